@@ -1,26 +1,26 @@
-"""A bell: wakes everybody who waits for something to change. Must not know: what changes."""
+"""Wakes everybody who waits for something to change. Must not know: what changes."""
 
 from __future__ import annotations
 
 import asyncio
 
 
-class Bell:
-    """Wakes all who wait now; who comes later waits for the next ring.
+class Notifier:
+    """Wakes all who wait now; who comes later waits for the next notification.
 
-    Look at the state, then wait, without another await between: no ring is missed.
+    Look at the state, then wait, without another await between: none is missed.
     """
 
     def __init__(self) -> None:
         self._event = asyncio.Event()
 
-    def ring(self) -> None:
+    def notify(self) -> None:
         """Wake everybody."""
         self._event.set()
         self._event = asyncio.Event()
 
     async def wait(self, seconds: float | None = None) -> bool:
-        """Wait for the next ring; False where `seconds` passed without one."""
+        """Wait for the next notification; False where `seconds` passed without one."""
         event = self._event
         try:
             async with asyncio.timeout(seconds):

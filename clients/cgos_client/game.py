@@ -9,7 +9,7 @@ import logging
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any, NamedTuple
 
-from cgos_client.bell import Bell
+from cgos_client.bell import Notifier
 from cgos_client.codec import analysis_of
 from cgos_client.errors import CgosClientError, MoveRefused, SessionClosed
 from cgos_client.games import Effect, Games, GameState, Outcome
@@ -42,7 +42,7 @@ class Game:
         self._state = state
         self._core = core
         self._do = do
-        self._bell = Bell()
+        self._changes = Notifier()
         self._ply = 0
         self._before: list[str] = []
         """The record when the bot was asked."""
@@ -181,18 +181,18 @@ class Game:
     async def _wait(self) -> None:
         if self._closed is not None:
             raise self._closed
-        await self._bell.wait()
+        await self._changes.wait()
 
     # -- what the session tells it
 
     def wake(self) -> None:
         """Something changed."""
-        self._bell.ring()
+        self._changes.notify()
 
     def close(self, error: CgosClientError | None) -> None:
         """The session is over; `error` is why, where it failed."""
         self._closed = error or SessionClosed()
-        self._bell.ring()
+        self._changes.notify()
 
 
 def _moves(state: GameState) -> list[str]:

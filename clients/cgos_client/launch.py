@@ -17,7 +17,7 @@ from cgos_client.bridge import Agenda, Identity
 from cgos_client.engine import Engine
 from cgos_client.events import Listener
 from cgos_client.gtp import GtpEngine
-from cgos_client.link import Place
+from cgos_client.link import Endpoint
 from cgos_client.runner import Runner
 from cgos_client.session import Connecting, connect
 from cgos_client.slots import SlotsRunner
@@ -44,7 +44,7 @@ def runner(server: ServerTable, bot: BotTable, secret: str, *, once: bool, tell:
         over_tcp: Callable[[], Awaitable[Connection]] = partial(connect_tcp, address.host, address.port)
         if address.scheme != "tcp" and not address.venue:
             address = address._replace(path=f"/{bot.venues[0]}")
-        over_frames = partial(connect_frames, Place(address, SUBPROTOCOL, server.ca_file))
+        over_frames = partial(connect_frames, Endpoint(address, SUBPROTOCOL, server.ca_file))
         return Runner(
             connect=over_tcp if address.scheme == "tcp" else over_frames,
             engine=SupervisedEngine(make_engine),

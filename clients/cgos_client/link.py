@@ -36,7 +36,7 @@ SHOWN = 2_000
 """Characters of a frame that the log shows."""
 
 
-class Place(NamedTuple):
+class Endpoint(NamedTuple):
     """Where to connect to, and in which protocol.
 
     :ivar ca_file: certificates to trust in place of the system's, PEM
@@ -78,46 +78,48 @@ class Link:
         await self._socket.close()
 
 
-def trust(place: Place) -> ssl.SSLContext | None:
+def trust(endpoint: Endpoint) -> ssl.SSLContext | None:
     """What TLS connections are checked against; None where the address has none. Raises CannotConnect."""
-    if not place.address.secure:
+    if not endpoint.address.secure:
         return None
     try:
-        return ssl.create_default_context(cafile=None if place.ca_file is None else str(place.ca_file))
+        return ssl.create_default_context(cafile=None if endpoint.ca_file is None else str(endpoint.ca_file))
     except (OSError, ssl.SSLError) as error:
         reason = error.strerror if isinstance(error, FileNotFoundError) else error
-        raise CannotConnect(f"the certificates in {place.ca_file} cannot be read ({reason})", code="ca-file") from None
+        raise CannotConnect(
+            f"the certificates in {endpoint.ca_file} cannot be read ({reason})", code="ca-file"
+        ) from None
 
 
 @asynccontextmanager
-async def opened(place: Place) -> AsyncIterator[Link]:
+async def opened(endpoint: Endpoint) -> AsyncIterator[Link]:
     """A connection for the length of the block, closed at its end within CLOSE_SECONDS. Raises CannotConnect."""
-    link = await open_link(place)
+    link = await open_link(endpoint)
     try:
         yield link
     finally:
         await link.close()
 
 
-async def open_link(place: Place) -> Link:
+async def open_link(endpoint: Endpoint) -> Link:
     """A connection, which is the caller's to close. Raises CannotConnect."""
-    socket = await _open(place)
-    if socket.subprotocol != place.subprotocol:
+    socket = await _open(endpoint)
+    if socket.subprotocol != endpoint.subprotocol:
         await socket.close()
         raise CannotConnect(
-            f"{place.address} does not speak {place.subprotocol}: is it the WebSocket port of such a server?",
+            f"{endpoint.address} does not speak {endpoint.subprotocol}: is it the WebSocket port of such a server?",
             code="no-protocol",
         )
     return Link(socket)
 
 
-async def _open(place: Place) -> ClientConnection:
-    context = trust(place)
+async def _open(endpoint: Endpoint) -> ClientConnection:
+    context = trust(endpoint)
     try:
         return await open_websocket(
-            place.address.url,
+            endpoint.address.url,
             ssl=context,
-            subprotocols=[Subprotocol(place.subprotocol)],
+            subprotocols=[Subprotocol(endpoint.subprotocol)],
             compression=None,
             user_agent_header=f"cgos-client {__version__}",
             open_timeout=CONNECT_SECONDS,
@@ -127,26 +129,26 @@ async def _open(place: Place) -> ClientConnection:
             max_size=MESSAGE_LIMIT,
         )
     except TimeoutError:
-        raise CannotConnect(f"{place.address} did not answer within {CONNECT_SECONDS:.0f} s") from None
+        raise CannotConnect(f"{endpoint.address} did not answer within {CONNECT_SECONDS:.0f} s") from None
     except ssl.SSLCertVerificationError as error:
         raise CannotConnect(
-            f"the certificate of {place.address} is not trusted ({error.verify_message}): "
+            f"the certificate of {endpoint.address} is not trusted ({error.verify_message}): "
             "a server with a certificate of its own needs --ca-file",
             code="certificate",
         ) from None
     except ssl.SSLError as error:
-        raise CannotConnect(f"{place.address}: no TLS connection ({error.reason or error})", code="tls") from None
+        raise CannotConnect(f"{endpoint.address}: no TLS connection ({error.reason or error})", code="tls") from None
     except OSError as error:
-        raise CannotConnect(f"{place.address} cannot be reached ({error.strerror or error})") from None
+        raise CannotConnect(f"{endpoint.address} cannot be reached ({error.strerror or error})") from None
     except InvalidStatus as error:
         wait = error.response.headers.get("Retry-After", "")
         raise CannotConnect(
-            f"{place.address} answered with HTTP status {error.response.status_code} instead of a WebSocket",
+            f"{endpoint.address} answered with HTTP status {error.response.status_code} instead of a WebSocket",
             code="http-status",
             retry_after=float(wait) if wait.isdecimal() else None,
         ) from None
     except (WebSocketException, InvalidURI, EOFError) as error:
-        raise CannotConnect(f"{place.address} does not speak WebSocket ({error})", code="no-protocol") from None
+        raise CannotConnect(f"{endpoint.address} does not speak WebSocket ({error})", code="no-protocol") from None
 
 
 def _how_it_closed(error: Exception) -> str:

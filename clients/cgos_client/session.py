@@ -16,14 +16,14 @@ from types import TracebackType
 
 from cgos_client import games as core
 from cgos_client.addresses import server_address
-from cgos_client.bell import Bell
+from cgos_client.bell import Notifier
 from cgos_client.codec import Codec, Encoding
 from cgos_client.errors import CgosClientError, SessionClosed, WatchRefused
 from cgos_client.game import Game
-from cgos_client.link import Place
+from cgos_client.link import Endpoint
 from cgos_client.retry import Pauses, Retries
 from cgos_client.settings import BadSetting, bot_name, checked_hours
-from cgos_client.upkeep import Peer, Upkeep
+from cgos_client.upkeep import ConnectionKeeper, Peer
 from cgos_client.version import __version__
 from cgos_client.watching import GameWatch, VenueEvent, VenueWatch, View, Watches
 from cgos_protocol.errors import Code
@@ -46,15 +46,15 @@ class Session:
     :ivar venues: the venues in which the bot is seated
     """
 
-    def __init__(self, upkeep: Upkeep, sign_in: ws.SignIn | None) -> None:
+    def __init__(self, keeper: ConnectionKeeper, sign_in: ws.SignIn | None) -> None:
         self.name = ""
         self.venues: tuple[str, ...] = ()
-        self._upkeep = upkeep
+        self._keeper = keeper
         self._core = core.Games(sign_in)
         self._watches = Watches()
         self._games: dict[int, Game] = {}
         self._fresh: deque[Game] = deque()
-        self._news = Bell()
+        self._changes = Notifier()
         self._over = False
         self._failure: CgosClientError | None = None
         self._drain_timer: asyncio.TimerHandle | None = None
@@ -96,7 +96,7 @@ class Session:
                 if self._failure is not None:
                     raise self._failure
                 return
-            await self._news.wait()
+            await self._changes.wait()
 
     async def play(self, play: Callable[[Game], Awaitable[object]]) -> None:
         """Run `play` for every game, as many at once as there are; ends as :meth:`games` does.
@@ -151,17 +151,17 @@ class Session:
         if venue in self._watches.venues:
             raise WatchRefused("watched", f"{venue} is watched in this session already")
         watch = self._watches.venues[venue] = VenueWatch(venue)
-        self._upkeep.say(ws.WatchVenue(venue))
+        self._keeper.say(ws.WatchVenue(venue))
         try:
             while True:
                 while watch.events:
                     yield watch.events.popleft()
                 if watch.skipping:
-                    self._upkeep.say(ws.WatchVenue(venue))
+                    self._keeper.say(ws.WatchVenue(venue))
                 await self._until_news(watch)
         finally:
             del self._watches.venues[venue]
-            self._upkeep.say(ws.Unwatch(venue))
+            self._keeper.say(ws.Unwatch(venue))
 
     async def watch_game(self, venue: str, game: int) -> AsyncIterator[View]:
         """A game as it goes, running or archived: its latest state each time that it changed, the last one with its
@@ -171,7 +171,7 @@ class Session:
         if game in self._watches.games:
             raise WatchRefused("watched", f"game {game} is watched in this session already")
         watch = self._watches.games[game] = GameWatch(venue, game)
-        self._upkeep.say(ws.WatchGame(venue, game))
+        self._keeper.say(ws.WatchGame(venue, game))
         try:
             while True:
                 view = watch.view()
@@ -184,14 +184,14 @@ class Session:
                     return
         finally:
             del self._watches.games[game]
-            self._upkeep.say(ws.Unwatch(venue, game))
+            self._keeper.say(ws.Unwatch(venue, game))
 
     async def _until_news(self, watch: VenueWatch | GameWatch) -> None:
         if watch.refusal is not None:
             raise watch.refusal
         if self._over:
             raise self._failure or SessionClosed()
-        await self._news.wait()
+        await self._changes.wait()
 
     def _check_venue(self, venue: str) -> None:
         known = [] if self.welcome is None else [info.name for info in self.welcome.venues]
@@ -206,10 +206,10 @@ class Session:
         error = self._do(self._core.receive(message))
         if isinstance(message, ws.Welcome) and error is None:
             for request in self._watches.requests():
-                self._upkeep.say(request)
+                self._keeper.say(request)
         for request in self._watches.receive(message):
-            self._upkeep.say(request)
-        self._news.ring()
+            self._keeper.say(request)
+        self._changes.notify()
         return error
 
     def _do(self, effects: list[core.Effect]) -> CgosClientError | None:
@@ -217,7 +217,7 @@ class Session:
         for effect in effects:
             match effect:
                 case core.Send(message):
-                    self._upkeep.say(message)
+                    self._keeper.say(message)
                 case core.Admitted(signed_in):
                     self._admitted(signed_in)
                 case core.Began(number):
@@ -232,7 +232,7 @@ class Session:
                     where = f", {venue}" if venue and len(self.venues) > 1 else ""
                     log.log(logging.WARNING if code else logging.INFO, "server%s: %s", where, text)
                 case core.Finished():
-                    self._upkeep.leave()
+                    self._keeper.leave()
                 case core.Fatal(error):
                     return error
         self._look_at_drain()
@@ -251,14 +251,14 @@ class Session:
                 self._drain_timer.cancel()
                 self._drain_timer = None
         elif not self._core.admitted:
-            self._upkeep.leave()
+            self._keeper.leave()
         elif self._drain_timer is None:
-            self._drain_timer = asyncio.get_running_loop().call_later(DRAINED_SECONDS, self._upkeep.leave)
+            self._drain_timer = asyncio.get_running_loop().call_later(DRAINED_SECONDS, self._keeper.leave)
 
     def _lost(self) -> None:
         self._core.lost()
         self._look_at_drain()
-        self._news.ring()
+        self._changes.notify()
 
     async def stay(self, who: str) -> None:
         """Keep connected until the session is over; what ended it comes out of the iterators. For :func:`connect`."""
@@ -270,25 +270,25 @@ class Session:
             who=who,
         )
         try:
-            self._failure = await self._upkeep.run(peer)
+            self._failure = await self._keeper.run(peer)
         finally:
             self._over = True
             if self._drain_timer is not None:
                 self._drain_timer.cancel()
             for game in self._games.values():
                 game.close(self._failure)
-            self._news.ring()
+            self._changes.notify()
 
     async def admitted(self) -> None:
         """Wait for the first sign-in, or for watchers the greeting. Raises CgosClientError where there is none."""
         while not self._core.admitted:
             if self._over:
                 raise self._failure or SessionClosed()
-            await self._news.wait()
+            await self._changes.wait()
 
     def leave(self) -> None:
         """Send what waits, and close."""
-        self._upkeep.leave()
+        self._keeper.leave()
 
 
 class Connecting:
@@ -402,9 +402,9 @@ def connect(
         fault = _fault(sign_in)
         if fault is not None:
             raise BadSetting(fault)
-    place = Place(address, written.subprotocol, None if ca_file is None else Path(ca_file))
-    upkeep = Upkeep(place, Codec(written), Retries(random.Random(), pauses), reconnect)
-    return Connecting(Session(upkeep, sign_in), bot or "watcher")
+    endpoint = Endpoint(address, written.subprotocol, None if ca_file is None else Path(ca_file))
+    keeper = ConnectionKeeper(endpoint, Codec(written), Retries(random.Random(), pauses), reconnect)
+    return Connecting(Session(keeper, sign_in), bot or "watcher")
 
 
 def _fault(sign_in: ws.SignIn) -> str | None:

@@ -6,7 +6,7 @@ Must not know: what the lines mean.
 from __future__ import annotations
 
 from cgos_client.errors import ConnectionLost
-from cgos_client.link import Link, Place, open_link
+from cgos_client.link import Endpoint, Link, open_link
 from cgos_client.transport import Connection
 
 SUBPROTOCOL = "cgos.v1"
@@ -27,6 +27,6 @@ class FrameWire:
         return frame
 
 
-async def connect_frames(place: Place) -> Connection:
+async def connect_frames(endpoint: Endpoint) -> Connection:
     """Open a connection. Raises CannotConnect."""
-    return Connection(FrameWire(await open_link(place)))
+    return Connection(FrameWire(await open_link(endpoint)))

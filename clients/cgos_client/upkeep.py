@@ -12,10 +12,10 @@ from collections.abc import Callable
 
 import msgspec
 
-from cgos_client.bell import Bell
+from cgos_client.bell import Notifier
 from cgos_client.codec import Codec
 from cgos_client.errors import CannotConnect, CgosClientError, ConnectionLost, Dismissed, SignInRefused
-from cgos_client.link import Link, Place, opened
+from cgos_client.link import Endpoint, Link, opened
 from cgos_client.retry import Retries, heals_by_waiting
 from cgos_protocol.errors import Code
 from cgos_protocol.v2 import messages as ws
@@ -43,7 +43,7 @@ _HEALING = frozenset(
 
 
 class Peer(msgspec.Struct, frozen=True, kw_only=True):
-    """What the upkeep asks of what is above it.
+    """What the keeper of a connection asks of what is above it.
 
     :ivar hear: takes a message; an error ends the connection
     :ivar admitted: True while signed in, or greeted where there is nobody to sign in
@@ -59,31 +59,31 @@ class Peer(msgspec.Struct, frozen=True, kw_only=True):
     who: str
 
 
-class Upkeep:
+class ConnectionKeeper:
     """One peer's connections, one after another.
 
     :param reconnect: False: the first end is the last
     """
 
-    def __init__(self, place: Place, codec: Codec, retries: Retries, reconnect: bool) -> None:
-        self._place = place
+    def __init__(self, endpoint: Endpoint, codec: Codec, retries: Retries, reconnect: bool) -> None:
+        self._endpoint = endpoint
         self._codec = codec
         self._retries = retries
         self._reconnect = reconnect
         self._outbox: deque[ws.ClientMessage] = deque()
-        self._bell = Bell()
+        self._wakeup = Notifier()
         self._was_in = False
         self._leaving = False
 
     def say(self, message: ws.ClientMessage) -> None:
         """Send `message` on the connection that is open; what is not sent by its end is dropped."""
         self._outbox.append(message)
-        self._bell.ring()
+        self._wakeup.notify()
 
     def leave(self) -> None:
         """Send what waits, close and be done."""
         self._leaving = True
-        self._bell.ring()
+        self._wakeup.notify()
 
     async def run(self, peer: Peer) -> CgosClientError | None:
         """Stay connected until :meth:`leave`, then None; or until there is no use in going on, then why."""
@@ -120,12 +120,12 @@ class Upkeep:
         loop = asyncio.get_running_loop()
         until = loop.time() + seconds
         while not self._leaving and (left := until - loop.time()) > 0:
-            await self._bell.wait(left)
+            await self._wakeup.wait(left)
 
     async def _connection(self, peer: Peer) -> tuple[CgosClientError, bool]:
         """One connection: how it ended, and whether the peer was ever admitted on it."""
         try:
-            async with opened(self._place) as link, asyncio.TaskGroup() as tasks:
+            async with opened(self._endpoint) as link, asyncio.TaskGroup() as tasks:
                 writing = tasks.create_task(self._write(link))
                 ended = await self._hear(link, peer)
                 writing.cancel()
@@ -170,7 +170,7 @@ class Upkeep:
                     self._outbox.popleft()
                 if self._leaving:
                     break
-                await self._bell.wait()
+                await self._wakeup.wait()
         except ConnectionLost as lost:
             log.debug("%s", lost.text)  # the reader meets the same end
         await link.close()

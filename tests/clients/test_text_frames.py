@@ -10,16 +10,16 @@ from websockets.asyncio.server import serve
 from cgos_client.addresses import server_address
 from cgos_client.bridge import Agenda, Identity
 from cgos_client.errors import CannotConnect
-from cgos_client.link import Place
+from cgos_client.link import Endpoint
 from cgos_client.runner import Runner
 from cgos_client.text_frames import SUBPROTOCOL, connect_frames
 
 SECONDS = 30
 
 
-def place(server) -> Place:
+def endpoint(server) -> Endpoint:
     port = next(iter(server.sockets)).getsockname()[1]
-    return Place(server_address(f"ws://127.0.0.1:{port}/9x9"), SUBPROTOCOL)
+    return Endpoint(server_address(f"ws://127.0.0.1:{port}/9x9"), SUBPROTOCOL)
 
 
 async def test_a_whole_game(bench, caplog):
@@ -43,7 +43,7 @@ async def test_a_whole_game(bench, caplog):
 
     async with asyncio.timeout(SECONDS), serve(server, "127.0.0.1", 0, subprotocols=["cgos.v1"]) as listening:
         runner = Runner(
-            lambda: connect_frames(place(listening)),
+            lambda: connect_frames(endpoint(listening)),
             bench.memory("D4", "F6"),
             Identity("Bot", "open-sesame", "cgos-client 0"),
             Agenda(games_left=1),
@@ -62,7 +62,7 @@ async def test_what_can_go_wrong():
         await connection.send("info last words\n\n")
 
     async with asyncio.timeout(SECONDS), serve(server, "127.0.0.1", 0, subprotocols=["cgos.v1"]) as listening:
-        connection = await connect_frames(place(listening))
+        connection = await connect_frames(endpoint(listening))
         assert await connection.read(10) == "info last words"
         assert connection.lost is None
         assert await connection.read(10) is None
@@ -70,7 +70,7 @@ async def test_what_can_go_wrong():
         await connection.send("too late")
         await connection.close()
     with pytest.raises(CannotConnect):
-        await connect_frames(Place(server_address("ws://127.0.0.1:1/9x9"), SUBPROTOCOL))
+        await connect_frames(Endpoint(server_address("ws://127.0.0.1:1/9x9"), SUBPROTOCOL))
 
 
 async def test_silence_is_no_loss():
@@ -78,7 +78,7 @@ async def test_silence_is_no_loss():
         asyncio.timeout(SECONDS),
         serve(lambda c: c.wait_closed(), "127.0.0.1", 0, subprotocols=["cgos.v1"]) as listening,
     ):
-        connection = await connect_frames(place(listening))
+        connection = await connect_frames(endpoint(listening))
         assert await connection.read(0.05) is None
         assert connection.lost is None
         await connection.close()
@@ -90,7 +90,7 @@ async def test_binary_frames_are_no_lines():
         asyncio.timeout(SECONDS),
         serve(lambda c: c.send(b"\x00"), "127.0.0.1", 0, subprotocols=["cgos.v1"]) as listening,
     ):
-        connection = await connect_frames(place(listening))
+        connection = await connect_frames(endpoint(listening))
         assert await connection.read(10) is None
         assert "binary frame" in connection.lost
         await connection.close()

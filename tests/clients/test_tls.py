@@ -15,7 +15,7 @@ from support.net.relay import Relay
 
 from cgos_client import CannotConnect, connect
 from cgos_client.addresses import server_address
-from cgos_client.link import Place
+from cgos_client.link import Endpoint
 from cgos_client.text_frames import SUBPROTOCOL, connect_frames
 
 OPENSSL = shutil.which("openssl")
@@ -91,4 +91,4 @@ async def test_lines_in_frames_over_tls(certificate, tls):
     async with asyncio.timeout(SECONDS), V2Server(Model()) as server, Relay(server.port, tls) as relay:
         address = server_address(f"wss://127.0.0.1:{relay.port}/5x5")
         with pytest.raises(CannotConnect, match="HTTP status 400"):
-            await connect_frames(Place(address, SUBPROTOCOL, certificate))
+            await connect_frames(Endpoint(address, SUBPROTOCOL, certificate))

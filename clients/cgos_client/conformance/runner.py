@@ -15,7 +15,7 @@ from pathlib import Path
 from cgos_client.conformance.language import BadTranscript, Case, parse
 from cgos_client.conformance.listening import RunSettings
 from cgos_client.conformance.outcome import Differs, Outcome, Verdict
-from cgos_client.conformance.stage import CLEAN_UP_SECONDS, Stage
+from cgos_client.conformance.stage import CLEAN_UP_SECONDS, CaseRun
 
 SPARE_SECONDS = 120.0
 """What a case may take beyond twice the wait for a game, before it is given up."""
@@ -82,7 +82,7 @@ async def _bounded(case: Case, settings: RunSettings, rng: random.Random) -> Out
     limit = 2 * settings.patience + settings.longest + SPARE_SECONDS + CLEAN_UP_SECONDS
     try:
         async with asyncio.timeout(limit):
-            return await Stage(case, settings, rng).play()
+            return await CaseRun(case, settings, rng).play()
     except TimeoutError:
         late = Differs(f"the case ends within {limit:g} s", "it was given up")
         return Outcome(

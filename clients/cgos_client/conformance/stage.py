@@ -54,7 +54,7 @@ _OPERATORS: Final[dict[str, Callable[[Any, Any], bool]]] = {
 _ALPHABET: Final = string.ascii_lowercase + string.digits
 
 
-class Stage:
+class CaseRun:
     """One case on one server.
 
     :param rng: makes names and passwords
