@@ -73,14 +73,14 @@ def questions(history: History, drawn: Drawn) -> dict[str, Question]:
     rand, venue = drawn.random, VENUES[0]
 
     def find(**draws: Callable[[], Any]) -> Question:
-        return lambda: history.find_games(GamesAsked(**{name: draw() for name, draw in draws.items()}), 50)
+        return lambda: history.games.find(GamesAsked(**{name: draw() for name, draw in draws.items()}), 50)
 
     def with_bot(**draws: Callable[[], Any]) -> Question:
         def ask() -> Awaitable[Any]:
             one, other = drawn.pair()
             both: dict[str, Any] = {"bot": one} | ({"opponent": other} if "opponent" in draws else {})
             rest = {name: draw() for name, draw in draws.items() if name != "opponent"}
-            return history.find_games(GamesAsked(**both, **rest), 50)
+            return history.games.find(GamesAsked(**both, **rest), 50)
 
         return ask
 
@@ -100,10 +100,10 @@ def questions(history: History, drawn: Drawn) -> dict[str, Question]:
         return rand.randint(150, 1_100)
 
     return {
-        "standings": lambda: history.standings(venue, HEADLINE),
-        "standings, 50 of them": lambda: history.standings(venue, HEADLINE, limit=50),
-        "standings as of an entry": lambda: history.standings(venue, HEADLINE, as_of=drawn.entry()),
-        "games": lambda: history.games(venue, limit=50),
+        "standings": lambda: history.ratings.standings(venue, HEADLINE),
+        "standings, 50 of them": lambda: history.ratings.standings(venue, HEADLINE, limit=50),
+        "standings as of an entry": lambda: history.ratings.standings(venue, HEADLINE, as_of=drawn.entry()),
+        "games": lambda: history.games.find(GamesAsked(venue=venue), 50),
         "find: all": find(),
         "find: venue": find(venue=there),
         "find: reason": find(reason=reason),
@@ -123,35 +123,37 @@ def questions(history: History, drawn: Drawn) -> dict[str, Question]:
         "find: bot, length": with_bot(min_moves=long),
         "find: bot, opponent": with_bot(opponent=str),
         "find: bot, opponent, reason": with_bot(opponent=str, reason=reason),
-        "game": lambda: history.game(drawn.recent()),
-        "game, an old one": lambda: history.game(drawn.game()),
-        "pair_record": lambda: history.pair_record(venue, *drawn.pair()),
-        "opponents": lambda: history.opponents(venue, drawn.version()),
-        "verdicts": lambda: history.verdicts(venue, [drawn.version()]),
-        "crosstable of 50": lambda: history.crosstable(
+        "game": lambda: history.games.detail(drawn.recent()),
+        "game, an old one": lambda: history.games.detail(drawn.game()),
+        "pair_record": lambda: history.records.pair(venue, *drawn.pair()),
+        "opponents": lambda: history.records.opponents(venue, drawn.version()),
+        "verdicts": lambda: history.records.verdicts(venue, [drawn.version()]),
+        "crosstable of 50": lambda: history.records.crosstable(
             venue, rand.sample(drawn.versions, min(50, len(drawn.versions)))
         ),
-        "crosstable of the busiest 50": lambda: history.crosstable(venue, drawn.busiest),
-        "rating_band": lambda: history.rating_band(venue, drawn.version(), HEADLINE),
-        "rating_history, latest 50": lambda: history.rating_history(drawn.version(), venue, 50, HEADLINE),
-        "version_games, latest 50": lambda: history.version_games(drawn.version(), venue, 50),
-        "entry_at": lambda: history.entry_at(venue, drawn.time()),
-        "moves_after, 30 games": lambda: history.moves_after({drawn.recent(): rand.randrange(80) for _ in range(30)}),
-        "bot": lambda: history.bot(rand.choice(drawn.bots)),
-        "version": lambda: history.version(drawn.version()),
-        "presence": lambda: history.presence(drawn.version(), drawn.time(), T0 + SPAN_MS),
-        "connections_of": lambda: history.connections_of(),
-        "connections_of a bot": lambda: history.connections_of(bot=drawn.version()),
-        "rounds": lambda: history.rounds(venue, 50),
-        "round": lambda: history.round(rand.randint(1, drawn.rounds)),
-        "audit": lambda: history.audit(50),
-        "ledger, 100 entries": lambda: history.ledger(venue, drawn.entry(), 100),
-        "bots": lambda: history.bots(),
-        "counts": lambda: history.counts(),
-        "running_games": lambda: history.running_games(),
-        "rated_counts": lambda: history.rated_counts(venue),
-        "ranked": lambda: history.ranked([drawn.version()]),
-        "means": lambda: history.means(venue, HEADLINE, [drawn.version()]),
+        "crosstable of the busiest 50": lambda: history.records.crosstable(venue, drawn.busiest),
+        "rating_band": lambda: history.changes.band(venue, drawn.version(), HEADLINE),
+        "rating_history, latest 50": lambda: history.changes.latest(drawn.version(), venue, 50, HEADLINE),
+        "version_games, latest 50": lambda: history.changes.games(drawn.version(), venue, 50),
+        "entry_at": lambda: history.ledger.entry_at(venue, drawn.time()),
+        "moves_after, 30 games": lambda: history.games.moves_after(
+            {drawn.recent(): rand.randrange(80) for _ in range(30)}
+        ),
+        "bot": lambda: history.bots.detail(rand.choice(drawn.bots)),
+        "version": lambda: history.bots.version(drawn.version()),
+        "presence": lambda: history.bots.presence(drawn.version(), drawn.time(), T0 + SPAN_MS),
+        "connections_of": lambda: history.bots.connections(),
+        "connections_of a bot": lambda: history.bots.connections(bot=drawn.version()),
+        "rounds": lambda: history.pairings.rounds(venue, 50),
+        "round": lambda: history.pairings.round(rand.randint(1, drawn.rounds)),
+        "audit": lambda: history.server.audit(50),
+        "ledger, 100 entries": lambda: history.ledger.named(venue, drawn.entry(), 100),
+        "bots": lambda: history.bots.page(),
+        "counts": lambda: history.server.counts(),
+        "running_games": lambda: history.games.running(),
+        "rated_counts": lambda: history.ratings.rated_counts(venue),
+        "ranked": lambda: history.ratings.ranked([drawn.version()]),
+        "means": lambda: history.ratings.means(venue, HEADLINE, [drawn.version()]),
     }
 
 

@@ -71,10 +71,18 @@ class Game:
         ]
 
 
-class NoStore:
-    """A past without games."""
+class NoGames:
+    """A past without games: a store, its history and the history's games."""
 
-    async def recent_games(self, venue_id: int, limit: int) -> list[Any]:
+    @property
+    def history(self) -> NoGames:
+        """Asked for games."""
+        return self
+
+    games = history
+
+    async def recent(self, _venue: int, _limit: int) -> list[Any]:
+        """None."""
         return []
 
 
@@ -94,7 +102,7 @@ class Hall:
             first_move_limit=60_000_000,
         )
         keeper = LoopTime(loop, clock)
-        store: Any = NoStore()
+        store: Any = NoGames()
         live: Any = self.games
         self.gallery = Gallery(
             venue=venue, store=store, bus=self.bus, time=keeper, games=lambda: (), game=live.get, spawn=self._spawn

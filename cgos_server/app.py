@@ -53,8 +53,7 @@ from cgos_server.service.families import Families
 from cgos_server.service.ids import Ids
 from cgos_server.service.passwords import Passwords
 from cgos_server.service.people import DAY_MS
-from cgos_server.storage.history import History
-from cgos_server.storage.sql_store import SqlStore
+from cgos_server.storage.store import Store
 from cgos_server.web.site import Work
 
 log = structlog.get_logger(__name__)
@@ -152,7 +151,7 @@ class App:
             soon=self._clock.before_poll,
             failed=self._commit_failed,
         )
-        ids = Ids(await store.next_ids())
+        ids = Ids(await store.history.server.next_ids())
         passwords = stack.enter_context(Passwords(config.limits.password_queue))
         families = await Families.load(store, config.server.families)
         accounts = self._accounts(store, ids, passwords, time=time, families=families)
@@ -180,14 +179,14 @@ class App:
                 ids=ids,
                 accounts=accounts,
                 metrics=metrics,
-                names=await store.version_names(),
+                names=await store.history.bots.version_names(),
                 families=families,
                 operators=Operators(self.venues, admin, store, spawner.spawn),
                 spawn=spawner.spawn,
                 fitting=stack.enter_context(FitProcesses()),
                 deciding=stack.enter_context(PairingProcess()),
                 build=this_build().text,
-                history=await stack.enter_async_context(History(config.server.location)),
+                history=store.history.changes,
                 folded=self._folded,
             )
             await self._open_venues(venues, shared)
@@ -221,7 +220,7 @@ class App:
     # -- its parts, in order
 
     def _accounts(
-        self, store: SqlStore, ids: Ids, passwords: Passwords, *, time: LoopTime, families: Families
+        self, store: Store, ids: Ids, passwords: Passwords, *, time: LoopTime, families: Families
     ) -> Accounts:
         config = self.config
         return Accounts(
@@ -238,7 +237,7 @@ class App:
 
     def _admin(
         self,
-        store: SqlStore,
+        store: Store,
         ids: Ids,
         accounts: Accounts,
         passwords: Passwords,
@@ -264,10 +263,10 @@ class App:
         for venue in venues:
             self.venues[venue.name] = await open_venue(venue, shared)
         store = shared.store
-        if left_open := await store.left_open():
+        if left_open := await store.history.server.left_open():
             await store.commit(cut_off(left_open))
         by_id = {live.venue.id: live for live in self.venues.values()}
-        restored, waiting = restore(await store.unfinished_games(), by_id)
+        restored, waiting = restore(await store.history.games.unfinished(), by_id)
         if restored or waiting:
             log.info("unfinished games", restored=restored, of_venues_not_configured=waiting)
         for live in self.venues.values():
@@ -287,7 +286,7 @@ class App:
         await asyncio.to_thread(forget, folder)
         return None
 
-    def _watch(self, metrics: Metrics, store: SqlStore, passwords: Passwords, transcripts: Transcripts | None) -> None:
+    def _watch(self, metrics: Metrics, store: Store, passwords: Passwords, transcripts: Transcripts | None) -> None:
         listeners = self._listeners
         assert listeners is not None
         metrics.watch(
@@ -431,7 +430,7 @@ async def _run(work: Work) -> None:
     await work()
 
 
-def _probes(store: SqlStore, control: LiveControl) -> dict[str, Probe]:
+def _probes(store: Store, control: LiveControl) -> dict[str, Probe]:
     """What `/readyz` asks."""
     return {
         "database": lambda: (store.healthy, "commits return" if store.healthy else "commits do not return"),

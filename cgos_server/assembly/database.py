@@ -22,7 +22,7 @@ from cgos_server.storage import schema
 from cgos_server.storage.location import make_directory, note_elsewhere, others_may_look
 from cgos_server.storage.lock import DatabaseLock
 from cgos_server.storage.opening import open_store
-from cgos_server.storage.sql_store import SqlStore
+from cgos_server.storage.store import Store
 
 log = structlog.get_logger(__name__)
 
@@ -38,7 +38,7 @@ async def open_database(
     meter: CommitMeter,
     soon: Callable[[Callable[[], None]], object],
     failed: Callable[[CommitFailed], None],
-) -> SqlStore:
+) -> Store:
     """Lock it, bring an empty one to this program's schema, and open the store; `stack` closes it again.
 
     :param soon: as for :class:`cgos_server.storage.group_commit.GroupCommit`

@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 import msgspec
 
+from cgos_protocol.api.people import Access
 from cgos_server.cli.common import Setup, configured, game_number, json_option, password, password_option
 from cgos_server.cli.output import print_json, print_table
 from cgos_server.cli.perform import perform_and_say
@@ -27,7 +28,7 @@ from cgos_server.service.requests import (
     WebhookRemove,
 )
 from cgos_server.storage.history import History
-from cgos_server.storage.people_answers import AccessRow, OwnedBot, WebhookRow
+from cgos_server.storage.people_answers import OwnedBot, WebhookRow
 from cgos_server.web.words import last_seen, moment
 
 
@@ -101,7 +102,7 @@ def account_enable(setup: Setup, name: str) -> None:
 @configured
 def account_list(setup: Setup, as_json: bool) -> None:
     """All accounts."""
-    rows = read(setup, lambda history: history.accounts())
+    rows = read(setup, lambda history: history.people.accounts())
     if as_json:
         print_json(rows)
         return
@@ -119,7 +120,7 @@ def account_bots(setup: Setup, name: str, as_json: bool) -> None:
     """The bots of the account NAME, and what it wants for them."""
 
     async def ask(history: History) -> list[OwnedBot]:
-        return await history.bots_of(await history.account_id(name))
+        return await history.people.bots_of(await history.people.account_id(name))
 
     rows = read(setup, ask)
     if as_json:
@@ -151,8 +152,8 @@ def account_bots(setup: Setup, name: str, as_json: bool) -> None:
 def account_tokens(setup: Setup, name: str, ended_too: bool, as_json: bool) -> None:
     """The sessions and tokens of the account NAME, without their texts."""
 
-    async def ask(history: History) -> list[AccessRow]:
-        return await history.access_of(await history.account_id(name))
+    async def ask(history: History) -> list[Access]:
+        return await history.people.access_of(await history.people.account_id(name))
 
     now = time.time_ns() // 1_000_000
     rows = [
@@ -202,7 +203,7 @@ def webhook_list(setup: Setup, account: str | None, as_json: bool) -> None:
     """All webhooks, without their secrets."""
 
     async def ask(history: History) -> list[WebhookRow]:
-        return await history.webhooks(None if account is None else await history.account_id(account))
+        return await history.people.webhooks(None if account is None else await history.people.account_id(account))
 
     rows = read(setup, ask)
     if as_json:

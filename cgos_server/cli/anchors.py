@@ -70,7 +70,7 @@ def anchor_list(setup: Setup, venue: str | None, as_json: bool) -> None:
     """The anchors of every venue."""
 
     async def ask(history: History) -> dict[str, list[Standing]]:
-        return {name: _anchors(await history.standings(name)) for name in await venues_asked(history, venue)}
+        return {name: _anchors(await history.ratings.standings(name)) for name in await venues_asked(history, venue)}
 
     found = read(setup, ask)
     if as_json:

@@ -31,7 +31,7 @@ def audit(
     as_json: bool,
 ) -> None:
     """Who did what to the server, newest first."""
-    rows = read(setup, lambda history: history.audit(limit, before, actor, action, subject))
+    rows = read(setup, lambda history: history.server.audit(limit, before, actor, action, subject))
     if as_json:
         print_json(rows)
         return

@@ -11,15 +11,16 @@ from typing import Any, Final
 import click
 import msgspec
 
+from cgos_protocol.api.figures import Ending
 from cgos_protocol.errors import Code, NotFound, Refused
 from cgos_server.cli.common import Setup, configured, json_option, venue_option
 from cgos_server.cli.output import print_json, print_table, say
 from cgos_server.cli.reading import headline, known_strengths, read
 from cgos_server.core.rating.registry import half_width
 from cgos_server.service import bot_figures
-from cgos_server.storage.game_answers import BotDetail, OpponentRow, VerdictRow
+from cgos_server.storage.answers import BotDetail, RankedRow
+from cgos_server.storage.game_answers import OpponentRow
 from cgos_server.storage.history import History
-from cgos_server.storage.rank_history import RankedRow
 from cgos_server.web import words
 from cgos_server.web.words import last_seen, moment
 
@@ -37,7 +38,7 @@ class Figures(msgspec.Struct, frozen=True):
     venue: str
     rating: RankedRow
     opponents: list[tuple[OpponentRow, bot_figures.Faced]]
-    verdicts: list[VerdictRow]
+    verdicts: list[Ending]
     colors: dict[str, bot_figures.ColorSplit]
     spoilt: dict[str, bot_figures.Share]
     uptime: float
@@ -60,7 +61,7 @@ def bot_show(setup: Setup, name: str, venue: str | None, limit: int, as_json: bo
 
     async def ask(history: History) -> tuple[BotDetail, list[RankedRow], list[Figures]]:
         found = await _bot_of(history, name)
-        ratings = await history.ranked([version.name for version in found.versions])
+        ratings = await history.ratings.ranked([version.name for version in found.versions])
         newest = max(found.versions, key=lambda version: version.id, default=None)
         chosen = next((version for version in found.versions if version.name == name), newest)
         figures = []
@@ -75,7 +76,7 @@ def bot_show(setup: Setup, name: str, venue: str | None, limit: int, as_json: bo
                 figures.append(await _figures(setup, history, row, limit))
         return found, ratings, figures
 
-    if venue is not None and venue not in [row.name for row in read(setup, lambda history: history.venues())]:
+    if venue is not None and venue not in [row.name for row in read(setup, lambda history: history.server.venues())]:
         raise NotFound(Code.NO_VENUE, f"There is no venue {venue!r}.")
     found, ratings, figures = read(setup, ask)
     if as_json:
@@ -87,23 +88,23 @@ def bot_show(setup: Setup, name: str, venue: str | None, limit: int, as_json: bo
 async def _bot_of(history: History, name: str) -> BotDetail:
     """The bot of this name, or the one that has a version of this name. Raises Refused."""
     try:
-        return await history.bot(name)
+        return await history.bots.detail(name)
     except Refused as nobody:
         try:
-            version = await history.version(name)
+            version = await history.bots.version(name)
         except Refused:
             raise nobody from None
-        return await history.bot(version.bot)
+        return await history.bots.detail(version.bot)
 
 
 async def _figures(setup: Setup, history: History, row: RankedRow, limit: int) -> Figures:
     now = time.time_ns() // 1_000_000
-    opponents = (await history.opponents(row.venue, row.version))[:limit]
-    means = await history.means(row.venue, row.system, [row.version, *(each.opponent for each in opponents)])
+    opponents = (await history.records.opponents(row.venue, row.version))[:limit]
+    means = await history.ratings.means(row.venue, row.system, [row.version, *(each.opponent for each in opponents)])
     known = await known_strengths(setup, history, row.venue)
-    verdicts = await history.verdicts(row.venue, [row.version])
+    verdicts = await history.records.verdicts(row.venue, [row.version])
     since = now - _DAYS * _DAY_MS
-    presence = await history.presence(row.version, since, now)
+    presence = await history.bots.presence(row.version, since, now)
     return Figures(
         version=row.version,
         venue=row.venue,

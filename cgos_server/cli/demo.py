@@ -206,7 +206,7 @@ async def _watch(directory: Path, screen: Screen, stop: asyncio.Event, seconds: 
                 screen.say("The server does not answer any more; see server.log.")
                 return
             left = None if end is None else max(0.0, end - time.monotonic())
-            screen.show(Snapshot(status, await history.standings(VENUE), left, time.monotonic()))
+            screen.show(Snapshot(status, await history.ratings.standings(VENUE), left, time.monotonic()))
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(stop.wait(), 1.0)
 
@@ -225,8 +225,8 @@ async def _last_status(directory: Path, serving: asyncio.subprocess.Process) -> 
 async def _summary(directory: Path, last: ServerStatus, crashed: int, exit_code: int) -> int:
     """What happened. `lost`: games that the server cost somebody, `errors`: faults logged and processes that died."""
     async with History(directory / DATABASE) as history:
-        standings = await history.standings(VENUE)
-        counts = await history.counts()
+        standings = await history.ratings.standings(VENUE)
+        counts = await history.server.counts()
     for row in standings:
         rating = words.rating(row.system, row.mean, row.spread, bool(row.provisional))
         click.echo(f"{row.version:<12} {rating:>12} {row.games:5} game{'' if row.games == 1 else 's'}")

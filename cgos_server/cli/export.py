@@ -29,9 +29,9 @@ from cgos_server.cli.reading import headline, read
 from cgos_server.core.rating.registry import systems
 from cgos_server.storage.game_answers import GamesAsked
 from cgos_server.storage.history import History
-from cgos_server.web.api.asked import exported, exported_games
+from cgos_server.web.api.asked import exported_games
 from cgos_server.web.api.bulk_forms import Csv, Form, Ndjson, Tar, stream
-from cgos_server.web.api.exports import game_files, refit_lines
+from cgos_server.web.api.exports import game_files
 from cgos_server.web.words import count
 
 _target = click.argument("target", metavar="FILE", type=click.Path(path_type=Path))
@@ -67,8 +67,8 @@ def export_games(setup: Setup, asked: GamesAsked, target: Path, after: int, as_j
     ended = msgspec.structs.replace(asked, running=False)
 
     async def ask(history: History) -> dict[str, Any]:
-        newest = await history.find_games(ended, 1)
-        chunks = history.bulk.stream_rated_games(ended, after)
+        newest = await history.games.find(ended, 1)
+        chunks = history.bulk.rated_games(ended, after)
         rows = functools.partial(exported_games, headline=functools.partial(headline, setup))
         last = newest[0].id if newest else after
         return await _written(
@@ -93,8 +93,8 @@ def export_sgf(setup: Setup, asked: GamesAsked, target: Path, after: int, as_jso
     files = functools.partial(game_files, place=setup.config.server.name)
 
     async def ask(history: History) -> dict[str, Any]:
-        newest = await history.find_games(ended, 1)
-        chunks = history.bulk.stream_details(ended, after)
+        newest = await history.games.find(ended, 1)
+        chunks = history.bulk.details(ended, after)
         return await _written(
             target,
             chunks,
@@ -122,13 +122,13 @@ def export_ratings(setup: Setup, venue: str, target: Path, system: str | None, a
     where = one_venue(setup, venue)
 
     async def ask(history: History) -> dict[str, Any]:
-        chosen = system or headline(setup, where, await history.rated_counts(where))
-        chunks = history.bulk.stream_changes(where, chosen, after)
-        last = await history.last_entry(where)
+        chosen = system or headline(setup, where, await history.ratings.rated_counts(where))
+        chunks = history.bulk.changes(where, chosen, after)
+        last = await history.ledger.last_entry(where)
         return await _written(
             target,
             chunks,
-            rows=_as(ExportedChange),
+            rows=list,
             form=_form(target, ExportedChange),
             last=last,
             number=lambda row: row.seq,
@@ -154,11 +154,11 @@ def export_refits(setup: Setup, venue: str, target: Path, system: str | None, af
         raise click.UsageError("Refits are no table. Name a FILE that does not end in .csv.")
 
     async def ask(history: History) -> dict[str, Any]:
-        chosen = system or headline(setup, where, await history.rated_counts(where))
-        latest = await history.refits(where, chosen, limit=1)
-        chunks = history.bulk.stream_refits(where, chosen, after)
+        chosen = system or headline(setup, where, await history.ratings.rated_counts(where))
+        latest = await history.refits.recorded(where, chosen, limit=1)
+        chunks = history.bulk.refits(where, chosen, after)
         last = latest[-1].number if latest else after
-        return await _written(target, chunks, rows=refit_lines, form=Ndjson(), last=last, number=lambda row: row.number)
+        return await _written(target, chunks, rows=list, form=Ndjson(), last=last, number=lambda row: row.number)
 
     _tell(target, read(setup, ask), as_json)
 
@@ -177,12 +177,12 @@ def export_ledger(setup: Setup, venue: str, target: Path, after: int, as_json: b
     where = one_venue(setup, venue)
 
     async def ask(history: History) -> dict[str, Any]:
-        chunks = history.bulk.stream_ledger(where, after)
-        last = await history.last_entry(where)
+        chunks = history.bulk.ledger(where, after)
+        last = await history.ledger.last_entry(where)
         return await _written(
             target,
             chunks,
-            rows=_as(LedgerEntry),
+            rows=list,
             form=_form(target, LedgerEntry),
             last=last,
             number=lambda row: row.seq,
@@ -244,11 +244,6 @@ def _form(target: Path, kind: type[msgspec.Struct]) -> Form[Any]:
 
 def _is_table(target: Path) -> bool:
     return ".csv" in (target.suffix, Path(target.stem).suffix)
-
-
-def _as(kind: type[msgspec.Struct]) -> Callable[[Any], Sequence[Any]]:
-    """Rows of the read side as the API shows them."""
-    return functools.partial(exported, kind)
 
 
 def _tell(target: Path, done: dict[str, Any], as_json: bool) -> None:

@@ -28,7 +28,7 @@ def family() -> None:
 def family_list(setup: Setup, as_json: bool) -> None:
     """All families of more than one bot."""
     found: dict[str, list[str]] = {}
-    for row in read(setup, lambda history: history.bots()):
+    for row in read(setup, lambda history: history.bots.page()):
         if row.family is not None:
             found.setdefault(row.family, []).append(row.name)
     if as_json:

@@ -27,12 +27,11 @@ from cgos_server.config import venue_value
 from cgos_server.core.tournaments.crosstable import CrossRow, Crosstable, Pair
 from cgos_server.service.expectation import Compared, compare
 from cgos_server.service.listed import best
-from cgos_server.storage.answers import GameRow
-from cgos_server.storage.game_answers import GamesAsked, PairRecord, RoundRow
+from cgos_server.storage.answers import RankedRow
+from cgos_server.storage.game_answers import GamesAsked, PairRecord
 from cgos_server.storage.history import History
-from cgos_server.storage.rank_history import RankedRow
 from cgos_server.web import words
-from cgos_server.web.api.asked import like, pair_statistics
+from cgos_server.web.api.asked import pair_statistics
 from cgos_server.web.api.asked import record as as_record
 from cgos_server.web.words import moment
 
@@ -47,7 +46,7 @@ class _Pair(NamedTuple):
     system: str
     ratings: list[RankedRow | None]
     compared: Compared | None
-    games: list[GameRow]
+    games: list[Game]
 
 
 @click.command()
@@ -67,22 +66,22 @@ def pair(setup: Setup, venue: str, one: str, other: str, limit: int, as_json: bo
         raise Conflict(Code.SAME_VERSION, f"{one} cannot be compared with itself. Name another version.")
 
     async def ask(history: History) -> _Pair:
-        record = await history.pair_record(venue, one, other)
-        system = headline(setup, venue, await history.rated_counts(venue))
-        ranked = await history.ranked([one, other])
+        record = await history.records.pair(venue, one, other)
+        system = headline(setup, venue, await history.ratings.rated_counts(venue))
+        ranked = await history.ratings.ranked([one, other])
         of = {row.version: row for row in ranked if row.venue == venue and row.system == system}
         ratings = [of.get(one), of.get(other)]
         compared = compare(
             one, other, rated=of.get(one), its=of.get(other), known=await known_strengths(setup, history, venue)
         )
         asked = GamesAsked(venue=venue, bot=one, opponent=other, exact=True)
-        games = await history.find_games(asked, limit) if limit else []
+        games = await history.games.find(asked, limit) if limit else []
         return _Pair(record=record, system=system, ratings=ratings, compared=compared, games=games)
 
     found = read(setup, ask)
     if as_json:
         told = msgspec.structs.asdict(pair_statistics(venue, found.record, one, found.compared))
-        print_json(told | {"ratings": found.ratings, "games": [like(Game, row) for row in found.games]})
+        print_json(told | {"ratings": found.ratings, "games": found.games})
         return
     record = found.record
     points = record.one_wins + record.draws / 2
@@ -148,17 +147,17 @@ def crosstable(
     where = one_venue(setup, venue)
 
     async def ask(history: History) -> tuple[list[str], dict[str, float], list[PairRecord]]:
-        rows = await history.standings(where)
+        rows = await history.ratings.standings(where)
         system = headline(setup, where, {row.system for row in rows})
         ranked = [row for row in rows if row.system == system]
         means = {row.version: row.mean for row in ranked if row.games}
         if versions:
             for name in versions:
-                await history.version(name)
+                await history.bots.version(name)
             names = list(dict.fromkeys(versions))
         else:
             names = [row.version for row in await best(history, where, system, top)]
-        return names, means, await history.crosstable(where, names)
+        return names, means, await history.records.crosstable(where, names)
 
     names, means, records = read(setup, ask)
     if as_json:
@@ -183,9 +182,9 @@ def rounds(setup: Setup, venue: str | None, limit: int, before: int | None, as_j
     Newest first; `pairing explain --round` shows one with all it was decided from.
     """
     where = one_venue(setup, venue)
-    rows: list[RoundRow] = read(setup, lambda history: history.rounds(where, limit, before))
+    rows: list[Round] = read(setup, lambda history: history.pairings.rounds(where, limit, before))
     if as_json:
-        print_json([like(Round, row) for row in rows])
+        print_json(rows)
         return
     print_table(
         ("id", "round", "at (UTC)", "games", "sat out", "policy", "method"),
@@ -227,7 +226,7 @@ def stored_venues(setup: Setup) -> list[Any]:
     """The venues of the database; none where there is no database yet."""
     if isinstance(setup.database, Path) and not setup.database.exists():
         return []
-    return list(read(setup, lambda history: history.venues()))
+    return list(read(setup, lambda history: history.server.venues()))
 
 
 def as_crosstable(title: str, names: list[str], means: dict[str, float], records: list[PairRecord]) -> Crosstable:

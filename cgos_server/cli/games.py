@@ -22,9 +22,7 @@ from cgos_server.cli.common import Setup, configured, game_number, json_option, 
 from cgos_server.cli.game_text import describe
 from cgos_server.cli.output import print_json, print_table
 from cgos_server.cli.reading import read
-from cgos_server.storage.answers import GameRow
 from cgos_server.storage.game_answers import GamesAsked
-from cgos_server.web.api.asked import like
 from cgos_server.web.stored_game import StoredGame
 from cgos_server.web.words import moment
 
@@ -76,9 +74,9 @@ def filters(command: Callable[Concatenate[GamesAsked, P], T]) -> Callable[..., T
 def games(setup: Setup, asked: GamesAsked, running: bool | None, limit: int, before: int | None, as_json: bool) -> None:
     """The latest games, newest first."""
     wanted = msgspec.structs.replace(asked, running=running)
-    rows = read(setup, lambda history: history.find_games(wanted, limit, before))
+    rows = read(setup, lambda history: history.games.find(wanted, limit, before))
     if as_json:
-        print_json([like(Game, row) for row in rows])
+        print_json(rows)
         return
     print_table(
         ("game", "venue", "black", "white", "result", "moves", "started (UTC)"),
@@ -108,7 +106,7 @@ def show(setup: Setup, game: int, ply: int | None, as_json: bool) -> None:
     Board, moves with clocks and with what the bots thought, verdict, why the two met, what it did to their ratings.
     With --json always the whole game.
     """
-    found = read(setup, lambda history: history.game(game))
+    found = read(setup, lambda history: history.games.detail(game))
     if not as_json:
         describe(found, ply)
         return
@@ -124,7 +122,7 @@ def show(setup: Setup, game: int, ply: int | None, as_json: bool) -> None:
 @configured
 def sgf(setup: Setup, game: int, output: Path | None) -> None:
     """The record of one game as SGF."""
-    found = read(setup, lambda history: history.game(game))
+    found = read(setup, lambda history: history.games.detail(game))
     text = write(StoredGame(found).record(setup.config.server.name))
     if output is None:
         click.echo(text, nl=False)
@@ -135,7 +133,7 @@ def sgf(setup: Setup, game: int, output: Path | None) -> None:
         raise Invalid(Code.CANNOT_WRITE, f"{output} cannot be written: {error.strerror}.") from error
 
 
-def _result(row: GameRow) -> str:
+def _result(row: Game) -> str:
     if row.result is None:
         return "running"
     return row.result if row.corrected is None else f"{row.result}, now {row.corrected}"

@@ -65,13 +65,13 @@ def explain_command(setup: Setup, game: int | None, number: int | None, everybod
     async def ask(history: History) -> Explained:
         which = number
         if game is not None:
-            found = await history.game(game)
+            found = await history.games.detail(game)
             if found.pairing is None:
                 raise Conflict(Code.NOT_PAIRED, f"Game {game} was not paired: an operator arranged it.")
             which = found.pairing.round
         assert which is not None
         partners = None if everybody or as_json else PARTNERS
-        return explain(await history.round(which), await history.version_names(), game, partners=partners)
+        return explain(await history.pairings.round(which), await history.bots.version_names(), game, partners=partners)
 
     found = read(setup, ask)
     if as_json:

@@ -40,7 +40,7 @@ from cgos_server.web.words import last_seen, moment
 @configured
 def bots(setup: Setup, as_json: bool) -> None:
     """All registered bots."""
-    rows = read(setup, lambda history: history.bots())
+    rows = read(setup, lambda history: history.bots.page())
     if as_json:
         print_json(rows)
         return
@@ -175,7 +175,7 @@ def token_make(setup: Setup, name: str, label: str) -> None:
 @configured
 def token_list(setup: Setup, name: str, as_json: bool) -> None:
     """The tokens of the bot NAME, without their texts."""
-    rows = read(setup, lambda history: history.tokens(name))
+    rows = read(setup, lambda history: history.bots.tokens(name))
     if as_json:
         print_json(rows)
         return

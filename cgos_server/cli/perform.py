@@ -91,7 +91,7 @@ async def _alone(setup: Setup, request: Request, lock: DatabaseLock) -> Response
             on_error=_failed,
         )
         stack.push_async_callback(store.close)
-        ids = Ids(await store.next_ids())
+        ids = Ids(await store.history.server.next_ids())
         passwords = stack.enter_context(Passwords(1))
         families = await Families.load(store, config.server.families)
         accounts = Accounts(

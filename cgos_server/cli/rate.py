@@ -65,7 +65,7 @@ def rate_replay(setup: Setup, venue: str | None, chosen: tuple[str, ...], as_jso
     build = this_build().text
 
     async def ask(history: History) -> dict[str, list[tuple[Replayed, dict[int, str]]]]:
-        names = await history.version_names()
+        names = await history.bots.version_names()
         found: dict[str, list[tuple[Replayed, dict[int, str]]]] = {}
         for each in await _venues(setup, history, venue):
             terms = venue_terms(setup, each)
@@ -133,7 +133,7 @@ def rate_compare(setup: Setup, venue: str | None, chosen: tuple[str, ...], as_js
         for each in await _venues(setup, history, venue):
             terms = venue_terms(setup, each)
             every = list(dict.fromkeys(chosen or (terms.rating, *terms.views, *systems().usable)))
-            if await history.last_entry(each):
+            if await history.ledger.last_entry(each):
                 with progress_bar(each) as progress:
                     found[each] = await compare(history, each, [_system(terms, name) for name in every], progress)
         return found
@@ -180,7 +180,7 @@ def rate_check(setup: Setup, venue: str | None, as_json: bool) -> None:
     async def ask(history: History) -> dict[str, dict[str, Any]]:
         found: dict[str, dict[str, Any]] = {}
         for each in await _venues(setup, history, venue):
-            if await history.last_entry(each):
+            if await history.ledger.last_entry(each):
                 found[each] = await _check(history, each, venue_terms(setup, each))
         return found
 
@@ -235,8 +235,8 @@ def rate_odds(setup: Setup, one: str, other: str, venue: str | None, system: str
         where = await common_venue(setup, history, venue=venue, one=one, other=other)
         terms = venue_terms(setup, where)
         name = system or terms.rating
-        rated = {row.version for row in await history.standings(where)}
-        ids = {label: number for number, label in (await history.version_names()).items() if label in rated}
+        rated = {row.version for row in await history.ratings.standings(where)}
+        ids = {label: number for number, label in (await history.bots.version_names()).items() if label in rated}
         for each in (one, other):
             if each not in ids:
                 raise _nobody(each, where, sorted(ids))
@@ -280,7 +280,7 @@ def rate_refits(setup: Setup, venue: str | None, system: str | None, limit: int,
         found: dict[str, list[RefitRow]] = {}
         for each in await _venues(setup, history, venue):
             for name in (system,) if system else systems().names:
-                found[each] = found.get(each, []) + await history.refits(each, name, limit)
+                found[each] = found.get(each, []) + await history.refits.recorded(each, name, limit)
         return {each: rows for each, rows in found.items() if rows}
 
     found = read(setup, ask)
@@ -319,7 +319,7 @@ async def _venues(setup: Setup, history: History, venue: str | None) -> list[str
 
 async def _published(history: History, venue: str, terms: Venue, asked: Sequence[str]) -> list[str]:
     """The systems that published something in a venue, the headline first. Raises Refused where one did not."""
-    there = {row.system for row in await history.standings(venue)}
+    there = {row.system for row in await history.ratings.standings(venue)}
     for name in asked:
         if there and name not in there:
             known = ", ".join(sorted(there))
@@ -374,12 +374,12 @@ async def _check(history: History, venue: str, terms: Venue) -> dict[str, Any]:
     system: Bayes = _system(terms, "bayes")
     with progress_bar(f"{venue}, ratings") as progress:
         run = await caught_up(history, venue, system, progress)
-    names = await history.version_names()
+    names = await history.bots.version_names()
     enough = [version for version, rating in run.ratings.items() if looks(rating.games)]
     found: list[BreakFinding] = []
     with progress_bar(f"{venue}, versions") as progress:
         for done, version in enumerate(enough, 1):
-            games = await history.version_games(names[version], venue)
+            games = await history.changes.games(names[version], venue)
             broken = check_version(
                 names[version], version, games, lambda black, white: system.predict(run.state, black, white)
             )

@@ -36,7 +36,7 @@ def read(setup: Setup, question: Callable[[History], Awaitable[T]]) -> T:
 
 async def venues_asked(history: History, venue: str | None) -> list[str]:
     """The names of the venues that a command is about: one, or all that the database knows."""
-    return [venue] if venue is not None else [row.name for row in await history.venues()]
+    return [venue] if venue is not None else [row.name for row in await history.server.venues()]
 
 
 def page_settings(setup: Setup) -> WebSettings:
@@ -65,7 +65,7 @@ async def common_venue(setup: Setup, history: History, venue: str | None, one: s
     """`venue`, or the only one where both versions have played, or the only one that is configured. Raises
     ConfigError."""
     if venue is None:
-        rows = [row for row in await history.ranked([one, other]) if row.games]
+        rows = [row for row in await history.ratings.ranked([one, other]) if row.games]
         common = {row.venue for row in rows if row.version == one} & {row.venue for row in rows if row.version == other}
         common &= {each.name for each in setup.config.venue}
         if len(common) == 1:

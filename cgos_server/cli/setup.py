@@ -8,7 +8,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
-import msgspec
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -152,12 +151,12 @@ def _check_database(setup: Setup) -> bool:
     """Compare with what the database holds, if there is one. Raises SchemaMismatch and ConfigErrors."""
     if schema.current(setup.database) is None:
         return False
-    stored = {venue.name: venue for venue in read(setup, lambda history: history.venues())}
+    stored = {venue.name: venue for venue in read(setup, lambda history: history.server.venues())}
     problems: list[ConfigError] = []
     for venue in setup.config.venue:
         try:
             if venue.name in stored:
-                check_fixed(venue, msgspec.json.encode(stored[venue.name].fixed).decode(), setup.origin)
+                check_fixed(venue, stored[venue.name].fixed, setup.origin)
         except ConfigError as problem:
             problems.append(problem)
     if problems:

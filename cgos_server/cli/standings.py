@@ -72,8 +72,8 @@ def standings(
             if answer == "recomputed":
                 table = await _recomputed(setup, history, venue=name, system=system, as_of=as_of)
             else:
-                last = await history.last_entry(name)
-                rows = await history.standings(name, system, as_of)
+                last = await history.ledger.last_entry(name)
+                rows = await history.ratings.standings(name, system, as_of)
                 chosen = system or headline(setup, name, {row.system for row in rows})
                 among = placed([row for row in rows if row.system == chosen], page_settings(setup).rated(name).system)
                 table = _Table(last if as_of is None else as_of, among)
@@ -114,8 +114,8 @@ def history(setup: Setup, name: str, venue: str | None, system: str | None, limi
     async def ask(history: History) -> dict[str, list[RatingPoint]]:
         found: dict[str, list[RatingPoint]] = {}
         for each in await venues_asked(history, venue):
-            there = {row.system for row in await history.standings(each)}
-            found[each] = await history.rating_history(name, each, limit, system or headline(setup, each, there))
+            there = {row.system for row in await history.ratings.standings(each)}
+            found[each] = await history.changes.latest(name, each, limit, system or headline(setup, each, there))
         return found
 
     found = {each: points for each, points in read(setup, ask).items() if points}
@@ -155,13 +155,13 @@ async def _recomputed(setup: Setup, history: History, venue: str, system: str | 
     one_thread()
     terms = venue_terms(setup, venue)
     name = system or terms.rating
-    last = await history.last_entry(venue)
+    last = await history.ledger.last_entry(venue)
     if as_of is not None and as_of > last:
         raise NotFound(Code.NO_ENTRY, f"The ledger of {venue} has no entry {as_of}: it ends with entry {last}.")
     with progress_bar(venue) as progress:
         chosen = rating_system(name, terms.initial, terms.rating_options.get(name, {}))
         found = await recompute(history, venue, system=chosen, last=as_of, progress=progress)
-    names = await history.version_names()
+    names = await history.bots.version_names()
     rows = [
         Standing(
             system=name,
@@ -177,7 +177,7 @@ async def _recomputed(setup: Setup, history: History, venue: str, system: str | 
         )
         for version, rating in found.ratings.items()
     ]
-    published = await history.standings(venue, name, as_of)
+    published = await history.ratings.standings(venue, name, as_of)
     options = page_settings(setup).rated(venue).system
     retired = {each.standing.version for each in placed(published, options) if each.retired}
     among = placed(sorted(rows, key=lambda row: (-row.mean, row.version)), options)

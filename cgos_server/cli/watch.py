@@ -100,7 +100,7 @@ async def looks(history: History, game: int, every: float) -> AsyncIterator[Game
     """The game at first, after each change, and at its end."""
     known = -1
     while True:
-        detail = await history.game(game)
+        detail = await history.games.detail(game)
         over = detail.game.result is not None
         if over or len(detail.moves) != known:
             known = len(detail.moves)

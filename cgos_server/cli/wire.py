@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import click
 
+from cgos_protocol.api.people import Connection
 from cgos_server.cli.common import Setup, configured, game_number, json_option
 from cgos_server.cli.output import print_json, print_table, say, shown
 from cgos_server.cli.reading import read
 from cgos_server.observability import transcript_files
 from cgos_server.observability.transcript_files import TranscriptLine
-from cgos_server.storage.game_answers import ConnectionRow
 from cgos_server.web.people import wire
 from cgos_server.web.words import moment
 
@@ -33,7 +33,7 @@ def transcript(setup: Setup, name: str, game: int | None, limit: int, as_json: b
     As long as transcripts are kept. Each line with the time of day (UTC), the seconds since the line before, and whose
     it is: < the bot's, > the server's. Passwords are masked.
     """
-    bot = read(setup, lambda history: history.bot(name))
+    bot = read(setup, lambda history: history.bots.detail(name))
     folder = setup.config.server.data / transcript_files.FOLDER
     lines: list[TranscriptLine] = transcript_files.read(
         folder, bot.id, since_us=0, until_us=_LATEST_US, game=game, limit=limit
@@ -58,7 +58,7 @@ def connections(setup: Setup, name: str | None, address: str | None, limit: int,
 
     Newest first, with where it came from and why it went.
     """
-    rows: list[ConnectionRow] = read(setup, lambda history: history.connections_of(name, address=address, limit=limit))
+    rows: list[Connection] = read(setup, lambda history: history.bots.connections(name, address=address, limit=limit))
     if as_json:
         print_json(rows)
         return

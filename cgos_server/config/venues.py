@@ -231,13 +231,13 @@ def fixed(venue: VenueConfig) -> str:
     return msgspec.json.encode(terms, order="deterministic").decode()
 
 
-def check_fixed(venue: VenueConfig, stored: str, place: str) -> None:
+def check_fixed(venue: VenueConfig, stored: dict[str, Any], place: str) -> None:
     """Compare a venue with what the database holds of it.
 
-    :param stored: what :func:`fixed` gave at its first start
+    :param stored: what :func:`fixed` gave at its first start, decoded
     :raises ConfigError: naming each changed key with its old and its new value
     """
-    old, new = _flat(msgspec.json.decode(stored)), _flat(msgspec.json.decode(fixed(venue)))
+    old, new = _flat(stored), _flat(msgspec.json.decode(fixed(venue)))
     changed = [
         f"{_word(key)} was {_figure(key, old.get(key))} and is {_figure(key, new.get(key))}"
         for key in sorted(old.keys() | new.keys())
@@ -252,8 +252,10 @@ def check_fixed(venue: VenueConfig, stored: str, place: str) -> None:
 
 
 def _flat(terms: dict[str, Any]) -> dict[str, Any]:
-    time = terms.pop("time", {})
-    return terms | {f"time.{key}": value for key, value in time.items()}
+    time = terms.get("time", {})
+    return {key: value for key, value in terms.items() if key != "time"} | {
+        f"time.{key}": value for key, value in time.items()
+    }
 
 
 def _word(key: str) -> str:
@@ -281,7 +283,7 @@ async def enroll_venues(config: Config, store: Store, at: int, place: str) -> li
     :param place: where the configuration comes from, for the message
     :raises ConfigErrors: where fixed terms of known venues have changed
     """
-    known = {venue.name: venue for venue in await store.venues()}
+    known = {venue.name: venue for venue in await store.history.server.venues()}
     free = max((venue.id for venue in known.values()), default=0) + 1
     problems: list[ConfigError] = []
     venues: list[Venue] = []

@@ -15,7 +15,7 @@ from cgos_protocol.errors import Refused
 from cgos_protocol.session import Credentials, Declaration, PlayerSession, Wish
 from cgos_server.runtime.player import Capacity
 from cgos_server.service.accounts import SignedIn
-from cgos_server.storage.store import StoredGame
+from cgos_server.storage.reading.stored import StoredGame
 
 
 @dataclass(frozen=True, slots=True)

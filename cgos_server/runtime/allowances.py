@@ -114,7 +114,7 @@ class Allowances:
     async def _counted(self, player: Player) -> None:
         since = self._time.wall_ms() - DAY_MS
         try:
-            begun = await self._store.games_begun(self._venue_id, player.version, since)
+            begun = await self._store.history.games.begun(self._venue_id, player.version, since)
         except StoreError:
             log.warning("games of a day could not be counted", bot=player.name, venue=self._venue)
             begun = player.limits.games_a_day or 0

@@ -28,8 +28,8 @@ from cgos_server.runtime.lobby import Lobby
 from cgos_server.runtime.openings import Openings
 from cgos_server.runtime.player import Player
 from cgos_server.service.ids import Ids
+from cgos_server.storage.reading.stored import StoredMove
 from cgos_server.storage.records import GameAdded, MoveAdded, PairingAdded, Record
-from cgos_server.storage.store import StoredMove
 
 log = structlog.get_logger(__name__)
 

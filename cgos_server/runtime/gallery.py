@@ -25,7 +25,8 @@ from cgos_server.net.loop import Timekeeper
 from cgos_server.runtime.bus import FactBus
 from cgos_server.runtime.live_game import LiveGame
 from cgos_server.runtime.telling import stored_over, stored_setup
-from cgos_server.storage.store import Store, StoredGame
+from cgos_server.storage.reading.stored import StoredGame
+from cgos_server.storage.store import Store
 
 log = structlog.get_logger(__name__)
 
@@ -146,7 +147,7 @@ class Gallery:
 
     async def open(self) -> None:
         """Take note of the past and of the games that run already; before anybody enters. Raises StoreError."""
-        for stored in await self._store.recent_games(self._venue.id, RECENT):
+        for stored in await self._store.history.games.recent(self._venue.id, RECENT):
             self._recent.append(listed_game(stored, self.size, self.komi2))
         for game in self._games():
             black, white = game.sides
@@ -402,7 +403,7 @@ class Gallery:
     async def _archived(self, number: int) -> ShownGame | None:
         """A game of this venue that has ended; None for any other, and where it cannot be read."""
         try:
-            stored = await self._store.game(number)
+            stored = await self._store.history.games.stored(number)
             if stored is None or stored.venue_id != self._venue.id or stored.result is None:
                 return None
             return ShownGame(stored_setup(stored, self._venue.name), stored.started_at / 1000, stored_over(stored))

@@ -33,7 +33,8 @@ from cgos_server.service.pairing_preview import preview
 from cgos_server.service.plugin_report import plugin_report
 from cgos_server.service.ratings import VenueRatings
 from cgos_server.service.standing import WAITING, Seen, Word, standing
-from cgos_server.storage.store import Store, StoredGame
+from cgos_server.storage.reading.stored import StoredGame
+from cgos_server.storage.store import Store
 
 
 class LiveControl:

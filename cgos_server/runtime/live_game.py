@@ -30,8 +30,9 @@ from cgos_server.runtime.bus import FactBus
 from cgos_server.runtime.rater import Rater
 from cgos_server.runtime.telling import Telling
 from cgos_server.service.ratings import Applied
+from cgos_server.storage.reading.stored import StoredMove
 from cgos_server.storage.records import AnalysisAdded, GameEnded, MoveAdded, Record
-from cgos_server.storage.store import Store, StoredMove
+from cgos_server.storage.store import Store
 
 
 class Phase(enum.Enum):

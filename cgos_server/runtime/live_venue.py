@@ -107,7 +107,7 @@ async def open_venue(venue: Venue, shared: Shared) -> LiveVenue:
         updated=meter.rated,
         applied=refitter.changed,
     )
-    openings = Openings(await store.halves(venue.id))
+    openings = Openings(await store.history.pairings.halves(venue.id))
     lobby = Lobby(
         venue.name,
         venue.id,
@@ -128,7 +128,7 @@ async def open_venue(venue: Venue, shared: Shared) -> LiveVenue:
             venue=venue.name,
             store=store,
             time=shared.time,
-            stored=await store.setbacks(venue.id),
+            stored=await store.history.pairings.setbacks(venue.id),
             most=lambda: desk.venue.pairing.set_aside,
         ),
         openings=openings,
@@ -151,9 +151,9 @@ async def open_venue(venue: Venue, shared: Shared) -> LiveVenue:
     last = remembered(matchmaker(venue.pairing.method, venue.pairing.options))
     memory = Memory(
         last,
-        {(met.black, met.white): met.games for met in await store.meetings(venue.id)},
-        await store.recent_opponents(venue.id, last),
-        await store.thinking(venue.id, _PACED),
+        {(met.black, met.white): met.games for met in await store.history.pairings.meetings(venue.id)},
+        await store.history.pairings.recent_opponents(venue.id, last),
+        await store.history.pairings.thinking(venue.id, _PACED),
     )
     gatherer = Gatherer(
         lobby=lobby,
@@ -161,7 +161,7 @@ async def open_venue(venue: Venue, shared: Shared) -> LiveVenue:
         memory=memory,
         families=shared.families,
         time=shared.time,
-        number=await store.last_round(venue.id),
+        number=await store.history.pairings.last_round(venue.id),
     )
     pairer = VenueMatchmaker(
         desk=desk,

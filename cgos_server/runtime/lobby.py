@@ -40,8 +40,9 @@ from cgos_server.runtime.setbacks import Setbacks
 from cgos_server.runtime.telling import Telling, stored_over, stored_setup
 from cgos_server.service.accounts import Accounts, Operator
 from cgos_server.service.families import Families
+from cgos_server.storage.reading.stored import StoredGame
 from cgos_server.storage.records import ConnectionClosed, ConnectionOpened, Record
-from cgos_server.storage.store import Store, StoredGame
+from cgos_server.storage.store import Store
 
 log = structlog.get_logger(__name__)
 
@@ -284,7 +285,7 @@ class Lobby:
         """The games whose end the version was not surely told. Raises StoreError."""
         if session.says_ready and self.running(version):
             return []  # one game at a time: the one that runs
-        return await self._store.untold_games(self._venue_id, version, self._time.wall_ms() - RETELL_MS)
+        return await self._store.history.games.untold(self._venue_id, version, self._time.wall_ms() - RETELL_MS)
 
     def seat(self, session: PlayerSession, admission: Admission, untold: Sequence[StoredGame]) -> None:
         """Bring a bot that has arrived to its running games, and tell it what it missed."""
@@ -382,7 +383,7 @@ class Lobby:
         while player.session is session and player.asked:
             number = next(iter(player.asked))
             try:
-                stored = await self._store.game(number)
+                stored = await self._store.history.games.stored(number)
             except StoreError:
                 if player.session is session:
                     player.asked.clear()

@@ -31,8 +31,8 @@ from cgos_server.runtime.lobby import Lobby
 from cgos_server.runtime.openings import Openings, Owed
 from cgos_server.runtime.player import Player
 from cgos_server.service.ids import Ids
+from cgos_server.storage.reading.stored import StoredGame, StoredMove
 from cgos_server.storage.records import Record, RoundAdded
-from cgos_server.storage.store import StoredGame, StoredMove
 
 log = structlog.get_logger(__name__)
 

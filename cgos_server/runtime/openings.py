@@ -14,7 +14,7 @@ from cgos_protocol.openings import Opening, OpeningSet
 from cgos_protocol.randomness import Rng
 from cgos_protocol.verdict import Reason
 from cgos_server.runtime.live_game import LiveGame
-from cgos_server.storage.store import Half
+from cgos_server.storage.reading.stored import Half
 
 KEPT_MS: Final = 86_400_000
 """How long two versions owe each other a second game (milliseconds from the beginning of the first)."""

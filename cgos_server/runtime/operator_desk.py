@@ -121,7 +121,7 @@ class Desk:
 
     async def _check_right(self) -> None:
         """The right may have been taken away since the sign-in."""
-        owner = await self._store.owner(self._name)
+        owner = await self._store.history.people.owner(self._name)
         if owner is None or not owner.admin or owner.state != "active":
             raise Forbidden(Code.NO_RIGHT, f"The account {self._name} has not the right admin any more.")
 
@@ -151,7 +151,7 @@ class Desk:
     async def _games(self) -> list[str]:
         venue = self._venue
         rules = venue.venue.rules
-        ended = await self._store.recent_games(venue.venue.id, RECENT)
+        ended = await self._store.history.games.recent(venue.venue.id, RECENT)
         lines = [words.ended_game_line(listed_game(game, rules.size, rules.komi2)) for game in ended]
         for live in running(venue):
             black, white = live.sides

@@ -29,9 +29,9 @@ _A_TURN: Final = 50
 
 
 class Games(Protocol):
-    """Where a version's games are read; :class:`cgos_server.storage.history.History` does it."""
+    """Where a version's games are read; :class:`cgos_server.storage.reading.changes.Changes` does it."""
 
-    async def version_games(self, version: str, venue: str, limit: int | None = None) -> list[VersionGame]: ...
+    async def games(self, version: str, venue: str, limit: int | None = None) -> list[VersionGame]: ...
 
 
 class RatingWatch:
@@ -91,7 +91,7 @@ class RatingWatch:
 
     async def _look_at(self, version: int) -> None:
         name = self._names[version]
-        games = await self._games.version_games(name, self._venue, MOST_GAMES)
+        games = await self._games.games(name, self._venue, MOST_GAMES)
         met = {(version, game.opponent) if game.color == "black" else (game.opponent, version) for game in games}
         expected = {}
         for number, pair in enumerate(sorted(met)):

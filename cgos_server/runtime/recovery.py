@@ -19,8 +19,8 @@ from cgos_protocol.verdict import Reason, Verdict
 from cgos_server.runtime.live_game import LiveGame, Side
 from cgos_server.runtime.live_venue import LiveVenue
 from cgos_server.runtime.telling import SETTLED
+from cgos_server.storage.reading.stored import StoredGame
 from cgos_server.storage.records import ConnectionClosed, GameEnded, Record
-from cgos_server.storage.store import StoredGame
 
 log = structlog.get_logger(__name__)
 

@@ -19,7 +19,7 @@ from cgos_server.core.venue import terms_of
 from cgos_server.runtime.live_venue import LiveVenue
 from cgos_server.runtime.player import Player, State
 from cgos_server.service.control import ArrangedGame, EndedGame
-from cgos_server.storage.store import StoredGame, StoredMove
+from cgos_server.storage.reading.stored import StoredGame, StoredMove
 
 LONGEST_S: Final = 604_800
 """Longest main time of one side."""

@@ -17,8 +17,9 @@ from cgos_server.core.setbacks import Setback
 from cgos_server.net.loop import Timekeeper
 from cgos_server.runtime.live_game import LiveGame
 from cgos_server.runtime.player import Player
+from cgos_server.storage.reading.stored import StoredSetback
 from cgos_server.storage.records import SetbackNow
-from cgos_server.storage.store import Store, StoredSetback
+from cgos_server.storage.store import Store
 
 log = structlog.get_logger(__name__)
 

@@ -12,8 +12,9 @@ from cgos_protocol.clock import remaining_ms, start
 from cgos_protocol.games.base import Color
 from cgos_protocol.session import GameOver, GameSetup
 from cgos_protocol.terms import decode_terms
+from cgos_server.storage.reading.stored import StoredGame
 from cgos_server.storage.records import BlackTold, WhiteTold
-from cgos_server.storage.store import Store, StoredGame
+from cgos_server.storage.store import Store
 
 NEVER, UNACKNOWLEDGED, SETTLED = 0, 1, 2
 

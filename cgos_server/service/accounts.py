@@ -22,6 +22,7 @@ from cgos_server.service.failures import Failures
 from cgos_server.service.families import Families, family_by_name
 from cgos_server.service.ids import Ids
 from cgos_server.service.passwords import Passwords, digest, looks_like_token
+from cgos_server.storage.reading.stored import BotLogin, Owner
 from cgos_server.storage.records import (
     BotAdded,
     BotFamily,
@@ -31,7 +32,7 @@ from cgos_server.storage.records import (
     VersionAdded,
     VersionDescribed,
 )
-from cgos_server.storage.store import BotLogin, Owner, Store
+from cgos_server.storage.store import Store
 
 log = structlog.get_logger(__name__)
 
@@ -136,7 +137,7 @@ class Accounts:
         families = self._families
         leader = None
         if families.pattern is not None:
-            leader = family_by_name(name, families.pattern, await self._store.bot_names())
+            leader = family_by_name(name, families.pattern, await self._store.history.bots.names())
         if leader is not None:
             records.append(BotFamily(leader, bot))
         await self._store.commit(records)
@@ -179,7 +180,7 @@ class Accounts:
 
     async def must_be_free(self, name: str) -> None:
         """Raises Refused (``name-taken``) where a bot or an account has this name, or one that differs in case."""
-        holder = await self._store.name_taken(fold(name))
+        holder = await self._store.history.bots.name_taken(fold(name))
         if holder == name:
             raise Conflict(Code.NAME_TAKEN, f"The name {name} is taken. Choose another.")
         if holder is not None:
@@ -188,13 +189,15 @@ class Accounts:
             )
 
     async def _sign_in(self, credentials: Credentials) -> SignedIn | Operator:
-        login = await self._store.login(credentials.name)
+        login = await self._store.history.bots.login(credentials.name)
         if login is None:
-            owner = await self._store.owner(credentials.name)
+            owner = await self._store.history.people.owner(credentials.name)
             if owner is not None:
                 return await self._operator(owner, credentials)
             async with self.name_lock(credentials.name):
-                login = await self._store.login(credentials.name)  # it may have been registered while we waited
+                login = await self._store.history.bots.login(
+                    credentials.name
+                )  # it may have been registered while we waited
                 new = login is None
                 if login is None:
                     login = await self._welcome(credentials)
@@ -230,7 +233,7 @@ class Accounts:
             wire_name = login.name
         else:
             wire_name = declared.wire_name
-        stored = await self._store.version(login.bot_id, declared.label)
+        stored = await self._store.history.bots.labeled(login.bot_id, declared.label)
         if stored is None:
             return await self._new_version(login, declared)
         if wire_name not in ("", stored.wire_name):
@@ -254,7 +257,9 @@ class Accounts:
             remedy = "" if declared.wire_name else " Give the version a wire name of its own."
             raise Invalid(Code.WIRE_NAME, f"The version would be shown as {name}. {fault}{remedy}")
         async with self.name_lock(name):
-            stored = await self._store.version(login.bot_id, label)  # another connection may have been faster
+            stored = await self._store.history.bots.labeled(
+                login.bot_id, label
+            )  # another connection may have been faster
             if stored is not None:
                 return _signed(login, stored.id, stored.wire_name, False)
             await self.must_be_free(name)
@@ -294,7 +299,7 @@ class Accounts:
     async def _let_in_again(self, login: BotLogin) -> None:
         """A bot that was disabled for a time, where that has passed. Raises Refused (``disabled``) where it has not."""
         async with self.bot_lock(login.bot_id):
-            now = await self._store.login(login.name)  # an operator may have decided otherwise meanwhile
+            now = await self._store.history.bots.login(login.name)  # an operator may have decided otherwise meanwhile
             if now is None or now.state == "active":
                 return
             at = self._now_ms()

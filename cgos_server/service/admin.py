@@ -174,7 +174,7 @@ class Admin:
         async with await self._turn(asked):
             person = None
             if lets_people_in(request.credential):
-                person = await self._store.person(digest(request.credential), self._now_ms())
+                person = await self._store.history.people.person(digest(request.credential), self._now_ms())
             may(person, asked, await self._owner_of(about(asked)))
             assert person is not None
             caller = Caller(person, shown_address(request.address))
@@ -188,13 +188,13 @@ class Admin:
                 pass
             case _:
                 name = about(request).bot or ""
-        owned = await self._store.bot_owner(name) if name else None
+        owned = await self._store.history.people.bot_owner(name) if name else None
         return nullcontext() if owned is None else self._accounts.bot_lock(owned.bot_id)
 
     async def _owner_of(self, what: About) -> int | None:
         """The account that owns it."""
         if what.bot is not None:
-            bot = await self._store.bot_owner(what.bot)
+            bot = await self._store.history.people.bot_owner(what.bot)
             return None if bot is None else bot.owner
         if what.webhook is not None:
             webhook = await self._deeds.webhook(what.webhook)
@@ -344,7 +344,7 @@ class Admin:
             records: list[Record] = []  # the live server keeps its own account of it
         else:
             recalled = await self._set_aside(request.venue, asked.keys())
-            ids = {venue.name: venue.id for venue in await self._store.venues()}
+            ids = {venue.name: venue.id for venue in await self._store.history.server.venues()}
             now = self._now_ms()
             records = [
                 SetbackNow(ids[venue], version, 0, 0, "", now)
@@ -361,7 +361,7 @@ class Admin:
 
     async def _set_aside(self, venue: str | None, versions: Collection[int]) -> dict[str, list[int]]:
         """By venue, which of the versions the database says to be set aside. Raises Refused (``unknown-venue``)."""
-        venues = {row.name: row.id for row in await self._store.venues()}
+        venues = {row.name: row.id for row in await self._store.history.server.venues()}
         if venue is not None and venue not in venues:
             raise NotFound(
                 Code.UNKNOWN_VENUE, f"There is no venue {venue}. The venues are {', '.join(sorted(venues))}."
@@ -369,7 +369,7 @@ class Admin:
         found = {
             name: [
                 row.version_id
-                for row in await self._store.setbacks(number)
+                for row in await self._store.history.pairings.setbacks(number)
                 if row.set_aside and row.version_id in versions
             ]
             for name, number in venues.items()
@@ -381,10 +381,10 @@ class Admin:
         """Version id -> wire name of the versions of the bot `name`, or of the one version that is called so. Raises
         Refused (``unknown-bot``)."""
         named = await self._deeds.version(name)
-        names = await self._store.version_names()
-        if await self._store.login(name) is None:
+        names = await self._store.history.bots.version_names()
+        if await self._store.history.bots.login(name) is None:
             return {named.version_id: named.name}
-        bots = await self._store.bot_ids()
+        bots = await self._store.history.bots.of_versions()
         return {version: names[version] for version, bot in bots.items() if bot == named.bot_id}
 
     async def _approve(self, request: Approve) -> Done:
@@ -400,7 +400,7 @@ class Admin:
         live = self._live()
         opening = None
         if request.game is not None:
-            opening = await self._store.game(request.game) if 0 < request.game <= LAST_NUMBER else None
+            opening = await self._store.history.games.stored(request.game) if 0 < request.game <= LAST_NUMBER else None
             if opening is None:
                 raise Invalid(Code.BAD_GAME, f"There is no game {request.game} to begin from.")
         arranged = live.match(
@@ -462,7 +462,7 @@ class Admin:
         sentence = f"The operator closes your connection: {reason}"
         gone = live.kick(request.bot, sentence)
         if not gone:
-            bot = await self._store.login(request.bot)
+            bot = await self._store.history.bots.login(request.bot)
             gone = live.dismiss(bot.bot_id, sentence) if bot is not None else 0
         if not gone:
             raise Conflict(Code.NOT_HERE, f"{request.bot} is not signed in. See: cgos-server status")

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from cgos_protocol.errors import Code, Forbidden, Unauthenticated
 from cgos_server.service import requests as deeds
-from cgos_server.storage.store import Person
+from cgos_server.storage.reading.stored import Person
 
 _BY_NAME: Final = (deeds.BotPasswd, deeds.BotRecall)
 _BY_BOT: Final = (

@@ -57,7 +57,7 @@ class RecordedRefits:
         return cold + warm
 
     async def _some(self, cold: bool, limit: int | None) -> list[PublishedRefit]:
-        found = await self._history.published_refits(
+        found = await self._history.refits.published(
             self._venue, self._system, after=self._after, limit=limit, cold=cold
         )
         return [refit for refit in found if refit.refit.number <= self._last]
@@ -78,9 +78,9 @@ async def caught_up(history: History, venue: str, system: RatingSystem, progress
     """
     # In this order: whatever a live server adds meanwhile is left out wholly.
     run = Run(system)
-    saved = await history.rating_state(venue, system.name)
-    last = await history.last_entry(venue)
-    recorded = await history.refits(venue, system.name, limit=1)
+    saved = await history.refits.state(venue, system.name)
+    last = await history.ledger.last_entry(venue)
+    recorded = await history.refits.recorded(venue, system.name, limit=1)
     number = recorded[-1].number if recorded else 0
     if saved is not None:
         try:
@@ -98,7 +98,7 @@ async def caught_up(history: History, venue: str, system: RatingSystem, progress
     except (ValueError, OurFault):
         run.restart()
     while run.seq < last:
-        for entry in await history.entries(venue, run.seq, min(WINDOW, last - run.seq)):
+        for entry in await history.ledger.entries(venue, run.seq, min(WINDOW, last - run.seq)):
             run.fold(entry)
             run.refit_where_due()
         progress(run.seq, last)
@@ -112,7 +112,7 @@ async def _followed(
 ) -> Run:
     trace = Retrace(run, [each.refit for each in await refits.begun(run.seq)])
     while run.seq < last:
-        entries = await history.entries(venue, run.seq, min(WINDOW, last - run.seq))
+        entries = await history.ledger.entries(venue, run.seq, min(WINDOW, last - run.seq))
         trace.expect([each.refit for each in await refits.begun(entries[-1].seq)])
         for entry in entries:
             trace.step(entry)

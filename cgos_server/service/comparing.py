@@ -182,10 +182,10 @@ async def compare(
     progress: Progress = unheard,
 ) -> Compared:
     """Compare systems on all results of a venue. Raises Refused where there is no such venue."""
-    under_way = Comparison(systems, await history.amended(venue))
-    done, last = 0, await history.last_entry(venue)
+    under_way = Comparison(systems, await history.ledger.amended(venue))
+    done, last = 0, await history.ledger.last_entry(venue)
     while done < last:
-        entries = await history.entries(venue, done, min(WINDOW, last - done))
+        entries = await history.ledger.entries(venue, done, min(WINDOW, last - done))
         if not entries:
             break
         under_way.take(entries)

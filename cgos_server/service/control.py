@@ -13,7 +13,7 @@ import msgspec
 from cgos_protocol.games.base import Color
 from cgos_protocol.session import Limits
 from cgos_server.service.ratings import VenueRatings
-from cgos_server.storage.store import StoredGame
+from cgos_server.storage.reading.stored import StoredGame
 
 
 class VenueStatus(msgspec.Struct, frozen=True):

@@ -12,8 +12,10 @@ from cgos_protocol.errors import Code, Invalid, NotFound
 from cgos_protocol.names import fold
 from cgos_server.service.audit import audit
 from cgos_server.service.requests import Request
+from cgos_server.storage.people_answers import WebhookRow
+from cgos_server.storage.reading.stored import Access, BotLogin, Owner
 from cgos_server.storage.records import Record
-from cgos_server.storage.store import Access, BotLogin, Owner, Store, StoredWebhook
+from cgos_server.storage.store import Store
 
 LAST_NUMBER = 2**63 - 1
 """The largest number that a database holds."""
@@ -45,9 +47,9 @@ class Deeds:
 
     async def bot(self, name: str) -> BotLogin:
         """Raises Refused (``unknown-bot``), with the name that may be meant."""
-        bot = await self.store.login(name)
+        bot = await self.store.history.bots.login(name)
         if bot is None:
-            near = await self.store.name_taken(fold(name))
+            near = await self.store.history.bots.name_taken(fold(name))
             other = near is not None and near != name  # then nobody else can have this name
             hint = (
                 f"Did you mean {near}?" if other else f"See: cgos-server bots. Add it with: cgos-server bot add {name}"
@@ -57,17 +59,17 @@ class Deeds:
 
     async def version(self, name: str) -> Named:
         """The version with this wire name: a bot's name is its own version's. Raises Refused (``unknown-bot``)."""
-        login = await self.store.login(name)
+        login = await self.store.history.bots.login(name)
         if login is None:
-            for version, wire_name in (await self.store.version_names()).items():
+            for version, wire_name in (await self.store.history.bots.version_names()).items():
                 if wire_name == name:
-                    return Named((await self.store.bot_ids())[version], version, name)
+                    return Named((await self.store.history.bots.of_versions())[version], version, name)
             login = await self.bot(name)
         return Named(login.bot_id, login.version_id, login.name)
 
     async def owner(self, name: str) -> Owner:
         """The account. Raises Refused (``unknown-account``)."""
-        owner = await self.store.owner(name)
+        owner = await self.store.history.people.owner(name)
         if owner is None:
             raise NotFound(
                 Code.UNKNOWN_ACCOUNT, f"There is no account {name}. Add it with: cgos-server account add {name}"
@@ -76,11 +78,11 @@ class Deeds:
 
     async def access(self, number: int) -> Access | None:
         """The session or token with this number that was not ended, or None."""
-        return await self.store.access(number) if 0 < number <= LAST_NUMBER else None
+        return await self.store.history.people.access(number) if 0 < number <= LAST_NUMBER else None
 
-    async def webhook(self, number: int) -> StoredWebhook | None:
+    async def webhook(self, number: int) -> WebhookRow | None:
         """The webhook with this number that was not removed, or None."""
-        return await self.store.webhook(number) if 0 < number <= LAST_NUMBER else None
+        return await self.store.history.people.webhook(number) if 0 < number <= LAST_NUMBER else None
 
     async def commit(
         self, request: Request, subject: str, records: list[Record], **detail: str | int | float | bool

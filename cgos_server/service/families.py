@@ -35,8 +35,8 @@ class Families:
     @classmethod
     async def load(cls, store: Store, pattern: str = "") -> Families:
         """As the database has them."""
-        leaders = {bot: leader for bot, _, leader in await store.bot_names() if leader is not None}
-        return cls(await store.bot_ids(), leaders, re.compile(pattern) if pattern else None)
+        leaders = {bot: leader for bot, _, leader in await store.history.bots.names() if leader is not None}
+        return cls(await store.history.bots.of_versions(), leaders, re.compile(pattern) if pattern else None)
 
     def arrived(self, version: int, bot: int) -> None:
         """A version of a bot was seen, perhaps for the first time."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from itertools import count
 
-from cgos_server.storage.store import NextIds
+from cgos_server.storage.reading.stored import NextIds
 
 
 class Ids:

@@ -58,11 +58,11 @@ def placed(rows: Sequence[Standing], system: Callable[[str], RatingSystem]) -> l
 
 async def best(history: History, venue: str, system: str, limit: int) -> list[Standing]:
     """The first `limit` of those that are listed, highest mean first. Raises Refused where there is no such venue."""
-    newest = await history.find_games(GamesAsked(venue=venue), 1)
+    newest = await history.games.find(GamesAsked(venue=venue), 1)
     latest = newest[0].ended_at or newest[0].started_at if newest else 0
     some = _MORE * limit
     while True:
-        rows = await history.standings(venue, system, limit=some, played=True)
+        rows = await history.ratings.standings(venue, system, limit=some, played=True)
         active = [row for row in rows if not _retired(row, latest)]
         if len(active) >= limit or len(rows) < some:
             return active[:limit]

@@ -41,6 +41,8 @@ from cgos_server.service.requests import (
     WebhookRemove,
 )
 from cgos_server.service.webhook_urls import target
+from cgos_server.storage.people_answers import WebhookRow
+from cgos_server.storage.reading.stored import BotLogin, Person
 from cgos_server.storage.records import (
     BotOwner,
     BotWishes,
@@ -50,7 +52,6 @@ from cgos_server.storage.records import (
     WebhookAdded,
     WebhookStopped,
 )
-from cgos_server.storage.store import BotLogin, Person
 
 MOST_WEBHOOKS: Final = 10
 """Webhooks of one account that are sent to."""
@@ -124,9 +125,13 @@ class Owning:
         """Its owner's webhooks for this very bot."""
         if bot.owner is None:
             return []
-        hooks = await self._store.webhooks_of(bot.owner)
+        hooks = await self._webhooks_of(bot.owner)
         why = f"{bot.name} changed hands"
-        return [WebhookStopped(self._now_ms(), why, hook.id) for hook in hooks if hook.bot_id == bot.bot_id]
+        return [WebhookStopped(self._now_ms(), why, hook.id) for hook in hooks if hook.bot == bot.name]
+
+    async def _webhooks_of(self, owner_id: int) -> list[WebhookRow]:
+        """The webhooks of this account that are sent to."""
+        return [hook for hook in await self._store.history.people.webhooks(owner_id) if hook.stopped_at is None]
 
     # -- what it is to do
 
@@ -216,7 +221,7 @@ class Owning:
     async def token_revoke(self, request: TokenRevoke) -> Done:
         """Raises Refused (``unknown-bot``, ``unknown-token``, ``revoked``)."""
         bot = await self._deeds.bot(request.bot)
-        found = {token.id: token for token in await self._store.tokens(bot.bot_id)}.get(request.token)
+        found = {token.id: token for token in await self._store.history.bots.tokens(bot.name)}.get(request.token)
         if found is None:
             raise NotFound(
                 Code.UNKNOWN_TOKEN, f"{bot.name} has no token {request.token}. See: cgos-server token list {bot.name}"
@@ -237,7 +242,7 @@ class Owning:
         person = caller.person
         async with self._accounts.name_lock(person.name):  # so that two at once do not pass the limit
             bot = None if request.bot is None else await self._deeds.bot(request.bot)
-            if len(await self._store.webhooks_of(person.owner_id)) >= MOST_WEBHOOKS:
+            if len(await self._webhooks_of(person.owner_id)) >= MOST_WEBHOOKS:
                 raise Conflict(Code.FULL, f"An account has at most {MOST_WEBHOOKS} webhooks. Remove one first.")
             number, secret = self._ids.webhook(), new_token(SIGNING_PREFIX)
             added = WebhookAdded(

@@ -12,6 +12,7 @@ from typing import Any, Final
 import msgspec
 import numpy as np
 
+from cgos_protocol.api.games import Pairing as PairingRow
 from cgos_protocol.errors import Refused
 from cgos_protocol.randomness import Rng
 from cgos_server.core.pairing.base import Act, Candidate, Floats, Matchmaker, Pairing
@@ -22,7 +23,7 @@ from cgos_server.core.pairing.ranking import ranked
 from cgos_server.core.pairing.registry import decide, matchmakers
 from cgos_server.core.pairing.rolling import unfairness
 from cgos_server.core.pairing.settings import shared
-from cgos_server.storage.answers import PairingRow, RoundDetail
+from cgos_server.storage.answers import RoundDetail
 
 PARTNERS: Final = 8
 """Of a version's possible partners so many are shown at first, besides the one that it met."""

@@ -135,19 +135,19 @@ async def statistics(
     tally = Tally(venue, min(last or MOST_GAMES, MOST_GAMES), since or 0, most_rounds)
     before = None
     while not tally.full:
-        games = await history.paired_games(venue, min(_GAMES_AT_ONCE, tally.wanted), before)
+        games = await history.pairings.games(venue, min(_GAMES_AT_ONCE, tally.wanted), before)
         tally.games(games)
         if len(games) < _GAMES_AT_ONCE:
             break
         before = games[-1].id
     before = None
     while True:
-        rounds = await history.paired_rounds(venue, _ROUNDS_AT_ONCE, before)
+        rounds = await history.pairings.decided(venue, _ROUNDS_AT_ONCE, before)
         if not tally.rounds(rounds) or len(rounds) < _ROUNDS_AT_ONCE:
             break
         before = rounds[-1].number
-    spans = await history.connection_spans(venue, tally.versions, *tally.span)
-    return tally.result(await history.version_names(), spans)
+    spans = await history.bots.connection_spans(venue, tally.versions, *tally.span)
+    return tally.result(await history.bots.version_names(), spans)
 
 
 class Tally:

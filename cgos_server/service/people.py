@@ -39,8 +39,8 @@ from cgos_server.service.requests import (
     SignIn,
     SignOut,
 )
+from cgos_server.storage.reading.stored import Owner, Person
 from cgos_server.storage.records import AccessAdded, AccessForgotten, AccessRevoked, OwnerAdded, OwnerChanged, Record
-from cgos_server.storage.store import Owner, Person
 
 log = structlog.get_logger(__name__)
 
@@ -98,7 +98,7 @@ class People:
         if name_fault(request.name) is not None:
             raise wrong  # nobody can be called so
         with self._accounts.failures.attempt(address, request.name):
-            owner = await self._store.owner(request.name)
+            owner = await self._store.history.people.owner(request.name)
             if password_fault(request.password) is not None:
                 raise wrong
             # A check that cannot succeed takes as long as one that can: who has an account is nobody's business.
@@ -150,10 +150,15 @@ class People:
         """Open a session, in one commit with what comes `before` it; called under the account's lock."""
         now = self._now_ms()
         text, number, until = new_token(SESSION_PREFIX), self._ids.access(), now + self._session_ms
-        sessions = [row for row in await self._store.valid_access(owner.id, now) if row.kind == "session"]
+        sessions = [
+            row for row in await self._store.history.people.valid_access(owner.id, now) if row.kind == "session"
+        ]
         ended = [AccessRevoked(now, row.id) for row in sessions[: max(0, len(sessions) - MOST_SESSIONS + 1)]]
         opened = AccessAdded(number, owner.id, "session", digest(text), "", "", address, now, until)
-        old = [AccessForgotten(each) for each in await self._store.old_access(owner.id, now - REMEMBERED_DAYS * DAY_MS)]
+        old = [
+            AccessForgotten(each)
+            for each in await self._store.history.people.old_access(owner.id, now - REMEMBERED_DAYS * DAY_MS)
+        ]
         request = msgspec.structs.replace(request, actor=f"{owner.name} ({address})")
         await self._deeds.commit(request, owner.name, [*before, *ended, *old, opened], session=number)
         return SignedIn(owner.name, owner.admin, text, until)
@@ -214,7 +219,9 @@ class People:
             if "admin" in scopes and not owner.admin:
                 raise Forbidden(Code.NOT_ALLOWED, "Only operators can make a token for what operators may do.")
             now = self._now_ms()
-            tokens = [row for row in await self._store.valid_access(owner.id, now) if row.kind == "token"]
+            tokens = [
+                row for row in await self._store.history.people.valid_access(owner.id, now) if row.kind == "token"
+            ]
             if len(tokens) >= MOST_TOKENS:
                 raise Conflict(Code.FULL, f"An account has at most {MOST_TOKENS} tokens. End one that you do not need.")
             text, number = new_token(ACCESS_PREFIX), self._ids.access()
@@ -240,7 +247,7 @@ class People:
     async def _still(self, person: Person) -> Owner:
         """The account, if it may still be used as it was when this was asked; under its lock."""
         owner = await self._owner(person.name)
-        if owner.state != "active" or await self._store.access(person.access_id) is None:
+        if owner.state != "active" or await self._store.history.people.access(person.access_id) is None:
             raise Unauthenticated(Code.NOT_SIGNED_IN, "This session was ended meanwhile. Sign in again.")
         return owner
 
@@ -248,7 +255,7 @@ class People:
         now = self._now_ms()
         return [
             AccessRevoked(now, row.id)
-            for row in await self._store.valid_access(owner_id, now)
+            for row in await self._store.history.people.valid_access(owner_id, now)
             if row.id != but and (row.kind == "session" or not sessions_only)
         ]
 

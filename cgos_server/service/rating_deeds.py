@@ -26,8 +26,8 @@ from cgos_server.service.requests import (
     FamilyUnlink,
     GameCorrect,
 )
+from cgos_server.storage.reading.stored import BotLogin, Counted, FirstRepeat, StoredGame
 from cgos_server.storage.records import BotFamily, CorrectionAdded, Record
-from cgos_server.storage.store import BotLogin, Counted, FirstRepeat, StoredGame
 
 LoadRatings = Callable[[str], Awaitable[VenueRatings]]
 
@@ -176,7 +176,7 @@ class RatingDeeds:
 
     async def _rated_game(self, number: int, ruling: _Ruling) -> StoredGame:
         """Raises Refused unless the game has ended, can have that result, and was played for ratings."""
-        game = await self._deeds.store.game(number) if 0 < number <= LAST_NUMBER else None
+        game = await self._deeds.store.history.games.stored(number) if 0 < number <= LAST_NUMBER else None
         if game is None:
             raise NotFound(Code.NO_GAME, f"There is no game {number}. See: cgos-server games")
         if game.result is None:
@@ -194,7 +194,7 @@ class RatingDeeds:
         return game
 
     async def _venue_of(self, game: StoredGame) -> str:
-        for venue in await self._deeds.store.venues():
+        for venue in await self._deeds.store.history.server.venues():
             if venue.id == game.venue_id:
                 return venue.name
         raise NotFound(Code.UNKNOWN_VENUE, f"The venue of game {game.id} is not known any more.")
@@ -202,11 +202,11 @@ class RatingDeeds:
     async def _count(self, game: StoredGame) -> tuple[Counted | None, FirstRepeat | None]:
         """What it counts as, and the game that would count in its stead."""
         store = self._deeds.store
-        counted = await store.counted(game.id)
+        counted = await store.history.ledger.counted(game.id)
         digest = _stood_for(counted)
         if digest is None:
             return counted, None
-        return counted, await store.first_repeat(game.venue_id, game.black_id, game.white_id, digest)
+        return counted, await store.history.ledger.first_repeat(game.venue_id, game.black_id, game.white_id, digest)
 
     async def _as_of_now(self, ratings: VenueRatings, look: Callable[[], Awaitable[T]]) -> T:
         """What `look` finds in the database while that holds all of the venue's entries."""
@@ -224,7 +224,7 @@ class RatingDeeds:
         """Put a bot into a family: into that of the leader's own leader, where it has one."""
         async with self._one_by_one:
             bot, named = await self._deeds.bot(request.bot), await self._deeds.bot(request.leader)
-            names = {number: name for number, name, _ in await self._deeds.store.bot_names()}
+            names = {number: name for number, name, _ in await self._deeds.store.history.bots.names()}
             leader = self._families.leader(named.bot_id)
             self._may_join(bot, leader, names)
             venues = await self._venues()
@@ -277,7 +277,7 @@ class RatingDeeds:
                 members = self._families.members(bot.bot_id)
                 hint = f" It leads one of {len(members) + 1}: unlink the others from it." if members else ""
                 raise Conflict(Code.NOT_LINKED, f"{bot.name} belongs to no other bot's family.{hint}")
-            names = {number: name for number, name, _ in await self._deeds.store.bot_names()}
+            names = {number: name for number, name, _ in await self._deeds.store.history.bots.names()}
             lineages = {venue: _Lineage(self._deeds, ratings) for venue, ratings in (await self._venues()).items()}
             while not all(lineage.complete for lineage in lineages.values()):
                 for lineage in lineages.values():
@@ -317,7 +317,7 @@ class RatingDeeds:
     async def _venues(self) -> dict[str, VenueRatings]:
         """The ratings of all venues that are configured."""
         found: dict[str, VenueRatings] = {}
-        for venue in await self._deeds.store.venues():
+        for venue in await self._deeds.store.history.server.venues():
             try:
                 found[venue.name] = await self._ratings(venue.name)
             except NotFound as refusal:
@@ -352,7 +352,7 @@ class _Lineage:
         end = self.ratings.seq
         await self._store.commit([])
         while self._after < end:
-            entries = await self._store.ledger(self.ratings.venue_id, self._after, _CHUNK)
+            entries = await self._store.history.ledger.entries(self.ratings.venue_id, self._after, _CHUNK)
             if not entries:
                 raise OurFault(f"A ledger (venue {self.ratings.venue_id}) lacks entries {self._after + 1} to {end}.")
             for entry in entries:

@@ -120,16 +120,18 @@ class VenueRatings:
         """
         self = cls(venue_id=venue_id, headline=headline, views=views, build=build, view_failed=view_failed)
         seen = 0
-        while digests := await store.digests(venue_id, seen, CHUNK):
+        while digests := await store.history.ledger.digests(venue_id, seen, CHUNK):
             for seen, black, white, digest in digests:  # noqa: B007 - the last one is where to go on
                 self._repeats.add(black, white, digest)
-        published = await store.published(venue_id)
+        published = await store.history.ratings.last_published(venue_id)
         traces = [
             _Filling(await _traced(store, venue_id, run), published.get(name, 0), at)
             for name, run in self._runs.items()
         ]
         folded = 0
-        while entries := await store.ledger(venue_id, min(run.seq for run in self._runs.values()), CHUNK):
+        while entries := await store.history.ledger.entries(
+            venue_id, min(run.seq for run in self._runs.values()), CHUNK
+        ):
             for filling in list(traces):
                 try:
                     records = await asyncio.to_thread(self._catch_up, filling, entries)
@@ -147,7 +149,7 @@ class VenueRatings:
             if filling.afresh:
                 await store.commit(await asyncio.to_thread(self._refit_afresh, filling))
         for name, run in self._runs.items():
-            unseen = run.shown(await store.shown(venue_id, name))
+            unseen = run.shown(await store.history.ratings.shown(venue_id, name))
             if unseen:
                 await store.commit(
                     [_now(venue_id, name, version=version, rating=now, seq=run.seq) for version, now in unseen.items()]
@@ -482,28 +484,28 @@ class _Filling:
 async def _traced(store: Store, venue_id: int, run: Run) -> Retrace:
     """The run at its saved state, or at the very beginning, and the refits that are recorded after it."""
     name = run.system.name
-    saved = await store.rating_state(venue_id, name)
+    saved = await store.history.refits.state(venue_id, name)
     if saved is not None:
         try:
-            run.resume(*saved)
+            run.resume(saved.seq, saved.refit, saved.state)
         except ValueError:
             saved = None  # of another release: everything is computed again
-    refits = await store.refits(venue_id, name, run.refits, MOST_FOLLOWED + 1)
+    refits = await store.history.refits.after(venue_id, name, run.refits, MOST_FOLLOWED + 1)
     if saved is not None and any(refit.included < run.seq for refit in refits):
         saved = None  # one was under way when the state was saved
     if saved is None and run.seq:
         run.restart()
-        refits = await store.refits(venue_id, name, 0, MOST_FOLLOWED + 1)
+        refits = await store.history.refits.after(venue_id, name, 0, MOST_FOLLOWED + 1)
     if len(refits) > MOST_FOLLOWED:
         log.warning(
             "no usable saved state: the ratings are computed from the results, without the old refits", system=name
         )
-        return _without_refits(run, await store.last_refit(venue_id, name))
+        return _without_refits(run, await store.history.refits.last(venue_id, name))
     try:
         return Retrace(run, refits)
     except Exception as error:
         _unfit(run, error)
-        return _without_refits(run, await store.last_refit(venue_id, name))
+        return _without_refits(run, await store.history.refits.last(venue_id, name))
 
 
 def _without_refits(run: Run, last: int) -> Retrace:

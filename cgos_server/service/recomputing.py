@@ -57,12 +57,12 @@ async def recompute(
     :param last: only games up to this entry, as they count today; None: all
     :raises Refused: where there is no such venue
     """
-    amended = await history.amended(venue)
-    end = await history.last_entry(venue)
+    amended = await history.ledger.amended(venue)
+    end = await history.ledger.last_entry(venue)
     end = end if last is None else min(last, end)
     run, done, seq = Run(system), 0, 0
     while done < end:
-        entries = await history.entries(venue, done, min(WINDOW, end - done))
+        entries = await history.ledger.entries(venue, done, min(WINDOW, end - done))
         if not entries:
             break
         for entry in as_corrected(entries, amended):

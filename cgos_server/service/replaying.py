@@ -219,20 +219,20 @@ async def replay(
     :raises Refused: where there is no such venue
     """
     # In this order: what is being published meanwhile by a live server is left out wholly.
-    last = max((row.seq for row in await history.standings(venue, system.name)), default=0)
-    recorded = await history.refits(venue, system.name, limit=1)
+    last = max((row.seq for row in await history.ratings.standings(venue, system.name)), default=0)
+    recorded = await history.refits.recorded(venue, system.name, limit=1)
     refits = RecordedRefits(
         history=history, venue=venue, system=system.name, after=0, last=recorded[-1].number if recorded else 0
     )
     under_way = Replay(system, build)
     done = 0
     while done < last and not under_way.stopped:
-        entries = await history.entries(venue, done, min(WINDOW, last - done))
+        entries = await history.ledger.entries(venue, done, min(WINDOW, last - done))
         if not entries:
             break
-        changes = await history.published(venue, system.name, done, entries[-1].seq - done)
+        changes = await history.ledger.published(venue, system.name, done, entries[-1].seq - done)
         under_way.take(entries, changes, await refits.begun(entries[-1].seq))
         done = entries[-1].seq
         progress(done, last)
-    plugins = await history.rating_plugins(venue, system.name)
+    plugins = await history.refits.plugins(venue, system.name)
     return msgspec.structs.replace(under_way.result(), plugins=plugins, plugin=systems().origin(system.name))

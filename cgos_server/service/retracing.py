@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from cgos_protocol.errors import OurFault
 from cgos_server.core.rating.base import Change, Entry, Rating, RatingSystem, Refitting, Wanted
-from cgos_server.storage.store import Shown, StoredRefit
+from cgos_server.storage.reading.stored import Shown, StoredRefit
 
 NOTICED = 0.1
 """Elo: a refit's change of a version's mean or spread below this is not published by itself."""

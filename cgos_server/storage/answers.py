@@ -1,4 +1,6 @@
-"""What the read side answers: frozen values that msgspec encodes as they are.
+"""What the read side answers where that is more or other than what the API publishes: frozen values that msgspec
+encodes as they are. What is published unchanged is the API's own type, such as
+:class:`cgos_protocol.api.games.Game`.
 
 Times are Unix milliseconds (``*_at``, ``at``) or microseconds of a clock (``*_us``). Must not know: where the answers
 come from, how they are shown.
@@ -10,14 +12,16 @@ from typing import Any
 
 import msgspec
 
-from cgos_server.storage.store import StoredRefit
+from cgos_protocol.api.games import Game, Pairing
+from cgos_protocol.api.messages import BotFacts, Version
+from cgos_server.storage.reading.stored import StoredRefit
 
 
 class Value(msgspec.Struct, frozen=True):
     """Base of all answers."""
 
 
-class VenueRow(Value, frozen=True):
+class VenueRow(Value, frozen=True, kw_only=True):
     """A venue. `fixed`: what may never change, as a decoded JSON value."""
 
     id: int
@@ -26,7 +30,7 @@ class VenueRow(Value, frozen=True):
     created_at: int
 
 
-class Standing(Value, frozen=True):
+class Standing(Value, frozen=True, kw_only=True):
     """Where a version stands in a venue under a rating system, as it was last published: by entry `seq`, or by a refit
     after that entry. `last_game` may still be running.
 
@@ -46,27 +50,7 @@ class Standing(Value, frozen=True):
     seq: int
 
 
-class GameRow(Value, frozen=True):
-    """One game in a list. `result`, `reason` and `ended_at` are None while it runs; `moves` is their number.
-    `corrected`: the result that counts now (``Void`` for none), where that is another one than `result`. `opening`: the
-    name of the one that it began with, or empty."""
-
-    id: int
-    venue: str
-    black: str
-    white: str
-    black_label: str
-    white_label: str
-    started_at: int
-    ended_at: int | None
-    result: str | None
-    reason: str | None
-    moves: int
-    corrected: str | None = None
-    opening: str = ""
-
-
-class MoveRow(Value, frozen=True):
+class MoveRow(Value, frozen=True, kw_only=True):
     """One move, the mover's clock after it, and what the mover said about it: compact JSON as it was sent, or None."""
 
     ply: int
@@ -80,21 +64,7 @@ class MoveRow(Value, frozen=True):
     analysis: str | None
 
 
-class PairingRow(Value, frozen=True):
-    """Why a game was played: the sentence, its inputs (decoded JSON), and why these colors."""
-
-    game: int
-    round: int
-    black: str
-    white: str
-    high: str
-    low: str
-    reason: str
-    colors: str
-    detail: Any
-
-
-class GameChange(Value, frozen=True):
+class GameChange(Value, frozen=True, kw_only=True):
     """What a game did to one rating."""
 
     system: str
@@ -107,7 +77,7 @@ class GameChange(Value, frozen=True):
     games: int
 
 
-class CorrectionRow(Value, frozen=True):
+class CorrectionRow(Value, frozen=True, kw_only=True):
     """An operator changed what an ended game counts as.
 
     :ivar seq: the ledger's entry, None where ratings are not concerned
@@ -127,25 +97,25 @@ class CorrectionRow(Value, frozen=True):
     result: str
 
 
-class GameDetail(Value, frozen=True):
+class GameDetail(Value, frozen=True, kw_only=True):
     """All about one game. `terms` and `start` are decoded JSON; `winner` is ``black``, ``white`` or None.
     `corrections` are in their order; `repeats` is the earliest game of these two with the same moves and result, where
     this one came later and was marked as its repeat."""
 
-    game: GameRow
+    game: Game
     terms: Any
     start: Any
     winner: str | None
     margin2: int | None
     detail: str
-    pairing: PairingRow | None
+    pairing: Pairing | None
     moves: list[MoveRow]
     ratings: list[GameChange]
     corrections: list[CorrectionRow] = []
     repeats: int | None = None
 
 
-class RatingPoint(Value, frozen=True):
+class RatingPoint(Value, frozen=True, kw_only=True):
     """One change of one rating. `game` is the entry's; `opponent` and `score2` (its own, in half points) after its own
     games only.
 
@@ -168,7 +138,7 @@ class RatingPoint(Value, frozen=True):
     refit: int | None = None
 
 
-class RefitRow(Value, frozen=True):
+class RefitRow(Value, frozen=True, kw_only=True):
     """A recorded refit; fields as in :class:`cgos_server.storage.records.RefitAdded`. `notes` is decoded JSON,
     `build` the text of what computed it."""
 
@@ -184,7 +154,7 @@ class RefitRow(Value, frozen=True):
     took_us: int
 
 
-class SavedState(Value, frozen=True):
+class SavedState(Value, frozen=True, kw_only=True):
     """A rating system's saved state after entry `seq` and refit `refit` (0: none), to be loaded by that system."""
 
     seq: int
@@ -193,7 +163,7 @@ class SavedState(Value, frozen=True):
     state: bytes
 
 
-class PublishedChange(Value, frozen=True):
+class PublishedChange(Value, frozen=True, kw_only=True):
     """What one entry did to one version's rating. `version` is its id, `games` the number after it."""
 
     seq: int
@@ -205,7 +175,7 @@ class PublishedChange(Value, frozen=True):
     games: int
 
 
-class PublishedPoint(Value, frozen=True):
+class PublishedPoint(Value, frozen=True, kw_only=True):
     """Where a refit put a version, by its id."""
 
     version: int
@@ -213,7 +183,7 @@ class PublishedPoint(Value, frozen=True):
     spread: float
 
 
-class PublishedRefit(Value, frozen=True):
+class PublishedRefit(Value, frozen=True, kw_only=True):
     """A refit as it can be taken again, the text of what computed it, what it moved, by version ids, and when it was
     put in."""
 
@@ -223,7 +193,7 @@ class PublishedRefit(Value, frozen=True):
     at: int
 
 
-class VersionGame(Value, frozen=True):
+class VersionGame(Value, frozen=True, kw_only=True):
     """A rated game from one version's side.
 
     :ivar opponent: its version id
@@ -241,39 +211,7 @@ class VersionGame(Value, frozen=True):
     repeat: bool
 
 
-class SetAside(Value, frozen=True):
-    """A version that gets no game in a venue, because it spoilt so many in a row; `reason`: how the last one."""
-
-    venue: str
-    version: str
-    spoilt: int
-    reason: str
-    at: int
-
-
-class BotRow(Value, frozen=True):
-    """A registered bot. `tokens`: how many are valid; `last_seen_at`: start or end of its latest connection, the start
-    where it is `signed_in`; `family`: the bot that leads its family, None where it belongs to no other's; `set_aside`:
-    where it gets no game; `until`: when a disabled one may play again, None for never; `owner`: the account that it
-    belongs to, which may have `paused` it."""
-
-    id: int
-    name: str
-    state: str
-    reason: str
-    created_at: int
-    versions: list[str]
-    tokens: int
-    last_seen_at: int | None
-    signed_in: bool = False
-    family: str | None = None
-    set_aside: list[SetAside] = []
-    until: int | None = None
-    paused: bool = False
-    owner: str | None = None
-
-
-class TokenRow(Value, frozen=True):
+class TokenRow(Value, frozen=True, kw_only=True):
     """A token of a bot, without its secret."""
 
     id: int
@@ -282,17 +220,7 @@ class TokenRow(Value, frozen=True):
     revoked_at: int | None
 
 
-class AccountRow(Value, frozen=True):
-    """A person's account."""
-
-    id: int
-    name: str
-    admin: bool
-    state: str
-    created_at: int
-
-
-class RoundDetail(Value, frozen=True):
+class RoundDetail(Value, frozen=True, kw_only=True):
     """One act of pairing with all it was decided from; `options`, `inputs`, `sits_out` and `notes` are decoded JSON;
     `total` as in :class:`cgos_server.core.pairing.base.Pairing`, None where it was not recorded."""
 
@@ -307,11 +235,11 @@ class RoundDetail(Value, frozen=True):
     inputs: Any
     sits_out: Any
     notes: Any
-    pairings: list[PairingRow]
+    pairings: list[Pairing]
     total: int | None = None
 
 
-class PairedGame(Value, frozen=True):
+class PairedGame(Value, frozen=True, kw_only=True):
     """One game as pairing sees it, versions by their numbers. `round` is None where an operator arranged it; `detail`:
     what the pair was decided by (decoded JSON), None where there is no pairing."""
 
@@ -328,7 +256,7 @@ class PairedGame(Value, frozen=True):
     detail: Any
 
 
-class PairedRound(Value, frozen=True):
+class PairedRound(Value, frozen=True, kw_only=True):
     """One act of pairing as statistics see it: `inputs` as they are stored, `sits_out` and `notes` decoded."""
 
     id: int
@@ -341,7 +269,7 @@ class PairedRound(Value, frozen=True):
     notes: Any
 
 
-class ConnectionSpan(Value, frozen=True):
+class ConnectionSpan(Value, frozen=True, kw_only=True):
     """When a version was signed in. `closed_at` is None while it is, and after a crash until the next start."""
 
     version_id: int
@@ -349,27 +277,7 @@ class ConnectionSpan(Value, frozen=True):
     closed_at: int | None
 
 
-class LedgerRow(Value, frozen=True):
-    """One numbered entry of a venue's ledger, by names; see :class:`cgos_server.core.rating.base.Entry` and
-    :class:`cgos_server.storage.records.LedgerAdded`."""
-
-    seq: int
-    at: int
-    kind: str
-    game: int | None
-    version: str | None
-    black: str | None
-    white: str | None
-    score2: int | None
-    value: float | None
-    sd: float | None = None
-    other: str | None = None
-    was2: int | None = None
-    repeat: bool = False
-    digest: int | None = None
-
-
-class Counts(Value, frozen=True):
+class Counts(Value, frozen=True, kw_only=True):
     """How much there is. `ended`: games by reason of their verdict. `created_at`: of the database."""
 
     created_at: int
@@ -378,3 +286,43 @@ class Counts(Value, frozen=True):
     running: int
     ended: dict[str, int]
     moves: int
+
+
+class BotRow(BotFacts, frozen=True, kw_only=True):
+    """A registered bot in a list. `versions`: wire names, oldest first; `tokens`: how many are valid."""
+
+    versions: list[str]
+    tokens: int
+
+
+class BotDetail(BotFacts, frozen=True, kw_only=True):
+    """A registered bot. `tokens`: how many are valid; `limits`: what its owner allows, decoded JSON, or None."""
+
+    versions: list[Version]
+    tokens: int
+    limits: Any
+
+
+class PresenceRow(Value, frozen=True, kw_only=True):
+    """When a version was signed in. `closed_at` is None while it is, and after a crash until the next start."""
+
+    venue: str
+    opened_at: int
+    closed_at: int | None
+    address: str
+
+
+class RankedRow(Value, frozen=True, kw_only=True):
+    """A version's published rating in a venue under a rating system, and its place there by mean among all that have a
+    rated game: 1 is the best, None is without one."""
+
+    venue: str
+    system: str
+    version: str
+    mean: float
+    spread: float
+    games: int
+    provisional: bool
+    anchor: bool
+    seq: int
+    rank: int | None

@@ -63,11 +63,14 @@ def connect_for_reading(path: Path) -> sqlite3.Connection:
     )
 
 
-def reading_engine(path: Path) -> SqliteReaders:
-    """Connections to the database at `path` that cannot write to it; each of their transactions sees one moment."""
+def reading_engine(path: Path, *, mapped: bool = True) -> SqliteReaders:
+    """Connections to the database at `path` that cannot write to it; each of their transactions sees one moment.
+
+    :param mapped: they see the file as memory; not for the process that has the games
+    """
     engine = create_engine(
         URL.create("sqlite", database=str(path)),
-        creator=lambda: _connect_mapped(path),
+        creator=lambda: _connect_mapped(path) if mapped else connect_for_reading(path),
         poolclass=NullPool,
         isolation_level="AUTOCOMMIT",  # transactions are begun and ended by those who read
     )

@@ -1,5 +1,5 @@
-"""What the read side answers to pages and to the API beside :mod:`cgos_server.storage.answers`: lists of games and what
-to look for, counts over many games, bots and versions, thinned rating histories, rows of bulk streams.
+"""What the read side answers to pages and to the API beside :mod:`cgos_server.storage.answers`: which games to
+look for, counts over many games, thinned rating histories.
 
 Times are Unix milliseconds. `result`, `reason` and colors are the words that are stored and shown. Must not know:
 where the answers come from, how they are shown.
@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from cgos_server.storage.answers import GameRow, SetAside, Value
+from cgos_protocol.api.games import Game
+from cgos_server.storage.answers import Value
 
 Outcome = Literal["B", "W", "draw", "none"]
 """What a game counts as now, corrections included: a win, a draw, or ended without a result."""
@@ -22,7 +23,7 @@ class GameTerms(Value, frozen=True):
     start: Any
 
 
-class GamesAsked(Value, frozen=True):
+class GamesAsked(Value, frozen=True, kw_only=True):
     """Which games are looked for; None: whichever.
 
     :ivar bot: a bot's or a version's name; it played with either color
@@ -50,15 +51,15 @@ class GamesAsked(Value, frozen=True):
     exact: bool = False
 
 
-class GamesFound(Value, frozen=True):
+class GamesFound(Value, frozen=True, kw_only=True):
     """Part of an answer: `before` is where to go on, None where there is nothing more. A part may hold fewer games than
     asked for, even none, though there are more."""
 
-    games: list[GameRow]
+    games: list[Game]
     before: int | None
 
 
-class PairRecord(Value, frozen=True):
+class PairRecord(Value, frozen=True, kw_only=True):
     """What came of the ended games of two versions in a venue, corrections included.
 
     :ivar games: ended ones: wins, draws and those without a result
@@ -93,7 +94,7 @@ class PairRecord(Value, frozen=True):
         return self.other_wins_black + self.other_wins_white
 
 
-class OpponentRow(Value, frozen=True):
+class OpponentRow(Value, frozen=True, kw_only=True):
     """A version's ended games against one opponent in a venue, from its own side, corrections included.
 
     :ivar games: as in :class:`PairRecord`
@@ -115,104 +116,7 @@ class OpponentRow(Value, frozen=True):
     last_at: int | None
 
 
-class VerdictRow(Value, frozen=True):
-    """How many games of some versions ended so. `reason` is the verdict's; `outcome` is what they count as now."""
-
-    color: Literal["black", "white"]
-    reason: str
-    outcome: Literal["won", "lost", "drawn", "none"]
-    games: int
-
-
-class RoundRow(Value, frozen=True):
-    """One act of pairing in a list: how many games it began, how many candidates got none."""
-
-    id: int
-    number: int
-    at: int
-    policy: str
-    method: str
-    games: int
-    sits_out: int
-
-
-class VersionRow(Value, frozen=True):
-    """A version of a bot. `parameters` is decoded JSON or None; `last_seen_at`: start or end of its latest connection,
-    the start where it is `signed_in`."""
-
-    id: int
-    name: str
-    label: str
-    engine: str
-    parameters: Any
-    author: str
-    created_at: int
-    last_seen_at: int | None
-    signed_in: bool
-    bot: str
-
-
-class BotDetail(Value, frozen=True):
-    """A registered bot; fields as in :class:`cgos_server.storage.answers.BotRow`.
-
-    :ivar owner: the account that claimed it, or None
-    :ivar until: when a disabled one may play again, None for never
-    :ivar paused: its owner wants no game for it
-    :ivar limits: what its owner allows, decoded JSON, or None
-    """
-
-    id: int
-    name: str
-    state: str
-    reason: str
-    created_at: int
-    versions: list[VersionRow]
-    tokens: int
-    last_seen_at: int | None
-    signed_in: bool
-    family: str | None
-    set_aside: list[SetAside]
-    owner: str | None
-    until: int | None
-    paused: bool
-    limits: Any
-
-
-class PresenceRow(Value, frozen=True):
-    """When a version was signed in. `closed_at` is None while it is, and after a crash until the next start."""
-
-    venue: str
-    opened_at: int
-    closed_at: int | None
-    address: str
-
-
-class ConnectionRow(Value, frozen=True):
-    """One sign-in, for operators."""
-
-    id: int
-    venue: str
-    version: str
-    bot: str
-    address: str
-    client: str
-    opened_at: int
-    closed_at: int | None
-    reason: str
-
-
-class AuditRow(Value, frozen=True):
-    """Somebody did something to the server. `detail` is decoded JSON."""
-
-    id: int
-    at: int
-    actor: str
-    action: str
-    subject: str
-    detail: Any
-
-
-class BandPoint(Value, frozen=True):
+class BandPoint(Value, frozen=True, kw_only=True):
     """A version's rating after entry `seq`, or after a refit that was put in after that entry. `games`: rated so
     far."""
 
@@ -220,36 +124,4 @@ class BandPoint(Value, frozen=True):
     at: int
     mean: float
     spread: float
-    games: int
-
-
-class NamedRefit(Value, frozen=True):
-    """A recorded refit; fields as in :class:`cgos_server.storage.answers.RefitRow`. `moved`: wire name, mean, spread of
-    everybody whom it moved."""
-
-    number: int
-    at: int
-    system: str
-    included: int
-    base: int
-    applied: int
-    cold: bool
-    notes: Any
-    build: str
-    moved: list[tuple[str, float, float]]
-
-
-class ChangeRow(Value, frozen=True):
-    """One change of one rating by one entry, for bulk streams. `game` where a game or its correction did it."""
-
-    seq: int
-    at: int
-    kind: str
-    system: str
-    version: str
-    game: int | None
-    before_mean: float
-    before_spread: float
-    after_mean: float
-    after_spread: float
     games: int

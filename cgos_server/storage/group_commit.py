@@ -36,6 +36,23 @@ class Group(msgspec.Struct, frozen=True, gc=False):
     then: Callable[[], None] | None
 
 
+class CommitListener(msgspec.Struct, frozen=True, kw_only=True):
+    """Whom a writer tells, all in the event loop.
+
+    :ivar failed: called once, when a batch could not be committed; nobody is told of it or a later one
+    :ivar on_error: called with what a `then` or `observe` raised
+    :ivar observe: see `Observe`
+    :ivar retrying: called with the error of an attempt that failed and is made again
+    :ivar checkpointed: SQLite only: called with what :class:`cgos_server.storage.checkpoints.Checkpointer` reports
+    """
+
+    failed: Callable[[CommitFailed], None]
+    on_error: Callable[[Exception], None]
+    observe: Observe | None = None
+    retrying: Callable[[Exception], None] | None = None
+    checkpointed: Callable[[StoreError | None], None] | None = None
+
+
 class Patience:
     """How long a failing batch is tried again, and with which pauses.
 
@@ -63,31 +80,21 @@ class GroupCommit(abc.ABC):
     Nothing limits what gathers, because the senders limit themselves: a bot has one move in flight and hears nothing
     until it is committed. `pending` shows the backlog.
 
-    :param failed: called once, in the loop, when a batch could not be committed; nobody is told of it or a later one
-    :param on_error: called in the loop with what a `then` or `observe` raised
     :param commit_timeout: seconds for which a failing batch is tried again
-    :param observe: see `Observe`
-    :param retrying: called in the loop with the error of an attempt that failed and is made again
     :param clock: seconds, monotonic
     :param soon: calls back once, when this turn of the loop is over; None: the loop's own way
     """
 
     def __init__(
         self,
+        listener: CommitListener,
         *,
-        failed: Callable[[CommitFailed], None],
-        on_error: Callable[[Exception], None],
         commit_timeout: float,
-        observe: Observe | None,
-        retrying: Callable[[Exception], None] | None,
         clock: Callable[[], float],
         soon: Callable[[Callable[[], None]], object] | None = None,
     ) -> None:
-        self._failed = failed
-        self._on_error = on_error
+        self._listener = listener
         self._commit_timeout = commit_timeout
-        self._observe = observe
-        self._retrying = retrying
         self._clock = clock
         self._loop = asyncio.get_running_loop()
         self._soon = soon or self._loop.call_soon
@@ -119,7 +126,8 @@ class GroupCommit(abc.ABC):
         """See :meth:`cgos_server.storage.store.Store.submit`."""
         if self._closed or self._failure:
             if self._failure is None:
-                self._on_error(StoreError(f"{len(records)} records came after the store was closed and are lost"))
+                lost = StoreError(f"{len(records)} records came after the store was closed and are lost")
+                self._listener.on_error(lost)
             return
         self._gathered.append(Group(records, then))
         if not self._busy:
@@ -204,9 +212,9 @@ class GroupCommit(abc.ABC):
                 if group.then is not None:
                     group.then()
             except Exception as error:
-                self._on_error(error)
-        if self._observe is not None:
-            self._guard(self._observe, records, seconds)
+                self._listener.on_error(error)
+        if self._listener.observe is not None:
+            self._guard(self._listener.observe, records, seconds)
         if not self._busy:
             self._quiet.set()
 
@@ -214,7 +222,7 @@ class GroupCommit(abc.ABC):
         try:
             call(*arguments)
         except Exception as error:
-            self._on_error(error)
+            self._listener.on_error(error)
 
     def _give_up(self, failure: CommitFailed) -> None:
         if self._failure:
@@ -224,7 +232,7 @@ class GroupCommit(abc.ABC):
             if not waiter.done():
                 waiter.set_exception(CommitFailed(str(failure)))
         self._quiet.set()
-        self._failed(failure)
+        self._listener.failed(failure)
 
 
 def explain(error: Exception, batch: Sequence[Group]) -> CommitFailed:

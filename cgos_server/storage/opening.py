@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import functools
-import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
 from cgos_protocol.errors import CommitFailed, StoreError
-from cgos_server.storage.connections import Durability, connect_for_reading, connect_for_writing
-from cgos_server.storage.group_commit import Observe
+from cgos_server.storage.connections import Durability, connect_for_writing
+from cgos_server.storage.group_commit import CommitListener, GroupCommit, Observe
+from cgos_server.storage.history import History
 from cgos_server.storage.location import Location
 from cgos_server.storage.lock import DatabaseLock
-from cgos_server.storage.sql_store import SqliteStore, SqlStore
+from cgos_server.storage.store import Store
 from cgos_server.storage.writer import Connect, Writer
 
 
@@ -29,43 +29,28 @@ async def open_store(
     lock: DatabaseLock | None = None,
     connect: Connect | None = None,
     soon: Callable[[Callable[[], None]], object] | None = None,
-) -> SqlStore:
+) -> Store:
     """Open the store on a database whose schema was checked. The caller holds the database's lock. Raises StoreError.
 
     :param lock: the lock that the caller holds; on PostgreSQL the store takes it over, and must be given it
-    :param checkpointed: SQLite only: as for :class:`cgos_server.storage.writer.Writer`
     :param connect: SQLite only: opens the writer's connection, instead of :func:`connect_for_writing`
     :param soon: SQLite only: as for :class:`cgos_server.storage.group_commit.GroupCommit`
-    :param commit_timeout: seconds; this and the other parameters as for
-        :class:`cgos_server.storage.group_commit.GroupCommit`
+    :param commit_timeout: seconds for which a failing batch is tried again, and a question of PostgreSQL; the other
+        parameters are those of :class:`cgos_server.storage.group_commit.CommitListener`
     """
-    if not isinstance(location, Path):
-        # Only where it is configured: its driver is an extra that need not be installed.
-        from cgos_server.storage.postgres.store import open_postgres_store
-
-        return await open_postgres_store(
-            location,
-            failed=failed,
-            on_error=on_error,
-            durability=durability,
-            commit_timeout=commit_timeout,
-            observe=observe,
-            retrying=retrying,
-            lock=lock,
-        )
-    writer = Writer(
-        connect or functools.partial(connect_for_writing, location, durability),
-        failed=failed,
-        on_error=on_error,
-        commit_timeout=commit_timeout,
-        observe=observe,
-        retrying=retrying,
-        checkpointed=checkpointed,
-        soon=soon,
+    listener = CommitListener(
+        failed=failed, on_error=on_error, observe=observe, retrying=retrying, checkpointed=checkpointed
     )
-    await writer.start()
-    try:
-        return SqliteStore(writer, connect_for_reading(location))
-    except sqlite3.Error as error:
-        await writer.close()
-        raise StoreError(f"the database could not be opened for reading: {error}") from error
+    writer: GroupCommit
+    if isinstance(location, Path):
+        opened = connect or functools.partial(connect_for_writing, location, durability)
+        writer = Writer(opened, listener, commit_timeout=commit_timeout, soon=soon)
+        await writer.start()
+    else:
+        # Only where it is configured: its driver is an extra that need not be installed.
+        from cgos_server.storage.postgres.writer import open_postgres_writer
+
+        writer = await open_postgres_writer(
+            location, listener, durable=durability == "power", commit_timeout=commit_timeout, lock=lock
+        )
+    return Store(writer, History(location, live=True, patience_s=commit_timeout))

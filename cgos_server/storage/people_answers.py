@@ -6,11 +6,11 @@ because what is sent is signed with it. Must not know: where the answers come fr
 
 from __future__ import annotations
 
-from cgos_server.storage.answers import SetAside, Value
-from cgos_server.storage.store import Person as Person
+from cgos_protocol.api.messages import SetAside
+from cgos_server.storage.answers import Value
 
 
-class AccountDetail(Value, frozen=True):
+class AccountDetail(Value, frozen=True, kw_only=True):
     """A person's account. `bots`: how many it owns."""
 
     id: int
@@ -21,7 +21,7 @@ class AccountDetail(Value, frozen=True):
     bots: int
 
 
-class OwnedLimits(Value, frozen=True):
+class OwnedLimits(Value, frozen=True, kw_only=True):
     """What its owner allows a bot; fields as in :class:`cgos_protocol.session.Limits`, `avoid` by name, `hours`
     as people write them, empty for all."""
 
@@ -30,7 +30,7 @@ class OwnedLimits(Value, frozen=True):
     hours: str = ""
 
 
-class OwnedBot(Value, frozen=True):
+class OwnedBot(Value, frozen=True, kw_only=True):
     """A bot as its owner sees it.
 
     :ivar until: when a disabled one may play again, None for never
@@ -55,27 +55,14 @@ class OwnedBot(Value, frozen=True):
     set_aside: list[SetAside]
 
 
-class BotOwnerRow(Value, frozen=True):
+class BotOwnerRow(Value, frozen=True, kw_only=True):
     """Whose version it is: its bot and that bot's owner."""
 
     bot: str
     owner_id: int
 
 
-class AccessRow(Value, frozen=True):
-    """What lets a person in, without its text. `kind`: ``session`` or ``token``; `address`: where it was made from."""
-
-    id: int
-    kind: str
-    label: str
-    scopes: list[str]
-    address: str
-    created_at: int
-    expires_at: int | None
-    revoked_at: int | None
-
-
-class WebhookRow(Value, frozen=True):
+class WebhookRow(Value, frozen=True, kw_only=True):
     """Where somebody wants to be told. `bot`: of that one only, None for all of the owner's; `stopped_at` with `why`:
     nothing is sent any more. `secret` signs what is sent: never show it."""
 

@@ -22,7 +22,7 @@ from typing import Any
 
 from cgos_protocol.errors import CommitFailed, StoreError
 from cgos_server.storage.checkpoints import Checkpointer
-from cgos_server.storage.group_commit import Group, GroupCommit, Observe, Patience, explain
+from cgos_server.storage.group_commit import CommitListener, Group, GroupCommit, Patience, explain
 from cgos_server.storage.statements import STATEMENTS, Statement
 
 Connect = Callable[[], sqlite3.Connection]
@@ -73,9 +73,7 @@ class Writer(GroupCommit):
     A COMMIT of SQLite that raises has not happened, so a failed batch is tried again as it is, on a new connection.
 
     :param connect: see `Connect`; called in the thread
-    :param on_error: as for :class:`GroupCommit`, like all other parameters
-    :param checkpointed: called in the loop with what :class:`Checkpointer` reports
-    :param sleep: pauses the thread between two tries, seconds
+    :param sleep: pauses the thread between two tries, seconds; the others are those of :class:`GroupCommit`
     """
 
     _signal: int | None = None
@@ -84,28 +82,15 @@ class Writer(GroupCommit):
     def __init__(
         self,
         connect: Connect,
+        listener: CommitListener,
         *,
-        failed: Callable[[CommitFailed], None],
-        on_error: Callable[[Exception], None],
         commit_timeout: float = 10.0,
-        observe: Observe | None = None,
-        retrying: Callable[[Exception], None] | None = None,
-        checkpointed: Callable[[StoreError | None], None] | None = None,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
         soon: Callable[[Callable[[], None]], object] | None = None,
     ) -> None:
-        super().__init__(
-            failed=failed,
-            on_error=on_error,
-            commit_timeout=commit_timeout,
-            observe=observe,
-            retrying=retrying,
-            clock=clock,
-            soon=soon,
-        )
+        super().__init__(listener, commit_timeout=commit_timeout, clock=clock, soon=soon)
         self._connect = connect
-        self._checkpointed = checkpointed
         self._sleep = sleep
         self._started: asyncio.Future[None] = self._loop.create_future()
         self._stopped: asyncio.Future[None] = self._loop.create_future()
@@ -197,8 +182,8 @@ class Writer(GroupCommit):
                 pause = patience.pause()
                 if pause is None or isinstance(error, _INCURABLE):
                     raise explain(error, batch) from error
-                if self._retrying is not None:
-                    self._tell(self._retrying, error)
+                if self._listener.retrying is not None:
+                    self._tell(self._listener.retrying, error)
                 self._sleep(pause)
             else:
                 self._failing = False
@@ -212,8 +197,8 @@ class Writer(GroupCommit):
             self._tell(self._committed, records)
 
     def _has_checkpointed(self, failure: StoreError | None) -> None:
-        if self._checkpointed is not None:
-            self._tell(self._checkpointed, failure)
+        if self._listener.checkpointed is not None:
+            self._tell(self._listener.checkpointed, failure)
 
     def _tell(self, call: Callable[..., object], *arguments: Any) -> None:
         # A loop that was closed before the store has nobody left to tell; what was committed is in the database.

@@ -19,7 +19,7 @@ from starlette.routing import BaseRoute, Route
 
 from cgos_protocol.errors import OurFault, Refused
 from cgos_protocol.games.base import Color
-from cgos_server.storage.rank_history import RankedRow
+from cgos_server.storage.answers import RankedRow
 from cgos_server.web import words
 from cgos_server.web.drawing import card_png
 from cgos_server.web.drawing.badge_svg import STYLES, badge_svg
@@ -176,13 +176,13 @@ class Embeds:
     async def _versions(self, name: str) -> list[str]:
         """The version of this name, else all of the bot. Raises Refused."""
         try:
-            return [(await self._site.history.version(name)).name]
+            return [(await self._site.history.bots.version(name)).name]
         except Refused:
-            return [version.name for version in (await self._site.history.bot(name)).versions]
+            return [version.name for version in (await self._site.history.bots.detail(name)).versions]
 
     async def _ranked(self, name: str) -> list[RankedRow]:
         """Where these versions stand under the headline of each venue. Raises Refused."""
-        rows = await self._site.history.ranked(await self._versions(name))
+        rows = await self._site.history.ratings.ranked(await self._versions(name))
         there: dict[str, set[str]] = {}
         for row in rows:
             there.setdefault(row.venue, set()).add(row.system)
@@ -194,7 +194,11 @@ class Embeds:
         if system is None:
             rows = await self._ranked(name)
         else:
-            rows = [row for row in await self._site.history.ranked(await self._versions(name)) if row.system == system]
+            rows = [
+                row
+                for row in await self._site.history.ratings.ranked(await self._versions(name))
+                if row.system == system
+            ]
         return max((row for row in rows if row.venue == venue), key=lambda row: row.mean, default=None)
 
 

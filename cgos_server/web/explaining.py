@@ -47,8 +47,8 @@ class Explaining:
             return known
 
     async def _explained(self, number: int, game: int | None) -> Explained:
-        detail = await self._history.round(number)
-        names = await self._history.version_names()
+        detail = await self._history.pairings.round(number)
+        names = await self._history.bots.version_names()
         try:
             return await asyncio.to_thread(
                 explain, detail, names, game, most=LARGEST_ACT, too_many=_TOO_LARGE.format(number=number)

@@ -17,6 +17,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
+from cgos_protocol.api.games import Game
 from cgos_protocol.errors import Code, Unavailable
 from cgos_protocol.facts import AnyFact
 from cgos_protocol.names import ACCOUNT_PASSWORD_MIN
@@ -25,7 +26,7 @@ from cgos_server.core.rating.registry import half_width
 from cgos_server.net.forwarded import bare, is_among, origin
 from cgos_server.service import requests as deeds
 from cgos_server.service.authority import about
-from cgos_server.storage.answers import GameDetail, GameRow
+from cgos_server.storage.answers import GameDetail
 from cgos_server.storage.history import History
 from cgos_server.web import words
 from cgos_server.web.bots_now import BotsNow
@@ -184,14 +185,14 @@ class Site:
         moves = [move for move in game.moves if move.at <= latest]
         return msgspec.structs.replace(game, moves=moves, game=msgspec.structs.replace(game.game, moves=len(moves)))
 
-    async def visible_rows(self, rows: Sequence[GameRow]) -> list[GameRow]:
+    async def visible_rows(self, rows: Sequence[Game]) -> list[Game]:
         """The same of games in a list: how many moves a running one has says when the latest was played. Raises
         StoreError."""
         delays = {row.venue: self.settings.delay_ms(row.venue) for row in rows if row.result is None}
         counts: dict[int, int] = {}
         for delay in sorted(set(delays.values()) - {0}):
             late = [row.id for row in rows if row.result is None and delays[row.venue] == delay]
-            counts |= await self.history.played_by(late, self.now_ms() - delay)
+            counts |= await self.history.games.played_by(late, self.now_ms() - delay)
         return [msgspec.structs.replace(row, moves=counts[row.id]) if row.id in counts else row for row in rows]
 
 

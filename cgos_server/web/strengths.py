@@ -95,16 +95,16 @@ class StrengthsOf:
             if name not in self._systems:
                 self._systems[name] = await asyncio.to_thread(self._joint, name)
             for system in self._systems[name]:
-                place = await self._history.rating_state_place(name, system.name)
+                place = await self._history.refits.state_place(name, system.name)
                 if place is None:
                     continue
                 at, known = self._known.get(name, (0.0, None))
                 fresh = known is not None and self._clock() - at < FRESH_S
                 if known is None or known.system != system.name or (known.place != place and not fresh):
-                    saved = await self._history.rating_state(name, system.name)
+                    saved = await self._history.refits.state(name, system.name)
                     if saved is None:
                         continue
-                    names = await self._history.version_names()
+                    names = await self._history.bots.version_names()
                     try:
                         known = await asyncio.to_thread(_loaded, system, saved.seq, saved.refit, saved.state, names)
                     except ValueError:

@@ -211,7 +211,7 @@ class Live(InThread):
         path = load(None, {}, {"server.data": self.data}).server.location
         with DatabaseLock(path, "cgos-server serve"), Passwords(5) as passwords:
             store = await open_store(path, failed=fail, on_error=fail)
-            ids = Ids(await store.next_ids())
+            ids = Ids(await store.history.server.next_ids())
             accounts = Accounts(store, ids, passwords, "open", lambda: T0)
             admin = Admin(store, ids, accounts, passwords, lambda: T0, self)  # type: ignore[arg-type]
             async with control_socket.serve(self.data, admin.answer):

@@ -359,7 +359,7 @@ class Live(InThread):
         with DatabaseLock(path, "cgos-server serve"), Passwords(5) as passwords:
             store = await open_store(path, failed=fail, on_error=fail)
             self.pool = await VenueRatings.load(store, 1, rating_system("cgos-elo", 1800.0, {}))
-            ids = Ids(await store.next_ids())
+            ids = Ids(await store.history.server.next_ids())
             accounts = Accounts(store, ids, passwords, "open", now)
             families = await Families.load(store)
             admin = Admin(store, ids, accounts, passwords, now, self, families=families)

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import msgspec
 import pytest
 from support.config.configs import VENUE
+from support.storage.subjects import Subjects
 
 from cgos_protocol.clock import TimeControl, TimeSystem
 from cgos_protocol.errors import ConfigError
@@ -39,8 +40,8 @@ from cgos_server.core.pairing.registry import METHODS, matchmaker, matchmakers
 from cgos_server.core.pairing.settings import SHARED
 from cgos_server.core.rating.registry import SYSTEMS, systems
 from cgos_server.core.venue import PairingSettings, Policy, Venue
+from cgos_server.storage.answers import VenueRow
 from cgos_server.storage.records import Record, VenueAdded
-from cgos_server.storage.store import StoredVenue
 from cgos_server.web.settings import VenueSettings, WebSettings, command
 
 # -- what runs without any configuration
@@ -300,7 +301,7 @@ def test_what_is_fixed_is_canonical() -> None:
 
 def test_pairing_limits_and_display_may_change() -> None:
     other = small(port=1, move_limit=9, initial=5.0, return_grace_s=1.0)
-    check_fixed(other, fixed(small()), "here")
+    check_fixed(other, msgspec.json.decode(fixed(small())), "here")
 
 
 @pytest.mark.parametrize(
@@ -321,7 +322,7 @@ def test_pairing_limits_and_display_may_change() -> None:
 )
 def test_changed_terms_are_refused_with_old_and_new_value(changes: dict[str, Any], words: str) -> None:
     with pytest.raises(ConfigError) as raised:
-        check_fixed(small(**changes), fixed(small()), "cgos.toml")
+        check_fixed(small(**changes), msgspec.json.decode(fixed(small())), "cgos.toml")
     assert str(raised.value) == (
         f"cgos.toml: venue 9x9: what its first start fixed has changed: {words}. Put the old values back, or give the "
         "venue a new name: ratings under other terms are not comparable."
@@ -332,15 +333,18 @@ class Venues:
     """As much of a store as venues need."""
 
     def __init__(self) -> None:
-        self.rows: list[StoredVenue] = []
+        self.history: Any = Subjects(self)
+        self.rows: list[VenueRow] = []
 
-    async def venues(self) -> list[StoredVenue]:
+    async def server_venues(self) -> list[VenueRow]:
         return self.rows
 
     async def commit(self, records: list[Record]) -> None:
         for record in records:
             assert isinstance(record, VenueAdded)
-            self.rows.append(StoredVenue(record.id, record.name, record.fixed))
+            self.rows.append(
+                VenueRow(id=record.id, name=record.name, fixed=msgspec.json.decode(record.fixed), created_at=0)
+            )
 
 
 async def test_venues_keep_their_numbers_and_new_ones_get_new() -> None:

@@ -32,7 +32,7 @@ def ended(serving: ServerProcess) -> int:
 async def details(serving: ServerProcess) -> list[GameDetail]:
     ids = [game for (game,) in serving.query("select id from games order by id")]
     async with History(serving.data / "cgos.sqlite") as history:
-        return [await history.game(game) for game in ids]
+        return [await history.games.detail(game) for game in ids]
 
 
 def replayed(record: str) -> tuple[boards.Board, sgf.Sgf_game]:

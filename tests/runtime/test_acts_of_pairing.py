@@ -25,7 +25,7 @@ from cgos_server.runtime.children import Child
 from cgos_server.runtime.player import State
 from cgos_server.runtime.recovery import restore
 from cgos_server.storage import records as rows
-from cgos_server.storage.store import Half, StoredGame
+from cgos_server.storage.reading.stored import Half, StoredGame
 
 BOOK = OpeningSet((Opening("odd", ("E5", "C3", "G7")),))
 
@@ -39,7 +39,7 @@ async def owing(pairs: int = 1, **changes: Any) -> House:
         at = house.time.wall_ms() - 1000
         return [Half(2 * pair + 1, 2 * pair + 2, "odd", 1, at + pair) for pair in range(pairs)]
 
-    house.store.halves = halves  # type: ignore[method-assign]
+    house.store.pairings_halves = halves  # type: ignore[method-assign]
     return await house.open()
 
 
@@ -249,7 +249,7 @@ async def test_a_game_that_goes_on_after_a_restart_is_remembered_once() -> None:
     async def recent(venue_id: int, last: int) -> dict[int, list[int]]:
         return {1: [2], 2: [1]}  # as the store counts them: every game that began
 
-    house.store.recent_opponents = recent  # type: ignore[method-assign]
+    house.store.pairings_recent_opponents = recent  # type: ignore[method-assign]
     await house.open()
     house.live.lobby._names.update({1: "anna", 2: "bert"})
     stored = StoredGame(1, 1, 1, 2, "anna", "bert", "1800?", "1800?", encode_terms(terms_of(house.venue)), "", 0, ())

@@ -11,7 +11,7 @@ from support.runtime.house import House
 from cgos_protocol.facts import BotArrived, GameEnded, GameStarted
 from cgos_server.runtime import gallery as module
 from cgos_server.runtime.gallery import Gallery
-from cgos_server.storage.store import StoredGame
+from cgos_server.storage.reading.stored import StoredGame
 
 # -- the venue
 

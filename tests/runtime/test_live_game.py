@@ -21,7 +21,7 @@ from cgos_server.runtime.live_game import Desk, LiveGame, Phase, Side
 from cgos_server.runtime.rater import Rater
 from cgos_server.service.ratings import VenueRatings
 from cgos_server.storage import records as rows
-from cgos_server.storage.store import StoredMove
+from cgos_server.storage.reading.stored import StoredMove
 
 S = 1_000_000
 BLACK, WHITE = Color.BLACK, Color.WHITE

@@ -24,7 +24,7 @@ from cgos_server.runtime.beginning import SLICE, Beginner, Prepared
 from cgos_server.runtime.player import State
 from cgos_server.runtime.recovery import restore
 from cgos_server.storage import records as rows
-from cgos_server.storage.store import StoredGame, StoredMove
+from cgos_server.storage.reading.stored import StoredGame, StoredMove
 
 
 @pytest.fixture
@@ -307,7 +307,7 @@ async def test_a_fault_of_ours_during_a_sign_in_is_answered(house: House, monkey
     async def broken(*_: Any) -> None:
         raise OurFault("a stored game cannot be read")
 
-    monkeypatch.setattr(house.store, "untold_games", broken)
+    monkeypatch.setattr(house.store, "games_untold", broken)
     session = RecordingSession(1)
     house.live.lobby.sign_in(session, Credentials("anna", "secret", None, "test", False, "127.0.0.1"))
     (outcome,) = await asyncio.gather(*house.tasks, return_exceptions=True)

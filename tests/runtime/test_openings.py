@@ -19,8 +19,8 @@ from cgos_server.core.venue import Policy
 from cgos_server.runtime.openings import KEPT_MS, Openings
 from cgos_server.runtime.recovery import restore
 from cgos_server.runtime.telling import stored_setup
+from cgos_server.storage.reading.stored import Half, StoredGame, StoredMove
 from cgos_server.storage.records import GameAdded, GameEnded, MoveAdded, PairingAdded
-from cgos_server.storage.store import Half, StoredGame, StoredMove
 
 ODD, EVEN = Opening("odd", ("E5", "C3", "G7")), Opening("even", ("D4", "F6"), 2.0)
 BOOK = OpeningSet((ODD, EVEN))
@@ -264,7 +264,7 @@ async def test_halves_that_are_stored_are_played_after_a_restart() -> None:
     async def halves(venue_id: int) -> list[Any]:
         return [Half(1, 2, "odd", 1, house.time.wall_ms() - 1000)]
 
-    house.store.halves = halves  # type: ignore[method-assign]
+    house.store.pairings_halves = halves  # type: ignore[method-assign]
     await house.open()
     await house.arrive("anna", "bert")
     await house.act()
@@ -283,7 +283,7 @@ async def test_a_first_game_that_cannot_be_read_back_asks_for_no_second_one() ->
     async def halves(venue_id: int) -> list[Any]:
         return [Half(1, 2, "odd", 1, house.time.wall_ms() - 1000)]  # it still runs, as far as the store knows
 
-    house.store.halves = halves  # type: ignore[method-assign]
+    house.store.pairings_halves = halves  # type: ignore[method-assign]
     await house.open()
     broken = StoredGame(1, 1, 1, 2, "anna", "bert", "1800?", "1800?", "{}", "", 0, (), opening="odd")
     assert restore([broken], {1: house.live}) == (0, 0)

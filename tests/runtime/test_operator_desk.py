@@ -24,8 +24,8 @@ from cgos_server.runtime.live_control import LiveControl
 from cgos_server.runtime.operator_desk import Desk, Operators
 from cgos_server.service.accounts import Operator
 from cgos_server.service.admin import Admin
+from cgos_server.storage.reading.stored import BotLogin, Owner, StoredGame, StoredMove
 from cgos_server.storage.records import AuditAdded, GameAdded, GameEnded, LedgerAdded, MoveAdded
-from cgos_server.storage.store import BotLogin, Owner, StoredGame, StoredMove
 
 S = 1_000_000
 CLOCK = ClockState(50 * S)
@@ -38,14 +38,14 @@ class Store(HistoryStore):
         self.recent: list[StoredGame] = []
         self.fails = False
 
-    async def owner(self, name: str) -> Owner | None:
+    async def people_owner(self, name: str) -> Owner | None:
         await asyncio.sleep(0)
         return self.owners.get(name)
 
-    async def login(self, name: str) -> BotLogin | None:
+    async def bots_login(self, name: str) -> BotLogin | None:
         return BotLogin(3, 99, "Family", "", "active", "", frozenset()) if name == "Family" else None
 
-    async def recent_games(self, venue_id: int, limit: int) -> list[StoredGame]:
+    async def games_recent(self, venue_id: int, limit: int) -> list[StoredGame]:
         return self.recent[-limit:]
 
     async def commit(self, records: Sequence[Any]) -> None:

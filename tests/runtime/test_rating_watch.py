@@ -31,7 +31,7 @@ class Past:
             self.ratings.enter(version, 1800.0, 0)
         for version, value in ANCHORS.items():
             self.ratings.anchor(version, value, 0)
-        self.games: dict[str, list[VersionGame]] = {name: [] for name in NAMES.values()}
+        self.played: dict[str, list[VersionGame]] = {name: [] for name in NAMES.values()}
         self.rng = random.Random(4)
         self.asked: list[str] = []
         self.fails = False
@@ -41,18 +41,22 @@ class Past:
         for _ in range(games):
             score2 = 2 if self.rng.random() < 1 / (1 + math.pow(10, -gap / 400)) else 0
             seq = self.ratings.game(self.ratings.seq, black, white, score2, 0).entry.seq
-            self.games[NAMES[black]].append(VersionGame(seq, seq, 0, white, "black", score2, False))
-            self.games[NAMES[white]].append(VersionGame(seq, seq, 0, black, "white", 2 - score2, False))
+            self.played[NAMES[black]].append(
+                VersionGame(seq=seq, game=seq, at=0, opponent=white, color="black", score2=score2, repeat=False)
+            )
+            self.played[NAMES[white]].append(
+                VersionGame(seq=seq, game=seq, at=0, opponent=black, color="white", score2=2 - score2, repeat=False)
+            )
 
     def refit(self) -> None:
         begun = self.ratings.begin("bayes", True)
         self.ratings.finish(begun, self.ratings.refitting("bayes").refit(begun.job), 0, 0)
 
-    async def version_games(self, version: str, venue: str, limit: int | None = None) -> list[VersionGame]:
+    async def games(self, version: str, venue: str, limit: int | None = None) -> list[VersionGame]:
         if self.fails:
             raise StoreError("the disk is away")
         self.asked.append(version)
-        return self.games[version]
+        return self.played[version]
 
 
 def watch(past: Past) -> tuple[RatingWatch, Any]:

@@ -16,8 +16,8 @@ from cgos_server.core.setbacks import PAUSE_MS
 from cgos_server.core.venue import terms_of
 from cgos_server.runtime.live_game import LiveGame
 from cgos_server.runtime.player import Player, State
+from cgos_server.storage.reading.stored import StoredSetback
 from cgos_server.storage.records import SetbackNow
-from cgos_server.storage.store import StoredSetback
 
 PAUSE = PAUSE_MS * 1000
 MOST = 5
@@ -343,7 +343,7 @@ async def test_a_restart_keeps_it() -> None:
     house = await set_aside()
     rows = [stored(house, "anna")]
     again = House(beside=house)
-    again.store.setbacks = lambda _: answer(rows)  # type: ignore[assignment]
+    again.store.pairings_setbacks = lambda _: answer(rows)  # type: ignore[assignment]
     await again.open()
     assert again.live.lobby.setbacks.count == 1
     await again.sign_in("anna", session=RecordingSession(77))

@@ -32,7 +32,7 @@ from cgos_server.runtime.live_venue import LiveVenue, reconfigure
 from cgos_server.runtime.player import Player
 from cgos_server.runtime.recovery import restore
 from cgos_server.runtime.rulings import arrange
-from cgos_server.storage.store import Half, Meeting, StoredGame
+from cgos_server.storage.reading.stored import Half, Meeting, StoredGame
 
 BOOK = OpeningSet((Opening("odd", ("E5", "C3", "G7")), Opening("even", ("D4", "F6"))))
 NO_RESULT = ("void", "abort")
@@ -92,11 +92,11 @@ class Machine(RuleBasedStateMachine):
             house.live.matchmaker._new_seed = lambda: 1
         self.store = first.store
         self.store.commit = self.commit  # type: ignore[method-assign]
-        self.store.untold_games = self.untold_games  # type: ignore[method-assign]
-        self.store.game = self.game  # type: ignore[method-assign]
-        self.store.meetings = self.meetings  # type: ignore[method-assign]
-        self.store.recent_opponents = self.recent_opponents  # type: ignore[method-assign]
-        self.store.halves = self.halves  # type: ignore[method-assign]
+        self.store.games_untold = self.games_untold  # type: ignore[method-assign]
+        self.store.games_stored = self.game  # type: ignore[method-assign]
+        self.store.pairings_meetings = self.meetings  # type: ignore[method-assign]
+        self.store.pairings_recent_opponents = self.recent_opponents  # type: ignore[method-assign]
+        self.store.pairings_halves = self.halves  # type: ignore[method-assign]
 
     async def commit(self, records: Sequence[Any]) -> None:
         done = asyncio.get_running_loop().create_future()
@@ -131,7 +131,7 @@ class Machine(RuleBasedStateMachine):
         await asyncio.sleep(0)
         return self.stored().get(number)
 
-    async def untold_games(self, venue_id: int, version_id: int, since: int) -> list[StoredGame]:
+    async def games_untold(self, venue_id: int, version_id: int, since: int) -> list[StoredGame]:
         found = untold_games(self.stored().values(), venue_id, version_id)
         await asyncio.sleep(0)
         return found

@@ -17,7 +17,7 @@ from cgos_server.core.rating.base import Z95
 from cgos_server.core.venue import terms_of
 from cgos_server.runtime.live_game import LiveGame
 from cgos_server.storage import records as rows
-from cgos_server.storage.store import StoredGame, StoredMove
+from cgos_server.storage.reading.stored import StoredGame, StoredMove
 
 
 @pytest.fixture
@@ -482,7 +482,7 @@ async def test_many_wishes_to_hear_old_games_are_one_question_at_a_time(house: H
         return stored(house, number) if number == 41 else None
 
     anna = await house.check_in("anna", 1)
-    house.store.game = slow  # type: ignore[method-assign]
+    house.store.games_stored = slow  # type: ignore[method-assign]
     for number in range(41, 61):
         seat(anna).sync([Known(number, 0), Known(number + 1, 0)])
     await house.settle()
@@ -507,7 +507,7 @@ async def test_a_game_that_ends_while_a_bot_comes_in_is_told_by_that_sign_in(
             resign(house, game)
         return found
 
-    monkeypatch.setattr(house.store, "untold_games", read)
+    monkeypatch.setattr(house.store, "games_untold", read)
     again = await house.check_in("anna", 2)
     assert [entry[1] for entry in again.told if entry[0] == "gameover"] == [game.id]
 

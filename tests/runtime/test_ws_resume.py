@@ -21,7 +21,7 @@ from cgos_protocol.games.base import Color
 from cgos_protocol.session import Seat
 from cgos_server.runtime.concierge import HouseConcierge
 from cgos_server.storage import records as rows
-from cgos_server.storage.store import StoredGame
+from cgos_server.storage.reading.stored import StoredGame
 
 SCRIPT = ["E5", "C5", "D4", "C4", "D3", "C3", "G7", "C7", "PASS", "PASS"]
 """What both sides play; the game is then scored."""
@@ -32,8 +32,8 @@ class Hotel(House):
 
     async def open(self) -> Hotel:
         await super().open()
-        self.store.untold_games = self.untold_games  # type: ignore[method-assign]
-        self.store.game = self.game  # type: ignore[method-assign, assignment]
+        self.store.games_untold = self.games_untold  # type: ignore[method-assign]
+        self.store.games_stored = self.game  # type: ignore[method-assign, assignment]
         return self
 
     def stored(self) -> dict[int, StoredGame]:
@@ -43,7 +43,7 @@ class Hotel(House):
     async def game(self, number: int) -> StoredGame | None:
         return self.stored().get(number)
 
-    async def untold_games(self, venue_id: int, version_id: int, since: int) -> list[StoredGame]:
+    async def games_untold(self, venue_id: int, version_id: int, since: int) -> list[StoredGame]:
         return untold_games(self.stored().values(), venue_id, version_id)
 
 
@@ -324,7 +324,7 @@ async def test_who_drains_hears_first_how_the_games_ended_that_it_knows() -> Non
         await database.wait()
         return await house.game(number)
 
-    house.store.game = slowly  # type: ignore[method-assign]
+    house.store.games_stored = slowly  # type: ignore[method-assign]
     client = desk.connect("cgos.v2")
     sign_in = {"type": "sign_in", "bot": "wanda", "secret": "secret", "venues": ["9x9"]}
     client.say(**sign_in, games=[{"game": live.id, "ply": 0}])

@@ -7,8 +7,10 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import msgspec
 import pytest
 from argon2 import PasswordHasher
+from support.storage.subjects import Subjects
 
 from cgos_protocol.hours import read
 from cgos_protocol.session import Limits
@@ -17,7 +19,9 @@ from cgos_server.service.accounts import Accounts
 from cgos_server.service.ids import Ids
 from cgos_server.service.passwords import Passwords
 from cgos_server.storage import records as r
-from cgos_server.storage.store import (
+from cgos_server.storage.answers import TokenRow, VenueRow
+from cgos_server.storage.people_answers import WebhookRow
+from cgos_server.storage.reading.stored import (
     Access,
     BotLogin,
     BotOwned,
@@ -25,10 +29,7 @@ from cgos_server.storage.store import (
     Owner,
     Person,
     StoredSetback,
-    StoredVenue,
     StoredVersion,
-    StoredWebhook,
-    Token,
 )
 
 CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
@@ -38,11 +39,12 @@ class MemoryStore:
     """As much of a store as the services use. Every question waits a turn of the loop, as a real one does."""
 
     def __init__(self) -> None:
+        self.history: Any = Subjects(self)
         self.groups: list[list[Any]] = []
         self.bots: dict[str, BotLogin] = {}
         self.owners: dict[str, Owner] = {}
         self.versions: list[tuple[int, StoredVersion]] = []
-        self.token_rows: dict[int, tuple[int, str, Token]] = {}
+        self.token_rows: dict[int, tuple[int, str, TokenRow]] = {}
         self.leaders: dict[int, int | None] = {}
         self.entries: list[Entry] = []
         self.access_rows: dict[int, tuple[r.AccessAdded, int | None]] = {}
@@ -52,9 +54,9 @@ class MemoryStore:
     def of(self, kind: type) -> list[Any]:
         return [record for group in self.groups for record in group if type(record) is kind]
 
-    async def venues(self) -> list[StoredVenue]:
+    async def server_venues(self) -> list[VenueRow]:
         await asyncio.sleep(0)
-        return [StoredVenue(1, "9x9", "{}")]
+        return [VenueRow(id=1, name="9x9", fixed={}, created_at=0)]
 
     async def commit(self, group: Sequence[r.Record]) -> None:
         for record in group:
@@ -112,11 +114,11 @@ class MemoryStore:
             case r.WebhookStopped():
                 self.webhook_rows[record.id] = (self.webhook_rows[record.id][0], record.why)
             case r.TokenAdded():
-                token = Token(record.id, record.label, record.created_at, None)
+                token = TokenRow(id=record.id, label=record.label, created_at=record.created_at, revoked_at=None)
                 self.token_rows[record.id] = (record.bot_id, record.digest, token)
             case r.TokenRevoked():
                 bot, digest, token = self.token_rows[record.id]
-                self.token_rows[record.id] = (bot, digest, token._replace(revoked_at=record.revoked_at))
+                self.token_rows[record.id] = (bot, digest, msgspec.structs.replace(token, revoked_at=record.revoked_at))
             case r.OwnerAdded():
                 assert record.name not in self.owners
                 self.owners[record.name] = Owner(record.id, record.name, record.password, bool(record.admin), "active")
@@ -139,7 +141,7 @@ class MemoryStore:
         (bot,) = (bot for bot in self.bots.values() if bot.bot_id == number)
         self.bots[bot.name] = bot._replace(**changes)
 
-    async def login(self, name: str) -> BotLogin | None:
+    async def bots_login(self, name: str) -> BotLogin | None:
         await asyncio.sleep(0)
         bot = self.bots.get(name)
         if bot is None:
@@ -151,27 +153,27 @@ class MemoryStore:
         )
         return bot._replace(tokens=valid)
 
-    async def name_taken(self, name_key: str) -> str | None:
+    async def bots_name_taken(self, name_key: str) -> str | None:
         await asyncio.sleep(0)
         versions = (version.wire_name for _, version in self.versions)
         return next((name for name in (*self.bots, *self.owners, *versions) if name.lower() == name_key), None)
 
-    async def version(self, bot_id: int, label: str) -> StoredVersion | None:
+    async def bots_labeled(self, bot_id: int, label: str) -> StoredVersion | None:
         await asyncio.sleep(0)
         found = (version for bot, version in self.versions if bot == bot_id and version.label == label)
         return next(found, None)
 
-    async def owner(self, name: str) -> Owner | None:
+    async def people_owner(self, name: str) -> Owner | None:
         await asyncio.sleep(0)
         return self.owners.get(name)
 
-    async def bot_owner(self, name: str) -> BotOwned | None:
+    async def people_bot_owner(self, name: str) -> BotOwned | None:
         await asyncio.sleep(0)
         bots = {bot.bot_id: bot for bot in self.bots.values()}
         found = [bots[bot] for bot, version in self.versions if version.wire_name == name]
         return BotOwned(found[0].bot_id, found[0].name, found[0].owner) if found else None
 
-    async def person(self, digest: str, now_ms: int) -> Person | None:
+    async def people_person(self, digest: str, now_ms: int) -> Person | None:
         await asyncio.sleep(0)
         owners = {owner.id: owner for owner in self.owners.values()}
         for row, revoked in self.access_rows.values():
@@ -179,15 +181,23 @@ class MemoryStore:
             late = row.expires_at is not None and row.expires_at <= now_ms
             if row.digest == digest and revoked is None and not late and owner.state == "active":
                 scopes = tuple(row.scopes.split())
-                return Person(row.id, owner.id, owner.name, owner.admin, row.kind, scopes, row.expires_at)
+                return Person(
+                    access_id=row.id,
+                    owner_id=owner.id,
+                    name=owner.name,
+                    admin=owner.admin,
+                    kind=row.kind,
+                    scopes=scopes,
+                    expires_at=row.expires_at,
+                )
         return None
 
-    async def access(self, access_id: int) -> Access | None:
+    async def people_access(self, access_id: int) -> Access | None:
         await asyncio.sleep(0)
         row, revoked = self.access_rows.get(access_id, (None, None))
         return None if row is None or revoked is not None else Access(row.id, row.owner_id, row.kind, row.label)
 
-    async def valid_access(self, owner_id: int, now_ms: int) -> list[Access]:
+    async def people_valid_access(self, owner_id: int, now_ms: int) -> list[Access]:
         await asyncio.sleep(0)
         return [
             Access(row.id, row.owner_id, row.kind, row.label)
@@ -195,7 +205,7 @@ class MemoryStore:
             if row.owner_id == owner_id and revoked is None and (row.expires_at is None or row.expires_at > now_ms)
         ]
 
-    async def old_access(self, owner_id: int, before_ms: int) -> list[int]:
+    async def people_old_access(self, owner_id: int, before_ms: int) -> list[int]:
         await asyncio.sleep(0)
         return [
             number
@@ -204,55 +214,67 @@ class MemoryStore:
             and min(at for at in (revoked, row.expires_at, before_ms) if at is not None) < before_ms
         ]
 
-    async def webhook(self, webhook_id: int) -> StoredWebhook | None:
+    async def people_webhook(self, webhook_id: int) -> WebhookRow | None:
         await asyncio.sleep(0)
-        row, why = self.webhook_rows.get(webhook_id, (None, None))
-        return None if row is None or why is not None else StoredWebhook(row.id, row.owner_id, row.bot_id, row.url)
+        stored = self.webhook_rows.get(webhook_id)
+        return None if stored is None or stored[1] is not None else self._webhook(*stored)
 
-    async def webhooks_of(self, owner_id: int) -> list[StoredWebhook]:
+    async def people_webhooks(self, owner_id: int) -> list[WebhookRow]:
         await asyncio.sleep(0)
-        return [
-            StoredWebhook(row.id, row.owner_id, row.bot_id, row.url)
-            for row, why in self.webhook_rows.values()
-            if row.owner_id == owner_id and why is None
-        ]
+        return [self._webhook(*stored) for stored in self.webhook_rows.values() if stored[0].owner_id == owner_id]
 
-    async def tokens(self, bot_id: int) -> list[Token]:
+    def _webhook(self, row: r.WebhookAdded, why: str | None) -> WebhookRow:
+        names = {bot.bot_id: bot.name for bot in self.bots.values()}
+        return WebhookRow(
+            id=row.id,
+            owner_id=row.owner_id,
+            owner="",
+            bot=None if row.bot_id is None else names[row.bot_id],
+            url=row.url,
+            secret=row.secret,
+            events=row.events.split(),
+            created_at=row.created_at,
+            stopped_at=None if why is None else 1,
+            why=why or "",
+        )
+
+    async def bots_tokens(self, bot: str) -> list[TokenRow]:
         await asyncio.sleep(0)
+        bot_id = self.bots[bot].bot_id
         return [token for owner, _, token in self.token_rows.values() if owner == bot_id]
 
-    async def version_names(self) -> dict[int, str]:
+    async def bots_version_names(self) -> dict[int, str]:
         await asyncio.sleep(0)
         return {version.id: version.wire_name for _, version in self.versions}
 
-    async def bot_ids(self) -> dict[int, int]:
+    async def bots_of_versions(self) -> dict[int, int]:
         await asyncio.sleep(0)
         return {version.id: bot for bot, version in self.versions}
 
-    async def bot_names(self) -> list[tuple[int, str, int | None]]:
+    async def bots_names(self) -> list[tuple[int, str, int | None]]:
         await asyncio.sleep(0)
         return [(bot.bot_id, bot.name, self.leaders.get(bot.bot_id)) for bot in self.bots.values()]
 
-    async def setbacks(self, venue_id: int) -> list[StoredSetback]:
+    async def pairings_setbacks(self, venue_id: int) -> list[StoredSetback]:
         rows = [row for (venue, _), row in self.setback_rows.items() if venue == venue_id]
         return [row for row in rows if row.spoilt or row.set_aside]
 
-    async def ledger(self, venue_id: int, after: int = 0, limit: int | None = None) -> list[Entry]:
+    async def ledger_entries(self, venue_id: int, after: int = 0, limit: int | None = None) -> list[Entry]:
         return [entry for entry in self.entries if entry.seq > after][:limit]
 
-    async def digests(self, venue_id: int, after: int = 0, limit: int | None = None) -> list[Any]:
+    async def ledger_digests(self, venue_id: int, after: int = 0, limit: int | None = None) -> list[Any]:
         return []
 
-    async def published(self, venue_id: int) -> dict[str, int]:
+    async def ratings_last_published(self, venue_id: int) -> dict[str, int]:
         return {"cgos-elo": len(self.entries)}
 
-    async def shown(self, venue_id: int, system: str) -> dict[int, Any]:
+    async def ratings_shown(self, venue_id: int, system: str) -> dict[int, Any]:
         return {}
 
-    async def rating_state(self, venue_id: int, system: str) -> None:
+    async def refits_state(self, venue_id: int, system: str) -> None:
         return None
 
-    async def refits(self, venue_id: int, system: str, after: int = 0, limit: int | None = None) -> list[Any]:
+    async def refits_after(self, venue_id: int, system: str, after: int = 0, limit: int | None = None) -> list[Any]:
         return []
 
 

@@ -51,8 +51,8 @@ from cgos_server.service.requests import (
     VenueResume,
     ask,
 )
+from cgos_server.storage.reading.stored import StoredGame, StoredMove
 from cgos_server.storage.records import BotState, LedgerAdded, RatingNow, TokenAdded, TokenRevoked
-from cgos_server.storage.store import StoredGame, StoredMove
 
 STATUS = ServerStatus(1, "0", 1.0, True, False, [], [], [], 0, {}, 0, 0, "", "")
 
@@ -217,7 +217,7 @@ async def test_approval(admin: Admin, store: Any) -> None:
     await store.commit([BotState("pending", "", None, 1)])
     assert await code(admin, BotEnable(name="Newbot")) == "waits-approval"
     assert await sentence(admin, Approve(name="Newbot")) == "Newbot may play."
-    assert (await store.login("Newbot")).state == "active"
+    assert (await store.history.bots.login("Newbot")).state == "active"
 
 
 async def test_accounts(admin: Admin, store: Any, passwords: Passwords) -> None:
@@ -385,7 +385,7 @@ async def test_a_match_from_an_old_game(admin: Admin, live: LiveServer, store: A
         asked.append(number)
         return OLD if number == 3 else None
 
-    store.game = game
+    store.games_stored = game
     made = await admin.handle(Match(venue="9x9", white="Wa", black="Bb", game=3, moves=1))
     assert isinstance(made, Arranged)
     assert (made.game.plies, made.game.rated) == (1, False)

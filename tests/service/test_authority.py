@@ -14,7 +14,7 @@ from cgos_protocol.errors import Refused
 from cgos_server.service import authority
 from cgos_server.service import requests as deeds
 from cgos_server.service.authority import About, about, may
-from cgos_server.storage.store import Person
+from cgos_server.storage.reading.stored import Person
 
 KINDS: tuple[type, ...] = get_args(deeds.Request)
 GROUPS = (
@@ -40,7 +40,9 @@ def sample(kind: type, **given: Any) -> Any:
 
 
 def person(kind: str = "session", *scopes: str, owner: int = OWNER, admin: bool = False) -> Person:
-    return Person(THEIR_ACCESS, owner, "Anna", admin, kind, scopes, None)
+    return Person(
+        access_id=THEIR_ACCESS, owner_id=owner, name="Anna", admin=admin, kind=kind, scopes=scopes, expires_at=None
+    )
 
 
 def verdict(who: Person | None, request: Any, owner: int | None = None) -> str:

@@ -22,6 +22,7 @@ from cgos_server.service.rating_deeds import RatingDeeds
 from cgos_server.service.ratings import VenueRatings
 from cgos_server.service.recomputing import recompute
 from cgos_server.service.requests import GameCorrect
+from cgos_server.storage.game_answers import GamesAsked
 from cgos_server.storage.history import History
 from cgos_server.storage.records import AuditAdded, CorrectionAdded, LedgerAdded, RatingMoved, Record
 
@@ -52,7 +53,7 @@ async def refusal(pool: RealPool, game: int, result: str, reason: str = "it chea
 
 async def ledger(pool: RealPool) -> list[tuple[Any, ...]]:
     """What corrections wrote: (kind, was2, score2, repeat)."""
-    entries = await pool.store.ledger(1)
+    entries = await pool.store.history.ledger.entries(1)
     return [(entry.was2, entry.score2, entry.repeat) for entry in entries if entry.kind is Kind.CORRECTION]
 
 
@@ -83,12 +84,12 @@ async def test_a_correction_is_one_commit_and_the_past_stays(pool: RealPool, mon
     assert (entry.seq, entry.kind, entry.game_id, entry.was2, entry.score2) == (4, "correction", 1, 2, 0)
     assert {row.system for row in group if isinstance(row, RatingMoved)} == {"bayes", "cgos-elo"}
     assert isinstance(group[-1], AuditAdded)
-    stored = await pool.store.game(1)
+    stored = await pool.store.history.games.stored(1)
     assert stored is not None
     assert (stored.result, stored.winner) == ("B+Resign", 0)
     async with History(pool.path) as history:
-        detail = await history.game(1)
-        (row,) = await history.games()
+        detail = await history.games.detail(1)
+        (row,) = await history.games.find(GamesAsked(), 50)
     assert [(each.was, each.result, each.reason) for each in detail.corrections] == [
         ("B+Resign", "W+Forfeit", "the engine was swapped")
     ]
@@ -159,7 +160,7 @@ async def test_the_next_repeat_takes_the_place_of_a_void_game(pool: RealPool) ->
     assert counts(ratings) == {(1, 2): (0, 0, 1)}
     assert played(ratings, "bayes") == played(ratings, "cgos-elo") == {1: 1, 2: 1}
     async with History(pool.path) as history:
-        assert [row.corrected for row in await history.games()] == ["Void", "W+Forfeit", "Void"]
+        assert [row.corrected for row in await history.games.find(GamesAsked(), 50)] == ["Void", "W+Forfeit", "Void"]
 
 
 async def test_a_repeat_that_is_corrected_leaves_the_first_alone(pool: RealPool) -> None:
@@ -208,7 +209,7 @@ async def test_two_corrections_at_once_come_one_after_the_other(pool: RealPool) 
 
 async def test_a_repeat_that_ends_meanwhile_is_seen(pool: RealPool, monkeypatch: pytest.MonkeyPatch) -> None:
     first = await pool.game(1, 2, "B+Resign", "C3 D4")
-    counted = pool.store.counted
+    counted = pool.store.history.ledger.counted
 
     async def slow(number: int) -> Any:
         found = await counted(number)
@@ -216,15 +217,15 @@ async def test_a_repeat_that_ends_meanwhile_is_seen(pool: RealPool, monkeypatch:
             await pool.game(1, 2, "B+Resign", "C3 D4")
         return found
 
-    first_repeat = pool.store.first_repeat
+    first_repeat = pool.store.history.ledger.first_repeat
     answers: list[Any] = [None]
 
     async def stale(*what: int) -> Any:
         """The first answer is of before."""
         return answers.pop() if answers else await first_repeat(*what)
 
-    monkeypatch.setattr(pool.store, "counted", slow)
-    monkeypatch.setattr(pool.store, "first_repeat", stale)
+    monkeypatch.setattr(pool.store.history.ledger, "counted", slow)
+    monkeypatch.setattr(pool.store.history.ledger, "first_repeat", stale)
     await correct(pool, first, "Void")
     assert counts(pool.rated["9x9"]) == {(1, 2): (1, 0, 0)}
 

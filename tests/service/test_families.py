@@ -115,7 +115,7 @@ async def unlink(pool: RealPool, bot: str) -> str:
 async def links(pool: RealPool, venue: int = 1) -> list[tuple[str, int | None, int | None]]:
     return [
         (entry.kind.value, entry.version, entry.other)
-        for entry in await pool.store.ledger(venue)
+        for entry in await pool.store.history.ledger.entries(venue)
         if entry.kind in (Kind.LINK, Kind.UNLINK) or entry.other is not None
     ]
 
@@ -127,11 +127,11 @@ async def test_a_link_is_in_every_venue_where_both_have_entered(pool: RealPool) 
     assert await link(pool, "Dd", "Aa") == "Dd belongs to the family of Aa."
     assert await link(pool, "Bb", "Aa") == "Bb belongs to the family of Aa. Its versions are linked in 9x9."
     assert (await links(pool, 1), await links(pool, 2)) == ([("link", 3, 1), ("link", 2, 1)], [("link", 3, 1)])
-    assert await pool.store.bot_names() == [(1, "Aa", None), (2, "Bb", 1), (3, "Cc", 1), (4, "Dd", 1)]
+    assert await pool.store.history.bots.names() == [(1, "Aa", None), (2, "Bb", 1), (3, "Cc", 1), (4, "Dd", 1)]
     fresh = await Families.load(pool.store)
     assert fresh.members(1) == pool.families.members(1) == [2, 3, 4]
     async with History(pool.path) as history:
-        assert [(row.name, row.family) for row in await history.bots()][1:3] == [("Bb", "Aa"), ("Cc", "Aa")]
+        assert [(row.name, row.family) for row in await history.bots.page()][1:3] == [("Bb", "Aa"), ("Cc", "Aa")]
 
 
 async def test_a_link_to_a_newer_bot_makes_that_the_successor(pool: RealPool) -> None:
@@ -179,7 +179,7 @@ async def test_an_unlink_takes_back_what_linked_the_bot_and_closes_the_gap(pool:
     assert await links(pool, 2) == [("link", 3, 1)]
     assert pool.changed == ["9x9"]
     assert pool.families.leader(2) == 2
-    assert (await pool.store.bot_names())[1] == (2, "Bb", None)
+    assert (await pool.store.history.bots.names())[1] == (2, "Bb", None)
     await unlink(pool, "Cc")
     assert (await links(pool))[5:] == [("unlink", 3, 1)]
     assert (await links(pool, 2))[1:] == [("unlink", 3, 1)]

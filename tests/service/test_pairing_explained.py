@@ -11,13 +11,14 @@ import msgspec
 import numpy as np
 import pytest
 
+from cgos_protocol.api.games import Pairing as PairingRow
 from cgos_protocol.errors import OurFault
 from cgos_server.core.pairing.base import Act, Candidate, Knowledge, Meeting, Pairing
 from cgos_server.core.pairing.explain import encode_inputs, rounded
 from cgos_server.core.pairing.registry import METHODS, matchmaker
 from cgos_server.core.venue import Policy
 from cgos_server.service.pairing_explained import PARTNERS, Explained, explain
-from cgos_server.storage.answers import PairingRow, RoundDetail
+from cgos_server.storage.answers import RoundDetail
 
 NAMES = {number: f"bot-{number}" for number in range(1, 41)}
 SEED = 20
@@ -45,16 +46,36 @@ def recorded(
 ) -> RoundDetail:
     """As the runtime stores a round, and the read side brings it; games have the numbers 101, 102 ..."""
     rows = [
-        PairingRow(game, 7, NAMES[pair.low], NAMES[pair.high], NAMES[pair.high], NAMES[pair.low], pair.reason, "Lot.",
-                   dict(pair.detail))
+        PairingRow(
+            game=game,
+            round=7,
+            black=NAMES[pair.low],
+            white=NAMES[pair.high],
+            high=NAMES[pair.high],
+            low=NAMES[pair.low],
+            reason=pair.reason,
+            colors="Lot.",
+            detail=dict(pair.detail),
+        )
         for game, pair in enumerate(pairing.pairs, 101)
-    ]  # fmt: skip
+    ]
     stored = msgspec.json.decode(msgspec.json.encode(options))
     sits_out = {str(version): why for version, why in pairing.sits_out.items()}
     return RoundDetail(
-        7, "9x9", 3, 1_000, policy.value, method, stored, str(SEED), msgspec.json.decode(inputs), sits_out,
-        list(pairing.notes), rows, pairing.total,
-    )  # fmt: skip
+        id=7,
+        venue="9x9",
+        number=3,
+        at=1_000,
+        policy=policy.value,
+        method=method,
+        options=stored,
+        seed=str(SEED),
+        inputs=msgspec.json.decode(inputs),
+        sits_out=sits_out,
+        notes=list(pairing.notes),
+        pairings=rows,
+        total=pairing.total,
+    )
 
 
 def paired(name: str, act: Act, **options: Any) -> RoundDetail:
@@ -188,8 +209,31 @@ def test_another_seed_is_a_difference() -> None:
     ],
 )
 def test_what_cannot_be_decided_again(method: str, options: dict[str, Any], inputs: Any, sentence: str) -> None:
-    row = PairingRow(101, 7, "bot-1", "bot-2", "bot-1", "bot-2", "Why.", "Colors.", {})
-    detail = RoundDetail(7, "9x9", 3, 1_000, "rolling", method, options, "0", inputs, {}, [], [row])
+    row = PairingRow(
+        game=101,
+        round=7,
+        black="bot-1",
+        white="bot-2",
+        high="bot-1",
+        low="bot-2",
+        reason="Why.",
+        colors="Colors.",
+        detail={},
+    )
+    detail = RoundDetail(
+        id=7,
+        venue="9x9",
+        number=3,
+        at=1_000,
+        policy="rolling",
+        method=method,
+        options=options,
+        seed="0",
+        inputs=inputs,
+        sits_out={},
+        notes=[],
+        pairings=[row],
+    )
     found = explain(detail, NAMES, 101)
     assert found.replay.agrees is None
     assert sentence in found.replay.sentence
@@ -198,7 +242,20 @@ def test_what_cannot_be_decided_again(method: str, options: dict[str, Any], inpu
 
 
 def test_a_record_that_cannot_be_read_is_our_fault() -> None:
-    detail = RoundDetail(7, "9x9", 3, 1_000, "rolling", "birk", {}, "0", [["x"]], {}, [], [])
+    detail = RoundDetail(
+        id=7,
+        venue="9x9",
+        number=3,
+        at=1_000,
+        policy="rolling",
+        method="birk",
+        options={},
+        seed="0",
+        inputs=[["x"]],
+        sits_out={},
+        notes=[],
+        pairings=[],
+    )
     with pytest.raises(OurFault, match="inputs of a round"):
         explain(detail, NAMES)
 

@@ -20,8 +20,8 @@ from cgos_server.service.ids import Ids
 from cgos_server.service.pairing_preview import preview
 from cgos_server.service.passwords import Passwords
 from cgos_server.service.requests import BotAdd, BotRecall, Done, Preview, Previewed, Reload, Reloaded, ask
+from cgos_server.storage.reading.stored import StoredSetback
 from cgos_server.storage.records import AuditAdded, SetbackNow
-from cgos_server.storage.store import StoredSetback
 
 SHOWN = PairingPreview(
     "9x9", "rolling", "birk", {"formula": "one"}, ["a", "b", "c"],
@@ -122,7 +122,7 @@ async def test_a_bot_is_taken_back_on_a_closed_database(closed: Admin, accounts:
     await a_bot_with_two_versions(closed, accounts)
     await store.commit([SetbackNow(1, 1, 2, 0, "game 4: lost on time", 7), SetbackNow(1, 2, 5, 1, "game 5: away", 8)])
     assert await closed.handle(BotRecall(name="Zen", venue="9x9")) == Done("ZenTwo may play again in 9x9.")
-    assert await store.setbacks(1) == [StoredSetback(1, 2, False, "game 4: lost on time", 7)]
+    assert await store.history.pairings.setbacks(1) == [StoredSetback(1, 2, False, "game 4: lost on time", 7)]
     assert audits(store)[-1] == ("operator", "bot recall", "Zen", {"versions": "ZenTwo", "venues": "9x9"})
     assert len(store.groups[-1]) == 2
 

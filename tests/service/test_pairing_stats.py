@@ -37,12 +37,31 @@ def game(
     **detail: Any,
 ) -> PairedGame:
     over = None if until is None else "score"
-    return PairedGame(number, act, black, white, *labels, at, until, over, opening, detail if act else None)
+    return PairedGame(
+        id=number,
+        round=act,
+        black_id=black,
+        white_id=white,
+        black_label=labels[0],
+        white_label=labels[1],
+        started_at=at,
+        ended_at=until,
+        reason=over,
+        opening=opening,
+        detail=detail if act else None,
+    )
 
 
 def round_(number: int, at: int, candidates: list[Candidate], sits_out: tuple[int, ...] = ()) -> PairedRound:
     return PairedRound(
-        number, number, at, "rolling", "birk", encode_inputs(Act(candidates)), {str(v): "Odd." for v in sits_out}, []
+        id=number,
+        number=number,
+        at=at,
+        policy="rolling",
+        method="birk",
+        inputs=encode_inputs(Act(candidates)),
+        sits_out={str(v): "Odd." for v in sits_out},
+        notes=[],
     )
 
 
@@ -51,7 +70,7 @@ def ready(version: int, waited_s: float = 0.0) -> Candidate:
 
 
 def span(version: int, opened: int, closed: int | None) -> ConnectionSpan:
-    return ConnectionSpan(version, opened, closed)
+    return ConnectionSpan(version_id=version, opened_at=opened, closed_at=closed)
 
 
 def test_nothing_was_played() -> None:

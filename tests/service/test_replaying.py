@@ -34,8 +34,8 @@ async def again(data: Path, system: str = "bayes", build: str | None = None) -> 
 async def test_a_replay_gives_the_same_bits(rated_past: Path, system: str) -> None:
     heard: list[tuple[int, int]] = []
     async with History(rated_past / "cgos.sqlite") as history:
-        last = await history.last_entry(VENUE)
-        recorded = await history.refits(VENUE, system)
+        last = await history.ledger.last_entry(VENUE)
+        recorded = await history.refits.recorded(VENUE, system)
         found = await replay(
             history, VENUE, rating_system(system, 1800.0, {}), this_build().text, lambda *done: heard.append(done)
         )
@@ -116,8 +116,8 @@ async def test_the_state_of_now_is_found_from_the_saved_one_and_from_nothing(dat
         alter(data, sql)
         async with History(data / "cgos.sqlite") as history:
             run = await caught_up(history, VENUE, rating_system("bayes", 1800.0, {}))
-            assert run.seq == await history.last_entry(VENUE)
-            published = {row.version: row for row in await history.standings(VENUE, "bayes")}
+            assert run.seq == await history.ledger.last_entry(VENUE)
+            published = {row.version: row for row in await history.ratings.standings(VENUE, "bayes")}
         found.append(dict(run.ratings))
         for version, rating in run.ratings.items():
             assert published[NAMES[version - 1]].mean == pytest.approx(rating.mean, abs=0.1)
@@ -154,11 +154,11 @@ def test_every_game_counts_as_it_counts_now() -> None:
 
 async def test_recomputed_is_what_would_stand_without_the_voided_game(rated_past: Path, tmp_path: Path) -> None:
     async with History(rated_past / "cgos.sqlite") as history:
-        entries = await history.entries(VENUE)
+        entries = await history.ledger.entries(VENUE)
         found = await recompute(history, VENUE, rating_system("cgos-elo", 1800.0, {}))
         early = await recompute(history, VENUE, rating_system("cgos-elo", 1800.0, {}), last=30)
         posterior = await recompute(history, VENUE, rating_system("bayes", 1800.0, {}))
-        published = {row.version: row for row in await history.standings(VENUE, "bayes")}
+        published = {row.version: row for row in await history.ratings.standings(VENUE, "bayes")}
     void = len(NAMES) + 2 + VOIDED  # after the entries of versions and anchors
     assert entries[void - 1].kind is Kind.GAME
     system = rating_system("cgos-elo", 1800.0, {})

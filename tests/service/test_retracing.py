@@ -186,8 +186,8 @@ async def check(which: str, events: Sequence[tuple[str, int, int, int]], kill: i
         again.do(*event)
     for system in (headline, *views):
         run = Run(system)
-        trace = Retrace(run, await survived.refits(1, system.name))
-        for entry in await survived.ledger(1):
+        trace = Retrace(run, await survived.history.refits.after(1, system.name))
+        for entry in await survived.history.ledger.entries(1):
             changes, _ = trace.step(entry)
             for version, old, new in changes:
                 row = survived.moved[entry.seq, system.name, version]
@@ -487,8 +487,8 @@ async def test_a_new_view_may_be_killed_at_any_commit_while_it_is_filled(
         again = await VenueRatings.load(survived, 1, headline, views(), "build")  # type: ignore[arg-type]
         assert {key for key in survived.moved if key[1] == view} == {key for key in whole.moved if key[1] == view}
         run = Run(views()[0])
-        trace = Retrace(run, await survived.refits(1, view))
-        for entry in await survived.ledger(1):
+        trace = Retrace(run, await survived.history.refits.after(1, view))
+        for entry in await survived.history.ledger.entries(1):
             changes, _ = trace.step(entry)
             for version, _, new in changes:
                 row = survived.moved[entry.seq, view, version]
@@ -514,8 +514,8 @@ async def test_months_of_refits_are_not_computed_again_where_no_saved_state_serv
     assert (last.number, last.base, last.included, last.applied, last.cold) == (11, 10, ratings.seq, ratings.seq, 1)
     shown = {version: rating.mean for version, rating in ratings.standings().items()}
     run = Run(system)
-    trace = Retrace(run, await store.refits(1, "bayes"))
-    for entry in await store.ledger(1):
+    trace = Retrace(run, await store.history.refits.after(1, "bayes"))
+    for entry in await store.history.ledger.entries(1):
         trace.step(entry)
     assert trace.done
     for version, rating in system.standings(run.state).items():

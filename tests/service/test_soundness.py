@@ -58,7 +58,15 @@ def test_an_anchor_that_became_stronger_is_found_in_the_results() -> None:
 
 def _games(scores: list[int], **more: bool) -> list[VersionGame]:
     return [
-        VersionGame(10 + at, 100 + at, 0, 2, ("black", "white")[at % 2], score2, **{"repeat": False, **more})
+        VersionGame(
+            seq=10 + at,
+            game=100 + at,
+            at=0,
+            opponent=2,
+            color=("black", "white")[at % 2],
+            score2=score2,
+            **{"repeat": False, **more},
+        )
         for at, score2 in enumerate(scores)
     ]
 
@@ -89,14 +97,30 @@ def test_games_that_do_not_count_are_left_out() -> None:
 
 
 def _void(game: VersionGame) -> VersionGame:
-    return VersionGame(game.seq, game.game, game.at, game.opponent, game.color, None, game.repeat)
+    return VersionGame(
+        seq=game.seq,
+        game=game.game,
+        at=game.at,
+        opponent=game.opponent,
+        color=game.color,
+        score2=None,
+        repeat=game.repeat,
+    )
 
 
 def test_a_score_is_held_against_the_expectation_of_its_color() -> None:
     # First it always has Black, and wins nearly always; then it always has White, and loses as surely.
     rng = random.Random(2)
     games = [
-        VersionGame(at, at, 0, 2, color, 2 * ((rng.random() < 0.95) == (color == "black")), False)
+        VersionGame(
+            seq=at,
+            game=at,
+            at=0,
+            opponent=2,
+            color=color,
+            score2=2 * ((rng.random() < 0.95) == (color == "black")),
+            repeat=False,
+        )
         for at, color in enumerate(["black"] * 80 + ["white"] * 80)
     ]
     assert check_version("Day", 1, games, lambda _black, _white: Outcome(0.95, 0.0, 0.05)) is None

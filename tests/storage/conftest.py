@@ -11,7 +11,7 @@ from support.storage.storage_sample import games, people, put, unexpected
 from cgos_server.storage import schema
 from cgos_server.storage.location import Location
 from cgos_server.storage.opening import open_store
-from cgos_server.storage.sql_store import SqlStore
+from cgos_server.storage.store import Store
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -39,7 +39,7 @@ def sqlite_database(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-async def store(database: Location) -> AsyncIterator[SqlStore]:
+async def store(database: Location) -> AsyncIterator[Store]:
     """A store on the new database."""
     opened = await open_store(database, failed=unexpected, on_error=unexpected)
     yield opened

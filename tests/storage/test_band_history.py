@@ -35,22 +35,22 @@ async def history(database: Location) -> AsyncIterator[History]:
 
 async def whole(history: History, version: str) -> list[BandPoint]:
     return [
-        BandPoint(point.seq, point.at, point.after_mean, point.after_spread, point.games)
-        for point in await history.rating_history(version, "9x9", system="bayes")
+        BandPoint(seq=point.seq, at=point.at, mean=point.after_mean, spread=point.after_spread, games=point.games)
+        for point in await history.changes.latest(version, "9x9", system="bayes")
     ]
 
 
 async def test_a_short_history_is_told_whole(history: History) -> None:
     points = await whole(history, "Beta")
     assert len(points) == 5
-    assert await history.rating_band("9x9", "Beta", "bayes", 5) == points
-    assert await history.rating_band("9x9", "Beta", "bayes") == points
+    assert await history.changes.band("9x9", "Beta", "bayes", 5) == points
+    assert await history.changes.band("9x9", "Beta", "bayes") == points
 
 
 @pytest.mark.parametrize("points", [2, 16, 50, 300, 10_000])
 async def test_a_long_one_is_thinned(history: History, points: int) -> None:
     everything = await whole(history, "alpha")
-    band = await history.rating_band("9x9", "alpha", "bayes", points)
+    band = await history.changes.band("9x9", "alpha", "bayes", points)
     places = [everything.index(point) for point in band]
     assert len(band) <= max(16, points)
     assert len(band) >= min(points, len(everything)) / 4
@@ -63,25 +63,27 @@ async def test_a_long_one_is_thinned(history: History, points: int) -> None:
 
 
 async def test_nothing_to_tell(history: History) -> None:
-    assert await history.rating_band("9x9", "gamma", "bayes") == []
-    assert await history.rating_band("19x19", "alpha", "bayes") == []
-    assert await history.rating_band("9x9", "alpha", "no such system") == []
+    assert await history.changes.band("9x9", "gamma", "bayes") == []
+    assert await history.changes.band("19x19", "alpha", "bayes") == []
+    assert await history.changes.band("9x9", "alpha", "no such system") == []
     for venue, version in (("7x7", "alpha"), ("9x9", "nobody")):
         with pytest.raises(Refused, match=r"7x7|nobody"):
-            await history.rating_band(venue, version, "bayes")
+            await history.changes.band(venue, version, "bayes")
 
 
 async def test_the_entry_at_a_time(history: History) -> None:
-    entries = await history.ledger("9x9")
+    entries = await history.ledger.named("9x9")
     times = {entry.at + step for entry in entries[::25] for step in (-1, 0, 1)}
     for at in (0, 899, 900, *times, 2**60):
-        assert await history.entry_at("9x9", at) == max((entry.seq for entry in entries if entry.at <= at), default=0)
-    assert await history.entry_at("19x19", 2**60) == 0
+        assert await history.ledger.entry_at("9x9", at) == max(
+            (entry.seq for entry in entries if entry.at <= at), default=0
+        )
+    assert await history.ledger.entry_at("19x19", 2**60) == 0
 
 
 async def test_the_first_of_the_standings(history: History) -> None:
     for as_of in (None, 4):
-        everybody = await history.standings("9x9", "bayes", as_of)
+        everybody = await history.ratings.standings("9x9", "bayes", as_of)
         assert len(everybody) == 2
         for limit in (0, 1, 2, 3):
-            assert await history.standings("9x9", "bayes", as_of, limit) == everybody[:limit]
+            assert await history.ratings.standings("9x9", "bayes", as_of, limit) == everybody[:limit]

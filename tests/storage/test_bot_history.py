@@ -7,9 +7,11 @@ from collections.abc import AsyncIterator
 import pytest
 from support.storage.storage_sample import games, people, put, version
 
+from cgos_protocol.api.games import Round
+from cgos_protocol.api.messages import SetAside, Version
+from cgos_protocol.api.people import AuditEntry
 from cgos_protocol.errors import Refused
-from cgos_server.storage.answers import SetAside
-from cgos_server.storage.game_answers import AuditRow, BotDetail, PresenceRow, RoundRow, VersionRow
+from cgos_server.storage.answers import BotDetail, PresenceRow
 from cgos_server.storage.history import History
 from cgos_server.storage.location import Location
 from cgos_server.storage.records import (
@@ -47,44 +49,80 @@ AUDIT = [(who, did, whom) for who in ("Olive", "cli") for did in ("kick", "void"
 
 
 async def test_relatives_are_those_of_one_leader(history: History) -> None:
-    names = {bot.id: bot.name for bot in await history.bots()}
-    assert await history.relatives(names[1]) == [names[2]]
-    assert await history.relatives(names[2]) == [names[1]]
-    assert await history.relatives("nobody") == []
+    names = {bot.id: bot.name for bot in await history.bots.page()}
+    assert await history.bots.relatives(names[1]) == [names[2]]
+    assert await history.bots.relatives(names[2]) == [names[1]]
+    assert await history.bots.relatives("nobody") == []
 
 
 async def test_a_bot(history: History) -> None:
-    first = VersionRow(1, "alpha", "", "alpha engine", None, "author of alpha", 201, 450, False, "alpha")
-    second = VersionRow(4, "alpha-2", "2", "engine", {"visits": 5}, "author", 250, 560, True, "alpha")
-    aside = [SetAside("9x9", "alpha-2", 5, "it crashed", 600)]
-    limits = {"games_a_day": 5}
-    assert await history.bot("alpha") == BotDetail(
-        1, "alpha", "active", "", 201, [first, second], 1, 560, True, "Beta", aside, "Olive", None, True, limits
+    first = Version(
+        id=1,
+        name="alpha",
+        label="",
+        engine="alpha engine",
+        parameters=None,
+        author="author of alpha",
+        created_at=201,
+        last_seen_at=450,
+        signed_in=False,
+        bot="alpha",
     )
-    assert await history.version("alpha-2") == second
-    gamma = await history.bot("gamma")
+    second = Version(
+        id=4,
+        name="alpha-2",
+        label="2",
+        engine="engine",
+        parameters={"visits": 5},
+        author="author",
+        created_at=250,
+        last_seen_at=560,
+        signed_in=True,
+        bot="alpha",
+    )
+    aside = [SetAside(venue="9x9", version="alpha-2", spoilt=5, reason="it crashed", at=600)]
+    limits = {"games_a_day": 5}
+    assert await history.bots.detail("alpha") == BotDetail(
+        id=1,
+        name="alpha",
+        state="active",
+        reason="",
+        created_at=201,
+        versions=[first, second],
+        tokens=1,
+        last_seen_at=560,
+        signed_in=True,
+        family="Beta",
+        set_aside=aside,
+        owner="Olive",
+        until=None,
+        paused=True,
+        limits=limits,
+    )
+    assert await history.bots.version("alpha-2") == second
+    gamma = await history.bots.detail("gamma")
     assert not gamma.signed_in
     assert (gamma.owner, gamma.paused, gamma.limits, gamma.last_seen_at, gamma.tokens) == (None, False, None, None, 0)
-    for row in await history.bots():
-        detail = await history.bot(row.name)
+    for row in await history.bots.page():
+        detail = await history.bots.detail(row.name)
         same = set(row.__struct_fields__) - {"versions"}
         assert [getattr(detail, name) for name in same] == [getattr(row, name) for name in same]
         assert [each.name for each in detail.versions] == row.versions
 
 
 async def test_unknown_ones(history: History) -> None:
-    for question in (history.bot, history.version):
+    for question in (history.bots.detail, history.bots.version):
         with pytest.raises(Refused, match="nobody"):
             await question("nobody")
     with pytest.raises(Refused, match="nobody"):
-        await history.presence("nobody", 0, 1)
+        await history.bots.presence("nobody", 0, 1)
     with pytest.raises(Refused, match="nobody"):
-        await history.connections_of(bot="nobody")
+        await history.bots.connections(bot="nobody")
 
 
 async def test_presence(history: History) -> None:
-    one = PresenceRow("19x19", 500, 550, "192.0.2.1")
-    other = PresenceRow("9x9", 560, None, "192.0.2.9")
+    one = PresenceRow(venue="19x19", opened_at=500, closed_at=550, address="192.0.2.1")
+    other = PresenceRow(venue="9x9", opened_at=560, closed_at=None, address="192.0.2.9")
     for since, until, wanted in (
         (0, 1_000, [one, other]),
         (550, 560, [one, other]),
@@ -92,11 +130,11 @@ async def test_presence(history: History) -> None:
         (0, 559, [one]),
         (0, 499, []),
     ):
-        assert await history.presence("alpha-2", since, until) == wanted
+        assert await history.bots.presence("alpha-2", since, until) == wanted
 
 
 async def test_connections(history: History) -> None:
-    everything = await history.connections_of()
+    everything = await history.bots.connections()
     assert [row.id for row in everything] == [4, 3, 2, 1]
     row = everything[1]
     assert (row.venue, row.version, row.bot, row.client, row.reason) == (
@@ -115,26 +153,29 @@ async def test_connections(history: History) -> None:
         ({"bot": "alpha", "only_open": True, "before": 4}, []),
         ({"limit": 1, "before": 3}, [2]),
     ):
-        assert [row.id for row in await history.connections_of(**asked)] == wanted  # type: ignore[arg-type]
+        assert [row.id for row in await history.bots.connections(**asked)] == wanted  # type: ignore[arg-type]
 
 
 async def test_acts_of_pairing(history: History) -> None:
-    newest, oldest = await history.rounds("9x9", 10)
-    assert newest == RoundRow(2, 2, 600, "rolling", "birk", 2, 0)
-    assert oldest == RoundRow(1, 1, 500, "rolling", "birk", 2, 1)
-    assert await history.rounds("9x9", 1) == [newest]
-    assert await history.rounds("9x9", 10, before=newest.number) == [oldest]
-    assert [row.id for row in await history.rounds("19x19", 10)] == [3]
+    newest, oldest = await history.pairings.rounds("9x9", 10)
+    assert newest == Round(id=2, number=2, at=600, policy="rolling", method="birk", games=2, sits_out=0)
+    assert oldest == Round(id=1, number=1, at=500, policy="rolling", method="birk", games=2, sits_out=1)
+    assert await history.pairings.rounds("9x9", 1) == [newest]
+    assert await history.pairings.rounds("9x9", 10, before=newest.number) == [oldest]
+    assert [row.id for row in await history.pairings.rounds("19x19", 10)] == [3]
 
 
 async def test_the_audit_log(history: History) -> None:
-    everything = await history.audit(100)
-    assert everything == [AuditRow(n, n, *AUDIT[n - 1], {"n": n}) for n in range(len(AUDIT), 0, -1)]
-    assert await history.audit(3, before=5) == [row for row in everything if row.id < 5][:3]
+    everything = await history.server.audit(100)
+    assert everything == [
+        AuditEntry(id=n, at=n, actor=actor, action=action, subject=subject, detail={"n": n})
+        for n, (actor, action, subject) in reversed(list(enumerate(AUDIT, 1)))
+    ]
+    assert await history.server.audit(3, before=5) == [row for row in everything if row.id < 5][:3]
     for actor in (None, "Olive"):
         for action in (None, "kick"):
             for subject in (None, "game 1", "nothing"):
-                assert await history.audit(100, None, actor, action, subject) == [
+                assert await history.server.audit(100, None, actor, action, subject) == [
                     row
                     for row in everything
                     if actor in (None, row.actor) and action in (None, row.action) and subject in (None, row.subject)

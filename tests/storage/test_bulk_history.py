@@ -13,16 +13,16 @@ from rich.progress import Progress
 from support.storage.past_games import Past
 from support.storage.storage_sample import games, people, put, query, refits
 
-from cgos_server.storage import bulk_history
 from cgos_server.storage.game_answers import GamesAsked
 from cgos_server.storage.history import History
 from cgos_server.storage.location import Location
+from cgos_server.storage.reading import bulk
 
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bulk_history, "ROWS_AT_ONCE", 4)
-    monkeypatch.setattr(bulk_history, "DETAILS_AT_ONCE", 3)
+    monkeypatch.setattr(bulk, "ROWS_AT_ONCE", 4)
+    monkeypatch.setattr(bulk, "DETAILS_AT_ONCE", 3)
 
 
 async def rows(stream: Any, most: int) -> list[Any]:
@@ -40,26 +40,26 @@ async def test_games(database: Location) -> None:
     async with History(database) as history:
         for asked in (GamesAsked(), GamesAsked(bot="ant", result="B"), GamesAsked(venue="9x9", min_moves=1)):
             wanted = past.found(asked)[::-1]
-            assert await rows(history.bulk.stream_games(asked), 4) == wanted
-            details = await rows(history.bulk.stream_details(asked), 3)
+            assert await rows(history.bulk.games(asked), 4) == wanted
+            details = await rows(history.bulk.details(asked), 3)
             assert [detail.game for detail in details] == wanted
-            assert details == [await history.game(game.id) for game in wanted]
+            assert details == [await history.games.detail(game.id) for game in wanted]
             middle = wanted[len(wanted) // 2].id
-            assert await rows(history.bulk.stream_games(asked, after=middle), 4) == [g for g in wanted if g.id > middle]
+            assert await rows(history.bulk.games(asked, after=middle), 4) == [g for g in wanted if g.id > middle]
 
 
 async def test_ledger_and_changes(database: Location) -> None:
     put(database, [*people(), *games(), *refits()])
     async with History(database) as history:
-        entries = await history.ledger("9x9")
-        assert await rows(history.bulk.stream_ledger("9x9"), 4) == entries
-        assert await rows(history.bulk.stream_ledger("9x9", after=5), 4) == entries[5:]
+        entries = await history.ledger.named("9x9")
+        assert await rows(history.bulk.ledger("9x9"), 4) == entries
+        assert await rows(history.bulk.ledger("9x9", after=5), 4) == entries[5:]
         for system in (None, "bayes", "cgos-elo"):
-            found = await rows(history.bulk.stream_changes("9x9", system), 4 * 2 * 2)
+            found = await rows(history.bulk.changes("9x9", system), 4 * 2 * 2)
             points = {
                 (point.system, point.seq, name): point
                 for name in ("alpha", "Beta")
-                for point in await history.rating_history(name, "9x9", system=system)
+                for point in await history.changes.latest(name, "9x9", system=system)
                 if point.refit is None
             }
             assert {(row.system, row.seq, row.version) for row in found} == set(points)
@@ -77,7 +77,7 @@ async def test_ledger_and_changes(database: Location) -> None:
                     "games",
                 ):
                     assert getattr(row, name) == getattr(point, name)
-            later = await rows(history.bulk.stream_changes("9x9", system, after=3), 16)
+            later = await rows(history.bulk.changes("9x9", system, after=3), 16)
             assert later == [row for row in found if row.seq > 3]
 
 
@@ -98,14 +98,14 @@ async def test_the_generated_database(tmp_path: Path) -> None:
         drawn = reading_questions.Drawn(path, 1)
         for name, ask in reading_questions.questions(history, drawn).items():
             assert await ask() is not None, name
-        counts = await history.counts()
+        counts = await history.server.counts()
         assert (sum(counts.ended.values()), counts.running, counts.versions) == (995, 5, 60)
         for game in range(900, 1_001):
-            detail = await history.game(game)
+            detail = await history.games.detail(game)
             assert len(detail.moves) == (0 if game <= 940 else detail.game.moves)
         for venue in ("9x9", "19x19"):
-            entries = await history.ledger(venue)
+            entries = await history.ledger.named(venue)
             assert [entry.seq for entry in entries] == list(range(1, len(entries) + 1))
-            standings = await history.standings(venue, "bayes")
-            played = {game.black for game in await history.find_games(GamesAsked(venue=venue, running=False), 1_000)}
+            standings = await history.ratings.standings(venue, "bayes")
+            played = {game.black for game in await history.games.find(GamesAsked(venue=venue, running=False), 1_000)}
             assert played <= {row.version for row in standings}

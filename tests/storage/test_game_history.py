@@ -11,10 +11,11 @@ from support.storage.past_games import HOUR, VERSIONS, Past
 from support.storage.storage_sample import games, move, people, put, refits
 
 from cgos_protocol.errors import Refused
-from cgos_server.storage import game_history
 from cgos_server.storage.game_answers import GamesAsked, PairRecord
 from cgos_server.storage.history import History
 from cgos_server.storage.location import Location
+from cgos_server.storage.reading import game_search
+from cgos_server.storage.reading import games as reading_games
 from cgos_server.storage.records import AnalysisAdded
 
 
@@ -63,27 +64,27 @@ async def test_games_are_found_as_by_a_filter(history: History, past: Past) -> N
     wanted = [past.found(each) for each in asked]
     assert sum(map(bool, wanted)) > len(wanted) / 3
     for each, games_wanted in zip(asked, wanted, strict=True):
-        assert await history.find_games(each, 1_000) == games_wanted, each
+        assert await history.games.find(each, 1_000) == games_wanted, each
 
 
 async def test_pages_cover_all_without_doubles(history: History, past: Past, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(game_history, "WINDOW", 17)
-    monkeypatch.setattr(game_history, "MOST_WINDOWS", 2)
+    monkeypatch.setattr(game_search, "WINDOW", 17)
+    monkeypatch.setattr(reading_games, "MOST_WINDOWS", 2)
     for asked in past.rng.sample([each for each in combinations(past) if len(past.found(each)) > 5], 12):
         wanted = past.found(asked)
         before, pages = None, []
-        while page := await history.find_games(asked, 5, before):
+        while page := await history.games.find(asked, 5, before):
             pages += page
             before = page[-1].id
         assert pages == wanted, asked
         after, ascending = 0, []
-        while page := await history.games_after(asked, 5, after):
+        while page := await history.games.after(asked, 5, after):
             ascending += page
             after = page[-1].id
         assert ascending == wanted[::-1], asked
         before, searched, questions = None, [], 0
         while True:
-            part = await history.search_games(asked, 5, before)
+            part = await history.games.search(asked, 5, before)
             searched += part.games
             questions += 1
             if part.before is None:
@@ -96,25 +97,25 @@ async def test_pages_cover_all_without_doubles(history: History, past: Past, mon
 async def test_many_versions_and_verdicts_are_asked_for_in_portions(
     history: History, past: Past, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(game_history, "_BRANCHES_AT_ONCE", 2)
+    monkeypatch.setattr(game_search, "_BRANCHES_AT_ONCE", 2)
     for asked in (GamesAsked(bot="ant"), GamesAsked(result="none"), GamesAsked(reason="score", result="B")):
-        assert await history.find_games(asked, 7) == past.found(asked)[:7]
-    monkeypatch.setattr(game_history, "_AT_FIRST", 1)
+        assert await history.games.find(asked, 7) == past.found(asked)[:7]
+    monkeypatch.setattr(game_search, "_AT_FIRST", 1)
     for asked in past.rng.sample([each for each in combinations(past) if each.bot is not None], 40):
         wanted = past.found(asked)
         for most in (1, 3, 1_000):
-            assert await history.find_games(asked, most) == wanted[:most], asked
-            assert await history.games_after(asked, most) == wanted[::-1][:most], asked
+            assert await history.games.find(asked, most) == wanted[:most], asked
+            assert await history.games.after(asked, most) == wanted[::-1][:most], asked
 
 
 async def test_numbers_beyond_all_games(history: History, past: Past) -> None:
     everything = past.found(GamesAsked())
-    assert await history.find_games(GamesAsked(), 1_000, before=2**63 - 1) == everything
-    assert await history.find_games(GamesAsked(min_moves=2**62), 10) == []
-    assert await history.find_games(GamesAsked(since=2**62), 10) == []
-    assert await history.find_games(GamesAsked(until=-(2**62)), 10) == []
-    assert await history.find_games(GamesAsked(until=2**62, since=-(2**62)), 1_000) == everything
-    assert await history.find_games(GamesAsked(), 0) == []
+    assert await history.games.find(GamesAsked(), 1_000, before=2**63 - 1) == everything
+    assert await history.games.find(GamesAsked(min_moves=2**62), 10) == []
+    assert await history.games.find(GamesAsked(since=2**62), 10) == []
+    assert await history.games.find(GamesAsked(until=-(2**62)), 10) == []
+    assert await history.games.find(GamesAsked(until=2**62, since=-(2**62)), 1_000) == everything
+    assert await history.games.find(GamesAsked(), 0) == []
 
 
 async def test_unknown_names_are_refused(history: History) -> None:
@@ -124,7 +125,7 @@ async def test_unknown_names_are_refused(history: History) -> None:
         (GamesAsked(bot="ant", opponent="dog"), "There is no bot 'dog'"),
     ):
         with pytest.raises(Refused, match=sentence):
-            await history.find_games(asked, 10)
+            await history.games.find(asked, 10)
 
 
 def counted(past: Past, venue: str, one: str, other: str) -> PairRecord:
@@ -158,14 +159,14 @@ async def test_records_are_what_one_counts(history: History, past: Past) -> None
     for venue in ("9x9", "19x19"):
         records = {}
         for one, other in itertools.permutations(names, 2):
-            records[one, other] = await history.pair_record(venue, one, other)
+            records[one, other] = await history.records.pair(venue, one, other)
             assert records[one, other] == counted(past, venue, one, other)
         among = [name for name in reversed(names) if name != "bee"]
-        assert await history.crosstable(venue, among) == [
+        assert await history.records.crosstable(venue, among) == [
             records[pair] for pair in itertools.combinations(among, 2) if records[pair].games
         ]
         for me in names:
-            rows = await history.opponents(venue, me)
+            rows = await history.records.opponents(venue, me)
             assert [row.opponent for row in rows] == sorted(
                 (other for other in names if other != me and records[me, other].games),
                 key=lambda other: (-records[me, other].games, other),
@@ -191,13 +192,13 @@ async def test_verdicts_are_what_one_counts(history: History, past: Past) -> Non
                     outcome = past.outcome(number) or ""
                     word = outcomes[color].get(outcome, {"draw": "drawn"}.get(outcome, "none"))
                     wanted[color, game.reason, word] += name in mine
-        rows = await history.verdicts("9x9", mine)
+        rows = await history.records.verdicts("9x9", mine)
         assert {(row.color, row.reason, row.outcome): row.games for row in rows} == dict(+wanted)
 
 
 async def test_an_empty_crosstable(history: History) -> None:
-    assert await history.crosstable("9x9", []) == []
-    assert await history.crosstable("9x9", ["ant"]) == []
+    assert await history.records.crosstable("9x9", []) == []
+    assert await history.records.crosstable("9x9", ["ant"]) == []
 
 
 async def test_moves_after(database: Location) -> None:
@@ -205,11 +206,11 @@ async def test_moves_after(database: Location) -> None:
         database, [*people(), *games(), *refits(), AnalysisAdded(3, 2, '{"score":1}'), *(move(4, n) for n in (1, 2, 3))]
     )
     async with History(database) as history:
-        whole = {game: (await history.game(game)).moves for game in (1, 2, 3, 4, 5)}
+        whole = {game: (await history.games.detail(game)).moves for game in (1, 2, 3, 4, 5)}
         for asked in ({}, {1: 0, 3: 1, 4: 2, 5: 0}, {2: 5, 1: 1}, {99: 0, 3: 0}):
             wanted = {game: [each for each in whole.get(game, []) if each.ply > ply] for game, ply in asked.items()}
-            assert await history.moves_after(asked) == wanted
+            assert await history.games.moves_after(asked) == wanted
             until = 1_700_000_000_002
-            assert await history.moves_after(asked, until) == {
+            assert await history.games.moves_after(asked, until) == {
                 game: [each for each in moves if each.at <= until] for game, moves in wanted.items()
             }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any, cast
@@ -11,22 +12,14 @@ import pytest
 from sqlalchemy import delete, event
 from support.storage.storage_sample import execute, games, move, people, put, query, refits, unexpected, version
 
+from cgos_protocol.api.figures import LedgerEntry
+from cgos_protocol.api.games import Game, Pairing
+from cgos_protocol.api.people import Account
 from cgos_protocol.errors import Refused, StoreError
 from cgos_server.storage import tables
-from cgos_server.storage.answers import (
-    AccountRow,
-    BotRow,
-    GameChange,
-    GameRow,
-    LedgerRow,
-    MoveRow,
-    PairingRow,
-    RatingPoint,
-    Standing,
-    TokenRow,
-    VenueRow,
-)
+from cgos_server.storage.answers import BotRow, GameChange, MoveRow, RatingPoint, Standing, TokenRow, VenueRow
 from cgos_server.storage.connections import connect_for_writing
+from cgos_server.storage.game_answers import GamesAsked
 from cgos_server.storage.history import History
 from cgos_server.storage.location import Location, PostgresUrl
 from cgos_server.storage.opening import open_store
@@ -49,21 +42,46 @@ async def history(history_database: Location) -> AsyncIterator[History]:
         yield opened
 
 
-def ids(rows: list[GameRow]) -> list[int]:
+def ids(rows: list[Game]) -> list[int]:
     return [row.id for row in rows]
 
 
 async def test_venues(history: History) -> None:
-    assert await history.venues() == [VenueRow(1, "9x9", {"size": 9}, 100), VenueRow(2, "19x19", {"size": 19}, 101)]
+    assert await history.server.venues() == [
+        VenueRow(id=1, name="9x9", fixed={"size": 9}, created_at=100),
+        VenueRow(id=2, name="19x19", fixed={"size": 19}, created_at=101),
+    ]
 
 
 async def test_standings(history: History) -> None:
-    assert await history.standings("9x9") == [
-        Standing("cgos-elo", "Beta", 1_780.0, 96.0, 2, False, True, 5, 3_700, 4),
-        Standing("cgos-elo", "alpha", 1_770.0, 96.0, 2, True, False, 5, 3_700, 4),
+    assert await history.ratings.standings("9x9") == [
+        Standing(
+            system="cgos-elo",
+            version="Beta",
+            mean=1_780.0,
+            spread=96.0,
+            games=2,
+            provisional=False,
+            anchor=True,
+            last_game=5,
+            last_game_at=3_700,
+            seq=4,
+        ),
+        Standing(
+            system="cgos-elo",
+            version="alpha",
+            mean=1_770.0,
+            spread=96.0,
+            games=2,
+            provisional=True,
+            anchor=False,
+            last_game=5,
+            last_game_at=3_700,
+            seq=4,
+        ),
     ]
-    assert await history.standings("9x9", "another") == []
-    assert await history.standings("19x19") == []
+    assert await history.ratings.standings("9x9", "another") == []
+    assert await history.ratings.standings("19x19") == []
 
 
 async def test_a_standing_without_a_game_and_a_running_last_game(history_database: Location, history: History) -> None:
@@ -76,24 +94,36 @@ async def test_a_standing_without_a_game_and_a_running_last_game(history_databas
         ]
     )
     await store.close()
-    assert [(row.version, row.last_game, row.last_game_at) for row in await history.standings("19x19")] == [
+    assert [(row.version, row.last_game, row.last_game_at) for row in await history.ratings.standings("19x19")] == [
         ("alpha", 4, 3_500),
         ("gamma", None, None),
     ]
 
 
 async def test_games_newest_first_page_by_page(history: History) -> None:
-    assert ids(await history.games()) == [5, 4, 3, 2, 1]
-    assert ids(await history.games(limit=2)) == [5, 4]
-    assert ids(await history.games(limit=2, before=4)) == [3, 2]
-    assert ids(await history.games(limit=2, before=2)) == [1]
-    assert ids(await history.games(venue="9x9")) == [5, 3, 2, 1]
-    assert ids(await history.games(venue="19x19", bot="alpha")) == [4]
-    assert ids(await history.games(bot="Beta", limit=3)) == [5, 4, 3]
-    assert ids(await history.games(bot="Beta", before=3)) == [2, 1]
-    assert await history.games(bot="gamma") == []
-    assert (await history.games())[-1] == GameRow(
-        1, "9x9", "alpha", "Beta", "1800?", "1750", 1_000, 1_500, "B+3.5", "score", 3
+    assert ids(await history.games.find(GamesAsked(), 50)) == [5, 4, 3, 2, 1]
+    assert ids(await history.games.find(GamesAsked(), 2)) == [5, 4]
+    assert ids(await history.games.find(GamesAsked(), 2, before=4)) == [3, 2]
+    assert ids(await history.games.find(GamesAsked(), 2, before=2)) == [1]
+    assert ids(await history.games.find(GamesAsked(venue="9x9"), 50)) == [5, 3, 2, 1]
+    assert ids(await history.games.find(GamesAsked(venue="19x19", bot="alpha"), 50)) == [4]
+    assert ids(await history.games.find(GamesAsked(bot="Beta"), 3)) == [5, 4, 3]
+    assert ids(await history.games.find(GamesAsked(bot="Beta"), 50, before=3)) == [2, 1]
+    assert await history.games.find(GamesAsked(bot="gamma"), 50) == []
+    assert (await history.games.find(GamesAsked(), 50))[-1] == Game(
+        id=1,
+        venue="9x9",
+        black="alpha",
+        white="Beta",
+        black_label="1800?",
+        white_label="1750",
+        started_at=1_000,
+        ended_at=1_500,
+        result="B+3.5",
+        reason="score",
+        moves=3,
+        corrected=None,
+        opening="",
     )
 
 
@@ -101,85 +131,193 @@ async def test_games_of_a_bot_are_those_of_all_its_versions(history_database: Lo
     store = await open_store(history_database, failed=unexpected, on_error=unexpected)
     await store.commit([version(9, 1, "alpha-2", 0, "2"), GameAdded(6, 1, None, 9, 2, "", "", "{}", "", 5_000)])
     await store.close()
-    assert ids(await history.games(bot="alpha", limit=2)) == [6, 5]
-    assert ids(await history.games(bot="alpha-2")) == [6]
+    assert ids(await history.games.find(GamesAsked(bot="alpha"), 2)) == [6, 5]
+    assert ids(await history.games.find(GamesAsked(bot="alpha-2"), 50)) == [6]
 
 
 async def test_running_games(history: History) -> None:
-    running = await history.running_games()
+    running = await history.games.running()
     assert [(row.id, row.moves, row.result, row.reason, row.ended_at) for row in running] == [
         (4, 0, None, None, None),
         (3, 2, None, None, None),
     ]
-    assert ids(await history.running_games("9x9")) == [3]
+    assert ids(await history.games.running("9x9")) == [3]
 
 
 async def test_a_game_with_everything_about_it(history: History) -> None:
-    detail = await history.game(1)
-    assert detail.game == GameRow(1, "9x9", "alpha", "Beta", "1800?", "1750", 1_000, 1_500, "B+3.5", "score", 3)
+    detail = await history.games.detail(1)
+    assert detail.game == Game(
+        id=1,
+        venue="9x9",
+        black="alpha",
+        white="Beta",
+        black_label="1800?",
+        white_label="1750",
+        started_at=1_000,
+        ended_at=1_500,
+        result="B+3.5",
+        reason="score",
+        moves=3,
+        corrected=None,
+        opening="",
+    )
     assert (detail.terms, detail.start, detail.winner, detail.margin2) == ({"venue": 1}, None, "black", 7)
     assert detail.detail == "counted"
-    assert detail.pairing == PairingRow(1, 1, "alpha", "Beta", "alpha", "Beta", "reason 1", "colors 1", {"game": 1})
+    assert detail.pairing == Pairing(
+        game=1,
+        round=1,
+        black="alpha",
+        white="Beta",
+        high="alpha",
+        low="Beta",
+        reason="reason 1",
+        colors="colors 1",
+        detail={"game": 1},
+    )
     assert [(row.ply, row.move) for row in detail.moves] == [(1, "E5"), (2, "D4"), (3, "PASS")]
-    assert detail.moves[1] == MoveRow(2, "D4", 59_999_998, 2, 5, 7, 1_002, 1_700_000_000_002, '{"winrate":1e999}')
+    assert detail.moves[1] == MoveRow(
+        ply=2,
+        move="D4",
+        main_us=59_999_998,
+        period_us=2,
+        quota=5,
+        bank_us=7,
+        used_us=1_002,
+        at=1_700_000_000_002,
+        analysis='{"winrate":1e999}',
+    )
     assert detail.moves[0].analysis is None
     assert detail.ratings == [
-        GameChange("cgos-elo", 3, "alpha", 1_800.0, 150.0, 1_860.0, 120.0, 1),
-        GameChange("cgos-elo", 3, "Beta", 1_750.0, 150.0, 1_690.0, 120.0, 1),
+        GameChange(
+            system="cgos-elo",
+            seq=3,
+            version="alpha",
+            before_mean=1_800.0,
+            before_spread=150.0,
+            after_mean=1_860.0,
+            after_spread=120.0,
+            games=1,
+        ),
+        GameChange(
+            system="cgos-elo",
+            seq=3,
+            version="Beta",
+            before_mean=1_750.0,
+            before_spread=150.0,
+            after_mean=1_690.0,
+            after_spread=120.0,
+            games=1,
+        ),
     ]
 
 
 async def test_games_without_an_end_or_a_result(history: History) -> None:
-    running, aborted = await history.game(3), await history.game(5)
+    running, aborted = await history.games.detail(3), await history.games.detail(5)
     assert (running.winner, running.game.result, running.ratings, len(running.moves)) == (None, None, [], 2)
     assert (aborted.winner, aborted.game.result, aborted.game.reason, aborted.ratings) == (None, "Abort", "abort", [])
 
 
 async def test_rating_history_says_which_game_changed_what(history: History) -> None:
-    assert await history.rating_history("alpha", "9x9") == [
-        RatingPoint("cgos-elo", 1, 900, "enter", None, None, None, 1_800.0, 150.0, 1_800.0, 150.0, 0),
-        RatingPoint("cgos-elo", 3, 1_500, "game", 1, "Beta", 2, 1_800.0, 150.0, 1_860.0, 120.0, 1),
-        RatingPoint("cgos-elo", 4, 2_500, "game", 2, "Beta", 0, 1_860.0, 120.0, 1_770.0, 96.0, 2),
+    assert await history.changes.latest("alpha", "9x9") == [
+        RatingPoint(
+            system="cgos-elo",
+            seq=1,
+            at=900,
+            kind="enter",
+            game=None,
+            opponent=None,
+            score2=None,
+            before_mean=1_800.0,
+            before_spread=150.0,
+            after_mean=1_800.0,
+            after_spread=150.0,
+            games=0,
+        ),
+        RatingPoint(
+            system="cgos-elo",
+            seq=3,
+            at=1_500,
+            kind="game",
+            game=1,
+            opponent="Beta",
+            score2=2,
+            before_mean=1_800.0,
+            before_spread=150.0,
+            after_mean=1_860.0,
+            after_spread=120.0,
+            games=1,
+        ),
+        RatingPoint(
+            system="cgos-elo",
+            seq=4,
+            at=2_500,
+            kind="game",
+            game=2,
+            opponent="Beta",
+            score2=0,
+            before_mean=1_860.0,
+            before_spread=120.0,
+            after_mean=1_770.0,
+            after_spread=96.0,
+            games=2,
+        ),
     ]
-    assert [point.seq for point in await history.rating_history("alpha", "9x9", limit=2)] == [3, 4]
-    assert [point.score2 for point in await history.rating_history("Beta", "9x9")] == [0, 2]
-    assert await history.rating_history("gamma", "9x9") == []
-    assert await history.rating_history("alpha", "19x19") == []
+    assert [point.seq for point in await history.changes.latest("alpha", "9x9", limit=2)] == [3, 4]
+    assert [point.score2 for point in await history.changes.latest("Beta", "9x9")] == [0, 2]
+    assert await history.changes.latest("gamma", "9x9") == []
+    assert await history.changes.latest("alpha", "19x19") == []
 
 
 async def test_a_change_by_a_game_of_others_names_no_opponent(history_database: Location, history: History) -> None:
     store = await open_store(history_database, failed=unexpected, on_error=unexpected)
     await store.commit([RatingMoved(1, "whole", 3, 3, 1.0, 1.0, 2.0, 1.0, 0)])
     await store.close()
-    [point] = await history.rating_history("gamma", "9x9")
+    [point] = await history.changes.latest("gamma", "9x9")
     assert (point.kind, point.game, point.opponent, point.score2) == ("game", 1, None, None)
 
 
 async def test_bots_page_by_page(history: History) -> None:
-    whole = await history.bots()
+    whole = await history.bots.page()
     assert [bot.name for bot in whole] == ["alpha", "Beta", "gamma"], "capitals do not matter"
     for limit in (1, 2, 3):
         found, after = [], ""
-        while page := await history.bots(limit, after):
+        while page := await history.bots.page(limit, after):
             assert len(page) <= limit
             found += page
             after = page[-1].name
         assert found == whole
-    assert await history.bots(9, "GAMMA") == []
+    assert await history.bots.page(9, "GAMMA") == []
 
 
 async def test_bots_accounts_and_tokens(history: History) -> None:
-    assert await history.bots() == [
-        BotRow(1, "alpha", "active", "", 201, ["alpha"], 1, 450),
-        BotRow(2, "Beta", "active", "", 202, ["Beta"], 0, 410, True),
-        BotRow(3, "gamma", "pending", "", 203, ["gamma"], 0, None),
+    rest = {"reason": "", "family": None, "set_aside": [], "until": None, "paused": False, "owner": None}
+    assert await history.bots.page() == [
+        BotRow(
+            id=number,
+            name=name,
+            state=state,
+            created_at=200 + number,
+            versions=[name],
+            tokens=tokens,
+            last_seen_at=seen,
+            signed_in=name == "Beta",
+            **rest,
+        )
+        for number, name, state, tokens, seen in (
+            (1, "alpha", "active", 1, 450),
+            (2, "Beta", "active", 0, 410),
+            (3, "gamma", "pending", 0, None),
+        )
     ]
-    assert await history.accounts() == [AccountRow(1, "Olive", True, "active", 102)]
-    assert await history.tokens("alpha") == [TokenRow(1, "home", 300, None), TokenRow(2, "away", 301, 310)]
+    assert await history.people.accounts() == [Account(id=1, name="Olive", admin=True, state="active", created_at=102)]
+    assert await history.bots.tokens("alpha") == [
+        TokenRow(id=1, label="home", created_at=300, revoked_at=None),
+        TokenRow(id=2, label="away", created_at=301, revoked_at=310),
+    ]
 
 
 async def test_an_act_of_pairing(history: History) -> None:
-    act = await history.round(1)
+    act = await history.pairings.round(1)
     assert (act.venue, act.number, act.at, act.policy, act.method, act.seed) == ("9x9", 1, 500, "rolling", "birk", "42")
     assert (act.options, act.inputs, act.sits_out, act.notes) == ({"formula": "a"}, [1, 2], {"gamma": "odd"}, [])
     assert [(pair.game, pair.black, pair.white, pair.high, pair.low) for pair in act.pairings] == [
@@ -189,17 +327,32 @@ async def test_an_act_of_pairing(history: History) -> None:
 
 
 async def test_the_ledger_by_names(history: History) -> None:
-    rows = await history.ledger("9x9", after=1)
+    rows = await history.ledger.named("9x9", after=1)
     assert rows == [
-        LedgerRow(2, 900, "enter", None, "Beta", None, None, None, 1_750.0),
-        LedgerRow(3, 1_500, "game", 1, None, "alpha", "Beta", 2, None, digest=-77),
-        LedgerRow(4, 2_500, "game", 2, None, "Beta", "alpha", 2, None),
+        LedgerEntry(
+            seq=2, at=900, kind="enter", game=None, version="Beta", black=None, white=None, score2=None, value=1_750.0
+        ),
+        LedgerEntry(
+            seq=3,
+            at=1_500,
+            kind="game",
+            game=1,
+            version=None,
+            black="alpha",
+            white="Beta",
+            score2=2,
+            value=None,
+            digest=f"{-77:#018x}",
+        ),
+        LedgerEntry(
+            seq=4, at=2_500, kind="game", game=2, version=None, black="Beta", white="alpha", score2=2, value=None
+        ),
     ]
-    assert await history.ledger("9x9", after=1, limit=1) == rows[:1]
+    assert await history.ledger.named("9x9", after=1, limit=1) == rows[:1]
 
 
 async def test_counts(history: History) -> None:
-    counts = await history.counts()
+    counts = await history.server.counts()
     assert (counts.bots, counts.versions, counts.running) == (3, 3, 2)
     assert counts.ended == {"score": 1, "resignation": 1, "abort": 1}
     assert counts.moves == 6
@@ -208,12 +361,14 @@ async def test_counts(history: History) -> None:
 
 async def test_counts_of_an_empty_database(database: Location) -> None:
     async with History(database) as history:
-        counts = await history.counts()
+        counts = await history.server.counts()
     assert (counts.bots, counts.running, counts.ended, counts.moves) == (0, 0, {}, 0)
 
 
 async def test_answers_are_one_call_away_from_json(history: History) -> None:
-    text = msgspec.json.encode([await history.game(1), await history.standings("9x9"), await history.counts()])
+    text = msgspec.json.encode(
+        [await history.games.detail(1), await history.ratings.standings("9x9"), await history.server.counts()]
+    )
     game, standings, counts = msgspec.json.decode(text)
     assert game["game"]["black"] == "alpha"
     assert game["moves"][1]["move"] == "D4"
@@ -224,37 +379,37 @@ async def test_answers_are_one_call_away_from_json(history: History) -> None:
 @pytest.mark.parametrize(
     ("method", "arguments", "sentence"),
     [
-        ("standings", ("7x7",), "There is no venue '7x7'. The venues are 19x19, 9x9."),
-        ("games", ("7x7",), "no venue"),
-        ("games", (None, "nobody"), "There is no bot 'nobody'"),
-        ("running_games", ("7x7",), "no venue"),
-        ("game", (99,), "There is no game 99"),
-        ("rating_history", ("nobody", "9x9"), "There is no version 'nobody'"),
-        ("rating_history", ("alpha", "7x7"), "no venue"),
-        ("tokens", ("nobody",), "There is no bot 'nobody'"),
-        ("round", (99,), "There is no act of pairing 99"),
-        ("ledger", ("7x7",), "no venue"),
+        ("ratings.standings", ("7x7",), "There is no venue '7x7'. The venues are 19x19, 9x9."),
+        ("games.find", (GamesAsked(venue="7x7"), 50), "no venue"),
+        ("games.find", (GamesAsked(bot="nobody"), 50), "There is no bot 'nobody'"),
+        ("games.running", ("7x7",), "no venue"),
+        ("games.detail", (99,), "There is no game 99"),
+        ("changes.latest", ("nobody", "9x9"), "There is no version 'nobody'"),
+        ("changes.latest", ("alpha", "7x7"), "no venue"),
+        ("bots.tokens", ("nobody",), "There is no bot 'nobody'"),
+        ("pairings.round", (99,), "There is no act of pairing 99"),
+        ("ledger.named", ("7x7",), "no venue"),
     ],
 )
 async def test_what_is_unknown_is_refused_in_a_sentence(
     history: History, method: str, arguments: tuple[Any, ...], sentence: str
 ) -> None:
     with pytest.raises(Refused) as refusal:
-        await getattr(history, method)(*arguments)
+        await operator.attrgetter(method)(history)(*arguments)
     assert sentence in refusal.value.sentence
 
 
 async def test_no_venues_yet(database: Location) -> None:
     async with History(database) as history:
-        assert await history.venues() == []
+        assert await history.server.venues() == []
         with pytest.raises(Refused, match="There are no venues yet"):
-            await history.standings("9x9")
+            await history.ratings.standings("9x9")
 
 
 async def test_no_database_is_a_store_error(tmp_path: Path) -> None:
     async with History(tmp_path / "cgos.sqlite") as history:
         with pytest.raises(StoreError, match="there is no database at"):
-            await history.venues()
+            await history.server.venues()
     assert list(tmp_path.iterdir()) == []
 
 
@@ -263,12 +418,12 @@ async def test_another_file_is_a_store_error(tmp_path: Path) -> None:
     path.write_text("These are not the tables you are looking for. " * 50)
     async with History(path) as history:
         with pytest.raises(StoreError, match="could not be read"):
-            await history.venues()
+            await history.server.venues()
 
 
 async def test_one_answer_shows_one_moment(history_database: Location, history: History) -> None:
     """A game that ends between two of an answer's questions is unfinished in both."""
-    await history.venues()  # a new connection's own questions are not an answer's
+    await history.server.venues()  # a new connection's own questions are not an answer's
     questions: list[str] = []
 
     def end_the_game(*arguments: Any) -> None:
@@ -278,11 +433,11 @@ async def test_one_answer_shows_one_moment(history_database: Location, history: 
         if len(questions) == 2:
             put(history_database, [move(3, 3), GameEnded(9_000, 1, "time", None, "", "W+Time", 2, 2, 3)])
 
-    event.listen(history._engine.sync_engine, "before_cursor_execute", end_the_game)
-    detail = await history.game(3)
+    event.listen(history.source.engine.sync_engine, "before_cursor_execute", end_the_game)
+    detail = await history.games.detail(3)
     assert (detail.game.moves, detail.winner, len(detail.moves)) == (2, None, 2)
     assert len(questions) == 2
-    later = await history.game(3)
+    later = await history.games.detail(3)
     assert (later.game.moves, later.winner, len(later.moves)) == (3, "white", 3)
 
 
@@ -301,38 +456,38 @@ def many_games() -> list[Any]:
 async def ask_everything(history: History, asked: list[tuple[str, Any]]) -> None:
     """Every question once; `asked` gets the SQL and its parameters."""
     event.listen(
-        history._engine.sync_engine,
+        history.source.engine.sync_engine,
         "before_cursor_execute",
         lambda _connection, _cursor, sql, parameters, *_: asked.append((sql, parameters)),
     )
-    await history.standings("9x9")
-    await history.games()
-    await history.games(venue="9x9", before=2_000)
-    assert len(await history.games(bot="delta", venue="9x9")) == 50
-    await history.running_games()
-    await history.game(500)
-    await history.standings("9x9", as_of=4)
-    await history.rating_history("alpha", "9x9")
-    await history.rating_history("alpha", "9x9", limit=2, system="bayes")
-    await history.version_games("alpha", "9x9")
-    await history.version_games("alpha", "9x9", limit=2)
-    await history.ledger("9x9", after=3, limit=10)
-    await history.entries("9x9", after=3, limit=10)
-    await history.last_entry("9x9")
-    await history.published("9x9", "bayes", after=2, limit=10)
-    await history.published_refits("9x9", "bayes", after=1, limit=10)
-    await history.published_refits("9x9", "bayes", cold=True)
-    await history.amended("9x9")
-    await history.refits("9x9", "bayes", limit=10)
-    await history.rating_state("9x9", "bayes")
-    await history.corrections(game=1)
-    await history.corrections(venue="9x9")
-    await history.bots()
-    await history.round(2)
-    assert len(await history.paired_games("9x9", 20, before=2_000)) == 20
-    await history.paired_rounds("9x9", 20, before=2)
-    await history.connection_spans("9x9", [1, 2], 0, 1_000)
-    assert (await history.counts()).moves == 3_006
+    await history.ratings.standings("9x9")
+    await history.games.find(GamesAsked(), 50)
+    await history.games.find(GamesAsked(venue="9x9"), 50, before=2000)
+    assert len(await history.games.find(GamesAsked(venue="9x9", bot="delta"), 50)) == 50
+    await history.games.running()
+    await history.games.detail(500)
+    await history.ratings.standings("9x9", as_of=4)
+    await history.changes.latest("alpha", "9x9")
+    await history.changes.latest("alpha", "9x9", limit=2, system="bayes")
+    await history.changes.games("alpha", "9x9")
+    await history.changes.games("alpha", "9x9", limit=2)
+    await history.ledger.named("9x9", after=3, limit=10)
+    await history.ledger.entries("9x9", after=3, limit=10)
+    await history.ledger.last_entry("9x9")
+    await history.ledger.published("9x9", "bayes", after=2, limit=10)
+    await history.refits.published("9x9", "bayes", after=1, limit=10)
+    await history.refits.published("9x9", "bayes", cold=True)
+    await history.ledger.amended("9x9")
+    await history.refits.recorded("9x9", "bayes", limit=10)
+    await history.refits.state("9x9", "bayes")
+    await history.ledger.corrections(game=1)
+    await history.ledger.corrections(venue="9x9")
+    await history.bots.page()
+    await history.pairings.round(2)
+    assert len(await history.pairings.games("9x9", 20, before=2_000)) == 20
+    await history.pairings.decided("9x9", 20, before=2)
+    await history.bots.connection_spans("9x9", [1, 2], 0, 1_000)
+    assert (await history.server.counts()).moves == 3_006
 
 
 @pytest.mark.parametrize("analyzed", [False, True])
@@ -381,10 +536,10 @@ async def test_answers_use_indexes_on_postgresql(new_url: Callable[..., Postgres
     execute(database, "VACUUM ANALYZE")
     asked: list[tuple[str, Any]] = []
     async with History(database) as history:
-        await history.venues()
+        await history.server.venues()
         await ask_everything(history, asked)
         assert len(asked) > 20
-        async with history._engine.connect() as connection:
+        async with history.source.engine.connect() as connection:
             for sql, parameters in asked[:]:  # looking asks, too
                 rows = await connection.exec_driver_sql(f"EXPLAIN {sql}", parameters)
                 walks = [step for (step,) in rows if "Seq Scan on games" in step or "Seq Scan on moves" in step]
@@ -395,28 +550,28 @@ async def test_reading_while_a_server_writes(history_database: Location, history
     store = await open_store(history_database, failed=unexpected, on_error=unexpected)
     for ply in range(1, 20):
         await store.commit([move(4, ply)])
-        [game] = await history.running_games("19x19")
+        [game] = await history.games.running("19x19")
         assert game.moves == ply
     await store.close()
 
 
 async def test_reading_cannot_write(history: History) -> None:
     with pytest.raises(StoreError, match=r"read-?only"):
-        async with history._snapshot() as read:
+        async with history.source.snapshot() as read:
             await read(cast(Any, delete(tables.bots)))
 
 
 async def test_numbers_beyond_what_any_game_has(history: History) -> None:
-    assert ids(await history.games(before=2**63 - 1)) == [5, 4, 3, 2, 1]
-    assert await history.ledger("9x9", after=2**40) == []
-    for question in (history.game, history.round):
+    assert ids(await history.games.find(GamesAsked(), 50, before=2**63 - 1)) == [5, 4, 3, 2, 1]
+    assert await history.ledger.named("9x9", after=2**40) == []
+    for question in (history.games.detail, history.pairings.round):
         with pytest.raises(Refused, match=f"{2**63 - 1}"):
             await question(2**63 - 1)
 
 
 async def test_names_sort_by_their_bytes_wherever_the_database_was_made(history: History) -> None:
-    assert [bot.name for bot in await history.bots()] == ["alpha", "Beta", "gamma"]
-    assert [row.version for row in await history.standings("9x9")] == ["Beta", "alpha"]
+    assert [bot.name for bot in await history.bots.page()] == ["alpha", "Beta", "gamma"]
+    assert [row.version for row in await history.ratings.standings("9x9")] == ["Beta", "alpha"]
 
 
 def test_the_sample_is_whole(sqlite_database: Path) -> None:

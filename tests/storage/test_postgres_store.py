@@ -19,11 +19,11 @@ async def test_a_name_that_cannot_be_held_is_nobodys(new_url: Callable[..., Post
     try:
         await store.commit([OwnerAdded(1, "Anna", "anna", "no hash", 0, 0)])
         for name in ("An\0na", "\0", "Anna\0"):
-            assert await store.login(name) is None
-            assert await store.owner(name) is None
-            assert await store.bot_owner(name) is None
-            assert await store.name_taken(name) is None
-        owner = await store.owner("Anna")
+            assert await store.history.bots.login(name) is None
+            assert await store.history.people.owner(name) is None
+            assert await store.history.people.bot_owner(name) is None
+            assert await store.history.bots.name_taken(name) is None
+        owner = await store.history.people.owner("Anna")
         assert owner is not None
         assert owner.id == 1
     finally:

@@ -9,13 +9,15 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
 import pytest
+from sqlalchemy import delete
 from support.storage.postgres import PostgresServer, postgres_server
 from support.storage.postgres_proxy import Cut, proxy
 from support.storage.storage_sample import execute, games, move, people, put, query
 from support.storage.writer_bench import Bench, PostgresDisk
 
 from cgos_protocol.errors import CommitFailed, DatabaseLocked, StoreError
-from cgos_server.storage import schema
+from cgos_server.storage import schema, tables
+from cgos_server.storage.group_commit import CommitListener
 from cgos_server.storage.location import PostgresUrl
 from cgos_server.storage.lock import DatabaseLock
 from cgos_server.storage.opening import open_store
@@ -38,11 +40,9 @@ class Stream:
         self.writer = PostgresWriter(
             url,
             functools.partial(connect_for_writing, url, "the writer under test (process 1 on here)", power),
-            failed=self._failed,
-            on_error=_unexpected,
+            CommitListener(failed=self._failed, on_error=_unexpected, retrying=self.retried.append),
             kept=kept,
             commit_timeout=commit_timeout,
-            retrying=self.retried.append,
         )
 
     def _failed(self, failure: CommitFailed) -> None:
@@ -385,13 +385,14 @@ async def reading(database: PostgresUrl) -> AsyncIterator[Any]:
 
 async def test_reading_cannot_write(reading: Any) -> None:
     with pytest.raises(Exception, match="read-only"):
-        await reading._pool.fetch("DELETE FROM bots")
+        async with reading.history.source.snapshot() as read:
+            await read(delete(tables.bots))
 
 
 async def test_a_question_waits_for_a_server_that_restarts(restarted: PostgresUrl, restarting: PostgresServer) -> None:
     store = await open_store(restarted, failed=_unexpected, on_error=_unexpected)
     await asyncio.to_thread(restarting.stop, "fast")
-    asked = asyncio.create_task(store.login("alpha"))
+    asked = asyncio.create_task(store.history.bots.login("alpha"))
     await asyncio.sleep(0.2)
     assert not asked.done()
     await asyncio.to_thread(restarting.start)
@@ -406,8 +407,8 @@ async def test_a_question_is_given_up_in_time(restarted: PostgresUrl, restarting
     store = await open_store(restarted, failed=lambda _: None, on_error=_unexpected, commit_timeout=0.5)
     await asyncio.to_thread(restarting.stop, "fast")
     try:
-        with pytest.raises(StoreError, match="could not be read"):
-            await store.login("alpha")
+        with pytest.raises(StoreError, match="does not let us into"):
+            await store.history.bots.login("alpha")
     finally:
         await asyncio.to_thread(restarting.start)
         await store.close()

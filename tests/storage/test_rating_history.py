@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import AsyncIterator
 
 import msgspec
 import pytest
 from support.storage.storage_sample import games, people, put, refits
 
+from cgos_protocol.api.figures import LedgerEntry
 from cgos_protocol.errors import Refused
 from cgos_server.core.rating.base import Entry, Kind
 from cgos_server.storage import schema
 from cgos_server.storage.answers import (
     CorrectionRow,
-    LedgerRow,
     PublishedChange,
     PublishedPoint,
     PublishedRefit,
@@ -23,8 +24,10 @@ from cgos_server.storage.answers import (
     Standing,
     VersionGame,
 )
+from cgos_server.storage.game_answers import GamesAsked
 from cgos_server.storage.history import History
 from cgos_server.storage.location import Location
+from cgos_server.storage.reading.stored import StoredRefit
 from cgos_server.storage.records import (
     BotFamily,
     BuildSeen,
@@ -37,7 +40,6 @@ from cgos_server.storage.records import (
     RefitAdded,
     RefitMoved,
 )
-from cgos_server.storage.store import StoredRefit
 
 
 @pytest.fixture
@@ -69,34 +71,78 @@ def brief(standings: list[Standing]) -> list[tuple[str, float, float, int, int]]
 
 
 async def test_standings_now_say_as_of_which_entry(history: History) -> None:
-    assert await history.standings("9x9", "bayes") == [
-        Standing("bayes", "alpha", 1_790.0, 210.0, 3, True, False, 6, 4_500, 5),
-        Standing("bayes", "Beta", 1_760.0, 210.0, 3, True, False, 6, 4_500, 5),
+    assert await history.ratings.standings("9x9", "bayes") == [
+        Standing(
+            system="bayes",
+            version="alpha",
+            mean=1_790.0,
+            spread=210.0,
+            games=3,
+            provisional=True,
+            anchor=False,
+            last_game=6,
+            last_game_at=4_500,
+            seq=5,
+        ),
+        Standing(
+            system="bayes",
+            version="Beta",
+            mean=1_760.0,
+            spread=210.0,
+            games=3,
+            provisional=True,
+            anchor=False,
+            last_game=6,
+            last_game_at=4_500,
+            seq=5,
+        ),
     ]
-    assert len(await history.standings("9x9")) == 4
+    assert len(await history.ratings.standings("9x9")) == 4
 
 
 async def test_standings_as_they_were_published(history: History) -> None:
-    assert await history.standings("9x9", as_of=0) == []
-    assert brief(await history.standings("9x9", "bayes", as_of=1)) == [("alpha", 1_800.0, 300.0, 0, 1)]
-    assert brief(await history.standings("9x9", "bayes", as_of=2)) == [
+    assert await history.ratings.standings("9x9", as_of=0) == []
+    assert brief(await history.ratings.standings("9x9", "bayes", as_of=1)) == [("alpha", 1_800.0, 300.0, 0, 1)]
+    assert brief(await history.ratings.standings("9x9", "bayes", as_of=2)) == [
         ("alpha", 1_800.0, 300.0, 0, 1),
         ("Beta", 1_750.0, 300.0, 0, 2),
     ]
-    assert await history.standings("9x9", "bayes", as_of=3) == [
-        Standing("bayes", "alpha", 1_850.0, 250.0, 1, None, False, 1, 1_500, 3),
-        Standing("bayes", "Beta", 1_700.0, 250.0, 1, None, False, 1, 1_500, 3),
+    assert await history.ratings.standings("9x9", "bayes", as_of=3) == [
+        Standing(
+            system="bayes",
+            version="alpha",
+            mean=1_850.0,
+            spread=250.0,
+            games=1,
+            provisional=None,
+            anchor=False,
+            last_game=1,
+            last_game_at=1_500,
+            seq=3,
+        ),
+        Standing(
+            system="bayes",
+            version="Beta",
+            mean=1_700.0,
+            spread=250.0,
+            games=1,
+            provisional=None,
+            anchor=False,
+            last_game=1,
+            last_game_at=1_500,
+            seq=3,
+        ),
     ]
     # A refit after entry 4 comes after the change at 4.
-    assert brief(await history.standings("9x9", "bayes", as_of=4)) == [
+    assert brief(await history.ratings.standings("9x9", "bayes", as_of=4)) == [
         ("alpha", 1_790.0, 210.0, 2, 4),
         ("Beta", 1_760.0, 210.0, 2, 4),
     ]
     for nothing_since in (5, 8):
-        assert brief(await history.standings("9x9", "bayes", nothing_since)) == brief(
-            await history.standings("9x9", "bayes")
+        assert brief(await history.ratings.standings("9x9", "bayes", nothing_since)) == brief(
+            await history.ratings.standings("9x9", "bayes")
         )
-    both = await history.standings("9x9", as_of=4)
+    both = await history.ratings.standings("9x9", as_of=4)
     assert [(row.system, row.mean) for row in both] == [
         ("bayes", 1_790.0),
         ("cgos-elo", 1_780.0),
@@ -118,15 +164,15 @@ async def test_refits_between_entries_count_only_from_then_on(rated: Location) -
         ],
     )
     async with History(rated) as history:
-        assert brief(await history.standings("9x9", "bayes", as_of=5)) == [
+        assert brief(await history.ratings.standings("9x9", "bayes", as_of=5)) == [
             ("alpha", 1_790.0, 210.0, 3, 5),
             ("Beta", 1_760.0, 210.0, 3, 5),
         ]
-        assert brief(await history.standings("9x9", "bayes", as_of=7)) == [
+        assert brief(await history.ratings.standings("9x9", "bayes", as_of=7)) == [
             ("Beta", 1_760.0, 210.0, 3, 5),
             ("alpha", 1_700.0, 200.0, 3, 6),
         ]
-        [last] = await history.rating_history("alpha", "9x9", limit=1)
+        [last] = await history.changes.latest("alpha", "9x9", limit=1)
         assert (last.kind, last.seq, last.refit, last.games) == ("refit", 6, 3, 3)
         assert (last.before_mean, last.after_mean) == (1_790.0, 1_700.0)
 
@@ -144,31 +190,31 @@ async def test_who_was_an_anchor_then(rated: Location) -> None:
     )
     async with History(rated) as history:
         anchors = {
-            seq: [row.version for row in await history.standings("9x9", "bayes", seq) if row.anchor]
+            seq: [row.version for row in await history.ratings.standings("9x9", "bayes", seq) if row.anchor]
             for seq in (8, 9, 10)
         }
         assert anchors == {8: [], 9: ["alpha"], 10: []}
-        [then] = [row for row in await history.standings("9x9", "bayes", 9) if row.anchor]
+        [then] = [row for row in await history.ratings.standings("9x9", "bayes", 9) if row.anchor]
         assert (then.mean, then.spread, then.last_game, then.last_game_at) == (1_999.0, 20.0, None, None)
-        [entry] = await history.ledger("9x9", after=8, limit=1)
+        [entry] = await history.ledger.named("9x9", after=8, limit=1)
         assert (entry.kind, entry.version, entry.value, entry.sd) == ("anchor", "alpha", 2_000.0, 20.0)
 
 
 @pytest.mark.parametrize("entry", [-1, 9, 2**40])
 async def test_an_entry_that_is_not_there_is_refused(history: History, entry: int) -> None:
     with pytest.raises(Refused, match=f"The ledger of 9x9 has no entry {entry}: its entries are 1 to 8"):
-        await history.standings("9x9", as_of=entry)
+        await history.ratings.standings("9x9", as_of=entry)
 
 
 async def test_a_ledger_without_entries(history: History) -> None:
-    assert await history.last_entry("19x19") == 0
-    assert await history.standings("19x19", as_of=0) == []
+    assert await history.ledger.last_entry("19x19") == 0
+    assert await history.ratings.standings("19x19", as_of=0) == []
     with pytest.raises(Refused, match="it is still empty"):
-        await history.standings("19x19", as_of=1)
+        await history.ratings.standings("19x19", as_of=1)
 
 
 async def test_changes_and_refits_in_one_order(history: History) -> None:
-    points = await history.rating_history("alpha", "9x9", system="bayes")
+    points = await history.changes.latest("alpha", "9x9", system="bayes")
     assert [(point.seq, point.kind, point.refit, point.after_mean, point.games) for point in points] == [
         (1, "enter", None, 1_800.0, 0),
         (3, "game", None, 1_850.0, 1),
@@ -177,16 +223,30 @@ async def test_changes_and_refits_in_one_order(history: History) -> None:
         (4, "refit", 2, 1_790.0, 2),
         (5, "game", None, 1_790.0, 3),
     ]
-    refit = RatingPoint("bayes", 4, 2_700, "refit", None, None, None, 1_785.0, 215.0, 1_790.0, 210.0, 2, 2)
+    refit = RatingPoint(
+        system="bayes",
+        seq=4,
+        at=2_700,
+        kind="refit",
+        game=None,
+        opponent=None,
+        score2=None,
+        before_mean=1_785.0,
+        before_spread=215.0,
+        after_mean=1_790.0,
+        after_spread=210.0,
+        games=2,
+        refit=2,
+    )
     assert points[4] == refit
     assert [point.before_mean for point in points[1:]] == [point.after_mean for point in points[:-1]]
     for limit in range(1, 8):
-        assert await history.rating_history("alpha", "9x9", limit, "bayes") == points[-limit:]
-    assert await history.rating_history("alpha", "9x9", limit=0) == []
+        assert await history.changes.latest("alpha", "9x9", limit, "bayes") == points[-limit:]
+    assert await history.changes.latest("alpha", "9x9", limit=0) == []
 
 
 async def test_changes_under_all_systems(history: History) -> None:
-    points = await history.rating_history("alpha", "9x9")
+    points = await history.changes.latest("alpha", "9x9")
     assert [(point.seq, point.system, point.kind) for point in points] == [
         (1, "bayes", "enter"),
         (1, "cgos-elo", "enter"),
@@ -199,11 +259,11 @@ async def test_changes_under_all_systems(history: History) -> None:
         (5, "bayes", "game"),
     ]
     for limit in range(1, 10):
-        assert await history.rating_history("alpha", "9x9", limit) == points[-limit:]
-    assert await history.rating_history("alpha", "9x9", system="cgos-elo") == [
+        assert await history.changes.latest("alpha", "9x9", limit) == points[-limit:]
+    assert await history.changes.latest("alpha", "9x9", system="cgos-elo") == [
         point for point in points if point.system == "cgos-elo"
     ]
-    assert await history.rating_history("alpha", "9x9", system="another") == []
+    assert await history.changes.latest("alpha", "9x9", system="another") == []
 
 
 async def test_two_systems_with_refits(rated: Location) -> None:
@@ -216,24 +276,46 @@ async def test_two_systems_with_refits(rated: Location) -> None:
         ],
     )
     async with History(rated) as history:
-        refitted = [point for point in await history.rating_history("alpha", "9x9") if point.kind == "refit"]
+        refitted = [point for point in await history.changes.latest("alpha", "9x9") if point.kind == "refit"]
         assert [(point.system, point.refit) for point in refitted] == [("bayes", 1), ("binned", 1), ("bayes", 2)]
         # Before its first refit it had no rating under this system: nothing moved.
         assert (refitted[1].before_mean, refitted[1].after_mean, refitted[1].games) == (1_700.0, 1_700.0, 0)
-        [row] = await history.refits("9x9", "binned")
+        [row] = await history.refits.recorded("9x9", "binned")
         assert row.build == "another processor"
 
 
 async def test_recorded_refits(history: History) -> None:
-    first = RefitRow("bayes", 1, 3, 0, 4, False, {"draw": 0.1}, "Python, a processor", 2_600, 1_500)
-    second = RefitRow("bayes", 2, 4, 1, 4, True, {"draw": 0.2}, "Python, a processor", 2_700, 90_000)
-    assert await history.refits("9x9", "bayes") == [first, second]
-    assert await history.refits("9x9", "bayes", limit=1) == [second]
-    assert await history.refits("9x9", "cgos-elo") == await history.refits("19x19", "bayes") == []
+    first = RefitRow(
+        system="bayes",
+        number=1,
+        included=3,
+        base=0,
+        applied=4,
+        cold=False,
+        notes={"draw": 0.1},
+        build="Python, a processor",
+        at=2_600,
+        took_us=1_500,
+    )
+    second = RefitRow(
+        system="bayes",
+        number=2,
+        included=4,
+        base=1,
+        applied=4,
+        cold=True,
+        notes={"draw": 0.2},
+        build="Python, a processor",
+        at=2_700,
+        took_us=90_000,
+    )
+    assert await history.refits.recorded("9x9", "bayes") == [first, second]
+    assert await history.refits.recorded("9x9", "bayes", limit=1) == [second]
+    assert await history.refits.recorded("9x9", "cgos-elo") == await history.refits.recorded("19x19", "bayes") == []
 
 
 async def test_all_that_a_replay_needs(history: History) -> None:
-    entries = await history.entries("9x9")
+    entries = await history.ledger.entries("9x9")
     assert entries == [
         Entry(1, Kind.ENTER, version=1, value=1_800.0, at=900),
         Entry(2, Kind.ENTER, version=2, value=1_750.0, at=900),
@@ -245,11 +327,11 @@ async def test_all_that_a_replay_needs(history: History) -> None:
         Entry(8, Kind.LINK, version=2, sd=40.0, other=1, at=5_100),
     ]
     assert [type(entry.repeat) for entry in entries] == [bool] * 8
-    assert await history.entries("9x9", after=2, limit=3) == entries[2:5]
-    assert await history.last_entry("9x9") == 8
-    assert await history.rating_state("9x9", "bayes") == SavedState(5, 2, 4_600, bytes(range(256)))
-    assert await history.rating_state("9x9", "cgos-elo") is None
-    changes = await history.published("9x9", "bayes")
+    assert await history.ledger.entries("9x9", after=2, limit=3) == entries[2:5]
+    assert await history.ledger.last_entry("9x9") == 8
+    assert await history.refits.state("9x9", "bayes") == SavedState(seq=5, refit=2, at=4_600, state=bytes(range(256)))
+    assert await history.refits.state("9x9", "cgos-elo") is None
+    changes = await history.ledger.published("9x9", "bayes")
     assert [(change.seq, change.version, change.after_mean) for change in changes] == [
         (1, 1, 1_800.0),
         (2, 2, 1_750.0),
@@ -260,31 +342,36 @@ async def test_all_that_a_replay_needs(history: History) -> None:
         (5, 1, 1_790.0),
         (5, 2, 1_760.0),
     ]
-    assert changes[3] == PublishedChange(3, 2, 1_750.0, 300.0, 1_700.0, 250.0, 1)
-    assert await history.published("9x9", "bayes", after=2, limit=1) == changes[2:4]
-    assert await history.published("9x9", "bayes", after=5) == []
-    refitted = await history.published_refits("9x9", "bayes")
+    assert changes[3] == PublishedChange(
+        seq=3, version=2, before_mean=1_750.0, before_spread=300.0, after_mean=1_700.0, after_spread=250.0, games=1
+    )
+    assert await history.ledger.published("9x9", "bayes", after=2, limit=1) == changes[2:4]
+    assert await history.ledger.published("9x9", "bayes", after=5) == []
+    refitted = await history.refits.published("9x9", "bayes")
     assert refitted == [
         PublishedRefit(
-            StoredRefit(1, 3, 0, 4, False, '{"draw":0.1}', "b1"),
-            "Python, a processor",
-            [PublishedPoint(1, 1_785.0, 215.0)],
-            2_600,
+            refit=StoredRefit(1, 3, 0, 4, False, '{"draw":0.1}', "b1"),
+            build="Python, a processor",
+            points=[PublishedPoint(version=1, mean=1_785.0, spread=215.0)],
+            at=2_600,
         ),
         PublishedRefit(
-            StoredRefit(2, 4, 1, 4, True, '{"draw":0.2}', "b1"),
-            "Python, a processor",
-            [PublishedPoint(1, 1_790.0, 210.0), PublishedPoint(2, 1_760.0, 210.0)],
-            2_700,
+            refit=StoredRefit(2, 4, 1, 4, True, '{"draw":0.2}', "b1"),
+            build="Python, a processor",
+            points=[
+                PublishedPoint(version=1, mean=1_790.0, spread=210.0),
+                PublishedPoint(version=2, mean=1_760.0, spread=210.0),
+            ],
+            at=2_700,
         ),
     ]
-    assert await history.published_refits("9x9", "bayes", after=1) == refitted[1:]
-    assert await history.published_refits("9x9", "bayes", limit=1) == refitted[:1]
-    assert await history.published_refits("9x9", "bayes", cold=True) == refitted[1:]
-    assert await history.published_refits("9x9", "bayes", cold=False) == refitted[:1]
-    assert await history.published_refits("9x9", "bayes", after=1, cold=False) == []
-    assert await history.published_refits("9x9", "cgos-elo") == []
-    assert await history.version_names() == {1: "alpha", 2: "Beta", 3: "gamma"}
+    assert await history.refits.published("9x9", "bayes", after=1) == refitted[1:]
+    assert await history.refits.published("9x9", "bayes", limit=1) == refitted[:1]
+    assert await history.refits.published("9x9", "bayes", cold=True) == refitted[1:]
+    assert await history.refits.published("9x9", "bayes", cold=False) == refitted[:1]
+    assert await history.refits.published("9x9", "bayes", after=1, cold=False) == []
+    assert await history.refits.published("9x9", "cgos-elo") == []
+    assert await history.bots.version_names() == {1: "alpha", 2: "Beta", 3: "gamma"}
 
 
 async def test_only_the_points_of_the_refits_that_were_asked_for(rated: Location) -> None:
@@ -292,7 +379,7 @@ async def test_only_the_points_of_the_refits_that_were_asked_for(rated: Location
     put(rated, [*more, *(RefitMoved(1, "bayes", 1, number, 5, float(number), 0.0) for number in (3, 4, 5))])
     async with History(rated) as history:
         for cold, numbers in ((None, [1, 2, 3, 4, 5]), (True, [2, 3, 5]), (False, [1, 4])):
-            found = await history.published_refits("9x9", "bayes", cold=cold)
+            found = await history.refits.published("9x9", "bayes", cold=cold)
             assert [each.refit.number for each in found] == numbers
             assert [each.points[0].mean for each in found if each.refit.number > 2] == [
                 float(number) for number in numbers if number > 2
@@ -301,8 +388,8 @@ async def test_only_the_points_of_the_refits_that_were_asked_for(rated: Location
 
 async def test_what_corrected_games_count_as_now(rated: Location) -> None:
     async with History(rated) as history:
-        assert await history.amended("9x9") == {3: None, 5: 2}
-        assert await history.amended("19x19") == {}
+        assert await history.ledger.amended("9x9") == {3: None, 5: 2}
+        assert await history.ledger.amended("19x19") == {}
     put(
         rated,
         [
@@ -312,27 +399,83 @@ async def test_what_corrected_games_count_as_now(rated: Location) -> None:
         ],
     )
     async with History(rated) as history:
-        assert await history.amended("9x9") == {3: 1, 5: 2, 10: 2}
+        assert await history.ledger.amended("9x9") == {3: 1, 5: 2, 10: 2}
 
 
 async def test_the_ledger_with_links_and_corrections(history: History) -> None:
-    assert await history.ledger("9x9", after=4) == [
-        LedgerRow(5, 4_500, "game", 6, None, "alpha", "Beta", 2, None, repeat=True, digest=-77),
-        LedgerRow(6, 5_000, "correction", 1, None, "alpha", "Beta", None, None, was2=2),
-        LedgerRow(7, 5_000, "correction", 6, None, "alpha", "Beta", 2, None, repeat=True),
-        LedgerRow(8, 5_100, "link", None, "Beta", None, None, None, None, 40.0, "alpha"),
+    assert await history.ledger.named("9x9", after=4) == [
+        LedgerEntry(
+            seq=5,
+            at=4_500,
+            kind="game",
+            game=6,
+            version=None,
+            black="alpha",
+            white="Beta",
+            score2=2,
+            value=None,
+            repeat=True,
+            digest=f"{-77:#018x}",
+        ),
+        LedgerEntry(
+            seq=6,
+            at=5_000,
+            kind="correction",
+            game=1,
+            version=None,
+            black="alpha",
+            white="Beta",
+            score2=None,
+            value=None,
+            was2=2,
+        ),
+        LedgerEntry(
+            seq=7,
+            at=5_000,
+            kind="correction",
+            game=6,
+            version=None,
+            black="alpha",
+            white="Beta",
+            score2=2,
+            value=None,
+            repeat=True,
+        ),
+        LedgerEntry(
+            seq=8,
+            at=5_100,
+            kind="link",
+            game=None,
+            version="Beta",
+            black=None,
+            white=None,
+            score2=None,
+            value=None,
+            sd=40.0,
+            other="alpha",
+        ),
     ]
 
 
 async def test_corrections_of_a_game(rated: Location) -> None:
-    first = CorrectionRow(1, "9x9", 5_000, 6, "Olive", "a broken engine", "B+3.5", None, "Void")
+    first = CorrectionRow(
+        game=1,
+        venue="9x9",
+        at=5_000,
+        seq=6,
+        actor="Olive",
+        reason="a broken engine",
+        was="B+3.5",
+        winner=None,
+        result="Void",
+    )
     async with History(rated) as history:
-        assert await history.corrections() == await history.corrections(game=1) == [first]
-        assert await history.corrections(venue="9x9") == [first]
-        assert await history.corrections(venue="19x19") == await history.corrections(game=2) == []
-        corrected = await history.game(1)
+        assert await history.ledger.corrections() == await history.ledger.corrections(game=1) == [first]
+        assert await history.ledger.corrections(venue="9x9") == [first]
+        assert await history.ledger.corrections(venue="19x19") == await history.ledger.corrections(game=2) == []
+        corrected = await history.games.detail(1)
         assert (corrected.game.result, corrected.game.corrected, corrected.corrections) == ("B+3.5", "Void", [first])
-        assert [(game.id, game.corrected) for game in await history.games("9x9")] == [
+        assert [(game.id, game.corrected) for game in await history.games.find(GamesAsked(venue="9x9"), 50)] == [
             (6, None),
             (5, None),
             (3, None),
@@ -348,16 +491,19 @@ async def test_corrections_of_a_game(rated: Location) -> None:
         ],
     )
     async with History(rated) as history:
-        assert [(row.was, row.winner, row.result) for row in await history.corrections(game=1)] == [
+        assert [(row.was, row.winner, row.result) for row in await history.ledger.corrections(game=1)] == [
             ("B+3.5", None, "Void"),
             ("Void", "white", "W+Forfeit"),
             ("W+Forfeit", "black", "B+3.5"),
         ]
-        assert [row.game for row in await history.corrections(venue="9x9")] == [1, 1, 5, 1]
+        assert [row.game for row in await history.ledger.corrections(venue="9x9")] == [1, 1, 5, 1]
         # It counts again as what it was: there is nothing to say.
-        assert (await history.game(1)).game.corrected is None
-        assert (await history.game(5)).game.corrected == "B+Time"
-        assert msgspec.json.decode(msgspec.json.encode(await history.game(1)))["corrections"][2]["was"] == "W+Forfeit"
+        assert (await history.games.detail(1)).game.corrected is None
+        assert (await history.games.detail(5)).game.corrected == "B+Time"
+        assert (
+            msgspec.json.decode(msgspec.json.encode(await history.games.detail(1)))["corrections"][2]["was"]
+            == "W+Forfeit"
+        )
 
 
 async def test_a_game_that_was_played_before(rated: Location) -> None:
@@ -370,31 +516,31 @@ async def test_a_game_that_was_played_before(rated: Location) -> None:
         ],
     )
     async with History(rated) as history:
-        assert [(await history.game(game)).repeats for game in (1, 2, 3, 6, 7)] == [None, None, None, 1, 1]
+        assert [(await history.games.detail(game)).repeats for game in (1, 2, 3, 6, 7)] == [None, None, None, 1, 1]
 
 
 async def test_a_version_s_games_as_they_count_now(history: History) -> None:
     mine = [
-        VersionGame(3, 1, 1_500, 2, "black", None, False),
-        VersionGame(4, 2, 2_500, 2, "white", 0, False),
-        VersionGame(5, 6, 4_500, 2, "black", 2, False),
+        VersionGame(seq=3, game=1, at=1_500, opponent=2, color="black", score2=None, repeat=False),
+        VersionGame(seq=4, game=2, at=2_500, opponent=2, color="white", score2=0, repeat=False),
+        VersionGame(seq=5, game=6, at=4_500, opponent=2, color="black", score2=2, repeat=False),
     ]
-    assert await history.version_games("alpha", "9x9") == mine
-    assert [(game.game, game.color, game.score2) for game in await history.version_games("Beta", "9x9")] == [
+    assert await history.changes.games("alpha", "9x9") == mine
+    assert [(game.game, game.color, game.score2) for game in await history.changes.games("Beta", "9x9")] == [
         (1, "white", None),
         (2, "black", 2),
         (6, "white", 0),
     ]
     for limit in (1, 2, 3):
-        assert await history.version_games("alpha", "9x9", limit) == mine[-limit:]
-    assert await history.version_games("alpha", "9x9", limit=0) == []
-    assert await history.version_games("gamma", "9x9") == await history.version_games("alpha", "19x19") == []
+        assert await history.changes.games("alpha", "9x9", limit) == mine[-limit:]
+    assert await history.changes.games("alpha", "9x9", limit=0) == []
+    assert await history.changes.games("gamma", "9x9") == await history.changes.games("alpha", "19x19") == []
 
 
 async def test_a_repeat_counts_as_one_until_it_is_corrected(database: Location) -> None:
     put(database, [*people(), *games(), *refits()[:17]])
     async with History(database) as history:
-        assert [(game.game, game.repeat) for game in await history.version_games("alpha", "9x9")] == [
+        assert [(game.game, game.repeat) for game in await history.changes.games("alpha", "9x9")] == [
             (1, False),
             (2, False),
             (6, True),
@@ -402,33 +548,33 @@ async def test_a_repeat_counts_as_one_until_it_is_corrected(database: Location) 
 
 
 async def test_many_games_of_a_version_come_in_portions(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cgos_server.storage.rating_history._SEQS_AT_ONCE", 1)
-    assert [game.game for game in await history.version_games("alpha", "9x9")] == [1, 2, 6]
+    monkeypatch.setattr("cgos_server.storage.reading.changes._SEQS_AT_ONCE", 1)
+    assert [game.game for game in await history.changes.games("alpha", "9x9")] == [1, 2, 6]
     # Entries that are no games of its own do not make fewer of them.
-    assert [game.game for game in await history.version_games("alpha", "9x9", limit=3)] == [1, 2, 6]
+    assert [game.game for game in await history.changes.games("alpha", "9x9", limit=3)] == [1, 2, 6]
 
 
 async def test_bots_with_their_families(rated: Location) -> None:
     put(rated, [BotFamily(1, 2)])
     async with History(rated) as history:
-        assert [(bot.name, bot.family) for bot in await history.bots()] == [
+        assert [(bot.name, bot.family) for bot in await history.bots.page()] == [
             ("alpha", None),
             ("Beta", "alpha"),
             ("gamma", None),
         ]
 
 
-@pytest.mark.parametrize("question", ["refits", "rating_state", "published", "published_refits"])
+@pytest.mark.parametrize("question", ["refits.recorded", "refits.state", "ledger.published", "refits.published"])
 async def test_an_unknown_venue_is_refused(history: History, question: str) -> None:
     with pytest.raises(Refused, match="There is no venue '7x7'"):
-        await getattr(history, question)("7x7", "bayes")
+        await operator.attrgetter(question)(history)("7x7", "bayes")
 
 
 async def test_unknown_names_are_refused(history: History) -> None:
     with pytest.raises(Refused, match="There is no version 'nobody'"):
-        await history.version_games("nobody", "9x9")
-    for question in (history.entries, history.last_entry):
+        await history.changes.games("nobody", "9x9")
+    for question in (history.ledger.entries, history.ledger.last_entry):
         with pytest.raises(Refused, match="There is no venue '7x7'"):
             await question("7x7")
     with pytest.raises(Refused, match="There is no venue '7x7'"):
-        await history.corrections(venue="7x7")
+        await history.ledger.corrections(venue="7x7")

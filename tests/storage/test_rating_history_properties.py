@@ -118,7 +118,7 @@ async def _compared(path: Path, past: Past) -> None:
 
 async def _moments(history: History, past: Past) -> None:
     for seq, expected in past.after.items():
-        found = await history.standings(past.name, as_of=seq)
+        found = await history.ratings.standings(past.name, as_of=seq)
         assert {(row.system, row.version): row.mean for row in found} == expected
         assert [row.mean for row in found] == sorted(expected.values(), reverse=True)
         assert all(row.seq <= seq for row in found)
@@ -129,11 +129,11 @@ async def _graphs(history: History, past: Past) -> None:
         for system in (None, *SYSTEMS):
             # At one place: entries before refits, refits by number, systems by name.
             mine = sorted(point for point in points if system in (None, point.system))
-            whole = await history.rating_history(version, past.name, system=system)
+            whole = await history.changes.latest(version, past.name, system=system)
             told = [Told(point.seq, point.refit or 0, point.system, point.after_mean) for point in whole]
             assert told == mine
             for limit in (1, 2, 5):
-                assert await history.rating_history(version, past.name, limit, system) == whole[-limit:]
+                assert await history.changes.latest(version, past.name, limit, system) == whole[-limit:]
             last: dict[str, float] = {}
             for point in whole:
                 if point.refit is not None:

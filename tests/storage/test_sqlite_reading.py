@@ -94,8 +94,8 @@ async def test_names_that_are_not_there_are_asked_for_again(sqlite_database: Pat
     """Only numbers that were found are kept."""
     put(sqlite_database, people())
     async with History(sqlite_database) as history:
-        assert await history.last_entry("9x9") == await history.last_entry("9x9")
+        assert await history.ledger.last_entry("9x9") == await history.ledger.last_entry("9x9")
         with pytest.raises(Exception, match="no venue '7x7'"):
-            await history.last_entry("7x7")
+            await history.ledger.last_entry("7x7")
         execute(sqlite_database, "INSERT INTO venues (id, name, fixed, created_at) VALUES (70, '7x7', '{}', 0)")
-        assert await history.last_entry("7x7") == 0
+        assert await history.ledger.last_entry("7x7") == 0

@@ -14,6 +14,7 @@ from support.storage.writer_bench import Bench, Disk, PostgresDisk, SqliteDisk, 
 
 from cgos_protocol.errors import CommitFailed, StoreError
 from cgos_server.storage import group_commit
+from cgos_server.storage.group_commit import CommitListener
 from cgos_server.storage.location import Location, PostgresUrl
 from cgos_server.storage.postgres import writer as postgres_writer
 from cgos_server.storage.records import AuditAdded, GameEnded, LedgerAdded
@@ -148,7 +149,7 @@ async def test_a_disk_that_hangs_is_given_up_and_nobody_is_told(disk: Disk, monk
     monkeypatch.setattr(group_commit, "_HUNG", 0.0)
     failed: asyncio.Future[CommitFailed] = asyncio.get_running_loop().create_future()
     told: list[str] = []
-    writer = disk.writer(None, failed=failed.set_result, on_error=lambda _: None)
+    writer = disk.writer(None, CommitListener(failed=failed.set_result, on_error=lambda _: None))
     await writer.start()
     # On PostgreSQL every attempt has a deadline of its own; this is what happens if that fails, too.
     monkeypatch.setattr(postgres_writer, "_ATTEMPT", 1_000.0)

@@ -11,8 +11,9 @@ import pytest
 from support.storage.rated_past import NAMES, T0, VENUE, alter
 from web.test_pages import Page, assert_harmless, client, get
 
+from cgos_protocol.api.figures import Ending
 from cgos_server.service.expectation import chances
-from cgos_server.storage.game_answers import VerdictRow
+from cgos_server.storage.game_answers import GamesAsked
 from cgos_server.storage.history import History
 from cgos_server.web.pages.bot import endings
 from cgos_server.web.settings import Rated, VenueSettings, WebSettings
@@ -111,7 +112,7 @@ async def test_uptime_is_the_share_of_the_time_signed_in(history: History) -> No
 
     async with client(history) as web:
         page = await get(web, "/bot/amigo")
-    assert len(await history.presence("amigo", NOW - 30 * 86_400_000, NOW)) == 1
+    assert len(await history.bots.presence("amigo", NOW - 30 * 86_400_000, NOW)) == 1
     since = 26 * 60 * 60_000  # when that past began
     assert f"{100 * since / (7 * 86_400_000):.1f} % of the last 7 days" in page.text
     assert f"{100 * since / (30 * 86_400_000):.1f} % of the last 30 days" in page.text
@@ -119,11 +120,11 @@ async def test_uptime_is_the_share_of_the_time_signed_in(history: History) -> No
 
 def test_games_that_a_bot_spoils_itself_stand_out() -> None:
     rows = [
-        VerdictRow("black", "time", "lost", 5),
-        VerdictRow("white", "time", "won", 2),
-        VerdictRow("white", "score", "lost", 80),
-        VerdictRow("black", "illegal move", "lost", 1),
-        VerdictRow("black", "abort", "none", 12),
+        Ending(color="black", reason="time", outcome="lost", games=5),
+        Ending(color="white", reason="time", outcome="won", games=2),
+        Ending(color="white", reason="score", outcome="lost", games=80),
+        Ending(color="black", reason="illegal move", outcome="lost", games=1),
+        Ending(color="black", reason="abort", outcome="none", games=12),
     ]
     found = {ending.reason: ending for ending in endings(rows)}
     assert next(iter(found)) == "score"
@@ -156,8 +157,12 @@ async def test_a_pair_is_of_two_versions_and_not_of_all_that_their_bots_have(rat
     alter(data, "UPDATE versions SET bot_id = 6, label = 'v1' WHERE wire_name = 'Cat'")
     async with History(data / "cgos.sqlite") as history, client(history, SETTINGS) as web:
         page = await get(web, f"/venue/{VENUE}/pair?a=Fox&b=Bee")
-        record = await history.pair_record(VENUE, "Fox", "Bee")
-        games = [game.id for game in await history.games(limit=1000) if {game.black, game.white} == {"Fox", "Bee"}]
+        record = await history.records.pair(VENUE, "Fox", "Bee")
+        games = [
+            game.id
+            for game in await history.games.find(GamesAsked(), 1000)
+            if {game.black, game.white} == {"Fox", "Bee"}
+        ]
     assert [int(row[0]) for row in page.rows if row[0].isdigit()] == games
     assert record.games == len(games)
 
@@ -175,7 +180,7 @@ async def test_without_a_joint_distribution_the_published_ratings_tell(rated_pas
     alter(data, "DELETE FROM rating_states")
     plain = WebSettings(venues={VENUE: VenueSettings(6809, Rated(("cgos-elo",)))})
     async with History(data / "cgos.sqlite") as history:
-        means = await history.means(VENUE, "bayes", NAMES)
+        means = await history.ratings.means(VENUE, "bayes", NAMES)
         async with client(history, SETTINGS) as web:
             page = await get(web, PAIR)
         async with client(history, plain) as web:

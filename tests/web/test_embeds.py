@@ -43,7 +43,7 @@ def words(svg: str) -> list[str]:
 
 
 async def test_a_badge_says_the_rating(client: httpx2.AsyncClient, history: History) -> None:
-    (row,) = [row for row in await history.standings("9x9", "cgos-elo") if row.version == "amigo"]
+    (row,) = [row for row in await history.ratings.standings("9x9", "cgos-elo") if row.version == "amigo"]
     answer = await client.get("/badge/9x9/amigo.svg")
     assert answer.status_code == 200
     assert answer.headers["content-type"].startswith("image/svg+xml")
@@ -103,7 +103,7 @@ async def test_any_site_may_frame_a_board(client: httpx2.AsyncClient) -> None:
 async def test_a_running_board_shows_no_move_too_early(client: httpx2.AsyncClient, history: History) -> None:
     answer = await client.get(f"/embed/game/{RUNNING}")
     assert "/static/embed.js" in answer.text
-    detail = await history.game(RUNNING)
+    detail = await history.games.detail(RUNNING)
     seen = [move.move for move in detail.moves if move.at <= NOW - 100_000]
     assert 0 < len(seen) < len(detail.moves) or len(seen) == len(detail.moves)
     assert f'data-moves="{" ".join(seen)}"' in answer.text

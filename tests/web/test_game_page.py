@@ -79,7 +79,7 @@ async def test_what_the_bot_thought_stands_beside_its_move(web: httpx2.AsyncClie
 
 
 async def test_figures_are_rounded_as_by_the_script(history: History) -> None:
-    game = StoredGame(await history.game(RUNNING))
+    game = StoredGame(await history.games.detail(RUNNING))
     for winrate, score, shown in ((0.3125, 3.25, "31.3 %, score +3.3"), (0.5, -3.25, "50.0 %, score -3.3")):
         said = view.said_with(game, 1, Analysis(winrate=winrate, score=score))
         assert said is not None
@@ -149,7 +149,7 @@ async def test_positions_can_be_copied(web: httpx2.AsyncClient, history: History
         re.search(rf'<pre data-text="{kind}"[^>]*>(.*?)</pre>', text, re.DOTALL)[1]  # type: ignore[index]
         for kind in ("gtp", "diagram", "sgf")
     )
-    game = StoredGame(await history.game(1))
+    game = StoredGame(await history.games.detail(1))
     seen = game.position(20)
     assert gtp.splitlines()[:3] == ["boardsize 9", "clear_board", "komi 7"]
     assert [line.split()[2] for line in gtp.splitlines()[3:]] == [row.move for row in game.detail.moves[:20]]
@@ -160,7 +160,7 @@ async def test_positions_can_be_copied(web: httpx2.AsyncClient, history: History
 
 
 async def test_young_moves_of_a_running_game_are_nowhere(history: History) -> None:
-    moves = (await history.game(RUNNING)).moves
+    moves = (await history.games.detail(RUNNING)).moves
     old = [row for row in moves if row.at <= NOW - 1000 * DELAY_S]
     assert 0 < len(old) < len(moves)
     async with client(history, DELAY_S) as web:
@@ -197,14 +197,14 @@ async def test_an_ended_game_is_streamed_whole(web: httpx2.AsyncClient, history:
     assert "content-encoding" not in answer.headers
     lines = [line.removeprefix("data: ") for line in answer.text.splitlines() if "{" in line]
     said = [json.loads(line) for line in lines]
-    moves = (await history.game(1)).moves
+    moves = (await history.games.detail(1)).moves
     assert [one["move"] for one in said[:-1]] == [row.move for row in moves[2 if "since" in path else 0 :]]
     assert said[-1]["event"] == "end"
     assert len(said[-1]["ratings"]) == 2
 
 
 async def test_a_returning_browser_goes_on_where_it_was(web: httpx2.AsyncClient, history: History) -> None:
-    last = len((await history.game(1)).moves)
+    last = len((await history.games.detail(1)).moves)
     answer = await web.get("/api/v1/games/1/live?since=0", headers={"Last-Event-ID": str(last)})
     assert re.findall("event: (.*)", answer.text) == ["end"]
 

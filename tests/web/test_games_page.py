@@ -9,7 +9,8 @@ import pytest
 from support.web.past import BOTS, FRESH, NOW
 from web.test_pages import Page, get, web  # noqa: F401
 
-from cgos_server.storage.answers import GameRow
+from cgos_protocol.api.games import Game
+from cgos_server.storage.game_answers import GamesAsked
 from cgos_server.storage.history import History
 from cgos_server.web.words import day
 
@@ -57,7 +58,7 @@ YESTERDAY = day(NOW - 86_400_000)
     ],
 )  # fmt: skip
 async def test_a_filter_shows_what_it_says(web: httpx2.AsyncClient, history: History, query, wanted) -> None:  # type: ignore[no-untyped-def]  # noqa: F811
-    every: list[GameRow] = await history.games(limit=1000)
+    every: list[Game] = await history.games.find(GamesAsked(), 1000)
     expected = [game.id for game in every if wanted(game)]
     assert expected
     found = await walk(web, f"/games?{urlencode(query)}")
@@ -117,7 +118,7 @@ async def test_the_form_remembers_what_was_asked(web: httpx2.AsyncClient) -> Non
 async def test_a_bots_own_results_are_told_from_its_side(web: httpx2.AsyncClient, history: History) -> None:  # noqa: F811
     page = await get(web, f"/games?bot={BOTS[0]}&running=no")
     for row in page.rows[1:]:
-        game = await history.game(int(row[0]))
+        game = await history.games.detail(int(row[0]))
         if game.winner is not None:
             won = (game.winner == "black") == (game.game.black == BOTS[0])
             assert row[4].split()[-1] == ("won" if won else "lost")

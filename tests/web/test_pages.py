@@ -15,6 +15,7 @@ import pytest
 from support.web.past import BOTS, ENDED, FRESH, NOW, OPENING, RUNNING
 
 from cgos_protocol.verdict import Reason
+from cgos_server.storage.game_answers import GamesAsked
 from cgos_server.storage.history import History
 from cgos_server.web.application import STATIC, create_app
 from cgos_server.web.pages.asked import PAGE_SIZE
@@ -213,7 +214,7 @@ async def test_a_venue_that_is_not_configured_any_more_is_shown_as_closed(histor
 
 async def test_standings_are_those_of_the_history(web: httpx2.AsyncClient, history: History) -> None:
     page = await get(web, "/venue/9x9")
-    standings = await history.standings("9x9")
+    standings = await history.ratings.standings("9x9")
     expected = [
         [
             str(rank),
@@ -250,7 +251,7 @@ async def test_paging_shows_every_game_once(web: httpx2.AsyncClient) -> None:
 
 async def test_the_winner_stands_out(web: httpx2.AsyncClient, history: History) -> None:
     body = (await web.get("/games?venue=9x9")).text
-    for game in await history.games(venue="9x9", limit=PAGE_SIZE):
+    for game in await history.games.find(GamesAsked(venue="9x9"), PAGE_SIZE):
         row = re.search(rf'<tr><td><a href="/game/{game.id}">.*?</tr>', body)
         if game.result is None or row is None:
             continue
@@ -264,7 +265,7 @@ async def test_the_winner_stands_out(web: httpx2.AsyncClient, history: History) 
 async def test_a_finished_game_tells_how_and_why(web: httpx2.AsyncClient, history: History) -> None:
     endings: set[str] = set()
     for number in range(1, ENDED + 1):
-        detail = await history.game(number)
+        detail = await history.games.detail(number)
         game = detail.game
         assert game.reason is not None
         if game.reason in endings:
@@ -285,7 +286,7 @@ async def test_a_finished_game_tells_how_and_why(web: httpx2.AsyncClient, histor
 
 
 async def test_stepping_through_a_game(web: httpx2.AsyncClient, history: History) -> None:
-    moves = (await history.game(1)).moves
+    moves = (await history.games.detail(1)).moves
     page = await get(web, "/game/1?ply=0")
     assert "Before move 1" in page.text
     assert page.attribute("a", "href", rel="prev") is None
@@ -338,7 +339,7 @@ async def test_a_bot_with_its_ratings_and_games(web: httpx2.AsyncClient, history
     page = await get(web, f"/bot/{BOTS[0]}")
     rated = {row[0]: row[1] for row in page.rows if row[0] in ("9x9", "13x13") and len(row) == 4}
     assert set(rated) == {"9x9", "13x13"}
-    games = await history.games(bot=BOTS[0], limit=15)
+    games = await history.games.find(GamesAsked(bot=BOTS[0]), 15)
     listed = [row for row in page.rows if len(row) == 7 and row[0].isdigit()]
     assert [int(row[0]) for row in listed] == [game.id for game in games]
     for game, row in zip(games, listed, strict=True):

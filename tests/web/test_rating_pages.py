@@ -58,7 +58,7 @@ async def test_the_newest_results_say_what_they_count_as(rated_past: Path, tmp_p
         "SELECT 99, max(id), 0, 'operator', '', NULL, 'Void' FROM games",
     )
     async with History(data / "cgos.sqlite") as history, client(history, SETTINGS) as web:
-        (newest,) = await history.find_games(GamesAsked(), 1)
+        (newest,) = await history.games.find(GamesAsked(), 1)
         page = await get(web, "/")
     assert newest.result is not None
     (row,) = (row for row in page.rows if row[0] == str(newest.id))

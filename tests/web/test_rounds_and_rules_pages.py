@@ -28,15 +28,15 @@ async def test_all_acts_of_pairing_newest_first(web: httpx2.AsyncClient, history
     first = await get(web, "/venue/9x9/rounds")
     second = await get(web, f"/venue/9x9/rounds?before={ENDED + 2 - ROUNDS}")
     numbers = [int(row[0]) for page in (first, second) for row in page.rows if row[0].isdigit()]
-    acts = await history.rounds("9x9", 2 * ROUNDS)
+    acts = await history.pairings.rounds("9x9", 2 * ROUNDS)
     assert numbers == [act.number for act in acts]
     assert first.attribute("a", "href", rel="next") is not None
 
 
 async def test_an_act_tells_its_games_and_is_decided_again(web: httpx2.AsyncClient, history: History) -> None:  # noqa: F811
     page = await get(web, "/round/1")
-    detail = await history.round(1)
-    found = explain(detail, await history.version_names())
+    detail = await history.pairings.round(1)
+    found = explain(detail, await history.bots.version_names())
     assert found.replay.sentence in page.text
     for pair in detail.pairings:
         assert f"{pair.reason} {pair.colors}" in page.text
@@ -44,7 +44,7 @@ async def test_an_act_tells_its_games_and_is_decided_again(web: httpx2.AsyncClie
 
 
 async def test_why_these_two(web: httpx2.AsyncClient, history: History) -> None:  # noqa: F811
-    game = (await history.game(1)).game
+    game = (await history.games.detail(1)).game
     page = await get(web, "/game/1/pairing")
     assert f"Why {game.black} met {game.white}" in page.text
     assert "drew 3 of 5 & met the strongest of them <drawn>. Black by lot." in page.text

@@ -108,7 +108,7 @@ async def test_who_is_retired_or_has_no_game_is_shown_on_request(rated_past: Pat
         "INSERT INTO ratings SELECT venue_id, system, 99, 9999, spread, 0, 1, 0, seq FROM ratings WHERE version_id = 2",
     )
     async with History(data / "cgos.sqlite") as history:
-        rows = await history.standings(VENUE, "bayes")
+        rows = await history.ratings.standings(VENUE, "bayes")
         async with client(history, SETTINGS, T0) as web:
             active, everybody = await get(web, STANDINGS), await get(web, f"{STANDINGS}?show=all")
             told = (await web.get(f"/api/v1/venues/{VENUE}/standings")).json()["items"]

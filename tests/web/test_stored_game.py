@@ -7,12 +7,13 @@ import pytest
 from sgfmill import sgf as other_sgf
 from sgfmill import sgf_moves
 
+from cgos_protocol.api.games import Game
 from cgos_protocol.clock import TimeControl, TimeSystem
 from cgos_protocol.errors import OurFault
 from cgos_protocol.games.base import Color, Ruleset, Start
 from cgos_protocol.sgf import writing as sgf
 from cgos_protocol.terms import Terms
-from cgos_server.storage.answers import GameDetail, GameRow, MoveRow
+from cgos_server.storage.answers import GameDetail, MoveRow
 from cgos_server.storage.history import History
 from cgos_server.web.stored_game import StoredGame
 
@@ -22,13 +23,47 @@ MINUTE = 60_000_000
 def stored(moves: list[str], start: Start | None = None, **terms: object) -> StoredGame:
     """A game on 5x5 in which each player has a second less on the clock after each of its moves."""
     played_by = Terms(Ruleset(size=5, komi2=14), TimeControl(TimeSystem.ABSOLUTE, main=MINUTE), 75, MINUTE)
-    row = GameRow(7, "5x5", "Bea", "Wim", "1800?", "1700", 0, None, None, None, len(moves))
+    row = Game(
+        id=7,
+        venue="5x5",
+        black="Bea",
+        white="Wim",
+        black_label="1800?",
+        white_label="1700",
+        started_at=0,
+        ended_at=None,
+        result=None,
+        reason=None,
+        moves=len(moves),
+    )
     rows = [
-        MoveRow(ply, text, MINUTE - 1_000_000 * ((ply + 1) // 2), 0, 0, 0, 1_250_000, 0, None)
+        MoveRow(
+            ply=ply,
+            move=text,
+            main_us=MINUTE - 1_000_000 * ((ply + 1) // 2),
+            period_us=0,
+            quota=0,
+            bank_us=0,
+            used_us=1_250_000,
+            at=0,
+            analysis=None,
+        )
         for ply, text in enumerate(moves, 1)
     ]
     shown = msgspec.to_builtins(played_by) | terms
-    return StoredGame(GameDetail(row, shown, msgspec.to_builtins(start), None, None, "", None, rows, []))
+    return StoredGame(
+        GameDetail(
+            game=row,
+            terms=shown,
+            start=msgspec.to_builtins(start),
+            winner=None,
+            margin2=None,
+            detail="",
+            pairing=None,
+            moves=rows,
+            ratings=[],
+        )
+    )
 
 
 def test_captured_stones_are_gone() -> None:
@@ -71,7 +106,7 @@ def test_clocks_are_those_of_the_ply() -> None:
 
 async def test_the_file_replays_to_the_same_position_elsewhere(history: History) -> None:
     for number in range(1, 21):
-        game = StoredGame(await history.game(number))
+        game = StoredGame(await history.games.detail(number))
         other = other_sgf.Sgf_game.from_bytes(sgf.write(game.record("here")).encode())
         board, plays = sgf_moves.get_setup_and_moves(other)
         for color, point in plays:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import enum
+import functools
 import math
 import secrets
 import time
@@ -19,9 +20,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from cgos_protocol.errors import CommitFailed, DatabaseLocked, StoreError
-from cgos_server.storage.group_commit import Group, GroupCommit, Observe, Patience, explain
+from cgos_server.storage.group_commit import CommitListener, Group, GroupCommit, Patience, explain
+from cgos_server.storage.holder import holder_name
 from cgos_server.storage.location import PostgresUrl
-from cgos_server.storage.postgres.connections import driver, end, try_lock
+from cgos_server.storage.lock import DatabaseLock
+from cgos_server.storage.postgres.connections import connect_for_writing, driver, end, try_lock
 from cgos_server.storage.postgres.lock import refusal
 from cgos_server.storage.postgres.statements import Plan, plan
 
@@ -89,24 +92,14 @@ class PostgresWriter(GroupCommit):
         self,
         url: PostgresUrl,
         connect: Connect,
+        listener: CommitListener,
         *,
-        failed: Callable[[CommitFailed], None],
-        on_error: Callable[[Exception], None],
         kept: float = KEPT_S,
         commit_timeout: float = 10.0,
-        observe: Observe | None = None,
-        retrying: Callable[[Exception], None] | None = None,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
     ) -> None:
-        super().__init__(
-            failed=failed,
-            on_error=on_error,
-            commit_timeout=commit_timeout,
-            observe=observe,
-            retrying=retrying,
-            clock=clock,
-        )
+        super().__init__(listener, commit_timeout=commit_timeout, clock=clock)
         pg = driver()
         self._url = url
         self._connect = connect
@@ -185,8 +178,8 @@ class PostgresWriter(GroupCommit):
                 await self._failed_with(error)
                 if pause is None or isinstance(error, self._incurable):
                     raise explain(_in_words(error), batch) from error
-                if self._retrying is not None:
-                    self._guard(self._retrying, _in_words(error))
+                if self._listener.retrying is not None:
+                    self._guard(self._listener.retrying, _in_words(error))
                 await self._sleep(pause)
             else:
                 self._failing = False
@@ -293,6 +286,27 @@ class PostgresWriter(GroupCommit):
             connection.terminate()
         else:
             await end(connection)
+
+
+async def open_postgres_writer(
+    url: PostgresUrl, listener: CommitListener, *, durable: bool, commit_timeout: float, lock: DatabaseLock | None
+) -> PostgresWriter:
+    """See :func:`cgos_server.storage.opening.open_store`. Raises StoreError; DatabaseLocked, too.
+
+    :param durable: commits wait for PostgreSQL's disk
+    """
+    name = holder_name("cgos-server" if lock is None else lock.purpose)
+    if lock is not None:
+        lock.release()  # the writer takes it over
+    writer = PostgresWriter(
+        url,
+        functools.partial(connect_for_writing, url, name, durable),
+        listener,
+        kept=0.0 if durable else KEPT_S,
+        commit_timeout=commit_timeout,
+    )
+    await writer.start()
+    return writer
 
 
 def _in_words(error: Exception) -> Exception:

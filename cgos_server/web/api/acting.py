@@ -13,7 +13,7 @@ from cgos_protocol.errors import OurFault
 from cgos_server.service import requests as deeds
 from cgos_server.service.authority import Sight, may_see
 from cgos_server.service.passwords import digest, lets_people_in
-from cgos_server.storage.store import Person
+from cgos_server.storage.reading.stored import Person
 from cgos_server.web.api.framework import Asked, Handler
 from cgos_server.web.site import Site
 
@@ -24,7 +24,7 @@ async def person_of(site: Site, asked: Asked, sight: Sight, owner: int | None = 
     """Whoever asks, if it may see this: see :func:`cgos_server.service.authority.may_see`."""
     found = None
     if lets_people_in(asked.credential):
-        found = await site.history.person(digest(asked.credential), site.now_ms())
+        found = await site.history.people.person(digest(asked.credential), site.now_ms())
     return may_see(found, sight, owner)
 
 

@@ -40,19 +40,17 @@ class Operating:
         """Who did what, newest first."""
         await person_of(self._site, asked, Sight.SERVER)
         limit = asked.count("limit")
-        rows = await self._history.audit(
+        rows = await self._history.server.audit(
             limit + 1, asked.number("before"), asked.text("actor"), asked.text("action"), asked.text("subject")
         )
         page = rows[:limit]
-        return people.AuditPage(
-            items=[like(people.AuditEntry, row) for row in page], next=page[-1].id if len(rows) > limit else None
-        )
+        return people.AuditPage(items=page, next=page[-1].id if len(rows) > limit else None)
 
     async def connections(self, asked: Asked) -> people.ConnectionPage:
         """Sign-ins of bots, newest first."""
         await person_of(self._site, asked, Sight.SERVER)
         limit = asked.count("limit")
-        rows = await self._history.connections_of(
+        rows = await self._history.bots.connections(
             asked.text("bot"),
             asked.text("venue"),
             address=asked.text("address"),
@@ -61,21 +59,19 @@ class Operating:
             before=asked.number("before"),
         )
         page = rows[:limit]
-        return people.ConnectionPage(
-            items=[like(people.Connection, row) for row in page], next=page[-1].id if len(rows) > limit else None
-        )
+        return people.ConnectionPage(items=page, next=page[-1].id if len(rows) > limit else None)
 
     async def access(self, asked: Asked) -> people.AccessList:
         """Somebody's sessions and tokens."""
         await person_of(self._site, asked, Sight.SERVER)
         name = asked.word("account")
-        rows = await self._history.access_of(await self._history.account_id(name))
-        return people.AccessList(account=name, items=[like(people.Access, row) for row in rows])
+        rows = await self._history.people.access_of(await self._history.people.account_id(name))
+        return people.AccessList(account=name, items=rows)
 
     async def accounts(self, asked: Asked) -> people.Accounts:
         """All accounts, by name."""
         await person_of(self._site, asked, Sight.SERVER)
-        return people.Accounts(items=[like(people.Account, row) for row in await self._history.accounts()])
+        return people.Accounts(items=await self._history.people.accounts())
 
     async def abort_game(self, asked: Asked) -> people.EndedGame:
         """A running game ends."""

@@ -14,7 +14,6 @@ import msgspec
 from cgos_protocol.api import games
 from cgos_protocol.api import messages as api
 from cgos_protocol.api.bulk import ExportedGame
-from cgos_protocol.api.figures import LedgerEntry
 from cgos_protocol.clock import TimeControl
 from cgos_protocol.errors import Code, NotFound
 from cgos_protocol.games.base import Ruleset
@@ -22,10 +21,9 @@ from cgos_protocol.v2.render import rules_info, time_info
 from cgos_server.core.rating.registry import half_width
 from cgos_server.service.bot_figures import Faced
 from cgos_server.service.expectation import Compared
-from cgos_server.storage.answers import GameChange, GameRow, LedgerRow, RatingPoint, Standing
-from cgos_server.storage.bulk_history import RatedGame
+from cgos_server.storage.answers import GameChange, RankedRow, RatingPoint, Standing
 from cgos_server.storage.game_answers import OpponentRow, PairRecord
-from cgos_server.storage.rank_history import RankedRow
+from cgos_server.storage.reading.bulk import RatedGame
 from cgos_server.web import words
 from cgos_server.web.pages.asked import Systems
 from cgos_server.web.problems import Wrong
@@ -55,7 +53,7 @@ async def systems_of(site: Site, venue: str) -> list[str]:
 
     Raises Refused for a venue that is not there.
     """
-    found = Systems(site).order(venue, await site.history.rated_counts(venue))
+    found = Systems(site).order(venue, await site.history.ratings.rated_counts(venue))
     return found or list(site.settings.rated(venue).systems if venue in site.settings.venues else ())
 
 
@@ -72,7 +70,7 @@ async def venue_meant(site: Site, asked: str | None, version: str) -> str:
     """The venue that is asked for, or the only one where a version is rated. Raises Refused, Wrong."""
     if asked is not None:
         return asked
-    rated = sorted({row.venue for row in await site.history.ranked([version])})
+    rated = sorted({row.venue for row in await site.history.ratings.ranked([version])})
     if len(rated) == 1:
         return rated[0]
     if not rated:
@@ -160,11 +158,6 @@ def rating_change(row: RatingPoint) -> api.RatingChange:
     )
 
 
-def entry(row: LedgerRow) -> LedgerEntry:
-    """One entry of a ledger."""
-    return like(LedgerEntry, row, digest=if_there(row.digest, "{:#018x}".format))
-
-
 def exported_games(rows: Sequence[RatedGame], headline: Callable[[str, list[str]], str]) -> list[ExportedGame]:
     """Games as lines of an export.
 
@@ -185,17 +178,6 @@ def exported_games(rows: Sequence[RatedGame], headline: Callable[[str, list[str]
             }
         made.append(like(ExportedGame, row, system=system, **ratings))
     return made
-
-
-def exported(kind: type[T], rows: Sequence[Any]) -> list[T]:
-    """Rows of the read side as lines of an export."""
-    made: Callable[[Any], Any] = entry if kind is LedgerEntry else lambda row: like(kind, row)
-    return [made(row) for row in rows]
-
-
-def game(row: GameRow) -> games.Game:
-    """A game in a list."""
-    return like(games.Game, row)
 
 
 def change(row: GameChange) -> games.GameChange:

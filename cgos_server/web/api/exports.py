@@ -20,13 +20,13 @@ from starlette.responses import StreamingResponse
 from starlette.types import Message, Receive, Scope, Send
 
 from cgos_protocol.api import route as api_route
-from cgos_protocol.api.bulk import ExportedChange, ExportedGame, ExportedRefit, RefitMove
+from cgos_protocol.api.bulk import ExportedChange, ExportedGame
 from cgos_protocol.api.figures import LedgerEntry
 from cgos_protocol.errors import OurFault
 from cgos_protocol.sgf import writing as sgf
 from cgos_server.storage.answers import GameDetail
-from cgos_server.storage.game_answers import GamesAsked, NamedRefit
-from cgos_server.web.api.asked import exported, exported_games, like, system_among, systems_of
+from cgos_server.storage.game_answers import GamesAsked
+from cgos_server.web.api.asked import exported_games, system_among, systems_of
 from cgos_server.web.api.bulk_forms import Csv, File, Form, Ndjson, Tar, stream
 from cgos_server.web.api.framework import Asked, Handler
 from cgos_server.web.api.reading_games import games_asked
@@ -54,7 +54,7 @@ class Exports:
 
     async def games(self, asked: Asked) -> Bulk:
         """Ended games, oldest first."""
-        chunks = self._site.history.bulk.stream_rated_games(await self._found(asked), asked.count("after"))
+        chunks = self._site.history.bulk.rated_games(await self._found(asked), asked.count("after"))
         rows = functools.partial(exported_games, headline=Systems(self._site).headline)
         return self._lines(
             asked, chunks, kind=ExportedGame, name="games", next_after=await self._next_after(), rows=rows
@@ -62,32 +62,32 @@ class Exports:
 
     async def files(self, asked: Asked) -> Bulk:
         """The same games as files in an archive, a folder a venue."""
-        chunks = self._site.history.bulk.stream_details(await self._found(asked), asked.count("after"))
+        chunks = self._site.history.bulk.details(await self._found(asked), asked.count("after"))
         files = functools.partial(game_files, place=self._site.settings.server_name)
         return self._bulk(asked, chunks, rows=files, form=Tar(), name="games.tar", after=await self._next_after())
 
     async def ratings(self, asked: Asked) -> Bulk:
         """Every change of every rating in a venue under a system, by the ledger's entries, in order."""
         venue = asked.word("venue")
-        last = await self._site.history.last_entry(venue)
+        last = await self._site.history.ledger.last_entry(venue)
         system = system_among(asked.text("system"), await systems_of(self._site, venue), venue)
-        chunks = self._site.history.bulk.stream_changes(venue, system, asked.count("after"))
+        chunks = self._site.history.bulk.changes(venue, system, asked.count("after"))
         return self._lines(asked, chunks, kind=ExportedChange, name=f"{venue}-ratings", next_after=last)
 
     async def refits(self, asked: Asked) -> Bulk:
         """Every refit of a system in a venue, by its number, with what it moved."""
         venue = asked.word("venue")
         system = system_among(asked.text("system"), await systems_of(self._site, venue), venue)
-        latest = await self._site.history.refits(venue, system, limit=1)
-        chunks = self._site.history.bulk.stream_refits(venue, system, asked.count("after"))
+        latest = await self._site.history.refits.recorded(venue, system, limit=1)
+        chunks = self._site.history.bulk.refits(venue, system, asked.count("after"))
         name, last = f"{venue}-refits.ndjson", latest[-1].number if latest else 0
-        return self._bulk(asked, chunks, rows=refit_lines, form=Ndjson(), name=name, after=last)
+        return self._bulk(asked, chunks, rows=list, form=Ndjson(), name=name, after=last)
 
     async def ledger(self, asked: Asked) -> Bulk:
         """A venue's numbered entries, in order."""
         venue = asked.word("venue")
-        last = await self._site.history.last_entry(venue)
-        chunks = self._site.history.bulk.stream_ledger(venue, asked.count("after"))
+        last = await self._site.history.ledger.last_entry(venue)
+        chunks = self._site.history.bulk.ledger(venue, asked.count("after"))
         return self._lines(asked, chunks, kind=LedgerEntry, name=f"{venue}-ledger", next_after=last)
 
     def _lines(
@@ -97,14 +97,14 @@ class Exports:
         kind: type[msgspec.Struct],
         name: str,
         next_after: int,
-        rows: Callable[[Any], Sequence[Any]] | None = None,
+        rows: Callable[[Any], Sequence[Any]] = list,
     ) -> Bulk:
         as_table = asked.operation.media == (api_route.CSV,)
         form = Csv(kind) if as_table else Ndjson()
         return self._bulk(
             asked,
             chunks,
-            rows=rows or functools.partial(exported, kind),
+            rows=rows,
             form=form,
             name=f"{name}.{'csv' if as_table else 'ndjson'}",
             after=next_after,
@@ -125,15 +125,15 @@ class Exports:
     async def _found(self, asked: Asked) -> GamesAsked:
         """What is asked for, of which every name is known: once the answer has begun it is too late to refuse."""
         wanted = games_asked(asked, running=False)
-        await self._site.history.search_games(wanted, 1)
+        await self._site.history.games.search(wanted, 1)
         return wanted
 
     async def _next_after(self) -> int:
         """The largest number up to which every game has ended."""
-        running = await self._site.history.running_games()
+        running = await self._site.history.games.running()
         if running:
             return min(game.id for game in running) - 1
-        newest = await self._site.history.find_games(GamesAsked(), 1)
+        newest = await self._site.history.games.find(GamesAsked(), 1)
         return newest[0].id if newest else 0
 
 
@@ -154,18 +154,6 @@ class Bulk(StreamingResponse):
                 await while_there(receive, self.stream_response(in_time))
             except ExceptionGroup as failures:
                 raise failures.exceptions[0] from None
-
-
-def refit_lines(rows: Sequence[NamedRefit]) -> list[ExportedRefit]:
-    """Refits as they are exported."""
-    return [
-        like(
-            ExportedRefit,
-            row,
-            moved=[RefitMove(version=version, mean=mean, spread=spread) for version, mean, spread in row.moved],
-        )
-        for row in rows
-    ]
 
 
 def game_files(details: Sequence[GameDetail], place: str) -> list[File]:

@@ -14,12 +14,12 @@ import msgspec
 from starlette.responses import Response, StreamingResponse
 
 from cgos_protocol.api import people
+from cgos_protocol.api.people import Access
 from cgos_protocol.api.route import NDJSON
 from cgos_server.observability import transcript_files
 from cgos_server.service import requests as deeds
 from cgos_server.service.authority import Sight
 from cgos_server.service.standing import NOT_HERE, Word
-from cgos_server.storage.people_answers import AccessRow
 from cgos_server.web.api.acting import answered, doing, expected, person_of
 from cgos_server.web.api.asked import if_there, like
 from cgos_server.web.api.framework import Asked, Handler
@@ -79,7 +79,7 @@ class Own:
     async def my_webhooks(self, asked: Asked) -> people.Webhooks:
         """Webhooks without their secrets, newest first."""
         person = await person_of(self._site, asked, Sight.OWN_BOTS)
-        rows = await self._history.webhooks(person.owner_id)
+        rows = await self._history.people.webhooks(person.owner_id)
         deliveries, items = self._site.deliveries, []
         for row in reversed(rows):
             kept = deliveries.of(row.id)
@@ -107,7 +107,7 @@ class Own:
     async def my_bots(self, asked: Asked) -> people.OwnBots:
         """One's own bots."""
         person = await person_of(self._site, asked, Sight.OWN_BOTS)
-        rows = await self._history.bots_of(person.owner_id)
+        rows = await self._history.people.bots_of(person.owner_id)
         return people.OwnBots(
             items=[
                 like(
@@ -124,7 +124,7 @@ class Own:
     async def bot_now(self, asked: Asked) -> people.OwnBotNow:
         """What its versions do just now."""
         await self._bot(asked)
-        bot = await self._history.bot(asked.word("bot"))
+        bot = await self._history.bots.detail(asked.word("bot"))
         now = await self._site.bots_now.look(bot.name, asked.credential, asked.request)
         items = [like(people.VersionNow, one, version=one.name, games=list(one.games)) for one in now.versions or ()]
         here = {one.version for one in items}
@@ -147,7 +147,7 @@ class Own:
     async def bot_tokens(self, asked: Asked) -> people.Tokens:
         """Tokens of a bot, revoked ones too, newest first."""
         await self._bot(asked)
-        rows = await self._history.tokens(asked.word("bot"))
+        rows = await self._history.bots.tokens(asked.word("bot"))
         return people.Tokens(items=[like(people.Token, row, scopes=[], expires_at=None) for row in reversed(rows)])
 
     async def make_bot_token(self, asked: Asked) -> people.NewToken:
@@ -159,7 +159,7 @@ class Own:
     async def transcript(self, asked: Asked) -> Response:
         """The last lines on the wire, as NDJSON."""
         await self._bot(asked)
-        bot = await self._history.bot(asked.word("bot"))
+        bot = await self._history.bots.detail(asked.word("bot"))
         game, limit, lines = asked.number("game"), asked.count("limit"), []
         if self._site.data is not None:
             folder = self._site.data / transcript_files.FOLDER
@@ -170,13 +170,13 @@ class Own:
 
     # -- what they share
 
-    async def _access(self, asked: Asked, kind: str) -> list[AccessRow]:
+    async def _access(self, asked: Asked, kind: str) -> list[Access]:
         person = await person_of(self._site, asked, Sight.ACCOUNT)
-        return [row for row in await self._history.access_of(person.owner_id) if row.kind == kind]
+        return [row for row in await self._history.people.access_of(person.owner_id) if row.kind == kind]
 
     async def _bot(self, asked: Asked) -> None:
         """Raises Refused unless whoever asks may see what only the bot's owner sees."""
-        await person_of(self._site, asked, Sight.BOT, await self._history.owner_of(asked.word("bot")))
+        await person_of(self._site, asked, Sight.BOT, await self._history.people.owner_of(asked.word("bot")))
 
 
 async def _ndjson(lines: list[transcript_files.TranscriptLine]) -> AsyncIterator[bytes]:

@@ -21,8 +21,8 @@ from cgos_server.service.expectation import compare
 from cgos_server.service.listed import best, placed
 from cgos_server.service.pairing_stats import statistics
 from cgos_server.storage.answers import Counts, VenueRow
+from cgos_server.storage.game_answers import GamesAsked
 from cgos_server.web.api.asked import (
-    entry,
     if_there,
     like,
     pair_statistics,
@@ -109,7 +109,7 @@ class Reading:
         """How many moves of running games cannot be told yet."""
         if not any(map(self._site.settings.delay_ms, self._site.settings.venues)):
             return 0
-        rows = await self._history.running_games()
+        rows = await self._history.games.running()
         told = await self._site.visible_rows(rows)
         return sum(row.moves - seen.moves for row, seen in zip(rows, told, strict=True))
 
@@ -129,12 +129,12 @@ class Reading:
         systems = await systems_of(self._site, venue)
         system = system_among(asked.text("system"), systems, venue)
         if at is not None:
-            as_of = await self._history.entry_at(venue, at)
-        last = await self._history.last_entry(venue)
+            as_of = await self._history.ledger.entry_at(venue, at)
+        last = await self._history.ledger.last_entry(venue)
         if as_of is not None and as_of > last:
             raise NotFound(Code.NO_ENTRY, f"The ledger of {venue} has no entry {as_of}: its last one is {last}.")
         seq, corrected = last if as_of is None else as_of, None
-        stored = await self._history.standings(venue, system, as_of) if system else []
+        stored = await self._history.ratings.standings(venue, system, as_of) if system else []
         published = placed(stored, self._site.settings.rated(venue).system)
         everybody = asked.word("show") == "all"
         if asked.flag("recomputed"):
@@ -164,7 +164,7 @@ class Reading:
             top = asked.count("top")
             names = [row.version for row in await best(self._history, venue, system, top)] if system else []
         names = list(dict.fromkeys(names))
-        pairs = await self._history.crosstable(venue, names)
+        pairs = await self._history.records.crosstable(venue, names)
         return api.Crosstable(venue=venue, versions=names, pairs=[record(pair) for pair in pairs])
 
     async def pair(self, asked: Asked) -> api.PairStatistics:
@@ -172,9 +172,9 @@ class Reading:
         venue, one, other = asked.word("venue"), asked.word("one"), asked.word("other")
         if one == other:
             raise Wrong("other", "A version is compared with another one, not with itself.")
-        had = await self._history.pair_record(venue, one, other)
-        headline = self._systems.headline(venue, await self._history.rated_counts(venue))
-        ranked = await self._history.ranked([one, other])
+        had = await self._history.records.pair(venue, one, other)
+        headline = self._systems.headline(venue, await self._history.ratings.rated_counts(venue))
+        ranked = await self._history.ratings.ranked([one, other])
         rated = {row.version: row for row in ranked if row.venue == venue and row.system == headline}
         known = await self._site.strengths.venue(venue)
         compared = compare(one, other, rated=rated.get(one), its=rated.get(other), known=known)
@@ -183,21 +183,21 @@ class Reading:
     async def ledger(self, asked: Asked) -> figures.LedgerPage:
         """Entries of a ledger."""
         venue, limit = asked.word("venue"), asked.count("limit")
-        rows = await self._history.ledger(venue, asked.count("after"), limit + 1)
+        rows = await self._history.ledger.named(venue, asked.count("after"), limit + 1)
         page = rows[:limit]
         return figures.LedgerPage(
             venue=venue,
-            items=[entry(row) for row in page],
+            items=page,
             next=page[-1].seq if len(rows) > limit else None,
-            last_entry=await self._history.last_entry(venue),
+            last_entry=await self._history.ledger.last_entry(venue),
         )
 
     async def metrics(self, asked: Asked) -> figures.VenueMetrics:
         """A venue in figures."""
         venue, now = (await self._row(asked.word("venue"))).name, await self._live()
         here = None if now is None else next((each for each in now.venues if each.name == venue), None)
-        counts = await self._history.rated_counts(venue)
-        latest = await self._history.games(venue=venue, limit=1)
+        counts = await self._history.ratings.rated_counts(venue)
+        latest = await self._history.games.find(GamesAsked(venue=venue), 1)
         return figures.VenueMetrics(
             venue=venue,
             at=self._site.now_ms(),
@@ -205,7 +205,7 @@ class Reading:
             idle=if_there(here, lambda each: each.idle),
             owing=if_there(here, lambda each: each.owing),
             paused=if_there(here, lambda each: each.paused),
-            last_entry=await self._history.last_entry(venue),
+            last_entry=await self._history.ledger.last_entry(venue),
             rated_versions=counts.get(self._systems.headline(venue, counts), 0),
             last_game=latest[0].id if latest else None,
             pairing=await self._pairing(venue),
@@ -213,12 +213,12 @@ class Reading:
 
     async def _ordered(self) -> list[VenueRow]:
         """All venues: the configured ones in their order, then those of before."""
-        known = {venue.name: venue for venue in await self._history.venues()}
+        known = {venue.name: venue for venue in await self._history.server.venues()}
         order = dict.fromkeys((*self._site.settings.venues, *known))
         return [known[name] for name in order if name in known]
 
     async def _row(self, name: str) -> VenueRow:
-        found = next((venue for venue in await self._history.venues() if venue.name == name), None)
+        found = next((venue for venue in await self._history.server.venues() if venue.name == name), None)
         if found is None:
             raise NotFound(Code.NO_VENUE, f"There is no venue of this name on the server. {PREFIX}/venues lists them.")
         return found
@@ -242,7 +242,7 @@ class Reading:
             policy=configured.policy if configured else None,
             method=configured.method if configured else None,
             delay_ms=self._site.settings.delay_ms(row.name),
-            last_entry=await self._history.last_entry(row.name),
+            last_entry=await self._history.ledger.last_entry(row.name),
             **terms(row.fixed),
         )
 
@@ -251,7 +251,7 @@ class Reading:
         at, known = self._counted
         now = self._site.now_ms()
         if known is None or not 0 <= now - at < COUNTS_FRESH_MS:
-            known = await self._history.counts()
+            known = await self._history.server.counts()
             known = msgspec.structs.replace(known, moves=known.moves - await self._young())
             self._counted = now, known
         return known

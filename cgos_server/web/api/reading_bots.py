@@ -12,8 +12,7 @@ from cgos_protocol.api import figures
 from cgos_protocol.api import messages as api
 from cgos_server.core.rating.registry import half_width
 from cgos_server.service import bot_figures
-from cgos_server.storage.answers import BotRow
-from cgos_server.storage.rank_history import RankedRow
+from cgos_server.storage.answers import BotRow, RankedRow
 from cgos_server.web.api.asked import (
     like,
     opponent,
@@ -42,42 +41,40 @@ class ReadingBots:
     async def bots(self, asked: Asked) -> api.BotPage:
         """All bots, by name without regard to capitals."""
         after, limit = asked.text("after"), asked.count("limit")
-        rows = await self._history.bots(limit + 1, after or "")
+        rows = await self._history.bots.page(limit + 1, after or "")
         page = rows[:limit]
         return api.BotPage(items=[_bot(row) for row in page], next=page[-1].name if len(rows) > limit else None)
 
     async def bot(self, asked: Asked) -> api.BotDetail:
         """One bot with its versions."""
-        found = await self._history.bot(asked.word("bot"))
+        found = await self._history.bots.detail(asked.word("bot"))
         rows = await self._ratings([version.name for version in found.versions])
         return like(
             api.BotDetail,
             found,
-            versions=[like(api.Version, version) for version in found.versions],
             ratings=[ranked(row) for row in rows if row.system == self._headlines(rows)[row.venue]],
-            set_aside=[like(api.SetAside, row) for row in found.set_aside],
         )
 
     async def version(self, asked: Asked) -> api.VersionDetail:
         """One version and where it stands."""
-        found = await self._history.version(asked.word("version"))
+        found = await self._history.bots.version(asked.word("version"))
         ratings = [ranked(row) for row in await self._ratings([found.name])]
-        return api.VersionDetail(version=like(api.Version, found), ratings=ratings)
+        return api.VersionDetail(version=found, ratings=ratings)
 
     async def history(self, asked: Asked) -> api.HistoryPage | api.RatingCurve:
         """A rating's changes, or its curve."""
-        version = (await self._history.version(asked.word("version"))).name
+        version = (await self._history.bots.version(asked.word("version"))).name
         venue = await venue_meant(self._site, asked.text("venue"), version)
         system = system_among(asked.text("system"), await systems_of(self._site, venue), venue)
         points = asked.number("points")
         if points is not None:
             if asked.text("after") is not None:
                 raise Wrong("after", "Say either `points` or `after`: a curve has no pages.")
-            band = await self._history.rating_band(venue, version, system, points)
+            band = await self._history.changes.band(venue, version, system, points)
             curve = [like(api.RatingPoint, row, half_width=half_width(system, row.spread)) for row in band]
             return api.RatingCurve(version=version, venue=venue, system=system, points=curve)
         limit = asked.count("limit")
-        rows = await self._history.rating_changes(
+        rows = await self._history.changes.page(
             version, venue, system=system, after=_place(asked.text("after")), limit=limit + 1
         )
         page = rows[:limit]
@@ -91,11 +88,11 @@ class ReadingBots:
 
     async def opponents(self, asked: Asked) -> api.Opponents:
         """Whom a version met."""
-        version = (await self._history.version(asked.word("version"))).name
+        version = (await self._history.bots.version(asked.word("version"))).name
         venue = await venue_meant(self._site, asked.text("venue"), version)
-        rows = await self._history.opponents(venue, version)
+        rows = await self._history.records.opponents(venue, version)
         system = system_among(None, await systems_of(self._site, venue), venue)
-        means = await self._history.means(venue, system, [version, *(row.opponent for row in rows)])
+        means = await self._history.ratings.means(venue, system, [version, *(row.opponent for row in rows)])
         known = await self._site.strengths.venue(venue)
         return api.Opponents(
             version=version,
@@ -105,15 +102,15 @@ class ReadingBots:
 
     async def figures(self, asked: Asked) -> figures.VersionFigures:
         """How its games ended, and how much it was signed in."""
-        version = (await self._history.version(asked.word("version"))).name
+        version = (await self._history.bots.version(asked.word("version"))).name
         venue = await venue_meant(self._site, asked.text("venue"), version)
-        rows = await self._history.verdicts(venue, [version])
+        rows = await self._history.records.verdicts(venue, [version])
         now = self._site.now_ms()
-        presence = await self._history.presence(version, now - 30 * DAY_MS, now)
+        presence = await self._history.bots.presence(version, now - 30 * DAY_MS, now)
         return figures.VersionFigures(
             version=version,
             venue=venue,
-            verdicts=[like(figures.Ending, row) for row in rows],
+            verdicts=rows,
             colors={color: like(figures.ColorFigures, split) for color, split in bot_figures.color_split(rows).items()},
             spoilt={reason: like(figures.SpoiltFigures, share) for reason, share in bot_figures.rates(rows).items()},
             uptime_7_days=bot_figures.uptime(presence, now - 7 * DAY_MS, now),
@@ -122,7 +119,7 @@ class ReadingBots:
 
     async def _ratings(self, versions: list[str]) -> list[RankedRow]:
         """Where versions stand, by venue, the headline system of each first."""
-        rows = await self._history.ranked(versions)
+        rows = await self._history.ratings.ranked(versions)
         systems = {
             venue: self._systems.order(venue, [row.system for row in rows if row.venue == venue])
             for venue in {row.venue for row in rows}
@@ -135,7 +132,7 @@ class ReadingBots:
 
 
 def _bot(row: BotRow) -> api.Bot:
-    return like(api.Bot, row, set_aside=[like(api.SetAside, each) for each in row.set_aside])
+    return like(api.Bot, row)
 
 
 def _place(cursor: str | None) -> tuple[int, int]:

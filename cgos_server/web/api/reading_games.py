@@ -16,9 +16,8 @@ from cgos_protocol.errors import Code, NotFound
 from cgos_protocol.games.base import Color, Start
 from cgos_protocol.sgf import writing as sgf
 from cgos_protocol.v2.render import color_word, rules_info, time_info
-from cgos_server.storage.answers import PairingRow
 from cgos_server.storage.game_answers import GamesAsked, Outcome
-from cgos_server.web.api.asked import change, game, like
+from cgos_server.web.api.asked import change, like
 from cgos_server.web.api.framework import Asked, Handler
 from cgos_server.web.site import Site
 from cgos_server.web.stored_game import StoredGame
@@ -34,11 +33,11 @@ class ReadingGames:
     async def games(self, asked: Asked) -> api.GamePage:
         """Games, newest first."""
         limit = asked.count("limit")
-        rows = await self._history.find_games(
+        rows = await self._history.games.find(
             games_asked(asked, asked.flag("running")), limit + 1, asked.number("before")
         )
         page = await self._site.visible_rows(rows[:limit])
-        return api.GamePage(items=[game(row) for row in page], next=page[-1].id if len(rows) > limit else None)
+        return api.GamePage(items=page, next=page[-1].id if len(rows) > limit else None)
 
     async def game(self, asked: Asked) -> api.GameDetail:
         """All about one game but its moves."""
@@ -72,7 +71,7 @@ class ReadingGames:
 
     async def pairing(self, asked: Asked) -> api.RoundDetail:
         """Why these two."""
-        detail = await self._history.game(asked.count("game"))
+        detail = await self._history.games.detail(asked.count("game"))
         if detail.pairing is None:
             raise NotFound(
                 Code.NO_PAIRING, f"Game {detail.game.id} was arranged by an operator: nobody else was considered."
@@ -86,14 +85,14 @@ class ReadingGames:
     async def rounds(self, asked: Asked) -> api.RoundPage:
         """A venue's acts of pairing, newest first."""
         venue, limit = asked.word("venue"), asked.count("limit")
-        rows = await self._history.rounds(venue, limit + 1, asked.number("before"))
+        rows = await self._history.pairings.rounds(venue, limit + 1, asked.number("before"))
         page = rows[:limit]
         following = page[-1].number if len(rows) > limit else None
-        return api.RoundPage(venue=venue, items=[like(api.Round, row) for row in page], next=following)
+        return api.RoundPage(venue=venue, items=page, next=following)
 
     async def _stored(self, asked: Asked) -> StoredGame:
         """The game as anybody may see it."""
-        return StoredGame(self._site.visible(await self._history.game(asked.count("game"))))
+        return StoredGame(self._site.visible(await self._history.games.detail(asked.count("game"))))
 
     async def _round(self, number: int, asked: int | None) -> api.RoundDetail:
         found = await self._site.explaining.round(number, asked)
@@ -104,7 +103,7 @@ def game_detail(stored: StoredGame) -> api.GameDetail:
     """All about one game but its moves."""
     detail, terms = stored.detail, stored.terms
     return api.GameDetail(
-        game=game(detail.game),
+        game=detail.game,
         rules=rules_info(terms.rules),
         time=time_info(terms.time),
         move_limit=terms.move_limit,
@@ -114,7 +113,7 @@ def game_detail(stored: StoredGame) -> api.GameDetail:
         margin=None if detail.margin2 is None else detail.margin2 / 2,
         detail=detail.detail,
         ending=stored.ending(),
-        pairing=None if detail.pairing is None else _pairing(detail.pairing),
+        pairing=detail.pairing,
         ratings=[change(row) for row in detail.ratings],
         corrections=[like(api.Correction, row) for row in detail.corrections],
         repeats=detail.repeats,
@@ -141,10 +140,6 @@ def _stones(start: Start | None) -> api.Stones | None:
     if start is None:
         return None
     return api.Stones(black=list(start.black), white=list(start.white), to_play=color_word(Color(start.to_play)))
-
-
-def _pairing(row: PairingRow) -> api.Pairing:
-    return like(api.Pairing, row)
 
 
 def _decoded(text: str | None) -> Any:

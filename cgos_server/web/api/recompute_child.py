@@ -29,7 +29,7 @@ async def found(task: Task) -> Found:
     location = Path(task.path) if task.path else database_of(Path(), os.environ)
     async with History(location) as history:
         computed = await recompute(history, task.venue, task.rated.system(task.system), task.last)
-        names = await history.version_names()
+        names = await history.bots.version_names()
     order = sorted(computed.ratings.items(), key=lambda item: (-item[1].mean, names.get(item[0], "").encode()))
     rows = [Row(names.get(version, str(version)), *rating) for version, rating in order]
     return Found(computed.games, rows)

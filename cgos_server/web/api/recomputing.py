@@ -98,7 +98,7 @@ class Recomputing:
 
     async def standings(self, venue: str, system: str, last: int) -> Recomputed:
         """Standings after entry `last`, games as they count today. Raises TooMuch, Refused, OurFault."""
-        key = (venue, system, last, frozenset((await self._site.history.amended(venue)).items()))
+        key = (venue, system, last, frozenset((await self._site.history.ledger.amended(venue)).items()))
         if key in self._known:
             self._known.move_to_end(key)
             return self._known[key]
@@ -131,7 +131,7 @@ class Recomputing:
         return self._known[key]
 
     def _begun(self, venue: str, system: str, last: int) -> _Computation:
-        location = self._site.history.location
+        location = self._site.history.source.location
         path = str(location) if isinstance(location, Path) else ""
         return _Computation(
             Task(path=path, venue=venue, system=system, rated=self._site.settings.rated(venue), last=last),

@@ -16,10 +16,11 @@ from typing import Final, NamedTuple
 import msgspec
 import structlog
 
+from cgos_protocol.api.games import Game
 from cgos_protocol.api.live import LiveGame, VenueGames
 from cgos_protocol.errors import Code, NotFound, OurFault, Refused, StoreError
 from cgos_protocol.facts import AnyFact, GameEnded, GameStarted, MovePlayed
-from cgos_server.storage.answers import GameDetail, GameRow
+from cgos_server.storage.answers import GameDetail
 from cgos_server.storage.game_answers import GameTerms
 from cgos_server.storage.history import History
 from cgos_server.web.live.bell import Bell, heard
@@ -180,7 +181,7 @@ class Hub:
                 # From here on facts about it ring, so that none falls between the reading and the watching.
                 self._boards[game] = None
                 try:
-                    detail = await self._history.game(game)
+                    detail = await self._history.games.detail(game)
                     board = Board(detail, self._settings.delay_ms(detail.game.venue))
                 except BaseException:
                     del self._boards[game]
@@ -245,7 +246,7 @@ class Hub:
     async def _given(self, begun: Sequence[GameStarted]) -> dict[int, LiveGame]:
         """Games that have just begun, with the moves that were given. Raises StoreError."""
         rows = [
-            GameRow(
+            Game(
                 id=fact.game,
                 venue=fact.venue,
                 black=fact.black,
@@ -257,11 +258,13 @@ class Hub:
                 result=None,
                 reason=None,
                 moves=0,
+                corrected=None,
+                opening="",
             )
             for fact in begun
         ]
         starts = await self._beginnings(rows)
-        played = await self._history.moves_after(dict.fromkeys(starts, 0)) if starts else {}
+        played = await self._history.games.moves_after(dict.fromkeys(starts, 0)) if starts else {}
         found = {}
         for game, start in starts.items():
             given = tuple(move.move for move in played.get(game, ()) if move.at <= start.started_at)
@@ -285,7 +288,7 @@ class Hub:
 
     async def _compare(self) -> None:
         """Ring for everything that is watched, and find out what has ended. Raises StoreError."""
-        running = {row.id for row in await self._history.running_games()} if self._boards else set()
+        running = {row.id for row in await self._history.games.running()} if self._boards else set()
         self._again()
         self._ended |= {game for game in self._rung if game not in running}
 
@@ -293,7 +296,7 @@ class Hub:
         boards = {game: board for game in games if (board := self._boards.get(game)) is not None and not board.over}
         if not boards:
             return
-        found = await self._history.moves_after({game: board.known for game, board in boards.items()})
+        found = await self._history.games.moves_after({game: board.known for game, board in boards.items()})
         now = self._now_ms()
         for game, moves in found.items():
             self._continued(game, boards[game], partial(boards[game].add, moves, now))
@@ -303,7 +306,7 @@ class Hub:
         if board is None or board.over:
             return
         try:
-            detail = await self._history.game(game)
+            detail = await self._history.games.detail(game)
         except StoreError:
             raise  # nothing is wrong with the game: it is read again
         except (Refused, OurFault) as error:
@@ -340,20 +343,20 @@ class Hub:
         :raises Refused: there is no such venue
         :raises StoreError: the database does not answer
         """
-        sizes = {row.name: int(row.fixed["size"]) for row in await self._history.venues()}
+        sizes = {row.name: int(row.fixed["size"]) for row in await self._history.server.venues()}
         if venue is not None and venue not in sizes:
             raise NotFound(Code.NO_VENUE, f"There is no venue {venue!r} on this server.")
-        rows = await self._history.running_games(venue)
+        rows = await self._history.games.running(venue)
         if not moves:
             delayed = self._settings.delay_ms
             return [beginning_of(row, sizes[row.venue], None if delayed(row.venue) else row.moves) for row in rows]
         return await self.standing(rows[:BOARDS])
 
-    async def standing(self, rows: Sequence[GameRow]) -> list[LiveGame]:
+    async def standing(self, rows: Sequence[Game]) -> list[LiveGame]:
         """These games with their moves, as far as those may be told; without those that mean nothing. Raises
         StoreError."""
         starts = await self._beginnings(rows)
-        played = await self._history.moves_after(dict.fromkeys(starts, 0)) if starts else {}
+        played = await self._history.games.moves_after(dict.fromkeys(starts, 0)) if starts else {}
         now = self._now_ms()
         found = []
         for game, start in starts.items():
@@ -363,10 +366,10 @@ class Hub:
             found.append(msgspec.structs.replace(start, ply=len(told), moves=told))
         return found
 
-    async def _beginnings(self, rows: Sequence[GameRow]) -> dict[int, LiveGame]:
+    async def _beginnings(self, rows: Sequence[Game]) -> dict[int, LiveGame]:
         """Game -> how it began, without its moves; in one question. Raises StoreError."""
         new = [row.id for row in rows if row.id not in self._starts]
-        terms = await self._history.terms_of(new) if new else {}
+        terms = await self._history.games.terms_of(new) if new else {}
         starts = {}
         for row in rows:
             start = self._starts.get(row.id)
@@ -381,7 +384,7 @@ class Hub:
         return starts
 
 
-def _beginning(row: GameRow, agreed: GameTerms) -> LiveGame:
+def _beginning(row: Game, agreed: GameTerms) -> LiveGame:
     """How a game began, without its moves. Raises OurFault where its stored terms mean nothing."""
     game = StoredGame(
         GameDetail(
@@ -404,7 +407,7 @@ def _beginning(row: GameRow, agreed: GameTerms) -> LiveGame:
     )
 
 
-def beginning_of(row: GameRow, size: int, ply: int | None) -> LiveGame:
+def beginning_of(row: Game, size: int, ply: int | None) -> LiveGame:
     """A game by its row alone."""
     return LiveGame(
         game=row.id,

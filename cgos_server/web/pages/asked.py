@@ -14,13 +14,13 @@ import msgspec
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
+from cgos_protocol.api.games import Game
 from cgos_protocol.api.route import LARGEST
 from cgos_protocol.clock import TimeControl
 from cgos_protocol.errors import Code, NotFound, Refused
 from cgos_protocol.games.base import Ruleset
 from cgos_server.service.listed import best
-from cgos_server.storage.answers import GameRow, Standing, VenueRow
-from cgos_server.storage.game_answers import BotDetail
+from cgos_server.storage.answers import BotDetail, Standing, VenueRow
 from cgos_server.web import words
 from cgos_server.web.site import Site
 from cgos_server.web.stored_game import StoredGame
@@ -46,7 +46,7 @@ class Systems:
     async def rated(self, venue: str) -> dict[str, int]:
         """Rating systems that have published something in a venue, the headline first, each with how many versions it
         has rated."""
-        counts = await self._site.history.rated_counts(venue)
+        counts = await self._site.history.ratings.rated_counts(venue)
         return {system: counts[system] for system in self.order(venue, counts)}
 
     async def best(self, venue: str, limit: int) -> list[Standing]:
@@ -58,7 +58,7 @@ class Systems:
 
 async def venue_of(site: Site, name: str) -> VenueRow:
     """The venue of this name; 404 where there is none."""
-    venue = next((venue for venue in await site.history.venues() if venue.name == name), None)
+    venue = next((venue for venue in await site.history.server.venues() if venue.name == name), None)
     if venue is None:
         raise HTTPException(404, "There is no venue of this name on the server.")
     return venue
@@ -68,9 +68,9 @@ async def bot_of(site: Site, name: str) -> BotDetail:
     """The bot of this name, or the one that has a version of this name; 404 where there is neither."""
     try:
         try:
-            return await site.history.bot(name)
+            return await site.history.bots.detail(name)
         except Refused:
-            return await site.history.bot((await site.history.version(name)).bot)
+            return await site.history.bots.detail((await site.history.bots.version(name)).bot)
     except Refused as refusal:
         raise HTTPException(404, "There is no bot of this name on the server. Capitals matter.") from refusal
 
@@ -80,7 +80,7 @@ async def stored_game(site: Site, request: Request) -> StoredGame:
     asked = request.path_params["id"]
     if asked <= LARGEST:
         try:
-            return StoredGame(await site.history.game(asked))
+            return StoredGame(await site.history.games.detail(asked))
         except NotFound as refusal:
             if refusal.code is not Code.NO_GAME:
                 raise
@@ -101,7 +101,7 @@ def terms_of(venue: VenueRow) -> str:
     return words.terms(rules, msgspec.convert(venue.fixed["time"], TimeControl))
 
 
-def page_of(games: list[GameRow]) -> tuple[list[GameRow], int | None]:
+def page_of(games: list[Game]) -> tuple[list[Game], int | None]:
     """The games of this page, and before which number the next one begins, if there is one."""
     page = games[:PAGE_SIZE]
     return page, page[-1].id if len(games) > PAGE_SIZE else None

@@ -14,11 +14,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from cgos_protocol.api.figures import Ending as VerdictRow
+from cgos_protocol.api.messages import Version
 from cgos_server.core.rating.registry import half_width
 from cgos_server.service import bot_figures
-from cgos_server.storage.answers import RatingPoint
-from cgos_server.storage.game_answers import BandPoint, BotDetail, GamesAsked, OpponentRow, VerdictRow, VersionRow
-from cgos_server.storage.rank_history import RankedRow
+from cgos_server.storage.answers import BotDetail, RankedRow, RatingPoint
+from cgos_server.storage.game_answers import BandPoint, GamesAsked, OpponentRow
 from cgos_server.web.drawing.band_svg import Mark, Point, band_svg
 from cgos_server.web.drawing.uptime_svg import uptime_svg
 from cgos_server.web.pages.asked import DAY_MS, Systems, bot_of, with_query
@@ -96,8 +97,8 @@ class BotPages:
         # A bot that always says its version has one more by its bare name, which never came.
         there = [each for each in latest if each.last_seen_at is not None] or latest
         named = next((each for each in latest if each.name == name), None)
-        version: VersionRow | None
-        ratings = await history.ranked([each.name for each in there[:_LOOKED_AT]])
+        version: Version | None
+        ratings = await history.ratings.ranked([each.name for each in there[:_LOOKED_AT]])
         rated = {row.version for row in ratings}
         if named is not None and (named in there or name != bot.name):
             version = named
@@ -107,9 +108,9 @@ class BotPages:
         shown = sorted(there, key=lambda each: (each is not version, each.name not in rated, -each.id))[:VERSIONS]
         shown.sort(key=lambda each: -each.id)
         if version is not None and version.name not in rated and version not in there[:_LOOKED_AT]:
-            ratings += await history.ranked([version.name])
+            ratings += await history.ratings.ranked([version.name])
         ratings = [row for row in ratings if row.version in {each.name for each in shown}]
-        relatives = await history.relatives(bot.name)
+        relatives = await history.bots.relatives(bot.name)
         headlines = await self._headlines(ratings)
         figures = await self._figures(request, bot, version=version, ratings=ratings, headlines=headlines)
         now = self._site.now_ms()
@@ -131,7 +132,7 @@ class BotPages:
             all_opponents=with_query(request, opponents="all"),
             by_time=with_query(request, over=None),
             by_games=with_query(request, over="games"),
-            games=await self._site.visible_rows(await history.find_games(GamesAsked(bot=name), GAMES)),
+            games=await self._site.visible_rows(await history.games.find(GamesAsked(bot=name), GAMES)),
             own=[each.name for each in bot.versions],
             uptimes=[] if version is None else await self._uptimes(version, now),
             badge=None if figures is None or version is None else _badge(figures.venue, version.name),
@@ -145,7 +146,7 @@ class BotPages:
         }
 
     @staticmethod
-    def _rated(version: VersionRow | None, ratings: list[RankedRow], headlines: dict[str, str]) -> list[RankedRow]:
+    def _rated(version: Version | None, ratings: list[RankedRow], headlines: dict[str, str]) -> list[RankedRow]:
         """The version's headline ratings."""
         if version is None:
             return []
@@ -155,7 +156,7 @@ class BotPages:
         self,
         request: Request,
         bot: BotDetail,
-        version: VersionRow | None,
+        version: Version | None,
         ratings: list[RankedRow],
         headlines: dict[str, str],
     ) -> Figures | None:
@@ -168,12 +169,12 @@ class BotPages:
             return None
         history, row = self._site.history, mine[0]
         over_time = request.query_params.get("over") != "games"
-        points = await history.rating_band(row.venue, version.name, row.system, _POINTS)
-        opponents = await history.opponents(row.venue, version.name)
+        points = await history.changes.band(row.venue, version.name, row.system, _POINTS)
+        opponents = await history.records.opponents(row.venue, version.name)
         some = opponents if request.query_params.get("opponents") == "all" else opponents[:OPPONENTS]
-        means = await history.means(row.venue, row.system, [version.name, *(each.opponent for each in some)])
+        means = await history.ratings.means(row.venue, row.system, [version.name, *(each.opponent for each in some)])
         known = await self._site.strengths.venue(row.venue)
-        verdicts = await history.verdicts(row.venue, [version.name])
+        verdicts = await history.records.verdicts(row.venue, [version.name])
         return Figures(
             venue=row.venue,
             system=row.system,
@@ -183,11 +184,11 @@ class BotPages:
             met=len(opponents),
             colors=bot_figures.color_split(verdicts),
             endings=endings(verdicts),
-            changes=(await history.rating_history(version.name, row.venue, CHANGES, row.system))[::-1],
+            changes=(await history.changes.latest(version.name, row.venue, CHANGES, row.system))[::-1],
         )
 
-    async def _uptimes(self, version: VersionRow, now: int) -> list[Uptime]:
-        rows = await self._site.history.presence(version.name, now - _UPTIME_DAYS[-1] * DAY_MS, now)
+    async def _uptimes(self, version: Version, now: int) -> list[Uptime]:
+        rows = await self._site.history.bots.presence(version.name, now - _UPTIME_DAYS[-1] * DAY_MS, now)
         found = []
         for days in _UPTIME_DAYS:
             since = now - days * DAY_MS
@@ -217,7 +218,7 @@ def endings(rows: list[VerdictRow]) -> list[Ending]:
     return sorted(found, key=lambda each: -(each.won + each.lost + each.drawn + each.none))
 
 
-def _band(row: RankedRow, points: list[BandPoint], over_time: bool, versions: list[VersionRow]) -> Markup | None:
+def _band(row: RankedRow, points: list[BandPoint], over_time: bool, versions: list[Version]) -> Markup | None:
     if len(points) < 2:
         return None
     drawn = [

@@ -50,7 +50,7 @@ class ConnectPage:
     async def _fixed(self, venue: str) -> Any:
         """What is played there, as it is stored. Where that cannot be read just now the rest is worth showing."""
         try:
-            return next((row.fixed for row in await self._site.history.venues() if row.name == venue), None)
+            return next((row.fixed for row in await self._site.history.server.venues() if row.name == venue), None)
         except StoreError:
             return None
 

@@ -41,7 +41,7 @@ class CrosstablePage:
         history = self._site.history
         system = next(iter(await self._systems.rated(name)), "")
         if asked:
-            means = await history.means(name, system, asked) if system else {}
+            means = await history.ratings.means(name, system, asked) if system else {}
             unknown = [each for each in dict.fromkeys(asked) if each not in means]
             if unknown or len(means) > MOST:
                 what = f"is not rated here: {', '.join(unknown[:5])}" if unknown else f"would be more than {MOST} bots"
@@ -51,7 +51,7 @@ class CrosstablePage:
             means = {row.version: row.mean for row in await best(history, name, system, top)} if system else {}
             names = list(means)
         try:
-            records = await history.crosstable(name, names)
+            records = await history.records.crosstable(name, names)
         except Refused as refusal:
             raise HTTPException(404, "There is no bot of one of these names on the server.") from refusal
         cells = cells_of(records, means, await self._site.strengths.venue(name))
@@ -65,7 +65,7 @@ class CrosstablePage:
             top=None if asked else top,
             asked=", ".join(asked),
             games=sum(record.rated for record in records),
-            last=await history.last_entry(name),
+            last=await history.ledger.last_entry(name),
             rows=heat_rows(names, cells, f"{venue_path(name)}/pair", {each: bot_path(each) for each in names}),
         )
 

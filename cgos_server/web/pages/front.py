@@ -11,9 +11,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from cgos_protocol.api.games import Game
 from cgos_server.core.rating.registry import sure
 from cgos_server.service.listed import best
-from cgos_server.storage.answers import GameRow, Standing
+from cgos_server.storage.answers import Standing
 from cgos_server.storage.game_answers import GamesAsked
 from cgos_server.web.pages.asked import Systems, terms_of
 from cgos_server.web.pages.wall import SmallBoard, small_boards
@@ -51,12 +52,12 @@ class FrontPage:
     async def front(self, _request: Request) -> Response:
         """All venues."""
         history = self._site.history
-        known = {venue.name: venue for venue in await history.venues()}
+        known = {venue.name: venue for venue in await history.server.venues()}
         order = [name for name in self._site.settings.ports if name in known]
         order += [name for name in known if name not in self._site.settings.ports]
-        running = await self._site.visible_rows(await history.find_games(GamesAsked(running=True), _RUNNING_MOST + 1))
-        newest = await history.find_games(GamesAsked(), 1)
-        results = await history.find_games(GamesAsked(running=False), FRONT_ROWS)
+        running = await self._site.visible_rows(await history.games.find(GamesAsked(running=True), _RUNNING_MOST + 1))
+        newest = await history.games.find(GamesAsked(), 1)
+        results = await history.games.find(GamesAsked(running=False), FRONT_ROWS)
         venues = []
         for name in order:
             rated = await self._systems.rated(name)
@@ -87,7 +88,7 @@ class FrontPage:
             results=results,
         )
 
-    async def _boards(self, running: list[GameRow]) -> list[SmallBoard]:
+    async def _boards(self, running: list[Game]) -> list[SmallBoard]:
         furthest = sorted(running, key=lambda game: -game.moves)[:BOARDS]
         return small_boards(await self._site.hub.standing(furthest))
 

@@ -12,10 +12,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from cgos_protocol.api.games import Game
 from cgos_protocol.api.route import LARGEST
 from cgos_protocol.errors import Code, NotFound
 from cgos_protocol.verdict import Reason
-from cgos_server.storage.answers import GameRow
 from cgos_server.storage.game_answers import GamesAsked
 from cgos_server.web.pages.asked import DAY_MS, PAGE_SIZE, bot_of, date, page_of, with_query
 from cgos_server.web.site import Site
@@ -91,10 +91,10 @@ class GamesPage:
 
     async def games(self, request: Request) -> Response:
         """The games that are asked for."""
-        venues = [venue.name for venue in await self._site.history.venues()]
+        venues = [venue.name for venue in await self._site.history.server.venues()]
         filters = read(request, venues)
         problems = filters.problems
-        games: list[GameRow] = []
+        games: list[Game] = []
         older = newer = None
         if not problems:
             try:
@@ -125,14 +125,14 @@ class GamesPage:
             newest=with_query(request, before=None, after=None),
         )
 
-    async def _page(self, filters: Filters) -> tuple[list[GameRow], int | None, int | None]:
+    async def _page(self, filters: Filters) -> tuple[list[Game], int | None, int | None]:
         """A page of games, before which number the next older one ends, after which the next newer one begins."""
         if filters.after is not None:
-            found = await self._site.history.games_after(filters.asked, PAGE_SIZE + 1, filters.after)
+            found = await self._site.history.games.after(filters.asked, PAGE_SIZE + 1, filters.after)
             page = found[:PAGE_SIZE][::-1]
             newer = page[0].id if len(found) > PAGE_SIZE else None
             return page, page[-1].id if page else None, newer
-        page, older = page_of(await self._site.history.find_games(filters.asked, PAGE_SIZE + 1, filters.before))
+        page, older = page_of(await self._site.history.games.find(filters.asked, PAGE_SIZE + 1, filters.before))
         return page, older, page[0].id if page and filters.before is not None else None
 
     async def _own(self, name: str) -> list[str]:

@@ -35,18 +35,18 @@ class PairPage:
             raise HTTPException(404, "Two different bots can be compared here: name them by a= and b= in the address.")
         history = self._site.history
         try:
-            record = await history.pair_record(name, one, other)
+            record = await history.records.pair(name, one, other)
         except Refused as refusal:
             raise HTTPException(
                 404, "There is no bot of one of these names on the server. Capitals matter."
             ) from refusal
         asked = GamesAsked(venue=name, bot=one, opponent=other, exact=True)
-        games, older = page_of(await history.find_games(asked, PAGE_SIZE + 1, before(request)))
+        games, older = page_of(await history.games.find(asked, PAGE_SIZE + 1, before(request)))
         games = await self._site.visible_rows(games)
         systems = list(await self._systems.rated(name))
         ratings = {
             row.version: row
-            for row in await history.ranked([one, other])
+            for row in await history.ratings.ranked([one, other])
             if row.venue == name and row.system in systems[:1]
         }
         known = await self._site.strengths.venue(name)

@@ -36,7 +36,7 @@ class RoundPages:
         name = request.path_params["name"]
         await venue_of(self._site, name)
         earlier = before(request)
-        found = await self._site.history.rounds(name, ROUNDS + 1, earlier)
+        found = await self._site.history.pairings.rounds(name, ROUNDS + 1, earlier)
         page = found[:ROUNDS]
         older = with_query(request, before=page[-1].number) if len(found) > ROUNDS else None
         return self._site.render(

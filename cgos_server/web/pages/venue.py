@@ -117,8 +117,8 @@ class VenuePages:
         pages = max(1, -(-len(found) // ROWS))
         page = min(asked.page, pages)
         now = as_of is None
-        running = await self._site.visible_rows(await history.running_games(name)) if now else []
-        recent = await history.find_games(GamesAsked(venue=name, running=False), _RECENT) if now else []
+        running = await self._site.visible_rows(await history.games.running(name)) if now else []
+        recent = await history.games.find(GamesAsked(venue=name, running=False), _RECENT) if now else []
         return self._site.render(
             "venue.html",
             refresh=now and not request.query_params,
@@ -151,7 +151,7 @@ class VenuePages:
             plain=with_query(request, q=None, settled=None, show="all", page=None),
             as_of=as_of,
             on=request.query_params.get("on", ""),
-            last=await history.last_entry(name),
+            last=await history.ledger.last_entry(name),
             running=running[:_RUNNING],
             more_running=len(running) > _RUNNING,
             games=recent,
@@ -167,12 +167,12 @@ class VenuePages:
         """After which entry the standings are to be; None for now."""
         as_of, day = number(request.query_params.get("as_of")), date(request.query_params.get("on"))
         if as_of is None and day is not None:
-            return await self._site.history.entry_at(venue, day + DAY_MS - 1)
+            return await self._site.history.ledger.entry_at(venue, day + DAY_MS - 1)
         return as_of
 
     async def _standings(self, venue: str, system: str, as_of: int | None) -> list[Standing]:
         try:
-            return await self._site.history.standings(venue, system, as_of)
+            return await self._site.history.ratings.standings(venue, system, as_of)
         except NotFound as refusal:
             if refusal.code is not Code.NO_ENTRY:
                 raise

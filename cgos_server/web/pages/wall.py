@@ -45,7 +45,7 @@ class WallPage:
         if name is not None:
             await venue_of(self._site, name)
         games = await self._site.hub.running(name, moves=True)
-        venues = await self._site.history.venues()
+        venues = await self._site.history.server.venues()
         sizes = sorted({int(venue.fixed["size"]) for venue in venues if name in (None, venue.name)})
         return self._site.render(
             "wall.html",

@@ -11,11 +11,12 @@ from typing import Any, Final, NamedTuple
 from starlette.requests import Request
 from starlette.routing import BaseRoute, Route
 
+from cgos_protocol.api.figures import Ending
 from cgos_protocol.errors import Code, NotFound
 from cgos_server.service import requests as deeds
-from cgos_server.storage.game_answers import GamesAsked, VerdictRow
+from cgos_server.storage.answers import RankedRow
+from cgos_server.storage.game_answers import GamesAsked
 from cgos_server.storage.people_answers import OwnedBot
-from cgos_server.storage.rank_history import RankedRow
 from cgos_server.web.pages.asked import Systems, number
 from cgos_server.web.people import fields
 from cgos_server.web.people.desk import Deed, Desk
@@ -60,24 +61,24 @@ class Fare(NamedTuple):
 async def fare(site: Site, bot: OwnedBot) -> Fare:
     """How a bot fares in all venues."""
     systems, versions = Systems(site), bot.versions[-VERSIONS:]
-    ranked = await site.history.ranked(versions)
+    ranked = await site.history.ratings.ranked(versions)
     ratings: list[RankedRow] = []
     games, lost = 0, dict[str, int]()
     for venue in dict.fromkeys(row.venue for row in ranked):
         there = [row for row in ranked if row.venue == venue]
         headline = systems.headline(venue, {row.system for row in there})
         ratings += [row for row in there if row.system == headline]
-    for known in await site.history.venues():
-        verdicts = await site.history.verdicts(known.name, versions)
+    for known in await site.history.server.venues():
+        verdicts = await site.history.records.verdicts(known.name, versions)
         games += sum(row.games for row in verdicts)
         for reason, count in losses(verdicts).items():
             lost[reason] = lost.get(reason, 0) + count
     midnight = site.now_ms() // fields.DAY_MS * fields.DAY_MS
-    today = await site.history.find_games(GamesAsked(bot=bot.name, since=midnight), TODAY_MAX)
+    today = await site.history.games.find(GamesAsked(bot=bot.name, since=midnight), TODAY_MAX)
     return Fare(bot=bot, ratings=ratings, today=len(today), games=games, lost=lost)
 
 
-def losses(verdicts: Sequence[VerdictRow]) -> dict[str, int]:
+def losses(verdicts: Sequence[Ending]) -> dict[str, int]:
     """Reason -> games lost for it."""
     found: dict[str, int] = {}
     for row in verdicts:
@@ -97,14 +98,14 @@ class AccountPage(Desk):
 
     async def values(self, request: Request, here: Visit) -> dict[str, Any]:
         history, person = self.site.history, here.person
-        bots = await history.bots_of(person.owner_id)
+        bots = await history.people.bots_of(person.owner_id)
         first, now = number(request.query_params.get("from")) or 0, self.site.now_ms()
         access = [
             row
-            for row in await history.access_of(person.owner_id)
+            for row in await history.people.access_of(person.owner_id)
             if row.revoked_at is None and (row.expires_at is None or row.expires_at > now)
         ]
-        webhooks = await history.webhooks(person.owner_id)
+        webhooks = await history.people.webhooks(person.owner_id)
         return {
             "fares": [await fare(self.site, bot) for bot in bots[first : first + BOTS]],
             "names": [bot.name for bot in bots],
@@ -125,7 +126,7 @@ class AccountPage(Desk):
         if form.text("deed") != "webhook test":
             return None
         number = fields.the_number(form, "webhook", "The webhook")
-        for row in await self.site.history.webhooks(here.person.owner_id):
+        for row in await self.site.history.people.webhooks(here.person.owner_id):
             if row.id == number and row.stopped_at is None:
                 return await self._webhooks.test(row)
         raise NotFound(Code.UNKNOWN_WEBHOOK, f"You have no webhook {number} that is sent to.")

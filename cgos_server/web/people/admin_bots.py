@@ -108,7 +108,7 @@ class AdminBots(Desk):
 
     async def values(self, request: Request, _here: Visit) -> dict[str, Any]:
         text, state = request.query_params.get("search", "").strip()[:40], request.query_params.get("state", "")
-        bots = await self.site.history.bots()
+        bots = await self.site.history.bots.page()
         found = found_bots(bots, text, state)
         return {
             "here": "/admin",
@@ -133,10 +133,14 @@ class AdminBot(Desk):
 
     async def values(self, request: Request, _here: Visit) -> dict[str, Any]:
         try:
-            bot = await self.site.history.bot(request.path_params["name"])
+            bot = await self.site.history.bots.detail(request.path_params["name"])
         except Refused as refusal:
             raise HTTPException(404, "There is no bot of this name on the server. Capitals matter.") from refusal
-        return {"here": "/admin", "bot": bot, "connections": await self.site.history.connections_of(bot.name, limit=20)}
+        return {
+            "here": "/admin",
+            "bot": bot,
+            "connections": await self.site.history.bots.connections(bot.name, limit=20),
+        }
 
 
 class AdminConnections(Desk):
@@ -163,7 +167,7 @@ class AdminConnections(Desk):
         bots = [] if status is None else [bot for bot in status.bots if text.lower() in bot.name.lower()]
         bots.sort(key=lambda bot: (bot.venue, bot.name))
         address = request.query_params.get("address", "").strip()[:64]
-        past = await self.site.history.connections_of(address=address, limit=ROWS) if address else []
+        past = await self.site.history.bots.connections(address=address, limit=ROWS) if address else []
         return {
             "here": "/admin",
             "bots": bots[:ROWS],
@@ -214,7 +218,7 @@ class AdminAccounts(Desk):
 
     async def values(self, request: Request, _here: Visit) -> dict[str, Any]:
         text = request.query_params.get("search", "").strip()[:40]
-        found = [row for row in await self.site.history.accounts() if text.lower() in row.name.lower()]
+        found = [row for row in await self.site.history.people.accounts() if text.lower() in row.name.lower()]
         return {"here": "/admin", "accounts": found[:ROWS], "found": len(found), "search": text}
 
 

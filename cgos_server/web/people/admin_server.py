@@ -37,7 +37,7 @@ class AdminHome(Desk):
 
     async def values(self, request: Request, here: Visit) -> dict[str, Any]:
         status, why = await status_of_server(self, request, here)
-        pending = [bot for bot in await self.site.history.bots() if bot.state == "pending"]
+        pending = [bot for bot in await self.site.history.bots.page() if bot.state == "pending"]
         return {"here": "/admin", "live": status, "why": why, "pending": pending, "drain": DRAIN}
 
     offers: Mapping[str, Deed] = {
@@ -99,11 +99,11 @@ class AdminGames(Desk):
     }
 
     async def values(self, request: Request, _here: Visit) -> dict[str, Any]:
-        ended = await self.site.history.find_games(GamesAsked(running=False), PAGE_SIZE + 1, before(request))
+        ended = await self.site.history.games.find(GamesAsked(running=False), PAGE_SIZE + 1, before(request))
         page, older = page_of(ended)
         return {
             "here": "/admin",
-            "running": await self.site.history.running_games(),
+            "running": await self.site.history.games.running(),
             "games": page,
             "older": older,
             "abort_results": ABORT_RESULTS,
@@ -156,8 +156,8 @@ class AdminVenues(Desk):
         status, why = await status_of_server(self, request, here)
         now = {} if status is None else {venue.name: venue for venue in status.venues}
         systems, venues = Systems(self.site), []
-        for venue in await self.site.history.venues():
-            tables = by_system(await self.site.history.standings(venue.name))
+        for venue in await self.site.history.server.venues():
+            tables = by_system(await self.site.history.ratings.standings(venue.name))
             rows = tables.get(systems.headline(venue.name, tables), [])
             venues.append((venue.name, now.get(venue.name), [row for row in rows if row.anchor]))
         return {"here": "/admin", "venues": venues, "why": why, "preview": None}
@@ -178,7 +178,7 @@ class AdminAudit(Desk):
 
     async def values(self, request: Request, _here: Visit) -> dict[str, Any]:
         asked = {name: request.query_params.get(name, "").strip()[:80] for name in ("actor", "action", "subject")}
-        rows = await self.site.history.audit(
+        rows = await self.site.history.server.audit(
             AUDIT_ROWS + 1,
             before(request),
             actor=asked["actor"] or None,

@@ -14,8 +14,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from cgos_protocol.api.games import Game
 from cgos_protocol.errors import Refused
-from cgos_server.storage.answers import GameRow
 from cgos_server.storage.game_answers import GamesAsked
 from cgos_server.web import words
 from cgos_server.web.pages.asked import venue_of
@@ -36,7 +36,7 @@ class Feeds:
         """What a bot, or one of its versions, has played."""
         name = request.path_params["name"]
         try:
-            games = await self._site.history.find_games(GamesAsked(bot=name, running=False), ENTRIES)
+            games = await self._site.history.games.find(GamesAsked(bot=name, running=False), ENTRIES)
         except Refused as refusal:
             raise HTTPException(404, "There is no bot of this name on the server. Capitals matter.") from refusal
         return self._feed(request, f"Games of {name}", bot_path(name), games)
@@ -45,10 +45,10 @@ class Feeds:
         """What was played in a venue."""
         name = request.path_params["name"]
         await venue_of(self._site, name)
-        games = await self._site.history.find_games(GamesAsked(venue=name, running=False), ENTRIES)
+        games = await self._site.history.games.find(GamesAsked(venue=name, running=False), ENTRIES)
         return self._feed(request, f"Games in {name}", venue_path(name), games)
 
-    def _feed(self, request: Request, title: str, page: str, games: Sequence[GameRow]) -> Response:
+    def _feed(self, request: Request, title: str, page: str, games: Sequence[Game]) -> Response:
         base = self._site.address(request)
         feed = ET.Element("feed", {"xmlns": ATOM, "xml:lang": "en"})
         _said(feed, "title", f"{title} – {self._site.settings.server_name}")
@@ -63,7 +63,7 @@ class Feeds:
         return Response(text, media_type="application/atom+xml; charset=utf-8")
 
 
-def _entry(feed: ET.Element, base: str, game: GameRow) -> None:
+def _entry(feed: ET.Element, base: str, game: Game) -> None:
     entry = ET.SubElement(feed, "entry")
     address = f"{base}/game/{game.id}"
     result = game.result or ""

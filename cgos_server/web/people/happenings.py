@@ -10,8 +10,8 @@ from collections import OrderedDict
 from collections.abc import Collection, Iterable
 from typing import Any, Final, NamedTuple
 
+from cgos_protocol.api.games import Game
 from cgos_protocol.facts import AnyFact, BotArrived, BotLeft, GameEnded, GameStarted
-from cgos_server.storage.answers import GameRow
 
 TIME_LOSSES: Final = 3
 """Games in a row lost on time that are worth a message; our choice."""
@@ -64,14 +64,14 @@ class Happenings:
                 return [Happening(event="signed-out", version=fact.version, venue=fact.venue, at=now_ms, more={})]
         return []
 
-    def replay(self, games: Iterable[GameRow], versions: Collection[str], now_ms: int) -> list[Happening]:
+    def replay(self, games: Iterable[Game], versions: Collection[str], now_ms: int) -> list[Happening]:
         """What stored games meant to the versions that played them, as if they had been heard when they were played.
         Counts of `versions` go on from there.
 
         :param games: all of the latest ones of `versions`, running ones too, in any order
         """
         past = Happenings()
-        facts: list[tuple[int, int, AnyFact, GameRow]] = []
+        facts: list[tuple[int, int, AnyFact, Game]] = []
         for game in games:
             began = GameStarted(
                 venue=game.venue, game=game.id, black=game.black, white=game.white, at=game.started_at / 1000

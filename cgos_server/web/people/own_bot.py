@@ -14,12 +14,13 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from cgos_protocol.api.games import Game
 from cgos_protocol.errors import Refused
 from cgos_server.service import requests as deeds
 from cgos_server.service.authority import Sight, may_see
 from cgos_server.service.standing import NOT_HERE, Word
-from cgos_server.storage.answers import GameRow
-from cgos_server.storage.game_answers import BotDetail, GamesAsked
+from cgos_server.storage.answers import BotDetail
+from cgos_server.storage.game_answers import GamesAsked
 from cgos_server.web import words
 from cgos_server.web.pages.asked import PAGE_SIZE, before, number, page_of
 from cgos_server.web.people import fields, wire
@@ -46,7 +47,7 @@ class Day(NamedTuple):
     lost: dict[str, int]
 
 
-def by_day(games: Sequence[GameRow], versions: Sequence[str]) -> list[Day]:
+def by_day(games: Sequence[Game], versions: Sequence[str]) -> list[Day]:
     """The latest days on which games ended, newest first."""
     days: dict[str, tuple[int, dict[str, int]]] = {}
     for game in games:
@@ -64,8 +65,8 @@ async def own(site: Site, request: Request, here: Visit) -> BotDetail:
     """The bot that the address names. Raises HTTPException 404 where it is somebody else's, as where there is none."""
     name = request.path_params["name"]
     try:
-        may_see(here.person, Sight.BOT, await site.history.owner_of(name))
-        bot = await site.history.bot(name)
+        may_see(here.person, Sight.BOT, await site.history.people.owner_of(name))
+        bot = await site.history.bots.detail(name)
     except Refused as refusal:
         raise HTTPException(404, NOWHERE) from refusal
     if bot.name != name:  # a version's name
@@ -86,8 +87,8 @@ class OwnBotPage(Desk):
         bot = await own(self.site, request, here)
         history = self.site.history
         versions = [version.name for version in bot.versions]
-        ended = await history.find_games(GamesAsked(bot=bot.name, running=False), COUNTED)
-        page, older = page_of(await history.find_games(GamesAsked(bot=bot.name), PAGE_SIZE + 1, before(request)))
+        ended = await history.games.find(GamesAsked(bot=bot.name, running=False), COUNTED)
+        page, older = page_of(await history.games.find(GamesAsked(bot=bot.name), PAGE_SIZE + 1, before(request)))
         limits = bot.limits if isinstance(bot.limits, dict) else {}
         return {
             "bot": bot,
@@ -99,7 +100,7 @@ class OwnBotPage(Desk):
             "days": by_day(ended, versions),
             "counted": COUNTED,
             "lost_words": {"time": "on time", "illegal move": "by an illegal move", "forfeit": "by forfeit"},
-            "tokens": [token for token in await history.tokens(bot.name) if token.revoked_at is None],
+            "tokens": [token for token in await history.bots.tokens(bot.name) if token.revoked_at is None],
             "games_a_day": limits.get("games_a_day"),
             "avoid": " ".join(limits.get("avoid", [])),
             "hours": limits.get("hours", ""),
@@ -187,9 +188,9 @@ class TranscriptPage:
         response.headers.update(PRIVATE)
         return response
 
-    async def _game(self, game: int, versions: Sequence[str]) -> GameRow:
+    async def _game(self, game: int, versions: Sequence[str]) -> Game:
         try:
-            row = (await self._site.history.game(game)).game
+            row = (await self._site.history.games.detail(game)).game
         except Refused as refusal:
             raise HTTPException(404, "There is no game of this number on the server.") from refusal
         if row.black not in versions and row.white not in versions:

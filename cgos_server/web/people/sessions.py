@@ -21,7 +21,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import RedirectResponse, Response
 
 from cgos_server.service.passwords import digest
-from cgos_server.storage.people_answers import Person
+from cgos_server.storage.reading.stored import Person
 from cgos_server.web.site import Site
 
 BODY_MAX: Final = 65_536
@@ -69,7 +69,7 @@ async def visit(site: Site, request: Request) -> Visit | None:
     session = request.cookies.get(session_cookie(site, request), "")
     if not _SECRET.fullmatch(session):
         return None
-    person = await site.history.person(digest(session), site.now_ms())
+    person = await site.history.people.person(digest(session), site.now_ms())
     # A token of the API opens no page, wherever a browser shows it.
     return Visit(person, session) if person is not None and person.kind == "session" else None
 

@@ -20,11 +20,11 @@ from typing import Any, Final, NamedTuple
 import msgspec
 import structlog
 
+from cgos_protocol.api.games import Game
 from cgos_protocol.errors import CgosError, Code, Invalid, Refused
 from cgos_protocol.facts import AnyFact, BotArrived, BotLeft, GameEnded, GameStarted
 from cgos_server import __version__
 from cgos_server.service.requests import WebhookGiveUp
-from cgos_server.storage.answers import GameRow
 from cgos_server.storage.game_answers import GamesAsked
 from cgos_server.storage.people_answers import BotOwnerRow, WebhookRow
 from cgos_server.web.deliveries import RECENT, Kept, Outcome
@@ -277,7 +277,7 @@ class Webhooks:
                     continue  # it was looked up
                 players = self._happenings.players(fact.game)
                 if players is None and self._lines:
-                    row = (await self._site.history.game(fact.game)).game
+                    row = (await self._site.history.games.detail(fact.game)).game
                     players = (row.black, row.white)
             happenings += self._happenings.of(fact, players, self._site.now_ms())
         await self._tell_owners(happenings, group)
@@ -308,17 +308,17 @@ class Webhooks:
             owed = self._site.deliveries.of(line.hook.id).owed_from
             start = (until if owed is None else min(owed, until)) - SLACK_MS
             since[line.hook.id] = max(start, earliest, line.hook.created_at)
-        games: dict[int, GameRow] = {}
+        games: dict[int, Game] = {}
         versions: set[str] = set()
         looked = 0
         for owner in sorted({line.hook.owner_id for line in lines if set(line.hook.events) & set(STORED)}):
             wanted = {line.hook.bot for line in lines if line.hook.owner_id == owner}
-            for bot in await self._site.history.bots_of(owner):
+            for bot in await self._site.history.people.bots_of(owner):
                 if (None in wanted or bot.name in wanted) and looked < BOTS_BACK:
                     looked += 1
                     versions.update(bot.versions)
                     with contextlib.suppress(Refused):  # a bot that never came has no versions, and no games
-                        rows = await self._site.history.find_games(GamesAsked(bot=bot.name), GAMES_BACK)
+                        rows = await self._site.history.games.find(GamesAsked(bot=bot.name), GAMES_BACK)
                         games |= {row.id: row for row in rows}
         first = min(since.values(), default=now)
         self._since = min(self._since, max(first, earliest))
@@ -360,7 +360,7 @@ class Webhooks:
         owners = {owner.owner_id for each in ended if (owner := self._owners.get(each.version)) is not None}
         found = []
         for owner_id in sorted(owners & wanted):
-            for bot in await self._site.history.bots_of(owner_id):
+            for bot in await self._site.history.people.bots_of(owner_id):
                 for row in bot.set_aside:
                     key = (row.version, row.venue)
                     if row.at >= self._since and self._aside.get(key) != row.at:
@@ -396,7 +396,7 @@ class Webhooks:
         now = self._site.now_ms()
         if now - self._read_at < FRESH_MS:
             return
-        hooks = {row.id: row for row in await self._site.history.webhooks(only_told=True)}
+        hooks = {row.id: row for row in await self._site.history.people.webhooks(only_told=True)}
         self._read_at = now
         self._owners.clear()
         for number in [number for number in self._lines if number not in hooks]:
@@ -409,7 +409,7 @@ class Webhooks:
     async def _learn_owners(self, versions: Iterable[str]) -> None:
         unknown = {version for version in versions if version and version not in self._owners}
         if unknown:
-            found = await self._site.history.owners_of(unknown)
+            found = await self._site.history.people.owners_of(unknown)
             self._owners |= {version: found.get(version) for version in unknown}
 
     # -- from messages to answers

@@ -24,14 +24,14 @@ from cgos_server.storage.records import WebhookAdded
 async def test_a_bot_is_claimed_by_its_password_or_a_token_of_it(admin: Admin, store: Any) -> None:
     session = await account(admin)
     await owned(admin, session)
-    assert (await store.login("Newbot")).owner == 1
+    assert (await store.history.bots.login("Newbot")).owner == 1
     assert await code(behalf(admin, session, deeds.BotClaim(bot="Newbot", secret="playing"))) == "owned"
     await behalf(admin, session, deeds.BotRelease(bot="Newbot"))
     made = await admin.handle(deeds.TokenMake(bot="Newbot"))
     assert isinstance(made, deeds.TokenMade)
     other = await account(admin, "Berta")
     await behalf(admin, other, deeds.BotClaim(bot="Newbot", secret=made.token))
-    assert (await store.login("Newbot")).owner == 2
+    assert (await store.history.bots.login("Newbot")).owner == 2
     assert await code(behalf(admin, session, PAUSE)) == "not-allowed"
     assert await code(behalf(admin, session, deeds.BotClaim(bot="Newbot", secret="playing"))) == "owned"
     assert [audit[3] for audit in audits(store) if audit[1] == "bot claim"] == [{"by": "password"}, {"by": "token"}]
@@ -57,7 +57,7 @@ async def test_of_two_claims_at_once_one_wins(admin: Admin, store: Any) -> None:
     )
     winners = [number for number, answer in enumerate(answers, 1) if isinstance(answer, deeds.Done)]
     assert len(winners) == 1
-    assert (await store.login("Newbot")).owner == winners[0]
+    assert (await store.history.bots.login("Newbot")).owner == winners[0]
     assert {answer.code for answer in answers if isinstance(answer, Refused)} == {"owned"}
 
 
@@ -67,7 +67,7 @@ async def test_what_an_owner_asks_for_after_it_was_taken_away_is_refused(admin: 
     _, asked = await asyncio.gather(
         admin.handle(deeds.BotOwn(bot="Newbot", account=None)), behalf(admin, session, PAUSE), return_exceptions=True
     )
-    bot = await store.login("Newbot")
+    bot = await store.history.bots.login("Newbot")
     assert (bot.owner, bot.paused) == (None, False)
     assert isinstance(asked, deeds.Done) or asked.code == "not-allowed"
 
@@ -80,17 +80,17 @@ async def test_what_an_owner_wants_is_kept_and_in_force_at_once(admin: Admin, st
         admin, session, deeds.BotLimit(bot="Newbot", games_a_day=5, avoid=["Other", "Third"], hours="Sat, 22 - 6")
     )
     limits = Limits(5, frozenset({"Other", "Third"}), parse("22-6, Sat"))
-    bot = await store.login("Newbot")
+    bot = await store.history.bots.login("Newbot")
     assert (bot.paused, bot.limits) == (True, limits)
     await behalf(admin, session, deeds.BotResume(bot="Newbot"))
-    assert (await store.login("Newbot")).limits == limits
+    assert (await store.history.bots.login("Newbot")).limits == limits
     await behalf(admin, session, deeds.BotDrain(bot="Newbot"))
     await behalf(admin, session, deeds.BotRelease(bot="Newbot"))
     assert live.asked == [
         ("wishes", 1, True, Limits()), ("wishes", 1, True, limits), ("wishes", 1, False, limits), ("drain bot", 1),
         ("wishes", 1, False, Limits()),
     ]  # fmt: skip
-    bot = await store.login("Newbot")
+    bot = await store.history.bots.login("Newbot")
     assert (bot.owner, bot.paused, bot.limits) == (None, False, Limits())
 
 
@@ -100,7 +100,7 @@ async def test_wishes_at_once_lose_nothing(admin: Admin, store: Any) -> None:
     await asyncio.gather(
         behalf(admin, session, PAUSE), behalf(admin, session, deeds.BotLimit(bot="Newbot", games_a_day=5))
     )
-    bot = await store.login("Newbot")
+    bot = await store.history.bots.login("Newbot")
     assert (bot.paused, bot.limits) == (True, Limits(5))
 
 
@@ -129,7 +129,7 @@ async def test_hours_are_kept_as_they_are_read_however_they_were_written(admin: 
     many = ", ".join(f"{day} {at}-{at + 1}" for day in ("Mon", "Wed", "Fri") for at in range(1, 19, 3))
     for text in ("22-6", "Sat, Sun", "0-24", "Mon-Fri 8:30-12", many, ""):
         await admin.handle(deeds.BotLimit(bot="Newbot", hours=text))
-        assert (await store.login("Newbot")).limits == Limits(hours=parse(text))
+        assert (await store.history.bots.login("Newbot")).limits == Limits(hours=parse(text))
 
 
 async def test_sign_in_tells_the_lobby_what_the_owner_wants(admin: Admin, accounts: Accounts) -> None:
@@ -148,8 +148,8 @@ async def test_an_operator_gives_a_bot_to_somebody(admin: Admin, store: Any) -> 
         admin, session, deeds.WebhookAdd(url="https://a.example/x", events=["game-ended"], bot="Newbot")
     )
     await admin.handle(deeds.BotOwn(bot="Newbot", account="Berta"))
-    assert (await store.login("Newbot")).owner == 2
-    assert await store.webhook(hook.id) is None
+    assert (await store.history.bots.login("Newbot")).owner == 2
+    assert await store.history.people.webhook(hook.id) is None
     assert await code(admin.handle(deeds.BotOwn(bot="Newbot", account="Nobody"))) == "unknown-account"
     await admin.handle(deeds.BotOwn(bot="Newbot", account=None))
     assert await code(admin.handle(deeds.BotRelease(bot="Newbot"))) == "no-owner"
@@ -177,7 +177,7 @@ async def test_a_bot_that_was_disabled_for_a_time_comes_back(
     clock.ms = until
     signed = await asyncio.gather(bot(), bot())
     assert [each.name for each in signed] == ["Newbot"] * 2
-    assert (await store.login("Newbot")).state == "active"
+    assert (await store.history.bots.login("Newbot")).state == "active"
     assert [audit[:3] for audit in audits(store)][2:] == [("the server", "bot enable", "Newbot")]
 
 
@@ -191,7 +191,7 @@ async def test_a_ban_that_is_renewed_meanwhile_holds(admin: Admin, accounts: Acc
         return_exceptions=True,
     )
     assert isinstance(came, Refused | SignedIn)
-    bot = await store.login("Newbot")
+    bot = await store.history.bots.login("Newbot")
     assert (bot.state, bot.reason, bot.until) == ("disabled", "again", None)
 
 

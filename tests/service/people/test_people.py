@@ -71,8 +71,8 @@ async def test_an_account_has_so_many_sessions(admin: Admin, store: Any) -> None
     second = await signed_in(admin)
     for _ in range(MOST_SESSIONS - 1):
         await signed_in(admin)
-    assert await store.person(digest(first), 0) is None
-    assert await store.person(digest(second), 0) is not None
+    assert await store.history.people.person(digest(first), 0) is None
+    assert await store.history.people.person(digest(second), 0) is not None
 
 
 async def test_disabled_accounts_are_nowhere(admin: Admin, store: Any) -> None:
@@ -100,10 +100,10 @@ async def test_whoever_is_disabled_during_the_check_gets_no_session(admin: Admin
     await admin.handle(deeds.AccountDisable(name="Anna", reason="spam"))
     for answer in await asyncio.gather(*asked, return_exceptions=True):
         if isinstance(answer, deeds.SignedIn):  # it was faster; then it was ended
-            assert await store.person(digest(answer.session), 0) is None
+            assert await store.history.people.person(digest(answer.session), 0) is None
         else:
             assert isinstance(answer, Refused)
-    assert await store.valid_access(1, 0) == []
+    assert await store.history.people.valid_access(1, 0) == []
 
 
 # -- passwords
@@ -144,13 +144,13 @@ async def test_a_new_password_ends_the_other_sessions(admin: Admin, store: Any) 
     assert await code(behalf(admin, here, deeds.PasswordChange(old="long-secret", new="x"))) == "password"
     assert await code(behalf(admin, made.token, change)) == "scope"
     await behalf(admin, here, change)
-    assert [await store.person(digest(each), 0) is not None for each in (here, there, made.token)] == [
+    assert [await store.history.people.person(digest(each), 0) is not None for each in (here, there, made.token)] == [
         True, False, True,
     ]  # fmt: skip
     assert await code(signed_in(admin)) == "wrong-password"
     await signed_in(admin, password="long-better")
     await admin.handle(deeds.AccountPasswd(name="Anna", password="long-newest"))
-    assert await store.person(digest(here), 0) is None
+    assert await store.history.people.person(digest(here), 0) is None
 
 
 async def test_a_password_that_is_replaced_during_the_check_opens_nothing(admin: Admin, store: Any) -> None:
@@ -159,7 +159,7 @@ async def test_a_password_that_is_replaced_during_the_check_opens_nothing(admin:
     await asyncio.sleep(0)
     await admin.handle(deeds.AccountPasswd(name="Anna", password="long-newest"))
     await asyncio.gather(asked, return_exceptions=True)
-    assert await store.valid_access(1, 0) == []
+    assert await store.history.people.valid_access(1, 0) == []
 
 
 # -- making an account
@@ -169,7 +169,7 @@ async def test_an_account_is_made_and_signed_in(admin: Admin, store: Any) -> Non
     made = await admin.handle(deeds.AccountRegister(name="Anna", password="long-secret", address=HERE))
     assert isinstance(made, deeds.SignedIn)
     assert (made.account, made.admin) == ("Anna", False)
-    assert await store.person(digest(made.session), 0) is not None
+    assert await store.history.people.person(digest(made.session), 0) is not None
     await signed_in(admin)
 
 
@@ -244,8 +244,8 @@ async def test_what_ended_long_ago_is_forgotten_at_the_next_sign_in(admin: Admin
     clock.ms += 2 * DAY_MS + 1
     await signed_in(admin)
     assert ended.id not in store.access_rows
-    assert await store.person(digest(session), 0) is None
-    assert await store.access(lasting.id) is not None, "what is valid stays"
+    assert await store.history.people.person(digest(session), 0) is None
+    assert await store.history.people.access(lasting.id) is not None, "what is valid stays"
 
 
 async def test_what_people_write_is_one_line_of_printable_text(admin: Admin, store: Any) -> None:

@@ -17,8 +17,9 @@ from cgos_protocol.terms import encode_terms
 from cgos_server.core.venue import Venue, terms_of
 from cgos_server.runtime.bus import Bus
 from cgos_server.runtime.gallery import Gallery
-from cgos_server.storage.store import StoredGame, StoredMove
+from cgos_server.storage.reading.stored import StoredGame, StoredMove
 from support.runtime.simulated import SimulatedTime
+from support.storage.subjects import Subjects
 
 S = 1_000_000
 VENUE = Venue(1, "9x9", Ruleset(), TimeControl(TimeSystem.ABSOLUTE, main=60 * S), 243, 60 * S)
@@ -73,16 +74,17 @@ class Archive:
     """A store of games that have ended. It can be made to wait."""
 
     def __init__(self) -> None:
+        self.history: Any = Subjects(self)
         self.stored: dict[int, StoredGame] = {}
         self.gate = asyncio.Event()
         self.gate.set()
         self.reading = self.most = self.asked = 0
         self.broken = False
 
-    async def recent_games(self, venue_id: int, limit: int) -> list[StoredGame]:
+    async def games_recent(self, venue_id: int, limit: int) -> list[StoredGame]:
         return [game for game in self.stored.values() if game.venue_id == venue_id][-limit:]
 
-    async def game(self, game_id: int) -> StoredGame | None:
+    async def games_stored(self, game_id: int) -> StoredGame | None:
         self.asked += 1
         self.reading += 1
         self.most = max(self.most, self.reading)

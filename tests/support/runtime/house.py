@@ -24,7 +24,7 @@ from cgos_server.runtime.live_venue import LiveVenue, Shared, open_venue
 from cgos_server.service.accounts import Operator, SignedIn
 from cgos_server.service.families import Families
 from cgos_server.service.ids import Ids
-from cgos_server.storage.store import NextIds, StoredGame
+from cgos_server.storage.reading.stored import NextIds, StoredGame
 from support.runtime.simulated import MemoryStore, RecordingSession, SimulatedTime
 
 S = 1_000_000
@@ -55,46 +55,46 @@ class HistoryStore(MemoryStore):
         self.stored: dict[int, StoredGame] = {}
         self.begun = 0
 
-    async def ledger(self, venue_id: int, after: int = 0, limit: int | None = None) -> list[Any]:
+    async def ledger_entries(self, venue_id: int, after: int = 0, limit: int | None = None) -> list[Any]:
         return []
 
-    async def digests(self, venue_id: int, after: int = 0, limit: int | None = None) -> list[Any]:
+    async def ledger_digests(self, venue_id: int, after: int = 0, limit: int | None = None) -> list[Any]:
         return []
 
-    async def published(self, venue_id: int) -> dict[str, int]:
+    async def ratings_last_published(self, venue_id: int) -> dict[str, int]:
         return {}
 
-    async def shown(self, venue_id: int, system: str) -> dict[int, Any]:
+    async def ratings_shown(self, venue_id: int, system: str) -> dict[int, Any]:
         return {}
 
-    async def rating_state(self, venue_id: int, system: str) -> None:
+    async def refits_state(self, venue_id: int, system: str) -> None:
         return None
 
-    async def refits(self, venue_id: int, system: str, after: int = 0, limit: int | None = None) -> list[Any]:
+    async def refits_after(self, venue_id: int, system: str, after: int = 0, limit: int | None = None) -> list[Any]:
         return []
 
-    async def meetings(self, venue_id: int) -> list[Any]:
+    async def pairings_meetings(self, venue_id: int) -> list[Any]:
         return []
 
-    async def recent_opponents(self, venue_id: int, last: int) -> dict[int, list[int]]:
+    async def pairings_recent_opponents(self, venue_id: int, last: int) -> dict[int, list[int]]:
         return {}
 
-    async def thinking(self, venue_id: int, games: int) -> dict[int, float]:
+    async def pairings_thinking(self, venue_id: int, games: int) -> dict[int, float]:
         return {}
 
-    async def halves(self, venue_id: int) -> list[Any]:
+    async def pairings_halves(self, venue_id: int) -> list[Any]:
         return []
 
-    async def setbacks(self, venue_id: int) -> list[Any]:
+    async def pairings_setbacks(self, venue_id: int) -> list[Any]:
         return []
 
-    async def last_round(self, venue_id: int) -> int:
+    async def pairings_last_round(self, venue_id: int) -> int:
         return 0
 
-    async def untold_games(self, venue_id: int, version_id: int, since: int) -> list[StoredGame]:
+    async def games_untold(self, venue_id: int, version_id: int, since: int) -> list[StoredGame]:
         return self.untold
 
-    async def game(self, game_id: int) -> StoredGame | None:
+    async def games_stored(self, game_id: int) -> StoredGame | None:
         return self.stored.get(game_id)
 
     async def games_begun(self, venue_id: int, version_id: int, since: int) -> int:
@@ -129,7 +129,7 @@ class HeldDeciding:
 class NoGames:
     """A past in which nobody played."""
 
-    async def version_games(self, version: str, venue: str, limit: int | None = None) -> list[Any]:
+    async def games(self, version: str, venue: str, limit: int | None = None) -> list[Any]:
         return []
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from cgos_protocol.clock import ClockState
 from cgos_server.storage import records as rows
-from cgos_server.storage.store import StoredGame, StoredMove
+from cgos_server.storage.reading.stored import StoredGame, StoredMove
 
 
 def stored_games(records: Iterable[rows.Record], names: Mapping[int, str]) -> dict[int, StoredGame]:

@@ -9,6 +9,7 @@ from typing import Any
 from cgos_protocol.games.base import Color
 from cgos_protocol.session import GameOver, GameSetup, OperatorDesk, Seat, Turn
 from cgos_server.storage.records import Record
+from support.storage.subjects import Subjects
 
 
 class _Timer:
@@ -66,6 +67,7 @@ class MemoryStore:
     """What the runtime submits, in order. `hold` keeps commits back until `release`."""
 
     def __init__(self) -> None:
+        self.history: Any = Subjects(self)
         self.records: list[Record] = []
         self.held: list[tuple[Sequence[Record], Callable[[], None] | None]] = []
         self.holding = False
@@ -80,13 +82,13 @@ class MemoryStore:
     async def commit(self, records: Sequence[Record]) -> None:
         self.submit(records)
 
-    async def untold_games(self, venue_id: int, version_id: int, since: int) -> list[Any]:
+    async def games_untold(self, venue_id: int, version_id: int, since: int) -> list[Any]:
         return []
 
-    async def game(self, game_id: int) -> Any:
+    async def games_stored(self, game_id: int) -> Any:
         return None
 
-    async def recent_games(self, venue_id: int, limit: int) -> list[Any]:
+    async def games_recent(self, venue_id: int, limit: int) -> list[Any]:
         return []
 
     async def games_begun(self, venue_id: int, version_id: int, since: int) -> int:

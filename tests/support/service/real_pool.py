@@ -26,7 +26,7 @@ from cgos_server.service.ratings import VenueRatings
 from cgos_server.storage import records as r
 from cgos_server.storage import schema
 from cgos_server.storage.opening import open_store
-from cgos_server.storage.sql_store import SqlStore
+from cgos_server.storage.store import Store
 
 T0 = 1_700_000_000_000
 SYSTEMS = ("bayes", "cgos-elo")
@@ -84,7 +84,7 @@ class RealPool:
         self.names: dict[int, str] = {}
         self.games = 0
         self.now = T0
-        self.store: SqlStore
+        self.store: Store
         self.families: Families
         self.deeds: RatingDeeds
 
@@ -131,7 +131,7 @@ class RealPool:
         group: list[r.Record] = []
         bot = number
         if version:
-            login = await self.store.login(name)
+            login = await self.store.history.bots.login(name)
             assert login is not None
             bot = login.bot_id
         else:

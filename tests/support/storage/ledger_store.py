@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from cgos_server.core.rating.base import Entry, Kind
+from cgos_server.storage.answers import SavedState
+from cgos_server.storage.reading.stored import Shown, StoredRefit
 from cgos_server.storage.records import (
     LedgerAdded,
     RatingMoved,
@@ -14,7 +17,7 @@ from cgos_server.storage.records import (
     RefitMoved,
     StateSaved,
 )
-from cgos_server.storage.store import Shown, StoredRefit, StoredState
+from support.storage.subjects import Subjects
 
 
 class LedgerStore:
@@ -24,6 +27,7 @@ class LedgerStore:
     """
 
     def __init__(self, groups: Sequence[Sequence[Record]] = ()) -> None:
+        self.history: Any = Subjects(self)
         self.groups: list[list[Record]] = []
         self.entries: list[LedgerAdded] = []
         self.moved: dict[tuple[int, str, int], RatingMoved] = {}
@@ -62,7 +66,7 @@ class LedgerStore:
     async def commit(self, records: Sequence[Record]) -> None:
         self.submit(records)
 
-    async def ledger(self, venue_id: int, after: int = 0, limit: int | None = None) -> list[Entry]:
+    async def ledger_entries(self, venue_id: int, after: int = 0, limit: int | None = None) -> list[Entry]:
         rows = self.entries[after : None if limit is None else after + limit]
         return [
             Entry(
@@ -72,7 +76,9 @@ class LedgerStore:
             for row in rows
         ]  # fmt: skip
 
-    async def digests(self, venue_id: int, after: int = 0, limit: int | None = None) -> list[tuple[int, int, int, int]]:
+    async def ledger_digests(
+        self, venue_id: int, after: int = 0, limit: int | None = None
+    ) -> list[tuple[int, int, int, int]]:
         found = [
             (row.seq, row.black_id, row.white_id, row.digest)
             for row in self.entries
@@ -80,27 +86,29 @@ class LedgerStore:
         ]
         return found[:limit]
 
-    async def published(self, venue_id: int) -> dict[str, int]:
+    async def ratings_last_published(self, venue_id: int) -> dict[str, int]:
         found: dict[str, int] = {}
         for (system, _), row in self.now.items():
             found[system] = max(found.get(system, 0), row.seq)
         return found
 
-    async def shown(self, venue_id: int, system: str) -> dict[int, Shown]:
+    async def ratings_shown(self, venue_id: int, system: str) -> dict[int, Shown]:
         return {
             version: Shown(row.mean, row.spread, bool(row.provisional), bool(row.anchor))
             for (name, version), row in self.now.items()
             if name == system
         }
 
-    async def rating_state(self, venue_id: int, system: str) -> StoredState | None:
+    async def refits_state(self, venue_id: int, system: str) -> SavedState | None:
         saved = self.states.get(system)
-        return None if saved is None else StoredState(saved.seq, saved.refit, saved.state)
+        return None if saved is None else SavedState(seq=saved.seq, refit=saved.refit, at=saved.at, state=saved.state)
 
-    async def last_refit(self, venue_id: int, system: str) -> int:
+    async def refits_last(self, venue_id: int, system: str) -> int:
         return max((row.number for row in self.recorded if row.system == system), default=0)
 
-    async def refits(self, venue_id: int, system: str, after: int = 0, limit: int | None = None) -> list[StoredRefit]:
+    async def refits_after(
+        self, venue_id: int, system: str, after: int = 0, limit: int | None = None
+    ) -> list[StoredRefit]:
         found = [
             StoredRefit(row.number, row.included, row.base, row.applied, bool(row.cold), row.notes, row.build)
             for row in self.recorded

@@ -6,9 +6,9 @@ import random
 from collections.abc import Iterable
 from typing import Any
 
+from cgos_protocol.api.games import Game
 from cgos_protocol.games.base import Color
 from cgos_protocol.verdict import Reason, Verdict
-from cgos_server.storage.answers import GameRow
 from cgos_server.storage.game_answers import GamesAsked
 from cgos_server.storage.records import (
     BotAdded,
@@ -39,7 +39,7 @@ class Past:
                 name = VERSIONS[version]
                 label = name.removeprefix(bot).lstrip("-")
                 self.records.append(VersionAdded(version, number, name, name, label, "", "", "", 0))
-        self.games: dict[int, GameRow] = {}
+        self.games: dict[int, Game] = {}
         self.counts: dict[int, str] = {}
         """Game -> what it counts as now, for ended ones."""
         number = 0
@@ -61,7 +61,7 @@ class Past:
         self.records += [MoveAdded(number, ply, "PASS", 0, 0, 0, 0, 0, at + ply) for ply in range(1, plies + 1)]
         names = VENUES[venue], VERSIONS[black], VERSIONS[white]
         if rng.random() < 0.1:
-            self.games[number] = GameRow(number, *names, "", "", at, None, None, None, plies)
+            self.games[number] = _game(number, names, at, moves=plies)
             return
         reason = rng.choice(list(Reason))
         rated = Verdict(None, reason).rated
@@ -71,7 +71,9 @@ class Past:
             at + HOUR, None if winner is None else int(winner), reason, None, "", verdict.text, 2, 2, number
         )
         self.records.append(end)
-        self.games[number] = GameRow(number, *names, "", "", at, at + HOUR, verdict.text, reason.value, plies)
+        self.games[number] = _game(
+            number, names, at, moves=plies, ended_at=at + HOUR, result=verdict.text, reason=reason.value
+        )
         self.counts[number] = verdict.text
 
     def _correct(self, number: int) -> None:
@@ -79,12 +81,12 @@ class Past:
         self.records.append(CorrectionAdded(number, 0, None, "somebody", "a test", winner, result))
         self.counts[number] = result
 
-    def row(self, number: int) -> GameRow:
+    def row(self, number: int) -> Game:
         """The game as lists show it."""
         game = self.games[number]
         now = self.counts.get(number)
         fields: dict[str, Any] = {name: getattr(game, name) for name in game.__struct_fields__}
-        return GameRow(**fields | {"corrected": None if now == game.result else now})
+        return Game(**fields | {"corrected": None if now == game.result else now})
 
     def outcome(self, number: int) -> str | None:
         """``B``, ``W``, ``draw``, ``none``; None while it runs."""
@@ -93,7 +95,7 @@ class Past:
             return None
         return {"B+": "B", "W+": "W", "Dr": "draw"}.get(now[:2], "none")
 
-    def found(self, asked: GamesAsked) -> list[GameRow]:
+    def found(self, asked: GamesAsked) -> list[Game]:
         """What should be found, newest first."""
         return [self.row(number) for number in sorted(self.games, reverse=True) if self._fits(number, asked)]
 
@@ -120,3 +122,20 @@ def _names(asked: str | None, exact: bool) -> Iterable[str]:
     if exact:
         return {asked}
     return {VERSIONS[version] for version in BOTS.get(asked, ())} | {asked}
+
+
+def _game(number: int, names: tuple[str, str, str], at: int, moves: int, **ended: Any) -> Game:
+    venue, black, white = names
+    unfinished = {"ended_at": None, "result": None, "reason": None, "corrected": None}
+    return Game(
+        id=number,
+        venue=venue,
+        black=black,
+        white=white,
+        black_label="",
+        white_label="",
+        started_at=at,
+        moves=moves,
+        opening="",
+        **unfinished | ended,
+    )

@@ -22,7 +22,7 @@ from cgos_server.service.retracing import Begun
 from cgos_server.storage import records as r
 from cgos_server.storage import schema
 from cgos_server.storage.opening import open_store
-from cgos_server.storage.sql_store import SqlStore
+from cgos_server.storage.store import Store
 
 T0 = 1_700_000_000_000  # 2023-11-14 22:13:20 UTC
 NAMES = ("Ant", "Bee", "Cat", "Dog", "Elk", "Fox")
@@ -34,7 +34,7 @@ VENUE = "9x9"
 class RatedPast:
     """Writes it as a live server would: every result with its records in one commit, refits begun and put in later."""
 
-    def __init__(self, store: SqlStore, venue: Venue, systems: Sequence[str], seed: int) -> None:
+    def __init__(self, store: Store, venue: Venue, systems: Sequence[str], seed: int) -> None:
         first, *views = [rating_system(name, venue.initial, {}) for name in systems]
         self.store, self.venue = store, venue
         self.ratings = VenueRatings(venue.id, first, views, this_build().text)

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import asyncpg
+import msgspec
 
 from cgos_protocol.errors import CommitFailed, StoreError
 from cgos_server.storage.connections import connect_for_writing
-from cgos_server.storage.group_commit import GroupCommit
+from cgos_server.storage.group_commit import CommitListener, GroupCommit
 from cgos_server.storage.location import Location, PostgresUrl
 from cgos_server.storage.postgres import connections as postgres
 from cgos_server.storage.postgres.writer import PostgresWriter
@@ -97,7 +98,7 @@ class Disk:
     def gate(self) -> Gate:
         raise NotImplementedError
 
-    def writer(self, time: Time | None, **options: Any) -> GroupCommit:
+    def writer(self, time: Time | None, listener: CommitListener, **options: Any) -> GroupCommit:
         raise NotImplementedError
 
     def _opening(self) -> None:
@@ -116,10 +117,11 @@ class SqliteDisk(Disk):
         assert isinstance(self.location, Path)
         return _SqliteConnection(self, connect_for_writing(self.location))
 
-    def writer(self, time: Time | None, **options: Any) -> Writer:
+    def writer(self, time: Time | None, listener: CommitListener, **options: Any) -> Writer:
         if time is not None:
             options |= {"clock": time.clock, "sleep": time.sleep}
-        return Writer(self.connect, checkpointed=self.checkpoints.append, **options)
+        listener = msgspec.structs.replace(listener, checkpointed=self.checkpoints.append)
+        return Writer(self.connect, listener, **options)
 
     def gate(self) -> Gate:
         return _ThreadGate(self)
@@ -177,11 +179,11 @@ class PostgresDisk(Disk):
         self.connections.append(connection)
         return _PostgresConnection(self, connection)
 
-    def writer(self, time: Time | None, **options: Any) -> PostgresWriter:
+    def writer(self, time: Time | None, listener: CommitListener, **options: Any) -> PostgresWriter:
         if time is not None:
             options |= {"clock": time.clock, "sleep": time.async_sleep}
         assert isinstance(self.location, PostgresUrl)
-        return PostgresWriter(self.location, self.connect, **options)
+        return PostgresWriter(self.location, self.connect, listener, **options)
 
     def gate(self) -> Gate:
         self.waiting = _LoopGate()
@@ -254,11 +256,13 @@ class Bench:
         self.retried: list[Exception] = []
         self.writer = disk.writer(
             self.time,
-            failed=self._failed,
-            on_error=self.errors.append,
+            CommitListener(
+                failed=self._failed,
+                on_error=self.errors.append,
+                observe=lambda records, _seconds: self.commits.append(records),
+                retrying=self.retried.append,
+            ),
             commit_timeout=10.0,
-            observe=lambda records, _seconds: self.commits.append(records),
-            retrying=self.retried.append,
             **options,
         )
 

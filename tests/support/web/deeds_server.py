@@ -35,7 +35,7 @@ from cgos_server.storage.records import (
     VenueAdded,
     VersionAdded,
 )
-from cgos_server.storage.sql_store import SqlStore
+from cgos_server.storage.store import Store
 from cgos_server.web.application import create_app
 from cgos_server.web.people.outside import Outside
 from cgos_server.web.settings import VenueSettings, WebSettings
@@ -102,7 +102,7 @@ class DeedsServer:
     :ivar clock_ms: Unix milliseconds; a test may move it
     """
 
-    def __init__(self, store: SqlStore, history: History, data: Path, passwords: Passwords, ids: Ids) -> None:
+    def __init__(self, store: Store, history: History, data: Path, passwords: Passwords, ids: Ids) -> None:
         self.store, self.history, self.data, self.live = store, history, data, Live()
         self.clock_ms = NOW
         accounts = Accounts(store, ids, passwords, "open", self.now_ms)
@@ -185,7 +185,7 @@ async def deeds_server(folder: Path) -> AsyncIterator[DeedsServer]:
     await store.commit([VenueAdded(1, "9x9", FIXED, NOW)])
     with Passwords(100, hasher=PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)) as passwords:
         async with History(path) as history:
-            server = DeedsServer(store, history, folder, passwords, Ids(await store.next_ids()))
+            server = DeedsServer(store, history, folder, passwords, Ids(await store.history.server.next_ids()))
             async with server.client:
                 yield server
     await store.close()

@@ -7,13 +7,15 @@ from collections.abc import Callable, Collection, Mapping
 
 import msgspec
 
+from cgos_protocol.api.games import Game
 from cgos_protocol.errors import Code, NotFound, StoreError
 from cgos_protocol.facts import GameEnded, GameStarted, MovePlayed
 from cgos_protocol.games.notation import vertex
-from cgos_server.storage.answers import GameDetail, GameRow, MoveRow, VenueRow
+from cgos_server.storage.answers import GameDetail, MoveRow, VenueRow
 from cgos_server.storage.game_answers import GameTerms
 from cgos_server.web.live.hub import Hub
 from cgos_server.web.settings import VenueSettings, WebSettings
+from support.storage.subjects import Subjects
 from support.web.past import NINE, terms
 
 POINTS = [vertex(column, row) for column in range(9) for row in range(9)]
@@ -26,17 +28,39 @@ class PlayedGame:
         self.moves: list[MoveRow] = []
         self.result: str | None = None
 
-    def row(self) -> GameRow:
+    def row(self) -> Game:
         end = None if self.result is None else self.started_at
         reason = None if self.result is None else "resignation"
-        return GameRow(
-            self.number, "9x9", "Ann", "Bob", "1800", "1700", self.started_at, end, self.result, reason, len(self.moves)
+        return Game(
+            id=self.number,
+            venue="9x9",
+            black="Ann",
+            white="Bob",
+            black_label="1800",
+            white_label="1700",
+            started_at=self.started_at,
+            ended_at=end,
+            result=self.result,
+            reason=reason,
+            moves=len(self.moves),
+            corrected=None,
+            opening="",
         )
 
     def detail(self) -> GameDetail:
         winner = None if self.result is None else "black"
         agreed = msgspec.to_builtins(terms(NINE))
-        return GameDetail(self.row(), agreed, None, winner, None, "", None, list(self.moves), [])
+        return GameDetail(
+            game=self.row(),
+            terms=agreed,
+            start=None,
+            winner=winner,
+            margin2=None,
+            detail="",
+            pairing=None,
+            moves=list(self.moves),
+            ratings=[],
+        )
 
 
 class FakeHistory:
@@ -55,7 +79,7 @@ class FakeHistory:
         if self.down:
             raise StoreError("the disk is away")
 
-    async def game(self, number: int) -> GameDetail:
+    async def games_detail(self, number: int) -> GameDetail:
         if number not in self.games:
             raise NotFound(Code.NO_GAME, "There is no such game.")
         detail = self.games[number].detail()
@@ -63,27 +87,27 @@ class FakeHistory:
         self._answered()
         return detail
 
-    async def moves_after(self, games: Mapping[int, int], until: int | None = None) -> dict[int, list[MoveRow]]:
+    async def games_moves_after(self, games: Mapping[int, int], until: int | None = None) -> dict[int, list[MoveRow]]:
         self.asked.append(dict(games))
         found = {number: self.games[number].moves[ply:] for number, ply in games.items()}
         await asyncio.sleep(0)
         self._answered()
         return found
 
-    async def terms_of(self, games: Collection[int]) -> dict[int, GameTerms]:
+    async def games_terms_of(self, games: Collection[int]) -> dict[int, GameTerms]:
         found = {number: GameTerms(self.games[number].detail().terms, None) for number in games}
         await asyncio.sleep(0)
         self._answered()
         return found
 
-    async def running_games(self, venue: str | None = None) -> list[GameRow]:
+    async def games_running(self, venue: str | None = None) -> list[Game]:
         rows = [game.row() for game in self.games.values() if game.result is None]
         await asyncio.sleep(0)
         self._answered()
         return rows[::-1]
 
-    async def venues(self) -> list[VenueRow]:
-        return [VenueRow(1, "9x9", {"size": 9}, 0)]
+    async def server_venues(self) -> list[VenueRow]:
+        return [VenueRow(id=1, name="9x9", fixed={"size": 9}, created_at=0)]
 
 
 class World:
@@ -94,7 +118,7 @@ class World:
         self.delay = round(1000 * delay_s)
         self.history = FakeHistory()
         web = WebSettings(venues={"9x9": VenueSettings(delay_s=delay_s)})
-        self.hub = Hub(self.history, web, lambda: self.now)  # type: ignore[arg-type]
+        self.hub = Hub(Subjects(self.history), web, lambda: self.now)  # type: ignore[arg-type]
 
     def begin(self, number: int) -> GameStarted:
         self.history.games[number] = PlayedGame(number, self.now)
@@ -104,7 +128,19 @@ class World:
         game = self.history.games[number]
         ply = len(game.moves) + 1
         move = POINTS[ply - 1]
-        game.moves.append(MoveRow(ply, move, 300_000_000, 0, 0, 0, 1_500_000, self.now, analysis))
+        game.moves.append(
+            MoveRow(
+                ply=ply,
+                move=move,
+                main_us=300_000_000,
+                period_us=0,
+                quota=0,
+                bank_us=0,
+                used_us=1_500_000,
+                at=self.now,
+                analysis=analysis,
+            )
+        )
         return MovePlayed("9x9", number, ply, move, 300_000)
 
     def end(self, number: int) -> GameEnded:

@@ -148,7 +148,7 @@ async def test_nobody_else_may(server: DeedsServer) -> None:
     session = await server.sign_in("Anna")
     operators = await server.sign_in("Olive")
     bots = (await server.ask("POST", "/me/tokens", {"scopes": ["bots"]}, operators, 201)).json()["token"]
-    before = await server.history.audit(100)
+    before = await server.history.server.audit(100)
     for name, method, path, body, _ in EVERYTHING:
         codes = [
             (await server.ask(method, path, body, session, 403)).json()["code"],
@@ -157,7 +157,7 @@ async def test_nobody_else_may(server: DeedsServer) -> None:
         ]
         assert (name, codes) == (name, ["not-allowed", "scope", "no-token"])
     assert server.live.asked == []
-    assert await server.history.audit(100) == before
+    assert await server.history.server.audit(100) == before
 
 
 IMPOSSIBLE: list[tuple[str, Any]] = [

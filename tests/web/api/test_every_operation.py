@@ -19,8 +19,8 @@ from cgos_protocol.api import openapi
 from cgos_protocol.api.messages import Problem
 from cgos_protocol.api.route import JSON, LARGEST, PREFIX, PROBLEM, Limit, Needs, Operation, Param
 from cgos_protocol.api.routes import BY_ID, ROUTES
-from cgos_server.storage.bulk_history import ROWS_AT_ONCE
 from cgos_server.storage.history import History
+from cgos_server.storage.reading.bulk import ROWS_AT_ONCE
 from cgos_server.web.api.addresses import handlers
 from cgos_server.web.application import Application, create_app
 from cgos_server.web.live.hub import Hub
@@ -263,14 +263,14 @@ async def get(web: httpx2.AsyncClient, path: str) -> Any:
 
 async def test_standings_are_those_of_the_database(web: httpx2.AsyncClient, history: History) -> None:
     told = await get(web, "/venues/9x9/standings")
-    rows = await history.standings("9x9", "cgos-elo")
+    rows = await history.ratings.standings("9x9", "cgos-elo")
     assert [(line["rank"], line["version"], line["mean"]) for line in told["items"]] == [
         (rank, row.version, row.mean) for rank, row in enumerate(rows, 1)
     ]
     assert told["system"] == "cgos-elo"
     earlier = await get(web, "/venues/9x9/standings?as_of=20")
     assert earlier["seq"] == 20
-    at = (await history.ledger("9x9", 19, 1))[0].at
+    at = (await history.ledger.named("9x9", 19, 1))[0].at
     assert (await get(web, f"/venues/9x9/standings?at={at}"))["items"] == earlier["items"]
     assert earlier["items"] != told["items"]
     assert len((await get(web, "/venues/9x9/standings?limit=2"))["items"]) == 2
@@ -338,7 +338,7 @@ async def test_pages_together_are_the_list(web: httpx2.AsyncClient, path: str, c
 
 
 async def test_moves_come_with_clocks_and_what_was_said(web: httpx2.AsyncClient, history: History) -> None:
-    detail = await history.game(1)
+    detail = await history.games.detail(1)
     told = await get(web, "/games/1/moves")
     assert [(move["ply"], move["move"], move["main_us"]) for move in told["items"]] == [
         (row.ply, row.move, row.main_us) for row in detail.moves
@@ -378,7 +378,7 @@ async def test_a_running_game_of_a_venue_with_delay_shows_old_moves_only(history
     transport = httpx2.ASGITransport(create_app(history, late, lambda: NOW))
     async with httpx2.AsyncClient(transport=transport, base_url="http://x") as web:
         told = await get(web, "/games/71/moves")
-    everything = (await history.game(71)).moves
+    everything = (await history.games.detail(71)).moves
     assert told["items"]
     assert len(told["items"]) < len(everything)
     assert all(move["at"] <= NOW - 150_000 for move in told["items"])

@@ -23,9 +23,9 @@ from cgos_protocol.api.bulk import ExportedChange, ExportedGame
 from cgos_protocol.api.figures import LedgerEntry
 from cgos_protocol.api.games import Game
 from cgos_protocol.sgf.reading import main_lines
-from cgos_server.storage.answers import LedgerRow
-from cgos_server.storage.bulk_history import BulkHistory
+from cgos_server.storage.game_answers import GamesAsked
 from cgos_server.storage.history import History
+from cgos_server.storage.reading.bulk import Bulk
 from cgos_server.web.api import exports
 from cgos_server.web.api.asked import entry, exported
 from cgos_server.web.application import create_app
@@ -54,7 +54,7 @@ async def test_games_are_those_that_have_ended_oldest_first(client: httpx2.Async
     assert answer.headers["content-type"].startswith("application/x-ndjson")
     games = decoded(answer.text, Game)
     assert [game.id for game in games] == list(range(1, ENDED + 1))
-    listed = {row.id: row for row in await history.games(limit=200)}
+    listed = {row.id: row for row in await history.games.find(GamesAsked(), 200)}
     for game in games:
         assert {name: getattr(game, name) for name in Game.__struct_fields__} == {
             name: getattr(listed[game.id], name) for name in Game.__struct_fields__
@@ -110,7 +110,7 @@ async def test_games_have_their_ratings_as_numbers(client: httpx2.AsyncClient, h
         for side in ("black", "white"):
             label = f"{getattr(game, side + '_rating')}{'?' if getattr(game, side + '_provisional') else ''}"
             assert label == getattr(game, f"{side}_label")
-    told = {change.version: change for change in (await history.game(1)).ratings}
+    told = {change.version: change for change in (await history.games.detail(1)).ratings}
     first = games[0]
     assert (first.system, first.black_mean, first.white_mean) == (
         "cgos-elo", told[first.black].before_mean, told[first.white].before_mean,
@@ -135,7 +135,7 @@ async def test_games_have_intervals_where_the_system_says_one(rated: History) ->
 async def test_the_ratings_are_the_published_ones(client: httpx2.AsyncClient, history: History) -> None:
     changes = decoded((await client.get(f"{EXPORT}/venues/9x9/ratings.ndjson")).text, ExportedChange)
     last: dict[str, ExportedChange] = {change.version: change for change in changes}
-    for row in await history.standings("9x9", "cgos-elo"):
+    for row in await history.ratings.standings("9x9", "cgos-elo"):
         assert (last[row.version].after_mean, last[row.version].games) == (row.mean, row.games)
     assert [change.seq for change in changes] == sorted(change.seq for change in changes)
 
@@ -143,7 +143,7 @@ async def test_the_ratings_are_the_published_ones(client: httpx2.AsyncClient, hi
 async def test_the_ledger_is_whole(client: httpx2.AsyncClient, history: History) -> None:
     answer = await client.get(f"{EXPORT}/venues/9x9/ledger.ndjson")
     entries = decoded(answer.text, LedgerEntry)
-    assert [entry.seq for entry in entries] == list(range(1, await history.last_entry("9x9") + 1))
+    assert [entry.seq for entry in entries] == list(range(1, await history.ledger.last_entry("9x9") + 1))
     assert answer.headers["next-after"] == str(entries[-1].seq)
     later = decoded((await client.get(f"{EXPORT}/venues/9x9/ledger.ndjson?after=10")).text, LedgerEntry)
     assert later == entries[10:]
@@ -151,7 +151,18 @@ async def test_the_ledger_is_whole(client: httpx2.AsyncClient, history: History)
 
 def test_digests_keep_all_their_digits() -> None:
     """Beyond 2**53 numbers of JSON lose some, in JavaScript for one."""
-    row = LedgerRow(1, 0, "game", 1, None, "one", "other", 2, None, digest=2**62 + 1)
+    row = LedgerEntry(
+        seq=1,
+        at=0,
+        kind="game",
+        game=1,
+        version=None,
+        black="one",
+        white="other",
+        score2=2,
+        value=None,
+        digest=2**62 + 1,
+    )
     (line,) = exported(LedgerEntry, [row])
     assert line == entry(row)
     assert json.loads(msgspec.json.encode(line))["digest"] == "0x4000000000000001"
@@ -170,7 +181,7 @@ async def test_every_file_of_the_archive_is_a_game(client: httpx2.AsyncClient, h
             extracted = archive.extractfile(member)
             assert extracted is not None
             data = extracted.read()
-            detail = await history.game(int(Path(member.name).stem))
+            detail = await history.games.detail(int(Path(member.name).stem))
             assert member.mtime == detail.game.started_at // 1000
             text = data.decode()
             one = await client.get(f"/api/v1/games/{detail.game.id}.sgf")
@@ -198,10 +209,10 @@ async def test_a_reader_who_goes_away_ends_the_query_and_gives_the_place_back(hi
     asked: list[int] = []
     closed: list[bool] = []
 
-    class Watched(BulkHistory):
+    class Watched(Bulk):
         async def stream_games(self, wanted: Any, after: int = 0) -> Any:
             try:
-                row = (await history.find_games(wanted, 1))[0]
+                row = (await history.games.find(wanted, 1))[0]
                 for number in range(1000):
                     asked.append(number)
                     yield [msgspec.structs.replace(row, id=number + 1)] * 300
@@ -248,7 +259,7 @@ async def test_readers_who_go_away_leave_nothing_behind(history: History) -> Non
     for turns in range(0, 60, 2):
         begun = asyncio.Event()
 
-        class Begun(BulkHistory):
+        class Begun(Bulk):
             async def stream_games(self, wanted: Any, after: int = 0) -> Any:
                 begun.set()  # noqa: B023
                 async for portion in super().stream_games(wanted, after):
@@ -279,7 +290,8 @@ async def test_memory_is_one_portion(history: History) -> None:
             yield rows
 
     rows = [
-        Game(**{name: getattr(row, name) for name in Game.__struct_fields__}) for row in await history.games(limit=50)
+        Game(**{name: getattr(row, name) for name in Game.__struct_fields__})
+        for row in await history.games.find(GamesAsked(), 50)
     ]
     async for portion in exports.stream(chunks(), lambda chunk: chunk, exports.Ndjson()):
         taken += 1

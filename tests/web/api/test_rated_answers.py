@@ -75,7 +75,7 @@ def client(history: History, **more: Any) -> httpx2.AsyncClient:
 @pytest.mark.parametrize("limit", [1, 2, 7])
 @pytest.mark.parametrize("name", [BEST, "Bee"])
 async def test_every_change_by_games_and_by_refits_page_by_page(history: History, name: str, limit: int) -> None:
-    whole = await history.rating_history(name, VENUE, system="bayes")
+    whole = await history.changes.latest(name, VENUE, system="bayes")
     assert any(point.refit for point in whole), "there are refits among them"
     found: list[Any] = []
     async with client(history) as web:
@@ -92,14 +92,14 @@ async def test_every_change_by_games_and_by_refits_page_by_page(history: History
 
 
 async def test_the_portion_after_a_change_begins_with_the_next_one(history: History) -> None:
-    whole = await history.rating_changes(BEST, VENUE, "bayes", limit=1000)
+    whole = await history.changes.page(BEST, VENUE, "bayes", limit=1000)
     for at, point in enumerate(whole):
-        rest = await history.rating_changes(BEST, VENUE, "bayes", (point.seq, point.refit or 0), 3)
+        rest = await history.changes.page(BEST, VENUE, "bayes", (point.seq, point.refit or 0), 3)
         assert [(each.seq, each.refit) for each in rest] == [(each.seq, each.refit) for each in whole[at + 1 : at + 4]]
 
 
 async def test_a_curve_has_its_first_and_last_point(history: History) -> None:
-    whole = await history.rating_history(BEST, VENUE, system="bayes")
+    whole = await history.changes.latest(BEST, VENUE, system="bayes")
     async with client(history) as web:
         curve = await get(web, f"/versions/{BEST}/history?points=6")
     points = curve["points"]

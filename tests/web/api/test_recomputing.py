@@ -85,7 +85,7 @@ async def test_they_are_what_the_command_computes(history: History) -> None:
         path = f"/venues/{VENUE}/standings?recomputed=true"
         told = (await web.get(path)).json()
         wanted = await recompute(history, VENUE, SETTINGS.rated(VENUE).system(SYSTEM))
-        names = await history.version_names()
+        names = await history.bots.version_names()
         assert {row["version"]: row["mean"] for row in told["items"]} == {
             names[version]: rating.mean for version, rating in wanted.ratings.items()
         }
@@ -103,7 +103,7 @@ async def test_they_are_what_the_command_computes(history: History) -> None:
 
 async def test_one_question_at_a_time_and_the_same_one_once(history: History, children: list[int]) -> None:
     recomputing = Recomputing(site(history))
-    last = await history.last_entry(VENUE)
+    last = await history.ledger.last_entry(VENUE)
     async with asyncio.TaskGroup() as group:
         both = [group.create_task(recomputing.standings(VENUE, SYSTEM, last)) for _ in range(2)]
         await begun(children)
@@ -117,7 +117,7 @@ async def test_one_question_at_a_time_and_the_same_one_once(history: History, ch
 
 async def test_whoever_leaves_does_not_take_the_answer_from_the_others(history: History, children: list[int]) -> None:
     recomputing = Recomputing(site(history))
-    last = await history.last_entry(VENUE)
+    last = await history.ledger.last_entry(VENUE)
     first = asyncio.ensure_future(recomputing.standings(VENUE, SYSTEM, last))
     second = asyncio.ensure_future(recomputing.standings(VENUE, SYSTEM, last))
     await begun(children)
@@ -134,7 +134,7 @@ async def test_who_comes_while_a_computation_is_given_up_gets_another_one(
     history: History, children: list[int]
 ) -> None:
     recomputing = Recomputing(site(history))
-    last = await history.last_entry(VENUE)
+    last = await history.ledger.last_entry(VENUE)
     first = asyncio.ensure_future(recomputing.standings(VENUE, SYSTEM, last))
     await begun(children)
     first.cancel()
@@ -172,7 +172,7 @@ async def test_what_takes_too_long_is_ended_and_not_begun_again(history: History
     now = 0
     # Enough to start a child on a busy machine, too little for it to import what it needs.
     recomputing = Recomputing(Site(history, SETTINGS, "x", lambda: now, Hub(history, SETTINGS, lambda: now)), 0.1)
-    last = await history.last_entry(VENUE)
+    last = await history.ledger.last_entry(VENUE)
     for after in (last - 1, last - 1, last):
         with pytest.raises(Refused) as refusal:
             await recomputing.standings(VENUE, SYSTEM, after)

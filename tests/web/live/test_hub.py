@@ -521,7 +521,7 @@ async def test_what_happens_while_a_game_is_first_read_is_told_afterwards(
     world = World()
     world.begin(1)
     reading, told = asyncio.Event(), asyncio.Event()
-    read = world.history.game
+    read = world.history.games_detail
 
     async def slowly(number: int) -> Any:
         detail = await read(number)
@@ -529,7 +529,7 @@ async def test_what_happens_while_a_game_is_first_read_is_told_afterwards(
         await told.wait()
         return detail
 
-    monkeypatch.setattr(world.history, "game", slowly)
+    monkeypatch.setattr(world.history, "games_detail", slowly)
     async with asyncio.TaskGroup() as tasks, contextlib.AsyncExitStack() as stack:
         entering = tasks.create_task(stack.enter_async_context(world.hub.watching(1)))
         await reading.wait()

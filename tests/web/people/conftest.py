@@ -36,7 +36,7 @@ from cgos_server.service.requests import AccountAdd, AccountGrant, BotPasswd
 from cgos_server.storage import schema
 from cgos_server.storage.history import History
 from cgos_server.storage.opening import open_store
-from cgos_server.storage.sql_store import SqlStore
+from cgos_server.storage.store import Store
 from cgos_server.web.application import Application, create_app
 from cgos_server.web.people.outside import Outside
 from cgos_server.web.settings import VenueSettings, WebSettings, networks
@@ -107,7 +107,7 @@ class Live(acting.Live):
 class House:
     """The server, with browsers that come to it."""
 
-    def __init__(self, history: History, store: SqlStore, admin: Admin, live: Live, clock: Clock, data: Path) -> None:
+    def __init__(self, history: History, store: Store, admin: Admin, live: Live, clock: Clock, data: Path) -> None:
         self.history = history
         self.store = store
         self.admin = admin
@@ -223,7 +223,7 @@ async def house(past: Path, tmp_path: Path, clock: Callable[[], int]) -> AsyncIt
     store = await open_store(path, failed=faults.append, on_error=faults.append)
     live = Live()
     with Passwords(100, PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)) as passwords:
-        ids = Ids(await store.next_ids())
+        ids = Ids(await store.history.server.next_ids())
         accounts = Accounts(store, ids, passwords, "open", clock, failed_logins=3)
         admin = Admin(store, ids, accounts, passwords, clock, live)
         async with History(path) as history:

@@ -78,26 +78,26 @@ async def test_pages_of_operators_are_closed_to_others(house: House) -> None:
 async def test_nobody_else_does_what_operators_do(house: House) -> None:
     browser = await house.signed_in("alice")
     mark = await browser.csrf("/account")
-    before = await house.history.audit(1)
+    before = await house.history.server.audit(1)
     for path, deed, fields, _ in FORMS:
         answer = await browser.post(path, {"csrf": mark, "deed": deed, "sure": "yes", **fields})
         assert answer.status_code == 403, deed
-    assert await house.history.audit(1) == before
+    assert await house.history.server.audit(1) == before
     assert house.live.asked == []
 
 
 async def test_operators_need_the_mark_too(house: House) -> None:
     browser = await house.signed_in("root", admin=True)
-    before = await house.history.audit(1)
+    before = await house.history.server.audit(1)
     for path, deed, fields, _ in FORMS:
         answer = await browser.post(path, {"csrf": "0" * 64, "deed": deed, "sure": "yes", **fields})
         assert answer.status_code == 403, deed
-    assert await house.history.audit(1) == before
+    assert await house.history.server.audit(1) == before
 
 
 async def test_what_is_grave_is_asked_first(house: House) -> None:
     browser = await house.signed_in("root", admin=True)
-    before = await house.history.audit(1)
+    before = await house.history.server.audit(1)
     for path, deed, fields, grave in FORMS:
         if grave:
             answer = await browser.send(path, deed, **fields)
@@ -106,7 +106,7 @@ async def test_what_is_grave_is_asked_first(house: House) -> None:
             assert "Are you sure?" in page.text, deed
             for name, value in fields.items():
                 assert page.attribute("input", "value", name=name) == value, deed
-    assert await house.history.audit(1) == before
+    assert await house.history.server.audit(1) == before
     assert house.live.asked == []
 
 
@@ -140,7 +140,7 @@ async def test_a_bot_is_disabled_for_some_days_and_enabled(house: House) -> None
     path = "/admin/bots/amigo"
     answer = await browser.send(path, "bot disable", name="amigo", reason=HOSTILE, days="2", sure="yes")
     assert answer.status_code == 303, answer.text
-    bot = await house.history.bot("amigo")
+    bot = await house.history.bots.detail("amigo")
     assert (bot.state, bot.reason) == ("disabled", HOSTILE)
     assert bot.until == house.clock.ms + 2 * 86_400_000
     for page in (path, "/admin/bots"):
@@ -148,7 +148,7 @@ async def test_a_bot_is_disabled_for_some_days_and_enabled(house: House) -> None
         assert "<script>alert" not in text
         assert "alert(1)" in text
     await browser.send(path, "bot enable", name="amigo")
-    assert (await house.history.bot("amigo")).state == "active"
+    assert (await house.history.bots.detail("amigo")).state == "active"
 
 
 async def test_connections_are_closed_and_games_ended(house: House) -> None:
@@ -223,7 +223,7 @@ async def test_accounts_are_made_and_lose_their_rights(house: House) -> None:
 async def test_bots_are_found_and_those_that_wait_come_first(house: House) -> None:
     await house.store.commit([BotState("pending", "", None, 5)])
     await house.admin.handle(BotDisable(name="amigo", reason="x"))
-    bots = await house.history.bots()
+    bots = await house.history.bots.page()
     assert [bot.name for bot in found_bots(bots, "", "pending")] == ["random-walk"]
     assert found_bots(bots, "", "")[0].name == "random-walk"
     assert [bot.name for bot in found_bots(bots, "MIG", "")] == ["amigo"]
@@ -231,14 +231,14 @@ async def test_bots_are_found_and_those_that_wait_come_first(house: House) -> No
     browser = await house.signed_in("root", admin=True)
     assert "/admin/bots/random-walk" in sound((await browser.get("/admin")).text).links()
     assert (await browser.send("/admin/bots", "approve", name="random-walk")).status_code == 303
-    assert (await house.history.bot("random-walk")).state == "active"
+    assert (await house.history.bots.detail("random-walk")).state == "active"
 
 
 async def test_who_came_from_an_address(house: House) -> None:
     browser = await house.signed_in("root", admin=True)
     came = [ConnectionOpened(9000 + n, 1, 6, address, "x", NOW) for n, address in enumerate(("192.0.2.9", "192.0.2.8"))]
     await house.store.commit([*came, ConnectionClosed(NOW, "it left", 9000)])
-    bot = (await house.history.connections_of(limit=1))[0].bot
+    bot = (await house.history.bots.connections(limit=1))[0].bot
     (link,) = [each for each in sound((await browser.get(f"/admin/bots/{bot}")).text).links() if "=192.0.2.9" in each]
     page = sound((await browser.get(link)).text)
     assert page.attribute("input", "value", name="address") == "192.0.2.9"

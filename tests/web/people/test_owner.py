@@ -16,6 +16,7 @@ from cgos_protocol.session import Limits
 from cgos_server.observability.transcript_files import TranscriptLine
 from cgos_server.service.control import VersionNow
 from cgos_server.service.requests import BotDisable, BotOwn, TokenMade, TokenMake
+from cgos_server.storage.game_answers import GamesAsked
 from cgos_server.storage.records import OwnerChanged, WebhookStopped
 from cgos_server.web.bots_now import FRESH_MS, SILENT
 from cgos_server.web.deliveries import Outcome
@@ -84,7 +85,7 @@ async def test_an_owner_sees_what_its_bot_does_just_now(house: House) -> None:
 async def test_an_owner_sees_what_became_of_its_webhooks(house: House) -> None:
     browser = await house.signed_in("alice", owns="Sakura-5k")
     await browser.send("/account", "webhook add", url="https://example.org/hook", events=["game-ended"])
-    (row,) = await house.history.webhooks(1)
+    (row,) = await house.history.people.webhooks(1)
     assert "none yet" in (await browser.get("/account")).text
     deliveries = house.app()._site.deliveries
     at = house.clock.ms
@@ -135,7 +136,7 @@ async def test_secrets_are_seen_once(house: House) -> None:
         later = await browser.get(path)
         assert secret not in later.text
         assert "<script>alert" not in later.text
-    rows = await house.history.webhooks(1)
+    rows = await house.history.people.webhooks(1)
     assert rows[0].events == ["game-ended", "set-aside"]
 
 
@@ -144,8 +145,8 @@ async def test_tokens_and_sessions_end(house: House) -> None:
     other = house.browser()
     await other.sign_in("alice")
     await browser.send("/account", "access make", label="mine", scopes="bots")
-    rows = {row.kind: row for row in reversed(await house.history.access_of(1))}
-    sessions = [row.id for row in await house.history.access_of(1) if row.kind == "session"]
+    rows = {row.kind: row for row in reversed(await house.history.people.access_of(1))}
+    sessions = [row.id for row in await house.history.people.access_of(1) if row.kind == "session"]
     assert len(sessions) == 2
     await browser.send("/account", "access revoke", access=str(max(sessions)))
     assert (await other.get("/account")).status_code == 303
@@ -189,11 +190,11 @@ FORMS: list[tuple[str, str, dict[str, Any]]] = [
 async def test_nobody_acts_on_anothers_bot(house: House, path: str, deed: str, fields: dict[str, Any]) -> None:
     await house.signed_in("alice", owns="Sakura-5k")
     mallory = await house.signed_in("mallory", owns="amigo")
-    before = await house.history.audit(1)
+    before = await house.history.server.audit(1)
     mark = await mallory.csrf("/account")
     answer = await mallory.post(path, {"csrf": mark, "deed": deed, "form": "x", "sure": "yes", **fields})
     assert answer.status_code == 404
-    assert await house.history.audit(1) == before, "nothing was done"
+    assert await house.history.server.audit(1) == before, "nothing was done"
 
 
 def test_every_deed_on_a_bot_was_tried() -> None:
@@ -205,14 +206,14 @@ async def test_nobody_ends_what_is_anothers(house: House) -> None:
     await alice.send("/account", "access make", label="mine", scopes="bots")
     await alice.send("/account", "webhook add", url="https://example.org/", events="game-ended")
     mallory = await house.signed_in("mallory")
-    for row in await house.history.access_of(1):
+    for row in await house.history.people.access_of(1):
         answer = await mallory.send("/account", "access revoke", access=str(row.id))
         assert answer.status_code == 422
-    (hook,) = await house.history.webhooks(1)
+    (hook,) = await house.history.people.webhooks(1)
     assert (await mallory.send("/account", "webhook remove", webhook=str(hook.id), sure="yes")).status_code == 422
     assert (await mallory.send("/account", "webhook test", webhook=str(hook.id))).status_code == 422
-    assert all(row.revoked_at is None for row in await house.history.access_of(1))
-    assert (await house.history.webhooks(1))[0].stopped_at is None
+    assert all(row.revoked_at is None for row in await house.history.people.access_of(1))
+    assert (await house.history.people.webhooks(1))[0].stopped_at is None
     answer = await mallory.send("/account", "webhook add", url="https://example.org/", events="game-ended", bot=BOTS[0])
     assert answer.status_code == 422, "the bot is nobody's"
     assert (await mallory.send("/account", "access make", label="x", scopes="admin")).status_code == 422
@@ -233,7 +234,7 @@ async def test_private_pages_of_a_bot_are_closed_to_others(house: House) -> None
 
 async def test_the_transcript_of_a_game(house: House) -> None:
     browser = await house.signed_in("alice", owns="Sakura-5k")
-    began = 1000 * (await house.history.game(RUNNING)).game.started_at
+    began = 1000 * (await house.history.games.detail(RUNNING)).game.started_at
     said = [
         TranscriptLine(began, "Sakura-5k", 1, ">", "setup 71 9 7.0 300000 Sakura-5k(1800) gnugo(1800)", game=RUNNING),
         TranscriptLine(began + 1_500_000, "Sakura-5k", 1, ">", "genmove b 300000", game=RUNNING),
@@ -258,13 +259,13 @@ async def test_the_transcript_of_a_game(house: House) -> None:
     for wrong in ("transcript", "transcript?game=999999", "transcript?game=x", "transcript?game=72&x=1"):
         found = await browser.get(f"{OWN}/{wrong}")
         assert found.status_code == (200 if "72" in wrong else 404), wrong
-    games = await house.history.games(limit=100)
+    games = await house.history.games.find(GamesAsked(), 100)
     other = next(game.id for game in games if "Sakura-5k" not in (game.black, game.white))
     assert (await browser.get(f"{OWN}/transcript?game={other}")).status_code == 404
 
 
 async def test_how_a_bot_loses_is_counted(house: House) -> None:
-    games = [game for game in await house.history.games(limit=500) if game.result]
+    games = [game for game in await house.history.games.find(GamesAsked(), 500) if game.result]
     loser = next(g.black if g.result == "W+Time" else g.white for g in games if g.reason == "time")
     own = [game for game in games if loser in (game.black, game.white)]
     late = [g for g in own if g.reason == "time" and (g.result == "W+Time") == (g.black == loser)]
@@ -294,7 +295,7 @@ async def test_hostile_texts_are_harmless(house: House) -> None:
 async def test_rights_are_looked_up_at_every_request(house: House) -> None:
     browser = await house.signed_in("alice", admin=True, owns="Sakura-5k")
     assert (await browser.get("/admin")).status_code == 200
-    owner = await house.store.owner("alice")
+    owner = await house.store.history.people.owner("alice")
     assert owner is not None
     await house.store.commit([OwnerChanged(owner.password, 0, "active", owner.id)])
     for path in ("/admin", "/admin/bots", "/admin/audit"):

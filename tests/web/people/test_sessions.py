@@ -147,7 +147,7 @@ async def test_forms_from_elsewhere_are_refused(house: House, headers: dict[str,
     await browser.sign_in("alice")
     fields = {"csrf": await browser.csrf("/account"), "deed": "access make", "label": "x", "scopes": "bots"}
     assert (await browser.post("/account", fields, **headers)).status_code == 403
-    person = (await house.history.access_of(1))[0]
+    person = (await house.history.people.access_of(1))[0]
     assert person.kind == "session", "no token was made"
 
 

@@ -167,7 +167,7 @@ async def test_failures_in_a_row_count_over_restarts(house: House, tmp_path: Pat
             outcome = post.webhooks.outcome(made.id)
             assert outcome is not None
             assert (outcome.delivered, outcome.tries) == (False, 5)
-    (row,) = await house.history.webhooks(1)
+    (row,) = await house.history.people.webhooks(1)
     assert row.stopped_at is not None
     assert f"{GIVE_UP} tries in a row" in row.why
 

@@ -18,6 +18,7 @@ from web.people.test_owner import sound
 from cgos_protocol.errors import Code, Invalid, Refused
 from cgos_protocol.facts import BotArrived, BotLeft, GameEnded, GameStarted, MovePlayed
 from cgos_server.service import requests as deeds
+from cgos_server.storage.game_answers import GamesAsked
 from cgos_server.storage.records import SetbackNow
 from cgos_server.web.live.hub import Hub
 from cgos_server.web.people.happenings import Happenings
@@ -143,7 +144,7 @@ async def test_nobody_is_told_what_is_not_asked_or_not_its_own(post: Post) -> No
 
 
 async def test_a_game_whose_beginning_was_not_heard_is_looked_up(post: Post) -> None:
-    games = await post.house.history.games(bot="Sakura-5k", limit=50)
+    games = await post.house.history.games.find(GamesAsked(bot="Sakura-5k"), 50)
     game = next(each for each in games if each.result)
     await post.hook(["game-ended"])
     await post.tell(ended(game.id, "B+1.0", "score"))
@@ -203,7 +204,7 @@ async def test_a_webhook_that_always_fails_is_stopped(post: Post) -> None:
             break
     await post.settle()
     assert len(post.net.sent) == GIVE_UP
-    (row,) = await post.house.history.webhooks(1)
+    (row,) = await post.house.history.people.webhooks(1)
     assert row.id == made.id
     assert row.stopped_at is not None
     assert "answered 500" in row.why
@@ -236,7 +237,7 @@ async def test_a_webhook_that_was_removed_is_told_nothing_more(post: Post) -> No
 
 async def test_a_test_is_sent_at_once_but_not_too_often(post: Post) -> None:
     await post.hook(["signed-in"])
-    (row,) = await post.house.history.webhooks(1)
+    (row,) = await post.house.history.people.webhooks(1)
     assert "was delivered" in await post.webhooks.test(row)
     assert post.net.said[0]["event"] == "test"
     with pytest.raises(Refused):
@@ -258,7 +259,7 @@ async def test_over_a_real_port_from_the_page(house: House) -> None:
             assert answer.status_code == (200 if permitted else 422)
             assert ("is in a private network" in sound(answer.text).text) == (not permitted)
             if permitted:
-                (hook,) = await house.history.webhooks()
+                (hook,) = await house.history.people.webhooks()
                 assert hook.owner == name
                 await browser.send("/account", "webhook test", webhook=str(hook.id))
                 assert "It was answered 200" in sound((await browser.get("/account")).text).text

@@ -12,15 +12,22 @@ from typing import Any, Final, NamedTuple
 
 from sqlalchemy import BindParameter, Column, Select, bindparam, func, select
 
+from cgos_protocol.api.figures import Ending
 from cgos_protocol.verdict import Reason, Verdict
 from cgos_server.storage import tables
-from cgos_server.storage.game_answers import OpponentRow, PairRecord, VerdictRow
-from cgos_server.storage.game_history import VOIDS
-from cgos_server.storage.reading import Read, Reader, venue_id, version_id, version_numbers
+from cgos_server.storage.game_answers import OpponentRow, PairRecord
+from cgos_server.storage.reading.game_rows import VOIDS
+from cgos_server.storage.reading.source import (
+    Read,
+    Subject,
+    VenueKey,
+    portions,
+    venue_id,
+    version_id,
+    version_numbers,
+)
 
 _games, _versions, _corrections = tables.games, tables.versions, tables.corrections
-
-_AT_ONCE = 500
 
 _VERSIONS: BindParameter[Any] = bindparam("versions", expanding=True)
 _IDS: BindParameter[Any] = bindparam("ids", expanding=True)
@@ -47,7 +54,7 @@ def _amended() -> dict[str, Select[Any]]:
     """Corrected games with their last correction."""
     later = _corrections.alias("later")
     columns = [_games.c[name] for name in ("id", "black_id", "white_id", "reason", "winner")]
-    asked = (
+    corrected = (
         select(*columns, _corrections.c.winner.label("now"), _corrections.c.result)
         .join_from(_corrections, _games, _games.c.id == _corrections.c.game_id)
         .where(
@@ -57,7 +64,7 @@ def _amended() -> dict[str, Select[Any]]:
             .exists(),
         )
     )
-    return {way: asked.where(*mine) for way, mine in _WAYS.items()}
+    return {way: corrected.where(*mine) for way, mine in _WAYS.items()}
 
 
 # Built once: to build them takes longer than most answers.
@@ -71,38 +78,38 @@ _BLACK, _WHITE, _DRAW, _NONE = 0, 1, 2, 3
 """What a game counts as: its winner, or neither."""
 
 
-class RecordHistory(Reader):
-    """The part of :class:`cgos_server.storage.history.History` that is about who won how often."""
+class Records(Subject):
+    """Who won how often."""
 
-    async def pair_record(self, venue: str, one: str, other: str) -> PairRecord:
+    async def pair(self, venue: VenueKey, one: str, other: str) -> PairRecord:
         """What came of the games of two versions in a venue, from the side of `one`."""
-        async with self._snapshot() as read:
+        async with self._source.snapshot() as read:
             at = await venue_id(read, venue)
             ids = await version_id(read, one), await version_id(read, other)
             tallies = await _tallies(read, at, "among", list(ids))
             times = await _ended(read, (tally.last for tally in tallies))
         return _record((one, ids[0]), (other, ids[1]), tallies, times)
 
-    async def crosstable(self, venue: str, versions: Sequence[str]) -> list[PairRecord]:
+    async def crosstable(self, venue: VenueKey, versions: Sequence[str]) -> list[PairRecord]:
         """What came of the games among these versions: a record of each two that met, the one first that stands first
         in `versions`."""
-        async with self._snapshot() as read:
+        async with self._source.snapshot() as read:
             at = await venue_id(read, venue)
             ids = {number: name for name, number in (await version_numbers(read, versions)).items()}
             place = {version: number for number, version in enumerate(ids)}
-            found: dict[tuple[int, int], list[_Tally]] = defaultdict(list)
+            met: dict[tuple[int, int], list[_Tally]] = defaultdict(list)
             if len(ids) > 1:
                 for tally in await _tallies(read, at, "among", list(ids)):
                     if tally.black != tally.white:
                         first, second = sorted((tally.black, tally.white), key=place.__getitem__)
-                        found[first, second].append(tally)
-            times = await _ended(read, (tally.last for tallies in found.values() for tally in tallies))
-        pairs = sorted(found, key=lambda pair: (place[pair[0]], place[pair[1]]))
-        return [_record((ids[one], one), (ids[other], other), found[one, other], times) for one, other in pairs]
+                        met[first, second].append(tally)
+            times = await _ended(read, (tally.last for tallies in met.values() for tally in tallies))
+        pairs = sorted(met, key=lambda pair: (place[pair[0]], place[pair[1]]))
+        return [_record((ids[one], one), (ids[other], other), met[one, other], times) for one, other in pairs]
 
-    async def opponents(self, venue: str, version: str) -> list[OpponentRow]:
+    async def opponents(self, venue: VenueKey, version: str) -> list[OpponentRow]:
         """What came of a version's games against each of its opponents in a venue; who met it most comes first."""
-        async with self._snapshot() as read:
+        async with self._source.snapshot() as read:
             at = await venue_id(read, venue)
             me = await version_id(read, version)
             tallies = [*await _tallies(read, at, "as black", [me]), *await _tallies(read, at, "as white", [me])]
@@ -132,10 +139,10 @@ class RecordHistory(Reader):
             )
         return sorted(rows, key=lambda row: (-row.games, row.opponent.encode()))
 
-    async def verdicts(self, venue: str, versions: Sequence[str]) -> list[VerdictRow]:
+    async def verdicts(self, venue: VenueKey, versions: Sequence[str]) -> list[Ending]:
         """How the ended games of these versions (of one bot, say) in a venue ended, by their color."""
         counts: dict[tuple[str, str, str], int] = defaultdict(int)
-        async with self._snapshot() as read:
+        async with self._source.snapshot() as read:
             at = await venue_id(read, venue)
             ids = list((await version_numbers(read, versions)).values())
             for color, way in (("black", "as black"), ("white", "as white")):
@@ -144,7 +151,11 @@ class RecordHistory(Reader):
                     counts[color, row["reason"], _OUTCOMES[color][outcome]] += row["games"]
                 for tally in await _corrected(read, at, way, ids):
                     counts[color, tally.reason, _OUTCOMES[color][tally.outcome]] += tally.games
-        return [VerdictRow(*key, games) for key, games in sorted(counts.items()) if games]  # type: ignore[arg-type]
+        return [
+            Ending(color=color, reason=reason, outcome=outcome, games=games)
+            for (color, reason, outcome), games in sorted(counts.items())
+            if games
+        ]
 
 
 _OUTCOMES = {"black": ("won", "lost", "drawn", "none"), "white": ("lost", "won", "drawn", "none")}
@@ -188,32 +199,31 @@ async def _tallies(read: Read, venue: int, way: str, versions: Sequence[int]) ->
 
 async def _corrected(read: Read, venue: int, way: str, versions: Sequence[int]) -> list[_Tally]:
     """For each corrected game: one less of what it was, one more of what it is."""
-    found = []
+    tallies = []
     for row in await read(_AMENDED[way], venue=venue, versions=versions):
         sides = row["black_id"], row["white_id"], row["reason"]
         was = _outcome(row["reason"], row["winner"])
         now = _NONE if row["result"] in VOIDS else _DRAW if row["now"] is None else row["now"]
-        found += [_Tally(*sides, was, -1, 0), _Tally(*sides, now, 1, row["id"])]
-    return found
+        tallies += [
+            _Tally(*sides, outcome=was, games=-1, last=0),
+            _Tally(*sides, outcome=now, games=1, last=row["id"]),
+        ]
+    return tallies
 
 
 async def _ended(read: Read, games: Iterable[int]) -> dict[int, int | None]:
     """When these games ended."""
-    found: dict[int, int | None] = {}
-    wanted = sorted(set(games))
-    for at in range(0, len(wanted), _AT_ONCE):
-        rows = await read(_TIMES, ids=wanted[at : at + _AT_ONCE])
-        found.update((row["id"], row["ended_at"]) for row in rows)
-    return found
+    times: dict[int, int | None] = {}
+    for some in portions(sorted(set(games))):
+        times.update((row["id"], row["ended_at"]) for row in await read(_TIMES, ids=some))
+    return times
 
 
 async def _names(read: Read, versions: Iterable[int]) -> dict[int, str]:
-    found: dict[int, str] = {}
-    wanted = sorted(set(versions))
-    for at in range(0, len(wanted), _AT_ONCE):
-        rows = await read(_NAMES, ids=wanted[at : at + _AT_ONCE])
-        found.update((row["id"], row["wire_name"]) for row in rows)
-    return found
+    names: dict[int, str] = {}
+    for some in portions(sorted(set(versions))):
+        names.update((row["id"], row["wire_name"]) for row in await read(_NAMES, ids=some))
+    return names
 
 
 def _record(

@@ -1,0 +1,2 @@
+"""The read side: what anybody asks the database, a class a subject, put together by
+:class:`cgos_server.storage.history.History`."""

@@ -1,0 +1,472 @@
+"""The read side's answers about how ratings came about: every change by entries and refits, which games did it, and a
+version's history thinned to what a picture shows.
+
+Histories are thinned in the database, in an index alone; only the rows that are kept are read. Must not know: the
+formulas, pictures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from sqlalchemy import (
+    BigInteger,
+    BindParameter,
+    Column,
+    ColumnElement,
+    RowMapping,
+    Select,
+    Subquery,
+    and_,
+    bindparam,
+    case,
+    func,
+    literal_column,
+    or_,
+    select,
+)
+
+from cgos_server.storage import tables
+from cgos_server.storage.answers import RatingPoint, VersionGame
+from cgos_server.storage.game_answers import BandPoint
+from cgos_server.storage.reading.ledger import entry_of_change, is_game
+from cgos_server.storage.reading.refits import refit_of_point
+from cgos_server.storage.reading.source import (
+    ALL,
+    Read,
+    Subject,
+    VenueKey,
+    limited,
+    number,
+    portions,
+    value,
+    venue_id,
+    version_id,
+)
+
+_versions, _ledger, _changes = tables.versions, tables.ledger, tables.rating_changes
+_refits, _points = tables.refits, tables.refit_points
+
+REFIT: Final = "refit"
+"""What a :class:`RatingPoint` is called that no entry made."""
+
+_EXTRA: Final = 8
+"""Points of a band besides those at equal distances: of entries and of refits one over, the last, the lowest and the
+highest."""
+
+_SEQS_AT_ONCE: Final = 500
+
+_ME: BindParameter[int] = bindparam("me")
+_VENUE: BindParameter[int] = bindparam("venue")
+_SYSTEM: BindParameter[str] = bindparam("system")
+
+
+def _same_change(keys: Subquery) -> ColumnElement[bool]:
+    return and_(*(keys.c[column.name] == column for column in _changes.primary_key.columns))
+
+
+def _with_entries(keys: Subquery) -> Select[Any]:
+    """The changes of these keys with what their entries say."""
+    me: BindParameter[int] = bindparam("me", type_=BigInteger)
+    black = _ledger.c.black_id == me
+    mine = or_(black, _ledger.c.white_id == me)
+    other = case((black, _ledger.c.white_id), (_ledger.c.white_id == me, _ledger.c.black_id))
+    return (
+        select(
+            _changes,
+            _ledger.c.at,
+            _ledger.c.kind,
+            _ledger.c.game_id.label("game"),
+            _versions.c.wire_name.label("opponent"),
+            case((black, _ledger.c.score2), (mine, 2 - _ledger.c.score2)).label("score2"),
+        )
+        .join_from(keys, _changes, _same_change(keys))
+        .join(_ledger, entry_of_change)
+        .outerjoin(_versions, _versions.c.id == other)
+        .order_by(_changes.c.seq, _changes.c.system)
+    )
+
+
+def _changes_by(*conditions: ColumnElement[bool], newest: bool) -> Select[Any]:
+    """A version's first changes by one end. Their keys are found in the index alone: asked for whole rows, or without
+    a limit, SQLite would walk through all changes of the venue."""
+    keys = select(*_changes.primary_key.columns).where(
+        _changes.c.version_id == bindparam("me", type_=BigInteger),
+        _changes.c.venue_id == bindparam("venue"),
+        *conditions,
+    )
+    if newest:
+        keys = keys.order_by(_changes.c.seq.desc(), _changes.c.system.desc())
+    else:
+        keys = keys.order_by(_changes.c.seq)
+    return _with_entries(keys.limit(bindparam("some", type_=BigInteger)).subquery())
+
+
+def _refit_points_by() -> Select[Any]:
+    """What refits made of a version's rating."""
+    return (
+        select(_points, _refits.c.at)
+        .join_from(_points, _refits, refit_of_point)
+        .where(
+            _points.c.venue_id == bindparam("venue"),
+            _points.c.system == bindparam("system"),
+            _points.c.version_id == bindparam("me"),
+        )
+        .limit(bindparam("some", type_=BigInteger))
+    )
+
+
+def _refitted_at() -> ColumnElement[int]:
+    """When a refit was put in, by its key: joined, SQLite might walk through all refits."""
+    return select(_refits.c.at).where(refit_of_point).correlate(_points).scalar_subquery()
+
+
+def _games_by() -> ColumnElement[int]:
+    """How many rated games a version had when a refit was put in."""
+    last = (
+        select(func.max(_changes.c.seq))
+        .where(
+            _changes.c.version_id == _ME,
+            _changes.c.venue_id == _VENUE,
+            _changes.c.seq <= _points.c.applied,
+            _changes.c.system == _SYSTEM,
+        )
+        .correlate(_points)
+        .scalar_subquery()
+    )
+    return (
+        select(_changes.c.games)
+        .where(
+            _changes.c.venue_id == _VENUE,
+            _changes.c.seq == last,
+            _changes.c.system == _SYSTEM,
+            _changes.c.version_id == _ME,
+        )
+        .correlate(_points)
+        .scalar_subquery()
+    )
+
+
+class _Way(NamedTuple):
+    """What can be asked of one kind of a version's points: how many there are, the keys of each so-manieth one, of the
+    lowest and of the highest, and the points of some keys."""
+
+    size: Select[Any]
+    each: Select[Any]
+    lowest: Select[Any]
+    highest: Select[Any]
+    points: Select[Any]
+
+
+def _way(key: Column[int], mean: Column[float], points: Select[Any], *mine: ColumnElement[bool]) -> _Way:
+    place = func.row_number().over(order_by=key)
+    placed = select(key.label("key"), place.label("place")).where(*mine).subquery()
+    step, rest, last = (bindparam(name, type_=BigInteger) for name in ("step", "rest", "last"))
+    lowest, highest = (
+        select(key.label("key")).where(*mine).order_by(order, key).limit(1) for order in (mean, mean.desc())
+    )
+    return _Way(
+        size=select(func.count().label("rows")).select_from(key.table).where(*mine),
+        each=select(placed.c.key).where(or_(placed.c.place % step == rest, placed.c.place == last)),
+        lowest=lowest,
+        highest=highest,
+        points=points.where(*mine, key.in_(bindparam("keys", expanding=True))),
+    )
+
+
+# Built once: to build them takes longer than most answers.
+_CHANGES: Final = _changes_by(newest=True)
+_CHANGES_UNDER: Final = _changes_by(_changes.c.system == bindparam("system"), newest=True)
+_CHANGES_AFTER: Final = _changes_by(
+    _changes.c.system == bindparam("system"), _changes.c.seq > bindparam("after", type_=BigInteger), newest=False
+)
+_REFIT_POINTS: Final = _refit_points_by().order_by(_points.c.number.desc())
+_first_refit = select(_refits.c.system).where(_refits.c.venue_id == bindparam("venue")).order_by(_refits.c.system)
+_FIRST_REFITTED: Final = _first_refit.limit(1)
+_NEXT_REFITTED: Final = _first_refit.where(_refits.c.system > bindparam("after")).limit(1)
+_BY_ENTRIES: Final = _way(
+    _changes.c.seq,
+    _changes.c.after_mean,
+    select(*(_changes.c[name] for name in ("seq", "after_mean", "after_spread", "games")), _ledger.c.at).join_from(
+        _changes, _ledger, and_(_ledger.c.venue_id == _VENUE, _ledger.c.seq == _changes.c.seq)
+    ),
+    _changes.c.version_id == _ME,
+    _changes.c.venue_id == _VENUE,
+    _changes.c.system == _SYSTEM,
+)
+_BY_REFITS: Final = _way(
+    _points.c.number,
+    _points.c.mean,
+    select(
+        *(_points.c[name] for name in ("applied", "number", "mean", "spread")),
+        _refitted_at().label("at"),
+        _games_by().label("games"),
+    ),
+    _points.c.venue_id == _VENUE,
+    _points.c.system == _SYSTEM,
+    _points.c.version_id == _ME,
+)
+
+
+class Changes(Subject):
+    """The changes of ratings."""
+
+    async def latest(
+        self, version: str, venue: VenueKey, limit: int | None = None, system: str | None = None
+    ) -> list[RatingPoint]:
+        """Every change of a version's ratings in a venue by entries and by refits, or the latest `limit` ones; oldest
+        first. Under all rating systems unless one is named."""
+        some = limited(limit)
+        async with self._source.snapshot() as read:
+            at = await venue_id(read, venue)
+            me = await version_id(read, version)
+            if system is None:
+                changes = await read(_CHANGES, venue=at, me=me, some=some)
+            else:
+                changes = await read(_CHANGES_UNDER, venue=at, me=me, system=system, some=some)
+            rows = [_Changed(row["seq"], 0, row["system"], row) for row in changes]
+            for each in await _refitted(read, at) if system is None else [system]:
+                points = await read(_REFIT_POINTS, venue=at, me=me, system=each, some=some)
+                rows += [_Changed(row["applied"], row["number"], each, row) for row in points]
+            rows.sort(key=lambda changed: changed[:3])
+            return await _points_of(read, at, me, rows[-some:] if some else [])
+
+    async def page(
+        self, version: str, venue: VenueKey, system: str, after: tuple[int, int] = (0, 0), limit: int = 200
+    ) -> list[RatingPoint]:
+        """Changes of a version's rating in a venue by entries and by refits, oldest first, `limit` at most; the next
+        portion is `after` the last one's (seq, refit or 0)."""
+        async with self._source.snapshot() as read:
+            at = await venue_id(read, venue)
+            me = await version_id(read, version)
+            changes = await read(_CHANGES_AFTER, venue=at, me=me, system=system, after=after[0], some=limit)
+            points = await _refit_points_after(read, at, me=me, system=system, after=after, limit=limit)
+            rows = [_Changed(row["seq"], 0, system, row) for row in changes]
+            rows += [_Changed(row["applied"], row["number"], system, row) for row in points]
+            rows.sort(key=lambda changed: changed[:2])
+            return await _points_of(read, at, me, rows[:limit])
+
+    async def band(self, venue: VenueKey, version: str, system: str, points: int = 300) -> list[BandPoint]:
+        """A version's rating under a system over time, in order: every change by entries and refits, or where there are
+        more than `points` of those each so-manieth. The first, the last, the lowest and the highest are kept.
+
+        :param points: how many at most, but 16 at least
+        """
+        most = max(points, 2 * _EXTRA) - _EXTRA
+        async with self._source.snapshot() as read:
+            at = await venue_id(read, venue)
+            me = await version_id(read, version)
+            mine = {"me": me, "venue": at, "system": system}
+            sizes = [(await read(way.size, **mine))[0]["rows"] for way in (_BY_ENTRIES, _BY_REFITS)]
+            step = 1 if sum(sizes) <= points else -(-sum(sizes) // most)
+            seqs = await _thinned(read, _BY_ENTRIES, mine=mine, size=sizes[0], step=step)
+            numbers = await _thinned(read, _BY_REFITS, mine=mine, size=sizes[1], step=step)
+            marks = [
+                (row["seq"], 0, row["at"], row["after_mean"], row["after_spread"], row["games"])
+                for part in portions(seqs)
+                for row in await read(_BY_ENTRIES.points, keys=part, **mine)
+            ]
+            marks += [
+                (row["applied"], row["number"], row["at"], row["mean"], row["spread"], row["games"])
+                for part in portions(numbers)
+                for row in await read(_BY_REFITS.points, keys=part, **mine)
+            ]
+        return [
+            BandPoint(seq=seq, at=when, mean=mean, spread=spread, games=games or 0)
+            for seq, _, when, mean, spread, games in sorted(marks)
+        ]
+
+    async def games(self, version: str, venue: VenueKey, limit: int | None = None) -> list[VersionGame]:
+        """A version's rated games in the order of their entries, or the latest `limit` ones; corrections included."""
+        async with self._source.snapshot() as read:
+            at = await venue_id(read, venue)
+            me = await version_id(read, version)
+            some = ALL if limit is None else limit
+            games: list[VersionGame] = []
+            before = ALL
+            while len(games) < some:
+                # A version's changes lead to its games: there is one at least for each.
+                part = [
+                    row["seq"]
+                    for row in await read(
+                        select(_changes.c.seq)
+                        .where(_changes.c.version_id == me, _changes.c.venue_id == at, _changes.c.seq < before)
+                        .distinct()
+                        .order_by(_changes.c.seq.desc())
+                        .limit(min(some, _SEQS_AT_ONCE))
+                    )
+                ]
+                if not part:
+                    break
+                before = part[-1]
+                games += [_version_game(row, me) for row in await _games_of(read, at, me, part)]
+        return games[:some][::-1]
+
+
+class _Changed(NamedTuple):
+    """A row that changed a rating: by entry `seq`, or by refit number `refit` after it (0: none)."""
+
+    seq: int
+    refit: int
+    system: str
+    row: RowMapping
+
+
+class _Was(NamedTuple):
+    """A rating as it was last published."""
+
+    mean: float
+    spread: float
+    games: int
+
+
+async def _points_of(read: Read, venue: int, me: int, changes: Sequence[_Changed]) -> list[RatingPoint]:
+    """These changes as they are told, in their order: those by refits with where the rating was before."""
+    points: list[RatingPoint] = []
+    before: dict[str, _Was] = {}
+    for seq, refit, system, row in changes:
+        if not refit:
+            points.append(value(RatingPoint, row, refit=None))
+            before[system] = _Was(row["after_mean"], row["after_spread"], row["games"])
+            continue
+        was = before.get(system) or await _was(read, venue, me=me, system=system, applied=seq, refit=refit)
+        now = before[system] = _Was(row["mean"], row["spread"], 0 if was is None else was.games)
+        mean, spread, _ = was or now
+        points.append(
+            RatingPoint(
+                system=system,
+                seq=seq,
+                at=row["at"],
+                kind=REFIT,
+                game=None,
+                opponent=None,
+                score2=None,
+                before_mean=mean,
+                before_spread=spread,
+                after_mean=now.mean,
+                after_spread=now.spread,
+                games=now.games,
+                refit=refit,
+            )
+        )
+    return points
+
+
+def _latest_changes(venue: int, me: int, *conditions: ColumnElement[bool]) -> Select[Any]:
+    """The keys of a version's changes, latest first. They are found in the index alone: asked for whole rows, or
+    without a limit, SQLite would walk through all changes of the venue."""
+    return (
+        select(*_changes.primary_key.columns)
+        .where(_changes.c.version_id == me, _changes.c.venue_id == venue, *conditions)
+        .order_by(_changes.c.seq.desc(), _changes.c.system.desc())
+    )
+
+
+async def _refitted(read: Read, venue: int) -> list[str]:
+    """The systems that have refits, found by steps in an index."""
+    systems: list[str] = []
+    rows = await read(_FIRST_REFITTED, venue=venue)
+    while rows:
+        systems.append(rows[0]["system"])
+        rows = await read(_NEXT_REFITTED, venue=venue, after=systems[-1])
+    return systems
+
+
+async def _refit_points_after(
+    read: Read, venue: int, me: int, system: str, after: tuple[int, int], limit: int
+) -> Sequence[RowMapping]:
+    """The first refits that moved a version after an entry and a refit, oldest first: refits are put in by number."""
+    seq, refit = after
+    beyond = or_(
+        _points.c.applied > number(seq), and_(_points.c.applied == number(seq), _points.c.number > number(refit))
+    )
+    return await read(
+        select(_points, _refits.c.at)
+        .join_from(_points, _refits, refit_of_point)
+        .where(
+            _points.c.venue_id == venue,
+            _points.c.system == system,
+            _points.c.version_id == me,
+            _points.c.number > number(refit),
+            beyond,
+        )
+        .order_by(_points.c.number)
+        .limit(limit)
+    )
+
+
+async def _was(read: Read, venue: int, me: int, system: str, applied: int, refit: int) -> _Was | None:
+    """A version's rating before a refit; None where it had none."""
+    points = await read(
+        select(_points.c.applied, _points.c.mean, _points.c.spread)
+        .where(
+            _points.c.venue_id == venue,
+            _points.c.system == system,
+            _points.c.version_id == me,
+            _points.c.number < refit,
+        )
+        .order_by(_points.c.number.desc())
+        .limit(1)
+    )
+    latest = _latest_changes(venue, me, _changes.c.seq <= applied, _changes.c.system == system).limit(1).subquery()
+    changes = await read(select(_changes).join_from(latest, _changes, _same_change(latest)))
+    games = int(changes[0]["games"]) if changes else 0
+    if changes and not (points and points[0]["applied"] >= changes[0]["seq"]):
+        return _Was(changes[0]["after_mean"], changes[0]["after_spread"], games)
+    return _Was(points[0]["mean"], points[0]["spread"], games) if points else None
+
+
+async def _games_of(read: Read, venue: int, me: int, seqs: list[int]) -> Sequence[RowMapping]:
+    """The version's own games among these entries, latest first, with what they count as now."""
+    later = _ledger.alias("later")
+    corrected = (
+        select(later.c.seq)
+        .where(later.c.game_id == _ledger.c.game_id, later.c.kind == literal_column("'correction'"))
+        .order_by(later.c.seq.desc())
+        .limit(1)
+        .correlate(_ledger)
+        .scalar_subquery()
+    )
+    mine = (
+        select(_ledger, corrected.label("corrected"))
+        .where(
+            _ledger.c.venue_id == venue,
+            _ledger.c.seq.in_(seqs),
+            is_game,
+            or_(_ledger.c.black_id == me, _ledger.c.white_id == me),
+        )
+        .subquery()
+    )
+    return await read(
+        select(
+            mine,
+            case((mine.c.corrected.is_not(None), later.c.score2), else_=mine.c.score2).label("counts"),
+        )
+        .outerjoin_from(mine, later, and_(later.c.venue_id == mine.c.venue_id, later.c.seq == mine.c.corrected))
+        .order_by(mine.c.seq.desc())
+    )
+
+
+def _version_game(row: RowMapping, me: int) -> VersionGame:
+    black, counts = row["black_id"] == me, row["counts"]
+    return VersionGame(
+        seq=row["seq"],
+        game=row["game_id"],
+        at=row["at"],
+        opponent=row["white_id"] if black else row["black_id"],
+        color="black" if black else "white",
+        score2=counts if black or counts is None else 2 - counts,
+        repeat=bool(row["repeat"]) and row["corrected"] is None,
+    )
+
+
+async def _thinned(read: Read, way: _Way, mine: Mapping[str, Any], size: int, step: int) -> list[int]:
+    """The keys of each `step`-th row in their order, and of the last, the lowest and the highest one."""
+    if size == 0:
+        return []
+    keys = {row["key"] for row in await read(way.each, step=step, rest=1 % step, last=size, **mine)}
+    for end in (way.lowest, way.highest) if step > 1 else ():
+        (row,) = await read(end, **mine)
+        keys.add(row["key"])
+    return sorted(keys)

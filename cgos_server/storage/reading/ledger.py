@@ -1,0 +1,315 @@
+"""The read side's answers about the ledger: its entries, what was published after them, and corrections; all that a
+replay needs besides refits.
+
+Reads by keys and indexes only, so that a database of a million games answers as fast as a new one. Must not know: the
+formulas, how an answer is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from sqlalchemy import (
+    BigInteger,
+    BindParameter,
+    ColumnElement,
+    and_,
+    bindparam,
+    exists,
+    func,
+    literal,
+    literal_column,
+    or_,
+    select,
+    union_all,
+)
+
+from cgos_protocol.api.figures import LedgerEntry
+from cgos_server.core.rating.base import Entry, Kind
+from cgos_server.storage import tables
+from cgos_server.storage.answers import CorrectionRow, GameChange, PublishedChange
+from cgos_server.storage.reading.game_rows import SIDES
+from cgos_server.storage.reading.source import Read, Subject, VenueKey, bounded, limited, number, value, venue_id
+from cgos_server.storage.reading.stored import Counted, FirstRepeat
+
+_games, _versions, _ledger, _changes = tables.games, tables.versions, tables.ledger, tables.rating_changes
+_corrections, _venues = tables.corrections, tables.venues
+_black, _white, _other = (_versions.alias(side) for side in ("black", "white", "other"))
+_KINDS: Final = {kind.value: kind for kind in Kind}
+
+# Kinds are spelt out, so that SQLite sees that the partial indexes serve.
+is_game = _ledger.c.kind == literal_column("'game'")
+_is_correction = _ledger.c.kind == literal_column("'correction'")
+entry_of_change = and_(_ledger.c.venue_id == _changes.c.venue_id, _ledger.c.seq == _changes.c.seq)
+
+_GAME = bindparam("game", type_=BigInteger)
+_GAMES = bindparam("games", type_=BigInteger, expanding=True)
+_VENUE: BindParameter[int] = bindparam("venue")
+_AFTER = bindparam("after", type_=BigInteger)
+_SOME = bindparam("some", type_=BigInteger)
+_first, _earlier, _taken_back = _ledger.alias("first"), _corrections.alias("earlier"), _ledger.alias("taken_back")
+
+# Built once: to build them takes longer than most answers.
+_LAST: Final = select(_ledger.c.seq).where(_ledger.c.venue_id == _VENUE).order_by(_ledger.c.seq.desc()).limit(1)
+_CHANGED: Final = (
+    select(_changes, _versions.c.wire_name.label("version"), _ledger.c.game_id.label("game"))
+    .join_from(_ledger, _changes, entry_of_change)
+    .join(_versions, _versions.c.id == _changes.c.version_id)
+    .where(is_game, _ledger.c.game_id.in_(_GAMES))
+    .order_by(_changes.c.system, _changes.c.version_id)
+)
+_REPEATED: Final = (
+    select(_first.c.game_id)
+    .join_from(
+        _ledger,
+        _first,
+        and_(
+            *(_first.c[name] == _ledger.c[name] for name in ("black_id", "white_id", "digest", "venue_id")),
+            _first.c.kind == literal_column("'game'"),
+            _first.c.seq < _ledger.c.seq,
+        ),
+    )
+    .where(_ledger.c.game_id == _GAME, is_game, _ledger.c.repeat != 0)
+    .order_by(_first.c.seq)
+    .limit(1)
+)
+_was = (
+    select(_earlier.c.result)
+    .where(_earlier.c.game_id == _corrections.c.game_id, _earlier.c.id < _corrections.c.id)
+    .order_by(_earlier.c.id.desc())
+    .limit(1)
+    .correlate(_corrections)
+    .scalar_subquery()
+)
+_CORRECTED: Final = (
+    select(
+        _corrections,
+        _corrections.c.game_id.label("game"),
+        _venues.c.name.label("venue"),
+        func.coalesce(_was, _games.c.result, literal("")).label("was"),
+    )
+    .join_from(_corrections, _games, _games.c.id == _corrections.c.game_id)
+    .join(_venues, _venues.c.id == _games.c.venue_id)
+    .order_by(_corrections.c.id)
+)
+_CORRECTED_GAMES: Final = _CORRECTED.where(_corrections.c.game_id.in_(_GAMES))
+_ENTRIES: Final = (
+    select(
+        *(_ledger.c[name] for name in ("seq", "kind", "score2", "value", "sd", "was2", "repeat", "at")),
+        *(_ledger.c[f"{name}_id"].label(name) for name in ("version", "black", "white", "other")),
+    )
+    .where(_ledger.c.venue_id == _VENUE, _ledger.c.seq > _AFTER)
+    .order_by(_ledger.c.seq)
+    .limit(_SOME)
+)
+_NAMED: Final = (
+    select(
+        _ledger,
+        _ledger.c.game_id.label("game"),
+        *(
+            side.c.wire_name.label(name)
+            for name, side in (("version", _versions), ("black", _black), ("white", _white), ("other", _other))
+        ),
+    )
+    .outerjoin(_versions, _versions.c.id == _ledger.c.version_id)
+    .outerjoin(_black, _black.c.id == _ledger.c.black_id)
+    .outerjoin(_white, _white.c.id == _ledger.c.white_id)
+    .outerjoin(_other, _other.c.id == _ledger.c.other_id)
+    .where(_ledger.c.venue_id == _VENUE, _ledger.c.seq > _AFTER)
+    .order_by(_ledger.c.seq)
+    .limit(_SOME)
+)
+_counted_columns = [_ledger.c[name] for name in ("seq", "kind", "score2", "digest", "repeat")]
+_COUNTED: Final = union_all(
+    select(*_counted_columns).where(_ledger.c.game_id == _GAME, is_game),
+    select(*_counted_columns).where(_ledger.c.game_id == _GAME, _is_correction),
+).order_by("seq")
+_correction_of_it = and_(
+    _taken_back.c.game_id == _ledger.c.game_id, _taken_back.c.kind == literal_column("'correction'")
+)
+_changed_score = or_(_taken_back.c.score2.is_(None), _taken_back.c.score2 != _ledger.c.score2)
+_DIGESTS: Final = (
+    select(*(_ledger.c[name] for name in ("seq", "black_id", "white_id", "digest")))
+    .where(_ledger.c.venue_id == _VENUE, _ledger.c.seq > _AFTER, is_game, _ledger.c.digest.is_not(None))
+    .where(~exists().where(_correction_of_it, _changed_score))
+    .order_by(_ledger.c.seq)
+    .limit(_SOME)
+)
+_FIRST_REPEAT: Final = (
+    select(_ledger.c.game_id, _ledger.c.score2)
+    .where(_ledger.c.venue_id == _VENUE, is_game, _ledger.c.repeat == literal_column("1"))
+    .where(*(_ledger.c[name] == bindparam(name) for name in ("black_id", "white_id", "digest")))
+    .where(~exists().where(_correction_of_it))
+    .order_by(_ledger.c.seq)
+    .limit(literal_column("1"))
+)
+
+
+class Ledger(Subject):
+    """The numbered entries of venues."""
+
+    async def entries(self, venue: VenueKey, after: int = 0, limit: int | None = None) -> list[Entry]:
+        """A venue's entries from `after` + 1 on as a rating system takes them, `limit` at most. A million of them at
+        once take seconds of the event loop; portions of some thousands do not."""
+        async with self._source.snapshot() as read:
+            rows = await read(_ENTRIES, venue=await venue_id(read, venue), after=bounded(after), some=limited(limit))
+        return [
+            Entry(
+                seq=row["seq"],
+                kind=_KINDS[row["kind"]],
+                version=row["version"],
+                black=row["black"],
+                white=row["white"],
+                score2=row["score2"],
+                value=row["value"],
+                sd=row["sd"],
+                other=row["other"],
+                was2=row["was2"],
+                repeat=row["repeat"] != 0,
+                at=row["at"],
+            )
+            for row in rows
+        ]
+
+    async def named(self, venue: VenueKey, after: int = 0, limit: int | None = None) -> list[LedgerEntry]:
+        """The same entries by names, as they are published."""
+        async with self._source.snapshot() as read:
+            rows = await read(_NAMED, venue=await venue_id(read, venue), after=bounded(after), some=limited(limit))
+        return [
+            value(
+                LedgerEntry,
+                row,
+                repeat=bool(row["repeat"]),
+                digest=None if row["digest"] is None else f"{row['digest']:#018x}",
+            )
+            for row in rows
+        ]
+
+    async def last_entry(self, venue: VenueKey) -> int:
+        """The number of a venue's last entry, 0 for none."""
+        async with self._source.snapshot() as read:
+            return await last_entry(read, await venue_id(read, venue))
+
+    async def entry_at(self, venue: VenueKey, at_ms: int) -> int:
+        """The number of a venue's last entry at or before a time (Unix ms), 0 for none, by bisection: entries are taken
+        to be in the order of their times."""
+        async with self._source.snapshot() as read:
+            at = await venue_id(read, venue)
+            low, high = 0, await last_entry(read, at)
+            # Entries are numbered without gaps.
+            while low < high:
+                middle = (low + high + 1) // 2
+                rows = await read(select(_ledger.c.at).where(_ledger.c.venue_id == at, _ledger.c.seq == number(middle)))
+                if rows[0]["at"] <= at_ms:
+                    low = middle
+                else:
+                    high = middle - 1
+        return low
+
+    async def corrections(self, game: int | None = None, venue: VenueKey | None = None) -> list[CorrectionRow]:
+        """What operators corrected, oldest first; in one game or one venue where that is named."""
+        async with self._source.snapshot() as read:
+            conditions: list[ColumnElement[bool]] = []
+            if game is not None:
+                conditions.append(_corrections.c.game_id == number(game))
+            if venue is not None:
+                # Not by an index, so that SQLite goes from the few corrections to their games and not the other way.
+                conditions.append(_games.c.venue_id + 0 == await venue_id(read, venue))
+            rows = await read(_CORRECTED.where(*conditions))
+        return [value(CorrectionRow, row, winner=SIDES.get(row["winner"])) for row in rows]
+
+    async def amended(self, venue: VenueKey) -> dict[int, int | None]:
+        """Entry of a corrected game, or of the first correction of a game without an entry of its own -> what it counts
+        as now: half points for Black, None for nothing."""
+        columns = [_ledger.c[name] for name in ("seq", "game_id", "score2")]
+        async with self._source.snapshot() as read:
+            # Not by the key, so that SQLite goes through the few corrections and not through all of the entries.
+            here = _ledger.c.venue_id + 0 == await venue_id(read, venue)
+            corrected = select(_ledger.c.game_id).where(here, _is_correction)
+            rows = await read(
+                union_all(
+                    select(*columns).where(here, _is_correction),
+                    select(*columns).where(_ledger.c.game_id.in_(corrected), is_game),
+                ).order_by("seq")
+            )
+        first: dict[int, int] = {}
+        now: dict[int, int | None] = {}
+        for row in rows:
+            now[first.setdefault(row["game_id"], row["seq"])] = row["score2"]
+        return now
+
+    async def published(
+        self, venue: VenueKey, system: str, after: int = 0, limit: int = 10_000
+    ) -> list[PublishedChange]:
+        """What the entries from `after` + 1 to `after` + `limit` did to ratings under a system, in the order of entries
+        and version ids. Entries without a change have no row: go on to :meth:`last_entry`, not until nothing comes."""
+        async with self._source.snapshot() as read:
+            rows = await read(
+                select(_changes, _changes.c.version_id.label("version"))
+                .where(
+                    _changes.c.venue_id == await venue_id(read, venue),
+                    _changes.c.seq > number(after),
+                    _changes.c.seq <= number(after + limit),
+                    _changes.c.system == system,
+                )
+                .order_by(_changes.c.seq, _changes.c.version_id)
+            )
+        return [value(PublishedChange, row) for row in rows]
+
+    async def digests(
+        self, venue: VenueKey, after: int = 0, limit: int | None = None
+    ) -> list[tuple[int, int, int, int]]:
+        """(entry, black, white, digest) of every GAME entry above `after` that has a digest and counts as it was
+        played, in order, `limit` at most."""
+        async with self._source.snapshot() as read:
+            rows = await read(_DIGESTS, venue=await venue_id(read, venue), after=bounded(after), some=limited(limit))
+        return [(row["seq"], row["black_id"], row["white_id"], row["digest"]) for row in rows]
+
+    async def counted(self, game_id: int) -> Counted | None:
+        """What the ledger says of an ended game, corrections included; None where it has no entry there."""
+        counted = None
+        for row in await self._source.rows(_COUNTED, game=game_id):
+            score2 = row["score2"]
+            if row["kind"] == Kind.GAME:
+                counted = value(Counted, row, repeat=row["repeat"] != 0, ruled=False)
+            else:
+                counted = counted or Counted(None, None, None, repeat=False, ruled=False)
+                ruled = counted.ruled or counted.score2 != score2
+                counted = counted._replace(score2=score2, repeat=False, ruled=ruled)
+        return counted
+
+    async def first_repeat(self, venue: VenueKey, black: int, white: int, digest: int) -> FirstRepeat | None:
+        """The earliest uncorrected game between these two that was marked as a repeat with this digest, or None."""
+        async with self._source.snapshot() as read:
+            at = await venue_id(read, venue)
+            rows = await read(_FIRST_REPEAT, venue=at, black_id=black, white_id=white, digest=digest)
+        return value(FirstRepeat, rows[0]) if rows else None
+
+
+async def last_entry(read: Read, venue: int) -> int:
+    """The number of a venue's last entry, 0 for none."""
+    rows = await read(_LAST, venue=venue)
+    return int(rows[0]["seq"]) if rows else 0
+
+
+async def changes_of_games(read: Read, games: Sequence[int]) -> dict[int, list[GameChange]]:
+    """What each of these games did to ratings."""
+    changes: dict[int, list[GameChange]] = {game: [] for game in games}
+    for row in await read(_CHANGED, games=games):
+        changes[row["game"]].append(value(GameChange, row))
+    return changes
+
+
+async def repeated_by(read: Read, game_id: int) -> int | None:
+    """The earliest game with the same moves and result, where this one was marked as a repeat of it."""
+    rows = await read(_REPEATED, game=game_id)
+    return int(rows[0]["game_id"]) if rows else None
+
+
+async def corrections_of_games(read: Read, games: Sequence[int]) -> dict[int, list[CorrectionRow]]:
+    """Each of these games' corrections, oldest first."""
+    corrections: dict[int, list[CorrectionRow]] = {game: [] for game in games}
+    for row in await read(_CORRECTED_GAMES, games=games):
+        corrections[row["game_id"]].append(value(CorrectionRow, row, winner=SIDES.get(row["winner"])))
+    return corrections

@@ -1,0 +1,370 @@
+"""The read side's answers about ratings: who stands or stood where, and at which place.
+
+Reads by keys and indexes only, so that a database of a million games answers as fast as a new one. Must not know: the
+formulas, how an answer is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any, Final
+
+from sqlalchemy import (
+    BigInteger,
+    BindParameter,
+    Column,
+    ColumnElement,
+    RowMapping,
+    Select,
+    Subquery,
+    and_,
+    bindparam,
+    case,
+    func,
+    literal_column,
+    select,
+)
+
+from cgos_protocol.errors import Code, NotFound
+from cgos_server.core.rating.base import Kind
+from cgos_server.storage import tables
+from cgos_server.storage.answers import RankedRow, Standing
+from cgos_server.storage.functions import bytewise, greater
+from cgos_server.storage.reading.ledger import entry_of_change, is_game, last_entry
+from cgos_server.storage.reading.source import ALL, Read, Subject, VenueKey, limited, number, portions, value, venue_id
+from cgos_server.storage.reading.stored import Shown
+
+_games, _versions, _ledger, _changes = tables.games, tables.versions, tables.ledger, tables.rating_changes
+_ratings, _refits, _points, _venues = tables.ratings, tables.refits, tables.refit_points, tables.venues
+
+_FEW: Final = 4
+"""Versions for which those before them are counted; for more, all are ranked."""
+
+_is_about_anchors = _ledger.c.kind.in_([literal_column("'anchor'"), literal_column("'unanchor'")])
+
+
+def _standings(*conditions: ColumnElement[bool]) -> Select[Any]:
+    """The first `some` standings. Last games are looked for only for those."""
+    first = (
+        select(_ratings, _versions.c.wire_name.label("version"))
+        .join_from(_ratings, _versions, _versions.c.id == _ratings.c.version_id)
+        .where(_ratings.c.venue_id == bindparam("venue"), *conditions)
+        .order_by(_ratings.c.mean.desc(), bytewise(_versions.c.wire_name))
+        .limit(bindparam("some", type_=BigInteger))
+        .subquery("first")
+    )
+    latest = greater(_latest(_games.c.black_id, first), _latest(_games.c.white_id, first))
+    rated = select(first, latest.label("last_game")).subquery("rated")
+    return (
+        select(rated, func.coalesce(_games.c.ended_at, _games.c.started_at).label("last_game_at"))
+        .join_from(rated, _games, _games.c.id == rated.c.last_game, isouter=True)
+        .order_by(rated.c.mean.desc(), bytewise(rated.c.version))
+    )
+
+
+def _latest(side: Column[int], rated: Subquery) -> ColumnElement[int]:
+    """The latest game of a rated version on one side of the board, 0 for none: a step in that side's index."""
+    latest = (
+        select(_games.c.id)
+        .where(side == rated.c.version_id, _games.c.venue_id == rated.c.venue_id)
+        .order_by(_games.c.id.desc())
+        .limit(1)
+        .correlate(rated)
+        .scalar_subquery()
+    )
+    return func.coalesce(latest, 0)
+
+
+def _ranked() -> Select[Any]:
+    """Ratings with their places, by counting who is before."""
+    others, names = _ratings.alias("others"), _versions.alias("names")
+    beside = and_(others.c.venue_id == _ratings.c.venue_id, others.c.system == _ratings.c.system, others.c.games > 0)
+    better = select(func.count()).where(beside, others.c.mean > _ratings.c.mean)
+    # Names are looked up for equals alone, of which there are few.
+    equal = (
+        select(func.count())
+        .select_from(others)
+        .join(names, names.c.id == others.c.version_id)
+        .where(beside, others.c.mean == _ratings.c.mean, bytewise(names.c.wire_name) < bytewise(_versions.c.wire_name))
+    )
+    before = better.correlate(_ratings).scalar_subquery() + equal.correlate(_ratings, _versions).scalar_subquery()
+    return _with_names(select(_ratings, case((_ratings.c.games > 0, 1 + before)).label("rank")))
+
+
+def _all_ranked() -> Select[Any]:
+    """Ratings with their places, by sorting all."""
+    place = func.row_number().over(
+        partition_by=(_ratings.c.venue_id, _ratings.c.system, _ratings.c.games > 0),
+        order_by=(_ratings.c.mean.desc(), bytewise(_versions.c.wire_name)),
+    )
+    rank = case((_ratings.c.games > 0, place)).label("rank")
+    placed = _with_names(select(_ratings, rank)).order_by(None).subquery("placed")
+    return (
+        select(placed)
+        .where(placed.c.version.in_(_NAMES))
+        .order_by(placed.c.venue_id, placed.c.system, placed.c.mean.desc())
+    )
+
+
+def _with_names(ratings: Select[Any]) -> Select[Any]:
+    return (
+        ratings.add_columns(_versions.c.wire_name.label("version"), _venues.c.name.label("venue"))
+        .join_from(_ratings, _versions, _versions.c.id == _ratings.c.version_id)
+        .join(_venues, _venues.c.id == _ratings.c.venue_id)
+        .order_by(_ratings.c.venue_id, _ratings.c.system, _ratings.c.mean.desc())
+    )
+
+
+# Built once: to build them takes longer than most answers.
+_VENUE: BindParameter[int] = bindparam("venue")
+_SYSTEM: BindParameter[str] = bindparam("system")
+_STANDINGS: Final = _standings()
+_STANDINGS_UNDER: Final = _standings(_ratings.c.system == _SYSTEM)
+_PLAYED_UNDER: Final = _standings(_ratings.c.system == _SYSTEM, _ratings.c.games > 0)
+_NAMES: BindParameter[Any] = bindparam("versions", expanding=True)
+_RATED: Final = (
+    select(_ratings.c.system, func.count().label("versions"))
+    .where(_ratings.c.venue_id == bindparam("venue"))
+    .group_by(_ratings.c.system)
+)
+_RANKED: Final = _ranked().where(_versions.c.wire_name.in_(_NAMES), _ratings.c.venue_id.in_(select(_venues.c.id)))
+_ALL_RANKED: Final = _all_ranked()
+_MEANS: Final = (
+    select(_versions.c.wire_name, _ratings.c.mean)
+    .join_from(_versions, _ratings, _versions.c.id == _ratings.c.version_id)
+    .where(
+        _ratings.c.venue_id == bindparam("venue"),
+        _ratings.c.system == bindparam("system"),
+        _versions.c.wire_name.in_(_NAMES),
+    )
+)
+_SHOWN: Final = select(*(_ratings.c[name] for name in ("version_id", *Shown._fields))).where(
+    _ratings.c.venue_id == _VENUE, _ratings.c.system == _SYSTEM
+)
+_LAST_PUBLISHED: Final = (
+    select(_ratings.c.system, func.max(_ratings.c.seq).label("seq"))
+    .where(_ratings.c.venue_id == _VENUE)
+    .group_by(_ratings.c.system)
+)
+
+
+class Ratings(Subject):
+    """Ratings as they are published."""
+
+    async def standings(
+        self,
+        venue: VenueKey,
+        system: str | None = None,
+        as_of: int | None = None,
+        limit: int | None = None,
+        played: bool = False,
+    ) -> list[Standing]:
+        """Every rated version of a venue, highest mean first; under all rating systems unless one is named.
+
+        :param as_of: as they were published after this entry and the refits that came before the next one; a version
+            that had not entered is left out. Means and spreads of a refit are known to 0.1
+        :param limit: only so many, the first ones
+        :param played: only with a rated game; of now and under a system that is named
+        :raises Refused: where the ledger has no such entry
+        """
+        async with self._source.snapshot() as read:
+            at = await venue_id(read, venue)
+            if as_of is None:
+                return await _standings_now(read, at, system=system, limit=limit, played=played)
+            last = await last_entry(read, at)
+            if not 0 <= as_of <= last:
+                raise NotFound(
+                    Code.NO_ENTRY,
+                    f"The ledger of {venue} has no entry {as_of}: its entries are 1 to {last}."
+                    if last
+                    else f"The ledger of {venue} has no entry {as_of}: it is still empty.",
+                )
+            return (await _standings_then(read, at, system, as_of))[:limit]
+
+    async def rated_counts(self, venue: VenueKey) -> dict[str, int]:
+        """Rating system -> how many versions it has rated in a venue."""
+        async with self._source.snapshot() as read:
+            at = await venue_id(read, venue)
+            rows = await read(_RATED, venue=at)
+        return {row["system"]: row["versions"] for row in rows}
+
+    async def ranked(self, versions: Sequence[str]) -> list[RankedRow]:
+        """Where these versions stand in all venues under all rating systems; by venue, system and rank."""
+        names = list(dict.fromkeys(versions))
+        async with self._source.snapshot() as read:
+            rows = await read(_RANKED if len(names) <= _FEW else _ALL_RANKED, versions=names)
+        return [value(RankedRow, row, provisional=bool(row["provisional"]), anchor=bool(row["anchor"])) for row in rows]
+
+    async def means(self, venue: VenueKey, system: str, versions: Collection[str]) -> dict[str, float]:
+        """The published means of these versions, by wire name; those that are not rated there are left out."""
+        means: dict[str, float] = {}
+        async with self._source.snapshot() as read:
+            at = await venue_id(read, venue)
+            for some in portions(sorted(set(versions))):
+                rows = await read(_MEANS, venue=at, system=system, versions=some)
+                means |= {row["wire_name"]: row["mean"] for row in rows}
+        return means
+
+    # -- as the live server goes on with them
+
+    async def shown(self, venue: VenueKey, system: str) -> dict[int, Shown]:
+        """Version id -> what is stored of its rating under this system now."""
+        async with self._source.snapshot() as read:
+            rows = await read(_SHOWN, venue=await venue_id(read, venue), system=system)
+        return {
+            row["version_id"]: value(Shown, row, provisional=row["provisional"] != 0, anchor=row["anchor"] != 0)
+            for row in rows
+        }
+
+    async def last_published(self, venue: VenueKey) -> dict[str, int]:
+        """Rating system -> the last entry whose changes it published in this venue."""
+        async with self._source.snapshot() as read:
+            rows = await read(_LAST_PUBLISHED, venue=await venue_id(read, venue))
+        return {row["system"]: row["seq"] for row in rows}
+
+
+async def _standings_now(read: Read, venue: int, system: str | None, limit: int | None, played: bool) -> list[Standing]:
+    some = limited(limit)
+    if system is None:
+        rows = await read(_STANDINGS, venue=venue, some=some)
+    else:
+        rows = await read(_PLAYED_UNDER if played else _STANDINGS_UNDER, venue=venue, system=system, some=some)
+    return [
+        value(
+            Standing,
+            row,
+            provisional=bool(row["provisional"]),
+            anchor=bool(row["anchor"]),
+            last_game=row["last_game"] or None,
+        )
+        for row in rows
+    ]
+
+
+def _rated_by(venue: int, system: str | None, as_of: int) -> Subquery:
+    """Every rated version with its last change up to entry `as_of`, and whether it was an anchor then."""
+    then = number(as_of)
+    changed = (
+        select(_changes.c.seq)
+        .where(
+            _changes.c.version_id == _ratings.c.version_id,
+            _changes.c.venue_id == _ratings.c.venue_id,
+            _changes.c.seq <= then,
+            _changes.c.system == _ratings.c.system,
+        )
+        .order_by(_changes.c.seq.desc())
+        .limit(1)
+        .correlate(_ratings)
+        .scalar_subquery()
+    )
+    anchored = (
+        select(_ledger.c.kind)
+        .where(
+            _ledger.c.version_id == _ratings.c.version_id,
+            # Not by its key, so that SQLite looks at this version's few entries and not at all of the venue's.
+            _ledger.c.venue_id + 0 == _ratings.c.venue_id,
+            _ledger.c.seq <= then,
+            _is_about_anchors,
+        )
+        .order_by(_ledger.c.seq.desc())
+        .limit(1)
+        .correlate(_ratings)
+        .scalar_subquery()
+    )
+    return (
+        select(_ratings, _versions.c.wire_name, changed.label("changed"), anchored.label("anchored"))
+        .join_from(_ratings, _versions, _versions.c.id == _ratings.c.version_id)
+        .where(*_under(venue, system))
+        # The limit keeps it apart: PostgreSQL expects next to no rows from the joins below, and would walk through all
+        # versions for each.
+        .limit(ALL)
+        .subquery()
+    )
+
+
+async def _standings_then(read: Read, venue: int, system: str | None, as_of: int) -> list[Standing]:
+    rated = _rated_by(venue, system, as_of)
+    rows = await read(
+        select(
+            rated,
+            _changes.c.after_mean,
+            _changes.c.after_spread,
+            _changes.c.games.label("games_then"),
+            case((is_game, _ledger.c.game_id)).label("last_game"),
+            case((is_game, _ledger.c.at)).label("last_game_at"),
+        )
+        .join_from(
+            rated,
+            _changes,
+            and_(
+                _changes.c.seq == rated.c.changed,
+                *(_changes.c[name] == rated.c[name] for name in ("venue_id", "system", "version_id")),
+            ),
+        )
+        .join(_ledger, entry_of_change)
+    )
+    points: dict[tuple[str, int], RowMapping] = {}
+    for each in {row["system"] for row in rows}:
+        for point in await _points_then(read, venue, each, as_of):
+            points[each, point["version_id"]] = point
+    standings = [_standing_then(row, points.get((row["system"], row["version_id"])), as_of) for row in rows]
+    return sorted(standings, key=lambda standing: (-standing.mean, standing.version.encode()))
+
+
+def _standing_then(row: RowMapping, point: RowMapping | None, as_of: int) -> Standing:
+    still = row["seq"] <= as_of
+    mean, spread, seq = row["after_mean"], row["after_spread"], row["changed"]
+    if point is not None and point["applied"] >= seq:
+        mean, spread, seq = point["mean"], point["spread"], point["applied"]
+    if still:
+        mean, spread, seq = row["mean"], row["spread"], row["seq"]
+    return Standing(
+        system=row["system"],
+        version=row["wire_name"],
+        mean=mean,
+        spread=spread,
+        games=row["games_then"],
+        provisional=bool(row["provisional"]) if still else None,
+        anchor=row["anchored"] == Kind.ANCHOR,
+        last_game=row["last_game"],
+        last_game_at=row["last_game_at"],
+        seq=seq,
+    )
+
+
+async def _points_then(read: Read, venue: int, system: str, as_of: int) -> Sequence[RowMapping]:
+    """Where the refits up to an entry had put each version that they ever moved."""
+    latest = await read(
+        select(_refits.c.number)
+        .where(_refits.c.venue_id == venue, _refits.c.system == system, _refits.c.applied <= number(as_of))
+        .order_by(_refits.c.applied.desc(), _refits.c.number.desc())
+        .limit(1)
+    )
+    if not latest:
+        return []
+    # Each column by its own step in the index: joined with the points, SQLite might walk through all of them.
+    rows = await read(
+        select(
+            _ratings.c.version_id,
+            *(
+                select(_points.c[name])
+                .where(
+                    _points.c.venue_id == _ratings.c.venue_id,
+                    _points.c.system == _ratings.c.system,
+                    _points.c.version_id == _ratings.c.version_id,
+                    _points.c.number <= latest[0]["number"],
+                )
+                .order_by(_points.c.number.desc())
+                .limit(1)
+                .correlate(_ratings)
+                .scalar_subquery()
+                .label(name)
+                for name in ("applied", "mean", "spread")
+            ),
+        ).where(*_under(venue, system))
+    )
+    return [row for row in rows if row["applied"] is not None]
+
+
+def _under(venue: int, system: str | None) -> list[ColumnElement[bool]]:
+    return [_ratings.c.venue_id == venue, *([] if system is None else [_ratings.c.system == system])]

@@ -1,0 +1,131 @@
+"""The read side's answers about the server as a whole: its venues, how much there is, what was done to it, and where
+numbers go on.
+
+Must not know: who may see what, how an answer is shown.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Final
+
+from sqlalchemy import ColumnElement, func, or_, select
+
+from cgos_protocol.api.people import AuditEntry
+from cgos_server.storage import tables
+from cgos_server.storage.answers import Counts, VenueRow
+from cgos_server.storage.reading.source import Read, Subject, decoded, number, value
+from cgos_server.storage.reading.stored import NextIds
+
+_games, _moves, _venues, _bots, _versions = tables.games, tables.moves, tables.venues, tables.bots, tables.versions
+_audit, _connections = tables.audit, tables.connections
+_LATEST: Final = 1_000
+"""Games that are looked through for the last sign of life: more than run at once in most places."""
+
+_unfinished = select(_games.c.id).where(_games.c.result.is_(None))
+_NUMBERED: Final = {
+    "owner": tables.owners,
+    "bot": tables.bots,
+    "version": tables.versions,
+    "token": tables.tokens,
+    "connection": tables.connections,
+    "round": tables.rounds,
+    "game": tables.games,
+    "access": tables.access,
+    "webhook": tables.webhooks,
+}
+
+# Built once: to build them takes longer than most answers.
+_NEXT_IDS: Final = select(
+    *(
+        select(func.coalesce(func.max(table.c.id), 0) + 1).scalar_subquery().label(name)
+        for name, table in _NUMBERED.items()
+    )
+)
+_LEFT_OPEN: Final = (
+    select(_connections.c.id, _connections.c.opened_at)
+    .where(_connections.c.closed_at.is_(None))
+    .order_by(_connections.c.id)
+)
+_latest_games = select(_games.c.started_at, _games.c.ended_at).order_by(_games.c.id.desc()).limit(_LATEST).subquery()
+_LAST_SIGNS: Final = select(
+    select(func.max(_latest_games.c.started_at)).scalar_subquery().label("started"),
+    select(func.max(_latest_games.c.ended_at)).scalar_subquery().label("ended"),
+    select(func.max(_moves.c.at)).where(_moves.c.game_id.in_(_unfinished)).scalar_subquery().label("moved"),
+)
+_ENDED: Final = (
+    select(_games.c.reason, func.count().label("games"), func.sum(_games.c.plies).label("moves"))
+    .where(_games.c.reason.is_not(None))
+    # In the order of an index, so that nothing need be sorted.
+    .group_by(_games.c.venue_id, _games.c.reason)
+)
+_COUNTS: Final = select(
+    *(
+        counted.scalar_subquery().label(name)
+        for name, counted in {
+            "created_at": select(tables.server.c.created_at),
+            "bots": select(func.count()).select_from(_bots),
+            "versions": select(func.count()).select_from(_versions),
+            "running": select(func.count()).select_from(_unfinished.subquery()),
+            "moves": select(func.count()).where(_moves.c.game_id.in_(_unfinished)),
+        }.items()
+    )
+)
+
+
+class Server(Subject):
+    """The server as a whole."""
+
+    async def venues(self) -> list[VenueRow]:
+        """All venues, oldest first."""
+        rows = await self._source.rows(select(_venues).order_by(_venues.c.id))
+        return [value(VenueRow, row, fixed=decoded(row["fixed"])) for row in rows]
+
+    async def audit(
+        self,
+        limit: int,
+        before: int | None = None,
+        actor: str | None = None,
+        action: str | None = None,
+        subject: str | None = None,
+    ) -> list[AuditEntry]:
+        """What people did to the server, newest first; the next page is `before` the last one's id."""
+        conditions: list[ColumnElement[bool]] = [
+            column == wanted
+            for column, wanted in ((_audit.c.action, action), (_audit.c.subject, subject))
+            if wanted is not None
+        ]
+        if actor is not None:  # who came by the pages stands with the address: "name (address)"
+            conditions.append(or_(_audit.c.actor == actor, _audit.c.actor.startswith(f"{actor} (", autoescape=True)))
+        if before is not None:
+            conditions.append(_audit.c.id < number(before))
+        rows = await self._source.rows(select(_audit).where(*conditions).order_by(_audit.c.id.desc()).limit(limit))
+        return [value(AuditEntry, row, detail=decoded(row["detail"])) for row in rows]
+
+    async def counts(self) -> Counts:
+        """How much there is."""
+        async with self._source.snapshot() as read:
+            reasons = await read(_ENDED)
+            (row,) = await read(_COUNTS)
+        ended: dict[str, int] = defaultdict(int)
+        for reason in reasons:
+            ended[reason["reason"]] += reason["games"]
+        return value(Counts, row, ended=dict(ended), moves=row["moves"] + sum(reason["moves"] for reason in reasons))
+
+    # -- as a start asks
+
+    async def next_ids(self) -> NextIds:
+        """The next free number of each kind that the server gives out itself."""
+        return value(NextIds, (await self._source.rows(_NEXT_IDS))[0])
+
+    async def left_open(self) -> dict[int, int]:
+        """Connections whose end was not written down, as the server was killed: number -> when it was still alive by
+        what else is stored, Unix ms; not before the connection began. To be asked before anybody signs in."""
+
+        async def questions(read: Read) -> dict[int, int]:
+            (signs,) = await read(_LAST_SIGNS)
+            opened = {row["id"]: row["opened_at"] for row in await read(_LEFT_OPEN)}
+            last = max(*(at or 0 for at in signs.values()), *opened.values(), 0)
+            return dict.fromkeys(opened, last)
+
+        return await self._source.answer(questions)

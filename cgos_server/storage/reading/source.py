@@ -1,0 +1,232 @@
+"""How the read side asks: one moment of the database an answer, values made from rows, names looked up.
+
+Rows are SQLAlchemy's mappings: a row's columns are found by name, or taken apart in the statement's own order where
+that is said. Must not know: which questions there are.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import msgspec
+from sqlalchemy import BigInteger, ColumnElement, CompoundSelect, RowMapping, Select, literal, select
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+
+from cgos_protocol.errors import Code, NotFound, Refused, StoreError
+from cgos_server.storage import tables
+from cgos_server.storage.group_commit import Patience
+from cgos_server.storage.location import Location
+from cgos_server.storage.sqlite_reading import SqliteReaders
+
+_versions = tables.versions
+_VERSION_IDS: Final = select(_versions.c.id, _versions.c.wire_name)
+_NAMES_AT_ONCE: Final = 500
+_LAST: Final = 2**63 - 1
+
+ALL: Final = 2**31 - 1
+"""A limit that is none."""
+
+T = TypeVar("T")
+
+Statement = Select[Any] | CompoundSelect[Any]
+Engine = AsyncEngine | SqliteReaders
+"""What opens connections that cannot write."""
+
+VenueKey = str | int
+"""A venue's name, as people say it, or its number, as the live server knows it."""
+
+
+class Read:
+    """A way to ask questions that all see one moment.
+
+    :param ask: brings the rows of a statement
+    :ivar ids: numbers of venues and versions by kind and name; they never change, and only found ones are kept
+    """
+
+    __slots__ = ("_ask", "ids")
+
+    def __init__(
+        self,
+        ask: Callable[[Statement, Mapping[str, Any]], Awaitable[Sequence[RowMapping]]],
+        ids: dict[tuple[str, str], int],
+    ) -> None:
+        self._ask = ask
+        self.ids = ids
+
+    def __call__(self, statement: Statement, **values: Any) -> Awaitable[Sequence[RowMapping]]:
+        """All rows of a statement. `values`: what its named parameters stand for; what is asked often is built once."""
+        return self._ask(statement, values)
+
+
+class Source:
+    """Where a subject's questions go: connections to one database that cannot write.
+
+    :param patience_s: seconds for which a question waits for a PostgreSQL that cannot be reached; 0: not at all
+    """
+
+    def __init__(self, location: Location, engine: Engine, patience_s: float = 0.0) -> None:
+        self.location = location
+        self.engine = engine
+        self._patience_s = patience_s
+        self._ids: dict[tuple[str, str], int] = {}
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self.engine.dispose()
+
+    async def rows(self, statement: Statement, **values: Any) -> Sequence[RowMapping]:
+        """All rows of a statement that is asked by itself. Raises StoreError."""
+        return await self.answer(lambda read: read(statement, **values))
+
+    async def answer(self, questions: Callable[[Read], Awaitable[T]]) -> T:
+        """What these questions come to, all of one moment; asked again from the first one where the connection breaks.
+        Raises StoreError."""
+        patience = Patience(time.monotonic, self._patience_s)
+        while True:
+            try:
+                async with self.snapshot() as read:
+                    return await questions(read)
+            except StoreError as error:
+                pause = patience.pause()
+                if pause is None or isinstance(self.engine, SqliteReaders) or not _is_passing(error.__cause__):
+                    raise
+                await asyncio.sleep(pause)
+
+    async def _connected(self, engine: AsyncEngine) -> AsyncConnection:
+        """A connection that answers. Raises StoreError, SQLAlchemyError."""
+        patience = Patience(time.monotonic, self._patience_s)
+        while True:
+            try:
+                return await engine.connect()
+            except (StoreError, SQLAlchemyError, OSError):
+                pause = patience.pause()
+                if pause is None:
+                    raise
+                await asyncio.sleep(pause)
+
+    @contextlib.asynccontextmanager
+    async def snapshot(self) -> AsyncIterator[Read]:
+        """A way to ask questions that all see one moment. Raises StoreError."""
+        if isinstance(self.location, Path) and not self.location.exists():
+            raise StoreError(f"there is no database at {self.location}")
+        try:
+            if isinstance(self.engine, SqliteReaders):
+                async with self.engine.connect() as one:
+                    yield Read(one.ask, self._ids)
+                return
+            async with contextlib.aclosing(await self._connected(self.engine)) as connection:
+
+                async def ask(statement: Statement, values: Mapping[str, Any]) -> Sequence[RowMapping]:
+                    return (await connection.execute(statement, _without_nul(values))).mappings().all()
+
+                yield Read(ask, self._ids)
+        except (SQLAlchemyError, TimeoutError) as error:
+            why = str(error) or "the database did not answer in time"
+            raise StoreError(f"the database could not be read: {why}") from error
+
+
+class Subject:
+    """Base of the classes that answer questions about one subject.
+
+    Every method raises StoreError where the database cannot be read, and Refused where a name or number is unknown.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+
+
+def _is_passing(cause: BaseException | None) -> bool:
+    """True where the database may be there again in a moment: all that it says of itself, but not of the question."""
+    if not isinstance(cause, DBAPIError) or cause.connection_invalidated:
+        return True
+    state = str(getattr(cause.orig, "sqlstate", None) or "")
+    of_the_question = state.startswith(("22", "42")) or isinstance(getattr(cause.orig, "__cause__", None), ValueError)
+    return not of_the_question
+
+
+def _without_nul(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The values with U+FFFD for NUL, which PostgreSQL cannot hold: no name that is there has it."""
+    if any(isinstance(each, str) and "\0" in each for each in values.values()):
+        return {
+            name: each.replace("\0", "\N{REPLACEMENT CHARACTER}") if isinstance(each, str) else each
+            for name, each in values.items()
+        }
+    return values
+
+
+async def venue_id(read: Read, venue: VenueKey) -> int:
+    """The venue's number. Raises Refused where no venue has this name."""
+    if isinstance(venue, int):
+        return venue
+    known = read.ids.get(("venue", venue))
+    if known is not None:
+        return known
+    venues = tables.venues
+    ids = {row["name"]: int(row["id"]) for row in await read(select(venues.c.name, venues.c.id))}
+    if venue not in ids:
+        there = f"The venues are {', '.join(sorted(ids))}." if ids else "There are no venues yet."
+        raise NotFound(Code.NO_VENUE, f"There is no venue {venue!r}. {there}")
+    read.ids["venue", venue] = ids[venue]
+    return ids[venue]
+
+
+async def version_id(read: Read, name: str) -> int:
+    """The number of the version with this wire name. Raises Refused."""
+    return (await version_numbers(read, [name]))[name]
+
+
+async def version_numbers(read: Read, names: Iterable[str]) -> dict[str, int]:
+    """The numbers of the versions with these wire names, in their order. Raises Refused."""
+    wanted = dict.fromkeys(names)
+    missing = [name for name in wanted if ("version", name) not in read.ids]
+    for some in portions(missing, _NAMES_AT_ONCE):
+        for row in await read(_VERSION_IDS.where(_versions.c.wire_name.in_(some))):
+            read.ids["version", row["wire_name"]] = int(row["id"])
+    for name in missing:
+        if ("version", name) not in read.ids:
+            raise NotFound(Code.NO_VERSION, f"There is no version {name!r}. `cgos-server bots` lists them.")
+    return {name: read.ids["version", name] for name in wanted}
+
+
+def no_bot(name: str) -> Refused:
+    """There is no bot of this name."""
+    return NotFound(Code.NO_BOT, f"There is no bot {name!r}. `cgos-server bots` lists them.")
+
+
+def number(value: int) -> ColumnElement[int]:
+    """A number that somebody asked for, to compare a column with. It may be beyond any that a column or the database's
+    own integers hold: then the outermost of these stands for it, which compares the same with every row."""
+    return literal(bounded(value), BigInteger)
+
+
+def bounded(value: int) -> int:
+    """The same of a number that becomes a parameter."""
+    return max(-_LAST, min(value, _LAST))
+
+
+def value(kind: type[T], row: Mapping[Any, Any], **other: Any) -> T:
+    """A value of `kind`, a struct or a named tuple, from the row's columns of the same names, except where `other` says
+    otherwise. What else the row has is left out."""
+    fields = kind.__struct_fields__ if issubclass(kind, msgspec.Struct) else kind._fields  # type: ignore[attr-defined]
+    return kind(**{name: other[name] if name in other else row[name] for name in fields})
+
+
+def portions(keys: Sequence[T], size: int = 500) -> list[Sequence[T]]:
+    """The keys in portions that one question can name."""
+    return [keys[at : at + size] for at in range(0, len(keys), size)]
+
+
+def limited(limit: int | None) -> int:
+    """A limit as a parameter."""
+    return ALL if limit is None else limit
+
+
+def decoded(text: str | None) -> Any:
+    """The value of a JSON text; None for none."""
+    return msgspec.json.decode(text) if text else None
