@@ -519,6 +519,21 @@ async def test_a_game_that_was_played_before(rated: Location) -> None:
         assert [(await history.games.detail(game)).repeats for game in (1, 2, 3, 6, 7)] == [None, None, None, 1, 1]
 
 
+async def test_digests_are_published_with_all_their_digits(rated: Location) -> None:
+    """Beyond 2**53 numbers of JSON lose some, in JavaScript for one."""
+    put(
+        rated,
+        [
+            GameAdded(7, 1, None, 1, 2, "", "", "{}", "", 0),
+            GameEnded(9, 0, "score", 7, "", "B+3.5", 2, 2, 7),
+            LedgerAdded(1, 9, 0, "game", 7, None, 1, 2, 2, None, digest=2**62 + 1),
+        ],
+    )
+    async with History(rated) as history:
+        *_, entered, game = await history.ledger.named("9x9")
+    assert (entered.digest, game.digest) == (None, "0x4000000000000001")
+
+
 async def test_a_version_s_games_as_they_count_now(history: History) -> None:
     mine = [
         VersionGame(seq=3, game=1, at=1_500, opponent=2, color="black", score2=None, repeat=False),

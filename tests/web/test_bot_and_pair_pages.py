@@ -36,10 +36,10 @@ async def web(rated: History) -> AsyncIterator[httpx2.AsyncClient]:
 
 async def test_opponents_with_what_was_to_be_expected(web: httpx2.AsyncClient, rated: History) -> None:
     page = await get(web, "/bot/Fox")
-    means = await rated.means(VENUE, "bayes", NAMES)
+    means = await rated.ratings.means(VENUE, "bayes", NAMES)
     known = await StrengthsOf(rated, SETTINGS).venue(VENUE)
     assert known is not None
-    for row in await rated.opponents(VENUE, "Fox"):
+    for row in await rated.records.opponents(VENUE, "Fox"):
         both = chances("Fox", row.opponent, means["Fox"], means[row.opponent], known)
         assert both is not None
         expected = f"{likelihood(both.a_game(row.as_black, row.as_white))} %"
@@ -50,7 +50,7 @@ async def test_opponents_with_what_was_to_be_expected(web: httpx2.AsyncClient, r
 
 async def test_places_and_ratings_in_all_systems(web: httpx2.AsyncClient, rated: History) -> None:
     page = await get(web, "/bot/Cat")
-    for row in await rated.ranked(["Cat"]):
+    for row in await rated.ratings.ranked(["Cat"]):
         (line,) = (cells for cells in page.rows if cells[:2] == [row.venue, row.system])
         assert line[2].startswith(f"{row.mean:.0f}")
         assert line[3:] == [str(row.rank), str(row.games)]
@@ -144,9 +144,9 @@ async def test_the_snippet_of_the_badge_is_ready_to_copy(web: httpx2.AsyncClient
 
 async def test_a_pair_has_its_score_and_all_its_games(web: httpx2.AsyncClient, rated: History) -> None:
     page = await get(web, PAIR)
-    record = await rated.pair_record(VENUE, "Fox", "Cat")
+    record = await rated.records.pair(VENUE, "Fox", "Cat")
     assert f"Fox scored {record.one_wins + record.draws / 2:g} of {record.rated}" in page.text
-    games = [game for game in await rated.games(limit=1000) if {game.black, game.white} == {"Fox", "Cat"}]
+    games = [game for game in await rated.games.find(GamesAsked(), 1000) if {game.black, game.white} == {"Fox", "Cat"}]
     assert [int(row[0]) for row in page.rows if row[0].isdigit()] == [game.id for game in games]
     assert record.games == len(games)
 
@@ -169,7 +169,7 @@ async def test_a_pair_is_of_two_versions_and_not_of_all_that_their_bots_have(rat
 
 async def test_both_sides_of_a_pair_agree(web: httpx2.AsyncClient, rated: History) -> None:
     mine, theirs = await get(web, PAIR), await get(web, f"/venue/{VENUE}/pair?a=Cat&b=Fox")
-    record = await rated.pair_record(VENUE, "Fox", "Cat")
+    record = await rated.records.pair(VENUE, "Fox", "Cat")
     assert f"Cat scored {record.other_wins + record.draws / 2:g} of {record.rated}" in theirs.text
     (one,), (other,) = ([row for row in page.rows if row and row[0] == "Black"] for page in (mine, theirs))
     assert int(one[1]) + int(other[1]) == record.games
@@ -192,7 +192,7 @@ async def test_without_a_joint_distribution_the_published_ratings_tell(rated_pas
 
 
 async def test_two_that_never_met(rated: History, web: httpx2.AsyncClient) -> None:
-    met = {frozenset((row.one, row.other)) for row in await rated.crosstable(VENUE, NAMES)}
+    met = {frozenset((row.one, row.other)) for row in await rated.records.crosstable(VENUE, NAMES)}
     one, other = next((a, b) for a in NAMES for b in NAMES if a < b and frozenset((a, b)) not in met)
     page = await get(web, f"/venue/{VENUE}/pair?a={one}&b={other}")
     assert "The two have not ended a game here yet." in page.text
@@ -222,7 +222,7 @@ async def test_the_crosstable_has_every_pair_from_both_sides(web: httpx2.AsyncCl
     page = await get(web, CROSS)
     assert_harmless(page)
     titles = [attributes["title"] for tag, attributes in page.tags if tag == "a" and attributes.get("title")]
-    records = [record for record in await rated.crosstable(VENUE, NAMES) if record.rated]
+    records = [record for record in await rated.records.crosstable(VENUE, NAMES) if record.rated]
     for record in records:
         points = record.one_wins + record.draws / 2
         for side, other, score in (
@@ -234,7 +234,7 @@ async def test_the_crosstable_has_every_pair_from_both_sides(web: httpx2.AsyncCl
 
 
 async def test_a_crosstable_of_the_best_or_of_some(web: httpx2.AsyncClient, rated: History) -> None:
-    best = [row.version for row in await rated.standings(VENUE, "bayes", limit=3)]
+    best = [row.version for row in await rated.ratings.standings(VENUE, "bayes", limit=3)]
     top = await get(web, f"{CROSS}?top=3")
     assert [attributes["title"] for tag, attributes in top.tags if tag == "abbr"] == best
     some = await get(web, f"{CROSS}?bots=Ant,+Fox")

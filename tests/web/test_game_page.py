@@ -109,7 +109,7 @@ async def test_a_figure_alone_is_something_that_was_said(history: History, tmp_p
 
 
 async def test_a_corrected_game_says_what_it_counts_as(rated: History) -> None:
-    detail = await rated.game(VOIDED)
+    detail = await rated.games.detail(VOIDED)
     assert detail.winner is not None
     async with client(rated) as web:
         text = await page(web, f"/game/{VOIDED}")

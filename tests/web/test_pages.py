@@ -500,7 +500,7 @@ async def test_a_fault_of_ours_is_admitted_and_keeps_its_secrets(
     async def broken() -> None:
         raise RuntimeError("the password is hunter2")
 
-    monkeypatch.setattr(history, "venues", broken)
+    monkeypatch.setattr(history.server, "venues", broken)
     async with client(history) as web:
         response = await web.get("/")
     assert response.status_code == 500

@@ -40,11 +40,11 @@ def _numbers(page: Page) -> dict[str, str]:
 async def test_a_rating_stands_there_with_its_interval(web: httpx2.AsyncClient, rated: History) -> None:
     page = await get(web, f"/venue/{VENUE}")
     shown = _numbers(page)
-    assert list(shown) == [row.version for row in await rated.standings(VENUE, "bayes")]
-    for row in await rated.standings(VENUE, "bayes"):
+    assert list(shown) == [row.version for row in await rated.ratings.standings(VENUE, "bayes")]
+    for row in await rated.ratings.standings(VENUE, "bayes"):
         mark = "=" if row.anchor else "?" if row.provisional else ""
         assert shown[row.version] == f"{row.mean:.0f}{mark}± {1.959964 * row.spread:.0f}"
-    assert f"as of result {await rated.last_entry(VENUE)}" in page.text
+    assert f"as of result {await rated.ledger.last_entry(VENUE)}" in page.text
     bars = [attributes for tag, attributes in page.tags if tag == "svg" and attributes.get("class") == "interval"]
     assert len(bars) == len(NAMES)
     assert all("±" in (bar["aria-label"] or "") for bar in bars)
@@ -69,7 +69,7 @@ async def test_views_are_another_address(web: httpx2.AsyncClient, rated: History
     page = await get(web, f"/venue/{VENUE}")
     assert f"/venue/{VENUE}?system=cgos-elo" in list(page.links())
     view = await get(web, f"/venue/{VENUE}?system=cgos-elo")
-    rows = {row.version: row for row in await rated.standings(VENUE, "cgos-elo")}
+    rows = {row.version: row for row in await rated.ratings.standings(VENUE, "cgos-elo")}
     assert {name: re.sub(r"[?=]", "", text) for name, text in _numbers(view).items()} == {
         name: f"{row.mean:.0f}" for name, row in rows.items()
     }
@@ -83,7 +83,7 @@ async def test_past_standings(web: httpx2.AsyncClient, rated: History) -> None:
     assert "as they were published after result 30" in page.text
     assert not page.attribute("meta", "content", **{"http-equiv": "refresh"})
     shown = _numbers(page)
-    for row in await rated.standings(VENUE, "bayes", 30):
+    for row in await rated.ratings.standings(VENUE, "bayes", 30):
         assert shown[row.version].startswith(f"{row.mean:.0f}")
     assert (await get(web, f"/venue/{VENUE}?as_of=0")).text.count("Nobody was rated after result 0") == 1
     await get(web, f"/venue/{VENUE}?as_of=999999", 404)
@@ -92,7 +92,7 @@ async def test_past_standings(web: httpx2.AsyncClient, rated: History) -> None:
 
 async def test_a_bots_page_tells_what_moved_its_rating(web: httpx2.AsyncClient, rated: History) -> None:
     page = await get(web, "/bot/Bee")
-    points = await rated.rating_history("Bee", VENUE, CHANGES, "bayes")
+    points = await rated.changes.latest("Bee", VENUE, CHANGES, "bayes")
     assert "all results weighed anew" in page.text
     last = points[-1]
     assert f"{last.after_mean:.1f} ± {1.959964 * last.after_spread:.1f}" in page.text
@@ -113,7 +113,7 @@ async def test_who_is_stronger_than_whom(web: httpx2.AsyncClient, rated: History
                 both = [int(text.removeprefix("over ").removeprefix("under ")) for text in (row[2 + j], other[2 + i])]
                 assert abs(sum(both) - 100) <= 1
     # By hand from the saved state.
-    saved = await rated.rating_state(VENUE, "bayes")
+    saved = await rated.refits.state(VENUE, "bayes")
     assert saved is not None
     assert f"as of result {saved.seq}" in page.text
     system = rating_system("bayes", 1800.0, {})
@@ -175,7 +175,9 @@ async def test_these_pages_are_sound_and_safe_too(web: httpx2.AsyncClient, path:
 async def test_a_corrected_game_says_so(web: httpx2.AsyncClient, rated: History) -> None:
     page = await get(web, f"/game/{VOIDED}")
     assert re.search(r"Corrected ?.* UTC: [BW]\+3\.0 became Void \(a test\)", page.text)
-    (change,) = (row for row in (await rated.game(VOIDED)).ratings if row.system == "bayes" and row.version == "Bee")
+    (change,) = (
+        row for row in (await rated.games.detail(VOIDED)).ratings if row.system == "bayes" and row.version == "Bee"
+    )
     before, after = (
         f"{mean:.0f} ± {1.959964 * spread:.0f}"
         for mean, spread in ((change.before_mean, change.before_spread), (change.after_mean, change.after_spread))

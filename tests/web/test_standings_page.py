@@ -39,7 +39,7 @@ def shown(page: Page) -> list[str]:
 @pytest.mark.parametrize("column", list(module.COLUMNS))
 @pytest.mark.parametrize("down", [False, True])
 async def test_every_column_sorts_both_ways(web: httpx2.AsyncClient, rated: History, column: str, down: bool) -> None:
-    rows = {row.version: row for row in await rated.standings(VENUE, "bayes")}
+    rows = {row.version: row for row in await rated.ratings.standings(VENUE, "bayes")}
     ranks = {name: rank for rank, name in enumerate(rows, 1)}
     page = await get(web, f"{STANDINGS}?sort={'-' if down else ''}{column}")
     key = module.COLUMNS[column][0]
@@ -74,7 +74,7 @@ async def test_places_stay_those_among_all(web: httpx2.AsyncClient) -> None:
 
 
 async def test_the_provisional_can_be_left_out(web: httpx2.AsyncClient, rated: History) -> None:
-    provisional = {row.version for row in await rated.standings(VENUE, "bayes") if row.provisional}
+    provisional = {row.version for row in await rated.ratings.standings(VENUE, "bayes") if row.provisional}
     assert provisional
     assert set(shown(await get(web, f"{STANDINGS}?settled=1"))) == set(NAMES) - provisional
 
@@ -82,16 +82,18 @@ async def test_the_provisional_can_be_left_out(web: httpx2.AsyncClient, rated: H
 @pytest.mark.parametrize("system", ["bayes", "cgos-elo"])
 async def test_the_past_says_what_was_provisional(web: httpx2.AsyncClient, rated: History, system: str) -> None:
     """Whatever has changed since: on the page, in the API and by the command."""
-    last = await rated.last_entry(VENUE)
+    last = await rated.ledger.last_entry(VENUE)
     for as_of in range(14, last + 1, 9):
-        stored = {row.version: row for row in await rated.standings(VENUE, system, as_of)}
+        stored = {row.version: row for row in await rated.ratings.standings(VENUE, system, as_of)}
         path = f"/api/v1/venues/{VENUE}/standings?system={system}&as_of={as_of}"
         for line in (await web.get(path)).json()["items"]:
             row = stored[line["version"]]
             sure = 1.96 * row.spread <= 100 if system == "bayes" else row.spread <= 16
             assert line["provisional"] is (not sure and not row.anchor), (as_of, line)
     ran = await asyncio.to_thread(
-        CliRunner().invoke, main, ["standings", "--data", str(rated.location.parent), "--venue", VENUE, "--as-of", "20"]
+        CliRunner().invoke,
+        main,
+        ["standings", "--data", str(rated.source.location.parent), "--venue", VENUE, "--as-of", "20"],
     )
     assert "provisional" in ran.stdout
     assert "?" in ran.stdout
@@ -133,9 +135,9 @@ async def test_who_is_retired_or_has_no_game_is_shown_on_request(rated_past: Pat
 
 async def test_as_of_a_day_is_as_of_its_last_entry(web: httpx2.AsyncClient, rated: History) -> None:
     page = await get(web, f"{STANDINGS}?on=2023-11-14")
-    entry = await rated.entry_at(VENUE, T0 + 106 * 60_000 + 40_000 - 1)  # midnight
+    entry = await rated.ledger.entry_at(VENUE, T0 + 106 * 60_000 + 40_000 - 1)  # midnight
     assert f"after result {entry}, at the end of 2023-11-14." in page.text
-    assert shown(page) == [row.version for row in await rated.standings(VENUE, "bayes", entry)]
+    assert shown(page) == [row.version for row in await rated.ratings.standings(VENUE, "bayes", entry)]
     before = await get(web, f"{STANDINGS}?on=2020-01-01")
     assert "Nobody was rated after result 0." in before.text
 

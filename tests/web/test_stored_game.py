@@ -35,6 +35,8 @@ def stored(moves: list[str], start: Start | None = None, **terms: object) -> Sto
         result=None,
         reason=None,
         moves=len(moves),
+        corrected=None,
+        opening="",
     )
     rows = [
         MoveRow(

@@ -446,12 +446,12 @@ async def test_a_game_that_means_nothing_costs_nobody_the_others() -> None:
         world.hub.heard(world.begin(number))
         world.play(number)
     history = world.history
-    sound = history.terms_of
+    sound = history.games_terms_of
 
     async def terms_of(games: Collection[int]) -> dict[int, GameTerms]:
         return await sound(games) | ({1: GameTerms({"rules": "broken"}, None)} if 1 in games else {})
 
-    history.terms_of = terms_of  # type: ignore[method-assign]
+    history.games_terms_of = terms_of  # type: ignore[method-assign]
     assert [game.game for game in await world.hub.running("9x9", moves=True)] == [2]
     world.hub.followers = 1
     await world.hub.look()

@@ -241,7 +241,7 @@ async def test_a_database_that_does_not_answer_is_asked_again(
         await post.hook(["game-ended"])
     house.clock.ms += HOUR
     await played(house, 500, house.clock.ms - 1000)
-    whole, faults = house.history.webhooks, 3
+    whole, faults = house.history.people.webhooks, 3
 
     async def webhooks(*args: Any, **named: Any) -> Any:
         nonlocal faults
@@ -250,7 +250,7 @@ async def test_a_database_that_does_not_answer_is_asked_again(
             raise StoreError("it is locked")
         return await whole(*args, **named)
 
-    monkeypatch.setattr(house.history, "webhooks", webhooks)
+    monkeypatch.setattr(house.history.people, "webhooks", webhooks)
     async with process(house, tmp_path) as post:
         await settled(post)
         assert told(post) == [("game-ended", 500)]
@@ -286,7 +286,7 @@ async def test_a_fault_of_ours_in_looking_back_keeps_no_page_from_coming_up(
     async def broken(*_: Any) -> Any:
         raise KeyError("what nobody thought of")
 
-    monkeypatch.setattr(house.history, "bots_of", broken)
+    monkeypatch.setattr(house.history.people, "bots_of", broken)
     async with process(house, tmp_path) as post:
         await tell(post, BotArrived("9x9", "Sakura-5k"))
         assert [said["event"] for said in post.net.said] == ["signed-in"]
@@ -295,7 +295,7 @@ async def test_a_fault_of_ours_in_looking_back_keeps_no_page_from_coming_up(
 async def test_who_loses_facts_all_the_time_does_not_look_back_all_the_time(
     house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    looks, whole = 0, house.history.bots_of
+    looks, whole = 0, house.history.people.bots_of
 
     async def bots_of(owner: int) -> Any:
         nonlocal looks
@@ -304,7 +304,7 @@ async def test_who_loses_facts_all_the_time_does_not_look_back_all_the_time(
 
     async with process(house, tmp_path) as post:
         await post.hook(["game-ended"])
-        monkeypatch.setattr(house.history, "bots_of", bots_of)
+        monkeypatch.setattr(house.history.people, "bots_of", bots_of)
         house.clock.ms += AGAIN_MS
         await played(house, 500, house.clock.ms)
         for _ in range(5):
