@@ -19,7 +19,7 @@ from cgos_server.service.odds import Expected, Odds
 
 
 class Rated(Protocol):
-    """A published rating of the headline system (`storage.rank_history.RankedRow`)."""
+    """A published rating of the headline system (`storage.answers.RankedRow`)."""
 
     @property
     def system(self) -> str: ...

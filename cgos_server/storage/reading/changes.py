@@ -159,7 +159,7 @@ class _Way(NamedTuple):
     points: Select[Any]
 
 
-def _way(key: Column[int], mean: Column[float], points: Select[Any], *mine: ColumnElement[bool]) -> _Way:
+def _way(key: Column[int], mean: Column[float], points: Select[Any], mine: Sequence[ColumnElement[bool]]) -> _Way:
     place = func.row_number().over(order_by=key)
     placed = select(key.label("key"), place.label("place")).where(*mine).subquery()
     step, rest, last = (bindparam(name, type_=BigInteger) for name in ("step", "rest", "last"))
@@ -186,26 +186,22 @@ _first_refit = select(_refits.c.system).where(_refits.c.venue_id == bindparam("v
 _FIRST_REFITTED: Final = _first_refit.limit(1)
 _NEXT_REFITTED: Final = _first_refit.where(_refits.c.system > bindparam("after")).limit(1)
 _BY_ENTRIES: Final = _way(
-    _changes.c.seq,
-    _changes.c.after_mean,
-    select(*(_changes.c[name] for name in ("seq", "after_mean", "after_spread", "games")), _ledger.c.at).join_from(
-        _changes, _ledger, and_(_ledger.c.venue_id == _VENUE, _ledger.c.seq == _changes.c.seq)
-    ),
-    _changes.c.version_id == _ME,
-    _changes.c.venue_id == _VENUE,
-    _changes.c.system == _SYSTEM,
+    key=_changes.c.seq,
+    mean=_changes.c.after_mean,
+    points=select(
+        *(_changes.c[name] for name in ("seq", "after_mean", "after_spread", "games")), _ledger.c.at
+    ).join_from(_changes, _ledger, and_(_ledger.c.venue_id == _VENUE, _ledger.c.seq == _changes.c.seq)),
+    mine=(_changes.c.version_id == _ME, _changes.c.venue_id == _VENUE, _changes.c.system == _SYSTEM),
 )
 _BY_REFITS: Final = _way(
-    _points.c.number,
-    _points.c.mean,
-    select(
+    key=_points.c.number,
+    mean=_points.c.mean,
+    points=select(
         *(_points.c[name] for name in ("applied", "number", "mean", "spread")),
         _refitted_at().label("at"),
         _games_by().label("games"),
     ),
-    _points.c.venue_id == _VENUE,
-    _points.c.system == _SYSTEM,
-    _points.c.version_id == _ME,
+    mine=(_points.c.venue_id == _VENUE, _points.c.system == _SYSTEM, _points.c.version_id == _ME),
 )
 
 

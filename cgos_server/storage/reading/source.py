@@ -98,12 +98,12 @@ class Source:
                     raise
                 await asyncio.sleep(pause)
 
-    async def _connected(self, engine: AsyncEngine) -> AsyncConnection:
-        """A connection that answers. Raises StoreError, SQLAlchemyError."""
+    async def _connected(self, stack: contextlib.AsyncExitStack, engine: AsyncEngine) -> AsyncConnection:
+        """A connection that answers; `stack` closes it. Raises StoreError, SQLAlchemyError."""
         patience = Patience(time.monotonic, self._patience_s)
         while True:
             try:
-                return await engine.connect()
+                return await stack.enter_async_context(engine.connect())
             except (StoreError, SQLAlchemyError, OSError):
                 pause = patience.pause()
                 if pause is None:
@@ -120,7 +120,8 @@ class Source:
                 async with self.engine.connect() as one:
                     yield Read(one.ask, self._ids)
                 return
-            async with contextlib.aclosing(await self._connected(self.engine)) as connection:
+            async with contextlib.AsyncExitStack() as stack:
+                connection = await self._connected(stack, self.engine)
 
                 async def ask(statement: Statement, values: Mapping[str, Any]) -> Sequence[RowMapping]:
                     return (await connection.execute(statement, _without_nul(values))).mappings().all()

@@ -39,7 +39,7 @@ def stored_games(records: Iterable[rows.Record], names: Mapping[int, str]) -> di
 
 
 def untold_games(games: Iterable[StoredGame], venue_id: int, version_id: int) -> list[StoredGame]:
-    """As :meth:`cgos_server.storage.store.Store.untold_games`, however long ago they ended."""
+    """As :meth:`cgos_server.storage.reading.games.Games.untold`, however long ago they ended."""
     found = []
     for game in games:
         told = {game.black_id: game.black_told, game.white_id: game.white_told}
