@@ -28,7 +28,8 @@ from rich.progress import track
 
 from cgos_server.storage import DATABASE
 from cgos_server.storage.location import PostgresUrl
-from cgos_server.web.settings import VenueSettings, WebSettings, command, environment
+from cgos_server.web.command_line import command, environment
+from cgos_server.web.settings import VenueSettings, WebSettings
 
 GOAL_MS = 300.0
 STANDINGS_MS = 100.0

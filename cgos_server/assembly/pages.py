@@ -21,8 +21,9 @@ from cgos_server.runtime.live_venue import LiveVenue
 from cgos_server.runtime.web_process import WebProcess
 from cgos_server.storage.history import History
 from cgos_server.web.application import create_app
+from cgos_server.web.command_line import command, environment
 from cgos_server.web.remembering import REMEMBER_S
-from cgos_server.web.settings import VenueSettings, WebSettings, command, environment
+from cgos_server.web.settings import VenueSettings, WebSettings
 from cgos_server.web.site import Call, Work
 
 log = structlog.get_logger(__name__)

@@ -124,7 +124,7 @@ def _rating(row: RankedRow) -> dict[str, Any]:
 
 def _told(each: Figures) -> dict[str, Any]:
     """The figures, opponents in the API's words."""
-    from cgos_server.web.api.asked import opponent
+    from cgos_server.web.answers import opponent
 
     return msgspec.structs.asdict(each) | {
         "rating": _rating(each.rating),

@@ -14,8 +14,7 @@ from cgos_server.cli.common import Setup, configured, json_option, one_venue
 from cgos_server.cli.figures import stored_venues
 from cgos_server.cli.output import print_json, say
 from cgos_server.cli.reading import venue_terms
-from cgos_server.web.connecting import Commands, bots_host, commands, lines_address, websocket_address
-from cgos_server.web.pages.connect import place_of
+from cgos_server.web.connecting import Commands, bots_host, commands, lines_address, place_of, websocket_address
 
 _TITLES = {
     "install": "The client, from the package's file (python3 -m build makes it from the source)",

@@ -29,9 +29,8 @@ from cgos_server.cli.reading import headline, read
 from cgos_server.core.rating.registry import systems
 from cgos_server.storage.game_answers import GamesAsked
 from cgos_server.storage.history import History
-from cgos_server.web.api.asked import exported_games
 from cgos_server.web.api.bulk_forms import Csv, Form, Ndjson, Tar, stream
-from cgos_server.web.api.exports import game_files
+from cgos_server.web.exporting import exported_games, game_files
 from cgos_server.web.words import count
 
 _target = click.argument("target", metavar="FILE", type=click.Path(path_type=Path))

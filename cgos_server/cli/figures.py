@@ -31,8 +31,8 @@ from cgos_server.storage.answers import RankedRow
 from cgos_server.storage.game_answers import GamesAsked, PairRecord
 from cgos_server.storage.history import History
 from cgos_server.web import words
-from cgos_server.web.api.asked import pair_statistics
-from cgos_server.web.api.asked import record as as_record
+from cgos_server.web.answers import pair_statistics, published
+from cgos_server.web.answers import record as as_record
 from cgos_server.web.words import moment
 
 
@@ -81,7 +81,7 @@ def pair(setup: Setup, venue: str, one: str, other: str, limit: int, as_json: bo
     found = read(setup, ask)
     if as_json:
         told = msgspec.structs.asdict(pair_statistics(venue, found.record, one, found.compared))
-        print_json(told | {"ratings": found.ratings, "games": found.games})
+        print_json(told | {"ratings": found.ratings, "games": published(found.games, list[Game])})
         return
     record = found.record
     points = record.one_wins + record.draws / 2
@@ -184,7 +184,7 @@ def rounds(setup: Setup, venue: str | None, limit: int, before: int | None, as_j
     where = one_venue(setup, venue)
     rows: list[Round] = read(setup, lambda history: history.pairings.rounds(where, limit, before))
     if as_json:
-        print_json(rows)
+        print_json(published(rows, list[Round]))
         return
     print_table(
         ("id", "round", "at (UTC)", "games", "sat out", "policy", "method"),
@@ -203,7 +203,7 @@ def rules(setup: Setup, venue: str | None, as_json: bool) -> None:
     What is played, on what clocks, who meets whom, how it is rated.
     """
     # Only this command needs what the page is made with.
-    from cgos_server.web.pages.rules import sections
+    from cgos_server.web.rules_in_words import sections
     from cgos_server.web.settings import VenueSettings
 
     where = one_venue(setup, venue)

@@ -13,7 +13,7 @@ from cgos_protocol.games.base import Color
 from cgos_protocol.games.notation import COLUMNS, vertex
 from cgos_server.cli.output import print_table, shown
 from cgos_server.storage.answers import GameDetail
-from cgos_server.web.pages import game_view as view
+from cgos_server.web import game_lines
 from cgos_server.web.stored_game import Seen, StoredGame
 from cgos_server.web.words import finely, moment, terms
 
@@ -54,12 +54,12 @@ def describe(detail: GameDetail, ply: int | None = None) -> None:
         click.echo(f"after move {at} of {last}")
     for line in board(stored.position(at), played_by.rules.size):
         click.echo(line)
-    said = view.analyses(stored)
-    _describe_thoughts(view.said_with(stored, at, said.get(at)))
+    said = game_lines.analyses(stored)
+    _describe_thoughts(game_lines.said_with(stored, at, said.get(at)))
     if not detail.moves:
         return
     click.echo()
-    lines = view.move_lines(stored, said)
+    lines = game_lines.move_lines(stored, said)
     columns: tuple[str, ...] = ("move", "by", "at", "used", "left")
     rows: list[tuple[object, ...]] = [(each.ply, each.color, each.move, each.used, each.left) for each in lines]
     if said:
@@ -68,7 +68,7 @@ def describe(detail: GameDetail, ply: int | None = None) -> None:
     print_table(columns, rows)
 
 
-def _describe_thoughts(said: view.Said | None) -> None:
+def _describe_thoughts(said: game_lines.Said | None) -> None:
     """What the mover thought with the move shown."""
     if said is None:
         return

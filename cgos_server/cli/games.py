@@ -23,6 +23,7 @@ from cgos_server.cli.game_text import describe
 from cgos_server.cli.output import print_json, print_table
 from cgos_server.cli.reading import read
 from cgos_server.storage.game_answers import GamesAsked
+from cgos_server.web.answers import published
 from cgos_server.web.stored_game import StoredGame
 from cgos_server.web.words import moment
 
@@ -76,7 +77,7 @@ def games(setup: Setup, asked: GamesAsked, running: bool | None, limit: int, bef
     wanted = msgspec.structs.replace(asked, running=running)
     rows = read(setup, lambda history: history.games.find(wanted, limit, before))
     if as_json:
-        print_json(rows)
+        print_json(published(rows, list[Game]))
         return
     print_table(
         ("game", "venue", "black", "white", "result", "moves", "started (UTC)"),
@@ -111,7 +112,7 @@ def show(setup: Setup, game: int, ply: int | None, as_json: bool) -> None:
         describe(found, ply)
         return
     # Only this answer needs the API's words.
-    from cgos_server.web.api.reading_games import game_detail
+    from cgos_server.web.answers import game_detail
 
     print_json(msgspec.to_builtins(found) | msgspec.to_builtins(game_detail(StoredGame(found))))
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import click
 
-from cgos_protocol.api import openapi as api
 from cgos_protocol.v2 import asyncapi as description
 
 
@@ -31,4 +30,7 @@ def tables() -> None:
 @protocol.command()
 def openapi() -> None:
     """Print the API's description in OpenAPI 3.1 (JSON)."""
-    click.echo(api.encoded(), nl=False)
+    from cgos_protocol.api.openapi import encoded
+    from cgos_server.web.api.operations import ROUTES  # with the pages, which no other command here needs
+
+    click.echo(encoded(ROUTES), nl=False)

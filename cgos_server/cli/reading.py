@@ -6,6 +6,7 @@ Must not know: the live server, how answers are shown.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Collection
 from typing import TYPE_CHECKING, TypeVar
 
@@ -21,6 +22,11 @@ if TYPE_CHECKING:
     from cgos_server.web.strengths import Strengths
 
 T = TypeVar("T")
+
+
+def now_ms() -> int:
+    """Unix time in milliseconds."""
+    return time.time_ns() // 1_000_000
 
 
 def read(setup: Setup, question: Callable[[History], Awaitable[T]]) -> T:

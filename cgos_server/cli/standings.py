@@ -197,14 +197,14 @@ def _rating(row: Standing) -> str:
 
 def _as_json(rank: int | None, row: Standing) -> dict[str, Any]:
     """A line in the API's words."""
-    from cgos_server.web.api.asked import standing
+    from cgos_server.web.answers import standing
 
     return {"system": row.system} | msgspec.structs.asdict(standing(rank, row))
 
 
 def _change(point: RatingPoint) -> dict[str, Any]:
     """A change in the API's words."""
-    from cgos_server.web.api.asked import rating_change
+    from cgos_server.web.answers import rating_change
 
     return {"system": point.system} | msgspec.structs.asdict(rating_change(point))
 

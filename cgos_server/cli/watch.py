@@ -22,14 +22,12 @@ from cgos_protocol.games.base import Color
 from cgos_server.cli.common import Setup, configured, game_number, json_option, venue_option
 from cgos_server.cli.game_text import board
 from cgos_server.cli.output import print_json, say, shown
-from cgos_server.cli.reading import read
+from cgos_server.cli.reading import now_ms, read
 from cgos_server.storage.answers import GameDetail
 from cgos_server.storage.history import History
 from cgos_server.web.live.hub import BOARDS, Hub
-from cgos_server.web.pages.wall import standing
 from cgos_server.web.settings import WebSettings
-from cgos_server.web.site import wall_ms
-from cgos_server.web.stored_game import Seen, StoredGame, clock_of
+from cgos_server.web.stored_game import Seen, StoredGame, as_it_stands, clock_of
 from cgos_server.web.words import time_left
 
 INTERRUPTED: Final = 130
@@ -78,7 +76,7 @@ def wall(setup: Setup, venue: str | None, limit: int, as_json: bool) -> None:
 
     async def ask(history: History) -> list[LiveGame]:
         # Whoever may read the database sees every move at once, whatever the venue's delay.
-        hub = Hub(history, WebSettings(), wall_ms)
+        hub = Hub(history, WebSettings(), now_ms)
         return (await hub.running(venue, moves=True))[:limit]
 
     games = read(setup, ask)
@@ -90,7 +88,7 @@ def wall(setup: Setup, venue: str | None, limit: int, as_json: bool) -> None:
     for game in games:
         click.echo(shown(f"game {game.game}, {game.venue}, move {game.ply}"))
         click.echo(shown(f"X {game.black} ({game.black_label}), O {game.white} ({game.white_label})"))
-        position, last = standing(game)
+        position, last = as_it_stands(game)
         for line in board(Seen(position.stones(), last, position.captures), game.size):
             click.echo(line)
         click.echo()

@@ -24,10 +24,10 @@ from cgos_server.observability import logs
 from cgos_server.storage.history import History
 from cgos_server.storage.location import Location
 from cgos_server.web.application import create_app
+from cgos_server.web.command_line import Arguments, database_of, parse
 from cgos_server.web.inflow import Inflow
 from cgos_server.web.limiting import STREAMS_OF_ALL
 from cgos_server.web.remembering import REMEMBER_S
-from cgos_server.web.settings import Arguments, database_of, parse
 
 log = structlog.get_logger(__name__)
 
@@ -65,7 +65,7 @@ async def serve(given: Arguments, database: Location) -> None:
 
         loop.add_signal_handler(signal.SIGTERM, stop)
         os.set_blocking(given.pipe_fd, False)
-        loop.add_reader(given.pipe_fd, _piped, given.pipe_fd, inflow, stop)
+        loop.add_reader(given.pipe_fd, lambda: _piped(given.pipe_fd, inflow, stop))
         works = group.create_task(app.run())
         try:
             await listener.run()

@@ -51,21 +51,21 @@ def read(text: str | None, size: int) -> Analysis | None:
     if text is None:
         return None
     try:
-        said = msgspec.json.decode(text)
+        fields = msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         return None
-    if not isinstance(said, dict):
+    if not isinstance(fields, dict):
         return None
-    moves = said.get("moves")
-    found = Analysis(
-        winrate=_share(said.get("winrate")),
-        score=_score(said.get("score")),
-        visits=_count(said.get("visits")),
-        comment=_comment(said.get("comment")),
-        ownership=_ownership(said.get("ownership"), size),
+    moves = fields.get("moves")
+    result = Analysis(
+        winrate=_share(fields.get("winrate")),
+        score=_score(fields.get("score")),
+        visits=_count(fields.get("visits")),
+        comment=_comment(fields.get("comment")),
+        ownership=_ownership(fields.get("ownership"), size),
         moves=tuple(_candidates(moves, size)) if isinstance(moves, list) else (),
     )
-    return None if found == Analysis() else found
+    return None if result == Analysis() else result
 
 
 def black_winrate(analysis: Analysis, mover: Color) -> float | None:

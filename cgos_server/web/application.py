@@ -112,8 +112,8 @@ def create_app(
 def addresses(site: Site) -> list[BaseRoute]:
     """All addresses, each module's own in its order."""
     modules = (front, venue, rules, crosstable, pair, rounds, games, bot, game, wall, connect, api_docs, embeds, people)
-    found = [route for module in modules for route in module.routes(site)]
-    return [*found, *api.routes(site), Mount("/static", StaticFiles(directory=STATIC))]
+    routes = [route for module in modules for route in module.routes(site)]
+    return [*routes, *api.routes(site), Mount("/static", StaticFiles(directory=STATIC))]
 
 
 class Application:

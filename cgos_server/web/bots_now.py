@@ -90,13 +90,13 @@ class BotsNow:
         """The answer, and whether it holds for others who may see the bot as well."""
         try:
             async with asyncio.timeout(self._wait_s):
-                said = await self._on_behalf(credential, request, deeds.BotLook(bot=bot))
-            if not isinstance(said, deeds.BotSeen):
-                raise OurFault(f"the server answered with {type(said).__name__}")
+                answer = await self._on_behalf(credential, request, deeds.BotLook(bot=bot))
+            if not isinstance(answer, deeds.BotSeen):
+                raise OurFault(f"the server answered with {type(answer).__name__}")
         except Refused as refusal:
             if refusal.code is not Code.NO_SERVER:
                 return Now(None, refusal.sentence), False
             return Now(None, SILENT), True
         except (CgosError, TimeoutError):
             return Now(None, SILENT), True
-        return Now(said.versions), True
+        return Now(answer.versions), True

@@ -57,13 +57,13 @@ class _Answer:
 
     def __init__(self, scope: Scope, send: Send) -> None:
         self._send = send
-        asked = Headers(scope=scope)
+        headers = Headers(scope=scope)
         self._head = scope["method"] == "HEAD"
         self._reads = scope["method"] in ("GET", "HEAD")
-        self._known = asked.get("if-none-match", "")
+        self._known = headers.get("if-none-match", "")
         static = scope["path"].startswith("/static/")
-        secret = not static and ("cookie" in asked or "authorization" in asked)
-        self._compress = accepts_gzip(asked.get("accept-encoding", "")) and not secret and "range" not in asked
+        secret = not static and ("cookie" in headers or "authorization" in headers)
+        self._compress = accepts_gzip(headers.get("accept-encoding", "")) and not secret and "range" not in headers
         self._start: Message = {}
         self._body = bytearray()
         self._piecewise: zlib._Compress | None = None
@@ -154,15 +154,15 @@ def accepts_gzip(accepted: str) -> bool:
 
 def weights(accepted: str) -> dict[str, float]:
     """What a header such as ``Accept`` takes, in small letters, and how gladly; 0: not at all (RFC 9110, 12.4.2)."""
-    found: dict[str, float] = {}
+    weight_by_name: dict[str, float] = {}
     for part in accepted.lower().split(","):
         name, _, rest = part.partition(";")
         key, _, value = rest.strip().partition("=")
         try:
-            found[name.strip()] = float(value) if key.strip() == "q" else 1.0
+            weight_by_name[name.strip()] = float(value) if key.strip() == "q" else 1.0
         except ValueError:
-            found[name.strip()] = 0.0
-    return found
+            weight_by_name[name.strip()] = 0.0
+    return weight_by_name
 
 
 def _gzipped(body: bytes) -> bytes:

@@ -7,9 +7,13 @@ shown.
 from __future__ import annotations
 
 import re
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
+import msgspec
+
+from cgos_protocol import clock
+from cgos_protocol.clock import TimeControl, TimeSystem
 from cgos_protocol.games.base import Ko, Ruleset
 from cgos_protocol.games.notation import vertex
 from cgos_server import __version__
@@ -47,6 +51,17 @@ class Place(NamedTuple):
     main_ms: int
 
 
+def place_of(lines: str, websocket: str, venue: str, fixed: Any) -> Place:
+    """Where a bot is to play, in a venue as it is stored; None stands for one that has never been open."""
+    rules = Ruleset() if fixed is None else msgspec.convert(fixed, Ruleset)
+    time = TimeControl(TimeSystem.ABSOLUTE, 300_000_000)
+    if fixed is not None:
+        time = msgspec.convert(fixed["time"], TimeControl)
+    return Place(
+        lines=lines, websocket=websocket, venue=venue, rules=rules, main_ms=clock.remaining_ms(time, clock.start(time))
+    )
+
+
 def lines_address(public: str, host: str, port: int) -> str:
     """Where bots of a venue connect: as configured, else by this host and port."""
     return public or f"{host}:{port}"
@@ -57,17 +72,17 @@ def websocket_address(public: str, host: str, port: int) -> str:
     return (public or f"ws://{host}:{port}") if port else ""
 
 
-def bots_host(configured: str, public_url: str, asked: str) -> str:
+def bots_host(configured: str, public_url: str, host_header: str) -> str:
     """Where bots find the server: as configured, or where its pages are, or by which they were asked for.
 
-    :param asked: the header Host, which may be anything
+    :param host_header: the header Host, which may be anything
     """
     if configured not in _ANYWHERE:
         return f"[{configured}]" if ":" in configured else configured
     if public_url:
-        found = urlsplit(public_url).hostname or "localhost"
-        return f"[{found}]" if ":" in found else found
-    match = _HOST.fullmatch(asked)
+        name = urlsplit(public_url).hostname or "localhost"
+        return f"[{name}]" if ":" in name else name
+    match = _HOST.fullmatch(host_header)
     return match[1] if match else "localhost"
 
 

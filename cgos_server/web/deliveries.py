@@ -105,11 +105,11 @@ class Deliveries:
         self._turn = threading.Lock()
         now = now_ms()
         self.since = self.until = now
-        found = None if self._path is None else _read(self._path)
-        if found is not None:
-            self._hooks.update(found.hooks)
+        stored = None if self._path is None else _read(self._path)
+        if stored is not None:
+            self._hooks.update(stored.hooks)
             # A clock that was set back does not hide what happens from now on.
-            self.since, self.until = min(found.since, now), min(found.until, now)
+            self.since, self.until = min(stored.since, now), min(stored.until, now)
 
     def of(self, webhook: int) -> Kept:
         """What is known of it."""
@@ -143,16 +143,16 @@ class Deliveries:
 
     def encoded(self) -> bytes:
         """The file as it is to be, empty where that is what was written last."""
-        said = msgspec.json.encode(_File(1, self.since, self.until, dict(self._hooks)))
-        return b"" if said == self._written else said
+        content = msgspec.json.encode(_File(1, self.since, self.until, dict(self._hooks)))
+        return b"" if content == self._written else content
 
-    def write(self, said: bytes) -> None:
+    def write(self, content: bytes) -> None:
         """Put it in the file's place, whole or not at all. May wait for the disk, and for another thread."""
-        if self._path is None or not said:
+        if self._path is None or not content:
             return
         with self._turn:
             try:
-                _replace(self._path, said)
+                _replace(self._path, content)
             except OSError as error:
                 if not self._failed:
                     log.warning("what became of webhooks cannot be kept", path=str(self._path), error=str(error))
@@ -160,7 +160,7 @@ class Deliveries:
             else:
                 if self._failed:
                     log.warning("what became of webhooks is kept again", path=str(self._path))
-                self._written, self._failed = said, False
+                self._written, self._failed = content, False
 
 
 def _read(path: Path) -> _File | None:
@@ -186,13 +186,13 @@ def _read(path: Path) -> _File | None:
         os.close(handle)
 
 
-def _replace(path: Path, said: bytes) -> None:
+def _replace(path: Path, content: bytes) -> None:
     new = path.with_name(path.name + ".new")
     with contextlib.suppress(FileNotFoundError):
         new.unlink()
     handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     with os.fdopen(handle, "wb") as file:
-        file.write(said)
+        file.write(content)
         file.flush()
         os.fsync(handle)
     os.replace(new, path)

@@ -61,15 +61,15 @@ class Embeds:
 
     async def badge(self, request: Request) -> Response:
         """A version's rating in a venue, or the best of a bot's versions. Query: `style`, `label`, `system`."""
-        asked = request.query_params
-        style = asked.get("style", "flat")
+        query = request.query_params
+        style = query.get("style", "flat")
         if style not in STYLES:
             raise HTTPException(404, f"There is no such style. Choose one of: {', '.join(STYLES)}.")
         venue, name = request.path_params["venue"], request.path_params["version"]
-        label = asked.get("label", venue)
+        label = query.get("label", venue)
         status, color, right = 200, "none", "not rated"
         try:
-            row = await self._standing(venue, name, asked.get("system"))
+            row = await self._standing(venue, name, query.get("system"))
         except (Refused, HTTPException):
             status, right = 404, "unknown"
         else:
@@ -183,10 +183,8 @@ class Embeds:
     async def _ranked(self, name: str) -> list[RankedRow]:
         """Where these versions stand under the headline of each venue. Raises Refused."""
         rows = await self._site.history.ratings.ranked(await self._versions(name))
-        there: dict[str, set[str]] = {}
-        for row in rows:
-            there.setdefault(row.venue, set()).add(row.system)
-        return [row for row in rows if row.system == self._systems.headline(row.venue, there[row.venue])]
+        headlines = self._systems.headlines(rows)
+        return [row for row in rows if row.system == headlines[row.venue]]
 
     async def _standing(self, venue: str, name: str, system: str | None) -> RankedRow | None:
         """The best of these versions in a venue. Raises Refused, HTTPException."""

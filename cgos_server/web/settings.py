@@ -1,24 +1,18 @@
-"""What the pages must know of the server besides its database, and how it travels on the child's command line.
+"""What pages and commands that show the same must know of the server besides its database.
 
 Must not know: configuration files, the live server.
 """
 
 from __future__ import annotations
 
-import argparse
-import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from ipaddress import IPv4Network, IPv6Network, ip_network
-from pathlib import Path
-from typing import NamedTuple
 
 import msgspec
 
 from cgos_server.core.rating.base import RatingSystem
 from cgos_server.core.rating.registry import rating_system, systems
 from cgos_server.core.venue import Venue
-from cgos_server.storage import DATABASE
-from cgos_server.storage.location import Location, PostgresUrl
 
 Value = bool | int | float | str
 Networks = tuple[IPv4Network | IPv6Network, ...]
@@ -41,9 +35,9 @@ class Rated(msgspec.Struct, frozen=True):
 
     def order(self, there: Iterable[str]) -> list[str]:
         """Rating systems that have published something, the headline first."""
-        found = set(there)
+        published = set(there)
         order = dict.fromkeys((*self.systems, *systems().names))
-        return [*(system for system in order if system in found), *sorted(found - set(order))]
+        return [*(system for system in order if system in published), *sorted(published - set(order))]
 
 
 class VenueSettings(msgspec.Struct, frozen=True):
@@ -161,75 +155,3 @@ class WebSettings(msgspec.Struct, frozen=True, kw_only=True):
 def networks(words: Sequence[str]) -> Networks:
     """Networks from their text in the settings."""
     return tuple(ip_network(word, strict=False) for word in words)
-
-
-DATABASE_VARIABLE = "CGOS_SERVER__DATABASE"
-"""The environment variable with the URL of a database in PostgreSQL; empty for the file in the data directory. Not an
-argument, because those can be read by every user of the machine."""
-
-
-class Arguments(NamedTuple):
-    """The child's command line.
-
-    :ivar data: the server's data directory
-    :ivar listen_fd: the inherited listening socket
-    :ivar pipe_fd: the inherited end of the pipe through which facts come, and whose closing ends the process
-    """
-
-    data: Path
-    listen_fd: int
-    pipe_fd: int
-    log_format: str
-    log_level: str
-    settings: WebSettings
-
-
-def command(data: Path, settings: WebSettings, log_format: str, log_level: str) -> list[str]:
-    """How to execute the web process, but for the two descriptors that whoever starts it adds."""
-    # In one word with their options: a server may well be called "-x".
-    return [
-        *(sys.executable, "-m", "cgos_server.web"),
-        *(f"--data={data}", f"--log-format={log_format}", f"--log-level={log_level}"),
-        f"--settings={msgspec.json.encode(settings).decode()}",
-    ]
-
-
-def environment(database: PostgresUrl | None) -> dict[str, str]:
-    """What else whoever starts the web process must give it, as environment variables."""
-    return {DATABASE_VARIABLE: "" if database is None else database.dsn}
-
-
-def database_of(data: Path, variables: Mapping[str, str]) -> Location:
-    """The database by the data directory and the environment. Raises ValueError where that is no URL."""
-    text = variables.get(DATABASE_VARIABLE, "")
-    return PostgresUrl.parse(text) if text else data / DATABASE
-
-
-def parse(arguments: Sequence[str]) -> Arguments:
-    """The inverse of :func:`command`; exits with a usage message where it cannot be."""
-    parser = argparse.ArgumentParser(
-        prog="python -m cgos_server.web",
-        description="Serve the pages on an inherited socket until the inherited pipe closes. Started by the server.",
-    )
-    parser.add_argument("--data", type=Path, required=True, help="the server's data directory")
-    parser.add_argument("--listen-fd", type=int, required=True, help="descriptor of the listening socket")
-    parser.add_argument("--pipe-fd", type=int, required=True, help="descriptor of the pipe's reading end")
-    parser.add_argument("--settings", type=_settings, default=WebSettings(), metavar="JSON", help="what pages show")
-    parser.add_argument("--log-format", choices=("auto", "text", "json"), default="auto")
-    parser.add_argument("--log-level", choices=("debug", "info", "warning", "error"), default="info")
-    given = parser.parse_args(arguments)
-    return Arguments(
-        data=given.data,
-        listen_fd=given.listen_fd,
-        pipe_fd=given.pipe_fd,
-        log_format=given.log_format,
-        log_level=given.log_level,
-        settings=given.settings,
-    )
-
-
-def _settings(text: str) -> WebSettings:
-    try:
-        return msgspec.json.decode(text, type=WebSettings)
-    except msgspec.DecodeError as error:
-        raise argparse.ArgumentTypeError(f"these are no settings: {error}") from error

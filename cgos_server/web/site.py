@@ -171,9 +171,9 @@ class Site:
     def _scheme(self, request: Request) -> str:
         """How the visitor came: a proxy of ours may have ended the encryption."""
         peer = request.client.host if request.client is not None else ""
-        said = request.headers.getlist("x-forwarded-proto")[-1:]
-        if said and is_among(bare(peer), self._proxies):
-            return "https" if said[0].rpartition(",")[2].strip().lower() == "https" else "http"
+        schemes = request.headers.getlist("x-forwarded-proto")[-1:]
+        if schemes and is_among(bare(peer), self._proxies):
+            return "https" if schemes[0].rpartition(",")[2].strip().lower() == "https" else "http"
         return str(request.scope.get("scheme", "http"))
 
     def visible(self, game: GameDetail) -> GameDetail:

@@ -1,4 +1,4 @@
-"""A stored game made usable: its terms, the position at any ply, what the clocks showed, its file.
+"""A game made usable: a stored one with its terms, positions, clocks and its file, and a running one as it stands.
 
 Must not know: the database, HTTP, how anything is drawn.
 """
@@ -9,9 +9,11 @@ from typing import NamedTuple
 
 import msgspec
 
+from cgos_protocol.api.live import LiveGame
 from cgos_protocol.clock import ClockState
 from cgos_protocol.errors import OurFault
-from cgos_protocol.games.base import Color, Start
+from cgos_protocol.games.base import Color, Ko, Ruleset, Start
+from cgos_protocol.games.go_rules import Go, GoPosition
 from cgos_protocol.games.registry import board
 from cgos_protocol.sgf.writing import GameRecord, RecordedMove
 from cgos_protocol.terms import Terms
@@ -123,3 +125,17 @@ class StoredGame:
             start=self.start,
             opening=game.opening,
         )
+
+
+def as_it_stands(game: LiveGame) -> tuple[GoPosition, str | None]:
+    """A running game as it stands, and its last move. Raises OurFault where a stored move cannot be played."""
+    # What was legal when it was played is legal by the least strict rules.
+    rules = Ruleset(size=game.size, ko=Ko.SIMPLE, suicide=True)
+    first = Color.BLACK if game.to_play == "b" else Color.WHITE
+    set_up = bool(game.black_stones or game.white_stones or first is Color.WHITE)
+    position = Go().new(rules, Start(game.black_stones, game.white_stones, first) if set_up else None)
+    for move in game.moves:
+        read = position.read(move)
+        if read is None or position.play(read) is not None:
+            raise OurFault(f"{move} of game {game.game} cannot be played.")
+    return position, game.moves[-1] if game.moves else None

@@ -16,6 +16,7 @@ from cgos_protocol.errors import Refused
 from cgos_server.core.rating.base import RatingSystem
 from cgos_server.service.expectation import Chances
 from cgos_server.service.odds import Joint, Odds, Table, odds, table
+from cgos_server.storage.answers import SavedState
 from cgos_server.storage.history import History
 from cgos_server.web.settings import WebSettings
 
@@ -106,7 +107,7 @@ class StrengthsOf:
                         continue
                     names = await self._history.bots.version_names()
                     try:
-                        known = await asyncio.to_thread(_loaded, system, saved.seq, saved.refit, saved.state, names)
+                        known = await asyncio.to_thread(_loaded, system, saved, names)
                     except ValueError:
                         continue  # of another release, or saved under other options
                     self._known[name] = self._clock(), known
@@ -122,19 +123,19 @@ class StrengthsOf:
             return []
 
 
-def _loaded(system: RatingSystem, seq: int, refit: int, data: bytes, names: dict[int, str]) -> Strengths:
+def _loaded(system: RatingSystem, saved: SavedState, names: dict[int, str]) -> Strengths:
     # The linear algebra is not needed before somebody asks.
     from cgos_server.service.build import one_thread
 
     one_thread()
-    state = system.load(data)
+    state = system.load(saved.state)
     standings = system.standings(state)
     played = {version: names[version] for version, rating in standings.items() if rating.games and version in names}
     ids = {name: version for version, name in played.items()}
     best = table(system, state, MOST, played)
     return Strengths(
         system=system.name,
-        place=(seq, refit),
+        place=(saved.seq, saved.refit),
         names=played,
         ids=ids,
         table=best,

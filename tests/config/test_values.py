@@ -42,7 +42,8 @@ from cgos_server.core.rating.registry import SYSTEMS, systems
 from cgos_server.core.venue import PairingSettings, Policy, Venue
 from cgos_server.storage.answers import VenueRow
 from cgos_server.storage.records import Record, VenueAdded
-from cgos_server.web.settings import VenueSettings, WebSettings, command
+from cgos_server.web.command_line import command
+from cgos_server.web.settings import VenueSettings, WebSettings
 
 # -- what runs without any configuration
 

@@ -25,11 +25,11 @@ from cgos_protocol.api.figures import LedgerEntry
 from cgos_protocol.api.games import Game
 from cgos_protocol.api.reference import reference
 from cgos_protocol.api.route import PREFIX, Limit, Needs, Operation
-from cgos_protocol.api.routes import ROUTES
 from cgos_server.config.schema import LimitsConfig
 from cgos_server.service import requests as deeds
 from cgos_server.service.people import MOST_REGISTRATIONS
 from cgos_server.storage import schema
+from cgos_server.web.api.operations import ROUTES
 from cgos_server.web.limiting import RECOMPUTES_PER_MINUTE, SIGN_INS_PER_MINUTE
 from cgos_server.web.settings import Rated, VenueSettings, WebSettings
 
@@ -155,8 +155,8 @@ def fits(operation: Operation, path: str) -> bool:
 
 
 def test_the_reference_is_the_table() -> None:
-    """Written again by: everything below "## Reference" is a sentence and `api_reference.reference()`."""
-    assert PAGE.partition("## Reference\n")[2].partition("/docs/api`.\n\n")[2] == reference().rstrip("\n") + "\n"
+    """Written again by: everything below "## Reference" is a sentence and `api_reference.reference(ROUTES)`."""
+    assert PAGE.partition("## Reference\n")[2].partition("/docs/api`.\n\n")[2] == reference(ROUTES).rstrip("\n") + "\n"
     for operation in ROUTES:
         assert f"| `{operation.method} {operation.path or '/'}` |" in PAGE
 

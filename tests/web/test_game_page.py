@@ -19,8 +19,8 @@ from cgos_protocol.games.base import Color
 from cgos_server.storage import schema
 from cgos_server.storage.history import History
 from cgos_server.storage.records import AnalysisAdded
+from cgos_server.web import game_lines
 from cgos_server.web.application import create_app
-from cgos_server.web.pages import game_view as view
 from cgos_server.web.pages.game import SAID_AT_ONCE
 from cgos_server.web.settings import Rated, VenueSettings, WebSettings
 from cgos_server.web.stored_game import StoredGame
@@ -81,7 +81,7 @@ async def test_what_the_bot_thought_stands_beside_its_move(web: httpx2.AsyncClie
 async def test_figures_are_rounded_as_by_the_script(history: History) -> None:
     game = StoredGame(await history.games.detail(RUNNING))
     for winrate, score, shown in ((0.3125, 3.25, "31.3 %, score +3.3"), (0.5, -3.25, "50.0 %, score -3.3")):
-        said = view.said_with(game, 1, Analysis(winrate=winrate, score=score))
+        said = game_lines.said_with(game, 1, Analysis(winrate=winrate, score=score))
         assert said is not None
         assert said.figures.endswith(f"win rate {shown}")
 

@@ -25,7 +25,8 @@ from cgos_server.runtime.fact_pipe import FactPipe
 from cgos_server.runtime.web_process import WebProcess
 from cgos_server.storage.copying import copy
 from cgos_server.storage.location import PostgresUrl
-from cgos_server.web.settings import VenueSettings, WebSettings, command, database_of, environment
+from cgos_server.web.command_line import command, database_of, environment
+from cgos_server.web.settings import VenueSettings, WebSettings
 
 SETTINGS = WebSettings(server_name="Riverside", venues={"9x9": VenueSettings(6809)})
 

@@ -16,7 +16,7 @@ from cgos_server.storage.history import History
 from cgos_server.web.explaining import Explaining
 from cgos_server.web.pages import rounds
 from cgos_server.web.pages.rounds import ROUNDS
-from cgos_server.web.pages.rules import clock_in_words, pairing_options, provisional_rule, sections
+from cgos_server.web.rules_in_words import clock_in_words, pairing_options, provisional_rule, sections
 from cgos_server.web.settings import Rated, VenueSettings, WebSettings
 from cgos_server.web.words import count, duration
 

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cgos_server.web.settings import Rated, VenueSettings, WebSettings, command, parse
+from cgos_server.web.command_line import command, parse
+from cgos_server.web.settings import Rated, VenueSettings, WebSettings
 
 names = st.from_regex(r"\A[A-Za-z0-9][A-Za-z0-9_.-]{0,31}\Z")
 texts = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), min_size=1, max_size=60)

@@ -5,20 +5,21 @@ Must not know: what handlers do.
 
 from __future__ import annotations
 
+from functools import partial
+
 from starlette.routing import BaseRoute
 
-from cgos_protocol.api.routes import ROUTES
-from cgos_server.web.api import admin, exports, live, own, reading, reading_bots, reading_games
+from cgos_protocol.api import openapi
+from cgos_server.web.api import admin, own, readers
 from cgos_server.web.api.framework import Handler, api_routes
+from cgos_server.web.api.operations import ROUTES
 from cgos_server.web.site import Site
 
 
 def handlers(site: Site) -> dict[str, Handler]:
     """Operation id -> who answers it."""
-    found: dict[str, Handler] = {}
-    for module in (reading, reading_bots, reading_games, exports, live, own, admin):
-        found |= module.handlers(site)
-    return found
+    reading = readers.handlers(site, describe=partial(openapi.document, ROUTES))
+    return reading | own.handlers(site) | admin.handlers(site)
 
 
 def routes(site: Site) -> list[BaseRoute]:

@@ -12,44 +12,37 @@ import io
 import tarfile
 from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, Sequence
 from contextlib import aclosing
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import msgspec
 
 RowT = TypeVar("RowT")
-RowT_contra = TypeVar("RowT_contra", contravariant=True)
 
 
-class Form(Protocol[RowT_contra]):
+class Form(Generic[RowT]):
     """Writes one export; keeps what it must know from chunk to chunk."""
 
     def begin(self) -> bytes:
         """What comes before the first row."""
+        return b""
 
-    def chunk(self, rows: Sequence[RowT_contra]) -> bytes:
+    def chunk(self, rows: Sequence[RowT]) -> bytes:
         """The next rows."""
+        raise NotImplementedError
 
     def end(self) -> bytes:
         """What comes after the last row."""
+        return b""
 
 
-class Ndjson:
+class Ndjson(Form[Any]):
     """A JSON value a line."""
 
-    def __init__(self) -> None:
-        self._encoder = msgspec.json.Encoder()
-
-    def begin(self) -> bytes:
-        return b""
-
     def chunk(self, rows: Sequence[Any]) -> bytes:
-        return bytes(self._encoder.encode_lines(rows))
-
-    def end(self) -> bytes:
-        return b""
+        return bytes(msgspec.json.Encoder().encode_lines(rows))
 
 
-class Csv:
+class Csv(Form[msgspec.Struct]):
     """RFC 4180 with a line of names first: UTF-8, lines end with CR LF, nothing where there is no value.
 
     :param kind: of the rows; its fields are the columns
@@ -63,9 +56,6 @@ class Csv:
 
     def chunk(self, rows: Sequence[msgspec.Struct]) -> bytes:
         return _lines([_cell(getattr(row, name)) for name in self._fields] for row in rows)
-
-    def end(self) -> bytes:
-        return b""
 
 
 class File(NamedTuple):
@@ -81,14 +71,11 @@ class File(NamedTuple):
     content: bytes
 
 
-class Tar:
+class Tar(Form[File]):
     """A tar archive (POSIX.1-2001, pax): the same files always make the same bytes."""
 
     def __init__(self) -> None:
         self._length = 0
-
-    def begin(self) -> bytes:
-        return b""
 
     def chunk(self, rows: Sequence[File]) -> bytes:
         written = b"".join(part for row in rows for part in _member(row))

@@ -12,30 +12,26 @@ import functools
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
-import msgspec
-import structlog
+from msgspec import Meta, Struct
 from starlette.responses import StreamingResponse
 from starlette.types import Message, Receive, Scope, Send
 
 from cgos_protocol.api import route as api_route
-from cgos_protocol.api.bulk import ExportedChange, ExportedGame
+from cgos_protocol.api.bulk import ExportedChange, ExportedGame, ExportedRefit
 from cgos_protocol.api.figures import LedgerEntry
-from cgos_protocol.errors import OurFault
-from cgos_protocol.sgf import writing as sgf
-from cgos_server.storage.answers import GameDetail
+from cgos_protocol.api.route import Operation
 from cgos_server.storage.game_answers import GamesAsked
-from cgos_server.web.api.asked import exported_games, system_among, systems_of
 from cgos_server.web.api.bulk_forms import Csv, File, Form, Ndjson, Tar, stream
-from cgos_server.web.api.framework import Asked, Handler
+from cgos_server.web.api.parameters import GameFilters, System, VenueName
+from cgos_server.web.api.rated import system_meant
 from cgos_server.web.api.reading_games import games_asked
+from cgos_server.web.api.typed import Group, HandlerT
+from cgos_server.web.exporting import exported_games, game_files
 from cgos_server.web.leaving import while_there
 from cgos_server.web.pages.asked import Systems
 from cgos_server.web.site import Site
-from cgos_server.web.stored_game import StoredGame
-
-log = structlog.get_logger(__name__)
 
 STALLED_S: Final = 120.0
 """A reader who takes nothing for so long is gone."""
@@ -43,98 +39,40 @@ STALLED_S: Final = 120.0
 NEXT_AFTER: Final = "Next-After"
 """The header that says what to give as `after` the next time, to get what is new."""
 
-Chunks = AsyncIterator[Sequence[Any]]
+_CONSTANT: Final = "A stream of any length, packed where `Accept-Encoding` names gzip. "
+_NEXT_TIME: Final = "the header `Next-After` says what to give the next time, to get what is new by then."
+_GO_ON: Final = f"After an interruption go on with the last line's number as `after`; {_NEXT_TIME}"
+_GAMES: Final = _CONSTANT + "Ended games only, by their numbers, oldest first. " + _GO_ON
+_REFITS: Final = _CONSTANT + "By the refits' numbers, in order. " + _GO_ON
+_LEDGER: Final = _CONSTANT + "By the ledger's entries, in order. " + _GO_ON
+_RATINGS: Final = (
+    _CONSTANT + "By the ledger's entries, in order. One entry may change several ratings: after an interruption leave "
+    f"out the lines of the last number that came, and go on with the number before it as `after`; {_NEXT_TIME}"
+)
+_LEFT_OUT: Final = (
+    " A game whose record breaks the rules of its own venue (a fault that the server logs) has no file; nothing else "
+    "is left out."
+)
+_MEDIA: Final = {"ndjson": api_route.NDJSON, "csv": api_route.CSV, "tar": api_route.TAR}
+
+AfterGame = Annotated[int, Meta(description="Only games above this number.")]
+AfterEntry = Annotated[int, Meta(description="Only entries above this number.")]
+AfterRefit = Annotated[int, Meta(description="Only refits above this number.")]
+
+_exports = Group("Exports")
 
 
-class Exports:
-    """The handlers."""
-
-    def __init__(self, site: Site) -> None:
-        self._site = site
-
-    async def games(self, asked: Asked) -> Bulk:
-        """Ended games, oldest first."""
-        chunks = self._site.history.bulk.rated_games(await self._found(asked), asked.count("after"))
-        rows = functools.partial(exported_games, headline=Systems(self._site).headline)
-        return self._lines(
-            asked, chunks, kind=ExportedGame, name="games", next_after=await self._next_after(), rows=rows
-        )
-
-    async def files(self, asked: Asked) -> Bulk:
-        """The same games as files in an archive, a folder a venue."""
-        chunks = self._site.history.bulk.details(await self._found(asked), asked.count("after"))
-        files = functools.partial(game_files, place=self._site.settings.server_name)
-        return self._bulk(asked, chunks, rows=files, form=Tar(), name="games.tar", after=await self._next_after())
-
-    async def ratings(self, asked: Asked) -> Bulk:
-        """Every change of every rating in a venue under a system, by the ledger's entries, in order."""
-        venue = asked.word("venue")
-        last = await self._site.history.ledger.last_entry(venue)
-        system = system_among(asked.text("system"), await systems_of(self._site, venue), venue)
-        chunks = self._site.history.bulk.changes(venue, system, asked.count("after"))
-        return self._lines(asked, chunks, kind=ExportedChange, name=f"{venue}-ratings", next_after=last)
-
-    async def refits(self, asked: Asked) -> Bulk:
-        """Every refit of a system in a venue, by its number, with what it moved."""
-        venue = asked.word("venue")
-        system = system_among(asked.text("system"), await systems_of(self._site, venue), venue)
-        latest = await self._site.history.refits.recorded(venue, system, limit=1)
-        chunks = self._site.history.bulk.refits(venue, system, asked.count("after"))
-        name, last = f"{venue}-refits.ndjson", latest[-1].number if latest else 0
-        return self._bulk(asked, chunks, rows=list, form=Ndjson(), name=name, after=last)
-
-    async def ledger(self, asked: Asked) -> Bulk:
-        """A venue's numbered entries, in order."""
-        venue = asked.word("venue")
-        last = await self._site.history.ledger.last_entry(venue)
-        chunks = self._site.history.bulk.ledger(venue, asked.count("after"))
-        return self._lines(asked, chunks, kind=LedgerEntry, name=f"{venue}-ledger", next_after=last)
-
-    def _lines(
-        self,
-        asked: Asked,
-        chunks: Chunks,
-        kind: type[msgspec.Struct],
-        name: str,
-        next_after: int,
-        rows: Callable[[Any], Sequence[Any]] = list,
-    ) -> Bulk:
-        as_table = asked.operation.media == (api_route.CSV,)
-        form = Csv(kind) if as_table else Ndjson()
-        return self._bulk(
-            asked,
-            chunks,
-            rows=rows,
-            form=form,
-            name=f"{name}.{'csv' if as_table else 'ndjson'}",
-            after=next_after,
-        )
-
-    def _bulk(
-        self, asked: Asked, chunks: Chunks, rows: Callable[[Any], Sequence[Any]], form: Form[Any], name: str, after: int
-    ) -> Bulk:
-        (media,) = asked.operation.media
-        headers = {
-            "Cache-Control": "no-store",
-            "Content-Disposition": f'attachment; filename="{re.sub(r"[^A-Za-z0-9_.-]", "_", name)}"',
-            "X-Accel-Buffering": "no",
-            NEXT_AFTER: str(after),
-        }
-        return Bulk(stream(chunks, rows, form), headers, media)
-
-    async def _found(self, asked: Asked) -> GamesAsked:
-        """What is asked for, of which every name is known: once the answer has begun it is too late to refuse."""
-        wanted = games_asked(asked, running=False)
-        await self._site.history.games.search(wanted, 1)
-        return wanted
-
-    async def _next_after(self) -> int:
-        """The largest number up to which every game has ended."""
-        running = await self._site.history.games.running()
-        if running:
-            return min(game.id for game in running) - 1
-        newest = await self._site.history.games.find(GamesAsked(), 1)
-        return newest[0].id if newest else 0
+def export(path: str, summary: str, about: str) -> Callable[[HandlerT], HandlerT]:
+    """The method below answers an export, whose form is the suffix of its path."""
+    name, suffix = path.rpartition("/")[2].split(".")
+    return _exports.get(
+        f"/export{path}",
+        summary=summary,
+        id=f"export_{name}_{suffix}",
+        about=about,
+        media=(_MEDIA[suffix],),
+        limit=api_route.Limit.BULK,
+    )
 
 
 class Bulk(StreamingResponse):
@@ -156,33 +94,105 @@ class Bulk(StreamingResponse):
                 raise failures.exceptions[0] from None
 
 
-def game_files(details: Sequence[GameDetail], place: str) -> list[File]:
-    """Games as files. One that cannot be read is left out and logged: the others are wanted all the same.
+class Exports:
+    """The handlers."""
 
-    :param place: the server's name
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._history = site.history
+
+    @export("/games.ndjson", "Games as lines of JSON.", _GAMES)
+    @export("/games.csv", "Games as a table.", _GAMES)
+    async def games(
+        self, operation: Operation, filters: GameFilters, after: AfterGame = 0
+    ) -> Annotated[Bulk, ExportedGame]:
+        """Ended games, oldest first."""
+        chunks = self._history.bulk.rated_games(await self._known(filters), after)
+        rows = functools.partial(exported_games, headline=Systems(self._site).headline)
+        return _bulk(operation, chunks, rows, name="games", next_after=await self._next_game(), kind=ExportedGame)
+
+    @export("/games.tar", "Games as files (SGF) in an archive.", _GAMES + _LEFT_OUT)
+    async def files(self, operation: Operation, filters: GameFilters, after: AfterGame = 0) -> Annotated[Bulk, File]:
+        """The same games as files in an archive, a folder a venue."""
+        chunks = self._history.bulk.details(await self._known(filters), after)
+        rows = functools.partial(game_files, place=self._site.settings.server_name)
+        return _bulk(operation, chunks, rows, name="games", next_after=await self._next_game())
+
+    @export("/venues/{venue}/ratings.ndjson", "Every change of every rating as lines of JSON.", _RATINGS)
+    @export("/venues/{venue}/ratings.csv", "Every change of every rating as a table.", _RATINGS)
+    async def ratings(
+        self, operation: Operation, venue: VenueName, system: System = None, after: AfterEntry = 0
+    ) -> Annotated[Bulk, ExportedChange]:
+        """Every change of every rating in a venue under a system, by the ledger's entries, in order."""
+        last = await self._history.ledger.last_entry(venue)
+        system = await system_meant(self._site, venue, system)
+        chunks = self._history.bulk.changes(venue, system, after)
+        return _bulk(operation, chunks, list, name=f"{venue}-ratings", next_after=last, kind=ExportedChange)
+
+    @export(
+        "/venues/{venue}/refits.ndjson",
+        "Every refit of a rating system and what it moved, as lines of JSON.",
+        _REFITS,
+    )
+    async def refits(
+        self, operation: Operation, venue: VenueName, system: System = None, after: AfterRefit = 0
+    ) -> Annotated[Bulk, ExportedRefit]:
+        """Every refit of a system in a venue, by its number, with what it moved."""
+        system = await system_meant(self._site, venue, system)
+        latest = await self._history.refits.recorded(venue, system, limit=1)
+        chunks = self._history.bulk.refits(venue, system, after)
+        last = latest[-1].number if latest else 0
+        return _bulk(operation, chunks, list, name=f"{venue}-refits", next_after=last, kind=ExportedRefit)
+
+    @export("/venues/{venue}/ledger.ndjson", "A ledger as lines of JSON.", _LEDGER)
+    @export("/venues/{venue}/ledger.csv", "A ledger as a table.", _LEDGER)
+    async def ledger(
+        self, operation: Operation, venue: VenueName, after: AfterEntry = 0
+    ) -> Annotated[Bulk, LedgerEntry]:
+        """A venue's numbered entries, in order."""
+        last = await self._history.ledger.last_entry(venue)
+        chunks = self._history.bulk.ledger(venue, after)
+        return _bulk(operation, chunks, list, name=f"{venue}-ledger", next_after=last, kind=LedgerEntry)
+
+    async def _known(self, filters: GameFilters) -> GamesAsked:
+        """What is asked for, of which every name is known: once the answer has begun it is too late to refuse."""
+        wanted = games_asked(filters, running=False)
+        await self._history.games.search(wanted, 1)
+        return wanted
+
+    async def _next_game(self) -> int:
+        """The largest number up to which every game has ended."""
+        running = await self._history.games.running()
+        if running:
+            return min(game.id for game in running) - 1
+        newest = await self._history.games.find(GamesAsked(), 1)
+        return newest[0].id if newest else 0
+
+
+def _bulk(
+    operation: Operation,
+    chunks: AsyncIterator[Sequence[Any]],
+    rows: Callable[[Any], Sequence[Any]],
+    *,
+    name: str,
+    next_after: int,
+    kind: type[Struct] | None = None,
+) -> Bulk:
+    """The export as this operation writes it.
+
+    :param chunks: portions of rows, an asynchronous generator
+    :param rows: makes of a portion the lines or files
+    :param name: of the file, without its suffix
+    :param next_after: what to give as `after` the next time
+    :param kind: of the lines; None where files are exported
     """
-    found = []
-    for detail in details:
-        row = detail.game
-        try:
-            text = sgf.write(StoredGame(detail).record(place))
-        except (OurFault, ValueError) as error:
-            log.warning("a game is missing in an export", game=row.id, why=str(error))
-            continue
-        found.append(File(row.venue, f"{row.id}.sgf", row.started_at // 1000, text.encode()))
-    return found
-
-
-def handlers(site: Site) -> dict[str, Handler]:
-    """Operation id -> its handler."""
-    exports = Exports(site)
-    return {
-        "export_games_ndjson": exports.games,
-        "export_games_csv": exports.games,
-        "export_games_tar": exports.files,
-        "export_ratings_ndjson": exports.ratings,
-        "export_ratings_csv": exports.ratings,
-        "export_refits_ndjson": exports.refits,
-        "export_ledger_ndjson": exports.ledger,
-        "export_ledger_csv": exports.ledger,
+    (media,) = operation.media
+    form: Form[Any] = Tar() if kind is None else Csv(kind) if media == api_route.CSV else Ndjson()
+    file = re.sub(r"[^A-Za-z0-9_.-]", "_", f"{name}.{operation.path.rpartition('.')[2]}")
+    headers = {
+        "Cache-Control": "no-store",
+        "Content-Disposition": f'attachment; filename="{file}"',
+        "X-Accel-Buffering": "no",
+        NEXT_AFTER: str(next_after),
     }
+    return Bulk(stream(chunks, rows, form), headers, media)

@@ -45,6 +45,7 @@ class Asked:
 
     :ivar body: of the operation's type of body; None where it has none
     :ivar credential: the token's text; empty where the operation needs none
+    :ivar values: every parameter of path and query, defaults filled in
     """
 
     def __init__(self, operation: Operation, request: Request, values: Mapping[str, Value], body: Any) -> None:
@@ -52,47 +53,20 @@ class Asked:
         self.request = request
         self.body = body
         self.credential = bearer(request)
-        self._values = values
+        self.values = values
 
-    def text(self, name: str) -> str | None:
-        """A parameter of kind ``text``; None where it was not given."""
-        value = self._values[name]
-        assert value is None or isinstance(value, str)
-        return value
+    def word(self, name: str) -> Any:
+        """A parameter, for handlers whose signature does not say theirs yet."""
+        return self.values[name]
 
-    def number(self, name: str) -> int | None:
-        """A parameter of kind ``number``."""
-        value = self._values[name]
-        assert value is None or (isinstance(value, int) and not isinstance(value, bool))
-        return value
-
-    def flag(self, name: str) -> bool | None:
-        """A parameter of kind ``flag``."""
-        value = self._values[name]
-        assert value is None or isinstance(value, bool)
-        return value
-
-    def names(self, name: str) -> list[str] | None:
-        """A parameter of kind ``names``."""
-        value = self._values[name]
-        assert value is None or isinstance(value, list)
-        return value
-
-    def word(self, name: str) -> str:
-        """A text that is always there: of the path, or with a default."""
-        value = self.text(name)
-        assert value is not None
-        return value
-
-    def count(self, name: str) -> int:
-        """A number that is always there: of the path, or with a default."""
-        value = self.number(name)
-        assert value is not None
-        return value
+    text = number = flag = names = count = word
 
 
-Handler = Callable[[Asked], Awaitable[msgspec.Struct | Response | Mapping[str, Any]]]
-"""Answers one operation: a value of its type of answer, or a finished answer of HTTP. Raises CgosError."""
+Answer = msgspec.Struct | Response | Mapping[str, Any]
+"""A value of an operation's type of answer, or a finished answer of HTTP."""
+
+Handler = Callable[[Asked], Awaitable[Answer]]
+"""Answers one operation. Raises CgosError."""
 
 
 def api_routes(site: Site, operations: Iterable[Operation], handlers: Mapping[str, Handler]) -> list[BaseRoute]:
@@ -104,10 +78,10 @@ def api_routes(site: Site, operations: Iterable[Operation], handlers: Mapping[st
             places[operation.path][operation.method] = (operation, handlers[operation.id])
     # Starlette takes the first that fits: a longer suffix of one segment comes first.
     order = sorted(places, key=lambda path: ("{" in path.rsplit("/", 1)[-1], not path.endswith(".sgf"), path))
-    found: list[BaseRoute] = [Route(PREFIX + path, _Place(site, places[path])) for path in order]
+    routes: list[BaseRoute] = [Route(PREFIX + path, _Place(site, places[path])) for path in order]
     if "" in places:  # people write the beginning with a slash behind it
-        found.append(Route(f"{PREFIX}/", _Place(site, places[""])))
-    return [*found, Route("/api", _nothing), Route("/api/{rest:path}", _Nothing())]
+        routes.append(Route(f"{PREFIX}/", _Place(site, places[""])))
+    return [*routes, Route("/api", _Nothing()), Route("/api/{rest:path}", _Nothing())]
 
 
 class _Nothing:
@@ -118,9 +92,6 @@ class _Nothing:
         response = failed(refusal)
         response.headers.update(CORS)
         await response(scope, receive, send)
-
-
-_nothing = _Nothing()
 
 
 class _Place:
@@ -150,11 +121,11 @@ class _Place:
         await response(scope, receive, send)
 
     async def _answer(self, request: Request, held: ExitStack) -> Response:
-        found = self._methods.get("GET" if request.method == "HEAD" else request.method)
-        if found is None:
+        answered_by = self._methods.get("GET" if request.method == "HEAD" else request.method)
+        if answered_by is None:
             sentence = f"This address cannot be asked by {request.method[:20]}: only by {self._allow}."
             return failed(HttpRefused(405, Code.METHOD, sentence, {"Allow": self._allow}))
-        operation, handler = found
+        operation, handler = answered_by
         try:
             if operation.streams:
                 held.enter_context(self._site.limits.slot(operation.limit, self._site.visitor(request)))

@@ -5,22 +5,26 @@ Must not know: SQL, how addresses are read.
 
 from __future__ import annotations
 
-from typing import Any, Literal, cast
+from typing import Annotated, Any
 
 import msgspec
+from msgspec import Meta
+from msgspec.structs import asdict
 from starlette.responses import Response
 
 from cgos_protocol.api import games as api
 from cgos_protocol.api.route import SGF
 from cgos_protocol.errors import Code, NotFound
-from cgos_protocol.games.base import Color, Start
 from cgos_protocol.sgf import writing as sgf
-from cgos_protocol.v2.render import color_word, rules_info, time_info
-from cgos_server.storage.game_answers import GamesAsked, Outcome
-from cgos_server.web.api.asked import change, like
-from cgos_server.web.api.framework import Asked, Handler
+from cgos_protocol.v2.render import color_word
+from cgos_server.storage.game_answers import GamesAsked
+from cgos_server.web.answers import game_detail, published
+from cgos_server.web.api.parameters import Before, GameFilters, GameNumber, PageSize, RoundNumber
+from cgos_server.web.api.typed import Group
 from cgos_server.web.site import Site
 from cgos_server.web.stored_game import StoredGame
+
+_games = Group("Games and pairings")
 
 
 class ReadingGames:
@@ -30,38 +34,60 @@ class ReadingGames:
         self._site = site
         self._history = site.history
 
-    async def games(self, asked: Asked) -> api.GamePage:
-        """Games, newest first."""
-        limit = asked.count("limit")
-        rows = await self._history.games.find(
-            games_asked(asked, asked.flag("running")), limit + 1, asked.number("before")
-        )
+    @_games.get("/games")
+    async def games(
+        self,
+        filters: GameFilters,
+        running: Annotated[
+            bool | None, Meta(description="Only those that run (`true`), or that have ended (`false`).")
+        ] = None,
+        before: Before = None,
+        limit: Annotated[PageSize, Meta(le=500)] = 50,
+    ) -> api.GamePage:
+        """Games, newest first, filtered."""
+        rows = await self._history.games.find(games_asked(filters, running), limit + 1, before)
         page = await self._site.visible_rows(rows[:limit])
-        return api.GamePage(items=page, next=page[-1].id if len(rows) > limit else None)
+        return api.GamePage(
+            items=published(page, list[api.Game]),
+            next=page[-1].id if len(rows) > limit else None,
+        )
 
-    async def game(self, asked: Asked) -> api.GameDetail:
+    @_games.get("/games/{game}")
+    async def game(self, game: GameNumber) -> api.GameDetail:
         """All about one game but its moves."""
-        return game_detail(await self._stored(asked))
+        return game_detail(await self._stored(game))
 
-    async def game_sgf(self, asked: Asked) -> Response:
-        """One game as a file."""
-        stored = await self._stored(asked)
+    @_games.get("/games/{game}.sgf", media=(SGF,))
+    async def game_sgf(self, game: GameNumber) -> Response:
+        """One game as a file (SGF)."""
+        stored = await self._stored(game)
         text = sgf.write(stored.record(self._site.settings.server_name))
         headers = {"Content-Disposition": f'attachment; filename="{stored.detail.game.id}.sgf"'}
         return Response(text, headers=headers, media_type=f"{SGF}; charset=utf-8")
 
-    async def moves(self, asked: Asked) -> api.Moves:
-        """Moves with clocks and analysis."""
-        stored, after = await self._stored(asked), asked.count("after")
+    @_games.get("/games/{game}/moves")
+    async def moves(
+        self, game: GameNumber, after: Annotated[int, Meta(description="Moves after this ply.")] = 0
+    ) -> api.Moves:
+        """Moves with clocks and analysis.
+
+        Of a running game only moves that are older than the venue's delay.
+        """
+        stored = await self._stored(game)
         return api.Moves(
             game=stored.detail.game.id,
             after=after,
             running=stored.detail.game.result is None,
             items=[
-                like(
-                    api.Move,
-                    row,
+                api.Move(
+                    ply=row.ply,
                     color=color_word(stored.color(row.ply)),
+                    move=row.move,
+                    used_us=row.used_us,
+                    main_us=row.main_us,
+                    period_us=row.period_us,
+                    quota=row.quota,
+                    at=row.at,
                     analysis=_decoded(row.analysis),
                 )
                 for row in stored.detail.moves
@@ -69,77 +95,32 @@ class ReadingGames:
             ],
         )
 
-    async def pairing(self, asked: Asked) -> api.RoundDetail:
-        """Why these two."""
-        detail = await self._history.games.detail(asked.count("game"))
+    @_games.get("/games/{game}/pairing")
+    async def pairing(self, game: GameNumber) -> api.RoundDetail:
+        """Why these two, with everybody whom they could have met."""
+        detail = await self._history.games.detail(game)
         if detail.pairing is None:
             raise NotFound(
                 Code.NO_PAIRING, f"Game {detail.game.id} was arranged by an operator: nobody else was considered."
             )
-        return await self._round(detail.pairing.round, detail.game.id)
+        return published(
+            await self._site.explaining.round(detail.pairing.round, detail.game.id),
+            api.RoundDetail,
+        )
 
-    async def round(self, asked: Asked) -> api.RoundDetail:
-        """One act of pairing."""
-        return await self._round(asked.count("round"), None)
+    @_games.get("/rounds/{round}")
+    async def round(self, round: RoundNumber) -> api.RoundDetail:  # noqa: A002
+        """One act of pairing with all it was decided from."""
+        return published(await self._site.explaining.round(round), api.RoundDetail)
 
-    async def rounds(self, asked: Asked) -> api.RoundPage:
-        """A venue's acts of pairing, newest first."""
-        venue, limit = asked.word("venue"), asked.count("limit")
-        rows = await self._history.pairings.rounds(venue, limit + 1, asked.number("before"))
-        page = rows[:limit]
-        following = page[-1].number if len(rows) > limit else None
-        return api.RoundPage(venue=venue, items=page, next=following)
-
-    async def _stored(self, asked: Asked) -> StoredGame:
-        """The game as anybody may see it."""
-        return StoredGame(self._site.visible(await self._history.games.detail(asked.count("game"))))
-
-    async def _round(self, number: int, asked: int | None) -> api.RoundDetail:
-        found = await self._site.explaining.round(number, asked)
-        return msgspec.convert(found, api.RoundDetail, from_attributes=True)
+    async def _stored(self, game: int) -> StoredGame:
+        """One act of pairing with all it was decided from."""
+        return StoredGame(self._site.visible(await self._history.games.detail(game)))
 
 
-def game_detail(stored: StoredGame) -> api.GameDetail:
-    """All about one game but its moves."""
-    detail, terms = stored.detail, stored.terms
-    return api.GameDetail(
-        game=detail.game,
-        rules=rules_info(terms.rules),
-        time=time_info(terms.time),
-        move_limit=terms.move_limit,
-        rated=terms.rated,
-        start=_stones(stored.start),
-        winner=cast(Literal["black", "white"] | None, detail.winner),
-        margin=None if detail.margin2 is None else detail.margin2 / 2,
-        detail=detail.detail,
-        ending=stored.ending(),
-        pairing=detail.pairing,
-        ratings=[change(row) for row in detail.ratings],
-        corrections=[like(api.Correction, row) for row in detail.corrections],
-        repeats=detail.repeats,
-    )
-
-
-def games_asked(asked: Asked, running: bool | None) -> GamesAsked:
+def games_asked(filters: GameFilters, running: bool | None) -> GamesAsked:
     """What a list of games is to hold."""
-    return GamesAsked(
-        venue=asked.text("venue"),
-        bot=asked.text("bot"),
-        opponent=asked.text("opponent"),
-        reason=asked.text("reason"),
-        result=msgspec.convert(asked.text("result"), Outcome | None),
-        min_moves=asked.number("min_moves"),
-        max_moves=asked.number("max_moves"),
-        since=asked.number("since"),
-        until=asked.number("until"),
-        running=running,
-    )
-
-
-def _stones(start: Start | None) -> api.Stones | None:
-    if start is None:
-        return None
-    return api.Stones(black=list(start.black), white=list(start.white), to_play=color_word(Color(start.to_play)))
+    return GamesAsked(**asdict(filters), running=running)
 
 
 def _decoded(text: str | None) -> Any:
@@ -150,17 +131,3 @@ def _decoded(text: str | None) -> Any:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, RecursionError):
         return None
-
-
-def handlers(site: Site) -> dict[str, Handler]:
-    """Operation id -> its handler."""
-    reading = ReadingGames(site)
-    return {
-        "games": reading.games,
-        "game": reading.game,
-        "game_sgf": reading.game_sgf,
-        "moves": reading.moves,
-        "pairing": reading.pairing,
-        "round": reading.round,
-        "rounds": reading.rounds,
-    }

@@ -34,15 +34,15 @@ def path_of(operation: Operation, given: Mapping[str, Any]) -> dict[str, Value]:
 def query_of(operation: Operation, given: Iterable[tuple[str, str]]) -> dict[str, Value]:
     """The parameters of the query, defaults filled in. Raises Wrong for any that is not known, twice there or bad."""
     known = {param.name: param for param in operation.query}
-    found: dict[str, Value] = {}
+    values: dict[str, Value] = {}
     for name, text in given:
         if name not in known:
             can = ", ".join(known) or "none"
             raise Wrong(name[:64], f"There is no parameter {name[:64]!r} here. There are: {can}.")
-        if name in found:
+        if name in values:
             raise Wrong(name, f"The parameter {name!r} was given twice.")
-        found[name] = read(known[name], text)
-    return {name: param.default for name, param in known.items()} | found
+        values[name] = read(known[name], text)
+    return {name: param.default for name, param in known.items()} | values
 
 
 def read(param: Param, text: str) -> Value:

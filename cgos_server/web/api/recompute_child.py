@@ -9,30 +9,45 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+from itertools import accumulate
 from pathlib import Path
 
 import msgspec
 
+from cgos_protocol.api.messages import Standing
 from cgos_protocol.errors import Refused
+from cgos_server.core.rating.registry import half_width
 from cgos_server.service.build import one_thread
 from cgos_server.service.recomputing import recompute
 from cgos_server.storage.history import History
-from cgos_server.web.api.recomputing import Found, Row, Task
-from cgos_server.web.settings import database_of
+from cgos_server.web.api.recomputing import Recomputed, Task
+from cgos_server.web.command_line import database_of
 
 NICENESS = 15
 """Games come first, then pages."""
 
 
-async def found(task: Task) -> Found:
+async def recomputed(task: Task) -> Recomputed:
     """Do it. Raises Refused, StoreError."""
     location = Path(task.path) if task.path else database_of(Path(), os.environ)
     async with History(location) as history:
         computed = await recompute(history, task.venue, task.rated.system(task.system), task.last)
         names = await history.bots.version_names()
     order = sorted(computed.ratings.items(), key=lambda item: (-item[1].mean, names.get(item[0], "").encode()))
-    rows = [Row(names.get(version, str(version)), *rating) for version, rating in order]
-    return Found(computed.games, rows)
+    ranks = accumulate(int(rating.games > 0) for _, rating in order)
+    rows = [
+        Standing(
+            **rating._asdict(),
+            rank=rank if rating.games else None,
+            version=names.get(version, str(version)),
+            half_width=half_width(task.system, rating.spread),
+            last_game=None,
+            last_game_at=None,
+            seq=None,
+        )
+        for rank, (version, rating) in zip(ranks, order, strict=True)
+    ]
+    return Recomputed(computed.games, rows)
 
 
 def main() -> None:
@@ -41,7 +56,7 @@ def main() -> None:
     one_thread()
     task = msgspec.json.decode(sys.stdin.buffer.read(), type=Task)
     try:
-        answer = asyncio.run(found(task))
+        answer = asyncio.run(recomputed(task))
     except Refused as refusal:
         sys.exit(str(refusal))
     sys.stdout.buffer.write(msgspec.json.encode(answer))

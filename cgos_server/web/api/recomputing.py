@@ -14,7 +14,6 @@ import shlex
 import sys
 from collections import OrderedDict
 from collections.abc import Mapping
-from itertools import accumulate
 from pathlib import Path
 from types import TracebackType
 from typing import Final, NamedTuple
@@ -24,10 +23,10 @@ import msgspec
 from cgos_protocol.api import messages as api
 from cgos_protocol.api.route import Limit
 from cgos_protocol.errors import Code, OurFault, Refused, Unavailable
-from cgos_server.core.rating.registry import half_width
 from cgos_server.storage.location import PostgresUrl
+from cgos_server.web.command_line import DATABASE_VARIABLE
 from cgos_server.web.limiting import TooMuch
-from cgos_server.web.settings import DATABASE_VARIABLE, Rated
+from cgos_server.web.settings import Rated
 from cgos_server.web.site import Site
 
 DEADLINE_S: Final = 30.0
@@ -54,26 +53,9 @@ class Task(msgspec.Struct, frozen=True):
     last: int
 
 
-class Row(msgspec.Struct, frozen=True):
-    """Where a version stands."""
-
-    version: str
-    mean: float
-    spread: float
-    games: int
-    provisional: bool
-    anchor: bool
-
-
-class Found(msgspec.Struct, frozen=True):
-    """What the child answers."""
-
-    corrected: int
-    rows: list[Row]
-
-
 class Recomputed(msgspec.Struct, frozen=True):
-    """Standings that were never published; `corrected` games count otherwise than they did at first."""
+    """What the child answers: standings that were never published, best first; `corrected` games count otherwise than
+    they did at first."""
 
     corrected: int
     rows: list[api.Standing]
@@ -113,7 +95,7 @@ class Recomputing:
             computation = self._under_way[key] = self._begun(venue, system, last)
         try:
             async with computation:
-                found = await computation.answer()
+                computed = await computation.answer()
         except TimeoutError as error:
             self._too_long[venue, system] = _TooLong(last, self._site.now_ms() + TOO_LONG_MS)
             raise self._refusal(venue, system, last) from error
@@ -121,11 +103,7 @@ class Recomputing:
             if not computation.waiting and self._under_way.get(key) is computation:
                 del self._under_way[key]
         if key not in self._known:
-            ranks = accumulate(int(row.games > 0) for row in found.rows)
-            rows = [
-                _standing(rank if row.games else None, row, system) for rank, row in zip(ranks, found.rows, strict=True)
-            ]
-            self._known[key] = Recomputed(found.corrected, rows)
+            self._known[key] = computed
         while len(self._known) > KEPT:
             self._known.popitem(last=False)
         return self._known[key]
@@ -165,7 +143,7 @@ class _Computation:
         self._until = asyncio.get_running_loop().time() + deadline_s
         self._reading = asyncio.Lock()
         self._child: asyncio.subprocess.Process | None = None
-        self._said = bytearray()
+        self._output = bytearray()
 
     async def __aenter__(self) -> None:
         self.waiting += 1
@@ -180,17 +158,17 @@ class _Computation:
                 self._child.kill()
             await self._child.wait()
 
-    async def answer(self) -> Found:
+    async def answer(self) -> Recomputed:
         """What the child finds. Raises TimeoutError where it takes too long, OurFault where it fails."""
         async with asyncio.timeout_at(self._until), self._reading:
             child = self._child = self._child or await self._started()
             assert child.stdout is not None
-            while said := await child.stdout.read(_CHUNK):
-                self._said += said
+            while chunk := await child.stdout.read(_CHUNK):
+                self._output += chunk
             failed = await child.wait()
         if failed:
             raise OurFault(f"standings could not be computed again: the child ended with {failed}")
-        return msgspec.json.decode(self._said, type=Found)
+        return msgspec.json.decode(self._output, type=Recomputed)
 
     async def _started(self) -> asyncio.subprocess.Process:
         child = await asyncio.create_subprocess_exec(
@@ -203,19 +181,3 @@ class _Computation:
         child.stdin.write(msgspec.json.encode(self._task))
         child.stdin.write_eof()
         return child
-
-
-def _standing(rank: int | None, row: Row, system: str) -> api.Standing:
-    return api.Standing(
-        rank=rank,
-        version=row.version,
-        mean=row.mean,
-        half_width=half_width(system, row.spread),
-        spread=row.spread,
-        games=row.games,
-        provisional=row.provisional,
-        anchor=row.anchor,
-        last_game=None,
-        last_game_at=None,
-        seq=None,
-    )

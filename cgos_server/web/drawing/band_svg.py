@@ -99,8 +99,16 @@ def band_svg(points: Sequence[Point], over_time: bool, title: str, marks: Sequen
     for each in ticks(bottom, top):
         height = y(each)
         parts.append(
-            Markup('<path class="rule" d="M{} {}H{}"/><text x="{}" y="{}" text-anchor="end">{:.0f}</text>').format(
-                _LEFT, height, WIDTH - _RIGHT, _LEFT - 6, round(height + 4, 1), each
+            Markup(
+                '<path class="rule" d="M{left} {height}H{right}"/>'
+                '<text x="{before}" y="{base}" text-anchor="end">{rating:.0f}</text>'
+            ).format(
+                left=_LEFT,
+                height=height,
+                right=WIDTH - _RIGHT,
+                before=_LEFT - 6,
+                base=round(height + 4, 1),
+                rating=each,
             )
         )
     below = time_ticks(left, right) if over_time else [(each, f"{each:g}") for each in ticks(left, right)]

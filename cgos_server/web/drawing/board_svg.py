@@ -74,10 +74,10 @@ def board_svg(
     return Markup("").join(
         (
             Markup(
-                '<svg class="board" viewBox="0 0 {0} {0}" role="img" aria-labelledby="board-title board-text"'
-                ' data-size="{1}" data-cell="{2}" data-margin="{3}">'
-                '<title id="board-title">{4}</title><desc id="board-text">{5}</desc>'
-            ).format(full, size, CELL, _MARGIN, title, description),
+                '<svg class="board" viewBox="0 0 {full} {full}" role="img" aria-labelledby="board-title board-text"'
+                ' data-size="{size}" data-cell="{cell}" data-margin="{margin}">'
+                '<title id="board-title">{title}</title><desc id="board-text">{description}</desc>'
+            ).format(full=full, size=size, cell=CELL, margin=_MARGIN, title=title, description=description),
             *_ground(size, _MARGIN),
             *_names(size),
             *_stones(size, _MARGIN, stones, last if not numbers else None),
@@ -95,9 +95,9 @@ def small_board_svg(size: int, stones: Mapping[str, Color], last: str | None, ti
     return Markup("").join(
         (
             Markup(
-                '<svg class="board small" viewBox="0 0 {0} {0}" role="img" aria-label="{1}"'
-                ' data-size="{2}" data-cell="{3}" data-margin="{4}">'
-            ).format(full, title, size, CELL, _SMALL_MARGIN),
+                '<svg class="board small" viewBox="0 0 {full} {full}" role="img" aria-label="{title}"'
+                ' data-size="{size}" data-cell="{cell}" data-margin="{margin}">'
+            ).format(full=full, title=title, size=size, cell=CELL, margin=_SMALL_MARGIN),
             *_ground(size, _SMALL_MARGIN),
             *_stones(size, _SMALL_MARGIN, stones, last),
             Markup("</svg>"),
@@ -184,15 +184,12 @@ def _proposals(size: int, proposals: Sequence[Proposal], stones: Mapping[str, Co
             continue
         x, y = _place(proposal.vertex, size, _MARGIN)
         best = " best" if rank == 0 else ""
-        lines = (
-            Markup('<text x="{}" y="{}" font-size="15">{}</text>').format(
-                x, y if proposal.words else y + 5, proposal.letter
-            ),
-            Markup('<text x="{}" y="{}" font-size="11">{}</text>').format(x, y + 12, proposal.words),
-        )
-        yield Markup('<g class="proposal{}"><circle cx="{}" cy="{}" r="18" fill="#7db7d8"/>{}{}</g>').format(
-            best, x, y, lines[0], lines[1] if proposal.words else ""
-        )
+        yield Markup('<g class="proposal{}"><circle cx="{}" cy="{}" r="18" fill="#7db7d8"/>').format(best, x, y)
+        base = y if proposal.words else y + 5
+        yield Markup('<text x="{}" y="{}" font-size="15">{}</text>').format(x, base, proposal.letter)
+        if proposal.words:
+            yield Markup('<text x="{}" y="{}" font-size="11">{}</text>').format(x, y + 12, proposal.words)
+        yield Markup("</g>")
     yield Markup("</g>")
 
 

@@ -16,7 +16,14 @@ HEIGHT: Final = 110
 
 
 def curves_svg(
-    black: Mapping[int, float], white: Mapping[int, float], plies: int, ply: int, bound: float, kind: str, title: str
+    black: Mapping[int, float],
+    white: Mapping[int, float],
+    *,
+    plies: int,
+    ply: int,
+    bound: float,
+    kind: str,
+    title: str,
 ) -> Markup:
     """The picture; upwards is good for Black.
 
@@ -26,28 +33,24 @@ def curves_svg(
     :param kind: a class for the style sheet and for scripts
     :param title: for people who cannot see it
     """
-    middle = HEIGHT // 2
-    x = _x(ply, plies)
     return Markup(
-        '<svg class="curves {}" viewBox="0 0 {} {}" role="img" aria-label="{}" preserveAspectRatio="none"'
-        ' data-bound="{:g}">'
-        '<path class="apart" d="{}"/>'
-        '<path class="even" d="M0 {}H{}"/>'
-        '<path class="curve b" d="{}"/><path class="curve w" d="{}"/>'
-        '<path class="cursor" d="M{:g} 0V{}"/></svg>'
+        '<svg class="curves {kind}" viewBox="0 0 {width} {height}" role="img" aria-label="{title}"'
+        ' preserveAspectRatio="none" data-bound="{bound:g}">'
+        '<path class="apart" d="{apart}"/>'
+        '<path class="even" d="M0 {middle}H{width}"/>'
+        '<path class="curve b" d="{black}"/><path class="curve w" d="{white}"/>'
+        '<path class="cursor" d="M{cursor:g} 0V{height}"/></svg>'
     ).format(
-        kind,
-        WIDTH,
-        HEIGHT,
-        title,
-        bound,
-        apart(black, white, plies, bound),
-        middle,
-        WIDTH,
-        curve(black, plies, bound),
-        curve(white, plies, bound),
-        x,
-        HEIGHT,
+        kind=kind,
+        width=WIDTH,
+        height=HEIGHT,
+        title=title,
+        bound=bound,
+        apart=apart(black, white, plies, bound),
+        middle=HEIGHT // 2,
+        black=curve(black, plies, bound),
+        white=curve(white, plies, bound),
+        cursor=_x(ply, plies),
     )
 
 

@@ -82,10 +82,10 @@ class Board:
 
     def release(self, now_ms: int) -> None:
         """Tell what is old enough."""
-        told = self.told
-        while told < len(self._due) and self._due[told] <= now_ms:
-            told += 1
-        self._tell(told)
+        shown = self.told
+        while shown < len(self._due) and self._due[shown] <= now_ms:
+            shown += 1
+        self._tell(shown)
 
     def finish(self, detail: GameDetail) -> None:
         """The game has ended: everything may be told at once."""
@@ -104,22 +104,22 @@ class Board:
         """What a viewer that knows so many moves has not been told, as much as goes out at once; the end, where it has
         come, stands behind the last move."""
         place = (ply, form)
-        found = self._chunks.get(place)
-        if found is None:
+        chunk = self._chunks.get(place)
+        if chunk is None:
             messages = self._messages[ply : self.told]
             count = portion(messages)
             if count < len(messages):
-                found = Portion(framed(messages[:count], form), ply + count)
+                chunk = Portion(framed(messages[:count], form), ply + count)
             else:
                 end = [] if self._end is None else [self._end]
-                found = Portion(framed([*messages, *end], form), max(ply, self.told))
+                chunk = Portion(framed([*messages, *end], form), max(ply, self.told))
             if len(self._chunks) < CHUNKS:
-                self._chunks[place] = found
-        return found
+                self._chunks[place] = chunk
+        return chunk
 
-    def _tell(self, told: int) -> None:
-        if told != self.told:
-            self.told = told
+    def _tell(self, shown: int) -> None:
+        if shown != self.told:
+            self.told = shown
             self._chunks.clear()
             self.bell.ring()
 

@@ -265,11 +265,11 @@ class Hub:
         ]
         starts = await self._beginnings(rows)
         played = await self._history.games.moves_after(dict.fromkeys(starts, 0)) if starts else {}
-        found = {}
+        games = {}
         for game, start in starts.items():
             given = tuple(move.move for move in played.get(game, ()) if move.at <= start.started_at)
-            found[game] = msgspec.structs.replace(start, ply=len(given), moves=given)
-        return found
+            games[game] = msgspec.structs.replace(start, ply=len(given), moves=given)
+        return games
 
     def _again(self) -> None:
         """Read everything that is watched."""
@@ -296,9 +296,9 @@ class Hub:
         boards = {game: board for game in games if (board := self._boards.get(game)) is not None and not board.over}
         if not boards:
             return
-        found = await self._history.games.moves_after({game: board.known for game, board in boards.items()})
+        played = await self._history.games.moves_after({game: board.known for game, board in boards.items()})
         now = self._now_ms()
-        for game, moves in found.items():
+        for game, moves in played.items():
             self._continued(game, boards[game], partial(boards[game].add, moves, now))
 
     async def _read_end(self, game: int) -> None:
@@ -358,13 +358,13 @@ class Hub:
         starts = await self._beginnings(rows)
         played = await self._history.games.moves_after(dict.fromkeys(starts, 0)) if starts else {}
         now = self._now_ms()
-        found = []
+        games = []
         for game, start in starts.items():
             # The moves of an opening are given with the game, and nothing rings for them.
             latest = max(now - self._settings.delay_ms(start.venue), start.started_at)
-            told = tuple(move.move for move in played.get(game, ()) if move.at <= latest)
-            found.append(msgspec.structs.replace(start, ply=len(told), moves=told))
-        return found
+            shown = tuple(move.move for move in played.get(game, ()) if move.at <= latest)
+            games.append(msgspec.structs.replace(start, ply=len(shown), moves=shown))
+        return games
 
     async def _beginnings(self, rows: Sequence[Game]) -> dict[int, LiveGame]:
         """Game -> how it began, without its moves; in one question. Raises StoreError."""

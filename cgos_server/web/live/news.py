@@ -136,7 +136,7 @@ class News:
     def _since(self, place: int, venue: str | None, moves: bool, form: Form) -> Portion | None:
         if not self.reaches(place):
             return None
-        found: list[Message] = []
+        messages: list[Message] = []
         size = 0
         for number, entry in enumerate(islice(self._entries, place - self._base, None), place + 1):
             place = number
@@ -145,11 +145,11 @@ class News:
             if venue in (None, entry.venue) and (moves or not isinstance(entry.live, VenueMove)):
                 if entry.message is None:
                     entry.message = message(entry.live, self.identity(number))
-                found.append(entry.message)
+                messages.append(entry.message)
                 size += len(entry.message.data)
                 if size > PORTION:
                     break
-        return Portion(framed(found, form), place)
+        return Portion(framed(messages, form), place)
 
     def reaches(self, place: int) -> bool:
         """Whether everything since `place` is known."""

@@ -100,11 +100,11 @@ class Streams:
                     if board.broken:
                         yield remark(UNREADABLE, form)
                         return
-                    told = board.told
+                    shown = board.told
                     chunk, known = board.since(known, form)
                     if chunk:
                         yield chunk
-                    if known < told:
+                    if known < shown:
                         continue
                     if over:
                         return
@@ -151,9 +151,9 @@ class Streams:
 
 def form_of(request: Request) -> Form:
     """By ``?format=``, else by what the visitor likes as well as events, or better."""
-    asked = request.query_params.get("format", "")
-    if asked:
-        return Form.NDJSON if asked == "ndjson" else Form.SSE
+    named = request.query_params.get("format", "")
+    if named:
+        return Form.NDJSON if named == "ndjson" else Form.SSE
     liked = weights(request.headers.get("accept", ""))
     lines = liked.get(Form.NDJSON.value, 0.0)
     return Form.NDJSON if lines > 0 and lines >= liked.get(Form.SSE.value, 0.0) else Form.SSE

@@ -1,4 +1,4 @@
-"""The documentation of the API for people, from the same table as the API itself.
+"""The documentation of the API for people, from the operations that the API itself is made of.
 
 Must not know: handlers, the database.
 """
@@ -19,8 +19,8 @@ from starlette.routing import BaseRoute, Route
 from cgos_protocol.api import openapi
 from cgos_protocol.api.messages import Problem
 from cgos_protocol.api.route import JSON, NDJSON, PREFIX, Limit, Needs, Operation, Param
-from cgos_protocol.api.routes import ROUTES
 from cgos_server.service.people import MOST_REGISTRATIONS
+from cgos_server.web.api.operations import ROUTES
 from cgos_server.web.limiting import RECOMPUTES_PER_MINUTE, SIGN_INS_PER_MINUTE, STREAMS_OF_ALL
 from cgos_server.web.site import Site
 
@@ -111,7 +111,7 @@ class Catalog:
         return ShownType(" or ".join(names) or "object", False)
 
     def _struct(self, kind: type[msgspec.Struct]) -> ShownStruct:
-        hints, said = get_type_hints(kind, include_extras=True), openapi.field_words(kind)
+        hints, sentences = get_type_hints(kind, include_extras=True), openapi.field_words(kind)
         fields = []
         config = kind.__struct_config__
         if config.tag is not None:
@@ -120,7 +120,7 @@ class Catalog:
             )
         for field in msgspec.structs.fields(kind):
             hint = hints[field.name]
-            about = _meta(hint) or said.get(field.name, "")
+            about = _meta(hint) or sentences.get(field.name, "")
             types = self._collect(hint)
             fields.append(
                 ShownField(
@@ -137,8 +137,8 @@ class Catalog:
                 for inner in get_type_hints(hint, include_extras=True).values():
                     self._collect(inner)
             return [hint.__name__]
-        found = [name for arg in get_args(hint) for name in self._collect(arg)]
-        return list(dict.fromkeys(found))
+        names = [name for arg in get_args(hint) for name in self._collect(arg)]
+        return list(dict.fromkeys(names))
 
 
 class ApiDocs:

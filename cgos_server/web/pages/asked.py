@@ -20,7 +20,7 @@ from cgos_protocol.clock import TimeControl
 from cgos_protocol.errors import Code, NotFound, Refused
 from cgos_protocol.games.base import Ruleset
 from cgos_server.service.listed import best
-from cgos_server.storage.answers import BotDetail, Standing, VenueRow
+from cgos_server.storage.answers import BotDetail, RankedRow, Standing, VenueRow
 from cgos_server.web import words
 from cgos_server.web.site import Site
 from cgos_server.web.stored_game import StoredGame
@@ -43,6 +43,13 @@ class Systems:
         """The first of them; empty for none."""
         return next(iter(self.order(venue, there)), "")
 
+    def headlines(self, rows: Iterable[RankedRow]) -> dict[str, str]:
+        """Venue -> the headline among the systems of these ratings."""
+        there: dict[str, list[str]] = {}
+        for row in rows:
+            there.setdefault(row.venue, []).append(row.system)
+        return {venue: self.headline(venue, systems) for venue, systems in there.items()}
+
     async def rated(self, venue: str) -> dict[str, int]:
         """Rating systems that have published something in a venue, the headline first, each with how many versions it
         has rated."""
@@ -54,6 +61,13 @@ class Systems:
         for system in await self.rated(venue):
             return await best(self._site.history, venue, system, limit)
         return []
+
+
+async def venues_in_order(site: Site) -> list[VenueRow]:
+    """All venues: the configured ones in their order, then those of before."""
+    rows = {venue.name: venue for venue in await site.history.server.venues()}
+    order = dict.fromkeys((*site.settings.venues, *rows))
+    return [rows[name] for name in order if name in rows]
 
 
 async def venue_of(site: Site, name: str) -> VenueRow:
@@ -77,10 +91,10 @@ async def bot_of(site: Site, name: str) -> BotDetail:
 
 async def stored_game(site: Site, request: Request) -> StoredGame:
     """The game whose number the address names; 404 where there is none."""
-    asked = request.path_params["id"]
-    if asked <= LARGEST:
+    game = request.path_params["id"]
+    if game <= LARGEST:
         try:
-            return StoredGame(await site.history.games.detail(asked))
+            return StoredGame(await site.history.games.detail(game))
         except NotFound as refusal:
             if refusal.code is not Code.NO_GAME:
                 raise

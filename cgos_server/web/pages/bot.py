@@ -111,7 +111,7 @@ class BotPages:
             ratings += await history.ratings.ranked([version.name])
         ratings = [row for row in ratings if row.version in {each.name for each in shown}]
         relatives = await history.bots.relatives(bot.name)
-        headlines = await self._headlines(ratings)
+        headlines = self._systems.headlines(ratings)
         figures = await self._figures(request, bot, version=version, ratings=ratings, headlines=headlines)
         now = self._site.now_ms()
         return self._site.render(
@@ -138,13 +138,6 @@ class BotPages:
             badge=None if figures is None or version is None else _badge(figures.venue, version.name),
         )
 
-    async def _headlines(self, ratings: list[RankedRow]) -> dict[str, str]:
-        """Venue -> the rating system that is shown first."""
-        venues = dict.fromkeys(row.venue for row in ratings)
-        return {
-            venue: self._systems.headline(venue, {r.system for r in ratings if r.venue == venue}) for venue in venues
-        }
-
     @staticmethod
     def _rated(version: Version | None, ratings: list[RankedRow], headlines: dict[str, str]) -> list[RankedRow]:
         """The version's headline ratings."""
@@ -161,10 +154,10 @@ class BotPages:
         headlines: dict[str, str],
     ) -> Figures | None:
         rated = self._rated(version, ratings, headlines)
-        asked = request.query_params.get("venue")
-        if asked and asked not in headlines:
+        venue = request.query_params.get("venue")
+        if venue and venue not in headlines:
             raise HTTPException(404, "This bot is not rated in a venue of this name.")
-        mine = [row for row in rated if row.venue == asked] or sorted(rated, key=lambda row: -row.games)[:1]
+        mine = [row for row in rated if row.venue == venue] or sorted(rated, key=lambda row: -row.games)[:1]
         if version is None or not mine:
             return None
         history, row = self._site.history, mine[0]
@@ -189,14 +182,14 @@ class BotPages:
 
     async def _uptimes(self, version: Version, now: int) -> list[Uptime]:
         rows = await self._site.history.bots.presence(version.name, now - _UPTIME_DAYS[-1] * DAY_MS, now)
-        found = []
+        uptimes = []
         for days in _UPTIME_DAYS:
             since = now - days * DAY_MS
             share = bot_figures.uptime(rows, since, now)
             words = f"Signed in for {100 * share:.0f} % of the last {days} days."
             spans = bot_figures.signed_in(rows, since, now)
-            found.append(Uptime(days, share, uptime_svg(spans, since, now, words)))
-        return found
+            uptimes.append(Uptime(days, share, uptime_svg(spans, since, now, words)))
+        return uptimes
 
 
 def endings(rows: list[VerdictRow]) -> list[Ending]:
@@ -204,18 +197,18 @@ def endings(rows: list[VerdictRow]) -> list[Ending]:
     every = sum(row.games for row in rows)
     counts: dict[str, dict[str, int]] = {}
     for row in rows:
-        told = counts.setdefault(row.reason, dict.fromkeys(("won", "lost", "drawn", "none"), 0))
-        told[row.outcome] += row.games
-    found = [
+        by_outcome = counts.setdefault(row.reason, dict.fromkeys(("won", "lost", "drawn", "none"), 0))
+        by_outcome[row.outcome] += row.games
+    reasons = [
         Ending(
-            reason,
-            **told,
-            share=told["lost"] / every,
-            bad=reason in bot_figures.SPOILT and told["lost"] / every >= _SPOILT_MUCH,
+            reason=reason,
+            **by_outcome,
+            share=by_outcome["lost"] / every,
+            bad=reason in bot_figures.SPOILT and by_outcome["lost"] / every >= _SPOILT_MUCH,
         )
-        for reason, told in counts.items()
+        for reason, by_outcome in counts.items()
     ]
-    return sorted(found, key=lambda each: -(each.won + each.lost + each.drawn + each.none))
+    return sorted(reasons, key=lambda each: -(each.won + each.lost + each.drawn + each.none))
 
 
 def _band(row: RankedRow, points: list[BandPoint], over_time: bool, versions: list[Version]) -> Markup | None:

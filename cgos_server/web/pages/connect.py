@@ -7,16 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from cgos_protocol import clock, names
-from cgos_protocol.clock import TimeControl, TimeSystem
+from cgos_protocol import names
 from cgos_protocol.errors import StoreError
-from cgos_protocol.games.base import Ruleset
-from cgos_server.web.connecting import Place, addresses, bots_host, commands, websocket_address
+from cgos_server.web.connecting import addresses, bots_host, commands, place_of, websocket_address
 from cgos_server.web.site import Site
 
 
@@ -55,20 +52,9 @@ class ConnectPage:
             return None
 
 
-def place_of(lines: str, websocket: str, venue: str, fixed: Any) -> Place:
-    """Where a bot is to play, in a venue as it is stored; None stands for one that has never been open."""
-    rules = Ruleset() if fixed is None else msgspec.convert(fixed, Ruleset)
-    time = TimeControl(TimeSystem.ABSOLUTE, 300_000_000)
-    if fixed is not None:
-        time = msgspec.convert(fixed["time"], TimeControl)
-    return Place(
-        lines=lines, websocket=websocket, venue=venue, rules=rules, main_ms=clock.remaining_ms(time, clock.start(time))
-    )
-
-
-def _chosen(venues: list[str], asked: str | None) -> str:
+def _chosen(venues: list[str], named: str | None) -> str:
     """The venue of the examples; empty where none is open."""
-    return asked if asked in venues and asked is not None else next(iter(venues), "")
+    return named if named in venues and named is not None else next(iter(venues), "")
 
 
 def routes(site: Site) -> list[BaseRoute]:

@@ -37,12 +37,12 @@ class CrosstablePage:
         name = request.path_params["name"]
         await venue_of(self._site, name)
         top = min(number(request.query_params.get("top")) or TOPS[1], MOST)
-        asked = request.query_params.get("bots", "").replace(",", " ").split()
+        named = request.query_params.get("bots", "").replace(",", " ").split()
         history = self._site.history
         system = next(iter(await self._systems.rated(name)), "")
-        if asked:
-            means = await history.ratings.means(name, system, asked) if system else {}
-            unknown = [each for each in dict.fromkeys(asked) if each not in means]
+        if named:
+            means = await history.ratings.means(name, system, named) if system else {}
+            unknown = [each for each in dict.fromkeys(named) if each not in means]
             if unknown or len(means) > MOST:
                 what = f"is not rated here: {', '.join(unknown[:5])}" if unknown else f"would be more than {MOST} bots"
                 raise HTTPException(404, f"This table cannot be made: it {what}. Capitals matter.")
@@ -62,8 +62,8 @@ class CrosstablePage:
             system=system,
             names=names,
             tops=TOPS,
-            top=None if asked else top,
-            asked=", ".join(asked),
+            top=None if named else top,
+            named=", ".join(named),
             games=sum(record.rated for record in records),
             last=await history.ledger.last_entry(name),
             rows=heat_rows(names, cells, f"{venue_path(name)}/pair", {each: bot_path(each) for each in names}),

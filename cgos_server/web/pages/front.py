@@ -16,7 +16,7 @@ from cgos_server.core.rating.registry import sure
 from cgos_server.service.listed import best
 from cgos_server.storage.answers import Standing
 from cgos_server.storage.game_answers import GamesAsked
-from cgos_server.web.pages.asked import Systems, terms_of
+from cgos_server.web.pages.asked import Systems, terms_of, venues_in_order
 from cgos_server.web.pages.wall import SmallBoard, small_boards
 from cgos_server.web.site import Site
 
@@ -52,21 +52,19 @@ class FrontPage:
     async def front(self, _request: Request) -> Response:
         """All venues."""
         history = self._site.history
-        known = {venue.name: venue for venue in await history.server.venues()}
-        order = [name for name in self._site.settings.ports if name in known]
-        order += [name for name in known if name not in self._site.settings.ports]
         running = await self._site.visible_rows(await history.games.find(GamesAsked(running=True), _RUNNING_MOST + 1))
         newest = await history.games.find(GamesAsked(), 1)
         results = await history.games.find(GamesAsked(running=False), FRONT_ROWS)
         venues = []
-        for name in order:
+        for venue in await venues_in_order(self._site):
+            name = venue.name
             rated = await self._systems.rated(name)
             system = next(iter(rated), "")
             rows = await best(history, name, system, FRONT_ROWS) if system else []
             venues.append(
                 VenueView(
                     name=name,
-                    terms=terms_of(known[name]),
+                    terms=terms_of(venue),
                     port=self._site.settings.ports.get(name),
                     standings=rows,
                     rated=rated.get(system, 0),
@@ -84,7 +82,7 @@ class FrontPage:
             running_most=_RUNNING_MOST,
             boards=await self._boards(running[:FRONT_ROWS]),
             games=newest[0].id if newest else 0,
-            rated=sum(venue.rated for venue in venues),
+            rated=sum(view.rated for view in venues),
             results=results,
         )
 

@@ -14,7 +14,7 @@ from starlette.routing import BaseRoute, Route
 
 from cgos_protocol.games.base import Color
 from cgos_protocol.sgf import writing as sgf
-from cgos_server.web import analysis, words
+from cgos_server.web import analysis, game_lines, words
 from cgos_server.web.drawing.board_svg import board_svg
 from cgos_server.web.pages import game_view as view
 from cgos_server.web.pages.asked import Systems, number, stored_game
@@ -65,11 +65,11 @@ class GamePages:
         game = await self._visible(request)
         detail = game.detail
         row, last = detail.game, len(detail.moves)
-        asked = number(request.query_params.get("ply"))
-        ply = last if asked is None else min(asked, last)
+        chosen = number(request.query_params.get("ply"))
+        ply = last if chosen is None else min(chosen, last)
         seen = game.position(ply)
-        said = view.analyses(game)
-        now = said.get(ply)
+        analyses = game_lines.analyses(game)
+        now = analyses.get(ply)
         shown = _Shown.of(request)
         title = f"{row.black} – {row.white}, move {ply}" if ply else f"{row.black} – {row.white}, before the first move"
         size = game.terms.rules.size
@@ -87,7 +87,7 @@ class GamePages:
         delay = self._site.settings.delay_ms(row.venue) if running else 0
         return self._site.render(
             "game.html",
-            refresh=running and asked is None,
+            refresh=running and chosen is None,
             follows=True,
             here=row.venue,
             game=row,
@@ -99,11 +99,11 @@ class GamePages:
             board=board,
             ply=ply,
             last=last,
-            moves=view.move_lines(game, said),
-            said=view.said_with(game, ply, now),
-            analyzed=bool(said),
+            moves=game_lines.move_lines(game, analyses),
+            said=game_lines.said_with(game, ply, now),
+            analyzed=bool(analyses),
             shown=shown,
-            curves=view.curves(view.opinions(game, said), last, ply),
+            curves=view.curves(view.opinions(game, analyses), last, ply),
             texts=view.texts(game, ply),
             known=view.script_data(game) | {"system": self._site.settings.rated(row.venue).systems[0]},
             age=max(0, self._site.now_ms() - detail.moves[-1].at - delay) if detail.moves else 0,
@@ -116,12 +116,12 @@ class GamePages:
         game = await self._visible(request)
         first = number(request.query_params.get("from")) or 1
         size = game.terms.rules.size
-        found = {
+        by_ply = {
             str(row.ply): one
             for row in game.detail.moves[first - 1 : first - 1 + SAID_AT_ONCE]
             if (one := analysis.read(row.analysis, size)) is not None
         }
-        return Response(msgspec.json.encode(found), media_type="application/json")
+        return Response(msgspec.json.encode(by_ply), media_type="application/json")
 
     def _players(self, game: StoredGame, ply: int, captures: tuple[int, int]) -> list[Player]:
         detail = game.detail

@@ -6,57 +6,22 @@ Plain functions of a stored game. Must not know: the database, HTTP, templates.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from decimal import ROUND_HALF_UP, Decimal
 from typing import Any, Final, NamedTuple
 
 from markupsafe import Markup
 
 from cgos_protocol import clock
-from cgos_protocol.api.live import Analysis, Candidate
+from cgos_protocol.api.live import Analysis
 from cgos_protocol.games.base import Color
 from cgos_protocol.games.notation import COLUMNS, PASS_WORD, to_sgf
 from cgos_server.web import analysis, words
 from cgos_server.web.drawing.board_svg import Proposal
 from cgos_server.web.drawing.curves_svg import curves_svg
-from cgos_server.web.stored_game import StoredGame, clock_of
-
-LETTERS: Final = "ABCDEFGHJKLM"
-"""What considered moves go by, best first."""
+from cgos_server.web.game_lines import LETTERS, percent
+from cgos_server.web.stored_game import StoredGame
 
 _LEAST_BOUND: Final = 5.0
 """Points at the edge of a picture of scores, at least."""
-
-
-class MoveLine(NamedTuple):
-    """One line of a game page's list of moves. `winrate` and `score` are Black's, as texts; empty for none."""
-
-    ply: int
-    color: str
-    move: str
-    used: str
-    left: str
-    winrate: str
-    score: str
-    said: bool
-
-
-class CandidateLine(NamedTuple):
-    """A considered move as the list beside the board shows it."""
-
-    letter: str
-    move: str
-    winrate: str
-    score: str
-    visits: str
-    pv: str
-
-
-class Said(NamedTuple):
-    """What a bot said with the move shown. `figures` are from its own side, in a line."""
-
-    figures: str
-    comment: str
-    candidates: list[CandidateLine]
 
 
 class Opinions(NamedTuple):
@@ -79,24 +44,17 @@ class Texts(NamedTuple):
     sgf: str
 
 
-def analyses(game: StoredGame) -> dict[int, Analysis]:
-    """Ply -> what can be used of what was said with it."""
-    size = game.terms.rules.size
-    read = ((row.ply, analysis.read(row.analysis, size)) for row in game.detail.moves)
-    return {ply: said for ply, said in read if said is not None}
-
-
-def opinions(game: StoredGame, said: dict[int, Analysis]) -> Opinions:
+def opinions(game: StoredGame, by_ply: dict[int, Analysis]) -> Opinions:
     """Of all moves."""
-    found = Opinions(({}, {}), ({}, {}))
-    for ply, one in said.items():
+    seen = Opinions(({}, {}), ({}, {}))
+    for ply, one in by_ply.items():
         color = game.color(ply)
         winrate, score = analysis.black_winrate(one, color), analysis.black_score(one, color)
         if winrate is not None:
-            found.winrates[color][ply] = winrate - 0.5
+            seen.winrates[color][ply] = winrate - 0.5
         if score is not None:
-            found.scores[color][ply] = score
-    return found
+            seen.scores[color][ply] = score
+    return seen
 
 
 class Curves(NamedTuple):
@@ -119,7 +77,7 @@ def curves(seen: Opinions, plies: int, ply: int) -> list[Curves]:
         Curves(
             kind=kind,
             heading=heading,
-            picture=curves_svg(*sides, plies, ply, bound, kind, f"{heading}, move by move"),
+            picture=curves_svg(*sides, plies=plies, ply=ply, bound=bound, kind=kind, title=f"{heading}, move by move"),
             there=any(sides),
             edges=edges,
         )
@@ -134,48 +92,12 @@ def _edges(bound: float) -> tuple[str, str, str]:
     return f"+{bound:.0f}", "0", f"−{bound:.0f}"
 
 
-def move_lines(game: StoredGame, said: dict[int, Analysis]) -> list[MoveLine]:
-    """All moves."""
-    return [_move_line(game, row.ply, said.get(row.ply)) for row in game.detail.moves]
-
-
-def _move_line(game: StoredGame, ply: int, said: Analysis | None) -> MoveLine:
-    row = game.detail.moves[ply - 1]
-    color = game.color(ply)
-    winrate = None if said is None else analysis.black_winrate(said, color)
-    score = None if said is None else analysis.black_score(said, color)
-    return MoveLine(
-        ply=ply,
-        color=color.letter,
-        move=row.move,
-        used=words.span(row.used_us),
-        left=words.time_left(game.terms.time, clock_of(row)),
-        winrate="" if winrate is None else f"{winrate:.4g}",
-        score="" if score is None else f"{score:.4g}",
-        said=said is not None,
-    )
-
-
-def said_with(game: StoredGame, ply: int, one: Analysis | None) -> Said | None:
-    """What was said with move number `ply`."""
-    if one is None:
-        return None
-    name = game.detail.moves[ply - 1].move
-    who = f"{game.color(ply).name.capitalize()} {'passes' if name == PASS_WORD else name}"
-    figures = [("win rate ", _percent(one.winrate)), ("score ", _points(one.score)), ("visits ", _count(one.visits))]
-    return Said(
-        ", ".join([who, *(word + figure for word, figure in figures if figure)]),
-        one.comment,
-        [_candidate_line(letter, candidate) for letter, candidate in zip(LETTERS, one.moves, strict=False)],
-    )
-
-
 def proposals(one: Analysis | None) -> list[Proposal]:
     """Considered moves for the board."""
     if one is None:
         return []
     pairs = zip(LETTERS, one.moves, strict=False)
-    return [Proposal(move.move, letter, _percent(move.winrate)[:-2]) for letter, move in pairs]
+    return [Proposal(move.move, letter, percent(move.winrate)[:-2]) for letter, move in pairs]
 
 
 def numbers(game: StoredGame, ply: int) -> dict[str, int]:
@@ -229,31 +151,3 @@ def script_data(game: StoredGame) -> dict[str, Any]:
         "counts-b": clock.remaining_ms(game.terms.time, game.clock_after(Color.BLACK, len(game.detail.moves))),
         "counts-w": clock.remaining_ms(game.terms.time, game.clock_after(Color.WHITE, len(game.detail.moves))),
     }
-
-
-def _candidate_line(letter: str, candidate: Candidate) -> CandidateLine:
-    return CandidateLine(
-        letter=letter,
-        move="pass" if candidate.move == PASS_WORD else candidate.move,
-        winrate=_percent(candidate.winrate),
-        score=_points(candidate.score),
-        visits=_count(candidate.visits),
-        pv=" ".join(candidate.pv),
-    )
-
-
-def _percent(share: float | None) -> str:
-    return "" if share is None else f"{_tenths(100 * share)} %"
-
-
-def _points(score: float | None) -> str:
-    return "" if score is None else f"{_tenths(score):+}"
-
-
-def _tenths(figure: float) -> Decimal:
-    """Rounded as the page's script does, which takes the larger one of two that are as near."""
-    return Decimal(figure).quantize(Decimal("0.1"), ROUND_HALF_UP)
-
-
-def _count(count: int | None) -> str:
-    return "" if count is None else f"{count:,}".replace(",", " ")

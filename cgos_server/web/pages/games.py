@@ -44,7 +44,7 @@ class Filters(NamedTuple):
     """
 
     given: dict[str, str]
-    asked: GamesAsked
+    wanted: GamesAsked
     before: int | None
     after: int | None
     problems: list[str]
@@ -79,8 +79,8 @@ def read(request: Request, venues: list[str]) -> Filters:
     before, after = (request.query_params.get(key, "") for key in ("before", "after"))
     if any(place and _number(place) is None for place in (before, after)):
         problems.append("A page of games begins before or after the number of a game.")
-    asked = GamesAsked() if problems else GamesAsked(**values)
-    return Filters(given=given, asked=asked, before=_number(before), after=_number(after), problems=problems)
+    wanted = GamesAsked() if problems else GamesAsked(**values)
+    return Filters(given=given, wanted=wanted, before=_number(before), after=_number(after), problems=problems)
 
 
 class GamesPage:
@@ -103,9 +103,9 @@ class GamesPage:
             except NotFound as refusal:
                 if refusal.code not in (Code.NO_BOT, Code.NO_VERSION):
                     raise
-                asked = [name for name in (filters.given["bot"], filters.given["opponent"]) if name]
-                problems.append(f"There is no bot of this name ({' or '.join(asked)}). Capitals matter.")
-        own = await self._own(filters.asked.bot) if games and filters.asked.bot else ()
+                names = [name for name in (filters.given["bot"], filters.given["opponent"]) if name]
+                problems.append(f"There is no bot of this name ({' or '.join(names)}). Capitals matter.")
+        own = await self._own(filters.wanted.bot) if games and filters.wanted.bot else ()
         return self._site.render(
             "games.html",
             400 if problems else 200,
@@ -128,11 +128,11 @@ class GamesPage:
     async def _page(self, filters: Filters) -> tuple[list[Game], int | None, int | None]:
         """A page of games, before which number the next older one ends, after which the next newer one begins."""
         if filters.after is not None:
-            found = await self._site.history.games.after(filters.asked, PAGE_SIZE + 1, filters.after)
-            page = found[:PAGE_SIZE][::-1]
-            newer = page[0].id if len(found) > PAGE_SIZE else None
+            rows = await self._site.history.games.after(filters.wanted, PAGE_SIZE + 1, filters.after)
+            page = rows[:PAGE_SIZE][::-1]
+            newer = page[0].id if len(rows) > PAGE_SIZE else None
             return page, page[-1].id if page else None, newer
-        page, older = page_of(await self._site.history.games.find(filters.asked, PAGE_SIZE + 1, filters.before))
+        page, older = page_of(await self._site.history.games.find(filters.wanted, PAGE_SIZE + 1, filters.before))
         return page, older, page[0].id if page and filters.before is not None else None
 
     async def _own(self, name: str) -> list[str]:
@@ -142,11 +142,11 @@ class GamesPage:
 
 def in_words(given: dict[str, str]) -> str:
     """Which games these are, as half a sentence: ``of gnugo on 9x9 that ended by time``."""
-    said = given | {
+    words = given | {
         "running": {"yes": "run now", "no": "have ended"}.get(given["running"], ""),
         "result": RESULTS.get(given["result"], given["result"]),
     }
-    return " ".join(phrase.format(said[key]) for key, phrase in FIELDS.items() if said[key])
+    return " ".join(phrase.format(words[key]) for key, phrase in FIELDS.items() if words[key])
 
 
 def _number(text: str) -> int | None:

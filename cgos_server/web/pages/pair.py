@@ -40,8 +40,8 @@ class PairPage:
             raise HTTPException(
                 404, "There is no bot of one of these names on the server. Capitals matter."
             ) from refusal
-        asked = GamesAsked(venue=name, bot=one, opponent=other, exact=True)
-        games, older = page_of(await history.games.find(asked, PAGE_SIZE + 1, before(request)))
+        both = GamesAsked(venue=name, bot=one, opponent=other, exact=True)
+        games, older = page_of(await history.games.find(both, PAGE_SIZE + 1, before(request)))
         games = await self._site.visible_rows(games)
         systems = list(await self._systems.rated(name))
         ratings = {

@@ -36,9 +36,9 @@ class RoundPages:
         name = request.path_params["name"]
         await venue_of(self._site, name)
         earlier = before(request)
-        found = await self._site.history.pairings.rounds(name, ROUNDS + 1, earlier)
-        page = found[:ROUNDS]
-        older = with_query(request, before=page[-1].number) if len(found) > ROUNDS else None
+        rows = await self._site.history.pairings.rounds(name, ROUNDS + 1, earlier)
+        page = rows[:ROUNDS]
+        older = with_query(request, before=page[-1].number) if len(rows) > ROUNDS else None
         return self._site.render(
             "rounds.html",
             here=name,
@@ -62,14 +62,14 @@ class RoundPages:
         explained = await self._explained(game.pairing.round, game.game.id)
         return self._page(request, explained)
 
-    def _page(self, request: Request, told: Explained) -> Response:
+    def _page(self, request: Request, explained: Explained) -> Response:
         everybody = request.query_params.get("ready") == "all"
         return self._site.render(
             "round.html",
-            here=told.venue,
-            told=told,
+            here=explained.venue,
+            explained=explained,
             partners_shown=PARTNERS,
-            ready_shown=len(told.ready) if everybody else READY,
+            ready_shown=len(explained.ready) if everybody else READY,
             everybody=with_query(request, ready="all"),
         )
 

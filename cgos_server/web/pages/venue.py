@@ -45,7 +45,7 @@ COLUMNS: Final[dict[str, tuple[Key, bool]]] = {
 """Column -> what it is sorted by, and whether the largest is asked for first."""
 
 
-class Asked(NamedTuple):
+class StandingsQuery(NamedTuple):
     """What a page of standings was asked for.
 
     :ivar everybody: also those that are not listed by default
@@ -61,7 +61,7 @@ class Asked(NamedTuple):
     page: int
 
     @classmethod
-    def of(cls, request: Request) -> Asked:
+    def of(cls, request: Request) -> StandingsQuery:
         """From an address. Raises HTTPException where it makes no sense."""
         query = request.query_params
         sort = query.get("sort") or "rank"
@@ -80,7 +80,7 @@ class Asked(NamedTuple):
     def choose(self, rows: list[Placed]) -> list[Placed]:
         """The rows that are wanted, in the order that is wanted; those without a value stand last."""
         wanted = self.search.lower()
-        found = [
+        matching = [
             row
             for row in rows
             if wanted in row.standing.version.lower()
@@ -88,9 +88,9 @@ class Asked(NamedTuple):
             and (self.everybody or row.listed)
         ]
         key = COLUMNS[self.sort][0]
-        known = [row for row in found if key(row) is not None]
+        known = [row for row in matching if key(row) is not None]
         known.sort(key=key, reverse=self.down)
-        return known + [row for row in found if key(row) is None]
+        return known + [row for row in matching if key(row) is None]
 
 
 class VenuePages:
@@ -104,7 +104,7 @@ class VenuePages:
         """Standings, running and recent games of one venue."""
         name = request.path_params["name"]
         venue = await venue_of(self._site, name)
-        asked = Asked.of(request)
+        query = StandingsQuery.of(request)
         history = self._site.history
         systems = list(await self._systems.rated(name))
         system = request.query_params.get("system") or next(iter(systems), "")
@@ -113,9 +113,9 @@ class VenuePages:
         as_of = await self._as_of(request, name)
         standings = await self._standings(name, system, as_of) if system else []
         rows = placed(standings, self._site.settings.rated(name).system)
-        found = asked.choose(rows)
-        pages = max(1, -(-len(found) // ROWS))
-        page = min(asked.page, pages)
+        matching = query.choose(rows)
+        pages = max(1, -(-len(matching) // ROWS))
+        page = min(query.page, pages)
         now = as_of is None
         running = await self._site.visible_rows(await history.games.running(name)) if now else []
         recent = await history.games.find(GamesAsked(venue=name, running=False), _RECENT) if now else []
@@ -132,18 +132,18 @@ class VenuePages:
             system=system,
             sure=sure(system),
             all=len(rows),
-            found=len(found),
+            matching=len(matching),
             rows=standing_rows(
-                found[(page - 1) * ROWS : page * ROWS], scale(row.mean for row in standings), self._site.now_ms()
+                matching[(page - 1) * ROWS : page * ROWS], scale(row.mean for row in standings), self._site.now_ms()
             ),
             provisional=sum(bool(row.standing.provisional) for row in rows),
             retired=sum(row.retired for row in rows),
             unrated=sum(row.rank is None for row in rows),
-            whole=not asked.search and not asked.settled and pages == 1,
+            whole=not query.search and not query.settled and pages == 1,
             retired_days=RETIRED_DAYS,
             anchors=any(row.anchor for row in standings),
-            asked=asked,
-            heads=_heads(request, asked),
+            query=query,
+            heads=_heads(request, query),
             page=page,
             earlier=with_query(request, page=page - 1) if page > 1 else None,
             later=with_query(request, page=page + 1) if page < pages else None,
@@ -179,15 +179,15 @@ class VenuePages:
             raise HTTPException(404, "There were not so many results here yet.") from refusal
 
 
-def _heads(request: Request, asked: Asked) -> dict[str, tuple[str, str]]:
+def _heads(request: Request, query: StandingsQuery) -> dict[str, tuple[str, str]]:
     """Column -> the address that sorts by it, and how it is sorted: ``ascending``, ``descending`` or empty."""
     heads = {}
     for column, (_, largest_first) in COLUMNS.items():
-        here = column == asked.sort
-        down = not asked.down if here else largest_first
+        here = column == query.sort
+        down = not query.down if here else largest_first
         heads[column] = (
             with_query(request, sort=f"-{column}" if down else column, page=None),
-            ("descending" if asked.down else "ascending") if here else "",
+            ("descending" if query.down else "ascending") if here else "",
         )
     return heads
 

@@ -16,12 +16,11 @@ from starlette.routing import BaseRoute, Route
 
 from cgos_protocol.api.live import LiveGame
 from cgos_protocol.errors import OurFault
-from cgos_protocol.games.base import Color, Ko, Ruleset, Start
-from cgos_protocol.games.go_rules import Go, GoPosition
 from cgos_server.web.drawing.board_svg import small_board_svg
 from cgos_server.web.live.hub import BOARDS
 from cgos_server.web.pages.asked import venue_of
 from cgos_server.web.site import Site
+from cgos_server.web.stored_game import as_it_stands
 
 log = structlog.get_logger(__name__)
 
@@ -63,33 +62,19 @@ class WallPage:
 
 def small_boards(games: Iterable[LiveGame]) -> list[SmallBoard]:
     """Pictures of these games, without those that cannot be shown: they cost nobody the others."""
-    found = []
+    boards = []
     for game in games:
         try:
-            found.append(SmallBoard(game, picture(game)))
+            boards.append(SmallBoard(game, picture(game)))
         except OurFault as fault:
             log.error("a running game cannot be shown and is left out", game=game.game, error=str(fault))
-    return found
+    return boards
 
 
 def picture(game: LiveGame) -> Markup:
-    """The board of a game as it stands. Raises OurFault as :func:`standing`."""
-    position, last = standing(game)
+    """The board of a game as it stands. Raises OurFault as :func:`~cgos_server.web.stored_game.as_it_stands`."""
+    position, last = as_it_stands(game)
     return small_board_svg(game.size, position.stones(), last, f"{game.black} – {game.white}, move {len(game.moves)}")
-
-
-def standing(game: LiveGame) -> tuple[GoPosition, str | None]:
-    """A game as it stands, and its last move. Raises OurFault where a stored move cannot be played."""
-    # What was legal when it was played is legal by the least strict rules.
-    rules = Ruleset(size=game.size, ko=Ko.SIMPLE, suicide=True)
-    first = Color.BLACK if game.to_play == "b" else Color.WHITE
-    set_up = bool(game.black_stones or game.white_stones or first is Color.WHITE)
-    position = Go().new(rules, Start(game.black_stones, game.white_stones, first) if set_up else None)
-    for move in game.moves:
-        read = position.read(move)
-        if read is None or position.play(read) is not None:
-            raise OurFault(f"{move} of game {game.game} cannot be played.")
-    return position, game.moves[-1] if game.moves else None
 
 
 def routes(site: Site) -> list[BaseRoute]:

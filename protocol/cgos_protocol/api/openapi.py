@@ -1,4 +1,4 @@
-"""The description of the API ``/api/v1`` in OpenAPI 3.1, made from its table of routes and from the message types.
+"""The description of the API ``/api/v1`` in OpenAPI 3.1, made from its operations and from the message types.
 
 Must not know: handlers, a server's configuration.
 """
@@ -6,7 +6,7 @@ Must not know: handlers, a server's configuration.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -25,7 +25,6 @@ from cgos_protocol.api.route import (
     Operation,
     Param,
 )
-from cgos_protocol.api.routes import ROUTES
 
 VERSION: Final = "1.0.0"
 
@@ -86,16 +85,16 @@ _LINES: Final = {NDJSON: "a line (NDJSON)", SSE: "the `data` of an event (SSE)"}
 """Media type of many values -> where each of them is."""
 
 
-def document() -> dict[str, Any]:
-    """The whole description."""
-    kinds = list(dict.fromkeys(kind for operation in ROUTES for kind in _types(operation)))
+def document(operations: Sequence[Operation]) -> dict[str, Any]:
+    """The whole description, operations in this order."""
+    kinds = list(dict.fromkeys(kind for operation in operations for kind in _types(operation)))
     kinds.append(Problem)
     schemas, components = msgspec.json.schema_components(kinds, ref_template=_REF)
     known = dict(zip(map(repr, kinds), (_alone(schema) for schema in schemas), strict=True))
     for component in components.values():
         _describe(component)
     paths: dict[str, dict[str, Any]] = {}
-    for operation in ROUTES:
+    for operation in operations:
         paths.setdefault(PREFIX + operation.path, {})[operation.method.lower()] = _operation(operation, known)
     return {
         "openapi": "3.1.0",
@@ -110,7 +109,7 @@ def document() -> dict[str, Any]:
         "security": [],
         "tags": [
             {"name": group, "description": GROUPS[group]}
-            for group in dict.fromkeys(operation.group for operation in ROUTES)
+            for group in dict.fromkeys(operation.group for operation in operations)
         ],
         "paths": paths,
         "components": {
@@ -127,9 +126,9 @@ def document() -> dict[str, Any]:
     }
 
 
-def encoded() -> str:
+def encoded(operations: Sequence[Operation]) -> str:
     """The description as it is checked in: JSON for people, with a line end."""
-    return msgspec.json.format(msgspec.json.encode(document()), indent=2).decode() + "\n"
+    return msgspec.json.format(msgspec.json.encode(document(operations)), indent=2).decode() + "\n"
 
 
 def prose(docstring: str) -> str:
@@ -145,26 +144,26 @@ def field_words(kind: type[msgspec.Struct]) -> dict[str, str]:
 
 def statuses(operation: Operation) -> list[str]:
     """The failures that an operation may answer, keys of :data:`FAILURES`."""
-    found = {"429", "500", "503"}
+    codes = {"429", "500", "503"}
     if operation.query or operation.params() or operation.body is not None:
-        found.add("400")
+        codes.add("400")
     if operation.params() or operation.query or operation.needs is not Needs.NOTHING:
-        found.add("404")
+        codes.add("404")
     if operation.needs is not Needs.NOTHING or operation.limit is Limit.SIGN_IN:
-        found |= {"401", "403"}
+        codes |= {"401", "403"}
     if not operation.reads:
-        found |= {"400", "409", "422"}
+        codes |= {"400", "409", "422"}
     if operation.body is not None:
-        found |= {"413", "415"}
-    return sorted(found)
+        codes |= {"413", "415"}
+    return sorted(codes)
 
 
 def limits(operation: Operation) -> list[Limit]:
     """Which limits an operation counts for."""
-    found = list(dict.fromkeys((Limit.REQUESTS, operation.limit)))
+    counted = list(dict.fromkeys((Limit.REQUESTS, operation.limit)))
     if operation.limit is Limit.SIGN_IN:
-        found.append(Limit.ACCOUNTS if operation.id == "register" else Limit.PASSWORDS)
-    return [*found, Limit.RECOMPUTE] if operation.id == "standings" else found
+        counted.append(Limit.ACCOUNTS if operation.id == "register" else Limit.PASSWORDS)
+    return [*counted, *operation.also]
 
 
 def _types(operation: Operation) -> Iterator[Any]:
@@ -181,34 +180,34 @@ def answers(operation: Operation) -> tuple[Any, ...]:
 
 
 def _operation(operation: Operation, known: dict[str, Any]) -> dict[str, Any]:
-    told: dict[str, Any] = {
+    described: dict[str, Any] = {
         "operationId": operation.id,
         "tags": [operation.group],
         "summary": operation.summary,
     }
     if operation.about:
-        told["description"] = operation.about
+        described["description"] = operation.about
     params = [_param(param, "path") for param in operation.params()]
     params += [_param(param, "query") for param in operation.query]
     if params:
-        told["parameters"] = params
+        described["parameters"] = params
     if operation.body is not None:
-        told["requestBody"] = {"required": True, "content": {JSON: {"schema": known[repr(operation.body)]}}}
-    told["responses"] = {
+        described["requestBody"] = {"required": True, "content": {JSON: {"schema": known[repr(operation.body)]}}}
+    described["responses"] = {
         str(operation.status): {
             "description": _description(operation),
             "content": {media: _content(operation, media, known) for media in operation.media},
         }
     } | {status: {"$ref": f"#/components/responses/Problem{status}"} for status in statuses(operation)}
     if operation.reads and not operation.streams and operation.needs is Needs.NOTHING:
-        told["responses"]["304"] = {"description": "Nothing has changed since the `ETag` that was sent."}
-    if operation.id == "game_live":
-        told["responses"]["204"] = {"description": "By its `Last-Event-ID` the reader has had the end of the game."}
+        described["responses"]["304"] = {"description": "Nothing has changed since the `ETag` that was sent."}
+    if operation.empty:
+        described["responses"]["204"] = {"description": operation.empty}
     if operation.needs is not Needs.NOTHING:
-        told["security"] = [{"token": []}]
-        told["x-scope"] = operation.needs.value
-    told["x-limits"] = [limit.value for limit in limits(operation)]
-    return told
+        described["security"] = [{"token": []}]
+        described["x-scope"] = operation.needs.value
+    described["x-limits"] = [limit.value for limit in limits(operation)]
+    return described
 
 
 def _description(operation: Operation) -> str:
@@ -223,14 +222,14 @@ def _description(operation: Operation) -> str:
 
 
 def _failure(status: str, known: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {
+    described: dict[str, Any] = {
         "description": FAILURES[status],
         "content": {PROBLEM: {"schema": known[repr(Problem)]}},
     }
     if status in ("429", "503"):
         seconds = {"schema": {"type": "integer", "minimum": 1}, "description": "Seconds."}
-        found["headers"] = {"Retry-After": seconds}
-    return found
+        described["headers"] = {"Retry-After": seconds}
+    return described
 
 
 def _content(operation: Operation, media: str, known: dict[str, Any]) -> dict[str, Any]:
@@ -242,12 +241,12 @@ def _content(operation: Operation, media: str, known: dict[str, Any]) -> dict[st
 
 
 def _param(param: Param, place: str) -> dict[str, Any]:
-    found: dict[str, Any] = {"name": param.name, "in": place, "description": param.about}
+    described: dict[str, Any] = {"name": param.name, "in": place, "description": param.about}
     if place == "path":
-        found["required"] = True
+        described["required"] = True
     if param.kind == "names":
-        found |= {"explode": False, "style": "form"}
-    return found | {"schema": schema_of(param)}
+        described |= {"explode": False, "style": "form"}
+    return described | {"schema": schema_of(param)}
 
 
 def schema_of(param: Param) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The reference of the API ``/api/v1`` as Markdown, for the documentation: every operation of the table of routes.
+"""The reference of the API ``/api/v1`` as Markdown, for the documentation.
 
 Must not know: who handles them.
 """
@@ -9,11 +9,10 @@ from collections.abc import Iterable
 from typing import Any, get_args
 
 from cgos_protocol.api.route import JSON, PREFIX, Limit, Needs, Operation, Param
-from cgos_protocol.api.routes import ROUTES
 
 
-def reference(operations: Iterable[Operation] = ROUTES) -> str:
-    """A heading and a table for each group, in the order of the table."""
+def reference(operations: Iterable[Operation]) -> str:
+    """A heading and a table for each group, in the order of the operations."""
     groups: dict[str, list[Operation]] = {}
     for operation in operations:
         groups.setdefault(operation.group, []).append(operation)

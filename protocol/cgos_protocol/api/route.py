@@ -98,6 +98,9 @@ class Operation(NamedTuple):
     :ivar body: the type of the JSON body that is sent
     :ivar media: media types of the answer
     :ivar group: a heading of the documentation
+    :ivar in_path: the parameters of the path, in its order; empty: those that :data:`IN_PATH` has under their names
+    :ivar also: what the operation counts for besides `limit`
+    :ivar empty: when it answers 204, with nothing; empty where it never does
     """
 
     id: str
@@ -113,6 +116,9 @@ class Operation(NamedTuple):
     status: int = 200
     needs: Needs = Needs.NOTHING
     limit: Limit = Limit.REQUESTS
+    in_path: tuple[Param, ...] = ()
+    also: tuple[Limit, ...] = ()
+    empty: str = ""
 
     @property
     def streams(self) -> bool:
@@ -126,26 +132,23 @@ class Operation(NamedTuple):
 
     def params(self) -> list[Param]:
         """The parameters of its path."""
-        return [IN_PATH[name] for name in re.findall(r"{(\w+)}", self.path)]
+        return list(self.in_path) or [IN_PATH[name] for name in re.findall(r"{(\w+)}", self.path)]
 
 
 IN_PATH: Final = {
     param.name: param
     for param in (
         name_param("venue", "Name of a venue."),
-        name_param("one", "Name of a version."),
-        name_param("other", "Name of another version."),
         name_param("bot", "Name of a bot."),
         name_param("version", "Name of a version."),
         Param("game", "number", "Number of a game.", 1),
-        Param("round", "number", "Number of an act of pairing.", 1),
         Param("token", "number", "Number of a token.", 1),
         Param("webhook", "number", "Number of a webhook.", 1),
         name_param("account", "Name of a person's account."),
         Param("right", "text", "What an account may be given.", choices=("admin",)),
     )
 }
-"""Every parameter that stands in a path; of a text `least` and `most` are lengths."""
+"""Parameters of the paths of the deeds' routes; of a text `least` and `most` are lengths."""
 
 
 def limit_param(most: int, default: int, what: str = "How many at most.") -> Param:

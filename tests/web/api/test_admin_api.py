@@ -13,10 +13,10 @@ from support.web.past import NOW
 
 from cgos_protocol.api.acting import ADMINS, OWNERS
 from cgos_protocol.api.route import Needs
-from cgos_protocol.api.routes import BY_ID
 from cgos_protocol.games.base import Color
 from cgos_server.service import requests as deeds
 from cgos_server.storage.records import ConnectionClosed, ConnectionOpened, Record
+from cgos_server.web.api.operations import BY_ID
 
 UNTIL = 2_000_000_000_000
 

@@ -17,9 +17,9 @@ from support.web.past import NOW
 
 from cgos_protocol.api import openapi
 from cgos_protocol.api.route import Limit
-from cgos_protocol.api.routes import ROUTES
 from cgos_server.service.requests import Refusal
 from cgos_server.storage.history import History
+from cgos_server.web.api.operations import ROUTES
 from cgos_server.web.application import create_app
 from cgos_server.web.settings import VenueSettings, WebSettings
 

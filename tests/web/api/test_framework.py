@@ -21,10 +21,10 @@ from support.web.past import NOW
 
 from cgos_protocol.api.messages import Problem
 from cgos_protocol.api.route import LARGEST, LONGEST, PROBLEM, Limit, Needs, Operation, Param
-from cgos_protocol.api.routes import ROUTES
 from cgos_protocol.errors import Code, Invalid, NotFound, OurFault, RateLimited, StoreError, Unavailable
 from cgos_server.storage.history import History
 from cgos_server.web.api.framework import CORS, Asked, Handler, api_routes, bearer
+from cgos_server.web.api.operations import ROUTES
 from cgos_server.web.api.reading_in import MOST_BODY, Value, body_of, query_of, read
 from cgos_server.web.live.hub import Hub
 from cgos_server.web.problems import HttpRefused, Wrong

@@ -13,13 +13,13 @@ from support.web.deeds_server import DeedsServer, deeds_server
 
 from cgos_protocol.api.acting import OWNERS as TABLE
 from cgos_protocol.api.route import JSON
-from cgos_protocol.api.routes import BY_ID
 from cgos_protocol.hours import parse
 from cgos_protocol.session import Limits
 from cgos_server.observability.transcript_files import TranscriptLine
 from cgos_server.service import requests as deeds
 from cgos_server.service.control import VersionNow
 from cgos_server.service.passwords import ACCESS_PREFIX, SESSION_PREFIX
+from cgos_server.web.api.operations import BY_ID
 from cgos_server.web.bots_now import FRESH_MS
 from cgos_server.web.deliveries import Outcome
 

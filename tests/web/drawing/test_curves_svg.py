@@ -19,7 +19,7 @@ def places(path: str) -> list[tuple[float, float]]:
 
 @given(values, values)
 def test_everything_is_within_the_picture(black: dict[int, float], white: dict[int, float]) -> None:
-    svg = ET.fromstring(curves_svg(black, white, 60, 7, 1.0, "winrate", "<what & why>"))
+    svg = ET.fromstring(curves_svg(black, white, plies=60, ply=7, bound=1.0, kind="winrate", title="<what & why>"))
     assert svg.get("aria-label") == "<what & why>"
     for path in svg.iter("path"):
         for x, y in places(path.get("d", "")):
