@@ -49,10 +49,11 @@ from cgos_server.runtime.recovery import cut_off, restore
 from cgos_server.service.accounts import Accounts
 from cgos_server.service.admin import Admin
 from cgos_server.service.build import one_thread, this_build
+from cgos_server.service.failures import Failures
 from cgos_server.service.families import Families
 from cgos_server.service.ids import Ids
 from cgos_server.service.passwords import Passwords
-from cgos_server.service.people import DAY_MS
+from cgos_server.service.sessions import DAY_MS
 from cgos_server.storage.store import Store
 from cgos_server.web.site import Work
 
@@ -171,7 +172,7 @@ class App:
                 drain=self._stop.set,
                 reload=self._reload,
             )
-            admin = self._admin(store, ids, accounts, passwords, time=time, control=control, families=families)
+            admin = self._admin(accounts, control)
             shared = Shared(
                 store=store,
                 time=time,
@@ -229,31 +230,17 @@ class App:
             passwords,
             config.server.registration.value,
             now_ms=time.wall_ms,
-            failed_logins=config.limits.failed_logins,
-            failed_login_pause_s=config.limits.failed_login_pause_s,
+            failures=Failures(
+                config.limits.failed_logins, round(config.limits.failed_login_pause_s * 1000), time.wall_ms
+            ),
             may_command=lambda address: comes_from(address, config.admin.networks.parts, config.listen.proxies.parts),
             families=families,
         )
 
-    def _admin(
-        self,
-        store: Store,
-        ids: Ids,
-        accounts: Accounts,
-        passwords: Passwords,
-        *,
-        time: LoopTime,
-        control: LiveControl,
-        families: Families,
-    ) -> Admin:
+    def _admin(self, accounts: Accounts, control: LiveControl) -> Admin:
         return Admin(
-            store,
-            ids,
             accounts,
-            passwords,
-            now_ms=time.wall_ms,
-            control=control,
-            families=families,
+            control,
             session_ms=round(self.config.web.session_days * DAY_MS),
             accounts_open=self.config.web.accounts is AccountsMode.OPEN,
         )

@@ -14,7 +14,8 @@ from cgos_protocol import errors
 from cgos_protocol.errors import Code, Conflict, Invalid, NotFound, Refused
 from cgos_protocol.lines.misread import Misread
 from cgos_server.config.problems import ConfigErrors
-from cgos_server.service.requests import Refusal, Reload, ask
+from cgos_server.service.commands.registry import Refusal, ask
+from cgos_server.service.commands.server import Reload
 from cgos_server.web.limiting import TooMuch
 from cgos_server.web.problems import HttpRefused, Wrong
 

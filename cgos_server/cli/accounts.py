@@ -1,32 +1,20 @@
 """`cgos-server account` and `webhook`: people's accounts, what lets them in, and where they are told.
 
-Must not know: how it is done; the requests are :mod:`cgos_server.service.requests`'s.
+What changes something is declared by its command. Must not know: how it is done.
 """
 
 from __future__ import annotations
 
 import time
-from pathlib import Path
 
 import click
 import msgspec
 
 from cgos_protocol.api.people import Access
-from cgos_server.cli.common import Setup, configured, game_number, json_option, password, password_option
+from cgos_server.cli.common import Setup, configured, json_option
+from cgos_server.cli.declared import add_declared
 from cgos_server.cli.output import print_json, print_table
-from cgos_server.cli.perform import perform_and_say
 from cgos_server.cli.reading import read
-from cgos_server.service.requests import (
-    RIGHTS,
-    AccessRevoke,
-    AccountAdd,
-    AccountDisable,
-    AccountEnable,
-    AccountGrant,
-    AccountPasswd,
-    AccountRevoke,
-    WebhookRemove,
-)
 from cgos_server.storage.history import History
 from cgos_server.storage.people_answers import OwnedBot, WebhookRow
 from cgos_server.web.words import last_seen, moment
@@ -35,66 +23,6 @@ from cgos_server.web.words import last_seen, moment
 @click.group()
 def account() -> None:
     """People's accounts; the right admin makes an operator."""
-
-
-@account.command("add")
-@click.argument("name")
-@click.option("--admin", is_flag=True, help="With the right admin.")
-@password_option
-@configured
-def account_add(setup: Setup, name: str, admin: bool, password_file: Path | None) -> None:
-    """Make the account NAME."""
-    perform_and_say(setup, AccountAdd(name=name, password=password(name, password_file), admin=admin))
-
-
-@account.command("passwd")
-@click.argument("name")
-@password_option
-@configured
-def account_passwd(setup: Setup, name: str, password_file: Path | None) -> None:
-    """Replace the password of the account NAME.
-
-    All its sessions end; its tokens stay.
-    """
-    perform_and_say(setup, AccountPasswd(name=name, password=password(name, password_file)))
-
-
-@account.command("grant")
-@click.argument("name")
-@click.argument("right", type=click.Choice(RIGHTS))
-@configured
-def account_grant(setup: Setup, name: str, right: str) -> None:
-    """Give the account NAME a right."""
-    perform_and_say(setup, AccountGrant(name=name, right=right))
-
-
-@account.command("revoke")
-@click.argument("name")
-@click.argument("right", type=click.Choice(RIGHTS))
-@configured
-def account_revoke(setup: Setup, name: str, right: str) -> None:
-    """Take a right from the account NAME."""
-    perform_and_say(setup, AccountRevoke(name=name, right=right))
-
-
-@account.command("disable")
-@click.argument("name")
-@click.option("--reason", required=True, metavar="TEXT", help="Why: kept in the audit.")
-@configured
-def account_disable(setup: Setup, name: str, reason: str) -> None:
-    """Keep the person NAME out.
-
-    All its sessions and tokens end. Its bots play on.
-    """
-    perform_and_say(setup, AccountDisable(name=name, reason=reason))
-
-
-@account.command("enable")
-@click.argument("name")
-@configured
-def account_enable(setup: Setup, name: str) -> None:
-    """Let the person NAME in again, by its password."""
-    perform_and_say(setup, AccountEnable(name=name))
 
 
 @account.command("list")
@@ -182,14 +110,6 @@ def account_tokens(setup: Setup, name: str, ended_too: bool, as_json: bool) -> N
     )
 
 
-@account.command("end")
-@click.argument("number", type=game_number, metavar="NUMBER")
-@configured
-def account_end(setup: Setup, number: int) -> None:
-    """End the session or token NUMBER of whichever account."""
-    perform_and_say(setup, AccessRevoke(access=number))
-
-
 @click.group()
 def webhook() -> None:
     """Where people are told by HTTP what their bots do."""
@@ -228,13 +148,9 @@ def webhook_list(setup: Setup, account: str | None, as_json: bool) -> None:
     )
 
 
-@webhook.command("remove")
-@click.argument("number", type=game_number, metavar="NUMBER")
-@configured
-def webhook_remove(setup: Setup, number: int) -> None:
-    """Send nothing to webhook NUMBER any more."""
-    perform_and_say(setup, WebhookRemove(webhook=number))
-
-
 def _moment(at: int | None) -> str | None:
     return None if at is None else moment(at)
+
+
+add_declared(account)
+add_declared(webhook)

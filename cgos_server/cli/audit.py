@@ -1,6 +1,6 @@
 """`cgos-server audit`: who did what to the server.
 
-Must not know: the deeds.
+Must not know: the commands.
 """
 
 from __future__ import annotations

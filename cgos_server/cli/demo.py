@@ -24,8 +24,9 @@ import click
 from cgos_protocol.errors import Code, Invalid, OurFault, Refused
 from cgos_server.cli.demo_screen import Screen, Snapshot
 from cgos_server.net import control_socket
+from cgos_server.service.commands.registry import ask
+from cgos_server.service.commands.server import StatusRequest
 from cgos_server.service.control import ServerStatus
-from cgos_server.service.requests import StatusNow, StatusRequest, ask
 from cgos_server.storage import DATABASE
 from cgos_server.storage.history import History
 from cgos_server.storage.location import make_directory
@@ -179,10 +180,9 @@ async def _child(command: Sequence[str], log: Path) -> AsyncIterator[asyncio.sub
 async def _status(directory: Path) -> ServerStatus | None:
     """What the server says of itself, None where it does not answer."""
     try:
-        answer = await ask(lambda request: control_socket.call(directory, request), StatusRequest())
+        return await ask(lambda line: control_socket.call(directory, line), StatusRequest())
     except (Refused, OurFault):
         return None
-    return answer.status if isinstance(answer, StatusNow) else None
 
 
 async def _first_status(directory: Path, serving: asyncio.subprocess.Process) -> ServerStatus:

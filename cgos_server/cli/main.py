@@ -15,20 +15,23 @@ from cgos_protocol.errors import EXIT_DISK, CgosError, CommitFailed, ConfigError
 from cgos_server import __version__
 from cgos_server.storage.causes import Cause, cause_of
 
+DECLARED = ""
+"""In place of a module: the command is made of its declaration."""
+
 COMMANDS = {
     "init": "setup:init",
     "check": "setup:check",
     "serve": "serve:serve",
     "demo": "demo:demo",
-    "status": "live:status",
-    "drain": "live:drain",
-    "reload": "live:reload",
-    "match": "rulings:match",
-    "abort": "rulings:abort",
-    "correct": "rulings:correct",
-    "pause": "rulings:pause",
-    "resume": "rulings:resume",
-    "kick": "rulings:kick",
+    "status": DECLARED,
+    "drain": DECLARED,
+    "reload": DECLARED,
+    "match": DECLARED,
+    "abort": DECLARED,
+    "correct": DECLARED,
+    "pause": DECLARED,
+    "resume": DECLARED,
+    "kick": DECLARED,
     "standings": "standings:standings",
     "games": "games:games",
     "show": "games:show",
@@ -48,7 +51,7 @@ COMMANDS = {
     "tournament": "tournament:tournament",
     "bots": "people:bots",
     "bot": "people:bot",
-    "approve": "people:approve",
+    "approve": DECLARED,
     "token": "people:token",
     "account": "accounts:account",
     "webhook": "accounts:webhook",
@@ -86,6 +89,9 @@ class Commands(click.Group):
     def get_command(self, _ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
+        if COMMANDS[name] is DECLARED:
+            made: click.Command = importlib.import_module("cgos_server.cli.declared").command(name)
+            return made
         module, attribute = COMMANDS[name].split(":")
         command: click.Command = getattr(importlib.import_module(f"cgos_server.cli.{module}"), attribute)
         return command

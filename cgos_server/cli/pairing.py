@@ -10,7 +10,8 @@ from collections.abc import Sequence
 
 import click
 
-from cgos_protocol.errors import Code, Conflict, OurFault
+from cgos_protocol.api.people import Previewed
+from cgos_protocol.errors import Code, Conflict
 from cgos_server.cli.asking import ask_server
 from cgos_server.cli.common import (
     Setup,
@@ -25,10 +26,9 @@ from cgos_server.cli.common import (
 from cgos_server.cli.output import print_json, print_table, say
 from cgos_server.cli.reading import read, venues_asked
 from cgos_server.core.pairing.registry import matchmakers
-from cgos_server.service.control import PairingPreview
+from cgos_server.service.commands.games import Preview
 from cgos_server.service.pairing_explained import PARTNERS, Explained, Partner, Ready, explain
 from cgos_server.service.pairing_stats import PairingStats, Spread, statistics
-from cgos_server.service.requests import Preview, Previewed
 from cgos_server.storage.history import History
 from cgos_server.web.words import count, moment
 
@@ -192,16 +192,14 @@ def preview(setup: Setup, venue: str | None, method: str | None, options: tuple[
     Among the bots that wait in the running server. Nothing comes of it.
     """
     chosen = dict(map(named_value, options))
-    response = ask_server(setup, Preview(venue=one_venue(setup, venue), method=method, options=chosen))
-    if not isinstance(response, Previewed):
-        raise OurFault("The server did not answer with a preview.")
+    previewed = ask_server(setup, Preview(venue=one_venue(setup, venue), method=method, options=chosen))
     if as_json:
-        print_json(response.preview)
+        print_json(previewed)
     else:
-        _show_preview(response.preview)
+        _show_preview(previewed)
 
 
-def _show_preview(found: PairingPreview) -> None:
+def _show_preview(found: Previewed) -> None:
     click.echo(f"{found.venue}, {found.policy}, {found.method}: {_options(found.options)}")
     click.echo(f"ready: {', '.join(found.ready) or 'nobody'}")
     for title, sentences in (

@@ -1,6 +1,6 @@
 """Commands that write: on the database where nobody holds it, else through the server that does.
 
-Must not know: what a request does.
+Must not know: what a command does.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import os
 import time
 from contextlib import AsyncExitStack
 from functools import partial
+from typing import TypeVar
 
 import msgspec
 
@@ -22,11 +23,11 @@ from cgos_server.config import enroll_venues
 from cgos_server.service.accounts import Accounts
 from cgos_server.service.admin import Admin
 from cgos_server.service.build import one_thread, this_build
+from cgos_server.service.commands.declaration import Command
 from cgos_server.service.families import Families
 from cgos_server.service.ids import Ids
 from cgos_server.service.passwords import Passwords
 from cgos_server.service.ratings import CHUNK, VenueRatings, load_ratings
-from cgos_server.service.requests import AccountAdd, BotAdd, Done, Request, Response
 from cgos_server.storage import schema
 from cgos_server.storage.lock import DatabaseLock
 from cgos_server.storage.opening import open_store
@@ -36,13 +37,12 @@ PATIENCE_S = 5.0
 """How long another command, or a server that is just starting or stopping, may hold the database without answering."""
 
 _AGAIN_S = 0.1
-_CREATING = (AccountAdd, BotAdd)
-"""Requests that make sense before the first start: they alone may make a database."""
+A = TypeVar("A")
 
 
-def perform(setup: Setup, request: Request) -> Response:
-    """Have `request` done by whoever may. Raises Refused, DatabaseLocked, OurFault."""
-    creating = isinstance(request, _CREATING)
+def perform(setup: Setup, command: Command[A]) -> A:
+    """Have `command` performed by whoever may. Raises Refused, DatabaseLocked, OurFault."""
+    creating = command.creates
     if not creating and schema.current(setup.database) is None:  # asked before the lock, which makes the directory
         schema.refuse_elsewhere(setup.database)
         raise NotFound(
@@ -50,19 +50,19 @@ def perform(setup: Setup, request: Request) -> Response:
             f"There is no database at {setup.database}. Start the server, which makes one, with: cgos-server serve. "
             "If there is one elsewhere, give the right --data.",
         )
-    request = msgspec.structs.replace(request, actor=f"{_user()} (command)")
+    command = msgspec.structs.replace(command, actor=f"{_user()} (command)")
     deadline = time.monotonic() + PATIENCE_S
     while True:
         try:
-            with DatabaseLock(setup.database, f"cgos-server {request.__struct_config__.tag}") as lock:
+            with DatabaseLock(setup.database, f"cgos-server {command.word()}") as lock:
                 if creating:
                     schema.prepare(setup.database)
                 else:
                     schema.check(setup.database)
-                return asyncio.run(_alone(setup, request, lock))
+                return asyncio.run(_alone(setup, command, lock))
         except DatabaseLocked as locked:
             try:
-                return ask_server(setup, request)
+                return ask_server(setup, command)
             except Unavailable as refusal:
                 if refusal.code is not Code.NO_SERVER:
                     raise
@@ -71,14 +71,7 @@ def perform(setup: Setup, request: Request) -> Response:
         time.sleep(_AGAIN_S)
 
 
-def perform_and_say(setup: Setup, request: Request) -> None:
-    """As :func:`perform`, and say what was done."""
-    response = perform(setup, request)
-    if isinstance(response, Done):
-        say(response.sentence)
-
-
-async def _alone(setup: Setup, request: Request, lock: DatabaseLock) -> Response:
+async def _alone(setup: Setup, command: Command[A], lock: DatabaseLock) -> A:
     """Do it here, with the database's lock held."""
     config = setup.config
     async with AsyncExitStack() as stack:
@@ -112,16 +105,7 @@ async def _alone(setup: Setup, request: Request, lock: DatabaseLock) -> Response
                     )
             raise NotFound(Code.UNKNOWN_VENUE, f"There is no venue {name} in {setup.origin}.")
 
-        admin = Admin(
-            store=store,
-            ids=ids,
-            accounts=accounts,
-            passwords=passwords,
-            now_ms=_now_ms,
-            load_ratings=ratings_of,
-            families=families,
-        )
-        return await admin.handle(request)
+        return await Admin(accounts, load_ratings=ratings_of).handle(command)
 
 
 def _folded(venue: str, entries: int) -> None:

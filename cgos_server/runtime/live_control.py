@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Awaitable, Callable, Collection, Mapping
 
+from cgos_protocol.api.people import BotNow, EndedGame, GameNow, Previewed, VenueNow
 from cgos_protocol.errors import Code, ConfigError, Invalid, NotFound
 from cgos_protocol.games.base import Color
 from cgos_protocol.hours import notice
@@ -19,16 +20,7 @@ from cgos_server.observability.metrics import Metrics
 from cgos_server.runtime import rulings
 from cgos_server.runtime.live_venue import LiveVenue, bots_by_state, running
 from cgos_server.runtime.player import Player
-from cgos_server.service.control import (
-    ArrangedGame,
-    BotStatus,
-    EndedGame,
-    GameStatus,
-    PairingPreview,
-    ServerStatus,
-    VenueStatus,
-    VersionNow,
-)
+from cgos_server.service.control import ArrangedGame, ServerStatus, VersionNow
 from cgos_server.service.pairing_preview import preview
 from cgos_server.service.plugin_report import plugin_report
 from cgos_server.service.ratings import VenueRatings
@@ -171,7 +163,7 @@ class LiveControl:
 
     async def preview(
         self, venue: str, method: str | None, options: Mapping[str, str | int | float | bool]
-    ) -> PairingPreview:
+    ) -> Previewed:
         found = self._found(venue)
         seen = await found.matchmaker.preview(method, options)
         return preview(
@@ -197,9 +189,9 @@ class LiveControl:
             raise NotFound(Code.UNKNOWN_VENUE, f"There is no venue {venue}. Choose one of: {', '.join(self._venues)}.")
         return found
 
-    def _venue(self, venue: LiveVenue) -> VenueStatus:
+    def _venue(self, venue: LiveVenue) -> VenueNow:
         bots = bots_by_state(venue)
-        return VenueStatus(
+        return VenueNow(
             name=venue.venue.name,
             port=venue.port,
             playing=bots["playing"],
@@ -248,9 +240,9 @@ class LiveControl:
             paired=word in WAITING,
         )
 
-    def _games(self, venue: LiveVenue) -> list[GameStatus]:
+    def _games(self, venue: LiveVenue) -> list[GameNow]:
         return [
-            GameStatus(
+            GameNow(
                 game=game.id,
                 venue=venue.venue.name,
                 black=game.sides[Color.BLACK].name,
@@ -262,9 +254,9 @@ class LiveControl:
             for game in running(venue)
         ]
 
-    def _bots(self, venue: LiveVenue) -> list[BotStatus]:
+    def _bots(self, venue: LiveVenue) -> list[BotNow]:
         return [
-            BotStatus(
+            BotNow(
                 name=player.name,
                 venue=venue.venue.name,
                 state=player.state.value,

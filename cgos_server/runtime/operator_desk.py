@@ -1,16 +1,18 @@
 """What an operator's command lines do: they read the live venue, or ask :class:`cgos_server.service.admin.Admin`, who
-writes every deed down. Implements :class:`cgos_protocol.session.OperatorDesk`.
+performs commands and writes them down. Implements :class:`cgos_protocol.session.OperatorDesk`.
 
-Must not know: sockets, how lines are framed, how deeds are done.
+Must not know: sockets, how lines are framed, what commands do.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Final
 
 import structlog
 
+from cgos_protocol.api.people import Done, EndedGame
 from cgos_protocol.errors import CgosError, Code, Forbidden, Refused
 from cgos_protocol.games.base import Color
 from cgos_protocol.lines import admin as words
@@ -19,18 +21,24 @@ from cgos_server.runtime.gallery import RECENT, listed_game
 from cgos_server.runtime.live_game import LiveGame, Phase
 from cgos_server.runtime.live_venue import LiveVenue, running
 from cgos_server.runtime.player import Player
-from cgos_server.service import requests as deeds
 from cgos_server.service.accounts import Operator
 from cgos_server.service.admin import Admin
+from cgos_server.service.commands.declaration import Command
+from cgos_server.service.commands.registry import on
+from cgos_server.service.commands.surfaces import OperatorLine
+from cgos_server.service.control import ArrangedGame
 from cgos_server.storage.store import Store
 
 log = structlog.get_logger(__name__)
 
 Spawn = Callable[[Coroutine[Any, Any, None]], None]
 
+COMMANDS: Final = MappingProxyType({surface.line: command for command, surface in on(OperatorLine)})
+"""Kind of line -> the command that it becomes."""
+
 
 class Operators:
-    """Gives an operator who signs in a desk. One a server.
+    """Gives an operator who signs in a session. One a server.
 
     :param spawn: starts a coroutine in the server's task group
     """
@@ -41,8 +49,8 @@ class Operators:
         self._store = store
         self._spawn = spawn
 
-    def __call__(self, venue: str, operator: Operator, address: str) -> Desk:
-        return Desk(
+    def __call__(self, venue: str, operator: Operator, address: str) -> OperatorSession:
+        return OperatorSession(
             venue=self._venues[venue],
             admin=self._admin,
             store=self._store,
@@ -52,7 +60,7 @@ class Operators:
         )
 
 
-class Desk:
+class OperatorSession:
     """One operator at one venue.
 
     :param name: the account
@@ -91,33 +99,11 @@ class Desk:
         if isinstance(command, words.Help | words.Quit):
             return words.help_lines()
         await self._check_right()
-        venue = self._venue.venue.name
-        match command:
-            case words.Who():
-                return self._who()
-            case words.Games():
-                return await self._games()
-            case words.Match(white, black, white_s, black_s, game, moves):
-                return await self._deed(
-                    deeds.Match(
-                        venue=venue,
-                        white=white,
-                        black=black,
-                        white_s=white_s,
-                        black_s=black_s,
-                        game=game,
-                        moves=moves,
-                        actor=self._actor,
-                    )
-                )
-            case words.Abort(game, result):
-                return await self._deed(deeds.GameAbort(game=game, result=result, actor=self._actor))
-            case words.Pause():
-                return await self._deed(deeds.VenuePause(venue=venue, actor=self._actor))
-            case words.Resume():
-                return await self._deed(deeds.VenueResume(venue=venue, actor=self._actor))
-            case words.Kick(name, reason):
-                return await self._deed(deeds.Kick(bot=name, reason=reason, actor=self._actor))
+        if isinstance(command, words.Who):
+            return self._who()
+        if isinstance(command, words.Games):
+            return await self._games()
+        return await self._perform(COMMANDS[type(command)], command)
 
     async def _check_right(self) -> None:
         """The right may have been taken away since the sign-in."""
@@ -125,13 +111,17 @@ class Desk:
         if owner is None or not owner.admin or owner.state != "active":
             raise Forbidden(Code.NO_RIGHT, f"The account {self._name} has not the right admin any more.")
 
-    async def _deed(self, request: deeds.Request) -> Sequence[str]:
-        match await self._admin.handle(request):
-            case deeds.Arranged(game):
+    async def _perform(self, kind: type[Command[Any]], line: words.Command) -> Sequence[str]:
+        """The command of a line; what concerns a venue concerns this one."""
+        values = line._asdict() | {"actor": self._actor}
+        if "venue" in kind.__struct_fields__:
+            values["venue"] = self._venue.venue.name
+        match await self._admin.handle(kind(**values)):
+            case ArrangedGame() as game:
                 return [words.arranged_line(game.white, game.white_label, game.black, game.black_label)]
-            case deeds.Ended(game):
+            case EndedGame() as game:
                 return [words.aborted_line(game.game, game.white, game.black)]
-            case deeds.Done(sentence):
+            case Done(sentence=sentence):
                 return [sentence]
         return ["done"]
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
+from cgos_protocol.api.people import EndedGame
 from cgos_protocol.clock import TimeSystem
 from cgos_protocol.errors import Code, Conflict, Invalid, NotFound
 from cgos_protocol.games.base import Color, Ruleset
@@ -18,7 +19,7 @@ from cgos_protocol.terms import Terms, decode_terms
 from cgos_server.core.venue import terms_of
 from cgos_server.runtime.live_venue import LiveVenue
 from cgos_server.runtime.player import Player, State
-from cgos_server.service.control import ArrangedGame, EndedGame
+from cgos_server.service.control import ArrangedGame
 from cgos_server.storage.reading.stored import StoredGame, StoredMove
 
 LONGEST_S: Final = 604_800

@@ -71,11 +71,10 @@ class Accounts:
 
     :param registration: a value of :class:`Registration`
     :param now_ms: Unix milliseconds
-    :param failed_logins: wrong passwords within a minute, for one name from one address, before the pause
-    :param failed_login_pause_s: how long that pair is then refused without a look at its password
+    :param failures: whoever looks at a password does so within an attempt of it
     :param may_command: True for the addresses from which operators may sign in like bots
-    :param families: a new bot is put into the family that its name tells, if there is a convention
-    :ivar failures: whoever looks at a password does so within an attempt of it
+    :param families: who belongs together; a new bot is put into the family that its name tells, if there is a
+        convention
     """
 
     def __init__(
@@ -85,19 +84,18 @@ class Accounts:
         passwords: Passwords,
         registration: str,
         now_ms: Callable[[], int],
-        failed_logins: int = 10,
-        failed_login_pause_s: float = 60.0,
+        failures: Failures | None = None,
         may_command: Callable[[str], bool] = lambda _: False,
         families: Families | None = None,
     ) -> None:
-        self._store = store
-        self._ids = ids
-        self._passwords = passwords
+        self.store = store
+        self.ids = ids
+        self.passwords = passwords
         self._registration = Registration(registration)
-        self._now_ms = now_ms
+        self.now_ms = now_ms
         self._may_command = may_command
-        self._families = families or Families({}, {})
-        self.failures = Failures(failed_logins, round(failed_login_pause_s * 1000), now_ms)
+        self.families = families or Families({}, {})
+        self.failures = failures or Failures(10, 60_000, now_ms)
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._bot_locks: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
 
@@ -126,21 +124,21 @@ class Accounts:
                 Code.UNKNOWN_TOKEN, f"There is no bot {name} here, so it has no token. Register with a password."
             )
         await self.must_be_free(name)
-        hashed = await self._passwords.hash(password, address)
-        at = self._now_ms()
-        bot, version = self._ids.bot(), self._ids.version()
+        hashed = await self.passwords.hash(password, address)
+        at = self.now_ms()
+        bot, version = self.ids.bot(), self.ids.version()
         records: list[Record] = [
             BotAdded(bot, name, fold(name), hashed, state, at),
             VersionAdded(version, bot, name, fold(name), "", "", "", "", at),
             audit(at, actor, "bot add", name, state=state, origin=address or "command"),
         ]
-        families = self._families
+        families = self.families
         leader = None
         if families.pattern is not None:
-            leader = family_by_name(name, families.pattern, await self._store.history.bots.names())
+            leader = family_by_name(name, families.pattern, await self.store.history.bots.names())
         if leader is not None:
             records.append(BotFamily(leader, bot))
-        await self._store.commit(records)
+        await self.store.commit(records)
         families.lead(bot, leader)
         return BotLogin(
             bot_id=bot, version_id=version, name=name, password=hashed, state=state, reason="", tokens=frozenset()
@@ -168,19 +166,19 @@ class Accounts:
             fault = "A password must not look like a token: choose another."
         if fault is not None:
             raise Invalid(Code.PASSWORD, fault)
-        return await self._passwords.hash(password, address)
+        return await self.passwords.hash(password, address)
 
     async def check_secret(self, login: BotLogin, secret: str, address: str) -> None:
         """Raises Refused (``wrong-password``) unless `secret` is the bot's password or a token of it."""
         if looks_like_token(secret):
             if digest(secret) not in login.tokens:
                 raise Unauthenticated(Code.WRONG_PASSWORD, f"Sorry, this is no valid token of {login.name}.")
-        elif not await self._passwords.verify(login.password, secret, address):
+        elif not await self.passwords.verify(login.password, secret, address):
             raise Unauthenticated(Code.WRONG_PASSWORD, f"Sorry, password doesn't match the name {login.name}.")
 
     async def must_be_free(self, name: str) -> None:
         """Raises Refused (``name-taken``) where a bot or an account has this name, or one that differs in case."""
-        holder = await self._store.history.bots.name_taken(fold(name))
+        holder = await self.store.history.bots.name_taken(fold(name))
         if holder == name:
             raise Conflict(Code.NAME_TAKEN, f"The name {name} is taken. Choose another.")
         if holder is not None:
@@ -189,13 +187,13 @@ class Accounts:
             )
 
     async def _sign_in(self, credentials: Credentials) -> SignedIn | Operator:
-        login = await self._store.history.bots.login(credentials.name)
+        login = await self.store.history.bots.login(credentials.name)
         if login is None:
-            owner = await self._store.history.people.owner(credentials.name)
+            owner = await self.store.history.people.owner(credentials.name)
             if owner is not None:
                 return await self._operator(owner, credentials)
             async with self.name_lock(credentials.name):
-                login = await self._store.history.bots.login(
+                login = await self.store.history.bots.login(
                     credentials.name
                 )  # it may have been registered while we waited
                 new = login is None
@@ -216,7 +214,7 @@ class Accounts:
         if not self._may_command(credentials.address):
             log.warning("operator refused from this network", account=owner.name, address=credentials.address)
             raise taken  # a stranger learns nothing of whose name it is
-        if not await self._passwords.verify(owner.password, credentials.secret, credentials.address):
+        if not await self.passwords.verify(owner.password, credentials.secret, credentials.address):
             raise Unauthenticated(Code.WRONG_PASSWORD, f"Sorry, password doesn't match the name {owner.name}.")
         return Operator(owner.name)
 
@@ -233,7 +231,7 @@ class Accounts:
             wire_name = login.name
         else:
             wire_name = declared.wire_name
-        stored = await self._store.history.bots.labeled(login.bot_id, declared.label)
+        stored = await self.store.history.bots.labeled(login.bot_id, declared.label)
         if stored is None:
             return await self._new_version(login, declared)
         if wire_name not in ("", stored.wire_name):
@@ -244,7 +242,7 @@ class Accounts:
             )
         about = (declared.engine, declared.parameters, declared.author)
         if any(about) and about != (stored.engine, stored.parameters, stored.author):
-            await self._store.commit([VersionDescribed(*about, stored.id)])
+            await self.store.commit([VersionDescribed(*about, stored.id)])
         return _signed(login, stored.id, stored.wire_name, new)
 
     async def _new_version(self, login: BotLogin, declared: Declaration) -> SignedIn:
@@ -257,15 +255,15 @@ class Accounts:
             remedy = "" if declared.wire_name else " Give the version a wire name of its own."
             raise Invalid(Code.WIRE_NAME, f"The version would be shown as {name}. {fault}{remedy}")
         async with self.name_lock(name):
-            stored = await self._store.history.bots.labeled(
+            stored = await self.store.history.bots.labeled(
                 login.bot_id, label
             )  # another connection may have been faster
             if stored is not None:
                 return _signed(login, stored.id, stored.wire_name, False)
             await self.must_be_free(name)
-            version, at = self._ids.version(), self._now_ms()
+            version, at = self.ids.version(), self.now_ms()
             about = (declared.engine, declared.parameters, declared.author)
-            await self._store.commit(
+            await self.store.commit(
                 [
                     VersionAdded(version, login.bot_id, name, fold(name), label, *about, at),
                     audit(at, login.name, "version add", name, version=label),
@@ -299,15 +297,15 @@ class Accounts:
     async def _let_in_again(self, login: BotLogin) -> None:
         """A bot that was disabled for a time, where that has passed. Raises Refused (``disabled``) where it has not."""
         async with self.bot_lock(login.bot_id):
-            now = await self._store.history.bots.login(login.name)  # an operator may have decided otherwise meanwhile
+            now = await self.store.history.bots.login(login.name)  # an operator may have decided otherwise meanwhile
             if now is None or now.state == "active":
                 return
-            at = self._now_ms()
+            at = self.now_ms()
             if now.until is None or at < now.until:
                 raise _disabled(now, at)
             again = BotState("active", "", None, now.bot_id)
             why = audit(at, "the server", "bot enable", now.name, why="its time has passed")
-            await self._store.commit([again, why])
+            await self.store.commit([again, why])
 
     async def _change_password(self, login: BotLogin, credentials: Credentials, new: str) -> None:
         if looks_like_token(credentials.secret):
@@ -319,10 +317,10 @@ class Accounts:
         except Refused as refusal:  # the word that clients of both protocols know
             code = Code.NAME_OR_PASSWORD if refusal.code is Code.PASSWORD else refusal.code
             raise Refused.of(code, refusal.sentence, refusal.retry_after_s) from refusal
-        await self._store.commit(
+        await self.store.commit(
             [
                 BotPassword(hashed, login.bot_id),
-                audit(self._now_ms(), login.name, "bot passwd", login.name, origin=credentials.address),
+                audit(self.now_ms(), login.name, "bot passwd", login.name, origin=credentials.address),
             ]
         )
 

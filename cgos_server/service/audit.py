@@ -1,6 +1,6 @@
-"""The record of who did what to the server, in the same commit as the deed.
+"""The record of who did what to the server, in the same commit as what was done.
 
-Must not know: what the deeds are. Never holds a password or a token.
+Must not know: what was done. Never holds a password or a token.
 """
 
 from __future__ import annotations

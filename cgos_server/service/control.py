@@ -6,60 +6,15 @@ What travels over the control socket are these same words. Must not know: socket
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any, Protocol
+from typing import Protocol
 
 import msgspec
 
+from cgos_protocol.api.people import Arranged, EndedGame, Previewed, ServerNow
 from cgos_protocol.games.base import Color
 from cgos_protocol.session import Limits
 from cgos_server.service.ratings import VenueRatings
 from cgos_server.storage.reading.stored import StoredGame
-
-
-class VenueStatus(msgspec.Struct, frozen=True):
-    """One venue now. `idle` bots are ready for a game, `owing` bots have not answered `gameover` yet. While it is
-    `paused` nobody is paired."""
-
-    name: str
-    port: int
-    playing: int
-    idle: int
-    owing: int
-    games: int
-    paused: bool = False
-
-
-class GameStatus(msgspec.Struct, frozen=True):
-    """One running game."""
-
-    game: int
-    venue: str
-    black: str
-    white: str
-    ply: int
-    black_here: bool
-    white_here: bool
-
-
-class BotStatus(msgspec.Struct, frozen=True):
-    """One signed-in version. `state`: ``idle``, ``paired`` (its game is about to begin), ``playing``, ``owes ready`` or
-    ``set aside``. `set_aside`: why it gets no game, empty for one that does.
-
-    :ivar paused: its owner wants no game for it
-    :ivar connection: its connection's number
-    :ivar since: when it signed in, in Unix seconds
-    """
-
-    name: str
-    venue: str
-    state: str
-    address: str
-    client: str
-    game: int | None
-    set_aside: str = ""
-    paused: bool = False
-    connection: int = 0
-    since: float = 0.0
 
 
 class VersionNow(msgspec.Struct, frozen=True):
@@ -83,85 +38,26 @@ class VersionNow(msgspec.Struct, frozen=True):
     paired: bool
 
 
-class ServerStatus(msgspec.Struct, frozen=True):
-    """The live server now. `moves` and `ended` (verdict word -> games) count since this process started.
+class ServerStatus(ServerNow, frozen=True, kw_only=True):
+    """The live server now, with what only the machine's operators see. `moves` and `ended` (verdict word -> games)
+    count since this process started.
 
     :ivar plugins: those that can be used: ``rating system steady-elo of cgos-steady-elo 1.0``
     :ivar plugin_problems: sentences about those that cannot
     """
 
-    pid: int
-    version: str
-    up_s: float
-    ready: bool
-    draining: bool
-    venues: list[VenueStatus]
-    games: list[GameStatus]
-    bots: list[BotStatus]
-    moves: int
-    ended: dict[str, int]
-    warnings: int
-    errors: int
     web: str
     health: str
     websocket: str = ""
-    plugins: list[str] = []
-    plugin_problems: list[str] = []
+    plugins: list[str] = msgspec.field(default_factory=list)
+    plugin_problems: list[str] = msgspec.field(default_factory=list)
 
 
-class ArrangedGame(msgspec.Struct, frozen=True):
-    """A game that an operator has arranged and that is about to begin. Labels are ratings as shown: ``1800?``.
+class ArrangedGame(Arranged, frozen=True, kw_only=True):
+    """A game that an operator has arranged and that is about to begin. Labels are ratings as shown: ``1800?``."""
 
-    :ivar plies: moves of an old game with which it begins
-    """
-
-    game: int
-    venue: str
-    white: str
-    white_label: str
-    black: str
     black_label: str
-    rated: bool
-    plies: int
-
-
-class EndedGame(msgspec.Struct, frozen=True):
-    """A game that an operator has ended."""
-
-    game: int
-    venue: str
-    white: str
-    black: str
-    result: str
-
-
-class PreviewedPair(msgspec.Struct, frozen=True):
-    """Two versions that would meet; fields as in :class:`cgos_server.core.pairing.base.Pair`."""
-
-    high: str
-    low: str
-    reason: str
-    detail: dict[str, Any]
-
-
-class PairingPreview(msgspec.Struct, frozen=True):
-    """What an act of pairing would decide if it came now. Nothing comes of it.
-
-    :ivar method: the matchmaker, with all its `options` in force
-    :ivar ready: who could play now, best first
-    :ivar sits_out: name -> the sentence that says why
-    :ivar total: what the pairs are worth together, in millionths; None where the method does not say
-    """
-
-    venue: str
-    policy: str
-    method: str
-    options: dict[str, Any]
-    ready: list[str]
-    pairs: list[PreviewedPair]
-    sits_out: dict[str, str]
-    notes: list[str]
-    total: int | None = None
+    white_label: str
 
 
 class Control(Protocol):
@@ -235,7 +131,7 @@ class Control(Protocol):
 
     async def preview(
         self, venue: str, method: str | None, options: Mapping[str, str | int | float | bool]
-    ) -> PairingPreview:
+    ) -> Previewed:
         """What would be paired now.
 
         :param method: by another matchmaker; None for the venue's own

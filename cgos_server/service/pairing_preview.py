@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from cgos_protocol.api.people import Previewed, PreviewedPair
 from cgos_server.core.pairing.base import Act, Matchmaker, Pair, Pairing
-from cgos_server.service.control import PairingPreview, PreviewedPair
 
 
 def preview(
     venue: str, method: Matchmaker, act: Act, pairing: Pairing, listed: Act, second: Sequence[Pair]
-) -> PairingPreview:
+) -> Previewed:
     """`pairing`, as `method` decided it for `act` in `venue`, for people.
 
     :param listed: those whose pairs are settled before
@@ -22,14 +22,14 @@ def preview(
     candidates = [*act.candidates, *listed.candidates]
     names = {candidate.id: candidate.name for candidate in candidates}
     best_first = sorted(candidates, key=lambda candidate: (-candidate.rating, candidate.id))
-    return PairingPreview(
+    return Previewed(
         venue=venue,
         policy=act.policy.value,
         method=method.name,
         options=dict(method.options),
         ready=[candidate.name for candidate in best_first],
         pairs=[
-            PreviewedPair(names[pair.high], names[pair.low], pair.reason, dict(pair.detail))
+            PreviewedPair(high=names[pair.high], low=names[pair.low], reason=pair.reason, detail=dict(pair.detail))
             for pair in (*second, *pairing.pairs)
         ],
         sits_out={names[version]: why for version, why in pairing.sits_out.items()},

@@ -13,12 +13,12 @@ from typing import Final, NamedTuple
 
 from starlette.requests import Request
 
-from cgos_protocol.errors import CgosError, Code, OurFault, Refused
-from cgos_server.service import requests as deeds
+from cgos_protocol.errors import CgosError, Code, Refused
+from cgos_server.service.commands.availability import BotLook
 from cgos_server.service.control import VersionNow
 
-OnBehalf = Callable[[str, Request, deeds.Request], Awaitable[deeds.Response]]
-"""Has the game process do something with the rights of a credential: :meth:`cgos_server.web.site.Site.on_behalf`."""
+OnBehalf = Callable[[str, Request, BotLook], Awaitable[list[VersionNow]]]
+"""Has the game process look with the rights of a credential: :meth:`cgos_server.web.site.Site.on_behalf`."""
 
 FRESH_MS: Final = 2_000
 """How long an answer is believed."""
@@ -82,21 +82,19 @@ class BotsNow:
                 answer.now, answer.at = now, self._now_ms()
         return answer.now
 
-    def forget(self, bot: str | None) -> None:
+    def forget(self, bot: str) -> None:
         """Something was done with that bot: what was known of it does not hold any more."""
-        self._answers.pop(bot or "", None)
+        self._answers.pop(bot, None)
 
     async def _ask(self, bot: str, credential: str, request: Request) -> tuple[Now, bool]:
         """The answer, and whether it holds for others who may see the bot as well."""
         try:
             async with asyncio.timeout(self._wait_s):
-                answer = await self._on_behalf(credential, request, deeds.BotLook(bot=bot))
-            if not isinstance(answer, deeds.BotSeen):
-                raise OurFault(f"the server answered with {type(answer).__name__}")
+                versions = await self._on_behalf(credential, request, BotLook(bot=bot))
         except Refused as refusal:
             if refusal.code is not Code.NO_SERVER:
                 return Now(None, refusal.sentence), False
             return Now(None, SILENT), True
         except (CgosError, TimeoutError):
             return Now(None, SILENT), True
-        return Now(answer.versions), True
+        return Now(versions), True

@@ -9,7 +9,7 @@ import re
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from urllib.parse import quote
 
 import jinja2
@@ -24,8 +24,9 @@ from cgos_protocol.names import ACCOUNT_PASSWORD_MIN
 from cgos_server import __version__
 from cgos_server.core.rating.registry import half_width
 from cgos_server.net.forwarded import bare, is_among, origin
-from cgos_server.service import requests as deeds
-from cgos_server.service.authority import about
+from cgos_server.service.commands import registry
+from cgos_server.service.commands.availability import BotLook
+from cgos_server.service.commands.declaration import Command
 from cgos_server.storage.answers import GameDetail
 from cgos_server.storage.history import History
 from cgos_server.web import words
@@ -46,6 +47,8 @@ Call = Callable[[bytes], Awaitable[bytes]]
 _HOST: Final = re.compile(r"[A-Za-z0-9._-]{1,253}(:\d{1,5})?|\[[0-9A-Fa-f:.]{2,45}\](:\d{1,5})?")
 
 _AWAY: Final = "The server that plays does not answer just now. Please try again in a minute."
+
+A = TypeVar("A")
 
 Work = Callable[[], Awaitable[None]]
 """Runs until it is cancelled, or there is nothing more to do."""
@@ -134,24 +137,29 @@ class Site:
         )
         return HTMLResponse(page, status)
 
-    async def ask(self, request: deeds.Request) -> deeds.Response:
-        """Have the live server do it. Raises Refused (``no-server`` where there is none), OurFault."""
+    async def ask(self, command: Command[A]) -> A:
+        """Have the live server perform it. Raises Refused (``no-server`` where there is none), OurFault."""
+        return await self._reached(lambda call: registry.ask(call, command))
+
+    async def on_behalf(self, credential: str, request: Request, command: Command[A]) -> A:
+        """Have the live server perform it with the rights of whoever has this session or token. Raises as
+        :meth:`ask`."""
+        address = self.visitor(request)
+        answer = await self._reached(lambda call: registry.ask_on_behalf(call, command, credential, address))
+        bot = command.concerned()
+        if isinstance(bot, str) and not isinstance(command, BotLook):
+            self.bots_now.forget(bot)
+        return answer
+
+    async def _reached(self, asking: Callable[[Call], Awaitable[A]]) -> A:
         if self.call is None:
             raise Unavailable(Code.NO_SERVER, _AWAY)
         try:
-            return await deeds.ask(self.call, request)
+            return await asking(self.call)
         except Unavailable as refusal:
             if refusal.code is Code.NO_SERVER:  # said for operators at a shell, with the directory
                 raise Unavailable(Code.NO_SERVER, _AWAY) from refusal
             raise
-
-    async def on_behalf(self, credential: str, request: Request, deed: deeds.Request) -> deeds.Response:
-        """Have the live server do it with the rights of whoever has this session or token. Raises as :meth:`ask`."""
-        inner = msgspec.Raw(msgspec.json.encode(deed))
-        answer = await self.ask(deeds.OnBehalf(credential=credential, address=self.visitor(request), request=inner))
-        if not isinstance(deed, deeds.BotLook):
-            self.bots_now.forget(about(deed).bot)
-        return answer
 
     def address(self, request: Request) -> str:
         """The pages' own address as people see it, without a slash at its end."""

@@ -15,6 +15,7 @@ import msgspec
 import pytest
 from support.cli.in_thread import InThread
 
+from cgos_protocol.api.people import BotNow, Previewed, PreviewedPair
 from cgos_server.config import load
 from cgos_server.core.pairing.base import Act, Candidate
 from cgos_server.core.pairing.explain import encode_inputs
@@ -23,7 +24,7 @@ from cgos_server.core.venue import Policy
 from cgos_server.net import control_socket
 from cgos_server.service.accounts import Accounts
 from cgos_server.service.admin import Admin
-from cgos_server.service.control import BotStatus, PairingPreview, PreviewedPair, ServerStatus
+from cgos_server.service.control import ServerStatus
 from cgos_server.service.ids import Ids
 from cgos_server.service.passwords import Passwords
 from cgos_server.storage import records as r
@@ -213,28 +214,78 @@ class Live(InThread):
             store = await open_store(path, failed=fail, on_error=fail)
             ids = Ids(await store.history.server.next_ids())
             accounts = Accounts(store, ids, passwords, "open", lambda: T0)
-            admin = Admin(store, ids, accounts, passwords, lambda: T0, self)  # type: ignore[arg-type]
+            admin = Admin(accounts, self)  # type: ignore[arg-type]
             async with control_socket.serve(self.data, admin.answer):
                 self.up.set()
                 await self.end.wait()
             await store.close()
 
     def status(self) -> ServerStatus:
-        bot = BotStatus("Beta", "9x9", "idle", "192.0.2.1", "client", None, self.reason)
-        return ServerStatus(7, "1", 61.0, True, False, [], [], [bot], 0, {}, 0, 0, "", "")
+        bot = BotNow(
+            name="Beta",
+            venue="9x9",
+            state="idle",
+            address="192.0.2.1",
+            client="client",
+            game=None,
+            set_aside=self.reason,
+            paused=False,
+            connection=0,
+            since=0.0,
+        )
+        return ServerStatus(
+            pid=7,
+            version="1",
+            up_s=61.0,
+            ready=True,
+            draining=False,
+            venues=[],
+            games=[],
+            bots=[bot],
+            moves=0,
+            ended={},
+            warnings=0,
+            errors=0,
+            web="",
+            health="",
+        )
 
     def recall(self, venue: str | None, versions: Collection[int]) -> dict[str, list[int]]:
         self.asked.append((venue, sorted(versions)))
         return {"9x9": [1]} if 1 in versions else {}
 
-    async def preview(self, venue: str, method: str | None, options: Mapping[str, Any]) -> PairingPreview:
+    async def preview(self, venue: str, method: str | None, options: Mapping[str, Any]) -> Previewed:
         self.asked.append((venue, method, options))
-        pairs = [PreviewedPair("Beta", "Alpha", "Beta (1900) met Alpha (1812): 0.96 bit.", {"worth": 0.96})]
+        pairs = [
+            PreviewedPair(
+                high="Beta", low="Alpha", reason="Beta (1900) met Alpha (1812): 0.96 bit.", detail={"worth": 0.96}
+            )
+        ]
         sits_out = {"Gamma": "Gamma (1500) sits out."}
         shown = {"patience_s": 2.5, "avoid_last": False}
         if venue == "13x13":
-            return PairingPreview(venue, "rolling", "birk", {}, [], [], {}, [])
-        return PairingPreview(venue, "barrier", "entropy", shown, ["Beta", "Alpha", "Gamma"], pairs, sits_out, ["Odd."])
+            return Previewed(
+                venue=venue,
+                policy="rolling",
+                method="birk",
+                options={},
+                ready=[],
+                pairs=[],
+                sits_out={},
+                notes=[],
+                total=None,
+            )
+        return Previewed(
+            venue=venue,
+            policy="barrier",
+            method="entropy",
+            options=shown,
+            ready=["Beta", "Alpha", "Gamma"],
+            pairs=pairs,
+            sits_out=sits_out,
+            notes=["Odd."],
+            total=None,
+        )
 
     async def reload(self) -> list[str]:
         return self.changes
@@ -268,7 +319,7 @@ def test_preview(run: Any, as_json: Any, live: Live) -> None:
     ]
     found = as_json("pairing", "preview", "--venue", "9x9")
     assert live.asked[-1] == ("9x9", None, {})
-    assert msgspec.convert(found, PairingPreview).pairs[0].detail == {"worth": 0.96}
+    assert msgspec.convert(found, Previewed).pairs[0].detail == {"worth": 0.96}
     assert "Nobody would meet." in run("pairing", "preview", "--venue", "13x13").stdout
 
 

@@ -15,6 +15,7 @@ from argon2 import PasswordHasher
 from click.testing import CliRunner
 from support.cli.in_thread import InThread
 
+from cgos_protocol.api.people import BotNow, EndedGame, GameNow, VenueNow
 from cgos_protocol.games.base import Color
 from cgos_protocol.session import Limits
 from cgos_server.cli import perform
@@ -24,15 +25,7 @@ from cgos_server.core.rating.registry import rating_system
 from cgos_server.net import control_socket
 from cgos_server.service.accounts import Accounts
 from cgos_server.service.admin import Admin
-from cgos_server.service.control import (
-    ArrangedGame,
-    BotStatus,
-    EndedGame,
-    GameStatus,
-    ServerStatus,
-    VenueStatus,
-    VersionNow,
-)
+from cgos_server.service.control import ArrangedGame, ServerStatus, VersionNow
 from cgos_server.service.families import Families
 from cgos_server.service.ids import Ids
 from cgos_server.service.passwords import Passwords, digest
@@ -322,9 +315,22 @@ STATUS = ServerStatus(
     up_s=3700.0,
     ready=True,
     draining=False,
-    venues=[VenueStatus("9x9", 6809, 2, 0, 1, 1)],
-    games=[GameStatus(2, "9x9", "Beta", "Alpha", 1, True, False)],
-    bots=[BotStatus("Beta", "9x9", "playing", "192.0.2.1", "client 1", 2)],
+    venues=[VenueNow(name="9x9", port=6809, playing=2, idle=0, owing=1, games=1, paused=False)],
+    games=[GameNow(game=2, venue="9x9", black="Beta", white="Alpha", ply=1, black_here=True, white_here=False)],
+    bots=[
+        BotNow(
+            name="Beta",
+            venue="9x9",
+            state="playing",
+            address="192.0.2.1",
+            client="client 1",
+            game=2,
+            set_aside="",
+            paused=False,
+            connection=0,
+            since=0.0,
+        )
+    ],
     moves=12,
     ended={"score": 3},
     warnings=0,
@@ -360,9 +366,8 @@ class Live(InThread):
             store = await open_store(path, failed=fail, on_error=fail)
             self.pool = await VenueRatings.load(store, 1, rating_system("cgos-elo", 1800.0, {}))
             ids = Ids(await store.history.server.next_ids())
-            accounts = Accounts(store, ids, passwords, "open", now)
-            families = await Families.load(store)
-            admin = Admin(store, ids, accounts, passwords, now, self, families=families)
+            accounts = Accounts(store, ids, passwords, "open", now, families=await Families.load(store))
+            admin = Admin(accounts, self)
             async with control_socket.serve(self.data, admin.answer):
                 self.up.set()
                 await self.end.wait()
@@ -388,11 +393,22 @@ class Live(InThread):
         opening = more["opening"]
         begins = None if opening is None else opening.id
         self.ruled.append(("match", venue, white, black, more["mains_s"], begins, more["plies"]))
-        return ArrangedGame(17, venue, white, "1800?", black, "1750", opening is None, 0)
+        return ArrangedGame(
+            game=17,
+            venue=venue,
+            white=white,
+            white_label="1800?",
+            black=black,
+            black_label="1750",
+            rated=opening is None,
+            plies=0,
+        )
 
     def end_game(self, game: int, winner: Color | None, detail: str) -> EndedGame:
         self.ruled.append(("abort", game, winner, detail))
-        return EndedGame(game, "9x9", "Alpha", "Beta", "B+Forfeit" if winner is not None else "Abort")
+        return EndedGame(
+            game=game, venue="9x9", white="Alpha", black="Beta", result="B+Forfeit" if winner is not None else "Abort"
+        )
 
     def pause(self, venue: str, paused: bool) -> None:
         self.ruled.append(("pause", venue, paused))

@@ -26,8 +26,9 @@ from cgos_protocol.api.games import Game
 from cgos_protocol.api.reference import reference
 from cgos_protocol.api.route import PREFIX, Limit, Needs, Operation
 from cgos_server.config.schema import LimitsConfig
-from cgos_server.service import requests as deeds
-from cgos_server.service.people import MOST_REGISTRATIONS
+from cgos_server.service.commands.accounts import AccountAdd
+from cgos_server.service.commands.bots import BotAdd
+from cgos_server.service.sessions import MOST_REGISTRATIONS
 from cgos_server.storage import schema
 from cgos_server.web.api.operations import ROUTES
 from cgos_server.web.limiting import RECOMPUTES_PER_MINUTE, SIGN_INS_PER_MINUTE
@@ -134,8 +135,8 @@ async def test_every_write_example_is_done(tmp_path: Path) -> None:
     """In the page's order, with a token that has both scopes."""
     async with deeds_server(tmp_path) as server:
         for name in ("amigo", "Sakura-5k"):
-            await server.admin.handle(deeds.BotAdd(name=name, password="its-password"))
-        await server.admin.handle(deeds.AccountAdd(name="Olive", password="long-secret", admin=True))
+            await server.admin.handle(BotAdd(name=name, password="its-password"))
+        await server.admin.handle(AccountAdd(name="Olive", password="long-secret", admin=True))
         await server.played(1, 1, 2)
         session = await server.sign_in("Olive")
         made = await server.ask("POST", "/me/tokens", {"scopes": ["bots", "admin"]}, session, 201)

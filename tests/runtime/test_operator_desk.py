@@ -21,8 +21,8 @@ from cgos_server.core.venue import terms_of
 from cgos_server.observability.logs import LogCounts
 from cgos_server.observability.metrics import Metrics
 from cgos_server.runtime.live_control import LiveControl
-from cgos_server.runtime.operator_desk import Desk, Operators
-from cgos_server.service.accounts import Operator
+from cgos_server.runtime.operator_desk import Operators, OperatorSession
+from cgos_server.service.accounts import Accounts, Operator
 from cgos_server.service.admin import Admin
 from cgos_server.storage.reading.stored import BotLogin, Owner, StoredGame, StoredMove
 from cgos_server.storage.records import AuditAdded, GameAdded, GameEnded, LedgerAdded, MoveAdded
@@ -67,9 +67,10 @@ class Post:
         )  # fmt: skip
         self.control = control
         nobody: Any = None
-        admin = Admin(self.store, nobody, nobody, nobody, house.time.wall_ms, control)
+        accounts = Accounts(self.store, nobody, nobody, "open", house.time.wall_ms)
+        admin = Admin(accounts, control)
         operators = Operators({"9x9": live}, admin, self.store, house.spawn)
-        self.desk: Desk = operators("9x9", Operator("admin"), "127.0.0.1")
+        self.desk: OperatorSession = operators("9x9", Operator("admin"), "127.0.0.1")
 
     async def reload(self) -> list[str]:
         return []

@@ -15,6 +15,7 @@ from argon2 import PasswordHasher
 from cgos_protocol.errors import Conflict, Refused
 from cgos_protocol.session import Credentials
 from cgos_server.service.accounts import Accounts, SignedIn
+from cgos_server.service.failures import Failures
 from cgos_server.service.ids import Ids
 from cgos_server.service.passwords import Passwords, digest, new_token
 from cgos_server.storage.records import (
@@ -41,8 +42,8 @@ async def refusal(accounts: Accounts, credentials: Credentials) -> tuple[str, st
 
 @pytest.fixture
 def with_policy(store: Any, ids: Ids, passwords: Passwords, clock: Any) -> Any:
-    def make(policy: str, **limits: Any) -> Accounts:
-        return Accounts(store, ids, passwords, policy, clock, **limits)
+    def make(policy: str, failed_logins: int = 10, pause_ms: int = 60_000) -> Accounts:
+        return Accounts(store, ids, passwords, policy, clock, Failures(failed_logins, pause_ms, clock))
 
     return make
 
@@ -201,7 +202,7 @@ async def test_a_password_that_looks_like_a_token_cannot_be_chosen(accounts: Acc
 
 
 async def test_after_too_many_wrong_passwords_comes_a_pause(with_policy: Any, clock: Any) -> None:
-    accounts = with_policy("open", failed_logins=3, failed_login_pause_s=20)
+    accounts = with_policy("open", failed_logins=3, pause_ms=20_000)
     await accounts.sign_in(said("Newbot"))
     for _ in range(3):
         assert (await refusal(accounts, said("Newbot", "wrong")))[0] == "wrong-password"
@@ -306,7 +307,7 @@ async def test_what_is_known_of_guesses_is_bounded(with_policy: Any, monkeypatch
 async def test_a_full_queue_is_no_wrong_password(store: Any, ids: Ids, clock: Any, passwords: Passwords) -> None:
     await Accounts(store, ids, passwords, "open", clock).sign_in(said("Newbot"))
     with Passwords(0) as full:
-        accounts = Accounts(store, ids, full, "open", clock, failed_logins=2)
+        accounts = Accounts(store, ids, full, "open", clock, Failures(2, 60_000, clock))
         for _ in range(5):
             assert (await refusal(accounts, said("Newbot")))[0] == "busy"
 

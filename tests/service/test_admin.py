@@ -5,56 +5,51 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
-from typing import Any, get_args
+from typing import Any
 
 import msgspec
 import pytest
 
+from cgos_protocol.api.people import Done, EndedGame, NewToken
 from cgos_protocol.clock import ClockState
 from cgos_protocol.errors import Code, CommitFailed, Conflict, NotFound, Refused
 from cgos_protocol.games.base import Color
 from cgos_protocol.session import Credentials, Declaration, Limits
 from cgos_server.core.rating.registry import rating_system
-from cgos_server.service import requests as words
 from cgos_server.service.accounts import Accounts, SignedIn
 from cgos_server.service.admin import Admin
-from cgos_server.service.control import ArrangedGame, EndedGame, ServerStatus
+from cgos_server.service.commands.accounts import AccountAdd, AccountGrant, AccountPasswd, AccountRevoke
+from cgos_server.service.commands.availability import Kick
+from cgos_server.service.commands.bots import Approve, BotAdd, BotDisable, BotEnable, BotPasswd
+from cgos_server.service.commands.families import FamilyLink
+from cgos_server.service.commands.games import GameAbort, Match, VenuePause, VenueResume
+from cgos_server.service.commands.ratings import AnchorSet, AnchorUnset
+from cgos_server.service.commands.registry import COMMANDS, ask
+from cgos_server.service.commands.server import Drain, StatusRequest
+from cgos_server.service.commands.tokens import TokenMake, TokenRevoke
+from cgos_server.service.control import ArrangedGame, ServerStatus
 from cgos_server.service.ids import Ids
 from cgos_server.service.passwords import Passwords, digest
 from cgos_server.service.ratings import VenueRatings
-from cgos_server.service.requests import (
-    AccountAdd,
-    AccountGrant,
-    AccountPasswd,
-    AccountRevoke,
-    AnchorSet,
-    AnchorUnset,
-    Approve,
-    Arranged,
-    BotAdd,
-    BotDisable,
-    BotEnable,
-    BotPasswd,
-    Done,
-    Drain,
-    Ended,
-    FamilyLink,
-    GameAbort,
-    Kick,
-    Match,
-    StatusNow,
-    StatusRequest,
-    TokenMade,
-    TokenMake,
-    TokenRevoke,
-    VenuePause,
-    VenueResume,
-    ask,
-)
 from cgos_server.storage.reading.stored import StoredGame, StoredMove
 from cgos_server.storage.records import BotState, LedgerAdded, RatingNow, TokenAdded, TokenRevoked
 
-STATUS = ServerStatus(1, "0", 1.0, True, False, [], [], [], 0, {}, 0, 0, "", "")
+STATUS = ServerStatus(
+    pid=1,
+    version="0",
+    up_s=1.0,
+    ready=True,
+    draining=False,
+    venues=[],
+    games=[],
+    bots=[],
+    moves=0,
+    ended={},
+    warnings=0,
+    errors=0,
+    web="",
+    health="",
+)
 
 
 OLD = StoredGame(
@@ -93,14 +88,23 @@ class LiveServer:
         self.asked.append(("match", venue, white, black, *more.values()))
         opening, plies = more["opening"], more["plies"]
         moves = 0 if opening is None else plies or len(opening.moves)
-        return ArrangedGame(17, venue, white, "1800", black, "1750?", opening is None, moves)
+        return ArrangedGame(
+            game=17,
+            venue=venue,
+            white=white,
+            white_label="1800",
+            black=black,
+            black_label="1750?",
+            rated=opening is None,
+            plies=moves,
+        )
 
     def end_game(self, game: int, winner: Color | None, detail: str) -> EndedGame:
         self.asked.append(("end", game, winner, detail))
         if game != 17:
             raise NotFound(Code.NO_GAME, "No such game.")
         result = "Abort" if winner is None else f"{winner.letter.upper()}+Forfeit"
-        return EndedGame(game, "9x9", "White", "Black", result)
+        return EndedGame(game=game, venue="9x9", white="White", black="Black", result=result)
 
     def pause(self, venue: str, paused: bool) -> None:
         self.asked.append(("pause", venue, paused))
@@ -128,7 +132,7 @@ def live() -> LiveServer:
 def admin(
     store: Any, ids: Ids, accounts: Accounts, passwords: Passwords, clock: Callable[[], int], live: LiveServer
 ) -> Admin:
-    return Admin(store, ids, accounts, passwords, clock, live)
+    return Admin(accounts, live)
 
 
 @pytest.fixture
@@ -140,7 +144,7 @@ def closed(store: Any, ids: Ids, accounts: Accounts, passwords: Passwords, clock
             raise NotFound(Code.UNKNOWN_VENUE, f"There is no venue {venue}.")
         return await VenueRatings.load(store, 1, rating_system("cgos-elo", 1800.0, {}))
 
-    return Admin(store, ids, accounts, passwords, clock, None, load)
+    return Admin(accounts, None, load_ratings=load)
 
 
 async def code(admin: Admin, request: Any) -> str:
@@ -167,15 +171,15 @@ def audits(store: Any) -> list[tuple[str, str, str, dict[str, Any]]]:
 async def test_a_bot_from_its_beginning_to_its_end(admin: Admin, accounts: Accounts, store: Any, live: Any) -> None:
     assert await sentence(admin, BotAdd(name="Newbot", password="first", actor="me")) == "The bot Newbot may play."
     assert await accounts.sign_in(signed("Newbot", "first"))
-    await admin.handle(BotPasswd(name="Newbot", password="second"))
+    await admin.handle(BotPasswd(bot="Newbot", password="second"))
     assert await accounts.sign_in(signed("Newbot", "second"))
-    assert await sentence(admin, BotDisable(name="Newbot", reason=" it \n cheats ")) == (
+    assert await sentence(admin, BotDisable(bot="Newbot", reason=" it \n cheats ")) == (
         "Newbot is disabled; closed 2 connections of it."
     )
     assert live.dismissed == [(1, "Newbot was disabled: it cheats")]
     with pytest.raises(Refused, match="it cheats"):
         await accounts.sign_in(signed("Newbot", "second"))
-    await admin.handle(BotEnable(name="Newbot"))
+    await admin.handle(BotEnable(bot="Newbot"))
     assert await accounts.sign_in(signed("Newbot", "second"))
     assert audits(store) == [
         ("me", "bot add", "Newbot", {"origin": "command", "state": "active"}),
@@ -193,10 +197,10 @@ async def test_bots_that_cannot_be(admin: Admin, store: Any) -> None:
     assert await code(admin, BotAdd(name="newbot", password="long-secret")) == "name-taken"
     assert await code(admin, BotAdd(name="person", password="long-secret")) == "name-taken"
     assert await code(admin, BotAdd(name="admin9", password="long-secret")) == "name-or-password"
-    assert await code(admin, BotPasswd(name="Newbot", password="x")) == "password"
+    assert await code(admin, BotPasswd(bot="Newbot", password="x")) == "password"
     with pytest.raises(Refused, match=r"no bot newbot\. Did you mean Newbot\?$"):
-        await admin.handle(BotPasswd(name="newbot", password="long-secret"))
-    assert await code(admin, BotDisable(name="Nobody", reason="gone")) == "unknown-bot"
+        await admin.handle(BotPasswd(bot="newbot", password="long-secret"))
+    assert await code(admin, BotDisable(bot="Nobody", reason="gone")) == "unknown-bot"
     assert len(store.groups) == 2
 
 
@@ -213,10 +217,10 @@ async def test_registering_at_once_by_command_and_by_sign_in(admin: Admin, accou
 
 async def test_approval(admin: Admin, store: Any) -> None:
     await admin.handle(BotAdd(name="Newbot", password="long-secret"))
-    assert await code(admin, Approve(name="Newbot")) == "not-pending"
+    assert await code(admin, Approve(bot="Newbot")) == "not-pending"
     await store.commit([BotState("pending", "", None, 1)])
-    assert await code(admin, BotEnable(name="Newbot")) == "waits-approval"
-    assert await sentence(admin, Approve(name="Newbot")) == "Newbot may play."
+    assert await code(admin, BotEnable(bot="Newbot")) == "waits-approval"
+    assert await sentence(admin, Approve(bot="Newbot")) == "Newbot may play."
     assert (await store.history.bots.login("Newbot")).state == "active"
 
 
@@ -224,16 +228,16 @@ async def test_accounts(admin: Admin, store: Any, passwords: Passwords) -> None:
     await admin.handle(AccountAdd(name="admin1", password="long-secret", admin=True))
     await admin.handle(AccountAdd(name="Person", password="long-secret"))
     assert [(o.name, o.admin) for o in store.owners.values()] == [("admin1", True), ("Person", False)]
-    await admin.handle(AccountGrant(name="Person", right="admin"))
+    await admin.handle(AccountGrant(account="Person", right="admin"))
     assert store.owners["Person"].admin
-    await admin.handle(AccountPasswd(name="Person", password="long-other"))
+    await admin.handle(AccountPasswd(account="Person", password="long-other"))
     assert store.owners["Person"].admin
     assert await passwords.verify(store.owners["Person"].password, "long-other")
-    await admin.handle(AccountRevoke(name="Person", right="admin"))
+    await admin.handle(AccountRevoke(account="Person", right="admin"))
     assert not store.owners["Person"].admin
     assert await passwords.verify(store.owners["Person"].password, "long-other")
-    assert await code(admin, AccountGrant(name="Person", right="king")) == "unknown-right"
-    assert await code(admin, AccountGrant(name="Nobody", right="admin")) == "unknown-account"
+    assert await code(admin, AccountGrant(account="Person", right="king")) == "unknown-right"
+    assert await code(admin, AccountGrant(account="Nobody", right="admin")) == "unknown-account"
     assert await code(admin, AccountAdd(name="PERSON", password="long-secret")) == "name-taken"
     assert await code(admin, AccountAdd(name="a b", password="long-secret")) == "name"
     assert await code(admin, AccountAdd(name="Other", password="x")) == "password"
@@ -242,8 +246,8 @@ async def test_accounts(admin: Admin, store: Any, passwords: Passwords) -> None:
 async def test_two_changes_of_one_account_at_once_are_both_kept(admin: Admin, store: Any, passwords: Passwords) -> None:
     await admin.handle(AccountAdd(name="Person", password="long-secret"))
     await asyncio.gather(
-        admin.handle(AccountPasswd(name="Person", password="long-other")),
-        admin.handle(AccountGrant(name="Person", right="admin")),
+        admin.handle(AccountPasswd(account="Person", password="long-other")),
+        admin.handle(AccountGrant(account="Person", right="admin")),
     )
     assert store.owners["Person"].admin
     assert await passwords.verify(store.owners["Person"].password, "long-other")
@@ -253,7 +257,7 @@ async def test_tokens(admin: Admin, accounts: Accounts, store: Any) -> None:
     await admin.handle(BotAdd(name="Newbot", password="long-secret"))
     await admin.handle(BotAdd(name="Other", password="long-secret"))
     made = await admin.handle(TokenMake(bot="Newbot", label="home"))
-    assert isinstance(made, TokenMade)
+    assert isinstance(made, NewToken)
     (row,) = store.of(TokenAdded)
     assert (row.digest, row.label, row.bot_id) == (digest(made.token), "home", 1)
     assert made.token not in str(store.groups)
@@ -268,26 +272,26 @@ async def test_tokens(admin: Admin, accounts: Accounts, store: Any) -> None:
 
 async def test_anchors_in_the_live_server(admin: Admin, live: LiveServer, store: Any) -> None:
     await admin.handle(BotAdd(name="Newbot", password="long-secret"))
-    request = AnchorSet(venue="9x9", bot="Newbot", rating=1500.5)
+    request = AnchorSet(venue="9x9", version="Newbot", rating=1500.5)
     assert await sentence(admin, request) == "Newbot is an anchor of 9x9 at 1500.5."
     pool = live.pools["9x9"]
     assert (pool.rating(1).mean, pool.rating(1).anchor) == (1500.5, True)
     assert [(e.seq, e.kind) for e in store.groups[-1] if isinstance(e, LedgerAdded)] == [(1, "enter"), (2, "anchor")]
     assert audits(store)[-1] == ("operator", "anchor set", "Newbot", {"rating": 1500.5, "venue": "9x9"})
-    await admin.handle(AnchorSet(venue="9x9", bot="Newbot", rating=1600))
+    await admin.handle(AnchorSet(venue="9x9", version="Newbot", rating=1600))
     assert [e.seq for e in store.groups[-1] if isinstance(e, LedgerAdded)] == [3]
-    await admin.handle(AnchorUnset(venue="9x9", bot="Newbot"))
+    await admin.handle(AnchorUnset(venue="9x9", version="Newbot"))
     assert (pool.rating(1).mean, pool.rating(1).anchor) == (1600, False)
-    assert await code(admin, AnchorUnset(venue="9x9", bot="Newbot")) == "no-anchor"
+    assert await code(admin, AnchorUnset(venue="9x9", version="Newbot")) == "no-anchor"
     assert pool.seq == 4
     assert [entry.seq for entry in store.entries] == [1, 2, 3, 4]
 
 
 async def test_anchors_on_a_closed_database_are_the_same(closed: Admin, admin: Admin, store: Any) -> None:
     await closed.handle(BotAdd(name="Newbot", password="long-secret"))
-    await closed.handle(AnchorSet(venue="9x9", bot="Newbot", rating=1500))
-    await closed.handle(AnchorSet(venue="9x9", bot="Newbot", rating=1700))
-    await closed.handle(AnchorUnset(venue="9x9", bot="Newbot"))
+    await closed.handle(AnchorSet(venue="9x9", version="Newbot", rating=1500))
+    await closed.handle(AnchorSet(venue="9x9", version="Newbot", rating=1700))
+    await closed.handle(AnchorUnset(venue="9x9", version="Newbot"))
     assert [(e.seq, e.kind) for e in store.of(LedgerAdded)] == [
         (1, "enter"),
         (2, "anchor"),
@@ -300,11 +304,11 @@ async def test_anchors_on_a_closed_database_are_the_same(closed: Admin, admin: A
 async def test_anchors_that_cannot_be(admin: Admin, closed: Admin, live: LiveServer, store: Any) -> None:
     await admin.handle(BotAdd(name="Newbot", password="long-secret"))
     for each in (admin, closed):
-        assert await code(each, AnchorSet(venue="8x8", bot="Newbot", rating=1500)) == "unknown-venue"
-        assert await code(each, AnchorSet(venue="9x9", bot="Nobody", rating=1500)) == "unknown-bot"
-        assert await code(each, AnchorSet(venue="9x9", bot="Newbot", rating=float("nan"))) == "rating"
-        assert await code(each, AnchorSet(venue="9x9", bot="Newbot", rating=1e9)) == "rating"
-        assert await code(each, AnchorUnset(venue="9x9", bot="Newbot")) == "no-anchor"
+        assert await code(each, AnchorSet(venue="8x8", version="Newbot", rating=1500)) == "unknown-venue"
+        assert await code(each, AnchorSet(venue="9x9", version="Nobody", rating=1500)) == "unknown-bot"
+        assert await code(each, AnchorSet(venue="9x9", version="Newbot", rating=float("nan"))) == "rating"
+        assert await code(each, AnchorSet(venue="9x9", version="Newbot", rating=1e9)) == "rating"
+        assert await code(each, AnchorUnset(venue="9x9", version="Newbot")) == "no-anchor"
     assert live.pools["9x9"].seq == 0
     assert store.entries == []
 
@@ -312,18 +316,18 @@ async def test_anchors_that_cannot_be(admin: Admin, closed: Admin, live: LiveSer
 async def test_anchors_are_a_basket_each_with_its_sd(admin: Admin, live: LiveServer, store: Any) -> None:
     for name in ("Exact", "Vague"):
         await admin.handle(BotAdd(name=name, password="long-secret"))
-    await admin.handle(AnchorSet(venue="9x9", bot="Exact", rating=1500))
-    assert await sentence(admin, AnchorSet(venue="9x9", bot="Vague", rating=2100, sd=60)) == (
+    await admin.handle(AnchorSet(venue="9x9", version="Exact", rating=1500))
+    assert await sentence(admin, AnchorSet(venue="9x9", version="Vague", rating=2100, sd=60)) == (
         "Vague is an anchor of 9x9 at 2100, known to a standard deviation of 60."
     )
     assert audits(store)[-1][3] == {"rating": 2100, "sd": 60, "venue": "9x9"}
     entries = [(e.version_id, e.value, e.sd) for e in store.of(LedgerAdded) if e.kind == "anchor"]
     assert entries == [(1, 1500, None), (2, 2100, 60)]
-    await admin.handle(AnchorSet(venue="9x9", bot="Vague", rating=2100, sd=500))
+    await admin.handle(AnchorSet(venue="9x9", version="Vague", rating=2100, sd=500))
     assert store.of(LedgerAdded)[-1].sd == 500
     assert live.changed == ["9x9"] * 3
     for sd in (0.0, -1.0, 500.1, float("nan"), float("inf")):
-        assert await code(admin, AnchorSet(venue="9x9", bot="Vague", rating=2100, sd=sd)) == "sd"
+        assert await code(admin, AnchorSet(venue="9x9", version="Vague", rating=2100, sd=sd)) == "sd"
 
 
 async def test_a_version_by_its_wire_name_may_be_an_anchor(
@@ -333,16 +337,16 @@ async def test_a_version_by_its_wire_name_may_be_an_anchor(
     signed_in = await accounts.sign_in(declared)
     pool = live.pools["9x9"]
     pool.enter(1, 1800.0, 0)
-    await admin.handle(AnchorSet(venue="9x9", bot="ZenTwo", rating=2000))
-    await admin.handle(AnchorSet(venue="9x9", bot="Zen", rating=1900))
+    await admin.handle(AnchorSet(venue="9x9", version="ZenTwo", rating=2000))
+    await admin.handle(AnchorSet(venue="9x9", version="Zen", rating=1900))
     assert isinstance(signed_in, SignedIn)
     assert pool.rating(signed_in.version_id).mean == 2000
     assert pool.rating(1).mean == 1900
     assert [audit[2] for audit in audits(store)[-2:]] == ["ZenTwo", "Zen"]
-    await admin.handle(AnchorUnset(venue="9x9", bot="ZenTwo"))
+    await admin.handle(AnchorUnset(venue="9x9", version="ZenTwo"))
     assert not pool.rating(signed_in.version_id).anchor
     with pytest.raises(Refused, match=r"no bot zentwo\. Did you mean ZenTwo\?$"):
-        await admin.handle(AnchorUnset(venue="9x9", bot="zentwo"))
+        await admin.handle(AnchorUnset(venue="9x9", version="zentwo"))
 
 
 async def test_an_anchor_that_enters_by_being_one_succeeds_its_family(
@@ -350,14 +354,14 @@ async def test_an_anchor_that_enters_by_being_one_succeeds_its_family(
 ) -> None:
     for name in ("Older", "Newer"):
         await admin.handle(BotAdd(name=name, password="long-secret"))
-    await admin.handle(AnchorSet(venue="9x9", bot="Older", rating=1500))
+    await admin.handle(AnchorSet(venue="9x9", version="Older", rating=1500))
     await admin.handle(FamilyLink(bot="Newer", leader="Older"))
-    await admin.handle(AnchorSet(venue="9x9", bot="Newer", rating=1600))
+    await admin.handle(AnchorSet(venue="9x9", version="Newer", rating=1600))
     assert [(e.version_id, e.other_id) for e in store.of(LedgerAdded) if e.kind == "enter"] == [(1, None), (2, 1)]
 
 
 async def test_drain_and_status(admin: Admin, closed: Admin, live: LiveServer) -> None:
-    assert await admin.handle(StatusRequest()) == StatusNow(STATUS)
+    assert await admin.handle(StatusRequest()) == STATUS
     assert isinstance(await admin.handle(Drain()), Done)
     assert live.drained
     assert await code(closed, StatusRequest()) == "no-server"
@@ -369,7 +373,11 @@ async def test_drain_and_status(admin: Admin, closed: Admin, live: LiveServer) -
 
 async def test_a_match_is_arranged_and_written_down(admin: Admin, live: LiveServer, store: Any) -> None:
     made = await admin.handle(Match(venue="9x9", white="Wa", black="Bb", white_s=60, actor="me"))
-    assert made == Arranged(ArrangedGame(17, "9x9", "Wa", "1800", "Bb", "1750?", True, 0))
+    assert made == (
+        ArrangedGame(
+            game=17, venue="9x9", white="Wa", white_label="1800", black="Bb", black_label="1750?", rated=True, plies=0
+        )
+    )
     assert live.asked == [("match", "9x9", "Wa", "Bb", (60, 0), None, None, "me")]
     assert audits(store) == [
         ("me", "match", "game 17",
@@ -387,8 +395,8 @@ async def test_a_match_from_an_old_game(admin: Admin, live: LiveServer, store: A
 
     store.games_stored = game
     made = await admin.handle(Match(venue="9x9", white="Wa", black="Bb", game=3, moves=1))
-    assert isinstance(made, Arranged)
-    assert (made.game.plies, made.game.rated) == (1, False)
+    assert isinstance(made, ArrangedGame)
+    assert (made.plies, made.rated) == (1, False)
     assert live.asked[0][5:7] == (OLD, 1)
     for number in (4, 0, -1, 2**63):
         assert await code(admin, Match(venue="9x9", white="Wa", black="Bb", game=number)) == "bad-game"
@@ -404,8 +412,8 @@ async def test_a_match_from_an_old_game(admin: Admin, live: LiveServer, store: A
 async def test_a_game_is_ended_and_written_down(
     admin: Admin, live: LiveServer, store: Any, result: str | None, winner: Color | None, given: str
 ) -> None:
-    assert await admin.handle(GameAbort(game=17, result=result, reason=" it \n hangs ")) == Ended(
-        EndedGame(17, "9x9", "White", "Black", given)
+    assert await admin.handle(GameAbort(game=17, result=result, reason=" it \n hangs ")) == (
+        EndedGame(game=17, venue="9x9", white="White", black="Black", result=given)
     )
     assert live.asked == [("end", 17, winner, "it hangs")]
     assert audits(store)[0][1:3] == ("abort", "game 17")
@@ -453,13 +461,15 @@ async def test_pause_resume_and_kick(admin: Admin, live: LiveServer, store: Any)
 
 
 async def test_a_request_and_its_answer_as_lines(admin: Admin, store: Any) -> None:
-    assert await ask(admin.answer, BotAdd(name="Newbot", password="long-secret")) == Done("The bot Newbot may play.")
-    assert isinstance(await ask(admin.answer, TokenMake(bot="Newbot")), TokenMade)
-    assert await ask(admin.answer, StatusRequest()) == StatusNow(STATUS)
-    assert isinstance(await ask(admin.answer, Match(venue="9x9", white="Wa", black="Bb")), Arranged)
-    assert isinstance(await ask(admin.answer, GameAbort(game=17)), Ended)
+    assert await ask(admin.answer, BotAdd(name="Newbot", password="long-secret")) == Done(
+        sentence="The bot Newbot may play."
+    )
+    assert isinstance(await ask(admin.answer, TokenMake(bot="Newbot")), NewToken)
+    assert await ask(admin.answer, StatusRequest()) == STATUS
+    assert isinstance(await ask(admin.answer, Match(venue="9x9", white="Wa", black="Bb")), ArrangedGame)
+    assert isinstance(await ask(admin.answer, GameAbort(game=17)), EndedGame)
     with pytest.raises(Refused, match="There is no bot Nobody") as raised:
-        await ask(admin.answer, BotEnable(name="Nobody"))
+        await ask(admin.answer, BotEnable(bot="Nobody"))
     assert raised.value.code == "unknown-bot"
 
 
@@ -493,9 +503,7 @@ async def test_a_database_that_does_not_commit_is_told(admin: Admin, store: Any)
 
 
 def test_every_request_has_its_own_word_and_says_who_asks() -> None:
-    requests = get_args(words.Request)
-    tags = {request.__struct_config__.tag for request in requests}
-    assert len(tags) == len(requests)
-    for request in requests:
-        assert request.__doc__
-        assert "actor" in request.__struct_fields__
+    assert len({command.word() for command in COMMANDS}) == len(COMMANDS)
+    for command in COMMANDS:
+        assert command.__doc__
+        assert "actor" in command.__struct_fields__

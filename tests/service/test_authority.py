@@ -1,9 +1,9 @@
-"""Who may do what: every request, by every kind of right."""
+"""Who may have what done: every command, by every kind of right."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, get_args
+from typing import Annotated, Any, get_args, get_origin
 
 import msgspec
 import pytest
@@ -11,16 +11,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cgos_protocol.errors import Refused
-from cgos_server.service import authority
-from cgos_server.service import requests as deeds
-from cgos_server.service.authority import About, about, may
+from cgos_server.service.authority import may
+from cgos_server.service.commands.availability import BotPause, Kick
+from cgos_server.service.commands.declaration import Command, Right
+from cgos_server.service.commands.registry import COMMANDS
+from cgos_server.service.commands.tokens import AccessRevoke
+from cgos_server.service.commands.webhooks import WebhookAdd
 from cgos_server.storage.reading.stored import Person
 
-KINDS: tuple[type, ...] = get_args(deeds.Request)
-GROUPS = (
-    authority.OWN_BOT, authority.OWN_WEBHOOK, authority.CLAIMING, authority.OWN_ACCOUNT, authority.OWN_ACCESS,
-    authority.OPERATORS, authority.MAYBE_BOT, authority.NOBODY,
-)  # fmt: skip
+KINDS = COMMANDS
+OWN_BOT = (Right.OWN_BOT, Right.OWN_BOT_IF_NAMED)
+
+
+def having(*rights: Right) -> tuple[type[Command[Any]], ...]:
+    """The commands that declare one of these rights."""
+    return tuple(kind for kind in COMMANDS if kind.allowed in rights)
+
+
 OWNER, OTHER = 7, 8
 THEIR_ACCESS = 70
 """The session or token with which the owner asks."""
@@ -33,8 +40,9 @@ def sample(kind: type, **given: Any) -> Any:
         if field.name in given:
             values[field.name] = given[field.name]
         elif field.required:
+            kind_of = get_args(field.type)[0] if get_origin(field.type) is Annotated else field.type
             values[field.name] = {int: 1, float: 1.0, list[str]: ["x"], msgspec.Raw: msgspec.Raw(b"{}")}.get(
-                field.type, "Newbot"
+                kind_of, "Newbot"
             )
     return kind(**values)
 
@@ -53,16 +61,16 @@ def verdict(who: Person | None, request: Any, owner: int | None = None) -> str:
     return "yes"
 
 
-def test_every_request_stands_in_one_group() -> None:
-    named = [kind for group in GROUPS for kind in group]
-    assert sorted(kind.__name__ for kind in named) == sorted(kind.__name__ for kind in KINDS)
-
-
-def test_what_is_named_nowhere_is_refused() -> None:
-    class Unheard(msgspec.Struct):
-        actor: str = ""
+def test_what_declares_no_right_is_refused() -> None:
+    class Unheard(Command[None], frozen=True, kw_only=True, tag="unheard"):
+        pass
 
     assert verdict(person(admin=True), Unheard(), OWNER) == "not-allowed"
+
+
+def test_every_command_declares_its_right() -> None:
+    assert [kind for kind in COMMANDS if "allowed" not in vars(kind)] == []
+    assert {kind.allowed for kind in COMMANDS} == set(Right)
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
@@ -75,35 +83,35 @@ OPERATOR, OPERATOR_BOTS = person(owner=OTHER, admin=True), person("token", "bots
 OPERATOR_ADMIN = person("token", "admin", owner=OTHER, admin=True)
 
 TABLE: dict[str, tuple[tuple[type, ...], int | None, dict[str, str]]] = {
-    "one's own bot": ((*authority.OWN_BOT, deeds.WebhookAdd), OWNER, {
+    "one's own bot": (having(*OWN_BOT), OWNER, {
         "session": "yes", "bots": "yes", "admin token": "scope", "no scope": "scope",
         "operator": "yes", "operator's bots": "scope", "operator's admin": "yes",
     }),
-    "a bot of nobody": ((*authority.OWN_BOT, deeds.WebhookAdd), None, {
+    "a bot of nobody": (having(*OWN_BOT), None, {
         "session": "not-allowed", "bots": "not-allowed", "admin token": "not-allowed", "no scope": "not-allowed",
         "operator": "yes", "operator's bots": "scope", "operator's admin": "yes",
     }),
-    "an operator's deed": (authority.OPERATORS, None, {
+    "an operator's deed": (having(Right.OPERATOR), None, {
         "session": "not-allowed", "bots": "not-allowed", "admin token": "not-allowed", "no scope": "not-allowed",
         "operator": "yes", "operator's bots": "scope", "operator's admin": "yes",
     }),
-    "an operator's deed on one's own": (authority.OPERATORS, OWNER, {"session": "not-allowed", "operator": "yes"}),
-    "a claim": (authority.CLAIMING, OTHER, {
+    "an operator's deed on one's own": (having(Right.OPERATOR), OWNER, {"session": "not-allowed", "operator": "yes"}),
+    "a claim": (having(Right.SIGNED_IN), OTHER, {
         "session": "yes", "bots": "yes", "admin token": "scope", "no scope": "scope", "operator": "yes",
     }),
-    "the account": (authority.OWN_ACCOUNT, None, {
+    "the account": (having(Right.SESSION), None, {
         "session": "yes", "bots": "scope", "admin token": "scope", "no scope": "scope", "operator": "yes",
         "operator's admin": "scope",
     }),
-    "a webhook": (authority.OWN_WEBHOOK, OWNER, {
+    "a webhook": (having(Right.OWN_WEBHOOK), OWNER, {
         "session": "yes", "bots": "yes", "no scope": "scope", "operator": "yes", "operator's bots": "scope",
     }),
-    "a webhook of somebody else": (authority.OWN_WEBHOOK, 9, {"session": "not-allowed", "operator": "yes"}),
-    "another access of one's own": (authority.OWN_ACCESS, OWNER, {
+    "a webhook of somebody else": (having(Right.OWN_WEBHOOK), 9, {"session": "not-allowed", "operator": "yes"}),
+    "another access of one's own": (having(Right.OWN_ACCESS), OWNER, {
         "session": "yes", "bots": "scope", "no scope": "scope", "operator": "yes", "operator's bots": "scope",
     }),
-    "an access of somebody else": (authority.OWN_ACCESS, 9, {"session": "not-allowed", "operator": "yes"}),
-    "what nobody may ask for somebody": (authority.NOBODY, OWNER, {
+    "an access of somebody else": (having(Right.OWN_ACCESS), 9, {"session": "not-allowed", "operator": "yes"}),
+    "what nobody may ask for somebody": (having(Right.NOBODY, Right.STRANGER), OWNER, {
         "session": "not-allowed", "bots": "not-allowed", "operator": "not-allowed", "operator's admin": "not-allowed",
     }),
 }  # fmt: skip
@@ -125,31 +133,30 @@ def test_who_may_what(name: str) -> None:
 
 
 def test_a_webhook_for_all_ones_bots_is_about_none() -> None:
-    assert verdict(SESSION, deeds.WebhookAdd(url="", events=[]), None) == "yes"
-    assert verdict(NO_SCOPE, deeds.WebhookAdd(url="", events=[]), None) == "scope"
+    assert verdict(SESSION, WebhookAdd(url="", events=[]), None) == "yes"
+    assert verdict(NO_SCOPE, WebhookAdd(url="", events=[]), None) == "scope"
 
 
 def test_a_token_may_end_itself() -> None:
-    assert verdict(NO_SCOPE, deeds.AccessRevoke(access=THEIR_ACCESS), OWNER) == "yes"
+    assert verdict(NO_SCOPE, AccessRevoke(access=THEIR_ACCESS), OWNER) == "yes"
 
 
 def test_a_non_operator_gains_nothing_by_the_scope_of_operators() -> None:
-    assert verdict(person("token", "admin", "bots"), deeds.Kick(bot="Newbot", reason="x"), None) == "not-allowed"
-    assert verdict(person("token", "admin", "bots"), deeds.BotPause(bot="Newbot"), OTHER) == "not-allowed"
+    assert verdict(person("token", "admin", "bots"), Kick(bot="Newbot", reason="x"), None) == "not-allowed"
+    assert verdict(person("token", "admin", "bots"), BotPause(bot="Newbot"), OTHER) == "not-allowed"
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
-def test_what_a_request_is_about_is_what_it_names(kind: type) -> None:
-    """Whoever can own the thing that is named is asked, and of operators' deeds nobody is."""
-    what = about(sample(kind, bot="Newbot"))
-    if kind in (*authority.OWN_BOT, *authority.MAYBE_BOT):
-        assert what == About(bot="Newbot")
-    elif kind in authority.OWN_WEBHOOK:
-        assert what == About(webhook=1)
-    elif kind in authority.OWN_ACCESS:
-        assert what == About(access=1)
-    else:
-        assert what == About()
+def test_whose_thing_decides_is_named(kind: type[Command[Any]]) -> None:
+    """Where the owner of a thing decides, the command says which thing."""
+    thing = {**dict.fromkeys(OWN_BOT, "bot"), Right.OWN_WEBHOOK: "webhook", Right.OWN_ACCESS: "access"}.get(
+        kind.allowed
+    )
+    if thing is not None:
+        assert kind.concerns == thing
+        assert sample(kind, bot="Newbot").concerned() in ("Newbot", 1)
+    elif kind.concerns is not None:
+        assert (kind.allowed, kind.concerns) == (Right.OPERATOR, "bot")
 
 
 people = st.builds(
@@ -173,17 +180,18 @@ def test_nobody_passes_without_a_right(who: Person, request: Any, owner: int | N
         return
     operator = who.admin and (who.kind == "session" or "admin" in who.scopes)
     own = owner is not None and owner == who.owner_id
-    rights: dict[Any, Callable[[], bool]] = {
-        authority.OPERATORS: lambda: operator,
-        authority.OWN_BOT: lambda: own or operator,
-        authority.MAYBE_BOT: lambda: own or operator,
-        authority.OWN_WEBHOOK: lambda: own or operator,
-        authority.OWN_ACCESS: lambda: own or operator,
-        authority.OWN_ACCOUNT: lambda: who.kind == "session",
-        authority.CLAIMING: lambda: who.kind == "session" or "bots" in who.scopes,
-        authority.NOBODY: lambda: False,
+    rights: dict[Right, Callable[[], bool]] = {
+        Right.OPERATOR: lambda: operator,
+        Right.OWN_BOT: lambda: own or operator,
+        Right.OWN_BOT_IF_NAMED: lambda: own or operator,
+        Right.OWN_WEBHOOK: lambda: own or operator,
+        Right.OWN_ACCESS: lambda: own or operator,
+        Right.SESSION: lambda: who.kind == "session",
+        Right.SIGNED_IN: lambda: who.kind == "session" or "bots" in who.scopes,
+        Right.STRANGER: lambda: False,
+        Right.NOBODY: lambda: False,
     }
-    assert all(right() for group, right in rights.items() if type(request) in group)
+    assert rights[request.allowed]()
     if who.kind == "token" and not {"bots", "admin"} & set(who.scopes):
-        assert isinstance(request, deeds.AccessRevoke)
+        assert isinstance(request, AccessRevoke)
         assert request.access == who.access_id

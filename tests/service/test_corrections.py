@@ -14,14 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.service.real_pool import T0, Elsewhere, RealPool, counts
 
-from cgos_protocol.errors import Refused
+from cgos_protocol.errors import Code, NotFound, Refused
 from cgos_server.core.rating.base import Kind
 from cgos_server.core.rating.registry import rating_system
 from cgos_server.core.rating.repeats import game_digest
-from cgos_server.service.rating_deeds import RatingDeeds
+from cgos_server.service.commands.ratings import GameCorrect
 from cgos_server.service.ratings import VenueRatings
 from cgos_server.service.recomputing import recompute
-from cgos_server.service.requests import GameCorrect
 from cgos_server.storage.game_answers import GamesAsked
 from cgos_server.storage.history import History
 from cgos_server.storage.records import AuditAdded, CorrectionAdded, LedgerAdded, RatingMoved, Record
@@ -39,8 +38,12 @@ async def pool(tmp_path: Path) -> AsyncIterator[RealPool]:
     await opened.store.close()
 
 
+async def unconfigured(venue: str) -> VenueRatings:
+    raise NotFound(Code.UNKNOWN_VENUE, f"There is no venue {venue}.")
+
+
 def correct(pool: RealPool, game: int, result: str, reason: str = "it cheated") -> Any:
-    return pool.deeds.correct(GameCorrect(game=game, result=result, reason=reason, actor="me"))
+    return pool.admin.handle(GameCorrect(game=game, result=result, reason=reason, actor="me"))
 
 
 async def refusal(pool: RealPool, game: int, result: str, reason: str = "it cheated") -> tuple[str, str]:
@@ -233,15 +236,14 @@ async def test_a_repeat_that_ends_meanwhile_is_seen(pool: RealPool, monkeypatch:
 async def test_on_a_closed_database_it_is_the_same(pool: RealPool) -> None:
     first = await pool.game(1, 2, "B+Resign", "C3 D4")
     await pool.game(1, 2, "B+Resign", "C3 D4")
-    await Elsewhere(pool).deeds.correct(GameCorrect(game=first, result="Void", reason="it cheated"))
+    await Elsewhere(pool).admin.handle(GameCorrect(game=first, result="Void", reason="it cheated"))
     assert pool.changed == []
     await pool.reopen()
     assert await ledger(pool) == [(2, None, False), (None, 2, True)]
     assert counts(pool.rated["9x9"]) == {(1, 2): (1, 0, 0)}
+    nowhere = pool.administrator(unconfigured)
     with pytest.raises(Refused, match="There is no venue 9x9"):
-        await RatingDeeds(pool.deeds._deeds, pool.families, None, None).correct(
-            GameCorrect(game=first, result="Draw", reason="it did not")
-        )
+        await nowhere.handle(GameCorrect(game=first, result="Draw", reason="it did not"))
 
 
 # -- whatever happens

@@ -15,10 +15,10 @@ from cgos_protocol.errors import Conflict, Refused
 from cgos_protocol.session import Credentials
 from cgos_server.core.rating.base import Kind
 from cgos_server.service.accounts import Accounts
+from cgos_server.service.commands.families import FamilyLink, FamilyUnlink
 from cgos_server.service.families import Families, family_by_name
 from cgos_server.service.ids import Ids
 from cgos_server.service.passwords import Passwords
-from cgos_server.service.requests import FamilyLink, FamilyUnlink
 from cgos_server.storage.history import History
 from cgos_server.storage.records import BotFamily
 
@@ -105,11 +105,11 @@ async def pool(tmp_path: Path) -> AsyncIterator[RealPool]:
 
 
 async def link(pool: RealPool, bot: str, leader: str) -> str:
-    return (await pool.deeds.link(FamilyLink(bot=bot, leader=leader))).sentence
+    return (await pool.admin.handle(FamilyLink(bot=bot, leader=leader))).sentence
 
 
 async def unlink(pool: RealPool, bot: str) -> str:
-    return (await pool.deeds.unlink(FamilyUnlink(bot=bot))).sentence
+    return (await pool.admin.handle(FamilyUnlink(bot=bot))).sentence
 
 
 async def links(pool: RealPool, venue: int = 1) -> list[tuple[str, int | None, int | None]]:
@@ -234,9 +234,9 @@ async def test_two_links_at_once_come_one_after_the_other(pool: RealPool) -> Non
 
 async def test_on_a_closed_database_and_without_one_of_the_venues(pool: RealPool) -> None:
     del pool.rated["19x19"]
-    said = (await Elsewhere(pool).deeds.link(FamilyLink(bot="Cc", leader="Aa"))).sentence
+    said = (await Elsewhere(pool).admin.handle(FamilyLink(bot="Cc", leader="Aa"))).sentence
     assert said.endswith("linked in 9x9.")
     assert (await links(pool, 1), await links(pool, 2)) == ([("link", 3, 1)], [])
-    await Elsewhere(pool).deeds.unlink(FamilyUnlink(bot="Cc"))
+    await Elsewhere(pool).admin.handle(FamilyUnlink(bot="Cc"))
     assert (await links(pool, 1))[1:] == [("unlink", 3, 1)]
     assert pool.changed == []

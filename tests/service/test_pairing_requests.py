@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from cgos_protocol.api.people import Done, Previewed, PreviewedPair, Reloaded
 from cgos_protocol.errors import Code, NotFound, Refused
 from cgos_protocol.session import Credentials, Declaration
 from cgos_server.core.pairing.base import Act, Candidate, Pair, Pairing
@@ -15,18 +16,27 @@ from cgos_server.core.pairing.registry import matchmaker
 from cgos_server.core.venue import Policy
 from cgos_server.service.accounts import Accounts
 from cgos_server.service.admin import Admin
-from cgos_server.service.control import PairingPreview, PreviewedPair
+from cgos_server.service.commands.bots import BotAdd, BotRecall
+from cgos_server.service.commands.games import Preview
+from cgos_server.service.commands.registry import ask
+from cgos_server.service.commands.server import Reload
 from cgos_server.service.ids import Ids
 from cgos_server.service.pairing_preview import preview
 from cgos_server.service.passwords import Passwords
-from cgos_server.service.requests import BotAdd, BotRecall, Done, Preview, Previewed, Reload, Reloaded, ask
 from cgos_server.storage.reading.stored import StoredSetback
 from cgos_server.storage.records import AuditAdded, SetbackNow
 
-SHOWN = PairingPreview(
-    "9x9", "rolling", "birk", {"formula": "one"}, ["a", "b", "c"],
-    [PreviewedPair("a", "b", "They drew.", {"n": 1})], {"c": "Odd."}, ["noted"],
-)  # fmt: skip
+SHOWN = Previewed(
+    venue="9x9",
+    policy="rolling",
+    method="birk",
+    options={"formula": "one"},
+    ready=["a", "b", "c"],
+    pairs=[PreviewedPair(high="a", low="b", reason="They drew.", detail={"n": 1})],
+    sits_out={"c": "Odd."},
+    notes=["noted"],
+    total=None,
+)
 
 
 class LiveServer:
@@ -45,7 +55,7 @@ class LiveServer:
         }
         return {name: there for name, there in found.items() if there}
 
-    async def preview(self, venue: str, method: str | None, options: Mapping[str, Any]) -> PairingPreview:
+    async def preview(self, venue: str, method: str | None, options: Mapping[str, Any]) -> Previewed:
         self.asked.append((venue, method, options))
         return SHOWN
 
@@ -61,13 +71,13 @@ def live() -> LiveServer:
 
 @pytest.fixture
 def admin(store: Any, ids: Ids, accounts: Accounts, passwords: Passwords, clock: Callable[[], int], live: Any) -> Admin:
-    return Admin(store, ids, accounts, passwords, clock, live)
+    return Admin(accounts, live)
 
 
 @pytest.fixture
 def closed(store: Any, ids: Ids, accounts: Accounts, passwords: Passwords, clock: Callable[[], int]) -> Admin:
     """As `admin`, on a database that no server holds."""
-    return Admin(store, ids, accounts, passwords, clock)
+    return Admin(accounts)
 
 
 def audits(store: Any) -> list[tuple[str, str, str, dict[str, Any]]]:
@@ -83,14 +93,14 @@ async def a_bot_with_two_versions(admin: Admin, accounts: Accounts) -> None:
 
 async def test_a_preview_is_what_the_live_server_says(admin: Admin, live: LiveServer, store: Any) -> None:
     request = Preview(venue="9x9", method="birk", options={"formula": "one", "avoid_last": False, "patience_s": 2.5})
-    assert await ask(admin.answer, request) == Previewed(SHOWN)
+    assert await ask(admin.answer, request) == SHOWN
     assert live.asked == [("9x9", "birk", {"formula": "one", "avoid_last": False, "patience_s": 2.5})]
     assert store.groups == []
 
 
 async def test_a_reload_is_written_down(admin: Admin, live: LiveServer, store: Any) -> None:
     response = await ask(admin.answer, Reload(actor="me"))
-    assert response == Reloaded(await live.reload())
+    assert response == Reloaded(changes=await live.reload())
     assert live.asked == ["reload", "reload"]
     ((actor, action, subject, detail),) = audits(store)
     assert (actor, action, subject) == ("me", "reload", "configuration")
@@ -109,9 +119,9 @@ async def test_a_bot_is_taken_back_by_the_live_server(
     admin: Admin, accounts: Accounts, live: LiveServer, store: Any
 ) -> None:
     await a_bot_with_two_versions(admin, accounts)
-    assert await admin.handle(BotRecall(name="Zen")) == Done("Zen, ZenTwo may play again in 13x13, 9x9.")
-    assert await admin.handle(BotRecall(name="ZenTwo", actor="me")) == Done("ZenTwo may play again in 13x13.")
-    assert await admin.handle(BotRecall(name="Zen", venue="9x9")) == Done("Zen may play again in 9x9.")
+    assert await admin.handle(BotRecall(bot="Zen")) == Done(sentence="Zen, ZenTwo may play again in 13x13, 9x9.")
+    assert await admin.handle(BotRecall(bot="ZenTwo", actor="me")) == Done(sentence="ZenTwo may play again in 13x13.")
+    assert await admin.handle(BotRecall(bot="Zen", venue="9x9")) == Done(sentence="Zen may play again in 9x9.")
     assert live.asked == [(None, [1, 2]), (None, [2]), ("9x9", [1, 2])]
     assert audits(store)[-2] == ("me", "bot recall", "ZenTwo", {"versions": "ZenTwo", "venues": "13x13"})
     # The live server keeps the account itself.
@@ -121,7 +131,7 @@ async def test_a_bot_is_taken_back_by_the_live_server(
 async def test_a_bot_is_taken_back_on_a_closed_database(closed: Admin, accounts: Accounts, store: Any) -> None:
     await a_bot_with_two_versions(closed, accounts)
     await store.commit([SetbackNow(1, 1, 2, 0, "game 4: lost on time", 7), SetbackNow(1, 2, 5, 1, "game 5: away", 8)])
-    assert await closed.handle(BotRecall(name="Zen", venue="9x9")) == Done("ZenTwo may play again in 9x9.")
+    assert await closed.handle(BotRecall(bot="Zen", venue="9x9")) == Done(sentence="ZenTwo may play again in 9x9.")
     assert await store.history.pairings.setbacks(1) == [StoredSetback(1, 2, False, "game 4: lost on time", 7)]
     assert audits(store)[-1] == ("operator", "bot recall", "Zen", {"versions": "ZenTwo", "venues": "9x9"})
     assert len(store.groups[-1]) == 2
@@ -135,9 +145,9 @@ async def test_who_cannot_be_taken_back(
     await a_bot_with_two_versions(admin, accounts)
     before = len(store.groups)
     for asked, code in (
-        (BotRecall(name="Other"), "not-set-aside"),
-        (BotRecall(name="Zen", venue="8x8"), "unknown-venue"),
-        (BotRecall(name="Nobody"), "unknown-bot"),
+        (BotRecall(bot="Other"), "not-set-aside"),
+        (BotRecall(bot="Zen", venue="8x8"), "unknown-venue"),
+        (BotRecall(bot="Nobody"), "unknown-bot"),
     ):
         with pytest.raises(Refused) as raised:
             await admin.handle(asked)
@@ -152,8 +162,17 @@ def test_a_preview_by_names() -> None:
     second = [Pair(4, 5, "Second game.")]
     shown = preview("9x9", matchmaker("birk", {"formula": "one"}), act, pairing, listed, second)
     assert shown.options["formula"] == "one"
-    assert shown == PairingPreview(
-        "9x9", Policy.BARRIER.value, "birk", shown.options, ["high", "white", "mid", "black", "low"],
-        [PreviewedPair("white", "black", "Second game.", {}), PreviewedPair("high", "mid", "Why.", {"worth": 0.5})],
-        {"low": "Odd."}, ["noted"], 500_000,
-    )  # fmt: skip
+    assert shown == Previewed(
+        venue="9x9",
+        policy=Policy.BARRIER.value,
+        method="birk",
+        options=shown.options,
+        ready=["high", "white", "mid", "black", "low"],
+        pairs=[
+            PreviewedPair(high="white", low="black", reason="Second game.", detail={}),
+            PreviewedPair(high="high", low="mid", reason="Why.", detail={"worth": 0.5}),
+        ],
+        sits_out={"low": "Odd."},
+        notes=["noted"],
+        total=500_000,
+    )

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from cgos_protocol.errors import Code, Forbidden, OurFault, Unavailable
-from cgos_server.service import requests as deeds
 from cgos_server.service.control import VersionNow
 from cgos_server.web.bots_now import FRESH_MS, KEPT, SILENT, BotsNow, Now
 
@@ -21,7 +20,7 @@ class Game:
 
     def __init__(self) -> None:
         self.asked: list[tuple[str, str]] = []
-        self.answer: Any = deeds.BotSeen([PLAYS])
+        self.answer: Any = [PLAYS]
         self.gate = asyncio.Event()
         self.gate.set()
         self.ms = 1_000_000
@@ -63,9 +62,7 @@ async def test_many_who_look_at_once_ask_once(game: Game, bots: BotsNow) -> None
     assert len(game.asked) == 3
 
 
-@pytest.mark.parametrize(
-    "fault", [Unavailable(Code.NO_SERVER, "None runs."), OurFault("It broke off."), deeds.Done("What?")]
-)
+@pytest.mark.parametrize("fault", [Unavailable(Code.NO_SERVER, "None runs."), OurFault("It broke off.")])
 async def test_where_nobody_answers_a_sentence_says_so_and_is_remembered(
     game: Game, bots: BotsNow, fault: Any
 ) -> None:  # fmt: skip
@@ -96,7 +93,7 @@ async def test_who_goes_away_while_asking_leaves_the_others_their_answer(game: G
 async def test_one_persons_refusal_is_nobody_elses(game: Game, bots: BotsNow) -> None:
     game.answer = Forbidden(Code.SCOPE, "This token was not made for it.")
     assert await bots.look("Tree", "s", REQUEST) == Now(None, "This token was not made for it.")
-    game.answer = deeds.BotSeen([PLAYS])
+    game.answer = [PLAYS]
     assert await bots.look("Tree", "t", REQUEST) == Now([PLAYS])
 
 

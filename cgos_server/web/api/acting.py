@@ -1,49 +1,63 @@
-"""What handlers of owners' and operators' deeds share: who asks, and what the game process answers to a deed.
+"""The handlers of commands that change something, and who asks.
 
-Must not know: single deeds.
+A command is made of the path and the body, as its declaration says, and handed to the game process with the rights of
+whoever asks. Must not know: single commands, who may have what done.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Awaitable, Callable
+from typing import Any
 
-from cgos_protocol.api import people
-from cgos_protocol.errors import OurFault
-from cgos_server.service import requests as deeds
 from cgos_server.service.authority import Sight, may_see
+from cgos_server.service.commands.declaration import Command, Right
+from cgos_server.service.commands.fields import Source, parameters
+from cgos_server.service.commands.surfaces import ApiRoute
 from cgos_server.service.passwords import digest, lets_people_in
 from cgos_server.storage.reading.stored import Person
 from cgos_server.web.api.framework import Asked, Handler
+from cgos_server.web.api.operations import in_path
 from cgos_server.web.site import Site
-
-R = TypeVar("R", bound=deeds.Response)
 
 
 async def person_of(site: Site, asked: Asked, sight: Sight, owner: int | None = None) -> Person:
     """Whoever asks, if it may see this: see :func:`cgos_server.service.authority.may_see`."""
-    found = None
+    person = None
     if lets_people_in(asked.credential):
-        found = await site.history.people.person(digest(asked.credential), site.now_ms())
-    return may_see(found, sight, owner)
+        person = await site.history.people.person(digest(asked.credential), site.now_ms())
+    return may_see(person, sight, owner)
 
 
-def doing(site: Site, build: Callable[[Asked], deeds.Request]) -> Handler:
-    """The handler of a deed that is answered with a sentence; `build` says what the game process is asked for."""
+def performing(
+    site: Site,
+    command: type[Command[Any]],
+    route: ApiRoute,
+    before: Callable[[Asked], Awaitable[None]] | None = None,
+    shown: Callable[[Any], Any] | None = None,
+) -> Handler:
+    """The handler of a command.
 
-    async def handler(asked: Asked) -> people.Done:
-        return people.Done(sentence=(await answered(site, asked, build(asked), deeds.Done)).sentence)
+    :param before: what is looked at first; raises Refused
+    :param shown: makes the API's answer of the command's, where that is another one
+    """
+    fields = {each.name: each for each in parameters(command)}
+    path = in_path(route)
+
+    async def handler(asked: Asked) -> Any:
+        if before is not None:
+            await before(asked)
+        values: dict[str, Any] = {
+            field: asked.count(name) if fields[field].kind is int else asked.word(name) for name, field in path.items()
+        }
+        for name, field in fields.items():
+            if field.field.source is Source.VISITOR:
+                values[name] = site.visitor(asked.request)
+            elif name not in values:
+                values[name] = getattr(asked.body, name)
+        if command.allowed is Right.STRANGER:
+            answer = await site.ask(command(**values))
+        else:
+            answer = await site.on_behalf(asked.credential, asked.request, command(**values))
+        return answer if shown is None else shown(answer)
 
     return handler
-
-
-async def answered(site: Site, asked: Asked, deed: deeds.Request, kind: type[R]) -> R:
-    """Have it done with the rights of whoever asks; the answer is to be of `kind`. Raises Refused, OurFault."""
-    return expected(await site.on_behalf(asked.credential, asked.request, deed), kind)
-
-
-def expected(answer: deeds.Response, kind: type[R]) -> R:
-    """The answer as what it is to be. Raises OurFault."""
-    if not isinstance(answer, kind):
-        raise OurFault(f"the server answered with {type(answer).__name__} where {kind.__name__} was expected")
-    return answer

@@ -10,7 +10,7 @@ from functools import partial
 from starlette.routing import BaseRoute
 
 from cgos_protocol.api import openapi
-from cgos_server.web.api import admin, own, readers
+from cgos_server.web.api import admin, own, readers, writing
 from cgos_server.web.api.framework import Handler, api_routes
 from cgos_server.web.api.operations import ROUTES
 from cgos_server.web.site import Site
@@ -19,7 +19,7 @@ from cgos_server.web.site import Site
 def handlers(site: Site) -> dict[str, Handler]:
     """Operation id -> who answers it."""
     reading = readers.handlers(site, describe=partial(openapi.document, ROUTES))
-    return reading | own.handlers(site) | admin.handlers(site)
+    return reading | own.handlers(site) | admin.handlers(site) | writing.handlers(site)
 
 
 def routes(site: Site) -> list[BaseRoute]:

@@ -1,19 +1,96 @@
-"""The one table of all routes of the API ``/api/v1``: what reading handlers declare, and the deeds' routes.
+"""The one table of all routes of the API ``/api/v1``: what is read, and what commands declare.
 
-Routing, OpenAPI, the documentation and their tests come of it. Must not know: what handlers do.
+Routing, OpenAPI, the documentation and their tests come of it. Must not know: who handles them.
 """
 
 from __future__ import annotations
 
+import inspect
+import re
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final, cast
 
-from cgos_protocol.api.acting import ADMINS, OWNERS
-from cgos_protocol.api.route import Operation
+import msgspec
+
+from cgos_protocol.api import people
+from cgos_protocol.api.acting import ADMIN, ADMINS_READING, OWN, OWN_BOTS, OWNERS_READING
+from cgos_protocol.api.people import Body
+from cgos_protocol.api.route import Needs, Operation
+from cgos_server.service.commands.declaration import Command, Right
+from cgos_server.service.commands.fields import Parameter, Source, parameters
+from cgos_server.service.commands.registry import on
+from cgos_server.service.commands.surfaces import ApiRoute
 from cgos_server.web.api.readers import READING
 
-ROUTES: Final[tuple[Operation, ...]] = (*READING, *OWNERS, *ADMINS)
-"""Every operation once, in the documentation's order."""
+_NEEDS: Final = {
+    Right.OPERATOR: Needs.ADMIN,
+    Right.OWN_BOT: Needs.BOTS,
+    Right.OWN_BOT_IF_NAMED: Needs.BOTS,
+    Right.OWN_WEBHOOK: Needs.BOTS,
+    Right.SIGNED_IN: Needs.BOTS,
+    Right.OWN_ACCESS: Needs.TOKEN,
+    Right.SESSION: Needs.TOKEN,
+    Right.STRANGER: Needs.NOTHING,
+}
+"""What a token must be made for, by the right; what has none of these has no route."""
+
+_ANSWERS: Final = {"admin_status": people.ServerNow, "arrange_match": people.Arranged, "bot_now": people.OwnBotNow}
+"""Operation id -> its answer, where that is not what the command answers."""
+
+
+def in_path(route: ApiRoute) -> dict[str, str]:
+    """Parameter of the path -> field of the command."""
+    return {name: route.named.get(name, name) for name in re.findall(r"{(\w+)}", route.path)}
+
+
+def body_type(command: type[Command[Any]], route: ApiRoute) -> type[Body] | None:
+    """What is sent: the fields that do not stand in the path; None where there is none."""
+    if not route.body:
+        return None
+    elsewhere = in_path(route).values()
+    fields = [
+        _in_body(each, each.required or each.name in route.required)
+        for each in parameters(command)
+        if each.name not in elsewhere and each.field.source is not Source.VISITOR
+    ]
+    says = {"__doc__": route.body_says}
+    body: Any = msgspec.defstruct(
+        route.body, fields, bases=(Body,), namespace=says, frozen=True, kw_only=True, forbid_unknown_fields=True
+    )
+    return cast(type[Body], body)
+
+
+def _in_body(each: Parameter, required: bool) -> tuple[str, Any] | tuple[str, Any, Any]:
+    return (each.name, each.body) if required else (each.name, each.body, each.default)
+
+
+def _operation(command: type[Command[Any]], route: ApiRoute) -> Operation:
+    needs = _NEEDS[command.allowed]
+    return Operation(
+        id=route.id,
+        method=route.method,
+        path=route.path,
+        summary=route.summary or _first(inspect.getdoc(command) or ""),
+        answer=_ANSWERS.get(route.id) or command.answer(),
+        group=ADMIN if needs is Needs.ADMIN else OWN_BOTS if route.path.startswith("/bots/") else OWN,
+        about=route.about,
+        body=body_type(command, route),
+        status=route.status,
+        needs=needs,
+        limit=route.limit,
+    )
+
+
+def _first(docstring: str) -> str:
+    """The first paragraph as one line."""
+    return " ".join(docstring.partition("\n\n")[0].split())
+
+
+WRITING: Final = tuple(_operation(command, route) for command, route in on(ApiRoute))
+"""Those that commands declare."""
+
+ROUTES: Final[tuple[Operation, ...]] = (*READING, *OWNERS_READING, *ADMINS_READING, *WRITING)
+"""Every operation once."""
 
 BY_ID: Final = MappingProxyType({operation.id: operation for operation in ROUTES})
 """Operation id -> operation."""

@@ -1,13 +1,12 @@
 """Answers of the API to owners: their account, tokens, webhooks and bots.
 
-What changes something is handed to the game process, which decides whether the token allows it. Must not know: who may
-ask for what, how deeds are done.
+Must not know: who may read what, what commands change.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from typing import Final
 
 import msgspec
@@ -17,10 +16,10 @@ from cgos_protocol.api import people
 from cgos_protocol.api.people import Access
 from cgos_protocol.api.route import NDJSON
 from cgos_server.observability import transcript_files
-from cgos_server.service import requests as deeds
 from cgos_server.service.authority import Sight
+from cgos_server.service.commands.tokens import SCOPES
 from cgos_server.service.standing import NOT_HERE, Word
-from cgos_server.web.api.acting import answered, doing, expected, person_of
+from cgos_server.web.api.acting import person_of
 from cgos_server.web.api.asked import if_there, like
 from cgos_server.web.api.framework import Asked, Handler
 from cgos_server.web.site import Site
@@ -39,26 +38,12 @@ class Own:
 
     # -- the account
 
-    async def sign_in(self, asked: Asked) -> people.Session:
-        """A session by name and password."""
-        body: people.SignIn = asked.body
-        address = self._site.visitor(asked.request)
-        deed = deeds.SignIn(name=body.name, password=body.password, address=address)
-        return like(people.Session, expected(await self._site.ask(deed), deeds.SignedIn))
-
-    async def register(self, asked: Asked) -> people.Session:
-        """A new account and its first session."""
-        body: people.Register = asked.body
-        address = self._site.visitor(asked.request)
-        deed = deeds.AccountRegister(name=body.name, password=body.password, address=address)
-        return like(people.Session, expected(await self._site.ask(deed), deeds.SignedIn))
-
     async def me(self, asked: Asked) -> people.Me:
         """Whose token this is."""
         person = await person_of(self._site, asked, Sight.ACCOUNT)
         scopes = list(person.scopes)
         if person.kind == "session":
-            scopes = [scope for scope in deeds.SCOPES if scope != "admin" or person.admin]
+            scopes = [scope for scope in SCOPES if scope != "admin" or person.admin]
         return people.Me(account=person.name, admin=person.admin, scopes=scopes, expires_at=person.expires_at)
 
     async def my_sessions(self, asked: Asked) -> people.Sessions:
@@ -69,12 +54,6 @@ class Own:
     async def my_tokens(self, asked: Asked) -> people.Tokens:
         """Tokens of the API, revoked ones too."""
         return people.Tokens(items=[like(people.Token, row) for row in await self._access(asked, "token")])
-
-    async def make_token(self, asked: Asked) -> people.NewToken:
-        """A token of the API."""
-        body: people.MakeToken = asked.body
-        deed = deeds.AccessMake(label=body.label, scopes=list(body.scopes), days=body.days)
-        return like(people.NewToken, await answered(self._site, asked, deed, deeds.AccessMade))
 
     async def my_webhooks(self, asked: Asked) -> people.Webhooks:
         """Webhooks without their secrets, newest first."""
@@ -93,14 +72,6 @@ class Own:
                 )
             )
         return people.Webhooks(items=items, counted_since=deliveries.since)
-
-    async def make_webhook(self, asked: Asked) -> people.NewWebhook:
-        """An address that is told."""
-        body: people.MakeWebhook = asked.body
-        await person_of(self._site, asked, Sight.OWN_BOTS)  # or strangers would have names looked up
-        await self._site.outside.permit(body.url)
-        deed = deeds.WebhookAdd(url=body.url, events=list(body.events), bot=body.bot)
-        return like(people.NewWebhook, await answered(self._site, asked, deed, deeds.WebhookMade))
 
     # -- bots
 
@@ -150,12 +121,6 @@ class Own:
         rows = await self._history.bots.tokens(asked.word("bot"))
         return people.Tokens(items=[like(people.Token, row, scopes=[], expires_at=None) for row in reversed(rows)])
 
-    async def make_bot_token(self, asked: Asked) -> people.NewToken:
-        """A token with which a bot signs in."""
-        body: people.MakeBotToken = asked.body
-        deed = deeds.TokenMake(bot=asked.word("bot"), label=body.label)
-        return like(people.NewToken, await answered(self._site, asked, deed, deeds.TokenMade))
-
     async def transcript(self, asked: Asked) -> Response:
         """The last lines on the wire, as NDJSON."""
         await self._bot(asked)
@@ -188,45 +153,13 @@ async def _ndjson(lines: list[transcript_files.TranscriptLine]) -> AsyncIterator
 def handlers(site: Site) -> dict[str, Handler]:
     """Operation id -> who answers it."""
     own = Own(site)
-    found: dict[str, Handler] = {
-        "sign_in": own.sign_in,
-        "register": own.register,
+    return {
         "me": own.me,
         "my_sessions": own.my_sessions,
         "my_tokens": own.my_tokens,
-        "make_token": own.make_token,
         "my_webhooks": own.my_webhooks,
-        "make_webhook": own.make_webhook,
         "my_bots": own.my_bots,
         "bot_now": own.bot_now,
         "bot_tokens": own.bot_tokens,
-        "make_bot_token": own.make_bot_token,
         "transcript": own.transcript,
     }
-    return found | {operation: doing(site, build) for operation, build in _SENTENCES}
-
-
-# Those whose answer is a sentence: what each asks the game process for.
-_SENTENCES: Final[tuple[tuple[str, Callable[[Asked], deeds.Request]], ...]] = (
-    ("sign_out", lambda _: deeds.SignOut()),
-    ("change_password", lambda asked: deeds.PasswordChange(old=asked.body.old, new=asked.body.new)),
-    ("revoke_token", lambda asked: deeds.AccessRevoke(access=asked.count("token"))),
-    ("remove_webhook", lambda asked: deeds.WebhookRemove(webhook=asked.count("webhook"))),
-    ("claim_bot", lambda asked: deeds.BotClaim(bot=asked.word("bot"), secret=asked.body.secret)),
-    ("release_bot", lambda asked: deeds.BotRelease(bot=asked.word("bot"))),
-    ("pause_bot", lambda asked: deeds.BotPause(bot=asked.word("bot"))),
-    ("resume_bot", lambda asked: deeds.BotResume(bot=asked.word("bot"))),
-    ("drain_bot", lambda asked: deeds.BotDrain(bot=asked.word("bot"))),
-    ("recall_bot", lambda asked: deeds.BotRecall(name=asked.word("bot"), venue=asked.body.venue)),
-    (
-        "set_limits",
-        lambda asked: deeds.BotLimit(
-            bot=asked.word("bot"),
-            games_a_day=asked.body.games_a_day,
-            avoid=list(asked.body.avoid),
-            hours=asked.body.hours,
-        ),
-    ),
-    ("set_password", lambda asked: deeds.BotPasswd(name=asked.word("bot"), password=asked.body.password)),
-    ("revoke_bot_token", lambda asked: deeds.TokenRevoke(bot=asked.word("bot"), token=asked.count("token"))),
-)

@@ -14,7 +14,7 @@ from cgos_protocol.api import messages as api
 from cgos_protocol.api.route import PREFIX
 from cgos_protocol.errors import CgosError
 from cgos_server import __version__
-from cgos_server.service import requests as deeds
+from cgos_server.service.commands.server import StatusRequest
 from cgos_server.service.control import ServerStatus
 from cgos_server.storage.answers import Counts
 from cgos_server.web.api.typed import Group
@@ -42,11 +42,9 @@ class LiveServer:
         now = self._site.now_ms()
         if not 0 <= now - at < FRESH_MS:
             try:
-                answer = await self._site.ask(deeds.StatusRequest())
+                known = await self._site.ask(StatusRequest())
             except CgosError:
                 known = None
-            else:
-                known = answer.status if isinstance(answer, deeds.StatusNow) else None
             self._known = (now, known)
         return known
 

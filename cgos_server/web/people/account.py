@@ -1,11 +1,11 @@
 """An owner's home: the bots with how they fare, tokens, sessions, webhooks, feeds; claiming a bot.
 
-Must not know: SQL, how a deed is done.
+Must not know: SQL, what a command does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 from starlette.requests import Request
@@ -13,13 +13,13 @@ from starlette.routing import BaseRoute, Route
 
 from cgos_protocol.api.figures import Ending
 from cgos_protocol.errors import Code, NotFound
-from cgos_server.service import requests as deeds
+from cgos_server.service.commands.tokens import SCOPES
 from cgos_server.storage.answers import RankedRow
 from cgos_server.storage.game_answers import GamesAsked
 from cgos_server.storage.people_answers import OwnedBot
 from cgos_server.web.pages.asked import Systems, number
 from cgos_server.web.people import fields
-from cgos_server.web.people.desk import Deed, Desk
+from cgos_server.web.people.form_page import FormPage
 from cgos_server.web.people.sessions import Form, Visit
 from cgos_server.web.people.webhooks import Webhooks
 from cgos_server.web.site import Site
@@ -87,9 +87,10 @@ def losses(verdicts: Sequence[Ending]) -> dict[str, int]:
     return found
 
 
-class AccountPage(Desk):
+class AccountPage(FormPage):
     """The owner's home."""
 
+    address = "/account"
     template = "people/account.html"
 
     def __init__(self, site: Site, webhooks: Webhooks) -> None:
@@ -116,7 +117,7 @@ class AccountPage(Desk):
             "webhooks": [(row, self.site.deliveries.of(row.id)) for row in webhooks],
             "counted_since": self.site.deliveries.since,
             "events": EVENT_WORDS,
-            "scopes": [scope for scope in deeds.SCOPES if scope != "admin" or person.admin],
+            "scopes": [scope for scope in SCOPES if scope != "admin" or person.admin],
             "venues": list(self.site.settings.venues),
         }
 
@@ -125,65 +126,28 @@ class AccountPage(Desk):
             await self.site.outside.permit(fields.needed(form, "url", "The address"))
         if form.text("deed") != "webhook test":
             return None
-        number = fields.the_number(form, "webhook", "The webhook")
+        number = int(fields.needed(form, "webhook", "The webhook"))
         for row in await self.site.history.people.webhooks(here.person.owner_id):
             if row.id == number and row.stopped_at is None:
                 return await self._webhooks.test(row)
         raise NotFound(Code.UNKNOWN_WEBHOOK, f"You have no webhook {number} that is sent to.")
 
-    offers: Mapping[str, Deed] = {
-        "bot claim": Deed(
-            lambda form, _: deeds.BotClaim(
-                bot=fields.needed(form, "bot", "The bot's name"),
-                secret=fields.needed(form, "secret", "The bot's password or token"),
-            )
-        ),
-        "access make": Deed(
-            lambda form, _: deeds.AccessMake(
-                label=fields.needed(form, "label", "What it is for"),
-                scopes=fields.chosen(form, "scopes", "Rights", deeds.SCOPES),
-                days=fields.whole(form, "days", what="Days", least=1, most=3660),
-            )
-        ),
-        "access revoke": Deed(
-            lambda form, _: deeds.AccessRevoke(access=fields.the_number(form, "access", "The token or session"))
-        ),
-        "webhook add": Deed(
-            lambda form, _: deeds.WebhookAdd(
-                url=fields.needed(form, "url", "The address"),
-                events=fields.chosen(form, "events", "Events", deeds.EVENTS),
-                bot=form.text("bot") or None,
-            )
-        ),
-        "webhook remove": Deed(
-            lambda form, _: deeds.WebhookRemove(webhook=fields.the_number(form, "webhook", "The webhook")),
-            lambda form, _: f"Webhook {form.text('webhook')} will be told nothing any more. Its secret is forgotten.",
-        ),
-    }
 
-
-class PasswordPage(Desk):
+class PasswordPage(FormPage):
     """Another password for oneself."""
 
+    address = "/account/password"
     template = "people/password.html"
     following = "/account"
 
     async def values(self, _request: Request, _here: Visit) -> dict[str, Any]:
         return {}
 
-    offers: Mapping[str, Deed] = {
-        "password change": Deed(
-            lambda form, _: deeds.PasswordChange(
-                old=fields.needed(form, "old", "The old password"), new=fields.same_twice(form, "new")
-            )
-        )
-    }
-
 
 def routes(site: Site, webhooks: Webhooks) -> list[BaseRoute]:
     """The addresses of this module."""
     both = ["GET", "POST"]
     return [
-        Route("/account", AccountPage(site, webhooks).answer, methods=both),
-        Route("/account/password", PasswordPage(site).answer, methods=both),
+        Route(AccountPage.address, AccountPage(site, webhooks).answer, methods=both),
+        Route(PasswordPage.address, PasswordPage(site).answer, methods=both),
     ]

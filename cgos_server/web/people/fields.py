@@ -1,19 +1,25 @@
-"""What people write into forms, as values: numbers, days, choices. Each fault is a sentence for the person.
+"""What people write into forms, as commands: names, numbers, days, choices. Each fault is a sentence for the person.
 
-Must not know: pages, what the values are for.
+Must not know: pages, single commands.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 from cgos_protocol.api.route import LARGEST
 from cgos_protocol.errors import Code, Invalid
+from cgos_server.service.commands.declaration import Command
+from cgos_server.service.commands.fields import Parameter, Source, parameters
+from cgos_server.service.commands.surfaces import PageForm
 from cgos_server.web.people.sessions import Form
 
 DAY_MS: Final = 86_400_000
+
+MOST_DAYS: Final = 3660
+"""For how long something can be wanted by a form."""
 
 
 def needed(form: Form, name: str, what: str) -> str:
@@ -32,14 +38,6 @@ def whole(form: Form, name: str, what: str, least: int = 0, most: int = LARGEST)
     if not text.isascii() or not text.isdecimal() or len(text) > 16 or not least <= int(text) <= most:
         raise Invalid(Code.BAD_NUMBER, f"{what} is a whole number from {least} to {most}.")
     return int(text)
-
-
-def the_number(form: Form, name: str, what: str) -> int:
-    """A whole number that must be there. Raises Refused."""
-    needed(form, name, what)
-    number = whole(form, name, what)
-    assert number is not None
-    return number
 
 
 def real(form: Form, name: str, what: str) -> float | None:
@@ -75,3 +73,63 @@ def same_twice(form: Form, name: str) -> str:
     if password != form.text(f"{name}-again"):
         raise Invalid(Code.NOT_THE_SAME, "The new password was not typed the same way twice.")
     return password
+
+
+class Reading(NamedTuple):
+    """Makes a command of a form.
+
+    :ivar written: field of the command -> field of the form, where they are called differently
+    :ivar named: field of the command -> what the page's address says
+    :ivar now_ms: Unix milliseconds
+    :ivar visitor: the address of whoever sent it
+    """
+
+    form: Form
+    now_ms: int
+    visitor: str
+    written: Mapping[str, str] = {}
+    named: Mapping[str, str] = {}
+
+    def command(self, kind: type[Command[Any]], declared: PageForm) -> Command[Any]:
+        """Raises Refused."""
+        if declared.typed and self.form.text("word") != declared.typed:
+            raise Invalid(Code.CONFIRM, f"Type the word {declared.typed} if you mean it.")
+        values: dict[str, Any] = dict(declared.fixed)
+        for each in parameters(kind):
+            if declared.fields is None or each.name in declared.fields:
+                values[each.name] = self._value(each, filled=each.name in declared.needed)
+        return kind(**values)
+
+    def _value(self, each: Parameter, *, filled: bool) -> Any:
+        if each.name in self.named:
+            return self.named[each.name]
+        name, label, form = self.written.get(each.name, each.name), each.field.label, self.form
+        match each.field.source:
+            case Source.NEW_PASSWORD:
+                return same_twice(form, "new")
+            case Source.VISITOR:
+                return self.visitor
+            case Source.MOMENT:
+                days = whole(form, "days", what="Days", least=1, most=MOST_DAYS)
+                return None if days is None else self.now_ms + days * DAY_MS
+        if each.kind is bool:
+            return form.text(name) == "yes"
+        if each.kind is list:
+            return chosen(form, name, label, each.choices) if each.choices else names(form, name)
+        if each.choices:
+            return _one_of(form, name, each.choices)
+        must = filled or (each.required and not each.optional)
+        text = needed(form, name, label) if must else form.text(name)
+        if each.kind is int:
+            most = LARGEST if each.most is None else int(each.most)
+            return whole(form, name, label, least=int(each.least or 0), most=most)
+        if each.kind is float:
+            return real(form, name, label)
+        return text or None if each.optional else text
+
+
+def _one_of(form: Form, name: str, among: Sequence[str]) -> str:
+    text = form.text(name)
+    if text not in among:
+        raise Invalid(Code.CHOOSE, f"Choose one of {', '.join(among)}.")
+    return text

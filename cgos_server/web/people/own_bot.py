@@ -1,6 +1,6 @@
 """One bot as its owner sees it: how it loses, what it may do, its tokens, its games with what went over the wire.
 
-For the owner and for operators. Must not know: SQL, how a deed is done, where transcripts lie.
+For the owner and for operators. Must not know: SQL, what a command does, where transcripts lie.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from cgos_protocol.api.games import Game
+from cgos_protocol.api.people import Done
 from cgos_protocol.errors import Refused
-from cgos_server.service import requests as deeds
 from cgos_server.service.authority import Sight, may_see
 from cgos_server.service.standing import NOT_HERE, Word
 from cgos_server.storage.answers import BotDetail
 from cgos_server.storage.game_answers import GamesAsked
 from cgos_server.web import words
 from cgos_server.web.pages.asked import PAGE_SIZE, before, number, page_of
-from cgos_server.web.people import fields, wire
-from cgos_server.web.people.desk import Deed, Desk
+from cgos_server.web.people import wire
+from cgos_server.web.people.form_page import FormPage
 from cgos_server.web.people.sessions import PRIVATE, Visit, to_sign_in, token_of, visit
 from cgos_server.web.site import Site
 
@@ -74,14 +74,12 @@ async def own(site: Site, request: Request, here: Visit) -> BotDetail:
     return bot
 
 
-def _bot(deed: type[Any]) -> Deed:
-    return Deed(lambda _form, named: deed(bot=named["name"]))
-
-
-class OwnBotPage(Desk):
+class OwnBotPage(FormPage):
     """One bot."""
 
+    address = "/account/bot/{name}"
     template = "people/bot.html"
+    named: Mapping[str, str] = {"bot": "name"}
 
     async def values(self, request: Request, here: Visit) -> dict[str, Any]:
         bot = await own(self.site, request, here)
@@ -109,42 +107,8 @@ class OwnBotPage(Desk):
             "transcript_days": self.site.settings.transcript_days if self.site.data is not None else 0,
         }
 
-    offers: Mapping[str, Deed] = {
-        "bot pause": _bot(deeds.BotPause),
-        "bot resume": _bot(deeds.BotResume),
-        "bot drain": Deed(
-            lambda _, named: deeds.BotDrain(bot=named["name"]),
-            lambda _, named: f"{named['name']} will be sent home when its running games have ended. It may come back.",
-        ),
-        "bot limit": Deed(
-            lambda form, named: deeds.BotLimit(
-                bot=named["name"],
-                games_a_day=fields.whole(form, "games_a_day", what="Games a day", least=0, most=100_000),
-                avoid=fields.names(form, "avoid"),
-                hours=form.text("hours"),
-            )
-        ),
-        "token make": Deed(
-            lambda form, named: deeds.TokenMake(bot=named["name"], label=fields.needed(form, "label", "What it is for"))
-        ),
-        "token revoke": Deed(
-            lambda form, named: deeds.TokenRevoke(
-                bot=named["name"], token=fields.the_number(form, "token", "The token")
-            ),
-            lambda form, named: f"Token {form.text('token')} of {named['name']} will let nobody in any more.",
-        ),
-        "bot passwd": Deed(
-            lambda form, named: deeds.BotPasswd(name=named["name"], password=fields.same_twice(form, "new"))
-        ),
-        "bot recall": Deed(lambda _, named: deeds.BotRecall(name=named["name"])),
-        "bot release": Deed(
-            lambda _, named: deeds.BotRelease(bot=named["name"]),
-            lambda _, named: f"{named['name']} will be nobody's until somebody claims it with its password or a token.",
-        ),
-    }
-
-    async def done(self, request: Request, here: Visit, answer: deeds.Response) -> Response:
-        if isinstance(answer, deeds.Done):
+    async def done(self, request: Request, here: Visit, answer: Any) -> Response:
+        if isinstance(answer, Done):
             try:
                 await own(self.site, request, here)
             except HTTPException:  # it was given up
@@ -202,5 +166,5 @@ def routes(site: Site) -> list[BaseRoute]:
     """The addresses of this module."""
     return [
         Route("/account/bot/{name}/transcript", TranscriptPage(site).transcript),
-        Route("/account/bot/{name}", OwnBotPage(site).answer, methods=["GET", "POST"]),
+        Route(OwnBotPage.address, OwnBotPage(site).answer, methods=["GET", "POST"]),
     ]

@@ -11,15 +11,17 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from cgos_protocol import names
+from cgos_protocol.api.people import Session
 from cgos_protocol.api.route import Limit
 from cgos_protocol.errors import Code, Refused
-from cgos_server.service import requests as deeds
+from cgos_server.service.commands.declaration import Command
+from cgos_server.service.commands.sessions import AccountRegister, SignIn, SignOut
+from cgos_server.service.commands.surfaces import PageForm
 from cgos_server.web.people import fields
-from cgos_server.web.people.desk import Tried, refused_form, status_of, tried, wait
+from cgos_server.web.people.form_page import Tried, refused_form, status_of, tried, wait
 from cgos_server.web.people.sessions import (
     FORM_S,
     PRIVATE,
-    Form,
     drop_cookie,
     form_cookie,
     form_secret,
@@ -46,7 +48,7 @@ class SignInPages:
     async def sign_in(self, request: Request) -> Response:
         """The form, or the attempt."""
         if request.method == "POST":
-            return await self._attempt(request, "people/sign_in.html")
+            return await self._attempt(request, "people/sign_in.html", SignIn)
         if await visit(self._site, request) is not None:
             return to(own_path(request.query_params.get("next", "")))
         return self._page(request, "people/sign_in.html", own_path(request.query_params.get("next", "")))
@@ -56,7 +58,7 @@ class SignInPages:
         if self._site.settings.accounts != "open":
             raise HTTPException(404, "The operators of this server make the accounts here: ask them for one.")
         if request.method == "POST":
-            return await self._attempt(request, "people/register.html")
+            return await self._attempt(request, "people/register.html", AccountRegister)
         return self._page(request, "people/register.html", "/account")
 
     async def sign_out(self, request: Request) -> Response:
@@ -67,7 +69,7 @@ class SignInPages:
             if not is_ours(self._site, request, form, here.session):
                 return refused_form(self._site)
             try:
-                await self._site.on_behalf(here.session, request, deeds.SignOut())
+                await self._site.on_behalf(here.session, request, SignOut())
             except Refused as refusal:
                 if refusal.code is not Code.NOT_SIGNED_IN:  # it is still valid: whoever believes to be out would not be
                     raise HTTPException(503, f"You are still signed in. {refusal.sentence}") from refusal
@@ -76,15 +78,16 @@ class SignInPages:
         drop_cookie(self._site, request, response, said_cookie(self._site, request))
         return response
 
-    async def _attempt(self, request: Request, template: str) -> Response:
+    async def _attempt(self, request: Request, template: str, kind: type[Command[Session]]) -> Response:
         form = await read_form(request)
         if not is_ours(self._site, request, form, form_secret(self._site, request)):
             return refused_form(self._site)
         following = own_path(form.text("next"))
         try:
             self._site.limits.spend(Limit.SIGN_IN, self._site.visitor(request))
-            wanted = self._wanted(request, form, template == "people/register.html")
-            answer = await self._site.ask(wanted)
+            (declared,) = kind.on(PageForm)
+            reading = fields.Reading(form, now_ms=self._site.now_ms(), visitor=self._site.visitor(request))
+            session = await self._site.ask(reading.command(kind, declared))
         except Refused as refusal:
             return wait(
                 self._page(
@@ -92,20 +95,12 @@ class SignInPages:
                 ),
                 refusal,
             )
-        assert isinstance(answer, deeds.SignedIn)
         response = to(following)
-        lasts_s = (answer.until - self._site.now_ms()) // 1000
+        lasts_s = (session.until - self._site.now_ms()) // 1000
         name = session_cookie(self._site, request)
-        set_cookie(self._site, request, response=response, name=name, value=answer.session, lasts_s=lasts_s)
+        set_cookie(self._site, request, response=response, name=name, value=session.session, lasts_s=lasts_s)
         drop_cookie(self._site, request, response, form_cookie(self._site, request))
         return response
-
-    def _wanted(self, request: Request, form: Form, new: bool) -> deeds.Request:
-        name = fields.needed(form, "name", "Your name")
-        address = self._site.visitor(request)
-        if new:
-            return deeds.AccountRegister(name=name, password=fields.same_twice(form, "new"), address=address)
-        return deeds.SignIn(name=name, password=fields.needed(form, "password", "The password"), address=address)
 
     def _page(
         self, request: Request, template: str, following: str, status: int = 200, again: Tried | None = None

@@ -24,7 +24,7 @@ from cgos_protocol.api.games import Game
 from cgos_protocol.errors import CgosError, Code, Invalid, Refused
 from cgos_protocol.facts import AnyFact, BotArrived, BotLeft, GameEnded, GameStarted
 from cgos_server import __version__
-from cgos_server.service.requests import WebhookGiveUp
+from cgos_server.service.commands.webhooks import WebhookGiveUp
 from cgos_server.storage.game_answers import GamesAsked
 from cgos_server.storage.people_answers import BotOwnerRow, WebhookRow
 from cgos_server.web.deliveries import RECENT, Kept, Outcome

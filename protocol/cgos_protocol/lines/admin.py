@@ -58,7 +58,7 @@ class Resume(NamedTuple):
 class Kick(NamedTuple):
     """Close a bot's connection."""
 
-    name: str
+    bot: str
     reason: str
 
 

@@ -13,7 +13,7 @@ from cgos_server.service.accounts import Accounts
 from cgos_server.service.admin import Admin
 from cgos_server.service.ids import Ids
 from cgos_server.service.passwords import Passwords
-from cgos_server.service.people import DAY_MS
+from cgos_server.service.sessions import DAY_MS
 
 
 @pytest.fixture
@@ -37,4 +37,4 @@ def live() -> Live:
 
 @pytest.fixture
 def admin(store: Any, ids: Ids, accounts: Accounts, passwords: Passwords, clock: Callable[[], int], live: Any) -> Admin:
-    return Admin(store, ids, accounts, passwords, clock, live, session_ms=2 * DAY_MS)
+    return Admin(accounts, live, session_ms=2 * DAY_MS)

@@ -8,10 +8,17 @@ from typing import Any
 import msgspec
 import pytest
 
+from cgos_protocol.api.people import NewToken, Session
 from cgos_protocol.errors import Refused
 from cgos_protocol.session import Limits
-from cgos_server.service import requests as deeds
 from cgos_server.service.admin import Admin
+from cgos_server.service.commands.accounts import AccountAdd
+from cgos_server.service.commands.availability import BotPause
+from cgos_server.service.commands.bots import BotAdd
+from cgos_server.service.commands.ownership import BotClaim
+from cgos_server.service.commands.registry import OnBehalf
+from cgos_server.service.commands.sessions import SignIn
+from cgos_server.service.commands.tokens import AccessMake
 from cgos_server.service.control import VersionNow
 
 HERE = "192.0.2.7"
@@ -53,24 +60,24 @@ async def code(work: Any) -> str:
 
 
 async def signed_in(admin: Admin, name: str = "Anna", password: str = "long-secret", address: str = HERE) -> str:
-    answer = await admin.handle(deeds.SignIn(name=name, password=password, address=address))
-    assert isinstance(answer, deeds.SignedIn)
+    answer = await admin.handle(SignIn(name=name, password=password, address=address))
+    assert isinstance(answer, Session)
     return answer.session
 
 
 async def account(admin: Admin, name: str = "Anna", *, operator: bool = False) -> str:
-    await admin.handle(deeds.AccountAdd(name=name, password="long-secret", admin=operator))
+    await admin.handle(AccountAdd(name=name, password="long-secret", admin=operator))
     return await signed_in(admin, name)
 
 
 async def behalf(admin: Admin, credential: str, request: Any, address: str = HERE) -> Any:
     inner = msgspec.Raw(msgspec.json.encode(request))
-    return await admin.handle(deeds.OnBehalf(credential=credential, address=address, request=inner))
+    return await admin.handle(OnBehalf(credential=credential, address=address, request=inner))
 
 
-async def token(admin: Admin, session: str, *scopes: str, days: int | None = None) -> deeds.AccessMade:
-    made = await behalf(admin, session, deeds.AccessMake(label="laptop", scopes=list(scopes), days=days))
-    assert isinstance(made, deeds.AccessMade)
+async def token(admin: Admin, session: str, *scopes: str, days: int | None = None) -> NewToken:
+    made = await behalf(admin, session, AccessMake(label="laptop", scopes=list(scopes), days=days))
+    assert isinstance(made, NewToken)
     return made
 
 
@@ -78,9 +85,9 @@ def audits(store: Any) -> list[tuple[str, str, str, dict[str, Any]]]:
     return [(a.actor, a.action, a.subject, json.loads(a.detail)) for *_, a in store.groups]
 
 
-PAUSE = deeds.BotPause(bot="Newbot")
+PAUSE = BotPause(bot="Newbot")
 
 
 async def owned(admin: Admin, session: str) -> None:
-    await admin.handle(deeds.BotAdd(name="Newbot", password="playing"))
-    await behalf(admin, session, deeds.BotClaim(bot="Newbot", secret="playing"))
+    await admin.handle(BotAdd(name="Newbot", password="playing"))
+    await behalf(admin, session, BotClaim(bot="Newbot", secret="playing"))

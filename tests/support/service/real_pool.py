@@ -1,4 +1,4 @@
-"""A real database with venues, bots and games as the server writes them, and the deeds of an operator on it."""
+"""A real database with venues, bots and games as the server writes them, and the commands of an operator on it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
+from typing import Any
 from unittest.mock import patch
 
 from cgos_protocol.clock import TimeControl, TimeSystem
@@ -19,10 +20,11 @@ from cgos_server.core.rating.bayes import fit
 from cgos_server.core.rating.bayes.pool import Pool
 from cgos_server.core.rating.registry import rating_system
 from cgos_server.core.rating.repeats import game_digest
-from cgos_server.service.deeds import Deeds
+from cgos_server.service.accounts import Accounts
+from cgos_server.service.admin import Admin
 from cgos_server.service.families import Families
-from cgos_server.service.rating_deeds import RatingDeeds
 from cgos_server.service.ratings import VenueRatings
+from cgos_server.service.venue_ledgers import LoadRatings
 from cgos_server.storage import records as r
 from cgos_server.storage import schema
 from cgos_server.storage.opening import open_store
@@ -70,10 +72,10 @@ def counts(ratings: VenueRatings) -> dict[tuple[int, int], tuple[float, ...]]:
 
 
 class RealPool:
-    """Open it with :meth:`open`. It is the live server that the deeds see, too.
+    """Open it with :meth:`open`. It is the live server that the commands see, too.
 
     :ivar rated: venue -> its ratings
-    :ivar changed: what the deeds said had changed
+    :ivar changed: what the commands said had changed
     """
 
     def __init__(self, path: Path, venues: Sequence[str] = ("9x9",)) -> None:
@@ -86,7 +88,7 @@ class RealPool:
         self.now = T0
         self.store: Store
         self.families: Families
-        self.deeds: RatingDeeds
+        self.admin: Admin
 
     async def open(self) -> RealPool:
         """A new database; afterwards, as after a restart of the server."""
@@ -101,8 +103,22 @@ class RealPool:
         for number, name in enumerate(self.venues, 1):
             self.rated[name] = await self.load(number)
         self.families = await Families.load(self.store)
-        self.deeds = RatingDeeds(Deeds(self.store, self.tick), self.families, self, None)
+        self.admin = self.administrator(None)
         return self
+
+    def administrator(self, load: LoadRatings | None) -> Admin:
+        """Whoever performs commands: with `load` where no server runs."""
+        nothing: Any = None  # no command on ratings makes an account or looks at a password
+        accounts = Accounts(
+            store=self.store,
+            ids=nothing,
+            passwords=nothing,
+            registration="open",
+            now_ms=self.tick,
+            families=self.families,
+        )
+        live: Any = self if load is None else None
+        return Admin(accounts, live, load_ratings=load)
 
     async def reopen(self) -> None:
         """Stop and start."""
@@ -176,11 +192,11 @@ class RealPool:
 
 
 class Elsewhere:
-    """Deeds where no server runs."""
+    """Commands where no server runs."""
 
     def __init__(self, pool: RealPool) -> None:
         self._pool = pool
-        self.deeds = RatingDeeds(Deeds(pool.store, pool.tick), pool.families, None, self._load)
+        self.admin = pool.administrator(self._load)
 
     async def _load(self, venue: str) -> VenueRatings:
         if venue not in self._pool.rated:

@@ -13,13 +13,13 @@ from typing import Any
 import httpx2
 from argon2 import PasswordHasher
 
+from cgos_protocol.api.people import EndedGame, Previewed, PreviewedPair
 from cgos_protocol.games.base import Color
 from cgos_protocol.terms import encode_terms
 from cgos_server.core.rating.registry import rating_system
 from cgos_server.service.accounts import Accounts
 from cgos_server.service.admin import Admin
-from cgos_server.service.control import ArrangedGame, EndedGame, PairingPreview, PreviewedPair, ServerStatus
-from cgos_server.service.families import Families
+from cgos_server.service.control import ArrangedGame, ServerStatus
 from cgos_server.service.ids import Ids
 from cgos_server.service.passwords import Passwords
 from cgos_server.service.ratings import VenueRatings
@@ -44,10 +44,17 @@ from support.web.names import literals
 from support.web.past import NOW, terms
 
 FIXED = '{"game":"go","size":9}'
-PREVIEW = PairingPreview(
-    "9x9", "rolling", "optimal", {"x": 1}, ["Newbot"], [PreviewedPair("A", "B", "close", {"gap": 3})],
-    {"C": "it waits"}, ["a note"], 7,
-)  # fmt: skip
+PREVIEW = Previewed(
+    venue="9x9",
+    policy="rolling",
+    method="optimal",
+    options={"x": 1},
+    ready=["Newbot"],
+    pairs=[PreviewedPair(high="A", low="B", reason="close", detail={"gap": 3})],
+    sits_out={"C": "it waits"},
+    notes=["a note"],
+    total=7,
+)
 
 
 class Live(acting.Live):
@@ -58,7 +65,22 @@ class Live(acting.Live):
         self.pool = VenueRatings(1, rating_system("cgos-elo", 1800.0, {}))
 
     def status(self) -> ServerStatus:
-        return ServerStatus(1, "0", 1.0, True, False, [], [], [], 5, {"score": 2}, 0, 0, "", "")
+        return ServerStatus(
+            pid=1,
+            version="0",
+            up_s=1.0,
+            ready=True,
+            draining=False,
+            venues=[],
+            games=[],
+            bots=[],
+            moves=5,
+            ended={"score": 2},
+            warnings=0,
+            errors=0,
+            web="",
+            health="",
+        )
 
     def ratings(self, venue: str) -> VenueRatings | None:
         return self.pool if venue == "9x9" else None
@@ -71,11 +93,15 @@ class Live(acting.Live):
 
     def match(self, venue: str, *, white: str, black: str, **more: Any) -> ArrangedGame:
         self.asked.append(("match", venue, white, black))
-        return ArrangedGame(17, venue, white, "1800", black, "1750?", True, 0)
+        return ArrangedGame(
+            game=17, venue=venue, white=white, white_label="1800", black=black, black_label="1750?", rated=True, plies=0
+        )
 
     def end_game(self, game: int, winner: Color | None, detail: str) -> EndedGame:
         self.asked.append(("end", game, winner, detail))
-        return EndedGame(game, "9x9", "White", "Black", "Abort" if winner is None else "B+Forfeit")
+        return EndedGame(
+            game=game, venue="9x9", white="White", black="Black", result="Abort" if winner is None else "B+Forfeit"
+        )
 
     def pause(self, venue: str, paused: bool) -> None:
         self.asked.append(("pause", venue, paused))
@@ -88,7 +114,7 @@ class Live(acting.Live):
         self.asked.append(("recall", venue))
         return {"9x9": list(versions)}
 
-    async def preview(self, venue: str, method: str | None, options: Mapping[str, Any]) -> PairingPreview:
+    async def preview(self, venue: str, method: str | None, options: Mapping[str, Any]) -> Previewed:
         self.asked.append(("preview", venue, method, dict(options)))
         return PREVIEW
 
@@ -106,15 +132,7 @@ class DeedsServer:
         self.store, self.history, self.data, self.live = store, history, data, Live()
         self.clock_ms = NOW
         accounts = Accounts(store, ids, passwords, "open", self.now_ms)
-        self.admin = Admin(
-            store,
-            ids,
-            accounts,
-            passwords,
-            self.now_ms,
-            self.live,
-            families=Families({}, {}),  # type: ignore[arg-type]
-        )
+        self.admin = Admin(accounts, self.live)  # type: ignore[arg-type]
         settings = WebSettings(server_name="Test", venues={"9x9": VenueSettings(port=6809)})
         outside = Outside((), literals)
         app = create_app(history, settings, self.now_ms, call=self.admin.answer, data=data, outside=outside)

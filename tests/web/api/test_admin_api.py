@@ -11,13 +11,14 @@ import pytest
 from support.web.deeds_server import DeedsServer, deeds_server
 from support.web.past import NOW
 
-from cgos_protocol.api.acting import ADMINS, OWNERS
 from cgos_protocol.api.route import Needs
 from cgos_protocol.games.base import Color
-from cgos_server.service import requests as deeds
+from cgos_server.service.commands.accounts import AccountAdd
+from cgos_server.service.commands.bots import BotAdd
 from cgos_server.storage.records import ConnectionClosed, ConnectionOpened, Record
-from cgos_server.web.api.operations import BY_ID
+from cgos_server.web.api.operations import BY_ID, ROUTES, WRITING
 
+ADMINS = [operation for operation in ROUTES if operation.path.startswith("/admin")]
 UNTIL = 2_000_000_000_000
 
 
@@ -25,9 +26,9 @@ UNTIL = 2_000_000_000_000
 async def server(tmp_path: Path) -> AsyncIterator[DeedsServer]:
     async with deeds_server(tmp_path) as opened:
         for name in ("Newbot", "Other"):
-            await opened.admin.handle(deeds.BotAdd(name=name, password="playing"))
-        await opened.admin.handle(deeds.AccountAdd(name="Olive", password="long-secret", admin=True))
-        await opened.admin.handle(deeds.AccountAdd(name="Anna", password="long-secret"))
+            await opened.admin.handle(BotAdd(name=name, password="playing"))
+        await opened.admin.handle(AccountAdd(name="Olive", password="long-secret", admin=True))
+        await opened.admin.handle(AccountAdd(name="Anna", password="long-secret"))
         await opened.played(16, 1, 2)
         await opened.waiting(90, "Waiter")
         yield opened
@@ -179,4 +180,5 @@ async def test_what_cannot_be_done_is_said(server: DeedsServer, operator: str) -
 
 def test_all_of_them_need_the_right_scope() -> None:
     assert {operation.needs for operation in ADMINS} == {Needs.ADMIN}
-    assert {operation.id for operation in OWNERS if operation.needs is Needs.NOTHING} == {"sign_in", "register"}
+    open_to_all = {operation.id for operation in WRITING if operation.needs is Needs.NOTHING}
+    assert open_to_all == {"sign_in", "register"}

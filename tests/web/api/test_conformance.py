@@ -17,7 +17,7 @@ from support.web.past import NOW
 
 from cgos_protocol.api import openapi
 from cgos_protocol.api.route import Limit
-from cgos_server.service.requests import Refusal
+from cgos_server.service.commands.registry import Refusal
 from cgos_server.storage.history import History
 from cgos_server.web.api.operations import ROUTES
 from cgos_server.web.application import create_app

@@ -14,8 +14,13 @@ from support.web.deeds_server import DeedsServer, deeds_server
 from support.web.described_api import ANSWERS, Case, Schema, checks, described, drawn, sent
 
 from cgos_protocol.api import openapi
-from cgos_protocol.api.acting import ADMINS, OWNERS
-from cgos_server.service import requests as deeds
+from cgos_protocol.api.acting import ADMIN, OWN, OWN_BOTS
+from cgos_protocol.api.people import Session
+from cgos_server.service.commands.accounts import AccountAdd
+from cgos_server.service.commands.bots import BotAdd
+from cgos_server.service.commands.ownership import BotOwn
+from cgos_server.service.commands.sessions import SignIn
+from cgos_server.web.api.operations import ROUTES
 
 EXAMPLES = 5
 THERE = {
@@ -27,7 +32,7 @@ THERE = {
     "webhook": [1],
     "account": ["Anna"],
 }
-ASKED = [*OWNERS, *ADMINS]
+ASKED = [operation for operation in ROUTES if operation.group in (OWN, OWN_BOTS, ADMIN)]
 
 
 @pytest.fixture(scope="module")
@@ -36,10 +41,10 @@ def schema() -> Schema:
 
 
 async def populated(server: DeedsServer) -> None:
-    await server.admin.handle(deeds.AccountAdd(name="Oper", password="long-secret", admin=True))
-    await server.admin.handle(deeds.AccountAdd(name="Anna", password="long-secret"))
-    await server.admin.handle(deeds.BotAdd(name="Newbot", password="long-secret"))
-    await server.admin.handle(deeds.BotOwn(bot="Newbot", account="Oper"))
+    await server.admin.handle(AccountAdd(name="Oper", password="long-secret", admin=True))
+    await server.admin.handle(AccountAdd(name="Anna", password="long-secret"))
+    await server.admin.handle(BotAdd(name="Newbot", password="long-secret"))
+    await server.admin.handle(BotOwn(bot="Newbot", account="Oper"))
 
 
 @pytest.fixture(scope="module")
@@ -65,8 +70,8 @@ def test_answers_to_operators_conform(
 
     async def asked(told: dict[str, Any]) -> Any:
         server.clock_ms += 60_000  # limits a minute are not what is looked for
-        signed = await server.admin.handle(deeds.SignIn(name="Oper", password="long-secret", address="198.51.100.9"))
-        assert isinstance(signed, deeds.SignedIn)
+        signed = await server.admin.handle(SignIn(name="Oper", password="long-secret", address="198.51.100.9"))
+        assert isinstance(signed, Session)
         told["headers"] = {**dict(told.get("headers", ())), "Authorization": f"Bearer {signed.session}"}
         return await server.client.request(**told)
 

@@ -12,9 +12,11 @@ import msgspec
 import pytest
 from support.storage.rated_past import NAMES, VENUE, open_past
 
+from cgos_protocol.api.people import VenueNow
 from cgos_server.core.rating.registry import half_width
-from cgos_server.service.control import ServerStatus, VenueStatus
-from cgos_server.service.requests import Refusal, StatusNow, StatusRequest, decode
+from cgos_server.service.commands.registry import Refusal, answer_line, decode
+from cgos_server.service.commands.server import StatusRequest
+from cgos_server.service.control import ServerStatus
 from cgos_server.storage.history import History
 from cgos_server.web.application import create_app
 from cgos_server.web.settings import VenueSettings, WebSettings
@@ -55,9 +57,24 @@ class LiveServer:
         self.asked += 1
         if not self.there:
             return msgspec.json.encode(Refusal("no-server", "Nobody is there."))
-        venues = [VenueStatus(VENUE, 6809, playing=3, idle=2, owing=1, games=30, paused=True)]
-        return msgspec.json.encode(
-            StatusNow(ServerStatus(1, "1.0", 5.5, True, False, venues, [], [], 7, {"score": 4}, 0, 0, "web", "up"))
+        venues = [VenueNow(name=VENUE, port=6809, playing=3, idle=2, owing=1, games=30, paused=True)]
+        return answer_line(
+            ServerStatus(
+                pid=1,
+                version="1.0",
+                up_s=5.5,
+                ready=True,
+                draining=False,
+                venues=venues,
+                games=[],
+                bots=[],
+                moves=7,
+                ended={"score": 4},
+                warnings=0,
+                errors=0,
+                web="web",
+                health="up",
+            )
         )
 
 

@@ -15,24 +15,19 @@ from support.service import acting
 from support.web.names import literals
 from support.web.past import NOW, Builder, write
 
+from cgos_protocol.api.people import BotNow, EndedGame, GameNow, Previewed, PreviewedPair, VenueNow
 from cgos_protocol.errors import Code, NotFound, Unavailable
 from cgos_protocol.games.base import Color
 from cgos_server.core.rating.registry import rating_system
 from cgos_server.service.accounts import Accounts
 from cgos_server.service.admin import Admin
-from cgos_server.service.control import (
-    BotStatus,
-    EndedGame,
-    GameStatus,
-    PairingPreview,
-    PreviewedPair,
-    ServerStatus,
-    VenueStatus,
-)
+from cgos_server.service.commands.accounts import AccountAdd, AccountGrant
+from cgos_server.service.commands.bots import BotPasswd
+from cgos_server.service.control import ServerStatus
+from cgos_server.service.failures import Failures
 from cgos_server.service.ids import Ids
 from cgos_server.service.passwords import Passwords
 from cgos_server.service.ratings import VenueRatings
-from cgos_server.service.requests import AccountAdd, AccountGrant, BotPasswd
 from cgos_server.storage import schema
 from cgos_server.storage.history import History
 from cgos_server.storage.opening import open_store
@@ -61,12 +56,38 @@ class Live(acting.Live):
 
     def status(self) -> ServerStatus:
         return ServerStatus(
-            pid=1, version="0", up_s=3661.0, ready=True, draining=False,
-            venues=[VenueStatus("9x9", 6809, 1, 1, 0, 1)],
-            games=[GameStatus(71, "9x9", "amigo", "Kogo_mcts", 31, True, True)],
-            bots=[BotStatus("amigo", "9x9", "playing", "192.0.2.9", HOSTILE, 71)],
-            moves=5, ended={"score": 3}, warnings=0, errors=0, web="", health="",
-        )  # fmt: skip
+            pid=1,
+            version="0",
+            up_s=3661.0,
+            ready=True,
+            draining=False,
+            venues=[VenueNow(name="9x9", port=6809, playing=1, idle=1, owing=0, games=1, paused=False)],
+            games=[
+                GameNow(
+                    game=71, venue="9x9", black="amigo", white="Kogo_mcts", ply=31, black_here=True, white_here=True
+                )
+            ],
+            bots=[
+                BotNow(
+                    name="amigo",
+                    venue="9x9",
+                    state="playing",
+                    address="192.0.2.9",
+                    client=HOSTILE,
+                    game=71,
+                    set_aside="",
+                    paused=False,
+                    connection=0,
+                    since=0.0,
+                )
+            ],
+            moves=5,
+            ended={"score": 3},
+            warnings=0,
+            errors=0,
+            web="",
+            health="",
+        )
 
     def ratings(self, venue: str) -> VenueRatings | None:
         return VenueRatings(1, rating_system("cgos-elo", 1800.0, {})) if venue == "9x9" else None
@@ -84,7 +105,7 @@ class Live(acting.Live):
         self.asked.append(("end", game, winner, detail))
         if game != 71:
             raise NotFound(Code.NO_GAME, f"No game {game} is running.")
-        return EndedGame(game, "9x9", "Kogo_mcts", "amigo", "Abort")
+        return EndedGame(game=game, venue="9x9", white="Kogo_mcts", black="amigo", result="Abort")
 
     def pause(self, venue: str, paused: bool) -> None:
         self.asked.append(("pause", venue, paused))
@@ -96,9 +117,19 @@ class Live(acting.Live):
     def recall(self, venue: str | None, versions: Any) -> dict[str, list[int]]:
         return {}
 
-    async def preview(self, venue: str, method: str | None, options: Any) -> PairingPreview:
-        pair = PreviewedPair("amigo", "Kogo_mcts", HOSTILE, {})
-        return PairingPreview(venue, "rolling", "information", {}, ["amigo"], [pair], {"Tengen.bot": HOSTILE}, [])
+    async def preview(self, venue: str, method: str | None, options: Any) -> Previewed:
+        pair = PreviewedPair(high="amigo", low="Kogo_mcts", reason=HOSTILE, detail={})
+        return Previewed(
+            venue=venue,
+            policy="rolling",
+            method="information",
+            options={},
+            ready=["amigo"],
+            pairs=[pair],
+            sits_out={"Tengen.bot": HOSTILE},
+            notes=[],
+            total=None,
+        )
 
     async def reload(self) -> list[str]:
         return [f"{HOSTILE} changed."]
@@ -149,13 +180,13 @@ class House:
         browser = self.browser(**settings)
         await browser.sign_in(name)
         if owns:
-            await self.admin.handle(BotPasswd(name=owns, password="bots-own"))
+            await self.admin.handle(BotPasswd(bot=owns, password="bots-own"))
             answer = await browser.send("/account", "bot claim", bot=owns, secret="bots-own")
             assert answer.status_code == 303, answer.text
         return browser
 
     async def grant(self, name: str) -> None:
-        await self.admin.handle(AccountGrant(name=name, right="admin"))
+        await self.admin.handle(AccountGrant(account=name, right="admin"))
 
 
 class Browser:
@@ -224,8 +255,8 @@ async def house(past: Path, tmp_path: Path, clock: Callable[[], int]) -> AsyncIt
     live = Live()
     with Passwords(100, PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)) as passwords:
         ids = Ids(await store.history.server.next_ids())
-        accounts = Accounts(store, ids, passwords, "open", clock, failed_logins=3)
-        admin = Admin(store, ids, accounts, passwords, clock, live)
+        accounts = Accounts(store, ids, passwords, "open", clock, Failures(3, 60_000, clock))
+        admin = Admin(accounts, live)
         async with History(path) as history:
             yield House(history, store, admin, live, clock, tmp_path)  # type: ignore[arg-type]
     await store.close()

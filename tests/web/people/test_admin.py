@@ -10,7 +10,7 @@ from web.people.conftest import HOSTILE, House
 from web.people.test_owner import sound
 
 from cgos_server.service.audit import audit
-from cgos_server.service.requests import BotDisable
+from cgos_server.service.commands.bots import BotDisable
 from cgos_server.storage.records import BotState, ConnectionClosed, ConnectionOpened
 from cgos_server.web.people.admin_bots import AdminAccounts, AdminBots, AdminConnections, found_bots
 from cgos_server.web.people.admin_server import AdminGames, AdminHome, AdminVenues
@@ -52,9 +52,9 @@ FORMS: list[tuple[str, str, dict[str, Any], bool]] = [
 
 def test_every_deed_of_operators_was_tried(house: House) -> None:
     site = Site.__new__(Site)
-    offered = set(AdminBots(site).offers)
+    offered = set(AdminBots(site).forms)
     for page in (AdminHome, AdminConnections, AdminGames, AdminVenues, AdminAccounts):
-        offered |= set(page.offers)
+        offered |= set(page(site).forms)
     assert {deed for _, deed, _, _ in FORMS} == offered
 
 
@@ -222,7 +222,7 @@ async def test_accounts_are_made_and_lose_their_rights(house: House) -> None:
 
 async def test_bots_are_found_and_those_that_wait_come_first(house: House) -> None:
     await house.store.commit([BotState("pending", "", None, 5)])
-    await house.admin.handle(BotDisable(name="amigo", reason="x"))
+    await house.admin.handle(BotDisable(bot="amigo", reason="x"))
     bots = await house.history.bots.page()
     assert [bot.name for bot in found_bots(bots, "", "pending")] == ["random-walk"]
     assert found_bots(bots, "", "")[0].name == "random-walk"

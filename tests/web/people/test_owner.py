@@ -11,17 +11,21 @@ from support.web.past import BOTS, RUNNING
 from web.people.conftest import BASE, HOSTILE, PASSWORD, Browser, House
 from web.test_pages import Page
 
+from cgos_protocol.api.people import NewToken
 from cgos_protocol.hours import parse
 from cgos_protocol.session import Limits
 from cgos_server.observability.transcript_files import TranscriptLine
+from cgos_server.service.commands.bots import BotDisable
+from cgos_server.service.commands.ownership import BotOwn
+from cgos_server.service.commands.tokens import TokenMake
 from cgos_server.service.control import VersionNow
-from cgos_server.service.requests import BotDisable, BotOwn, TokenMade, TokenMake
 from cgos_server.storage.game_answers import GamesAsked
 from cgos_server.storage.records import OwnerChanged, WebhookStopped
 from cgos_server.web.bots_now import FRESH_MS, SILENT
 from cgos_server.web.deliveries import Outcome
 from cgos_server.web.people import account
 from cgos_server.web.people.own_bot import OwnBotPage
+from cgos_server.web.site import Site
 from cgos_server.web.words import moment
 
 OWN = "/account/bot/Sakura-5k"
@@ -153,7 +157,7 @@ async def test_tokens_and_sessions_end(house: House) -> None:
     await browser.send("/account", "access revoke", access=str(rows["token"].id))
     assert "mine" not in sound((await browser.get("/account")).text).text
     made = await house.admin.handle(TokenMake(bot="Sakura-5k", label="laptop"))
-    assert isinstance(made, TokenMade)
+    assert isinstance(made, NewToken)
     assert "laptop" in (await browser.get(OWN)).text
     await browser.send(OWN, "token revoke", token=str(made.id), sure="yes")
     assert "laptop" not in (await browser.get(OWN)).text
@@ -198,7 +202,7 @@ async def test_nobody_acts_on_anothers_bot(house: House, path: str, deed: str, f
 
 
 def test_every_deed_on_a_bot_was_tried() -> None:
-    assert {deed for _, deed, _ in FORMS} == set(OwnBotPage.offers)
+    assert {deed for _, deed, _ in FORMS} == set(OwnBotPage(Site.__new__(Site)).forms)
 
 
 async def test_nobody_ends_what_is_anothers(house: House) -> None:
@@ -282,7 +286,7 @@ async def test_how_a_bot_loses_is_counted(house: House) -> None:
 
 async def test_hostile_texts_are_harmless(house: House) -> None:
     browser = await house.signed_in("alice", owns="Sakura-5k")
-    await house.admin.handle(BotDisable(name="Sakura-5k", reason=HOSTILE))
+    await house.admin.handle(BotDisable(bot="Sakura-5k", reason=HOSTILE))
     await browser.send("/account", "webhook add", url="https://example.org/?a=%22%3Cscript%3E", events="game-ended")
     await house.store.commit([WebhookStopped(1, HOSTILE, 1)])
     for path in ("/account", OWN):

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from web.people.conftest import BASE, HOSTILE, PASSWORD, House
 
-from cgos_server.service.requests import AccountDisable
+from cgos_server.service.commands.accounts import AccountDisable
 from cgos_server.web.people.sessions import BODY_MAX, own_path
 
 
@@ -114,7 +114,7 @@ async def test_a_session_ends_by_itself(house: House) -> None:
 
 async def test_a_disabled_account_is_out_at_once(house: House) -> None:
     browser = await house.signed_in("alice")
-    await house.admin.handle(AccountDisable(name="alice", reason="for a test"))
+    await house.admin.handle(AccountDisable(account="alice", reason="for a test"))
     assert (await browser.get("/account")).status_code == 303
     assert (await browser.sign_in("alice")).status_code == 422
 
@@ -298,7 +298,7 @@ async def test_signing_out_of_what_has_just_ended_is_no_failure(house: House, mo
     inner = house.admin.answer
 
     async def ended_meanwhile(line: bytes) -> bytes:
-        await house.admin.handle(AccountDisable(name="alice", reason="for a test"))
+        await house.admin.handle(AccountDisable(account="alice", reason="for a test"))
         return await inner(line)
 
     monkeypatch.setattr(house.admin, "answer", ended_meanwhile)

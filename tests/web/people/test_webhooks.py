@@ -15,9 +15,12 @@ from web.people.conftest import House
 from web.people.test_outside import answering, listening
 from web.people.test_owner import sound
 
+from cgos_protocol.api.people import NewWebhook, Session
 from cgos_protocol.errors import Code, Invalid, Refused
 from cgos_protocol.facts import BotArrived, BotLeft, GameEnded, GameStarted, MovePlayed
-from cgos_server.service import requests as deeds
+from cgos_server.service.commands.registry import OnBehalf
+from cgos_server.service.commands.sessions import SignIn
+from cgos_server.service.commands.webhooks import EVENTS, WebhookAdd, WebhookGiveUp
 from cgos_server.storage.game_answers import GamesAsked
 from cgos_server.storage.records import SetbackNow
 from cgos_server.web.live.hub import Hub
@@ -27,7 +30,7 @@ from cgos_server.web.people.webhooks import GIVE_UP, LINE_MAX, PAUSES_S, TEST_PA
 from cgos_server.web.settings import WebSettings
 from cgos_server.web.site import Site
 
-ALL = list(deeds.EVENTS)
+ALL = list(EVENTS)
 
 
 class Net(Outside):
@@ -74,13 +77,13 @@ class Post:
             if until and len(self.net.sent) >= until:
                 return
 
-    async def hook(self, events: list[str], bot: str | None = None, owner: str = "alice") -> deeds.WebhookMade:
-        session = await self.house.admin.handle(deeds.SignIn(name=owner, password="correct-horse", address="192.0.2.7"))
-        assert isinstance(session, deeds.SignedIn)
-        wanted = deeds.WebhookAdd(url="https://example.org/hook", events=events, bot=bot)
+    async def hook(self, events: list[str], bot: str | None = None, owner: str = "alice") -> NewWebhook:
+        session = await self.house.admin.handle(SignIn(name=owner, password="correct-horse", address="192.0.2.7"))
+        assert isinstance(session, Session)
+        wanted = WebhookAdd(url="https://example.org/hook", events=events, bot=bot)
         inner = msgspec.Raw(msgspec.json.encode(wanted))
-        made = await self.house.admin.handle(deeds.OnBehalf(credential=session.session, address="", request=inner))
-        assert isinstance(made, deeds.WebhookMade)
+        made = await self.house.admin.handle(OnBehalf(credential=session.session, address="", request=inner))
+        assert isinstance(made, NewWebhook)
         return made
 
 
@@ -229,7 +232,7 @@ async def test_a_queue_is_bounded_and_says_what_was_dropped(post: Post) -> None:
 async def test_a_webhook_that_was_removed_is_told_nothing_more(post: Post) -> None:
     made = await post.hook(["signed-in"])
     await post.tell(BotArrived("9x9", "Sakura-5k"))
-    await post.house.admin.handle(deeds.WebhookGiveUp(webhook=made.id, why="removed"))
+    await post.house.admin.handle(WebhookGiveUp(webhook=made.id, why="removed"))
     post.house.clock.ms += 10_000
     await post.tell(BotArrived("9x9", "Sakura-5k"))
     assert len(post.net.sent) == 1

@@ -1,8 +1,8 @@
 """A page with forms for a person who has signed in: what all such pages do alike.
 
-A form posts to its own page and names its deed. The deed becomes a request that the game process does with the rights
-of this session, and no others: nothing here decides who may do what, except who may look. What was refused stands
-beside its form, with the fields kept. Must not know: which pages and deeds there are.
+A form posts to its own page and names its command, which the game process performs with the rights of this session, and
+no others: nothing here decides who may have what done, except who may look. What was refused stands beside its form,
+with the fields kept. Must not know: which pages and commands there are.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ import abc
 import base64
 import binascii
 import math
-from collections.abc import Callable, Mapping
+from collections import defaultdict
+from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote
 
@@ -19,9 +20,14 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from cgos_protocol.api.people import Done, EndedGame, NewToken, NewWebhook, Previewed, Reloaded
 from cgos_protocol.errors import Code, Refused
-from cgos_server.service import requests as deeds
 from cgos_server.service.authority import Sight, may_see
+from cgos_server.service.commands.declaration import Command
+from cgos_server.service.commands.fields import parameters
+from cgos_server.service.commands.registry import on
+from cgos_server.service.commands.surfaces import PageForm
+from cgos_server.web.people import fields
 from cgos_server.web.people.sessions import (
     PRIVATE,
     Form,
@@ -53,17 +59,6 @@ _SAID_S = 60
 _SAID_MAX = 1500
 
 
-class Deed(NamedTuple):
-    """Something that a form asks for.
-
-    :ivar make: the request, from the form and what the page's address names; raises Refused
-    :ivar warning: what is asked before it is done, from the same; None where it is done at once
-    """
-
-    make: Callable[[Form, Mapping[str, Any]], deeds.Request]
-    warning: Callable[[Form, Mapping[str, Any]], str] | None = None
-
-
 class Tried(NamedTuple):
     """A form that was refused: which one, why, and what was in it but secrets."""
 
@@ -87,27 +82,34 @@ class Made(NamedTuple):
     secret: str
 
 
-class Desk(abc.ABC):
-    """One page with forms. Subclasses say its template, its values and its deeds.
+class FormPage(abc.ABC):
+    """One page with forms. Subclasses say its address, its template and its values; the forms are those that commands
+    declare for the address.
 
+    :cvar address: of the page whose forms these are
     :cvar admin: True where only operators may look
-    :cvar following: where to go when a deed was done; empty: to the same page
+    :cvar following: where to go when a command was performed; empty: to the same page
+    :cvar written: field of a command -> field of the form, where they are called differently
+    :cvar named: field of a command -> parameter of the page's own address that says it
     """
 
+    address = ""
     template = ""
     admin = False
     following = ""
-    offers: Mapping[str, Deed] = {}
+    written: Mapping[str, str] = {}
+    named: Mapping[str, str] = {}
 
     def __init__(self, site: Site) -> None:
         self.site = site
+        self.forms = {command.word(): (command, form) for command, form in on(PageForm) if form.page == self.address}
 
     @abc.abstractmethod
     async def values(self, request: Request, here: Visit) -> dict[str, Any]:
         """What the template shows. Raises HTTPException 404 where this person may not see it."""
 
     async def other(self, _request: Request, _here: Visit, _form: Form) -> str | None:
-        """Do what concerns the web process alone, and say what was done; None for a deed of :attr:`offers`. Raises
+        """Do what concerns the web process alone, and say what was done; None for a command. Raises
         Refused."""
         return None
 
@@ -162,13 +164,14 @@ class Desk(abc.ABC):
             sentence = await self.other(request, here, form)
             if sentence is not None:
                 return self.back(request, here, sentence)
-            deed = self.offers.get(form.text("deed"))
-            if deed is None:
+            offered = self.forms.get(form.text("deed"))
+            if offered is None:
                 raise HTTPException(400)
-            wanted = deed.make(form, request.path_params)
-            if deed.warning is not None and form.text("sure") != "yes":
-                return self._confirm(request, here, form, deed.warning(form, request.path_params))
-            answer = await self.site.on_behalf(here.session, request, wanted)
+            kind, declared = offered
+            command, texts = self._read(kind, declared, form, request)
+            if declared.warning and form.text("sure") != "yes":
+                return self._confirm(request, here, form, declared.ask(texts))
+            answer = await self.site.on_behalf(here.session, request, command)
         except Refused as refusal:
             if refusal.code is Code.NOT_SIGNED_IN:
                 response = to_sign_in(request)
@@ -178,21 +181,38 @@ class Desk(abc.ABC):
             return wait(response, refusal)
         return await self.done(request, here, answer)
 
-    async def done(self, request: Request, here: Visit, answer: deeds.Response) -> Response:
-        """What follows a deed that was done."""
+    def _read(
+        self, kind: type[Command[Any]], declared: PageForm, form: Form, request: Request
+    ) -> tuple[Command[Any], Mapping[str, str]]:
+        """The command of the form, and the texts of which it is made by the command's fields. Raises Refused."""
+        paths = {field: request.path_params[name] for field, name in self.named.items()}
+        texts = defaultdict(str, {name: form.text(name) for name in form.fields})
+        for each in parameters(kind):
+            texts[each.name] = paths.get(each.name) or form.text(self.written.get(each.name, each.name))
+        reading = fields.Reading(
+            form,
+            now_ms=self.site.now_ms(),
+            visitor=self.site.visitor(request),
+            written=self.written,
+            named=paths,
+        )
+        return reading.command(kind, declared), texts
+
+    async def done(self, request: Request, here: Visit, answer: Any) -> Response:
+        """What follows a command that was performed."""
         match answer:
-            case deeds.TokenMade() | deeds.AccessMade():
+            case NewToken():
                 return await self.page(request, here, made=Made("token", answer.token))
-            case deeds.WebhookMade():
+            case NewWebhook():
                 return await self.page(request, here, made=Made("secret of the webhook", answer.secret))
-            case deeds.Ended():
-                sentence = f"Game {answer.game.game} between {answer.game.black} and {answer.game.white} ended: "
-                return self.back(request, here, f"{sentence}{answer.game.result}.")
-            case deeds.Reloaded():
+            case EndedGame():
+                sentence = f"Game {answer.game} between {answer.black} and {answer.white} ended: {answer.result}."
+                return self.back(request, here, sentence)
+            case Reloaded():
                 return self.back(request, here, " ".join(answer.changes) or "Nothing has changed in the configuration.")
-            case deeds.Previewed():
-                return await self.page(request, here, preview=answer.preview)
-            case deeds.Done():
+            case Previewed():
+                return await self.page(request, here, preview=answer)
+            case Done():
                 return self.back(request, here, answer.sentence)
         return self.back(request, here, "Done.")
 

@@ -1,0 +1,1 @@
+"""All that can be done to the server: each command is one class, in the module of its subject."""

@@ -1,0 +1,207 @@
+"""Which bots are one engine under several names, and what that appends to the venues' ledgers.
+
+Must not know: ratings' formulas.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+from cgos_protocol.api import people as api
+from cgos_protocol.api.people import Done
+from cgos_protocol.errors import Code, Conflict, OurFault
+from cgos_server.core.rating.base import Kind
+from cgos_server.service.commands.context import CommandContext
+from cgos_server.service.commands.declaration import Command, Right
+from cgos_server.service.commands.fields import BotName, Field
+from cgos_server.service.commands.surfaces import ApiRoute, CommandLine, PageForm
+from cgos_server.service.families import Families
+from cgos_server.service.ratings import VenueRatings
+from cgos_server.storage.reading.stored import BotLogin
+from cgos_server.storage.records import BotFamily, Record
+from cgos_server.storage.store import Store
+
+_CHUNK: Final = 5_000
+"""Entries of a ledger that are read at once."""
+
+
+class FamilyLink(Command[Done], frozen=True, kw_only=True, tag="family link"):
+    """Put a bot into another one's family.
+
+    Into that of the leader's own leader, where it has one.
+    """
+
+    allowed = Right.OPERATOR
+    audited = ("leader", "venues")
+    surfaces = (
+        CommandLine("family link", "Put the bot NAME into the family of the bot LEADER."),
+        ApiRoute(
+            "link_family",
+            "PUT",
+            "/admin/bots/{bot}/family",
+            body="LinkFamily",
+            body_says="The bot that leads the family: one engine under several names.",
+        ),
+        PageForm("/admin/bots"),
+    )
+
+    bot: BotName
+    leader: Annotated[str, Field(body=api.Name, label="The bot that leads the family")]
+
+    async def perform(self, context: CommandContext) -> Done:
+        families, ledgers = context.accounts.families, context.ledgers
+        async with ledgers.lock:
+            bot, named = await context.bot(self.bot), await context.bot(self.leader)
+            names = {number: name for number, name, _ in await context.store.history.bots.names()}
+            leader = families.leader(named.bot_id)
+            _may_join(families, bot, leader, names)
+            venues = await ledgers.all()
+            at = context.now_ms()
+            for login in (bot, named):
+                families.arrived(login.version_id, login.bot_id)
+            records: list[Record] = [BotFamily(leader, bot.bot_id)]
+            linked: list[str] = []
+            own = families.versions(bot.bot_id)
+            others = {
+                version for member in (leader, *families.members(leader)) for version in families.versions(member)
+            }
+            for venue, ratings in venues.items():
+                pair = _neighbors(*({v for v in versions if ratings.knows(v)} for versions in (own, others)))
+                if pair is not None:
+                    records += ratings.link(*pair, at).records
+                    linked.append(venue)
+                    ledgers.changed(venue)
+            families.lead(bot.bot_id, leader)
+            await context.commit(self, bot.name, records, leader=names[leader], venues=", ".join(linked))
+        return Done(sentence=f"{bot.name} belongs to the family of {names[leader]}.{_where(linked, 'linked')}")
+
+
+class FamilyUnlink(Command[Done], frozen=True, kw_only=True, tag="family unlink"):
+    """Take a bot out of its family.
+
+    Who succeeded it there succeeds what is older in the family from now on.
+    """
+
+    allowed = Right.OPERATOR
+    audited = ("leader", "venues")
+    surfaces = (
+        CommandLine("family unlink", "Take the bot NAME out of its family."),
+        ApiRoute("unlink_family", "DELETE", "/admin/bots/{bot}/family"),
+        PageForm("/admin/bots"),
+    )
+
+    bot: BotName
+
+    async def perform(self, context: CommandContext) -> Done:
+        families, ledgers = context.accounts.families, context.ledgers
+        async with ledgers.lock:
+            bot = await context.bot(self.bot)
+            leader = families.leader(bot.bot_id)
+            if leader == bot.bot_id:
+                members = families.members(bot.bot_id)
+                hint = f" It leads one of {len(members) + 1}: unlink the others from it." if members else ""
+                raise Conflict(Code.NOT_LINKED, f"{bot.name} belongs to no other bot's family.{hint}")
+            names = {number: name for number, name, _ in await context.store.history.bots.names()}
+            lineages = {
+                venue: _Lineage(context.store, families, ratings) for venue, ratings in (await ledgers.all()).items()
+            }
+            while not all(lineage.complete for lineage in lineages.values()):
+                for lineage in lineages.values():
+                    await lineage.read()
+            at = context.now_ms()
+            families.lead(bot.bot_id, None)
+            cut = {venue: lineage.cut(bot.bot_id, at) for venue, lineage in lineages.items()}
+            unlinked = [venue for venue, entries in cut.items() if entries]
+            for venue in unlinked:
+                ledgers.changed(venue)
+            records = [BotFamily(None, bot.bot_id), *(entry for entries in cut.values() for entry in entries)]
+            await context.commit(self, bot.name, records, leader=names[leader], venues=", ".join(unlinked))
+        where = _where(unlinked, "unlinked")
+        return Done(sentence=f"{bot.name} does not belong to the family of {names[leader]} any more.{where}")
+
+
+class _Lineage:
+    """Which versions are linked in a venue, read from its ledger.
+
+    :ivar pairs: (successor, predecessor)
+    """
+
+    def __init__(self, store: Store, families: Families, ratings: VenueRatings) -> None:
+        self.pairs: set[tuple[int, int]] = set()
+        self._store = store
+        self._families = families
+        self._ratings = ratings
+        self._after = 0
+
+    @property
+    def complete(self) -> bool:
+        """True where no entry has come since the last one that was read."""
+        return self._after == self._ratings.seq
+
+    async def read(self) -> None:
+        """Read on to what was the end when this began."""
+        ratings, end = self._ratings, self._ratings.seq
+        await self._store.commit([])
+        while self._after < end:
+            entries = await self._store.history.ledger.entries(ratings.venue_id, self._after, _CHUNK)
+            if not entries:
+                raise OurFault(f"A ledger (venue {ratings.venue_id}) lacks entries {self._after + 1} to {end}.")
+            for entry in entries:
+                self._after = entry.seq
+                if entry.version is None or entry.other is None:
+                    continue
+                pair = (entry.version, entry.other)
+                (self.pairs.discard if entry.kind is Kind.UNLINK else self.pairs.add)(pair)
+
+    def cut(self, bot: int, at: int) -> list[Record]:
+        """Part this bot's versions from their family: who succeeded them succeeds what is older there."""
+        own, ratings = self._families.versions(bot), self._ratings
+        records: list[Record] = []
+        for version, other in sorted(pair for pair in self.pairs if len(own.intersection(pair)) == 1):
+            records += ratings.unlink(version, other, at).records
+            if other not in own:
+                continue
+            older = self._families.predecessor(version, {v for v in ratings.standings() if v < version})
+            if older is not None and (version, older) not in self.pairs:
+                self.pairs.add((version, older))
+                records += ratings.link(version, older, at).records
+        return records
+
+
+def _may_join(families: Families, bot: BotLogin, leader: int, names: dict[int, str]) -> None:
+    now = families.leader(bot.bot_id)
+    if now == leader != bot.bot_id:
+        raise Conflict(Code.LINKED, f"{bot.name} belongs to the family of {names[leader]} already.")
+    if now != bot.bot_id:
+        raise Conflict(
+            Code.LINKED,
+            f"{bot.name} belongs to the family of {names[now]}. First: cgos-server family unlink {bot.name}",
+        )
+    if leader == bot.bot_id:
+        raise Conflict(Code.ITSELF, f"{bot.name} leads that family itself: it cannot be linked to it.")
+    members = [names[member] for member in families.members(bot.bot_id)]
+    if members:
+        raise Conflict(
+            Code.LEADS,
+            f"{bot.name} leads a family of its own ({', '.join(members)}). Unlink its members first, or link "
+            f"{names[leader]} to {bot.name} instead.",
+        )
+
+
+def _neighbors(own: set[int], others: set[int]) -> tuple[int, int] | None:
+    """(successor, predecessor) by which these versions join those: versions are numbered as they came."""
+    if not own or not others:
+        return None
+    first = min(own)
+    older = max((version for version in others if version < first), default=None)
+    if older is not None:
+        return first, older
+    after = min(others)
+    return after, max(version for version in own if version < after)
+
+
+def _where(venues: list[str], done: str) -> str:
+    return f" Its versions are {done} in {', '.join(venues)}." if venues else ""
+
+
+COMMANDS: Final = (FamilyLink, FamilyUnlink)

@@ -1,0 +1,130 @@
+"""All commands, and how they travel: as JSON on the control socket and inside what is asked on somebody's behalf.
+
+Must not know: what a command does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any, Final, TypeVar, Union
+
+import msgspec
+
+from cgos_protocol.errors import Code, Refused
+from cgos_server.service.commands import (
+    accounts,
+    availability,
+    bots,
+    families,
+    games,
+    ownership,
+    ratings,
+    server,
+    sessions,
+    tokens,
+    webhooks,
+)
+from cgos_server.service.commands.context import CommandContext
+from cgos_server.service.commands.declaration import Command, Right
+from cgos_server.service.commands.surfaces import Surface
+
+A = TypeVar("A")
+S = TypeVar("S", bound=Surface)
+
+
+class OnBehalf(Command[Any], frozen=True, kw_only=True, tag="on behalf"):
+    """Perform `request` with the rights of whoever has this session or token, and no others.
+
+    :ivar credential: the session's or token's text
+    :ivar address: the person's
+    :ivar request: any other command as JSON; its `actor` is not believed
+    """
+
+    allowed = Right.NOBODY
+    audited = None
+
+    credential: str
+    address: str
+    request: msgspec.Raw
+
+    async def perform(self, context: CommandContext) -> Any:
+        """:class:`cgos_server.service.admin.Admin` looks at the rights and performs the command inside."""
+        raise NotImplementedError
+
+
+COMMANDS: Final[tuple[type[Command[Any]], ...]] = (
+    *sessions.COMMANDS,
+    *tokens.COMMANDS,
+    *webhooks.COMMANDS,
+    *ownership.COMMANDS,
+    *availability.COMMANDS,
+    *bots.COMMANDS,
+    *families.COMMANDS,
+    *games.COMMANDS,
+    *ratings.COMMANDS,
+    *server.COMMANDS,
+    *accounts.COMMANDS,
+    OnBehalf,
+)
+"""Every command once, in the order of the documentation."""
+
+
+def on(kind: type[S]) -> Iterator[tuple[type[Command[Any]], S]]:
+    """Every surface of one kind, with its command."""
+    return ((command, surface) for command in COMMANDS for surface in command.on(kind))
+
+
+class Refusal(msgspec.Struct, frozen=True, tag_field="is", tag="refused"):
+    """It was not done; see :class:`cgos_protocol.errors.Refused`."""
+
+    code: Code
+    sentence: str
+    retry_after_s: float | None = None
+
+
+class _Answered(msgspec.Struct, frozen=True, tag_field="is", tag="done"):
+    """It was done; `answer` is of the command's type of answer."""
+
+    answer: msgspec.Raw
+
+
+_COMMAND: Final[msgspec.json.Decoder[Any]] = msgspec.json.Decoder(Union[COMMANDS])  # noqa: UP007
+_ANSWER: Final[msgspec.json.Decoder[_Answered | Refusal]] = msgspec.json.Decoder(_Answered | Refusal)
+
+
+def decode(line: bytes) -> Command[Any]:
+    """A command as it came over the control socket. Raises msgspec.DecodeError."""
+    try:
+        command: Command[Any] = _COMMAND.decode(line)
+    except RecursionError as error:
+        raise msgspec.DecodeError("it is nested too deeply") from error
+    return command
+
+
+def answer_line(answer: Any) -> bytes:
+    """What a command answered, as it goes over the control socket."""
+    return msgspec.json.encode(_Answered(msgspec.Raw(msgspec.json.encode(answer))))
+
+
+async def ask(call: Callable[[bytes], Awaitable[bytes]], command: Command[A]) -> A:
+    """Have a running server perform `command`; `call` takes one line to its control socket and brings the answer.
+
+    :raises Refused: where the server refuses, or `call` does
+    """
+    return await _asked(call, command, command)
+
+
+async def ask_on_behalf(
+    call: Callable[[bytes], Awaitable[bytes]], command: Command[A], credential: str, address: str
+) -> A:
+    """As :func:`ask`, with the rights of whoever has this session or token."""
+    inner = msgspec.Raw(msgspec.json.encode(command))
+    return await _asked(call, OnBehalf(credential=credential, address=address, request=inner), command)
+
+
+async def _asked(call: Callable[[bytes], Awaitable[bytes]], line: Command[Any], command: Command[A]) -> A:
+    response = _ANSWER.decode(await call(msgspec.json.encode(line)))
+    if isinstance(response, Refusal):
+        raise Refused.of(response.code, response.sentence, response.retry_after_s)
+    answer: A = msgspec.json.decode(response.answer, type=command.answer())
+    return answer

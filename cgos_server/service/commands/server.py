@@ -1,0 +1,85 @@
+"""What operators have the running server do: say how it is, read its configuration, end.
+
+Must not know: how it does it.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from cgos_protocol.api.people import Done, Reloaded
+from cgos_server.service.commands.context import CommandContext
+from cgos_server.service.commands.declaration import Command, Right
+from cgos_server.service.commands.surfaces import ApiRoute, CommandLine, PageForm
+from cgos_server.service.control import ServerStatus
+
+DRAIN: Final = "drain"
+"""What is typed before the server is sent to its end."""
+
+
+class StatusRequest(Command[ServerStatus], frozen=True, kw_only=True, tag="status"):
+    """The live server."""
+
+    allowed = Right.OPERATOR
+    audited = None
+    live = True
+    surfaces = (
+        CommandLine("status", "What the running server does now: venues, games, bots.", server_only=True),
+        ApiRoute("admin_status", "GET", "/admin/status"),
+    )
+
+    async def perform(self, context: CommandContext) -> ServerStatus:
+        return context.server.status()
+
+
+class Drain(Command[Done], frozen=True, kw_only=True, tag="drain"):
+    """End the running server in good order."""
+
+    allowed = Right.OPERATOR
+    audited = None
+    live = True
+    surfaces = (
+        CommandLine(
+            "drain",
+            "End the running server in good order.\n\n"
+            "No new game begins; it stops when the running ones have ended or the limit is reached.",
+            server_only=True,
+        ),
+        ApiRoute("drain_server", "POST", "/admin/drain"),
+        PageForm(
+            "/admin",
+            "No new game will begin, and the server ENDS when the running ones have ended. These pages end with it. "
+            "Whoever manages the machine has to start it again.",
+            typed=DRAIN,
+        ),
+    )
+
+    async def perform(self, context: CommandContext) -> Done:
+        context.server.drain()
+        return Done(sentence="No new game begins; the server stops when the running ones have ended.")
+
+
+class Reload(Command[Reloaded], frozen=True, kw_only=True, tag="reload"):
+    """Read the configuration again."""
+
+    allowed = Right.OPERATOR
+    live = True
+    audited = ("changes",)
+    surfaces = (
+        CommandLine(
+            "reload",
+            "Have the running server read its configuration again.\n\n"
+            "What concerns pairing holds from then on; it says what else has changed and needs a restart. With a "
+            "fault in the configuration nothing changes.",
+        ),
+        ApiRoute("reload", "POST", "/admin/reload"),
+        PageForm("/admin", "The configuration will be read again; what concerns pairing holds from then on."),
+    )
+
+    async def perform(self, context: CommandContext) -> Reloaded:
+        changes = await context.server.reload()
+        await context.commit(self, "configuration", [], changes=" ".join(changes))
+        return Reloaded(changes=changes)
+
+
+COMMANDS: Final = (StatusRequest, Drain, Reload)

@@ -1,0 +1,99 @@
+"""Where a command can be given: the command line, a route of the API, a form of a page, an operator's line.
+
+Values only; `cli`, `web` and `runtime` make of them what people meet. A command has no surface that it does not name.
+Must not know: single commands, click, HTTP.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from cgos_protocol.api.route import Limit
+
+
+class _Line(msgspec.Struct, frozen=True):
+    name: str
+    help: str
+
+
+class CommandLine(_Line, frozen=True, kw_only=True):
+    """A command of `cgos-server`. Required fields without a sentence of their own are arguments, others options.
+
+    :ivar name: with its group, such as ``bot disable``
+    :ivar help: what its help says
+    :ivar arguments: the arguments in their order, where that is not the fields' order
+    :ivar server_only: True where only the running server is asked, and the database's lock is not tried
+    :ivar by_hand: True where `cli` writes its options itself
+    """
+
+    arguments: tuple[str, ...] = ()
+    server_only: bool = False
+    by_hand: bool = False
+
+
+class _Place(msgspec.Struct, frozen=True):
+    id: str
+    method: Literal["GET", "POST", "PUT", "DELETE"]
+    path: str
+
+
+class ApiRoute(_Place, frozen=True, kw_only=True):
+    """A route of the API. What stands neither in the path nor is known to the server stands in the body.
+
+    :ivar id: its name, unique
+    :ivar path: under the API's prefix, its parameters in braces
+    :ivar body: the name of the body's type
+    :ivar body_says: what the body's description says
+    :ivar summary: one sentence; empty: the first of the command's docstring
+    :ivar about: what people should know besides, in Markdown
+    :ivar required: fields that a body must have although the command has a default
+    :ivar named: parameter of the path -> field, where they are called differently
+    """
+
+    body: str = ""
+    body_says: str = ""
+    summary: str = ""
+    about: str = ""
+    status: int = 200
+    limit: Limit = Limit.REQUESTS
+    required: tuple[str, ...] = ()
+    named: Mapping[str, str] = {}
+
+
+class _Form(msgspec.Struct, frozen=True):
+    page: str
+    warning: str | Callable[[Mapping[str, str]], str] = ""
+
+
+class PageForm(_Form, frozen=True, kw_only=True):
+    """A form of a page.
+
+    :ivar page: the page's address
+    :ivar warning: what is asked before it is done, made of what was written (field -> text); a text has the fields in
+        braces; empty where it is done at once
+    :ivar fields: those that the form has; None: all
+    :ivar fixed: fields whose value is always the same
+    :ivar needed: texts that must not be empty although the command has a default
+    :ivar typed: a word that must be typed before it is done
+    """
+
+    fields: tuple[str, ...] | None = None
+    fixed: Mapping[str, str] = {}
+    needed: tuple[str, ...] = ()
+    typed: str = ""
+
+    def ask(self, written: Mapping[str, str]) -> str:
+        """The warning for what was written."""
+        return self.warning.format_map(written) if isinstance(self.warning, str) else self.warning(written)
+
+
+class OperatorLine(msgspec.Struct, frozen=True):
+    """A line of operators on a CGOS port: the command of :mod:`cgos_protocol.lines.admin` that it becomes."""
+
+    line: type
+
+
+Surface: TypeAlias = CommandLine | ApiRoute | PageForm | OperatorLine
