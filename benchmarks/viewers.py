@@ -31,6 +31,8 @@ from cgos_server.net.wire import ConnectionContext
 from cgos_server.observability.metrics import Metrics
 from cgos_server.runtime.bus import Bus
 from cgos_server.runtime.gallery import Gallery
+from cgos_server.runtime.live_game import VenueContext
+from cgos_server.runtime.roster import Roster
 
 AT = 1_700_000_000.0
 
@@ -103,10 +105,12 @@ class Hall:
         )
         keeper = LoopTime(loop, clock)
         store: Any = NoGames()
-        live: Any = self.games
-        self.gallery = Gallery(
-            venue=venue, store=store, bus=self.bus, time=keeper, games=lambda: (), game=live.get, spawn=self._spawn
+        nobody: Any = None
+        context = VenueContext(
+            venue=venue, store=store, time=keeper, bus=self.bus, rater=nobody, meter=nobody, spawn=self._spawn
         )
+        self.roster = Roster({}, nobody)
+        self.gallery = Gallery(context, self.roster)
         limits = SocketLimits(
             connections=10**6,
             connections_per_address=10**6,
@@ -114,7 +118,6 @@ class Hall:
             outbox=1 << 20,
             ignored_per_minute=10**6,
         )
-        nobody: Any = None
         numbers = iter(range(1, 10**9))
         context = ConnectionContext(
             reception=nobody,
@@ -211,6 +214,8 @@ def _bare(hall: Hall, data: bytes) -> float:
 async def _measure(loop: asyncio.AbstractEventLoop, clock: PollClock, viewers: int, games: int) -> dict[str, Any]:
     hall = Hall(loop, clock, games)
     await hall.gallery.open()
+    games_now: Any = hall.games
+    hall.roster.running = games_now
     for number in range(1, games + 1):
         hall.begin(number)
     await hall.enter(viewers)

@@ -28,6 +28,7 @@ from cgos_server.net.websocket_port import WsPort, WsSettings
 from cgos_server.net.wire import ConnectionContext, Ending
 from cgos_server.observability.metrics import Metrics
 from cgos_server.observability.transcripts import Transcripts
+from cgos_server.runtime.live_control import Addresses
 from cgos_server.runtime.live_venue import LiveVenue
 
 log = structlog.get_logger(__name__)
@@ -37,13 +38,21 @@ class Listeners:
     """One a server.
 
     :param transcripts: takes down what is said; None where nothing is kept
-    :ivar ws_url: where `cgos.v2` is spoken, `health_url`: where health and metrics are; empty while nothing listens
-    :ivar ws_port: the port of `ws_url`, 0 while nothing listens
+    :param addresses: learns where they are
+    :ivar ws_port: where `cgos.v2` is spoken, 0 while nothing listens
     """
 
-    def __init__(self, config: Config, time: Timekeeper, metrics: Metrics, transcripts: Transcripts | None) -> None:
-        self.ws_url = self.health_url = ""
+    def __init__(
+        self,
+        config: Config,
+        time: Timekeeper,
+        *,
+        metrics: Metrics,
+        transcripts: Transcripts | None,
+        addresses: Addresses,
+    ) -> None:
         self.ws_port = 0
+        self._addresses = addresses
         self._config = config
         self._time = time
         self._metrics = metrics
@@ -68,7 +77,7 @@ class Listeners:
             venue = venues[config.name]
             sock = self.bind(settings.bots_host, config.port, f"venue {config.name}")
             door = ConnectionContext(
-                reception=venue.lobby,
+                reception=venue.arrivals,
                 gallery=venue.gallery,
                 time=self._time,
                 limits=self._limits,
@@ -118,14 +127,14 @@ class Listeners:
             transcripts=self._transcripts,
         )
         sock = self.bind(config.host, config.port, "the WebSocket port")
-        self.ws_url, self.ws_port = url_of(sock, config.host, "ws"), sock.getsockname()[1]
+        self._addresses.websocket, self.ws_port = url_of(sock, config.host, "ws"), sock.getsockname()[1]
         return await listen_ws(port, sock, self._config.listen.backlog)
 
     def health(self, probes: Mapping[str, Probe], registry: CollectorRegistry) -> HttpListener:
         """Where health and metrics are told."""
         settings = self._config.health
         sock = self.bind(settings.host, settings.port, "health and metrics")
-        self.health_url = url_of(sock, settings.host)
+        self._addresses.health = url_of(sock, settings.host)
         return HttpListener(health_app(probes, registry), sock)
 
     def bind(self, host: str, port: int, whose: str) -> socket.socket:

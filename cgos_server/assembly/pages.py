@@ -6,17 +6,14 @@ from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from typing import Final
 
-import structlog
-
+from cgos_server.assembly.foundations import Foundations
 from cgos_server.assembly.listeners import Listeners, url_of
 from cgos_server.config import Config
 from cgos_server.config.schema import WebMode
 from cgos_server.net.http import HttpListener
 from cgos_server.net.listening import until_free
-from cgos_server.net.loop import Timekeeper
-from cgos_server.observability.metrics import Metrics
-from cgos_server.runtime.bus import Bus
 from cgos_server.runtime.fact_pipe import KINDS, FactPipe
+from cgos_server.runtime.live_control import Addresses
 from cgos_server.runtime.live_venue import LiveVenue
 from cgos_server.runtime.web_process import WebProcess
 from cgos_server.storage.history import History
@@ -26,8 +23,6 @@ from cgos_server.web.remembering import REMEMBER_S
 from cgos_server.web.settings import VenueSettings, WebSettings
 from cgos_server.web.site import Call, Work
 
-log = structlog.get_logger(__name__)
-
 PORT_PATIENCE_S: Final = 5.0
 """How long the web process of a server that was just killed may keep the port of the pages."""
 
@@ -35,15 +30,13 @@ PORT_PATIENCE_S: Final = 5.0
 class Pages:
     """The pages of one server.
 
-    :ivar url: where they are; empty where they are switched off, and before :meth:`open`
+    :param addresses: learns where they are
     """
 
-    def __init__(self, config: Config, time: Timekeeper, metrics: Metrics, bus: Bus) -> None:
-        self.url = ""
+    def __init__(self, config: Config, base: Foundations, addresses: Addresses) -> None:
         self._config = config
-        self._time = time
-        self._metrics = metrics
-        self._bus = bus
+        self._base = base
+        self._addresses = addresses
         self._listener: WebProcess | HttpListener | None = None
 
     async def open(
@@ -57,23 +50,22 @@ class Pages:
         if settings.mode is WebMode.OFF:
             return []
         sock = await until_free(lambda: listeners.bind(settings.host, settings.port, "the pages"), PORT_PATIENCE_S)
-        self.url = url_of(sock, settings.host)
+        self._addresses.web = url_of(sock, settings.host)
         server = self._config.server
         shown = self._settings(listeners.ws_port, venues)
         if settings.mode is WebMode.INLINE:
             history = await stack.enter_async_context(History(server.location))
             pages = create_app(history, shown, call=answer, data=server.data, remember_s=REMEMBER_S)
             for kind in KINDS:
-                self._bus.subscribe(kind, pages.heard)
+                self._base.bus.subscribe(kind, pages.heard)
             inline = self._listener = HttpListener(pages, sock)
             return [inline.run, pages.run]
         process = self._listener = WebProcess(
             command(server.data, shown, server.log_format.value, server.log_level.value),
             sock,
             environment(server.database),
-            log=log,
-            restarted=self._metrics.web_restarted,
-            telling=FactPipe(self._bus, self._time, dropped=self._metrics.facts_dropped),
+            restarted=self._base.metrics.web_restarted,
+            pipe_user=FactPipe(self._base.bus, self._base.time, dropped=self._base.metrics.facts_dropped),
         )
         return [process.run]
 

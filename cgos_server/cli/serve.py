@@ -55,8 +55,9 @@ def _greet(app: App) -> None:
     """Where to go, for the person who started this."""
     for name, venue in app.venues.items():
         click.echo(f"venue {name}: bots connect to port {venue.port}", err=True)
-    if app.ws_url:
-        click.echo(f"all venues by WebSocket (cgos.v2): {app.ws_url}", err=True)
-    if app.web_url:
-        click.echo(f"pages: {app.web_url}", err=True)
-    click.echo(f"health and metrics: {app.health_url}/readyz {app.health_url}/metrics", err=True)
+    addresses = app.addresses
+    if addresses.websocket:
+        click.echo(f"all venues by WebSocket (cgos.v2): {addresses.websocket}", err=True)
+    if addresses.web:
+        click.echo(f"pages: {addresses.web}", err=True)
+    click.echo(f"health and metrics: {addresses.health}/readyz {addresses.health}/metrics", err=True)

@@ -23,13 +23,14 @@ from cgos_server.core.pairing.entropy import result_bits
 from cgos_server.core.pairing.fairness import Colors, colors
 from cgos_server.core.pairing.memory import Memory
 from cgos_server.core.venue import terms_of
-from cgos_server.runtime.live_game import Desk, LiveGame, Side
+from cgos_server.runtime.live_game import LiveGame, Side, VenueContext, move_added
 from cgos_server.runtime.lobby import Lobby
 from cgos_server.runtime.openings import Openings
 from cgos_server.runtime.player import Player
+from cgos_server.runtime.roster import Roster
 from cgos_server.service.ids import Ids
 from cgos_server.storage.reading.stored import StoredMove
-from cgos_server.storage.records import GameAdded, MoveAdded, PairingAdded, Record
+from cgos_server.storage.records import GameAdded, PairingAdded, Record
 
 log = structlog.get_logger(__name__)
 
@@ -44,7 +45,7 @@ class Prepared(NamedTuple):
     records: list[Record]
 
 
-class Beginner:
+class GameStarter:
     """Of one venue.
 
     :param paces: version -> its pace now; see :class:`cgos_server.core.pairing.base.Candidate`
@@ -52,14 +53,16 @@ class Beginner:
 
     def __init__(
         self,
-        desk: Desk,
+        context: VenueContext,
+        roster: Roster,
         lobby: Lobby,
         ids: Ids,
         memory: Memory,
         openings: Openings,
         paces: Callable[[], Mapping[int, float]],
     ) -> None:
-        self._desk = desk
+        self._context = context
+        self._roster = roster
         self._lobby = lobby
         self._ids = ids
         self._memory = memory
@@ -88,22 +91,22 @@ class Beginner:
 
     def begin(self, prepared: Sequence[Prepared], at: int) -> None:
         """They are committed: bring the players to their boards, a few at a time. `at`: when, in Unix ms."""
-        desk = self._desk
+        context = self._context
         paces = self._paces()
         for game, _ in prepared[:SLICE]:
             black, white = game.sides
             self._memory.began(black.version, white.version, paces)
             if game.opening:
                 self._openings.began(black.version, white.version, game.opening, at)
-            now = desk.time.now()
+            now = context.time.now()
             for side in game.sides:
-                desk.meter.waited(now - self._lobby.player(side.version).ready_since)
+                context.meter.waited(now - self._roster.player(side.version).ready_since)
             self._lobby.began(game)
-            desk.meter.started()
-            log.debug("game began", game=game.id, venue=desk.venue.name, black=black.name, white=white.name)
-            desk.bus.publish(
+            context.meter.started()
+            log.debug("game began", game=game.id, venue=context.venue.name, black=black.name, white=white.name)
+            context.bus.publish(
                 GameStarted(
-                    venue=desk.venue.name,
+                    venue=context.venue.name,
                     game=game.id,
                     black=black.name,
                     white=white.name,
@@ -113,24 +116,18 @@ class Beginner:
                 )
             )
         if rest := prepared[SLICE:]:
-            desk.time.call_at(desk.time.now(), self.begin, rest, at)
+            context.time.call_at(context.time.now(), self.begin, rest, at)
 
     def submit(self, records: list[Record], prepared: Sequence[Prepared], at: int) -> None:
         """Commit `records` and the games, and begin them then."""
         for one in prepared:
             records += one.records
-        self._desk.store.submit(records, partial(self.begin, prepared, at))
+        self._context.store.submit(records, partial(self.begin, prepared, at))
 
     def _paired(
-        self,
-        round_id: int,
-        pair: Pair,
-        chosen: Colors,
-        players: Mapping[int, Player],
-        at: int,
-        opening: Opening | None,
+        self, round_id: int, pair: Pair, chosen: Colors, players: Mapping[int, Player], at: int, opening: Opening | None
     ) -> Prepared:
-        terms = terms_of(self._desk.venue)
+        terms = terms_of(self._context.venue)
         moves = [] if opening is None else [StoredMove(move, clock) for move, clock in opening.stored(terms)]
         name = "" if opening is None else opening.name
         detail = dict(pair.detail) | self._seen(pair, chosen)
@@ -145,7 +142,16 @@ class Beginner:
             opening=name,
         )
         records.insert(
-            1, PairingAdded(game.id, round_id, pair.high, pair.low, pair.reason, chosen.why, json.dumps(detail))
+            1,
+            PairingAdded(
+                game_id=game.id,
+                round_id=round_id,
+                high_id=pair.high,
+                low_id=pair.low,
+                reason=pair.reason,
+                colors=chosen.why,
+                detail=json.dumps(detail),
+            ),
         )
         return Prepared(game, records)
 
@@ -160,13 +166,13 @@ class Beginner:
         why: str,
         opening: str,
     ) -> Prepared:
-        desk = self._desk
+        context = self._context
         first, second = (
-            Side(player.version, player.name, desk.rater.label(player.version)) for player in (black, white)
+            Side(player.version, player.name, context.rater.label(player.version)) for player in (black, white)
         )
         game = LiveGame(
             game_id=self._ids.game(),
-            desk=desk,
+            context=context,
             referee=Referee(terms),
             black=first,
             white=second,
@@ -178,19 +184,22 @@ class Beginner:
             game.continues(moves)
         records: list[Record] = [
             GameAdded(
-                game.id,
-                desk.venue.id,
-                round_id,
-                black.version,
-                white.version,
-                first.label,
-                second.label,
-                encode_terms(terms),
-                "",
-                at,
-                opening,
+                id=game.id,
+                venue_id=context.venue.id,
+                round_id=round_id,
+                black_id=black.version,
+                white_id=white.version,
+                black_label=first.label,
+                white_label=second.label,
+                terms=encode_terms(terms),
+                start="",
+                started_at=at,
+                opening=opening,
             ),
-            *(MoveAdded(game.id, ply, move.move, *move.clock, 0, at) for ply, move in enumerate(moves, 1)),
+            *(
+                move_added(game.id, ply, move.move, clock=move.clock, used=0, at=at)
+                for ply, move in enumerate(moves, 1)
+            ),
         ]
         return Prepared(game, records)
 
@@ -200,7 +209,7 @@ class Beginner:
     def _seen(self, pair: Pair, chosen: Colors) -> dict[str, Any]:
         """For the record: what the colors were decided by, and what was expected of the game."""
         high, low, memory = pair.high, pair.low, self._memory
-        outcome = self._desk.rater.ratings.predict(chosen.black, chosen.white)
+        outcome = self._context.rater.ratings.predict(chosen.black, chosen.white)
         expected = outcome.score if chosen.black == high else 1.0 - outcome.score
         return {
             "as_black": [memory.as_black(high, low), memory.as_black(low, high)],

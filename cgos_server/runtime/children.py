@@ -50,7 +50,7 @@ class Child:
     async def _do(self, task: Callable[[], T], limit_s: float) -> T:
         try:
             async with asyncio.timeout(limit_s):
-                found, problem = await asyncio.get_running_loop().run_in_executor(self._thread, self._talk, task)
+                answer, problem = await asyncio.get_running_loop().run_in_executor(self._thread, self._talk, task)
         except asyncio.CancelledError:
             self._kill()  # the thread is let go by the end of the child's answers
             raise
@@ -63,7 +63,7 @@ class Child:
             raise ChildFailed(f"could not be asked for or understood: {error!r}") from error
         if problem:
             raise ChildFailed(f"failed: {problem}")
-        result: T = found
+        result: T = answer
         return result
 
     def close(self) -> None:

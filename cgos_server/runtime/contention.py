@@ -13,6 +13,7 @@ from cgos_protocol.errors import Code, Conflict, Refused
 from cgos_protocol.session import PlayerSession
 from cgos_server.net.loop import Timekeeper
 from cgos_server.runtime.player import Player
+from cgos_server.service.standing import Hold
 
 PATIENCE_US = 60_000_000
 """How long an answer may be overdue, or a proxied connection silent, before it gives way."""
@@ -32,7 +33,7 @@ class _Attempts:
         self.until = 0
 
 
-class Contention:
+class DuplicateLogin:
     """One a venue.
 
     :param ready_limit: microseconds that a bot has for `ready`
@@ -46,7 +47,7 @@ class Contention:
     def overdue(self, player: Player, session: PlayerSession) -> bool:
         """True where the connection has owed a word, or anything at all, for too long."""
         now = self._time.now()
-        if player.owing and now > player.since + self._ready_limit + PATIENCE_US:
+        if player.has(Hold.OWES_READY) and now > player.since + self._ready_limit + PATIENCE_US:
             return True
         # By WebSocket a library answers pings for a bot that hangs: only what the bot itself says counts (PlayerSeat).
         silent = not session.says_ready or session.heard <= player.flagged

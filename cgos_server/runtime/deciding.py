@@ -9,7 +9,6 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping
 from functools import partial
-from types import TracebackType
 from typing import Any, NamedTuple, Protocol
 
 from cgos_protocol.errors import OurFault
@@ -33,7 +32,7 @@ class Decided(NamedTuple):
     inputs: str
 
 
-class Deciding(Protocol):
+class PairingExecutor(Protocol):
     """Whoever decides acts of pairing."""
 
     async def decide(self, method: str, options: Mapping[str, Any], act: Act, seed: int) -> Decided:
@@ -48,25 +47,21 @@ def decide(method: str, options: Mapping[str, Any], act: Act, seed: int) -> Deci
 
 
 class PairingProcess:
-    """Decides small acts itself and gives the others to its child. Use it as a context manager."""
+    """Decides small acts itself and gives the others to its child."""
 
     def __init__(self, limit_s: float = LIMIT_S) -> None:
         self._child = Child("pairing")
         self._limit_s = limit_s
 
-    def __enter__(self) -> PairingProcess:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """End whatever it computes."""
         self._child.close()
 
     async def decide(self, method: str, options: Mapping[str, Any], act: Act, seed: int) -> Decided:
-        """See :class:`Deciding`."""
+        """See :class:`PairingExecutor`."""
         if len(act.candidates) <= MOST_INLINE:
             return decide(method, options, act, seed)
         try:
-            return await self._child.do(partial(decide, method, dict(options), act, seed), self._limit_s)
+            return await self._child.do(partial(decide, method, dict(options), act=act, seed=seed), self._limit_s)
         except ChildFailed as error:
             raise OurFault(f"An act of pairing {error}") from error

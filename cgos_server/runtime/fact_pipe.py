@@ -46,12 +46,7 @@ class FactPipe:
     """
 
     def __init__(
-        self,
-        bus: FactBus,
-        time: Timekeeper,
-        *,
-        buffer: int = BUFFER,
-        dropped: Callable[[int], None] = lambda _: None,
+        self, bus: FactBus, time: Timekeeper, *, buffer: int = BUFFER, dropped: Callable[[int], None] = lambda _: None
     ) -> None:
         self._bus = bus
         self._time = time

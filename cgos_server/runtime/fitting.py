@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from types import TracebackType
 from typing import Any, Protocol
 
 from cgos_protocol.errors import OurFault
@@ -23,7 +22,7 @@ class FitFailed(OurFault):
     """A refit could not be computed; the ratings go on without it."""
 
 
-class Fitting(Protocol):
+class RefitExecutor(Protocol):
     """Whoever computes refits."""
 
     async def refit(self, system: Refitting, job: Any, cold: bool) -> Fit:
@@ -31,23 +30,19 @@ class Fitting(Protocol):
 
 
 class FitProcesses:
-    """The children. Use it as a context manager."""
+    """The children."""
 
     def __init__(self, command: Sequence[str] = COMMAND, limit_s: float = LIMIT_S) -> None:
         self._warm, self._cold = (Child(name, command) for name in ("warm-refit", "cold-refit"))
         self._limit_s = limit_s
 
-    def __enter__(self) -> FitProcesses:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """End whatever it computes."""
         self._warm.close()
         self._cold.close()
 
     async def refit(self, system: Refitting, job: Any, cold: bool) -> Fit:
-        """See :class:`Fitting`."""
+        """See :class:`RefitExecutor`."""
         child = self._cold if cold else self._warm
         try:
             return await child.do(partial(system.refit, job), self._limit_s)

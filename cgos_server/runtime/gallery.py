@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Coroutine, Iterable
 from typing import Any, Final
 
 import msgspec
@@ -20,18 +19,15 @@ import structlog
 from cgos_protocol.errors import CgosError
 from cgos_protocol.facts import BotArrived, BotLeft, Fact, GameEnded, GameStarted, RatingChanged
 from cgos_protocol.session import ListedGame, ShownGame, Spectator
-from cgos_server.core.venue import Venue
-from cgos_server.net.loop import Timekeeper
-from cgos_server.runtime.bus import FactBus
-from cgos_server.runtime.live_game import LiveGame
+from cgos_server.runtime.live_game import LiveGame, VenueContext
+from cgos_server.runtime.roster import Roster
 from cgos_server.runtime.telling import stored_over, stored_setup
 from cgos_server.storage.reading.stored import StoredGame
-from cgos_server.storage.store import Store
 
 log = structlog.get_logger(__name__)
 
 PERIOD_S: Final = 0.1
-"""Between two turns of telling."""
+"""Between two turns of delivery."""
 
 SLICE: Final = 50
 """Spectators served before the loop gets a turn."""
@@ -81,23 +77,12 @@ class _Place:
     :ivar at: number of the next fact
     :ivar picture: a picture is due, whatever was missed
     :ivar wanted: archived games to be looked up, each with the move after which they are to be shown
-    :ivar found: the one that was looked up last, until it is shown
-    :ivar reading: one is being looked up, or `found`
+    :ivar answer: the one that was looked up last, until it is shown
+    :ivar reading: one is being looked up, or `answer`
     :ivar stuck: since when it has no room for what it is owed, or None
     """
 
-    __slots__ = (
-        "at",
-        "everything",
-        "followed",
-        "found",
-        "gone",
-        "picture",
-        "reading",
-        "spectator",
-        "stuck",
-        "wanted",
-    )
+    __slots__ = ("answer", "at", "everything", "followed", "gone", "picture", "reading", "spectator", "stuck", "wanted")
 
     def __init__(self, spectator: Spectator, at: int) -> None:
         self.spectator = spectator
@@ -105,38 +90,22 @@ class _Place:
         self.everything = self.picture = self.reading = self.gone = False
         self.followed: dict[int, _Followed] = {}
         self.wanted: dict[int, int] = {}
-        self.found: tuple[int, ShownGame | None, int] | None = None
+        self.answer: tuple[int, ShownGame | None, int] | None = None
         self.stuck: int | None = None
 
 
 class Gallery:
-    """Implements :class:`~cgos_protocol.session.Gallery`.
+    """Implements :class:`~cgos_protocol.session.Gallery`."""
 
-    :param games: the venue's running games
-    :param game: one of them by its number, or None
-    :param spawn: starts a coroutine in the server's task group
-    """
-
-    def __init__(
-        self,
-        venue: Venue,
-        store: Store,
-        bus: FactBus,
-        time: Timekeeper,
-        games: Callable[[], Iterable[LiveGame]],
-        game: Callable[[int], LiveGame | None],
-        spawn: Callable[[Coroutine[Any, Any, None]], None],
-    ) -> None:
-        self.size = venue.rules.size
-        self.komi2 = venue.rules.komi2
-        self._venue = venue
-        self._delay = venue.delay
-        self._store = store
-        self._bus = bus
-        self._time = time
-        self._games = games
-        self._game = game
-        self._spawn = spawn
+    def __init__(self, context: VenueContext, roster: Roster) -> None:
+        self.size = context.venue.rules.size
+        self.komi2 = context.venue.rules.komi2
+        self._context = context
+        self._roster = roster
+        self._venue = context.venue
+        self._delay = context.venue.delay
+        self._store = context.store
+        self._time = context.time
         self._recent: deque[ListedGame] = deque(maxlen=RECENT)
         self._running: dict[int, ListedGame] = {}
         self._picture: list[ListedGame] | None = None
@@ -149,7 +118,7 @@ class Gallery:
         """Take note of the past and of the games that run already; before anybody enters. Raises StoreError."""
         for stored in await self._store.history.games.recent(self._venue.id, RECENT):
             self._recent.append(listed_game(stored, self.size, self.komi2))
-        for game in self._games():
+        for game in self._roster.games():
             black, white = game.sides
             self._running[game.id] = self._running_game(
                 game.id,
@@ -160,7 +129,7 @@ class Gallery:
                 white_label=white.label,
             )
         for kind in _FACTS:
-            self._bus.subscribe(kind, self._happened)
+            self._context.bus.subscribe(kind, self._happened)
 
     async def run(self) -> None:
         """Tell everybody what is new, for ever."""
@@ -193,7 +162,7 @@ class Gallery:
         followed = place.followed.pop(game, None)
         if followed is None and len(place.followed) + len(place.wanted) >= WATCHED_MAX:
             return f"You watch {WATCHED_MAX} games at once, which is the most there is room for. Please wait."
-        live = self._game(game)
+        live = self._roster.game(game)
         if live is not None:
             place.followed[game] = _Followed(live, since)
         else:
@@ -309,7 +278,7 @@ class Gallery:
     def _owed(self, place: _Place) -> bool:
         return (
             (place.everything and (place.picture or place.at < self._next))
-            or place.found is not None
+            or place.answer is not None
             or any(
                 followed.due or followed.ply < self._shown(followed.game) or followed.game.over is not None
                 for followed in place.followed.values()
@@ -336,9 +305,9 @@ class Gallery:
         return place.spectator.has_room
 
     def _tell_found(self, place: _Place) -> bool:
-        if place.found is not None:
-            place.spectator.shown(*place.found)
-            place.found = None
+        if place.answer is not None:
+            place.spectator.shown(*place.answer)
+            place.answer = None
             place.reading = False
             self._look_up(place)
         return place.spectator.has_room
@@ -381,7 +350,7 @@ class Gallery:
     def _look_up(self, place: _Place) -> None:
         if place.wanted and not place.reading and not place.gone:
             place.reading = True
-            self._spawn(self._read(place))
+            self._context.spawn(self._read(place))
 
     async def _read(self, place: _Place) -> None:
         """Look up the next game that the spectator wants: one at a time, and no other until it has been shown."""
@@ -392,11 +361,11 @@ class Gallery:
             since = place.wanted.pop(number, None)
             if since is None:
                 continue  # it has left, or does not want it any more
-            live = self._game(number)
+            live = self._roster.game(number)
             if live is not None:  # it has just begun
                 place.followed[number] = _Followed(live, since)
                 continue
-            place.found = (number, shown, since)
+            place.answer = (number, shown, since)
             return
         place.reading = False
 

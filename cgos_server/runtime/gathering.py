@@ -17,9 +17,8 @@ from cgos_server.core.pairing.memory import Memory
 from cgos_server.core.pairing.optimal import MOST_EXACT
 from cgos_server.core.venue import Policy
 from cgos_server.net.loop import Timekeeper
-from cgos_server.runtime.lobby import Lobby
 from cgos_server.runtime.player import Player
-from cgos_server.service.families import Families
+from cgos_server.runtime.roster import Roster
 from cgos_server.service.ratings import VenueRatings
 
 SLICE = 32
@@ -35,7 +34,7 @@ _BETWEEN_US = 1_000_000
 """About how long it takes from one game to the next besides waiting."""
 
 
-class Gatherer:
+class CandidateCollector:
     """Of one venue.
 
     :ivar memory: what the matchmaker remembers of the games so far
@@ -43,13 +42,11 @@ class Gatherer:
     :ivar number: of the latest act of pairing
     """
 
-    def __init__(
-        self, lobby: Lobby, ratings: VenueRatings, memory: Memory, families: Families, time: Timekeeper, number: int
-    ) -> None:
+    def __init__(self, roster: Roster, ratings: VenueRatings, memory: Memory, time: Timekeeper, number: int) -> None:
         self.memory = memory
-        self.families = families
+        self.families = roster.families
         self.number = number
-        self._lobby = lobby
+        self._roster = roster
         self._ratings = ratings
         self._time = time
         self._lengths: deque[int] = deque()
@@ -67,7 +64,7 @@ class Gatherer:
             candidates.append(self._candidate(player, by_name, paces))
             if at % SLICE == 0:
                 await asyncio.sleep(0)
-        pool = sum(player.awaited for player in self._lobby.players.values())
+        pool = sum(player.awaited for player in self._roster.players.values())
         act = Act(
             candidates=candidates, meetings=(), knowledge=None, policy=policy, connected=pool, flow=self._flow(pool)
         )
@@ -81,12 +78,12 @@ class Gatherer:
         fields = array("q")
         looked = 0
         for version in sorted(present):
-            found = memory.met(version, present)
+            pairs = memory.met(version, present)
             # Whom only the other remembers comes when it is the other's turn.
-            own = [pair for pair in found if pair[0] == version or not memory.remembers(pair[0], version)]
+            own = [pair for pair in pairs if pair[0] == version or not memory.remembers(pair[0], version)]
             for pair in sorted(own):
                 fields.extend(memory.meeting(*pair))
-            looked += len(found) + len(own) * 4
+            looked += len(pairs) + len(own) * 4
             if looked > _LOOKS:
                 looked = 0
                 await asyncio.sleep(0)
@@ -94,20 +91,18 @@ class Gatherer:
 
     def paces(self) -> dict[int, float]:
         """How slow each signed-in version plays among them all."""
-        return self.memory.paces(
-            player.version for player in self._lobby.players.values() if player.session is not None
-        )
+        return self.memory.paces(player.version for player in self._roster.here())
 
     def ended(self, length: int) -> None:
         """A game has ended that took so many microseconds."""
         self._lengths.append(length + _BETWEEN_US)
-        while len(self._lengths) > max(_LENGTHS, 2 * self._lobby.connected):
+        while len(self._lengths) > max(_LENGTHS, 2 * self._roster.connected):
             self._lengths.popleft()
 
     def decided(self, paired: Sequence[int], sat_out: Sequence[int]) -> None:
         """An act is over: these play, those were ready and do not. An act that pairs nobody passes nobody over."""
         self.number += 1
-        players = self._lobby.players
+        players = self._roster.players
         gone = [version for version in self._sat_out if version not in players or players[version].session is None]
         for version in (*paired, *gone):
             self._sat_out.pop(version, None)
@@ -154,8 +149,8 @@ class Gatherer:
         snapshot = None if wide else self._ratings.together([player.version for player in players])
         if snapshot is None:
             return None
-        found = snapshot.compute() if len(players) <= SLICE else await asyncio.to_thread(snapshot.compute)
-        return Knowledge(found.covariance, found.gram)
+        known = snapshot.compute() if len(players) <= SLICE else await asyncio.to_thread(snapshot.compute)
+        return Knowledge(known.covariance, known.gram)
 
     def _flow(self, pool: int) -> float:
         """Versions that become free a second while all of the pool play (Little 1961); 0 where it is not known."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from cgos_server.net import collector
 from cgos_server.net.loop import Timekeeper
 from cgos_server.observability.metrics import Meter
-from cgos_server.runtime.lobby import Lobby
+from cgos_server.runtime.reminders import Reminders
 
 BEAT_S = 0.1
 """Between two measures of the loop's lag; it also bounds what a stopped process could charge to a bot."""
@@ -29,16 +29,16 @@ async def measure_lag(time: Timekeeper, lag: Meter) -> None:
         lag.observe(max(0, time.now() - due))
 
 
-async def look_after(lobbies: Sequence[Lobby]) -> None:
+async def look_after(venues: Sequence[Reminders]) -> None:
     """Reminders each second, a word to waiting bots each minute."""
     seconds = 0
     while True:
         await asyncio.sleep(1)
         seconds += 1
-        for lobby in lobbies:
-            lobby.remind()
+        for reminders in venues:
+            reminders.remind()
             if seconds % 60 == 0:
-                lobby.keep_alive()
+                reminders.keep_alive()
 
 
 async def calm_collector(connections: Callable[[], int]) -> None:

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Awaitable, Callable, Collection, Mapping
+from dataclasses import dataclass
+
+import msgspec
 
 from cgos_protocol.api.people import BotNow, EndedGame, GameNow, Previewed, VenueNow
 from cgos_protocol.errors import Code, ConfigError, Invalid, NotFound
 from cgos_protocol.games.base import Color
-from cgos_protocol.hours import notice
 from cgos_protocol.session import Limits
 from cgos_server import __version__
 from cgos_server.net.loop import Timekeeper
@@ -24,15 +26,23 @@ from cgos_server.service.control import ArrangedGame, ServerStatus, VersionNow
 from cgos_server.service.pairing_preview import preview
 from cgos_server.service.plugin_report import plugin_report
 from cgos_server.service.ratings import VenueRatings
-from cgos_server.service.standing import WAITING, Seen, Word, standing
+from cgos_server.service.standing import Hold, for_owner
 from cgos_server.storage.reading.stored import StoredGame
 from cgos_server.storage.store import Store
+
+
+@dataclass(slots=True)
+class Addresses:
+    """Where a server listens, as URLs; empty where it does not."""
+
+    websocket: str = ""
+    web: str = ""
+    health: str = ""
 
 
 class LiveControl:
     """Answers at once, from memory.
 
-    :param addresses: (WebSocket, pages, health) as URLs, empty where there are none
     :param drain: begins the orderly end
     :param reload: reads the configuration again and says what has changed; raises ConfigError, Refused
     :ivar draining: True once the server takes no new game
@@ -45,7 +55,7 @@ class LiveControl:
         time: Timekeeper,
         metrics: Metrics,
         logs: LogCounts,
-        addresses: Callable[[], tuple[str, str, str]],
+        addresses: Addresses,
         drain: Callable[[], None],
         reload: Callable[[], Awaitable[list[str]]],
     ) -> None:
@@ -60,9 +70,14 @@ class LiveControl:
         self._reload = reload
         self._since = time.now()
 
+    def begin_draining(self) -> None:
+        """Take no new game."""
+        self.draining = True
+        for venue in self._venues.values():
+            venue.matchmaker.holds.add(Hold.STOPPING)
+
     def status(self) -> ServerStatus:
         report = plugin_report()
-        websocket, web, health = self._addresses()
         return ServerStatus(
             pid=os.getpid(),
             version=__version__,
@@ -76,54 +91,48 @@ class LiveControl:
             ended=self._metrics.ended,
             warnings=self._logs.warnings,
             errors=self._logs.errors,
-            web=web,
-            health=health,
-            websocket=websocket,
+            web=self._addresses.web,
+            health=self._addresses.health,
+            websocket=self._addresses.websocket,
             plugins=report.used,
             plugin_problems=report.problems,
         )
 
     def dismiss(self, bot: int, sentence: str) -> int:
         gone = [
-            venue.lobby.dismiss(player.version, sentence)
+            venue.roster.dismiss(player.version, sentence)
             for venue in self._venues.values()
-            for player in list(venue.lobby.players.values())
-            if player.bot == bot
+            for player in venue.roster.of_bot(bot)
         ]
         return sum(gone)
 
     def wishes(self, bot: int, paused: bool, limits: Limits) -> None:
         for venue in self._venues.values():
-            venue.lobby.owners.wish(bot, paused, limits)
+            venue.play_limits.wish(bot, paused, limits)
 
     def look(self, bot: int) -> list[VersionNow]:
         return [
             self._version(venue, player)
             for venue in self._venues.values()
-            for player in venue.lobby.players.values()
+            for player in venue.roster.players.values()
             if player.bot == bot
         ]
 
     def drain_bot(self, bot: int) -> int:
         # Its venues share one connection, and with it one capacity.
-        connections = {
-            id(player.capacity)
-            for venue in self._venues.values()
-            for player in venue.lobby.players.values()
-            if player.bot == bot and player.session is not None
-        }
+        connections = {id(player.capacity) for venue in self._venues.values() for player in venue.roster.of_bot(bot)}
         for venue in self._venues.values():
-            venue.lobby.owners.send_home(bot)
+            venue.lobby.send_home(bot)
         return len(connections)
 
     def ratings(self, venue: str) -> VenueRatings | None:
-        found = self._venues.get(venue)
-        return None if found is None else found.ratings
+        live = self._venues.get(venue)
+        return None if live is None else live.ratings
 
     def ratings_changed(self, venue: str) -> None:
-        found = self._venues.get(venue)
-        if found is not None:
-            found.refitter.changed()
+        live = self._venues.get(venue)
+        if live is not None:
+            live.refitter.changed()
 
     def drain(self) -> None:
         self._drain()
@@ -139,40 +148,46 @@ class LiveControl:
         actor: str,
     ) -> ArrangedGame:
         return rulings.arrange(
-            self._found(venue), white=white, black=black, mains_s=mains_s, opening=opening, plies=plies, actor=actor
+            self._live(venue), white=white, black=black, mains_s=mains_s, opening=opening, plies=plies, actor=actor
         )
 
     def end_game(self, game: int, winner: Color | None, detail: str) -> EndedGame:
         return rulings.end(self._venues.values(), game, winner, detail)
 
     def pause(self, venue: str, paused: bool) -> None:
-        self._found(venue).matchmaker.paused = paused
+        holds = self._live(venue).matchmaker.holds
+        if paused:
+            holds.add(Hold.VENUE_PAUSED)
+        else:
+            holds.discard(Hold.VENUE_PAUSED)
 
     def kick(self, name: str, sentence: str) -> int:
         gone = 0
         for venue in self._venues.values():
-            player = rulings.signed_in(venue, name)
+            player = venue.roster.named(name)
             if player is not None:
-                gone += venue.lobby.dismiss(player.version, sentence)
+                gone += venue.roster.dismiss(player.version, sentence)
         return gone
 
     def recall(self, venue: str | None, versions: Collection[int]) -> dict[str, list[int]]:
-        asked = self._venues.values() if venue is None else [self._found(venue)]
-        found = {live.venue.name: [version for version in versions if live.lobby.recall(version)] for live in asked}
-        return {name: recalled for name, recalled in found.items() if recalled}
+        venues = self._venues.values() if venue is None else [self._live(venue)]
+        recalled = {
+            one.venue.name: [version for version in versions if one.suspensions.recall(version)] for one in venues
+        }
+        return {name: numbers for name, numbers in recalled.items() if numbers}
 
     async def preview(
         self, venue: str, method: str | None, options: Mapping[str, str | int | float | bool]
     ) -> Previewed:
-        found = self._found(venue)
-        seen = await found.matchmaker.preview(method, options)
+        live = self._live(venue)
+        previewed = await live.matchmaker.preview(method, options)
         return preview(
-            found.venue.name,
-            seen.method,
-            act=seen.act,
-            pairing=seen.decided.pairing,
-            listed=seen.listed,
-            second=seen.second,
+            live.venue.name,
+            previewed.method,
+            act=previewed.act,
+            pairing=previewed.decided.pairing,
+            listed=previewed.listed,
+            second=previewed.second,
         )
 
     async def reload(self) -> list[str]:
@@ -183,11 +198,11 @@ class LiveControl:
                 Code.CONFIGURATION, f"The configuration is at fault, and nothing was changed. {error}"
             ) from error
 
-    def _found(self, venue: str) -> LiveVenue:
-        found = self._venues.get(venue)
-        if found is None:
+    def _live(self, venue: str) -> LiveVenue:
+        live = self._venues.get(venue)
+        if live is None:
             raise NotFound(Code.UNKNOWN_VENUE, f"There is no venue {venue}. Choose one of: {', '.join(self._venues)}.")
-        return found
+        return live
 
     def _venue(self, venue: LiveVenue) -> VenueNow:
         bots = bots_by_state(venue)
@@ -198,46 +213,31 @@ class LiveControl:
             idle=bots["idle"],
             owing=bots["owing"],
             games=len(running(venue)),
-            paused=venue.matchmaker.paused,
+            paused=Hold.VENUE_PAUSED in venue.matchmaker.holds,
         )
 
     def _version(self, venue: LiveVenue, player: Player) -> VersionNow:
-        lobby, now_ms = venue.lobby, self._time.wall_ms()
-        others = [one for one in lobby.players.values() if one is not player and one.session is not None]
-        word, why = standing(
-            Seen(
-                here=player.session is not None,
-                stopping=self.draining or venue.matchmaker.draining,
-                venue_paused=venue.matchmaker.paused,
-                paused=player.paused,
-                called_home=player.called_home,
-                availability=player.availability,
-                aside=lobby.setbacks.notice(player) if player.aside else "",
-                closed=notice(player.limits.hours, now_ms) if player.closed else "",
-                begun=player.begun,
-                most=player.limits.games_a_day,
-                counting=player.limits.games_a_day is not None and player.counting,
-                owing=player.owing,
-                games=list(player.games),
-                full=not player.capacity.free,
-                reserved=player.reserved,
-                alive=player.session is not None and player.session.alive,
-                others=len(others),
-                free=sum(one.available for one in others),
-            )
+        now_ms = self._time.wall_ms()
+        others = [one for one in venue.roster.here() if one is not player]
+        seen = msgspec.structs.replace(
+            venue.reminders.seen(player),
+            holds=player.holds | venue.matchmaker.holds,
+            others=len(others),
+            free=sum(one.available for one in others),
         )
+        status = for_owner(seen)
         since = now_ms - (self._time.now() - player.since) // 1000
-        if word is Word.ASIDE:
-            since = lobby.setbacks.state(player.version).at
+        if seen.hold is Hold.SUSPENDED:
+            since = venue.suspensions.state(player.version).at
         return VersionNow(
             name=player.name,
             venue=venue.venue.name,
-            state=word.value,
+            state=status.state,
             since=since / 1000,
             games=list(player.games),
             slots=player.capacity.slots,
-            why=why,
-            paired=word in WAITING,
+            why=status.why,
+            paired=status.waits,
         )
 
     def _games(self, venue: LiveVenue) -> list[GameNow]:
@@ -259,15 +259,15 @@ class LiveControl:
             BotNow(
                 name=player.name,
                 venue=venue.venue.name,
-                state=player.state.value,
+                state=player.state,
                 address=player.address,
                 client=player.client,
                 game=next(iter(player.games), None),
-                set_aside=venue.lobby.setbacks.state(player.version).reason if player.aside else "",
-                paused=player.paused,
+                set_aside=venue.suspensions.state(player.version).reason if player.has(Hold.SUSPENDED) else "",
+                paused=player.has(Hold.PAUSED),
                 connection=player.session.id,
                 since=player.signed_in_at / 1000,
             )
-            for player in venue.lobby.players.values()
+            for player in venue.roster.here()
             if player.session is not None
         ]

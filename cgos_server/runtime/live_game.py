@@ -7,16 +7,16 @@ paired.
 
 from __future__ import annotations
 
-import enum
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
+from typing import Any, Final
 
 import structlog
 
-from cgos_protocol.clock import remaining_ms, start
+from cgos_protocol.clock import ClockState, remaining_ms, start
 from cgos_protocol.facts import GameEnded as GameEndedFact
 from cgos_protocol.facts import MovePlayed
 from cgos_protocol.games.base import Color, mover_of
@@ -27,39 +27,32 @@ from cgos_server.core.venue import Venue
 from cgos_server.net.loop import Handle, Timekeeper
 from cgos_server.observability.metrics import VenueMeter
 from cgos_server.runtime.bus import FactBus
+from cgos_server.runtime.expected import Expected
+from cgos_server.runtime.phases import GAME, GamePhase, check
 from cgos_server.runtime.rater import Rater
-from cgos_server.runtime.telling import Telling
+from cgos_server.runtime.telling import ResultDelivery
 from cgos_server.service.ratings import Applied
 from cgos_server.storage.reading.stored import StoredMove
 from cgos_server.storage.records import AnalysisAdded, GameEnded, MoveAdded, Record
 from cgos_server.storage.store import Store
 
-
-class Phase(enum.Enum):
-    """Where a game is in its life."""
-
-    SETTLING = enum.auto()
-    """Both sides were set up; the first `genmove` comes after a pause."""
-    RUNNING = enum.auto()
-    """The mover's clock runs."""
-    COMMITTING = enum.auto()
-    """A move or an end waits for its commit; no clock runs."""
-    SUSPENDED = enum.auto()
-    """Cut by a restart: the clock stands until the mover is back or has been away too long."""
-    OVER = enum.auto()
-
-
 log = structlog.get_logger(__name__)
 
-_EXPECTING_US = 100_000
+_EXPECTING_US: Final = 100_000
 """Between two looks whether a mover whose time is up has been let in."""
 
+_COMMITTING: Final = (GamePhase.COMMITTING, GamePhase.OVERRULED, GamePhase.ENDING)
+_ENDING: Final = (GamePhase.OVERRULED, GamePhase.ENDING, GamePhase.OVER)
 
-@dataclass(slots=True)
-class Desk:
-    """What the games of one venue share.
+
+@dataclass(slots=True, kw_only=True)
+class VenueContext:
+    """What everything in one venue shares.
 
     :ivar venue: as configured now; a running game keeps the terms with which it began
+    :ivar spawn: starts a coroutine in the server's task group
+    :ivar expected: who is on the way in
+    :ivar ended: called, in this order, once a game's end was committed and told
     """
 
     venue: Venue
@@ -68,10 +61,9 @@ class Desk:
     bus: FactBus
     rater: Rater
     meter: VenueMeter
-    ended: Callable[[LiveGame], None]
-    """Called once after a game's end was committed and told."""
-    expects: Callable[[str, int], bool] = lambda _name, _instant: False
-    """True while a version is being let in that asked for it before that instant (microseconds)."""
+    spawn: Callable[[Coroutine[Any, Any, None]], None]
+    expected: Expected = field(default_factory=Expected)
+    ended: list[Callable[[LiveGame], None]] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,52 +75,51 @@ class Side:
     label: str
 
 
+def move_added(game: int, ply: int, move: str, *, clock: ClockState, used: int, at: int) -> MoveAdded:
+    """The row of a move; `used` in microseconds, `at` in Unix milliseconds."""
+    return MoveAdded(
+        game_id=game,
+        ply=ply,
+        move=move,
+        main_us=clock.main,
+        period_us=clock.period,
+        quota=clock.quota,
+        bank_us=clock.bank,
+        used_us=used,
+        at=at,
+    )
+
+
+def game_ended(game: int, verdict: Verdict, at: int, told: tuple[int, int]) -> GameEnded:
+    """The row of an end; `at` in Unix milliseconds, `told` for Black and White as in the store."""
+    return GameEnded(
+        ended_at=at,
+        winner=None if verdict.winner is None else int(verdict.winner),
+        reason=verdict.reason.value,
+        margin2=verdict.margin2,
+        detail=verdict.detail,
+        result=verdict.text,
+        black_told=told[Color.BLACK],
+        white_told=told[Color.WHITE],
+        id=game,
+    )
+
+
 class LiveGame:
     """A game from its commit to the commit of its verdict.
 
     :param why: why these two meet, for people
     :ivar opening: the name of the opening that it begins with, or empty
     :ivar started_at: Unix milliseconds
+    :ivar over: how it ended, once that is committed; without anybody's rating
     :ivar flagged: the side that let its time run out and sent nothing
     :ivar thought: [Black's, White's] microseconds of thinking since the server started
     """
 
-    __slots__ = (
-        "_applied",
-        "_awaited",
-        "_clock_started",
-        "_credited",
-        "_desk",
-        "_ended_as",
-        "_flag_at",
-        "_grace_ends",
-        "_instants",
-        "_late",
-        "_mover",
-        "_moves",
-        "_played",
-        "_received",
-        "_received_at",
-        "_ruled",
-        "_tables",
-        "_tellings",
-        "_timer",
-        "_timer_at",
-        "_why",
-        "flagged",
-        "id",
-        "opening",
-        "phase",
-        "referee",
-        "sides",
-        "started_at",
-        "thought",
-    )
-
     def __init__(
         self,
         game_id: int,
-        desk: Desk,
+        context: VenueContext,
         referee: Referee,
         black: Side,
         white: Side,
@@ -139,21 +130,20 @@ class LiveGame:
         self.id = game_id
         self.referee = referee
         self.sides = (black, white)
-        self.phase = Phase.SETTLING
+        self.phase = GamePhase.SETTLING
         self.started_at = started_at
         self.opening = opening
-        self._desk = desk
+        self._context = context
         self._why = why
         self._tables: list[Table | None] = [None, None]
         self._moves: list[tuple[str, int]] = []
         # When each move was received (loop's clock), where that decides who may see it.
-        self._instants: list[int] | None = [] if desk.venue.delay else None
-        self._tellings: tuple[Telling, ...] = ()
+        self._instants: list[int] | None = [] if context.venue.delay else None
+        self._deliveries: tuple[ResultDelivery, ...] = ()
         self._late: list[tuple[Color, Table]] = []
         self._played: Played | None = None
         self._mover = Color.BLACK
-        self._ruled = False
-        self._ended_as: GameOver | None = None
+        self.over: GameOver | None = None
         self._applied: Applied | None = None
         self._received = self._received_at = 0
         self._clock_started = 0
@@ -179,23 +169,23 @@ class LiveGame:
         return self._tables[color] is not None
 
     @property
-    def over(self) -> GameOver | None:
-        """How it ended, once that is committed; without anybody's rating."""
-        return self._ended_as
-
-    @property
     def ending(self) -> bool:
         """True once its end is on its way to the disk."""
-        return bool(self._tellings)
+        return self.phase in _ENDING
 
-    def telling(self, color: Color) -> Telling:
+    @property
+    def committing(self) -> bool:
+        """True while a move or the end is on its way to the disk."""
+        return self.phase in _COMMITTING
+
+    def delivery(self, color: Color) -> ResultDelivery:
         """What that side knows of the game's end; only once there is one."""
-        return self._tellings[color]
+        return self._deliveries[color]
 
     def played_by(self, instant: int) -> int:
         """Committed plies that were received by `instant` (microseconds); all of them once the game is over, and where
         the venue has no delay."""
-        if self._instants is None or self._ended_as is not None:
+        if self._instants is None or self.over is not None:
             return self.ply
         return bisect_right(self._instants, instant)
 
@@ -215,7 +205,7 @@ class LiveGame:
             white_label=white.label,
             moves=tuple(self._moves[:ply]),
             left_ms=(self._left_after(ply, Color.BLACK), self._left_after(ply, Color.WHITE)),
-            venue=self._desk.venue.name,
+            venue=self._context.venue.name,
             terms=terms,
             why=self._why,
             opening=self.opening,
@@ -227,7 +217,8 @@ class LiveGame:
         for ply in range(since + 1, self.ply + 1):
             move, left = self._moves[ply - 1]
             color = mover_of(ply)
-            turns.append(Turn(ply, color, move, left, self._left_after(ply, color.other), 0, False))
+            other = self._left_after(ply, color.other)
+            turns.append(Turn(ply=ply, color=color, move=move, left_ms=left, other_left_ms=other, at=0, on=False))
         return turns
 
     def _left_after(self, ply: int, color: Color) -> int:
@@ -238,7 +229,15 @@ class LiveGame:
         terms = self.referee.terms
         return remaining_ms(terms.time, terms.starting_clock(color))
 
-    # -- beginning
+    # -- its life
+
+    def _become(self, phase: GamePhase) -> None:
+        """Go on to another phase. Raises OurFault where there is no way to it.
+
+        Only what each move does, from running to committing and back, is not checked again.
+        """
+        check(GAME, self.phase, phase)
+        self.phase = phase
 
     def begin(self, black: Table | None, white: Table | None) -> None:
         """The game is committed: set both sides up, and ask for the first move after the settle pause."""
@@ -247,7 +246,7 @@ class LiveGame:
             if table is not None:
                 self._tables[color] = table
                 table.setup(setup, color)
-        self._wake_at(self._desk.time.now() + self._desk.venue.pairing.settle)
+        self._wake_at(self._context.time.now() + self._context.venue.pairing.settle)
 
     def continues(self, moves: Sequence[StoredMove]) -> None:
         """Begin after these moves, which neither side made. Raises OurFault where they cannot be played."""
@@ -265,45 +264,45 @@ class LiveGame:
         self._replay(moves, given=False)
         if self._instants is not None:
             # As if they were played just now: whether anybody has seen them is not known any more.
-            self._instants = [self._desk.time.now()] * len(moves)
+            self._instants = [self._context.time.now()] * len(moves)
         self._awaited = {Color.BLACK, Color.WHITE}
-        self.phase = Phase.SUSPENDED
-        self._wake_at(self._desk.time.now() + self._desk.venue.void_after)
+        self._become(GamePhase.INTERRUPTED)
+        self._wake_at(self._context.time.now() + self._context.venue.void_after)
 
     def suspend(self) -> None:
         """The server stops: from here on the game stands as it will after the restart. What is being committed is
         still told."""
         self._awaited = {Color.BLACK, Color.WHITE}
-        self._grace_ends = self._desk.time.now() + self._desk.venue.return_grace
-        if self.phase in (Phase.SETTLING, Phase.RUNNING):
+        self._grace_ends = self._context.time.now() + self._context.venue.return_grace
+        if self.phase in (GamePhase.SETTLING, GamePhase.RUNNING):
             self._stand()
 
     # -- players come and go
 
-    def returned(self, color: Color, table: Table, asked: int | None = None) -> None:
+    def returned(self, color: Color, table: Table, since: int | None = None) -> None:
         """That side signed in again: show it the game, and go on.
 
-        :param asked: when it asked to (microseconds): from then on the check of its password was our time. Given once a
+        :param since: when it asked to (microseconds): from then on the check of its password was our time. Given once a
             move, lest signing in again and again stops a clock
         """
         self._awaited.discard(color)
-        now = self._desk.time.now()
-        self._grace_ends = now + self._desk.venue.return_grace
-        if self.phase is Phase.COMMITTING:
+        now = self._context.time.now()
+        self._grace_ends = now + self._context.venue.return_grace
+        if self.committing:
             self._late.append((color, table))
             return
         self._tables[color] = table
         table.setup(self.setup(), color)
         mover = self.referee.to_play
-        if self.phase is Phase.SUSPENDED:
+        if self.phase is GamePhase.INTERRUPTED:
             if color is mover:
                 self._run()
             else:
                 self._wake_at(self._grace_ends)
-        elif self.phase is Phase.RUNNING and color is mover:
-            if asked is not None and self._credited != self.ply:
+        elif self.phase is GamePhase.RUNNING and color is mover:
+            if since is not None and self._credited != self.ply:
                 self._credited = self.ply
-                ours = now - max(asked, self._clock_started)
+                ours = now - max(since, self._clock_started)
                 self._clock_started += ours
                 self._flag_at += ours
             self._ask(table, color, now - self._clock_started)
@@ -313,20 +312,20 @@ class LiveGame:
         table = self._tables[color]
         if table is None:
             return
-        if self.phase is Phase.COMMITTING:
+        if self.committing:
             self._tables[color] = None  # until the commit, after which it is told everything at once
             self._late.append((color, table))
             return
         table.setup(self.setup(), color)
-        if self.phase is Phase.RUNNING and color is self.referee.to_play:
-            self._ask(table, color, self._desk.time.now() - self._clock_started)
+        if self.phase is GamePhase.RUNNING and color is self.referee.to_play:
+            self._ask(table, color, self._context.time.now() - self._clock_started)
 
     def left(self, color: Color) -> None:
         """That side's connection is gone. A running clock runs on; a standing one stands."""
         self._tables[color] = None
         self._late = [(late, table) for late, table in self._late if late is not color]
-        if self.phase is Phase.SUSPENDED and not any(self._tables):
-            self._wake_at(self._desk.time.now() + self._desk.venue.void_after)
+        if self.phase is GamePhase.INTERRUPTED and not any(self._tables):
+            self._wake_at(self._context.time.now() + self._context.venue.void_after)
 
     # -- a move
 
@@ -353,44 +352,47 @@ class LiveGame:
     def move(self, color: Color, text: str, analysis: str | None, received: int) -> None:
         """That side answered `genmove`. Ignored unless it is its turn and its clock runs."""
         referee = self.referee
-        if self.phase is not Phase.RUNNING or color is not referee.to_play:
+        if self.phase is not GamePhase.RUNNING or color is not referee.to_play:
             return
         try:
             played = referee.submit(text, received - self._clock_started)
         except Exception as error:
             self._end(self._our_fault(error), [])
             return
-        self.phase = Phase.COMMITTING
         self._mover = color
         self._received = received
-        self._received_at = self._desk.time.wall_ms()
+        self._received_at = self._context.time.wall_ms()
         records: list[Record] = []
         if played is not None:
             self._played = played
             self.thought[color] += played.used
             clock = played.clock
             records.append(
-                MoveAdded(self.id, len(self._moves) + 1, played.move_text, *clock, played.used, self._received_at)
+                move_added(
+                    self.id, len(self._moves) + 1, played.move_text, clock=clock, used=played.used, at=self._received_at
+                )
             )
             if analysis is not None:
                 records.append(AnalysisAdded(self.id, len(self._moves) + 1, analysis))
         if referee.verdict is not None:
             self._end(referee.verdict, records)
         else:
-            self._desk.store.submit(records, self._committed)
+            self.phase = GamePhase.COMMITTING
+            self._context.store.submit(records, self._committed)
 
     def _committed(self) -> None:
         """The move is durable: tell the opponent, whose clock starts now."""
-        self._tell_move(then=not self._ruled)
+        self._tell_move(then=self.phase is not GamePhase.OVERRULED)
         if self._late:
             self._admit_late()
-        if self._ruled:
-            return  # the end is on its way already
+        if self.phase is GamePhase.OVERRULED:
+            self._become(GamePhase.ENDING)  # the end is on its way already
+            return
         if self._awaited and self.referee.to_play in self._awaited:
             self._stand()
             return
         self._start_clock()
-        self._desk.meter.moved(self._clock_started - self._received)
+        self._context.meter.moved(self._clock_started - self._received)
 
     def _tell_move(self, then: bool) -> None:
         """Note the committed move and relay it; with `then` it is also the opponent's turn."""
@@ -408,10 +410,21 @@ class LiveGame:
             self._instants.append(self._received)
         opponent = self._tables[other]
         if opponent is not None:
-            opponent.played(Turn(len(moves), mover, played.move_text, left, other_left, self._received_at, then))
-        bus = self._desk.bus
+            opponent.played(
+                Turn(
+                    ply=len(moves),
+                    color=mover,
+                    move=played.move_text,
+                    left_ms=left,
+                    other_left_ms=other_left,
+                    at=self._received_at,
+                    on=then,
+                )
+            )
+        bus = self._context.bus
         if bus.wanted(MovePlayed):
-            bus.publish(MovePlayed(self._desk.venue.name, self.id, len(moves), played.move_text, left))
+            venue = self._context.venue.name
+            bus.publish(MovePlayed(venue=venue, game=self.id, ply=len(moves), move=played.move_text, left_ms=left))
 
     def _admit_late(self) -> None:
         """Those who signed in while a commit was under way see the game as it is after it."""
@@ -437,8 +450,8 @@ class LiveGame:
         table.genmove(mover, referee.remaining_ms(mover, elapsed), referee.remaining_ms(mover.other))
 
     def _start_clock(self) -> None:
-        self.phase = Phase.RUNNING
-        self._clock_started = now = self._desk.time.now()
+        self.phase = GamePhase.RUNNING
+        self._clock_started = now = self._context.time.now()
         self._flag_at = deadline = now + self.referee.deadline() + 1  # at the deadline itself a move is in time
         # One timer a game, left alone while it is early enough: cancelling one a move costs more than the move.
         if self._timer is None or self._timer_at > deadline:
@@ -446,52 +459,50 @@ class LiveGame:
 
     def _stand(self) -> None:
         """No clock runs until the mover comes back or its grace is over."""
-        self.phase = Phase.SUSPENDED
+        self._become(GamePhase.INTERRUPTED)
         self._wake_at(self._grace_ends)
 
     def _wake_at(self, instant: int) -> None:
         if self._timer is not None:
             self._timer.cancel()
         self._timer_at = instant
-        self._timer = self._desk.time.call_at(instant, self._woken)
+        self._timer = self._context.time.call_at(instant, self._woken)
 
     def _woken(self) -> None:
         """The game's one timer: end of the settle pause, a flag, a grace that is over."""
         self._timer = None
-        time = self._desk.time
+        time = self._context.time
         match self.phase:
-            case Phase.SETTLING:
+            case GamePhase.SETTLING:
                 self._run()
-            case Phase.RUNNING if time.now() < self._flag_at:
+            case GamePhase.RUNNING if time.now() < self._flag_at:
                 self._wake_at(self._flag_at)
-            case Phase.RUNNING if not time.polled_since(self._flag_at):
+            case GamePhase.RUNNING if not time.polled_since(self._flag_at):
                 # The move may lie in the socket: look once more before the flag falls.
                 self._wake_at(time.now())
-            case Phase.RUNNING if self._mover_is_expected():
+            case GamePhase.RUNNING if self._mover_is_expected():
                 self._wake_at(time.now() + _EXPECTING_US)
-            case Phase.RUNNING:
+            case GamePhase.RUNNING:
                 self._flag()
-            case Phase.SUSPENDED if any(self._tables):
+            case GamePhase.INTERRUPTED if any(self._tables):
                 self._awaited.discard(self.referee.to_play)
                 self._run()
-            case Phase.SUSPENDED:
+            case GamePhase.INTERRUPTED:
                 self._end(self.referee.void("Both sides stayed away after a restart of the server."), [])
-            case Phase.COMMITTING | Phase.OVER:
-                pass
 
     def _mover_is_expected(self) -> bool:
         """It asked to come in before its time was up, and what it waits for since is our answer."""
         mover = self.sides[self.referee.to_play]
-        return self._credited != self.ply and self._desk.expects(mover.name, self._flag_at)
+        return self._credited != self.ply and self._context.expected.since_before(mover.name, self._flag_at)
 
     def _flag(self) -> None:
         """The mover's time is up, unless its answer lies in the server, held back for a line end that never comes."""
         table = self._tables[self.referee.to_play]
         if table is not None:
             table.hurry()
-        if self.phase is Phase.RUNNING:
+        if self.phase is GamePhase.RUNNING:
             self.flagged = self.referee.to_play
-            self.thought[self.flagged] += self._desk.time.now() - self._clock_started
+            self.thought[self.flagged] += self._context.time.now() - self._clock_started
             self._end(self.referee.expire(), [])
 
     # -- the end
@@ -511,62 +522,51 @@ class LiveGame:
     def _rule(self, verdict: Callable[[], Verdict]) -> None:
         """End the game unless it is ending. A move that is being committed goes before the end, and is told before."""
         if not self.ending:
-            self._ruled = self.phase is Phase.COMMITTING
+            if self.phase is GamePhase.COMMITTING:
+                self._become(GamePhase.OVERRULED)
             self._end(verdict(), [])
 
     def _end(self, verdict: Verdict, records: list[Record]) -> None:
         """Commit the verdict with its rating, in one transaction with the move that caused it."""
-        self.phase = Phase.COMMITTING
+        if self.phase is not GamePhase.OVERRULED:
+            self._become(GamePhase.ENDING)
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        desk = self._desk
-        at = desk.time.wall_ms()
+        context = self._context
+        at = context.time.wall_ms()
         black, white = self.sides
         try:
             if self.referee.terms.rated:
                 moves = [move for move, _ in self._moves]
                 if self._played is not None:
                     moves.append(self._played.move_text)
-                self._applied = desk.rater.apply(
+                self._applied = context.rater.apply(
                     self.id, black=black.version, white=white.version, verdict=verdict, moves=moves, at=at
                 )
         except Exception as error:
             verdict = self._our_fault(error)
-        self._tellings = tuple(
-            Telling(desk.store, self.id, color, written=self._tables[color] is not None) for color in Color
+        self._deliveries = tuple(
+            ResultDelivery(context.store, self.id, color, written=self._tables[color] is not None) for color in Color
         )
-        winner = None if verdict.winner is None else int(verdict.winner)
-        told_black, told_white = (telling.told for telling in self._tellings)
-        records.append(
-            GameEnded(
-                at,
-                winner,
-                verdict.reason.value,
-                verdict.margin2,
-                verdict.detail,
-                verdict.text,
-                told_black,
-                told_white,
-                self.id,
-            )
-        )
+        black_told, white_told = (delivery.told for delivery in self._deliveries)
+        records.append(game_ended(self.id, verdict, at, (black_told, white_told)))
         if self._applied is not None:
             records.extend(self._applied.records)
-        desk.store.submit(records, partial(self._ended, verdict, at))
+        context.store.submit(records, partial(self._ended, verdict, at))
 
     def _our_fault(self, error: Exception) -> Verdict:
         """An exception decides no game: what we cannot referee or rate is void."""
-        log.error("our fault; the game is void", game=self.id, venue=self._desk.venue.name, exc_info=error)
+        log.error("our fault; the game is void", game=self.id, venue=self._context.venue.name, exc_info=error)
         return Verdict(None, Reason.VOID, None, "The server made a mistake in this game")
 
     def _ended(self, verdict: Verdict, at: int) -> None:
         """The verdict is durable: tell both sides, then everybody else."""
         if self._played is not None:
             self._tell_move(then=False)
-            self._desk.meter.moved_last()
+            self._context.meter.moved_last()
         self._admit_late()
-        self.phase = Phase.OVER
+        self._become(GamePhase.OVER)
         date = datetime.fromtimestamp(at / 1000, UTC).strftime("%Y-%m-%d")
         over = GameOver(
             date=date,
@@ -576,25 +576,36 @@ class LiveGame:
             detail=verdict.detail,
             plies=self.ply,
         )
-        self._ended_as = over
+        self.over = over
         for color in Color:
             table = self._tables[color]
             if table is not None:
                 table.game_over(over._replace(rating=self._rating_of(color)))
-                self._tellings[color].written()
+                self._deliveries[color].written()
             else:
-                self._tellings[color].missed()
-        desk = self._desk
-        desk.meter.ended(verdict.reason)
+                self._deliveries[color].missed()
+        context = self._context
+        context.meter.ended(verdict.reason)
         used = [max(0, self._left_after(0, color) - self._left_after(self.ply, color)) for color in Color]
-        desk.bus.publish(GameEndedFact(desk.venue.name, self.id, verdict.text, verdict.reason.value, at / 1000, *used))
+        context.bus.publish(
+            GameEndedFact(
+                venue=context.venue.name,
+                game=self.id,
+                result=verdict.text,
+                reason=verdict.reason.value,
+                at=at / 1000,
+                black_used_ms=used[Color.BLACK],
+                white_used_ms=used[Color.WHITE],
+            )
+        )
         if self._applied is not None:
-            desk.rater.tell(self._applied)
-        desk.ended(self)
+            context.rater.tell(self._applied)
+        for ended in context.ended:
+            ended(self)
 
     def _rating_of(self, color: Color) -> RatingMoved | None:
         """What the game did to that side's rating."""
         changes = () if self._applied is None else self._applied.changes
-        version, plus_minus = self.sides[color].version, self._desk.rater.plus_minus
-        found = (RatingMoved(was.mean, now.mean, plus_minus(now)) for who, was, now in changes if who == version)
-        return next(found, None)
+        version, plus_minus = self.sides[color].version, self._context.rater.plus_minus
+        moved = (RatingMoved(was.mean, now.mean, plus_minus(now)) for who, was, now in changes if who == version)
+        return next(moved, None)

@@ -1,491 +1,176 @@
-"""One venue's lobby: who is signed in, who is idle, who plays; lets bots in and brings them to their games.
+"""One venue's lobby: brings bots that have arrived to their games, and takes from them what they say between games.
 
 Decides nothing about moves, pairs or ratings; must not know wire formats, passwords or SQL.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import structlog
 
-from cgos_protocol.errors import CgosError, Code, Conflict, Refused, StoreError
 from cgos_protocol.facts import BotArrived, BotLeft
 from cgos_protocol.games.base import Color
-from cgos_protocol.session import (
-    Availability,
-    Credentials,
-    Known,
-    Limits,
-    OperatorDesk,
-    PlayerSession,
-    Table,
-    Wish,
-)
-from cgos_server.net.loop import Timekeeper
-from cgos_server.observability.metrics import LoginOutcome, VenueMeter
-from cgos_server.runtime.admission import Admission, Expected, admit, presumed_name
-from cgos_server.runtime.allowances import Allowances
-from cgos_server.runtime.bus import FactBus
-from cgos_server.runtime.contention import Contention
-from cgos_server.runtime.live_game import LiveGame, Phase
-from cgos_server.runtime.openings import Openings
-from cgos_server.runtime.owners import PAUSED, Owners
-from cgos_server.runtime.player import Capacity, Player, State
-from cgos_server.runtime.rater import Rater
-from cgos_server.runtime.seat import PlayerSeat
-from cgos_server.runtime.setbacks import Setbacks
-from cgos_server.runtime.telling import Telling, stored_over, stored_setup
-from cgos_server.service.accounts import Accounts, Operator
-from cgos_server.service.families import Families
+from cgos_protocol.session import Availability, Credentials, Fault, Known, Limits, PlayerSession, Table, Wish
+from cgos_server.runtime.allowances import PlayLimits
+from cgos_server.runtime.live_game import LiveGame, VenueContext
+from cgos_server.runtime.past_games import PastGames
+from cgos_server.runtime.phases import GamePhase
+from cgos_server.runtime.player import Capacity, Player
+from cgos_server.runtime.reminders import Reminders
+from cgos_server.runtime.roster import Roster
+from cgos_server.runtime.setbacks import Suspensions
+from cgos_server.service.accounts import SignedIn
+from cgos_server.service.standing import Hold
 from cgos_server.storage.reading.stored import StoredGame
-from cgos_server.storage.records import ConnectionClosed, ConnectionOpened, Record
-from cgos_server.storage.store import Store
+from cgos_server.storage.records import ConnectionClosed
 
 log = structlog.get_logger(__name__)
 
-RETELL_MS = 3_600_000
-"""The end of a game is not repeated when it lies further back than this (Unix ms)."""
 
-ASKED_MAX = 2_048
-"""Games of the past that a bot may have asked for and not been told yet."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Admission:
+    """A bot that may come in.
+
+    :ivar since: when it asked to (microseconds): from then on the check of its password was our time
+    :ivar capacity: shared by all venues of its connection
+    """
+
+    credentials: Credentials
+    signed: SignedIn
+    since: int
+    capacity: Capacity
+    wish: Wish
 
 
 class Lobby:
-    """The bots of one venue.
+    """The seats of one venue.
 
-    :ivar allowances: what bots and their owners allow
-    :ivar connected: how many versions are signed in
-    :ivar expected: who is on the way in
-    :ivar players: by version; those who are away stay while a game of theirs runs
-    :ivar owners: what owners want of their bots
-    :ivar last_opponent: version -> version, of everybody who ever played here
-    :param spawn: starts a coroutine in the server's task group
-    :param initial: rating with which an unknown version enters
-    :param names: version id -> wire name; arrivals add to it
-    :param families: who belongs together; arrivals are added
-    :param operator: gives an operator from an address its desk; raises Refused where it may not
-    :ivar setbacks: who is set aside
+    :ivar stopping: the server ends, and with it all connections
     """
 
     def __init__(
         self,
-        venue: str,
-        venue_id: int,
+        context: VenueContext,
+        roster: Roster,
         *,
-        store: Store,
-        time: Timekeeper,
-        bus: FactBus,
-        rater: Rater,
-        accounts: Accounts,
-        meter: VenueMeter,
-        initial: Callable[[], float],
-        ready_limit: int,
-        spawn: Callable[[Coroutine[Any, Any, None]], None],
-        names: dict[int, str],
-        families: Families,
-        operator: Callable[[Operator, str], OperatorDesk],
-        setbacks: Setbacks,
-        openings: Openings,
+        suspensions: Suspensions,
+        play_limits: PlayLimits,
+        reminders: Reminders,
     ) -> None:
-        self.venue = venue
-        self.connected = 0
         self.stopping = False
-        self.expected = Expected()
-        self.players: dict[int, Player] = {}
-        self.setbacks = setbacks
-        self._openings = openings
-        self._venue_id = venue_id
-        self._store = store
-        self._time = time
-        self._bus = bus
-        self._rater = rater
-        self._accounts = accounts
-        self._meter = meter
-        self._initial = initial
-        self._ready_limit = ready_limit
-        self._spawn = spawn
-        self._names = names
-        self._families = families
-        self._operator = operator
-        self._contention = Contention(time, ready_limit)
-        self._games: dict[int, LiveGame] = {}
-        self._arriving: set[int] = set()
-        self._warned: set[int] = set()
-        self.owners = Owners(self)
-        self.allowances = Allowances(
-            venue_id=venue_id, venue=venue, store=store, time=time, spawn=spawn, stir=self.stir
-        )
+        self._context = context
+        self._roster = roster
+        self._suspensions = suspensions
+        self._play_limits = play_limits
+        self._reminders = reminders
+        self._past_games = PastGames(context)
 
-    # -- what others may ask
-
-    def idle(self) -> list[Player]:
-        """Who could be paired now."""
-        return [player for player in self.players.values() if player.available]
-
-    def count(self, state: State) -> int:
-        return sum(player.state is state for player in self.players.values())
-
-    def games(self) -> Iterable[LiveGame]:
-        """The running games."""
-        return self._games.values()
-
-    def begun(self) -> int:
-        """Games that run, or whose beginning is being committed."""
-        return len(self._games) + sum(player.chosen for player in self.players.values()) // 2
-
-    def game(self, number: int) -> LiveGame | None:
-        """A running game."""
-        return self._games.get(number)
-
-    def player(self, version: int) -> Player:
-        """The entry of a version, made where there is none (away)."""
-        player = self.players.get(version)
-        if player is None:
-            player = Player(version, self._names[version], self._families.bot(version))
-            self.players[version] = player
-        return player
-
-    # -- arriving
-
-    def sign_in(self, session: PlayerSession, credentials: Credentials) -> None:
-        """See :class:`~cgos_protocol.session.Reception`."""
-        self._spawn(self._sign_in(session, credentials, self._time.received()))
-
-    async def _sign_in(self, session: PlayerSession, credentials: Credentials, asked: int) -> None:
-        async def enter() -> bool:
-            with self.expected.expecting(presumed_name(credentials), asked):
-                signed = await self._accounts.sign_in(credentials)
-                if not session.alive:
-                    return False
-                if isinstance(signed, Operator):
-                    session.operator(self._operator(signed, credentials.address))
-                    log.info(
-                        "operator signed in",
-                        connection=session.id,
-                        account=signed.name,
-                        venue=self.venue,
-                        address=credentials.address,
-                    )
-                    return False
-                await admit(
-                    [(self, session)],
-                    Admission(credentials=credentials, signed=signed, asked=asked, capacity=Capacity(1), wish=Wish()),
-                )
-                return signed.new
-
-        await self.receive(session, credentials, enter)
-
-    async def receive(
-        self, session: PlayerSession, credentials: Credentials, enter: Callable[[], Coroutine[Any, Any, bool]]
-    ) -> None:
-        """Run a sign-in; whatever comes of it, the session hears it and it is counted.
-
-        :param enter: does it; True where it registered a new name. Whom it has told a refusal, it has closed
-        """
-        outcome = LoginOutcome.ABANDONED
-        try:
-            new = await enter()
-            if session.alive:
-                outcome = LoginOutcome.REGISTERED if new else LoginOutcome.ACCEPTED
-        except Refused as refusal:
-            outcome = LoginOutcome.REFUSED
-            self._meter.refused(refusal.code)
-            log.info(
-                "sign-in refused",
-                connection=session.id,
-                bot=credentials.name,
-                venue=self.venue,
-                code=refusal.code,
-                address=credentials.address,
-            )
-            if session.alive:
-                session.refused(refusal.code, refusal.sentence, refusal.retry_after_s)
-        except StoreError:
-            outcome = LoginOutcome.REFUSED
-            self._meter.refused(Code.STORE)
-            session.refused(
-                Code.STORE, "The server cannot reach its database just now. Please try again in a minute.", 60.0
-            )
-        except Exception:
-            outcome = LoginOutcome.REFUSED
-            # Without a word the bot would wait for ever.
-            session.refused(
-                Code.OUR_FAULT, "The server failed to sign you in, by a fault of its own. Please tell its operator."
-            )
-            raise
-        finally:
-            self._meter.login(outcome)
-
-    @contextmanager
-    def arriving(self, admission: Admission) -> Iterator[None]:
-        """Keep the version's place until the end of the block: nobody else comes in under its name meanwhile.
-
-        :raises Refused: where it is kept already
-        """
-        signed = admission.signed
-        if signed.version_id in self._arriving:
-            raise Conflict(
-                Code.ALREADY_ARRIVING, f"Another sign-in as {signed.name} is being looked at. Try again.", 5.0
-            )
-        self._arriving.add(signed.version_id)
-        try:
-            with self.expected.expecting(signed.name, admission.asked):
-                yield
-        finally:
-            self._arriving.discard(signed.version_id)
-
-    async def make_room(self, admission: Admission) -> None:
-        """Have a connection of the version that is there already give way.
-
-        :raises Refused: where it stays
-        """
-        present = self.players.get(admission.signed.version_id)
-        if present is not None and present.session is not None:
-            await self._contention.settle(present, admission.credentials.address)
-            self._replace(present)
-
-    def turned_away(self, session: PlayerSession) -> None:
-        """Its arrival was written down, and it does not come in."""
-        self._store.submit([ConnectionClosed(self._time.wall_ms(), "lost during sign-in", session.id)])
-
-    def _replace(self, player: Player) -> None:
-        """The connection that is there gives way."""
-        session = player.session
-        if session is None:
-            return  # it went by itself meanwhile
-        log.info("connection replaced by a new sign-in", connection=session.id, bot=player.name, venue=self.venue)
-        self.left(player, orderly=False)
-        session.refused("replaced", "Another client signed in under your name, and this connection did not answer.")
-
-    async def enroll(self, session: PlayerSession, admission: Admission) -> None:
-        """Write the arrival down. Raises StoreError."""
-        signed, credentials = admission.signed, admission.credentials
-        version = signed.version_id
-        self._names[version] = signed.name
-        self._families.arrived(version, signed.bot_id)
-        at = self._time.wall_ms()
-        records: list[Record] = [
-            ConnectionOpened(session.id, self._venue_id, version, credentials.address, credentials.client, at)
-        ]
-        ratings = self._rater.ratings
-        if not ratings.knows(version):
-            other = self._families.predecessor(version, ratings.standings())
-            records += ratings.enter(version, self._initial(), at, other).records
-        await self._store.commit(records)
-
-    def running(self, version: int) -> frozenset[int]:
-        """The games that a version plays, or is away from."""
-        player = self.players.get(version)
-        return frozenset() if player is None else frozenset(player.games)
-
-    async def untold(self, version: int, session: PlayerSession) -> list[StoredGame]:
-        """The games whose end the version was not surely told. Raises StoreError."""
-        if session.says_ready and self.running(version):
-            return []  # one game at a time: the one that runs
-        return await self._store.history.games.untold(self._venue_id, version, self._time.wall_ms() - RETELL_MS)
+    # -- bots come and go
 
     def seat(self, session: PlayerSession, admission: Admission, untold: Sequence[StoredGame]) -> None:
         """Bring a bot that has arrived to its running games, and tell it what it missed."""
+        context, roster = self._context, self._roster
         signed, credentials, wish = admission.signed, admission.credentials, admission.wish
-        self._contention.settled(signed.version_id, credentials.address)
-        player = self.player(signed.version_id)
-        player.session = session
-        self.connected += 1
+        player = roster.player(signed.version_id)
         player.address, player.client = credentials.address, credentials.client
-        player.capacity = admission.capacity
-        player.capacity.used += len(player.games) + player.reserved
-        player.availability = Availability.READY
-        player.owing = False
-        player.flagged = 0
-        player.signed_in_at = self._time.wall_ms()
-        self.owners.seated(player, signed)
+        player.arrive(session, admission.capacity, context.time.wall_ms())
+        self._play_limits.arrived(player, signed)
         session.accepted(PlayerSeat(self, player, session), signed.name)
         log.info(
             "signed in",
             connection=session.id,
             bot=signed.name,
-            venue=self.venue,
+            venue=context.venue.name,
             address=credentials.address,
             client=credentials.client,
         )
-        self._bus.publish(BotArrived(self.venue, player.name))
-        self.stir(player)
-        self.setbacks.signed_in(player)
-        self.allowances.seated(player, wish.limits)
-        if player.paused:
-            session.info(PAUSED)
+        context.bus.publish(BotArrived(context.venue.name, player.name))
+        self._stir(player)
+        self._suspensions.wants_to_play(player, by_word=False)
+        self._play_limits.limit(player, wish.limits)
+        if player.has(Hold.PAUSED):
+            session.info(Hold.PAUSED.bot)
         for game in list(player.games.values()):
             table = self._table(player, game)
             if table is not None:
-                game.returned(player.color(game), table, admission.asked)
+                game.returned(player.color(game), table, admission.since)
         if session.says_ready:  # one game at a time, be it one that runs or one that is over
             untold = () if player.games or player.reserved else untold[-1:]
         for stored in untold:
-            self._tell_end(player, session, stored)
+            self._past_games.tell_end(player, session, stored)
         told = {stored.id for stored in untold}
         rest = [known for known in wish.known if known.game not in told and known.game not in player.games]
         if rest:
-            self.sync(player, session, rest)
-        waits = not player.games and not player.owing and not player.aside and not player.paused
-        if waits and not player.closed and self.connected == 1:
-            self._explain_waiting(player, self._running())
-
-    def _tell_end(self, player: Player, session: PlayerSession, stored: StoredGame) -> None:
-        """Show an ended game and how it ended."""
-        color = Color.BLACK if stored.black_id == player.version else Color.WHITE
-        telling = Telling(
-            self._store, stored.id, color, stored.black_told if color is Color.BLACK else stored.white_told
-        )
-        try:
-            setup = stored_setup(stored, self.venue)
-        except (CgosError, ValueError) as error:
-            log.error("the end of a stored game cannot be told", game=stored.id, venue=self.venue, exc_info=error)
-            return
-        table = session.table(stored.id)
-        table.setup(setup, color)
-        table.game_over(stored_over(stored))
-        telling.written()
-        player.told(stored.id, telling)
-        player.owing = player.owing or session.says_ready
-
-    def sync(self, player: Player, session: PlayerSession, known: Sequence[Known]) -> None:
-        """Tell what follows what the client knows: of running games at once, of ended ones from the store."""
-        rest: list[int] = []
-        for number in dict.fromkeys(game for game, _ in known):
-            live = player.games.get(number)
-            if live is None or live.phase is Phase.OVER:
-                rest.append(number)
-            else:
-                live.retell(player.color(live))
-        looking = bool(player.asked)
-        player.asked.update(dict.fromkeys(rest))
-        if len(player.asked) > ASKED_MAX:
-            session.info("You ask for more games than can be looked up at once; ask again for those that are missing.")
-            for number in list(player.asked)[ASKED_MAX:]:
-                del player.asked[number]
-        if rest and not looking:
-            player.capacity.owed += 1
-            self._spawn(self._answer(player, session, player.capacity))
-
-    async def _answer(self, player: Player, session: PlayerSession, capacity: Capacity) -> None:
-        try:
-            await self._tell_ended(player, session)
-        finally:
-            capacity.owed -= 1
-            if player.session is session:
-                self._send_home(player)
-
-    async def _tell_ended(self, player: Player, session: PlayerSession) -> None:
-        unknown: list[int] = []
-        while player.session is session and player.asked:
-            number = next(iter(player.asked))
-            try:
-                stored = await self._store.history.games.stored(number)
-            except StoreError:
-                if player.session is session:
-                    player.asked.clear()
-                session.info("The server cannot reach its database just now; ask again for the games that are missing.")
-                return
-            if player.session is not session:
-                return
-            del player.asked[number]
-            if (
-                stored is None
-                or stored.venue_id != self._venue_id
-                or player.version
-                not in (
-                    stored.black_id,
-                    stored.white_id,
-                )
-            ):
-                unknown.append(number)
-            elif stored.result is not None and number not in player.tellings:
-                self._tell_end(player, session, stored)
-        if unknown:
-            session.unknown(unknown)
-
-    def _explain_waiting(self, player: Player, games: int) -> None:
-        if player.session is None:
-            return
-        if player.aside:
-            self.setbacks.tell(player)
-            return
-        if player.paused:
-            player.session.info(PAUSED)
-            return
-        if self.allowances.tell(player):
-            return
-        others = self.connected - 1
-        if others == 0:
-            why = "You are the only bot here. Your game begins as soon as another one signs in."
-        else:
-            why = f"You wait for an opponent; {others} other bots are here."
-        player.session.info(f"{why} Games in progress: {games} Players: {others + 1}")
-
-    def _running(self) -> int:
-        return len(self._games)
-
-    # -- between games
-
-    def ready(self, player: Player) -> None:
-        """The bot asks for its next game."""
-        if player.owing:
-            player.owing = False
-            player.acknowledged()
-            self.stir(player)
-            waiting = next(iter(player.games.values()), None)
-            table = None if waiting is None else self._table(player, waiting)
-            if waiting is not None and table is not None:
-                waiting.returned(player.color(waiting), table)
-            elif self.connected == 1:
-                self._explain_waiting(player, self._running())
-
-    def change(self, player: Player, availability: Availability) -> None:
-        """The bot wants games, or none for now, or none any more."""
-        player.availability = Availability.DRAINING if player.called_home else availability
-        self.stir(player)
-        if availability is Availability.READY:
-            self.setbacks.wants_to_play(player)
-        self._send_home(player)
-
-    def limit(self, player: Player, limits: Limits) -> None:
-        """What the bot says of its limits; its owner may allow less."""
-        self.allowances.limit(player, limits)
+            self._past_games.sync(player, session, rest)
+        explained = (Hold.OWES_READY, Hold.SUSPENDED, Hold.PAUSED, Hold.OUT_OF_HOURS)
+        if not player.games and not any(map(player.has, explained)):
+            self._explain_to_the_only_one(player)
 
     def left(self, player: Player, orderly: bool) -> None:
         """The bot's connection is gone."""
-        session = player.session
+        session, state = player.session, player.state
         if session is None:
             return
-        state = player.state
-        player.session = None
-        self.connected -= 1
+        venue = self._context.venue
         if orderly:
             player.acknowledged()
-        player.tellings.clear()
-        player.asked.clear()
-        player.board = None
-        player.capacity.used -= len(player.games) + player.reserved  # its other venues are a moment behind
-        player.capacity = Capacity(1)
-        player.owing = False
-        log.info("left", connection=session.id, bot=player.name, venue=self.venue, state=state.value, orderly=orderly)
+        player.leave()
+        log.info("left", connection=session.id, bot=player.name, venue=venue.name, state=state, orderly=orderly)
         for game in list(player.games.values()):
             game.left(player.color(game))
-        self._forget(player)
+        self._roster.forget(player)
         reason = "orderly" if orderly else "the server was stopped" if self.stopping else "lost"
-        self._store.submit([ConnectionClosed(self._time.wall_ms(), reason, session.id)])
-        self._bus.publish(BotLeft(self.venue, player.name))
+        self._context.store.submit([ConnectionClosed(self._context.time.wall_ms(), reason, session.id)])
+        self._context.bus.publish(BotLeft(venue.name, player.name))
+
+    def send_home(self, bot: int) -> None:
+        """Its owner wishes that this bot leaves when its running games have ended; it may come back."""
+        for player in self._roster.of_bot(bot):
+            player.put(Hold.SENT_HOME)
+            if player.capacity.used and player.session is not None:
+                player.session.info("Your owner sends you home when your running games have ended.")
+            self._stir(player)
+            player.send_home()
+
+    # -- what a bot says between games
+
+    def ready(self, player: Player) -> None:
+        """The bot asks for its next game."""
+        if not player.says_ready():
+            return
+        self._stir(player)
+        game = next(iter(player.games.values()), None)
+        table = None if game is None else self._table(player, game)
+        if game is not None and table is not None:
+            game.returned(player.color(game), table)
+        else:
+            self._explain_to_the_only_one(player)
+
+    def change(self, player: Player, availability: Availability) -> None:
+        """The bot wants games, or none for now, or none any more."""
+        player.wants(availability)
+        self._stir(player)
+        if availability is Availability.READY:
+            self._suspensions.wants_to_play(player, by_word=True)
+        player.send_home()
+
+    def limit(self, player: Player, limits: Limits) -> None:
+        """What the bot says of its limits; its owner may allow less."""
+        self._play_limits.limit(player, limits)
+
+    def sync(self, player: Player, session: PlayerSession, known: Sequence[Known]) -> None:
+        """Tell what follows what the client knows."""
+        self._past_games.sync(player, session, known)
+
+    # -- games begin and end
 
     def began(self, game: LiveGame) -> None:
         """A game of this venue is committed: bring its players to it."""
-        players = [self.player(side.version) for side in game.sides]
+        players = [self._take(self._roster.player(side.version), game) for side in game.sides]
         for player in players:
-            player.release()
-            self._take(player, game)
-            player.begun += 1
+            player.daily.begun += 1
         try:
             game.begin(*(self._table(player, game) for player in players))
         except Exception as error:
@@ -493,43 +178,28 @@ class Lobby:
 
     def restored(self, game: LiveGame) -> None:
         """A game was read back after a restart; both players are away."""
-        for color in Color:
-            self._take(self.player(game.sides[color].version), game)
+        for side in game.sides:
+            self._take(self._roster.player(side.version), game)
 
     def ended(self, game: LiveGame) -> None:
         """A game's end was committed and told."""
-        self._games.pop(game.id, None)
-        self._openings.ended(game)
+        self._roster.running.pop(game.id, None)
+        now = self._context.time.now()
         for color in Color:
-            player = self.player(game.sides[color].version)
-            player.games.pop(game.id, None)
-            session = player.session
-            if player.board is game:
-                player.board = None
-            if session is not None:
-                player.capacity.give_back(self._time.now())
-            if session is not None and game.present(color):
-                player.told(game.id, game.telling(color))
-                player.owing = session.says_ready
-                if game.flagged is color:
-                    player.flagged = self._time.now()
-            self.stir(player)
-            self.setbacks.ended(player, game, color)
-            self._send_home(player)
-            self._forget(player)
+            player = self._roster.player(game.sides[color].version)
+            player.ended(game, now)
+            if player.session is not None and game.present(color) and game.flagged is color:
+                player.flagged = now
+            self._stir(player)
+            self._suspensions.ended(player, game, color)
+            player.send_home()
+            self._roster.forget(player)
 
-    def release(self, players: Iterable[Player]) -> None:
-        """Those chosen for pairing are free again."""
-        for player in players:
-            player.release()
-            self._send_home(player)
-            self._forget(player)
-
-    def _take(self, player: Player, game: LiveGame) -> None:
-        self._games[game.id] = game
-        player.games[game.id] = game
-        player.capacity.used += 1
-        self.stir(player)
+    def _take(self, player: Player, game: LiveGame) -> Player:
+        self._roster.running[game.id] = game
+        player.take(game)
+        self._stir(player)
+        return player
 
     def _table(self, player: Player, game: LiveGame) -> Table | None:
         """Where its connection plays `game`; None where it is away, or not free for it as it has one at a time."""
@@ -537,65 +207,93 @@ class Lobby:
         if session is None:
             return None
         if session.says_ready:
-            if player.board is not None or player.owing:
+            if player.board is not None or player.has(Hold.OWES_READY):
                 return None
             player.board = game
         return session.table(game.id)
 
-    def stir(self, player: Player) -> None:
-        """What the bot does has changed: its waiting begins anew."""
-        player.since = self._time.now()
-        self._warned.discard(player.version)
+    def _stir(self, player: Player) -> None:
+        player.stir(self._context.time.now())
 
-    def _send_home(self, player: Player) -> None:
-        """A bot that wants no more games leaves when all its venues are done, and have told it what it asked."""
-        draining = player.availability is Availability.DRAINING
-        done = player.capacity.used == 0 and player.capacity.owed == 0
-        if draining and player.session is not None and done:
-            whose = "your owner" if player.called_home else "you"
-            player.session.refused("drained", f"Your last game is over, as {whose} wished. Goodbye.")
+    def _explain_to_the_only_one(self, player: Player) -> None:
+        """A bot that is alone is told so at once; any other one soon has a game."""
+        if self._roster.connected == 1:
+            self._reminders.explain(player, 1)
 
-    def _forget(self, player: Player) -> None:
-        """Nobody needs the entry of a bot that is away and plays nothing."""
-        if player.session is None and not player.games and not player.reserved:
-            self.players.pop(player.version, None)
 
-    # -- now and then
+class PlayerSeat:
+    """The :class:`~cgos_protocol.session.Seat` of one connection in one venue.
 
-    def remind(self) -> None:
-        """Called about once a second: tell bots that owe `ready` that they are not paired until it comes, and look at
-        who is set aside or at a limit."""
-        now = self._time.now()
-        for player in self.players.values():
-            self.setbacks.look(player)
-            late = player.owing and now - player.since > self._ready_limit
-            if late and player.session is not None and player.version not in self._warned:
-                self._warned.add(player.version)
-                player.session.info(
-                    "You have not answered gameover with ready, so you get no further game. "
-                    "Send ready to be paired again."
-                )
-            self.allowances.look(player)
+    Decides whether what it says is about a game of its own and comes from the connection that holds the seat: once
+    another one took its place it says nothing any more.
+    """
 
-    def keep_alive(self) -> None:
-        """Called about once a minute: a word to every waiting bot, which also keeps address translators awake."""
-        games = self._running()
-        for player in self.players.values():
-            if player.state in (State.IDLE, State.ASIDE):
-                self._explain_waiting(player, games)
+    __slots__ = ("_lobby", "_player", "_session")
 
-    def recall(self, version: int) -> bool:
-        """An operator ends that a version is set aside; False where it was not."""
-        player = self.players.get(version)
-        recalled = self.setbacks.recall(version, player)
-        if recalled and player is not None:
-            self.stir(player)
-        return recalled
+    def __init__(self, lobby: Lobby, player: Player, session: PlayerSession) -> None:
+        self._lobby = lobby
+        self._player = player
+        self._session = session
 
-    def dismiss(self, version: int, sentence: str) -> bool:
-        """Tell a version's connection why it must go, and close it."""
-        player = self.players.get(version)
-        if player is None or player.session is None:
+    @property
+    def bot(self) -> int:
+        return self._player.bot
+
+    @property
+    def _valid(self) -> bool:
+        return self._player.session is self._session
+
+    def _spoke(self) -> bool:
+        """The bot itself said something, which clears the suspicion of a flag; False where its place is taken."""
+        player = self._player
+        if player.session is not self._session:
             return False
-        player.session.refused("dismissed", sentence)
+        player.flagged = 0
         return True
+
+    def move(self, text: str, analysis: str | None, received: int) -> None:
+        player = self._player
+        game = player.board
+        if game is not None and player.session is self._session:
+            game.move(player.color(game), text, analysis, received)
+
+    def play(self, game: int, ply: int, text: str, analysis: str | None, received: int) -> Fault | None:
+        player = self._player
+        live = player.games.get(game) if self._spoke() else None
+        if live is None or live.phase is GamePhase.OVER:
+            return Fault.NO_GAME
+        color = player.color(live)
+        committed = live.ply
+        if ply <= committed:
+            return None if live.repeats(ply, text) else Fault.CONTRADICTION
+        if ply > committed + 1:
+            return Fault.GAP
+        if live.phase is GamePhase.RUNNING and color is live.referee.to_play:
+            live.move(color, text, analysis, received)
+            return None
+        return live.objection(color, text) if live.committing else Fault.NOT_YOUR_TURN
+
+    def ready(self) -> None:
+        if self._spoke():
+            self._lobby.ready(self._player)
+
+    def seen(self, game: int) -> None:
+        delivery = self._player.deliveries.pop(game, None) if self._spoke() else None
+        if delivery is not None:
+            delivery.acknowledged()
+
+    def available(self, availability: Availability) -> None:
+        if self._spoke():
+            self._lobby.change(self._player, availability)
+
+    def limit(self, limits: Limits) -> None:
+        if self._spoke():
+            self._lobby.limit(self._player, limits)
+
+    def sync(self, known: Sequence[Known]) -> None:
+        if self._spoke():
+            self._lobby.sync(self._player, self._session, known)
+
+    def left(self, orderly: bool) -> None:
+        if self._valid:
+            self._lobby.left(self._player, orderly)

@@ -10,29 +10,31 @@ import asyncio
 import json
 import random
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import structlog
 
 from cgos_protocol.terms import Terms
 from cgos_protocol.verdict import Reason
-from cgos_server.core.pairing.base import Act, Matchmaker, Pair
+from cgos_server.core.pairing.base import Act, Matchmaker, Pair, Pairing
 from cgos_server.core.pairing.constraints import Kin
 from cgos_server.core.pairing.explain import encode_inputs
 from cgos_server.core.pairing.listed import SECOND_GAMES, AsListed
 from cgos_server.core.pairing.registry import matchmaker
 from cgos_server.core.pairing.rolling import due
 from cgos_server.core.venue import PairingSettings
-from cgos_server.runtime.beginning import SLICE, Beginner, Prepared
-from cgos_server.runtime.deciding import Decided, Deciding
-from cgos_server.runtime.gathering import Gatherer
-from cgos_server.runtime.live_game import Desk, LiveGame
-from cgos_server.runtime.lobby import Lobby
+from cgos_server.runtime.beginning import SLICE, GameStarter, Prepared
+from cgos_server.runtime.deciding import Decided, PairingExecutor
+from cgos_server.runtime.gathering import CandidateCollector
+from cgos_server.runtime.live_game import LiveGame, VenueContext
 from cgos_server.runtime.openings import Openings, Owed
 from cgos_server.runtime.player import Player
+from cgos_server.runtime.roster import Roster
 from cgos_server.service.ids import Ids
+from cgos_server.service.standing import Hold
 from cgos_server.storage.reading.stored import StoredGame, StoredMove
-from cgos_server.storage.records import Record, RoundAdded
+from cgos_server.storage.records import RoundAdded
 
 log = structlog.get_logger(__name__)
 
@@ -44,39 +46,37 @@ class VenueMatchmaker:
     """Pairs the idle bots of one venue, for ever.
 
     :param new_seed: gives the seed of the next act
-    :ivar draining: nobody is paired any more, as the server stops
-    :ivar paused: nobody is paired, as an operator wishes
+    :ivar holds: why nobody is paired in the venue: an operator has paused it, the server stops
     """
 
     def __init__(
         self,
-        desk: Desk,
-        lobby: Lobby,
-        gatherer: Gatherer,
-        beginner: Beginner,
-        deciding: Deciding,
+        context: VenueContext,
+        roster: Roster,
+        collector: CandidateCollector,
+        starter: GameStarter,
+        executor: PairingExecutor,
         openings: Openings,
         ids: Ids,
         new_seed: Callable[[], int],
     ) -> None:
-        self.draining = False
-        self.paused = False
-        self._desk = desk
-        self._lobby = lobby
-        self._gatherer = gatherer
-        self._beginner = beginner
-        self._deciding = deciding
+        self.holds: set[Hold] = set()
+        self._context = context
+        self._roster = roster
+        self._collector = collector
+        self._starter = starter
+        self._executor = executor
         self._openings = openings
         self._ids = ids
         self._new_seed = new_seed
-        self._settings = desk.venue.pairing
+        self._settings = context.venue.pairing
         self._method: Matchmaker = matchmaker(self._settings.method, self._settings.options)
 
     def configure(self, settings: PairingSettings) -> None:
         """Pair by these settings from the next act on. Raises Refused where the method objects."""
         self._method = matchmaker(settings.method, settings.options)
         self._settings = settings
-        self._gatherer.memory.keep(remembered(self._method))
+        self._collector.memory.keep(remembered(self._method))
 
     async def run(self) -> None:
         """An act of pairing every `interval`, until cancelled. A fault in one is reported; the other venues play on."""
@@ -85,28 +85,28 @@ class VenueMatchmaker:
             try:
                 await self.act()
             except Exception as error:
-                log.error("our fault in pairing", venue=self._desk.venue.name, exc_info=error)
+                log.error("our fault in pairing", venue=self._context.venue.name, exc_info=error)
 
     async def act(self) -> None:
         """Pair whoever can be paired now; returns when the round was handed to the store."""
-        idle = self._lobby.idle()
-        if self._stopped or not due(self._settings.policy, len(idle), self._lobby.begun()):
+        idle = self._roster.idle()
+        if self.holds or not due(self._settings.policy, len(idle), self._roster.begun()):
             return
         owed, busy, rest = self._owed(idle)
         if owed:
             try:
                 await self._second_games(owed, busy)
             except Exception as error:  # they would come first in every act to come
-                log.error("our fault in second games of openings", venue=self._desk.venue.name, exc_info=error)
+                log.error("our fault in second games of openings", venue=self._context.venue.name, exc_info=error)
         for _ in range(1 + _REPAIRS):
             rest = [player for player in rest if player.available]  # nobody held them so far
-            if len(rest) < 2 or self._stopped:
+            if len(rest) < 2 or self.holds:
                 return
             rest = await self._decide(rest)
 
     def restored(self, game: LiveGame) -> None:
         """A game was read back after a restart."""
-        self._gatherer.memory.restored(game.sides[0].version, game.sides[1].version)
+        self._collector.memory.restored(game.sides[0].version, game.sides[1].version)
 
     def lost(self, game: StoredGame) -> None:
         """A game could not be read back after a restart."""
@@ -114,26 +114,26 @@ class VenueMatchmaker:
 
     def ended(self, game: LiveGame) -> None:
         """A game of this venue has ended."""
-        memory = self._gatherer.memory
+        memory = self._collector.memory
         if game.over is not None and game.over.reason in (Reason.VOID, Reason.ABORT):
             memory.undone(game.sides[0].version, game.sides[1].version)
             return
         for side, thought in zip(game.sides, game.thought, strict=True):
             memory.thought(side.version, thought)
-        self._gatherer.ended(sum(game.thought))
+        self._collector.ended(sum(game.thought))
 
     def arrange(self, black: Player, white: Player, terms: Terms, moves: Sequence[StoredMove], why: str) -> int:
         """Let these two play now, by an operator's wish, beginning after `moves`; the number of the game.
 
         It begins once it is committed. Raises OurFault where `moves` cannot be played under `terms`.
         """
-        at = self._desk.time.wall_ms()
-        prepared = self._beginner.arranged(black=black, white=white, terms=terms, moves=moves, at=at, why=why)
+        at = self._context.time.wall_ms()
+        prepared = self._starter.arranged(black=black, white=white, terms=terms, moves=moves, at=at, why=why)
         for player in (black, white):
-            player.reserve()
-            player.chosen = True
-            self._gatherer.plays(player.version)
-        self._beginner.submit([], [prepared], at)
+            player.consider()
+            player.choose()
+            self._collector.plays(player.version)
+        self._starter.submit([], [prepared], at)
         return prepared.game.id
 
     async def preview(self, method: str | None, options: Mapping[str, Any]) -> Preview:
@@ -146,16 +146,12 @@ class VenueMatchmaker:
         settings = self._settings
         own = settings.options if method in (None, settings.method) else {}
         chosen = matchmaker(method or settings.method, {**own, **options})
-        owed, busy, rest = self._owed(self._lobby.idle())
-        listed = await self._gatherer.act(_listed(owed, busy), settings.policy, choosing=False)
-        act = await self._gatherer.act(rest, settings.policy)
+        owed, busy, rest = self._owed(self._roster.idle())
+        listed = await self._collector.act(_listed(owed, busy), settings.policy, choosing=False)
+        act = await self._collector.act(rest, settings.policy)
         seed = self._new_seed()
-        decided = await self._deciding.decide(chosen.name, chosen.options, act, seed)
+        decided = await self._executor.decide(chosen.name, chosen.options, act, seed)
         return Preview(method=chosen, act=act, seed=seed, decided=decided, listed=listed, second=_settled(owed, listed))
-
-    @property
-    def _stopped(self) -> bool:
-        return self.draining or self.paused
 
     def _owed(self, idle: Sequence[Player]) -> tuple[list[Owed], dict[int, Player], list[Player]]:
         """The second games that can be played now, whose they are, and who is left for other games."""
@@ -163,7 +159,7 @@ class VenueMatchmaker:
         owed = self._openings.owed(
             ready.keys(),
             self._settings.openings,
-            self._desk.time.wall_ms(),
+            self._context.time.wall_ms(),
             lambda black, white: self._may_meet(ready[black], ready[white], options),
         )
         busy = {version: ready.pop(version) for one in owed for version in (one.black, one.white)}
@@ -171,7 +167,7 @@ class VenueMatchmaker:
 
     def _may_meet(self, one: Player, other: Player, options: Mapping[str, Any]) -> bool:
         """False where two who owe each other a game are forbidden to meet by now, or one's owner avoids the other."""
-        families = self._gatherer.families
+        families = self._collector.families
         owner = options["same_owner"] == Kin.FORBIDDEN and one.bot == other.bot
         family = options["same_family"] == Kin.FORBIDDEN and families.leader(one.bot) == families.leader(other.bot)
         return not (owner or family or other.name in one.limits.avoid or one.name in other.limits.avoid)
@@ -182,117 +178,123 @@ class VenueMatchmaker:
         Nobody else gives them a game meanwhile.
         """
         method, settings = self._method, self._settings
-        started = self._desk.time.now()
+        started = self._context.time.now()
         for player in players:
-            player.reserve()
+            player.consider()
         try:
-            act = await self._gatherer.act(players, settings.policy)
+            act = await self._collector.act(players, settings.policy)
             seed = self._new_seed()
-            decided = await self._deciding.decide(method.name, method.options, act, seed)
-            if self._stopped:
+            decided = await self._executor.decide(method.name, method.options, act, seed)
+            if self.holds:
                 return []
-            widowed = await self._record(
+            widowed = await self._play_chosen(
                 decided, settings, method=method, seed=seed, players={one.version: one for one in players}
             )
         finally:
-            self._lobby.release(player for player in players if player.reserved and not player.chosen)
-        self._desk.meter.paired(settings.policy.value, self._desk.time.now() - started)
+            self._roster.let_go(players)
+        self._context.meter.paired(settings.policy.value, self._context.time.now() - started)
         if not widowed:
             return []
         left = [player for player in players if player.version in decided.pairing.sits_out and player.available]
         return [*widowed, *left]
 
-    async def _record(
+    async def _play_chosen(
         self,
         decided: Decided,
         settings: PairingSettings,
+        *,
         method: Matchmaker,
         seed: int,
-        players: dict[int, Player],
+        players: Mapping[int, Player],
     ) -> list[Player]:
-        """Turn a decision into games and submit the round as one group; who lost its partner meanwhile."""
-        pairing, inputs = decided
+        """Play what was decided; who lost its partner meanwhile."""
         rng = random.Random(seed ^ 1)
-        round_id = self._ids.round()
-        at = self._desk.time.wall_ms()
-        prepared: list[Prepared] = []
         widowed: list[Player] = []
-        for count, pair in enumerate(pairing.pairs, 1):
+
+        def game_of(round_id: int, at: int, pair: Pair) -> Prepared | None:
             both = players[pair.high], players[pair.low]
-            if all(player.could_play for player in both):
-                opening = self._openings.first(settings.openings, settings.openings_share, rng)
-                prepared.append(self._beginner.pair(round_id, pair, players, at, opening, rng))
-            else:
-                widowed += [player for player in both if player.could_play]
-            if count % SLICE == 0:
-                await asyncio.sleep(0)
-        if prepared and not self._stopped:
-            self._gatherer.decided(
-                [side.version for one in prepared for side in one.game.sides],
-                [version for version in pairing.sits_out if players[version].could_play],
-            )
-            record = RoundAdded(
-                round_id,
-                self._desk.venue.id,
-                self._gatherer.number,
-                at,
-                settings.policy.value,
-                method.name,
-                json.dumps(dict(method.options)),
-                str(seed),
-                inputs,
-                json.dumps({str(version): why for version, why in pairing.sits_out.items()}),
-                json.dumps(list(pairing.notes)),
-                pairing.total,
-            )
-            self._begin(record, prepared, players, at)
+            if not all(player.could_play for player in both):
+                widowed.extend(player for player in both if player.could_play)
+                return None
+            opening = self._openings.first(settings.openings, settings.openings_share, rng)
+            return self._starter.pair(round_id, pair, players=players, at=at, opening=opening, rng=rng)
+
+        record = partial(
+            RoundAdded,
+            policy=settings.policy.value,
+            method=method.name,
+            options=json.dumps(dict(method.options)),
+            seed=str(seed),
+        )
+        await self._play(decided, players, game_of=game_of, record=record)
         return widowed
 
-    def _begin(self, record: Record, prepared: Sequence[Prepared], players: Mapping[int, Player], at: int) -> None:
-        for one in prepared:
-            for side in one.game.sides:
-                players[side.version].chosen = True
-        self._beginner.submit([record], prepared, at)
-
-    async def _second_games(self, owed: Sequence[Owed], players: dict[int, Player]) -> None:
+    async def _second_games(self, owed: Sequence[Owed], players: Mapping[int, Player]) -> None:
         """Play the second games of openings, with colors swapped: a round of their own, in which nothing is chosen."""
         listed = _listed(owed, players)
         for player in listed:
-            player.reserve()
+            player.consider()
         try:
-            act = await self._gatherer.act(listed, self._settings.policy, choosing=False)
-            if not self._stopped:
-                await self._record_second_games(owed, players, act)
+            act = await self._collector.act(listed, self._settings.policy, choosing=False)
+            if not self.holds:
+                await self._play_second_games(owed, players, act)
         finally:
-            self._lobby.release(player for player in listed if player.reserved and not player.chosen)
+            self._roster.let_go(listed)
 
-    async def _record_second_games(self, owed: Sequence[Owed], players: dict[int, Player], act: Act) -> None:
-        at = self._desk.time.wall_ms()
-        round_id = self._ids.round()
+    async def _play_second_games(self, owed: Sequence[Owed], players: Mapping[int, Player], act: Act) -> None:
+        by_version = {version: one for one in owed for version in (one.black, one.white)}
+
+        def game_of(round_id: int, at: int, pair: Pair) -> Prepared | None:
+            one = by_version[pair.high]
+            if not (players[one.black].could_play and players[one.white].could_play):
+                return None
+            return self._starter.second(round_id, pair, black=one.black, players=players, at=at, opening=one.opening)
+
+        record = partial(RoundAdded, policy=act.policy.value, method=SECOND_GAMES, options="{}", seed="0")
+        await self._play(
+            Decided(Pairing(_settled(owed, act)), encode_inputs(act)), players, game_of=game_of, record=record
+        )
+
+    async def _play(
+        self,
+        decided: Decided,
+        players: Mapping[int, Player],
+        *,
+        game_of: Callable[[int, int, Pair], Prepared | None],
+        record: Callable[..., RoundAdded],
+    ) -> None:
+        """Turn a decision into games, and submit them with their round as one group.
+
+        :param game_of: the game of a pair, by the round's number and time (Unix ms); None where it cannot be played
+            any more
+        :param record: of the round, with everything that its decision does not hold
+        """
+        pairing, inputs = decided
+        round_id, at = self._ids.round(), self._context.time.wall_ms()
         prepared: list[Prepared] = []
-        for count, (one, pair) in enumerate(zip(owed, _settled(owed, act), strict=True), 1):
-            if players[one.black].could_play and players[one.white].could_play:
-                prepared.append(
-                    self._beginner.second(round_id, pair, black=one.black, players=players, at=at, opening=one.opening)
-                )
+        for count, pair in enumerate(pairing.pairs, 1):
+            game = game_of(round_id, at, pair)
+            if game is not None:
+                prepared.append(game)
             if count % SLICE == 0:
                 await asyncio.sleep(0)
-        if prepared and not self._stopped:
-            self._gatherer.decided([side.version for one in prepared for side in one.game.sides], [])
-            record = RoundAdded(
-                round_id,
-                self._desk.venue.id,
-                self._gatherer.number,
-                at,
-                act.policy.value,
-                SECOND_GAMES,
-                "{}",
-                "0",
-                encode_inputs(act),
-                "{}",
-                "[]",
-            )
-            self._begin(record, prepared, players, at)
+        if not prepared or self.holds:
+            return
+        playing = [side.version for one in prepared for side in one.game.sides]
+        self._collector.decided(playing, [version for version in pairing.sits_out if players[version].could_play])
+        for version in playing:
+            players[version].choose()
+        added = record(
+            id=round_id,
+            venue_id=self._context.venue.id,
+            number=self._collector.number,
+            at=at,
+            inputs=inputs,
+            sits_out=json.dumps({str(version): why for version, why in pairing.sits_out.items()}),
+            notes=json.dumps(list(pairing.notes)),
+            total=pairing.total,
+        )
+        self._starter.submit([added], prepared, at)
 
 
 class Preview(NamedTuple):

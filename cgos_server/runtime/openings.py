@@ -86,7 +86,7 @@ class Openings:
             debts = self._debts.get(lower, {})
             for key in [key for key, debt in debts.items() if now - debt.at > KEPT_MS or book.named(key[1]) is None]:
                 self._settle(lower, key)
-        found = [
+        playable = [
             (debt.at, lower, *key)
             for lower in ready
             for key, debt in self._debts.get(lower, {}).items()
@@ -94,7 +94,7 @@ class Openings:
         ]
         games: list[Owed] = []
         taken: set[int] = set()
-        for _, lower, higher, name in sorted(found):
+        for _, lower, higher, name in sorted(playable):
             opening, debt = book.named(name), self._debts[lower][higher, name]
             black, white = (higher, lower) if debt.more > 0 else (lower, higher)
             if opening is not None and not taken & {lower, higher} and may(black, white):

@@ -18,8 +18,9 @@ from cgos_protocol.games.base import Color
 from cgos_protocol.lines import admin as words
 from cgos_protocol.session import Availability, ListedGame
 from cgos_server.runtime.gallery import RECENT, listed_game
-from cgos_server.runtime.live_game import LiveGame, Phase
+from cgos_server.runtime.live_game import LiveGame
 from cgos_server.runtime.live_venue import LiveVenue, running
+from cgos_server.runtime.phases import GamePhase
 from cgos_server.runtime.player import Player
 from cgos_server.service.accounts import Operator
 from cgos_server.service.admin import Admin
@@ -27,6 +28,7 @@ from cgos_server.service.commands.declaration import Command
 from cgos_server.service.commands.registry import on
 from cgos_server.service.commands.surfaces import OperatorLine
 from cgos_server.service.control import ArrangedGame
+from cgos_server.service.standing import Hold
 from cgos_server.storage.store import Store
 
 log = structlog.get_logger(__name__)
@@ -44,20 +46,13 @@ class Operators:
     """
 
     def __init__(self, venues: Mapping[str, LiveVenue], admin: Admin, store: Store, spawn: Spawn) -> None:
-        self._venues = venues
-        self._admin = admin
-        self._store = store
-        self._spawn = spawn
+        self.venues = venues
+        self.admin = admin
+        self.store = store
+        self.spawn = spawn
 
     def __call__(self, venue: str, operator: Operator, address: str) -> OperatorSession:
-        return OperatorSession(
-            venue=self._venues[venue],
-            admin=self._admin,
-            store=self._store,
-            name=operator.name,
-            address=address,
-            spawn=self._spawn,
-        )
+        return OperatorSession(self, self.venues[venue], operator.name, address)
 
 
 class OperatorSession:
@@ -67,17 +62,15 @@ class OperatorSession:
     :param address: where it sits, for the audit
     """
 
-    def __init__(self, venue: LiveVenue, admin: Admin, store: Store, name: str, address: str, spawn: Spawn) -> None:
+    def __init__(self, server: Operators, venue: LiveVenue, name: str, address: str) -> None:
+        self._server = server
         self._venue = venue
-        self._admin = admin
-        self._store = store
         self._name = name
         self._actor = f"{name} ({address})"
-        self._spawn = spawn
 
     def command(self, line: str, answer: Callable[[Sequence[str]], None]) -> None:
         """See :class:`~cgos_protocol.session.OperatorDesk`."""
-        self._spawn(self._command(line, answer))
+        self._server.spawn(self._command(line, answer))
 
     async def _command(self, line: str, answer: Callable[[Sequence[str]], None]) -> None:
         command = words.parse(line)
@@ -107,7 +100,7 @@ class OperatorSession:
 
     async def _check_right(self) -> None:
         """The right may have been taken away since the sign-in."""
-        owner = await self._store.history.people.owner(self._name)
+        owner = await self._server.store.history.people.owner(self._name)
         if owner is None or not owner.admin or owner.state != "active":
             raise Forbidden(Code.NO_RIGHT, f"The account {self._name} has not the right admin any more.")
 
@@ -116,7 +109,7 @@ class OperatorSession:
         values = line._asdict() | {"actor": self._actor}
         if "venue" in kind.__struct_fields__:
             values["venue"] = self._venue.venue.name
-        match await self._admin.handle(kind(**values)):
+        match await self._server.admin.handle(kind(**values)):
             case ArrangedGame() as game:
                 return [words.arranged_line(game.white, game.white_label, game.black, game.black_label)]
             case EndedGame() as game:
@@ -128,20 +121,16 @@ class OperatorSession:
     def _who(self) -> list[str]:
         rating = self._venue.ratings.rating
         lines: list[str] = []
-        for player in self._venue.lobby.players.values():
-            if player.session is not None:
-                mean, spread, *_ = rating(player.version)
-                lines.append(
-                    words.who_line(
-                        player.name, _state(player), game=next(iter(player.games), 0), mean=mean, spread=spread
-                    )
-                )
+        for player in self._venue.roster.here():
+            mean, spread, *_ = rating(player.version)
+            game = next(iter(player.games), 0)
+            lines.append(words.who_line(player.name, _state(player), game=game, mean=mean, spread=spread))
         return lines
 
     async def _games(self) -> list[str]:
         venue = self._venue
         rules = venue.venue.rules
-        ended = await self._store.history.games.recent(venue.venue.id, RECENT)
+        ended = await self._server.store.history.games.recent(venue.venue.id, RECENT)
         lines = [words.ended_game_line(listed_game(game, rules.size, rules.komi2)) for game in ended]
         for live in running(venue):
             black, white = live.sides
@@ -163,14 +152,16 @@ class OperatorSession:
 
 def _state(player: Player) -> str:
     """What a bot does, in the words of its side of the dialogue."""
-    if player.owing:
+    if player.has(Hold.OWES_READY):
         return "gameover"
     for game in player.games.values():
-        if game.phase is Phase.RUNNING and game.referee.to_play is player.color(game):
+        if game.phase is GamePhase.RUNNING and game.referee.to_play is player.color(game):
             return "genmove"
     if player.games or player.reserved:
         return "ok"
-    return "waiting" if player.availability is Availability.READY else player.availability.value
+    if player.has(Hold.DRAINING) or player.has(Hold.SENT_HOME):
+        return Availability.DRAINING.value
+    return Availability.PAUSED.value if player.has(Hold.RESTING) else "waiting"
 
 
 def _left(game: LiveGame) -> tuple[int, int]:

@@ -1,34 +1,27 @@
-"""One version in one venue: what it does, and which games it plays.
+"""One version in one venue: in which phase it is, what keeps it from a new game, and which games it plays.
 
-Decides whether the version could take a game now. Must not know: wire formats, how bots sign in, who is paired.
+Must not know: wire formats, how bots sign in, who is paired.
 """
 
 from __future__ import annotations
 
-import enum
+from collections.abc import Iterator, Set
+from contextlib import contextmanager
 from typing import Final
 
 from cgos_protocol.games.base import Color
 from cgos_protocol.session import Availability, Limits, PlayerSession
 from cgos_server.runtime.live_game import LiveGame
-from cgos_server.runtime.telling import Telling
+from cgos_server.runtime.phases import PLAYER, PlayerPhase, check
+from cgos_server.runtime.telling import ResultDelivery
+from cgos_server.service.standing import PASSING, Hold
 
-TELLINGS_MAX: Final = 1_024
+DELIVERIES_MAX: Final = 1_024
 """Ends of games that a bot was told and has not acknowledged; of more than these the oldest are not waited for."""
 
-
-class State(enum.StrEnum):
-    """What a signed-in version does."""
-
-    IDLE = "idle"
-    PAIRED = "paired"
-    """Chosen for a game whose beginning is being committed."""
-    PLAYING = "playing"
-    OWING = "owes ready"
-    ASIDE = "set aside"
-    """It gets no game; see :mod:`cgos_server.runtime.setbacks`."""
-    AWAY = "away"
-    """Not signed in; kept while a game of it runs."""
+_FULL: Final = frozenset({Hold.PLAYING})
+_RESERVED: Final = frozenset({Hold.PAIRED})
+_NO_LIMITS: Final = Limits()
 
 
 class Capacity:
@@ -50,66 +43,44 @@ class Capacity:
 
     def give_back(self, now: int) -> None:
         """A game has ended."""
-        if not self.free:
+        if self.used >= self.slots:
             self.freed = now
         self.used -= 1
 
-    @property
-    def free(self) -> bool:
-        return self.used < self.slots
+
+class DailyGames:
+    """Games begun within a day, as far as a limit needs them counted.
+
+    :ivar begun: how many; while they are `counting` it is what has begun since
+    :ivar counted: when they were last counted (microseconds)
+    """
+
+    __slots__ = ("begun", "counted", "counting")
+
+    def __init__(self) -> None:
+        self.begun = self.counted = 0
+        self.counting = False
+
+    def hold(self, most: int) -> Hold | None:
+        """What follows from a limit of `most` games."""
+        if self.counting:
+            return Hold.COUNTING
+        return Hold.AT_LIMIT if self.begun >= most else None
 
 
 class Player:
     """One version in one venue, present or (while a game of it runs) away.
 
+    :ivar chosen: its next game is being committed, whether it is signed in or not
     :ivar since: when it last became able to take a game, or ceased to be (microseconds)
-    :ivar reserved: an act of pairing looks at it, or has chosen it
-    :ivar chosen: an act of pairing has chosen it, and its game is not committed yet
-    :ivar owing: it must say `ready` before it gets another game
-    :ivar aside: it is set aside
     :ivar board: the one game that is before a connection that has one at a time
-    :ivar tellings: by game: ends that it was told and has not acknowledged
-    :ivar asked: games of the past that it wants to hear of and that are not looked up yet
+    :ivar deliveries: by game: ends that it was told and has not acknowledged
+    :ivar wanted_games: games of the past that it wants to hear of and that are not looked up yet
     :ivar limits: those in force: what it says itself (`declared`) and what its owner allows (`allowed`)
-    :ivar paused: its owner wants no game for it
-    :ivar closed: it is not one of the hours at which a game of it may begin
-    :ivar called_home: its owner wants it to leave after its running games
     :ivar signed_in_at: Unix milliseconds
     :ivar flagged: when it last let its time in a game run out (microseconds), 0 for never
-    :ivar begun: games begun within a day, as far as its limit needs them counted; `counted` says when they were, and
-        while they are `counting` it is what has begun since
+    :ivar reminded: it was told that it owes `ready`
     """
-
-    __slots__ = (
-        "address",
-        "allowed",
-        "aside",
-        "asked",
-        "availability",
-        "begun",
-        "board",
-        "bot",
-        "called_home",
-        "capacity",
-        "chosen",
-        "client",
-        "closed",
-        "counted",
-        "counting",
-        "declared",
-        "flagged",
-        "games",
-        "limits",
-        "name",
-        "owing",
-        "paused",
-        "reserved",
-        "session",
-        "signed_in_at",
-        "since",
-        "tellings",
-        "version",
-    )
 
     def __init__(self, version: int, name: str, bot: int) -> None:
         self.version = version
@@ -120,31 +91,62 @@ class Player:
         self.capacity = Capacity(1)
         self.games: dict[int, LiveGame] = {}
         self.board: LiveGame | None = None
-        self.tellings: dict[int, Telling] = {}
-        self.asked: dict[int, None] = {}
-        self.availability = Availability.READY
-        self.limits = self.declared = self.allowed = Limits()
-        self.reserved = self.chosen = self.owing = self.counting = self.aside = self.paused = self.called_home = False
-        self.closed = False
-        self.signed_in_at = self.since = self.flagged = self.begun = self.counted = 0
+        self.deliveries: dict[int, ResultDelivery] = {}
+        self.wanted_games: dict[int, None] = {}
+        self.limits = self.declared = self.allowed = _NO_LIMITS
+        self.daily = DailyGames()
+        self.reminded = False
+        self.signed_in_at = self.since = self.flagged = 0
+        self.chosen = False
+        self._holds = {Hold.AWAY}
+
+    # -- what keeps it from a new game
 
     @property
-    def state(self) -> State:
-        if self.session is None:
-            return State.AWAY
-        if self.reserved:
-            return State.PAIRED
-        if self.owing:
-            return State.OWING
-        if self.games:
-            return State.PLAYING
-        return State.ASIDE if self.aside else State.IDLE
+    def holds(self) -> Set[Hold]:
+        """What keeps it from a new game; it may be paired exactly when there is nothing."""
+        holds, capacity, session = self._holds, self.capacity, self.session
+        if capacity.used - (Hold.PAIRED in holds) >= capacity.slots:
+            holds = holds | _FULL
+        if self.limits.games_a_day is not None and (hold := self.daily.hold(self.limits.games_a_day)):
+            holds = holds | {hold}
+        if session is not None and not session.alive:
+            holds = holds | {Hold.SLOW}
+        return holds
+
+    def has(self, hold: Hold) -> bool:
+        """True where this one was put on it; not for those that come and go by themselves, see :attr:`holds`."""
+        return hold in self._holds
+
+    def put(self, hold: Hold, on: bool = True) -> bool:
+        """Put a hold on it, or lift it; True where that changes something."""
+        if (hold in self._holds) is on:
+            return False
+        if on:
+            self._holds.add(hold)
+        else:
+            self._holds.remove(hold)
+        return True
 
     @property
     def available(self) -> bool:
-        """True where it could take a game now."""
-        # What most of a venue's players fail at comes first: all are looked at for each act of pairing.
-        return self.capacity.free and not self.reserved and self._willing
+        """True where it may be paired now."""
+        return not self.holds
+
+    @property
+    def awaited(self) -> bool:
+        """True where it could be somebody's opponent now or after its game."""
+        return self.holds <= PASSING
+
+    @property
+    def could_play(self) -> bool:
+        """True where nothing has come between since an act of pairing looked at it."""
+        return self.holds <= _RESERVED
+
+    def wants(self, availability: Availability) -> None:
+        """The bot says whether it wants games."""
+        self.put(Hold.RESTING, availability is Availability.PAUSED)
+        self.put(Hold.DRAINING, availability is Availability.DRAINING)
 
     @property
     def ready_since(self) -> int:
@@ -152,61 +154,141 @@ class Player:
         return max(self.since, self.capacity.freed)
 
     @property
-    def awaited(self) -> bool:
-        """True where it could be somebody's opponent now or after its game."""
-        return (
-            self.session is not None
-            and not self.owing
-            and not self.aside
-            and not self.paused
-            and not self.closed
-            and self.availability is Availability.READY
-            and not self.at_limit
-        )
+    def state(self) -> str:
+        """What it does, as `status` says it."""
+        phase = self.phase
+        if phase in (PlayerPhase.CHOSEN, PlayerPhase.CONSIDERED):
+            return "paired"
+        if phase is PlayerPhase.OWING:
+            return Hold.OWES_READY.state
+        return Hold.SUSPENDED.state if phase is PlayerPhase.IDLE and self.has(Hold.SUSPENDED) else phase.word
+
+    def send_home(self) -> None:
+        """One that wants no more games leaves when all its venues are done, and have told it what it asked."""
+        done = self.capacity.used == 0 and self.capacity.owed == 0
+        if done and self.session is not None and (self.has(Hold.DRAINING) or self.has(Hold.SENT_HOME)):
+            whose = "your owner" if self.has(Hold.SENT_HOME) else "you"
+            self.session.refused("drained", f"Your last game is over, as {whose} wished. Goodbye.")
+
+    def stir(self, now: int) -> None:
+        """What it does has changed: its waiting begins anew."""
+        self.since = now
+        self.reminded = False
+
+    # -- its phases
 
     @property
-    def at_limit(self) -> bool:
-        """True where it has begun as many games within a day as it may."""
-        limit = self.limits.games_a_day
-        return limit is not None and self.begun >= limit
+    def phase(self) -> PlayerPhase:
+        if self.session is None:
+            return PlayerPhase.AWAY
+        if Hold.PAIRED in self._holds:
+            return PlayerPhase.CHOSEN if self.chosen else PlayerPhase.CONSIDERED
+        if Hold.OWES_READY in self._holds:
+            return PlayerPhase.OWING
+        return PlayerPhase.PLAYING if self.games else PlayerPhase.IDLE
 
     @property
-    def could_play(self) -> bool:
-        """True where nothing has come between since an act of pairing reserved it, one of its slots included."""
-        return self._willing and self.capacity.used <= self.capacity.slots
+    def reserved(self) -> bool:
+        """True while an act of pairing looks at it or has chosen it, whether it is signed in or not."""
+        return Hold.PAIRED in self._holds
 
-    @property
-    def _willing(self) -> bool:
-        """True where it wants a game now and may have one, whether it has a slot for it or not."""
-        counted = self.limits.games_a_day is None or not self.counting
-        return self.awaited and counted and self.session is not None and self.session.alive
+    @contextmanager
+    def _step(self) -> Iterator[None]:
+        """Do something that may lead to another phase. Raises OurFault where there is no way to that one."""
+        before = self.phase
+        yield
+        after = self.phase
+        if after is not before:
+            check(PLAYER, before, after)
 
-    def reserve(self) -> None:
+    def arrive(self, session: PlayerSession, capacity: Capacity, now_ms: int) -> None:
+        """A connection takes its place; `now_ms` in Unix milliseconds."""
+        with self._step():
+            self.session = session
+            self.capacity = capacity
+            capacity.used += len(self.games) + self.reserved
+            self.signed_in_at = now_ms
+            self.flagged = 0
+            self._holds &= _RESERVED
+
+    def leave(self) -> None:
+        """Its connection is gone; its games go on."""
+        with self._step():
+            self.session = self.board = None
+            self.deliveries.clear()
+            self.wanted_games.clear()
+            self.capacity.used -= len(self.games) + self.reserved  # its other venues are a moment behind
+            self.capacity = Capacity(1)
+            self.put(Hold.OWES_READY, False)
+            self.put(Hold.AWAY)
+
+    def consider(self) -> None:
         """An act of pairing looks at it: no other one may."""
-        self.reserved = True
-        self.capacity.used += 1
+        with self._step():
+            self.put(Hold.PAIRED)
+            self.capacity.used += 1
 
-    def release(self) -> None:
-        """It is free again; or its game begins, which takes the slot itself."""
-        if self.reserved:
-            self.reserved = self.chosen = False
+    def choose(self) -> None:
+        """It gets a game, which begins once it is committed."""
+        with self._step():
+            self.chosen = True
+
+    def let_go(self) -> None:
+        """An act of pairing is over, and it gets no game by it."""
+        with self._step():
+            self._free()
+
+    def take(self, game: LiveGame) -> None:
+        """A game of it begins, which may be one that it was chosen for, or goes on after a restart."""
+        with self._step():
+            self._free()
+            self.games[game.id] = game
+            self.capacity.used += 1
+
+    def ended(self, game: LiveGame, now: int) -> None:
+        """A game of it has ended; `now` in microseconds."""
+        with self._step():
+            self.games.pop(game.id, None)
+            if self.board is game:
+                self.board = None
+            if self.session is not None:
+                self.capacity.give_back(now)
+                if game.present(self.color(game)):
+                    self.told(game.id, game.delivery(self.color(game)))
+
+    def told(self, game: int, delivery: ResultDelivery) -> None:
+        """It was told how `game` ended, and owes an answer where its protocol has one."""
+        with self._step():
+            self.deliveries[game] = delivery
+            if len(self.deliveries) > DELIVERIES_MAX:
+                del self.deliveries[next(iter(self.deliveries))]
+            if self.session is not None and self.session.says_ready:
+                self.put(Hold.OWES_READY)
+
+    def says_ready(self) -> bool:
+        """It knows the end that it was told; False where it owed no word."""
+        with self._step():
+            owed = self.put(Hold.OWES_READY, False)
+        if owed:
+            self.acknowledged()
+        return owed
+
+    def _free(self) -> None:
+        if self.put(Hold.PAIRED, False):
+            self.chosen = False
             self.capacity.used -= 1
+
+    # -- its games
 
     def color(self, game: LiveGame) -> Color:
         """The color that it has in `game`."""
         return Color.BLACK if game.sides[Color.BLACK].version == self.version else Color.WHITE
 
-    def told(self, game: int, telling: Telling) -> None:
-        """It was told how `game` ended."""
-        self.tellings[game] = telling
-        if len(self.tellings) > TELLINGS_MAX:
-            del self.tellings[next(iter(self.tellings))]
-
     def acknowledged(self) -> None:
         """It knows the end of every game that it was told."""
-        for telling in self.tellings.values():
-            telling.acknowledged()
-        self.tellings.clear()
+        for delivery in self.deliveries.values():
+            delivery.acknowledged()
+        self.deliveries.clear()
 
 
 def stricter(one: Limits, other: Limits) -> Limits:

@@ -60,7 +60,7 @@ class Rater:
         if score2 is None:
             return None
         digest = game_digest(moves, score2) if verdict.reason in _COMPARED else None
-        applied = self.ratings.game(game, black, white, score2, at, digest)
+        applied = self.ratings.game(game, black, white, score2=score2, at=at, digest=digest)
         self._applied()
         return applied
 

@@ -98,9 +98,9 @@ class RatingWatch:
             expected[pair] = self._ratings.predict(*pair)
             if number % _A_TURN == _A_TURN - 1:
                 await asyncio.sleep(0)
-        found = await asyncio.to_thread(check_version, name, version, games, lambda *pair: expected[pair])
-        if found is None:
+        finding = await asyncio.to_thread(lambda: check_version(name, version, games, lambda *pair: expected[pair]))
+        if finding is None:
             self._broken.pop(version, None)
-        elif self._broken.get(version) is None or self._broken[version].look != found.look:
-            self._broken[version] = found
-            log.warning(found.sentence, venue=self._venue)
+        elif self._broken.get(version) is None or self._broken[version].look != finding.look:
+            self._broken[version] = finding
+            log.warning(finding.sentence, venue=self._venue)

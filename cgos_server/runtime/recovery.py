@@ -16,7 +16,7 @@ from cgos_protocol.games.base import Start
 from cgos_protocol.referee import Referee
 from cgos_protocol.terms import decode_terms
 from cgos_protocol.verdict import Reason, Verdict
-from cgos_server.runtime.live_game import LiveGame, Side
+from cgos_server.runtime.live_game import LiveGame, Side, game_ended
 from cgos_server.runtime.live_venue import LiveVenue
 from cgos_server.runtime.telling import SETTLED
 from cgos_server.storage.reading.stored import StoredGame
@@ -41,7 +41,7 @@ def restore(games: Sequence[StoredGame], venues: Mapping[int, LiveVenue]) -> tup
             game = _read_back(stored, venue)
         except (CgosError, ValueError, msgspec.MsgspecError) as error:
             log.error("a stored game cannot be read back and is void", game=stored.id, exc_info=error)
-            venue.desk.store.submit([_void(stored.id, venue.desk.time.wall_ms())])
+            venue.context.store.submit([_void(stored.id, venue.context.time.wall_ms())])
             venue.matchmaker.lost(stored)
             continue
         venue.lobby.restored(game)
@@ -60,11 +60,16 @@ def _read_back(stored: StoredGame, venue: LiveVenue) -> LiveGame:
     """Raises CgosError, ValueError or MsgspecError where what is stored makes no game."""
     begun_at = msgspec.json.decode(stored.start, type=Start) if stored.start else None
     referee = Referee(decode_terms(stored.terms), begun_at)
-    sides = (
-        Side(stored.black_id, stored.black, stored.black_label),
-        Side(stored.white_id, stored.white, stored.white_label),
+    game = LiveGame(
+        game_id=stored.id,
+        context=venue.context,
+        referee=referee,
+        black=Side(stored.black_id, stored.black, stored.black_label),
+        white=Side(stored.white_id, stored.white, stored.white_label),
+        started_at=stored.started_at,
+        why=stored.why,
+        opening=stored.opening,
     )
-    game = LiveGame(stored.id, venue.desk, referee, *sides, stored.started_at, stored.why, stored.opening)
     game.resume(stored.moves)
     return game
 
@@ -72,4 +77,4 @@ def _read_back(stored: StoredGame, venue: LiveVenue) -> LiveGame:
 def _void(game: int, at: int) -> GameEnded:
     """The end of a game that nobody can be shown any more, so it counts as told. `at` in Unix ms."""
     verdict = Verdict(None, Reason.VOID, None, "The server could not read the game back after a restart.")
-    return GameEnded(at, None, verdict.reason.value, None, verdict.detail, verdict.text, SETTLED, SETTLED, game)
+    return game_ended(game, verdict, at, (SETTLED, SETTLED))

@@ -16,7 +16,7 @@ import structlog
 from cgos_server.core.rating.base import Wanted
 from cgos_server.net.loop import Timekeeper
 from cgos_server.observability.metrics import VenueMeter
-from cgos_server.runtime.fitting import FitFailed, Fitting
+from cgos_server.runtime.fitting import FitFailed, RefitExecutor
 from cgos_server.service.ratings import VenueRatings
 from cgos_server.storage.store import Store
 
@@ -62,13 +62,19 @@ class Refitter:
     """One a venue. For a task group: ``group.create_task(refitter.run())``."""
 
     def __init__(
-        self, venue: str, ratings: VenueRatings, store: Store, time: Timekeeper, fitting: Fitting, meter: VenueMeter
+        self,
+        venue: str,
+        ratings: VenueRatings,
+        store: Store,
+        time: Timekeeper,
+        executor: RefitExecutor,
+        meter: VenueMeter,
     ) -> None:
         self._venue = venue
         self._ratings = ratings
         self._store = store
         self._time = time
-        self._fitting = fitting
+        self._executor = executor
         self._meter = meter
         self._lanes = (_Lane(cold=False), _Lane(cold=True))
         self._saved_s = self._now_s()
@@ -135,7 +141,7 @@ class Refitter:
         lane.busy = True
         try:
             begun = self._ratings.begin(system, lane.cold)
-            fit = await self._fitting.refit(self._ratings.refitting(system), begun.job, lane.cold)
+            fit = await self._executor.refit(self._ratings.refitting(system), begun.job, lane.cold)
             took_s = self._now_s() - began_s
             done = self._ratings.finish(begun, fit, self._time.wall_ms(), round(took_s * 1e6))
         except Exception as error:  # whatever is wrong with a venue's ratings, its games go on

@@ -14,12 +14,12 @@ from cgos_protocol.clock import TimeSystem
 from cgos_protocol.errors import Code, Conflict, Invalid, NotFound
 from cgos_protocol.games.base import Color, Ruleset
 from cgos_protocol.referee import Referee
-from cgos_protocol.session import Availability
 from cgos_protocol.terms import Terms, decode_terms
 from cgos_server.core.venue import terms_of
 from cgos_server.runtime.live_venue import LiveVenue
-from cgos_server.runtime.player import Player, State
+from cgos_server.runtime.player import Player
 from cgos_server.service.control import ArrangedGame
+from cgos_server.service.standing import Hold, for_operator
 from cgos_server.storage.reading.stored import StoredGame, StoredMove
 
 LONGEST_S: Final = 604_800
@@ -37,7 +37,7 @@ def arrange(
 ) -> ArrangedGame:
     """See :meth:`cgos_server.service.control.Control.match`."""
     name = venue.venue.name
-    if venue.matchmaker.draining:
+    if Hold.STOPPING in venue.matchmaker.holds:
         raise Conflict(Code.DRAINING, "The server is going down and begins no new game.")
     if white == black:
         raise Conflict(Code.SAME_PLAYER, f"{white} cannot play itself.")
@@ -55,7 +55,7 @@ def arrange(
     why = f"Arranged by {actor}"
     if opening is not None:
         why += f", from game {opening.id} after move {len(moves)}"
-    label = venue.desk.rater.label
+    label = venue.context.rater.label
     number = venue.matchmaker.arrange(black=players[1], white=players[0], terms=terms, moves=moves, why=f"{why}.")
     return ArrangedGame(
         game=number,
@@ -72,7 +72,7 @@ def arrange(
 def end(venues: Iterable[LiveVenue], number: int, winner: Color | None, detail: str) -> EndedGame:
     """See :meth:`cgos_server.service.control.Control.end_game`."""
     for venue in venues:
-        game = venue.lobby.game(number)
+        game = venue.roster.game(number)
         if game is not None:
             break
     else:
@@ -88,43 +88,13 @@ def end(venues: Iterable[LiveVenue], number: int, winner: Color | None, detail: 
     return EndedGame(game=number, venue=venue.venue.name, white=white, black=black, result=result)
 
 
-def signed_in(venue: LiveVenue, name: str) -> Player | None:
-    """The version that is signed in under this wire name."""
-    for player in venue.lobby.players.values():
-        if player.name == name and player.session is not None:
-            return player
-    return None
-
-
 def _waiting(venue: LiveVenue, name: str, absent: Code, busy: Code) -> Player:
-    player = signed_in(venue, name)
+    player = venue.roster.named(name)
     if player is None:
         raise NotFound(absent, f"{name} is not signed in to {venue.venue.name}. Capitals count in names.")
     if not player.available:
-        raise Invalid(busy, f"{name} is not waiting for a game: {_doing(player)}.")
+        raise Invalid(busy, f"{name} is not waiting for a game: {for_operator(venue.reminders.seen(player))}.")
     return player
-
-
-def _doing(player: Player) -> str:
-    match player.state:
-        case State.PLAYING:
-            return f"it plays game {', '.join(map(str, player.games))}"
-        case _ if player.paused:
-            return "its owner has paused it"
-        case State.OWING:
-            return "it has not said ready since its last one ended"
-        case State.PAIRED:
-            return "one is about to begin"
-        case State.ASIDE:
-            return "it is set aside, as it spoilt too many games in a row (cgos-server bot recall lets it play again)"
-        case _ if player.closed:
-            return f"its games begin only at these hours (UTC): {player.limits.hours}"
-    match player.availability:
-        case Availability.PAUSED:
-            return "it has asked for a pause"
-        case Availability.DRAINING:
-            return "it wants no more"
-    return "it has as many as it or its owner allows"
 
 
 def _terms(venue: LiveVenue, mains_s: tuple[int, int]) -> Terms:

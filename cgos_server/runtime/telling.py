@@ -19,7 +19,7 @@ from cgos_server.storage.store import Store
 NEVER, UNACKNOWLEDGED, SETTLED = 0, 1, 2
 
 
-class Telling:
+class ResultDelivery:
     """One side of one ended game.
 
     :param told: what the store holds

@@ -15,7 +15,9 @@ import socket
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any, Protocol
 
-from structlog.typing import FilteringBoundLogger
+import structlog
+
+log = structlog.get_logger(__name__)
 
 PAUSES_S = (0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
 """Before the next start, after so many deaths in a row; the last one repeats."""
@@ -30,7 +32,7 @@ STOP_LIMIT_S = 5.0
 """Time a child has to go after its pipe was closed and SIGTERM sent; then it is killed."""
 
 
-class Telling(Protocol):
+class PipeUser(Protocol):
     """Who tells the child things through its pipe."""
 
     def opened(self, descriptor: int) -> None:
@@ -49,7 +51,7 @@ class WebProcess:
     :param restarted: called each time a dead child is replaced
     :param pause: waits so many seconds
     :param pauses: see :data:`PAUSES_S`
-    :param telling: lent the pipe's writing end while a child lives
+    :param pipe_user: lent the pipe's writing end while a child lives
     """
 
     def __init__(
@@ -58,22 +60,20 @@ class WebProcess:
         sock: socket.socket,
         variables: Mapping[str, str] | None = None,
         *,
-        log: FilteringBoundLogger,
         restarted: Callable[[], None],
         pause: Callable[[float], Coroutine[Any, Any, object]] = asyncio.sleep,
         pauses: Sequence[float] = PAUSES_S,
         stop_limit: float = STOP_LIMIT_S,
-        telling: Telling | None = None,
+        pipe_user: PipeUser | None = None,
     ) -> None:
         self._command = tuple(command)
         self._sock = sock
         self._variables = dict(variables or {})
-        self._log = log
         self._restarted = restarted
         self._pause = pause
         self._pauses = tuple(pauses)
         self._stop_limit = stop_limit
-        self._telling = telling
+        self._pipe_user = pipe_user
         self._stopping = asyncio.Event()
         self._pid: int | None = None
 
@@ -98,7 +98,7 @@ class WebProcess:
                 return
             deaths = 1 if loop.time() - started >= STEADY_S else deaths + 1
             wait = self._pauses[min(deaths, len(self._pauses)) - 1]
-            self._log.warning("the web process is gone; starting another", ending=ending, deaths=deaths, wait_s=wait)
+            log.warning("the web process is gone; starting another", ending=ending, deaths=deaths, wait_s=wait)
             await self._unless_stopped(self._pause(wait))
             if not self._stopping.is_set():
                 self._restarted()
@@ -110,11 +110,7 @@ class WebProcess:
         try:
             try:
                 child = await asyncio.create_subprocess_exec(
-                    *self._command,
-                    "--listen-fd",
-                    str(descriptor),
-                    "--pipe-fd",
-                    str(theirs),
+                    *(*self._command, "--listen-fd", str(descriptor), "--pipe-fd", str(theirs)),
                     stdin=asyncio.subprocess.DEVNULL,
                     stdout=asyncio.subprocess.DEVNULL,
                     pass_fds=(descriptor, theirs),
@@ -127,14 +123,14 @@ class WebProcess:
             finally:
                 os.close(theirs)
             self._pid = child.pid
-            self._log.info("the web process runs", pid=child.pid)
-            if self._telling is not None:
-                self._telling.opened(ours)
+            log.info("the web process runs", pid=child.pid)
+            if self._pipe_user is not None:
+                self._pipe_user.opened(ours)
             try:
                 await self._unless_stopped(child.wait())
             finally:
-                if self._telling is not None:
-                    self._telling.closed()
+                if self._pipe_user is not None:
+                    self._pipe_user.closed()
                 os.close(ours)
                 ours = -1
                 await self._end(child)
@@ -154,7 +150,7 @@ class WebProcess:
             async with asyncio.timeout(self._stop_limit):
                 await child.wait()
         except TimeoutError:
-            self._log.warning("the web process did not stop and is killed", pid=child.pid)
+            log.warning("the web process did not stop and is killed", pid=child.pid)
             child.kill()
             await child.wait()
 

@@ -9,14 +9,12 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cgos_server.app import App
+from cgos_server.assembly.reloading import Reloading
 from cgos_server.config import load
 from cgos_server.config.reloading import changed
 from cgos_server.config.schema import Config
 from cgos_server.config.values import Words
 from cgos_server.core.venue import Policy
-from cgos_server.net.loop import PollClock
-from cgos_server.observability.logs import LogCounts
 
 
 def paired(config: Config, at: int, **keys: object) -> Config:
@@ -75,11 +73,11 @@ async def test_of_two_reloads_at_once_what_was_read_last_is_in_force() -> None:
             assert gate.wait(10)
         return config
 
-    app = App(old, PollClock(), LogCounts(), "test", lambda _: None, reread)
-    one = asyncio.create_task(app._reload())
+    reloading = Reloading(old, {}, reread)
+    one = asyncio.create_task(reloading.reload())
     await asyncio.sleep(0)
-    other = asyncio.create_task(app._reload())
+    other = asyncio.create_task(reloading.reload())
     await asyncio.wait([other], timeout=0.2)
     held.set()
     await asyncio.gather(one, other)
-    assert app.config.venue[0].pairing.set_aside == 9
+    assert reloading.config.venue[0].pairing.set_aside == 9

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -133,7 +134,7 @@ def test_a_server_plays_rates_and_pairs_with_them(
 
 async def test_a_large_act_is_decided_in_the_child(with_packages: None) -> None:
     act = Act([Candidate(number, f"bot{number}", 1500.0 + 10 * number) for number in range(MOST_INLINE + 2)])
-    with PairingProcess() as deciding:
+    with closing(PairingProcess()) as deciding:
         pairing, inputs = await deciding.decide("closest", {"reach": 300}, act, 1)
     assert {abs(pair.high - pair.low) for pair in pairing.pairs} == {1}
     assert recorded_plugin(inputs) == "cgos-closest 1.0"

@@ -219,16 +219,14 @@ class Hall:
     def __init__(self, house: House) -> None:
         self.house = house
         live = house.live
-        self.bus = live.desk.bus
-        self.gallery = Gallery(
-            house.venue, house.store, self.bus, house.time, live.lobby.games, live.lobby.game, house.spawn,  # type: ignore[arg-type]
-        )  # fmt: skip
+        self.bus = live.context.bus
+        self.gallery = Gallery(live.context, live.roster)
 
     @classmethod
     async def open(cls, **limits: int) -> Hall:
         hall = cls(await House().open())
         await hall.gallery.open()
-        hall.port = Port(context(hall.house.time, hall.gallery, hall.house.live.lobby, **limits), (), set())
+        hall.port = Port(context(hall.house.time, hall.gallery, hall.house.live.arrivals, **limits), (), set())
         return hall
 
     port: Port
@@ -315,7 +313,7 @@ async def test_a_real_game_on_a_viewers_screen() -> None:
     house = hall.house
     await house.arrive("Alpha", "Beta")
     await house.act()
-    (game,) = house.live.lobby.games()
+    (game,) = house.live.roster.games()
     house.time.advance(0)
     game.move(game.referee.to_play, "D4", None, house.time.received())
     connection.data_received(f"observe {game.id}\r\n".encode())
@@ -373,7 +371,7 @@ def test_any_bytes_in_any_pieces_in_any_state(pieces: list[bytes], seed: int) ->
                 hall.end(range(99 + number, 100 + number))
             if rng.random() < 0.3:
                 house.time.advance(rng.randrange(3_000_000))
-            for game in list(house.live.lobby.games()):
+            for game in list(house.live.roster.games()):
                 if rng.random() < 0.4:
                     game.move(game.referee.to_play, rng.choice(["D4", "E5", "PASS", "resign"]), None,
                               house.time.received())  # fmt: skip

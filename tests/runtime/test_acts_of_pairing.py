@@ -22,8 +22,8 @@ from cgos_protocol.terms import encode_terms
 from cgos_server.core.venue import Policy, terms_of
 from cgos_server.runtime.beginning import SLICE
 from cgos_server.runtime.children import Child
-from cgos_server.runtime.player import State
 from cgos_server.runtime.recovery import restore
+from cgos_server.service.standing import Hold
 from cgos_server.storage import records as rows
 from cgos_server.storage.reading.stored import Half, StoredGame
 
@@ -44,7 +44,7 @@ async def owing(pairs: int = 1, **changes: Any) -> House:
 
 
 def openings(house: House) -> Counter[str]:
-    return Counter(game.opening for game in house.live.lobby.games())
+    return Counter(game.opening for game in house.live.roster.games())
 
 
 # -- what comes between
@@ -56,16 +56,16 @@ async def test_who_is_given_a_game_while_second_games_are_looked_at_keeps_its_sl
     house = await owing()
     await house.arrive("anna", "bert", "carl", "dora")
     pairer, gate = house.live.matchmaker, asyncio.Event()
-    listed = pairer._record_second_games
+    listed = pairer._play_second_games
 
     async def slowly(*args: Any) -> None:
         await gate.wait()
         await listed(*args)
 
-    monkeypatch.setattr(pairer, "_record_second_games", slowly)
+    monkeypatch.setattr(pairer, "_play_second_games", slowly)
     act = asyncio.create_task(pairer.act())
     await asyncio.sleep(0)
-    carl, dora = (house.live.lobby.players[version] for version in (3, 4))
+    carl, dora = (house.live.roster.players[version] for version in (3, 4))
     house.store.holding = True
     pairer.arrange(carl, dora, terms_of(house.venue), (), "The operator's wish.")
     gate.set()
@@ -73,9 +73,9 @@ async def test_who_is_given_a_game_while_second_games_are_looked_at_keeps_its_sl
     house.store.release()
     house.time.advance(0)
     assert len(house.store.of(rows.GameAdded)) == 2
-    assert [player.capacity.used for player in house.live.lobby.players.values()] == [1, 1, 1, 1]
+    assert [player.capacity.used for player in house.live.roster.players.values()] == [1, 1, 1, 1]
     house.finish()
-    assert [player.available for player in house.live.lobby.players.values()] == [True] * 4
+    assert [player.available for player in house.live.roster.players.values()] == [True] * 4
 
 
 async def test_a_fault_in_second_games_keeps_nobody_else_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,11 +85,11 @@ async def test_a_fault_in_second_games_keeps_nobody_else_waiting(monkeypatch: py
     def broken(*_: Any) -> None:
         raise OurFault("this opening cannot be played")
 
-    monkeypatch.setattr(house.live.matchmaker._beginner, "second", broken)
+    monkeypatch.setattr(house.live.matchmaker._starter, "second", broken)
     with capture_logs() as logs:
         await house.act()
     assert house.opponents() == {frozenset({"carl", "dora"})}
-    assert house.live.lobby.count(State.IDLE) == 2
+    assert house.live.roster.states()["idle"] == 2
     assert [event["log_level"] for event in logs if "fault" in event["event"]] == ["error"]
 
 
@@ -97,7 +97,7 @@ async def test_second_games_leave_the_loop_its_turns(monkeypatch: pytest.MonkeyP
     pairs = 3 * SLICE
     house = await owing(pairs)
     await house.arrive(*(f"bot{number}" for number in range(2 * pairs)))
-    second, turns, made = house.live.matchmaker._beginner.second, 0, Counter[int]()
+    second, turns, made = house.live.matchmaker._starter.second, 0, Counter[int]()
 
     def counted(*args: Any, **named: Any) -> Any:
         made[turns] += 1
@@ -109,7 +109,7 @@ async def test_second_games_leave_the_loop_its_turns(monkeypatch: pytest.MonkeyP
             turns += 1
             await asyncio.sleep(0)
 
-    monkeypatch.setattr(house.live.matchmaker._beginner, "second", counted)
+    monkeypatch.setattr(house.live.matchmaker._starter, "second", counted)
     ticking = asyncio.create_task(tick())
     await house.live.matchmaker.act()
     ticking.cancel()
@@ -147,10 +147,10 @@ async def test_a_game_that_cannot_begin_keeps_no_other_from_beginning(monkeypatc
     (pair,) = house.opponents()
     assert "anna" not in pair
     assert [end.reason for end in house.store.of(rows.GameEnded)] == ["void"]
-    for player in list(house.live.lobby.players.values()):
+    for player in list(house.live.roster.players.values()):
         house.live.lobby.ready(player)
     house.finish()
-    assert all(player.available for player in house.live.lobby.players.values())
+    assert all(player.available for player in house.live.roster.players.values())
 
 
 # -- who may meet
@@ -161,7 +161,7 @@ async def test_a_second_game_is_not_played_by_two_that_may_not_meet_any_more(why
     forbidden = {"same_owner": "forbidden", "same_family": "forbidden"}
     house = await owing(options={"avoid_last": False, **forbidden})
     await house.arrive("anna", "bert")
-    anna, bert = house.live.lobby.players.values()
+    anna, bert = house.live.roster.players.values()
     if why == "owner":
         bert.bot = anna.bot
     elif why == "family":
@@ -194,13 +194,13 @@ async def test_two_do_not_wait_for_a_third_that_takes_no_game(how: str) -> None:
     await house.act()
     house.finish()
     await house.arrive("carl")
-    carl = house.live.lobby.players[3]
+    carl = house.live.roster.players[3]
     if how == "set aside":
-        carl.aside = True
+        carl.put(Hold.SUSPENDED)
     elif how == "paused":
         house.live.lobby.change(carl, Availability.PAUSED)
     else:
-        carl.owing = True
+        carl.put(Hold.OWES_READY)
     await house.act()
     assert house.opponents() == {frozenset({"anna", "bert"})}
 
@@ -214,9 +214,9 @@ async def test_who_plays_in_another_venue_does_not_wait_here_meanwhile() -> None
     here.time.advance(30 * S)
     there.finish()
     here.time.advance(2 * S)
-    players = list(here.live.lobby.players.values())
+    players = list(here.live.roster.players.values())
     assert all(player.available for player in players)
-    act = await here.live.matchmaker._gatherer.act(players, Policy.ROLLING)
+    act = await here.live.matchmaker._collector.act(players, Policy.ROLLING)
     assert [candidate.waited for candidate in act.candidates] == [2 * S, 2 * S]
 
 
@@ -224,23 +224,23 @@ async def test_who_has_left_is_forgotten_by_the_sit_outs() -> None:
     house = await House(policy=Policy.BARRIER).open()
     sessions = await house.arrive("anna", "bert", "carl")
     await house.act()
-    ((out, _),) = house.live.matchmaker._gatherer._sat_out.items()
+    ((out, _),) = house.live.matchmaker._collector._sat_out.items()
     sessions[out - 1].seat.left(orderly=True)  # type: ignore[union-attr]
     house.finish()
     await house.act()
-    assert house.live.matchmaker._gatherer._sat_out == {}
+    assert house.live.matchmaker._collector._sat_out == {}
 
 
 async def test_an_arranged_game_ends_the_sit_outs() -> None:
     house = await House(policy=Policy.BARRIER).open()
     await house.arrive("anna", "bert", "carl")
     await house.act()
-    (out,) = house.live.matchmaker._gatherer._sat_out
+    (out,) = house.live.matchmaker._collector._sat_out
     house.finish()
-    players = house.live.lobby.players
+    players = house.live.roster.players
     other = next(version for version in players if version != out)
     house.live.matchmaker.arrange(players[out], players[other], terms_of(house.venue), (), "The operator's wish.")
-    assert house.live.matchmaker._gatherer._sat_out == {}
+    assert house.live.matchmaker._collector._sat_out == {}
 
 
 async def test_a_game_that_goes_on_after_a_restart_is_remembered_once() -> None:
@@ -251,10 +251,10 @@ async def test_a_game_that_goes_on_after_a_restart_is_remembered_once() -> None:
 
     house.store.pairings_recent_opponents = recent  # type: ignore[method-assign]
     await house.open()
-    house.live.lobby._names.update({1: "anna", 2: "bert"})
+    house.live.roster.names.update({1: "anna", 2: "bert"})
     stored = StoredGame(1, 1, 1, 2, "anna", "bert", "1800?", "1800?", encode_terms(terms_of(house.venue)), "", 0, ())
     assert restore([stored], {1: house.live}) == (1, 0)
-    memory = house.live.matchmaker._gatherer.memory
+    memory = house.live.matchmaker._collector.memory
     assert (memory.remembered(1), memory.meeting(1, 2)) == (1, (1, 2, 1, 1, 1, 0, 1, 1))
     assert memory.balance(1) == 1
 
@@ -265,12 +265,12 @@ async def test_a_game_without_result_gives_the_colors_back() -> None:
     blacks = []
     for aborted in (True, False, False):
         await house.act()
-        (game,) = house.live.lobby.games()
+        (game,) = house.live.roster.games()
         blacks.append(game.sides[Color.BLACK].version)
         if aborted:
             game.abort("the operator's wish")
         house.finish()
-    memory = house.live.matchmaker._gatherer.memory
+    memory = house.live.matchmaker._collector.memory
     assert blacks[1] != blacks[2]
     assert [memory.balance(version) for version in (1, 2)] == [0, 0]
     assert (memory.as_black(1, 2), memory.as_black(2, 1)) == (1, 1)
@@ -279,14 +279,14 @@ async def test_a_game_without_result_gives_the_colors_back() -> None:
 async def test_an_act_holds_whatever_either_remembers_of_the_other() -> None:
     house = await House().open()
     await house.arrive(*(f"bot{number}" for number in range(12)))
-    gatherer, rng = house.live.matchmaker._gatherer, random.Random(2)
-    gatherer.memory.keep(4)
+    collector, rng = house.live.matchmaker._collector, random.Random(2)
+    collector.memory.keep(4)
     for _ in range(60):
-        gatherer.memory.began(*rng.sample(range(1, 13), 2), {})
-    players = [player for player in house.live.lobby.players.values() if player.version != 5]
-    act = await gatherer.act(players, Policy.ROLLING)
+        collector.memory.began(*rng.sample(range(1, 13), 2), {})
+    players = [player for player in house.live.roster.players.values() if player.version != 5]
+    act = await collector.act(players, Policy.ROLLING)
     there = [player.version for player in players]
-    every = [gatherer.memory.meeting(a, b) for a, b in combinations(sorted(there), 2)]
+    every = [collector.memory.meeting(a, b) for a, b in combinations(sorted(there), 2)]
     assert sorted(act.meetings) == [met for met in every if met.recent_a or met.recent_b]
     assert any(not met.recent_a for met in act.meetings)
 

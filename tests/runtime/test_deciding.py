@@ -6,7 +6,7 @@ import os
 import random
 import signal
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -25,7 +25,7 @@ def act(size: int) -> Act:
 
 @pytest.fixture
 def process() -> Iterator[PairingProcess]:
-    with PairingProcess() as process:
+    with closing(PairingProcess()) as process:
         yield process
 
 
@@ -75,5 +75,5 @@ async def test_what_the_method_objects_to_is_told(process: PairingProcess) -> No
 
 
 async def test_a_decision_that_takes_too_long_is_given_up() -> None:
-    with PairingProcess(limit_s=0.0) as process, pytest.raises(OurFault, match="took more than 0 s"):
+    with closing(PairingProcess(limit_s=0.0)) as process, pytest.raises(OurFault, match="took more than 0 s"):
         await process.decide("information", {}, act(MOST_INLINE + 1), 5)

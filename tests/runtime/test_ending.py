@@ -34,7 +34,7 @@ from cgos_server.config.schema import (
 from cgos_server.config.values import PublicAddress
 from cgos_server.net.loop import PollClock, new_loop
 from cgos_server.observability.logs import LogCounts
-from cgos_server.runtime.beginning import Beginner
+from cgos_server.runtime.beginning import GameStarter
 
 
 def config(data: Path, drain_limit_s: float = 0.0) -> Config:
@@ -61,7 +61,7 @@ def run(settings: Config, during: Callable[[App], Awaitable[None]]) -> int:
             async with asyncio.timeout(10):
                 await during(app)
         finally:
-            app._signaled()
+            app.stop.ask()
 
     clock = PollClock()
     app = App(settings, clock, LogCounts(), "test", lambda app: works.append(asyncio.create_task(work(app))))
@@ -96,7 +96,7 @@ def test_the_welcome_names_the_port_by_which_bots_reach_a_venue(tmp_path: Path, 
     ports: list[tuple[int, int]] = []
 
     async def during(app: App) -> None:
-        async with connect(app.ws_url, subprotocols=[Subprotocol("cgos.v2")]) as client:
+        async with connect(app.addresses.websocket, subprotocols=[Subprotocol("cgos.v2")]) as client:
             welcome = json.loads(await client.recv())
         ports.append((welcome["venues"][0]["cgos_port"], app.venues["9x9"].port))
 
@@ -163,7 +163,7 @@ def test_a_game_that_is_just_being_committed_is_played_to_its_end(
         await writer.wait_closed()
 
     async def during(app: App) -> None:
-        submit, signaled = Beginner.submit, app._signaled
+        submit, signaled = GameStarter.submit, app.stop.ask
 
         def signaled_meanwhile(*args: Any) -> None:
             submit(*args)
@@ -171,8 +171,8 @@ def test_a_game_that_is_just_being_committed_is_played_to_its_end(
             submitted.set()
 
         submitted = asyncio.Event()
-        monkeypatch.setattr(Beginner, "submit", signaled_meanwhile)
-        monkeypatch.setattr(app, "_signaled", lambda: None)
+        monkeypatch.setattr(GameStarter, "submit", signaled_meanwhile)
+        monkeypatch.setattr(app.stop, "ask", lambda: None)
         playing.extend([asyncio.ensure_future(resign(*await knock(app, name))) for name in ("anna", "bert")])
         await submitted.wait()
 
@@ -199,7 +199,7 @@ def test_a_signal_while_old_results_are_folded_ends_the_start_in_order(
     async def until_told(venue: object, shared: object) -> None:
         folded = shared.folded  # type: ignore[attr-defined]
         folded("9x9", 20_000)  # nobody has said anything yet
-        app._signaled()
+        app.stop.ask()
         folded("9x9", 40_000)
         pytest.fail("the start went on")
 

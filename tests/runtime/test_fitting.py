@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -32,7 +33,7 @@ def found(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def processes(found: None) -> Iterator[FitProcesses]:
-    with FitProcesses(limit_s=30) as processes:
+    with closing(FitProcesses(limit_s=30)) as processes:
         yield processes
 
 
@@ -86,7 +87,7 @@ async def test_a_job_that_cannot_be_sent_fails_like_any_other(processes: FitProc
 
 
 async def test_a_child_that_hangs_is_given_up_and_replaced(found: None) -> None:
-    with FitProcesses(limit_s=3) as processes:
+    with closing(FitProcesses(limit_s=3)) as processes:
         first = await processes.refit(SYSTEM, {"do": "sum"}, cold=True)
         with pytest.raises(FitFailed, match="more than 3 s"):
             await processes.refit(SYSTEM, {"do": "wait", "seconds": 60}, cold=True)
@@ -96,7 +97,7 @@ async def test_a_child_that_hangs_is_given_up_and_replaced(found: None) -> None:
 
 
 async def test_closing_ends_a_child_in_the_middle_of_its_work(found: None) -> None:
-    with FitProcesses() as processes:
+    with closing(FitProcesses()) as processes:
         pid = pid_of(await processes.refit(SYSTEM, {"do": "sum"}, cold=False))
         waiting = asyncio.ensure_future(processes.refit(SYSTEM, {"do": "wait", "seconds": 60}, cold=False))
         await asyncio.sleep(0)
@@ -123,9 +124,10 @@ def test_the_child_does_not_outlive_a_killed_parent(found: None, tmp_path: Path)
     program.write_text(
         "import asyncio, os, signal\n"
         "from support.runtime.toy_refits import ToyRefits\n"
+        "from contextlib import closing\n"
         "from cgos_server.runtime.fitting import FitProcesses\n"
         "async def main():\n"
-        "    with FitProcesses() as processes:\n"
+        "    with closing(FitProcesses()) as processes:\n"
         "        fit = await processes.refit(ToyRefits(), {'do': 'sum'}, cold=False)\n"
         "        print(fit.notes.split()[1], flush=True)\n"
         "        os.kill(os.getpid(), signal.SIGKILL)\n"
@@ -153,7 +155,7 @@ async def test_closing_while_a_child_is_being_started_does_not_wait_for_it(
         return started[0]
 
     monkeypatch.setattr(subprocess, "Popen", slowly)
-    with FitProcesses() as processes:
+    with closing(FitProcesses()) as processes:
         waiting = asyncio.ensure_future(processes.refit(SYSTEM, {"do": "wait", "seconds": 60}, cold=False))
         await asyncio.to_thread(starting.wait, 20)
         asyncio.get_running_loop().run_in_executor(None, lambda: (time.sleep(0.2), closed.set()))

@@ -305,16 +305,14 @@ async def test_a_game_that_begins_while_it_is_looked_up_is_followed(room: Room) 
 async def test_with_real_games_of_a_venue() -> None:
     house = await House().open()
     live = house.live
-    gallery = Gallery(
-        house.venue, house.store, live.desk.bus, house.time, live.lobby.games, live.lobby.game, house.spawn,
-    )  # type: ignore[arg-type]  # fmt: skip
+    gallery = Gallery(live.context, live.roster)
     await gallery.open()
     spectator = Spectator()
     gallery.enter(spectator, everything=True)
     await gallery.turn()
     await house.arrive("Alpha", "Beta")
     await house.act()
-    (game,) = live.lobby.games()
+    (game,) = live.roster.games()
     assert gallery.observe(spectator, game.id, 0) is None
     await gallery.turn()
     house.time.advance(0)

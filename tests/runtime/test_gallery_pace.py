@@ -13,7 +13,6 @@ from support.runtime.simulated import SimulatedTime
 
 from cgos_protocol.facts import BotArrived, BotLeft, Fact, GameStarted
 from cgos_server.runtime import gallery as module
-from cgos_server.runtime.gallery import Gallery
 
 # -- slow ones, many of them
 
@@ -175,9 +174,7 @@ class TimedGame(FakeGame):
 async def slow_room() -> Room:
     """Moves are told to others 30 s later."""
     room = Room()
-    room.gallery = Gallery(
-        replace(VENUE, delay=30 * S), room.store, room.bus, room.time, room.games.values, room.games.get, room.spawn,  # type: ignore[arg-type]
-    )  # fmt: skip
+    room.gallery = room.new_gallery(replace(VENUE, delay=30 * S))
     await room.gallery.open()
     return room
 

@@ -55,7 +55,7 @@ async def test_who_comes_again_enters_no_more() -> None:
     house = await House().open()
     house.families.lead(2, 1)
     await house.arrive("Zen-1", "Zen-2")
-    house.live.lobby.left(house.live.lobby.players[1], orderly=True)
+    house.live.lobby.left(house.live.roster.players[1], orderly=True)
     house.families.lead(2, None)
     session = await house.sign_in("Zen-1")
     assert session.words()[0] == "accepted"

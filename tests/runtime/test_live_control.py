@@ -11,7 +11,7 @@ from support.runtime.house import House
 from cgos_protocol.errors import ConfigError, Refused
 from cgos_server.observability.logs import LogCounts
 from cgos_server.observability.metrics import Metrics
-from cgos_server.runtime.live_control import LiveControl
+from cgos_server.runtime.live_control import Addresses, LiveControl
 
 
 @pytest.fixture
@@ -27,9 +27,7 @@ async def reload() -> list[str]:
 def control(house: House) -> LiveControl:
     metrics = Metrics(CollectorRegistry(), "test")
     store: Any = house.store
-    return LiveControl(
-        {"9x9": house.live}, store, house.time, metrics, LogCounts(), lambda: ("", "", ""), lambda: None, reload
-    )
+    return LiveControl({"9x9": house.live}, store, house.time, metrics, LogCounts(), Addresses(), lambda: None, reload)
 
 
 async def test_refits_hear_of_what_an_operator_changed(house: House, control: LiveControl) -> None:
@@ -50,7 +48,7 @@ async def test_a_preview_says_what_would_be_paired_and_pairs_nobody(house: House
     assert (other.method, other.options["formula"]) == ("birk", "half")
     assert all("drew" in pair.reason or "only opponent" in pair.reason for pair in other.pairs)
     assert house.opponents() == set()
-    assert all(player.available for player in house.live.lobby.players.values())
+    assert all(player.available for player in house.live.roster.players.values())
     for venue, method, options, words in (
         ("19x19", None, {}, "no venue 19x19"),
         ("9x9", "bjrk", {}, "no pairing method 'bjrk'"),

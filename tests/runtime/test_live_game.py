@@ -1,4 +1,4 @@
-"""One game in simulated time: commit before telling, whose clock runs, restarts, flags."""
+"""One game in simulated time: commit before delivery, whose clock runs, restarts, flags."""
 
 from __future__ import annotations
 
@@ -7,70 +7,18 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.runtime.simulated import MemoryStore, RecordingSession, SimulatedTime
+from support.runtime.one_game import S, Table
+from support.runtime.simulated import RecordingSession
 
 from cgos_protocol.clock import ClockState, TimeControl, TimeSystem
-from cgos_protocol.facts import GameEnded, MovePlayed
-from cgos_protocol.games.base import Color, Ruleset
+from cgos_protocol.games.base import Color
 from cgos_protocol.referee import Referee
-from cgos_server.core.rating.registry import rating_system
-from cgos_server.core.venue import PairingSettings, Venue, terms_of
-from cgos_server.observability.metrics import RefusalTally, VenueMeter
-from cgos_server.runtime.bus import Bus
-from cgos_server.runtime.live_game import Desk, LiveGame, Phase, Side
-from cgos_server.runtime.rater import Rater
+from cgos_server.runtime.phases import GamePhase
 from cgos_server.service.ratings import VenueRatings
 from cgos_server.storage import records as rows
 from cgos_server.storage.reading.stored import StoredMove
 
-S = 1_000_000
 BLACK, WHITE = Color.BLACK, Color.WHITE
-
-
-def control(**changes: object) -> TimeControl:
-    return TimeControl(TimeSystem.ABSOLUTE, main=60 * S, lag=250_000, **changes)  # type: ignore[arg-type]
-
-
-class Table:
-    """A game with both players present, in simulated time."""
-
-    def __init__(self, time_control: TimeControl | None = None, size: int = 9, first_move_limit: int = 60 * S) -> None:
-        self.time = SimulatedTime()
-        self.store = MemoryStore()
-        self.facts: list[object] = []
-        self.ended: list[LiveGame] = []
-        bus = Bus(on_error=lambda error: pytest.fail(str(error)))
-        for kind in (MovePlayed, GameEnded):
-            bus.subscribe(kind, self.facts.append)
-        venue = Venue(
-            1, "9x9", Ruleset(size=size, komi2=14), time_control or control(), 3 * size * size, first_move_limit,
-            PairingSettings(settle=S),
-        )  # fmt: skip
-        ratings = VenueRatings(1, rating_system("cgos-elo", 1800.0, {}))
-        for version in (1, 2):
-            ratings.enter(version, 1800.0, 0)
-        rater = Rater("9x9", ratings, {1: "anna", 2: "bert"}.__getitem__, bus, lambda _: None)
-        meter = VenueMeter("9x9", RefusalTally())
-        self.desk = Desk(venue, self.store, self.time, bus, rater, meter, self.ended.append)  # type: ignore[arg-type]
-        self.black, self.white = RecordingSession(1), RecordingSession(2)
-        self.game = self.new_game()
-
-    def new_game(self) -> LiveGame:
-        return LiveGame(
-            7, self.desk, Referee(terms_of(self.desk.venue)), Side(1, "anna", "1800?"), Side(2, "bert", "1800?"),
-            self.time.wall_ms(),
-        )  # fmt: skip
-
-    def begin(self) -> None:
-        self.game.begin(self.black, self.white)
-        self.time.advance(S)
-
-    def sessions(self) -> tuple[RecordingSession, RecordingSession]:
-        return self.black, self.white
-
-    def move(self, color: Color, text: str, after: int = 0) -> None:
-        self.time.advance(after)
-        self.game.move(color, text, None, self.time.received())
 
 
 @pytest.fixture
@@ -117,7 +65,7 @@ def test_no_flag_falls_before_a_poll_begun_after_the_deadline(table: Table) -> N
     in_time = table.time.received()
     table.time.stall(200 * S)
     table.game._woken()  # the timer is due, but nobody has looked into the sockets since
-    assert table.game.phase is Phase.RUNNING
+    assert table.game.phase is GamePhase.RUNNING
     table.game.move(BLACK, "E5", None, in_time)
     assert table.white.last()[0] == "played"
 
@@ -134,7 +82,7 @@ def test_flag_fall_is_a_loss_on_time_after_the_first_move(table: Table) -> None:
     table.move(BLACK, "E5")
     table.move(WHITE, "D5")
     table.time.advance(60 * S + 250_000)
-    assert table.game.phase is Phase.RUNNING
+    assert table.game.phase is GamePhase.RUNNING
     table.time.advance(1)
     assert table.black.last() == ("gameover", "W+Time", "")
     assert table.white.last() == ("gameover", "W+Time", "")
@@ -290,7 +238,7 @@ def test_after_a_restart_the_absent_mover_has_the_return_grace() -> None:
     table.game.returned(BLACK, table.black)
     assert table.black.words() == ["setup"]
     table.time.advance(120 * S + 49 * S)
-    assert table.game.phase is Phase.RUNNING
+    assert table.game.phase is GamePhase.RUNNING
     table.time.advance(S)
     assert table.black.last() == ("gameover", "B+Time", "")
 
@@ -302,7 +250,7 @@ def test_while_both_are_away_the_clock_stands_and_then_the_game_is_void() -> Non
     table.time.advance(100 * S)
     table.game.left(BLACK)
     table.time.advance(899 * S)
-    assert table.game.phase is Phase.SUSPENDED
+    assert table.game.phase is GamePhase.INTERRUPTED
     table.time.advance(2 * S)
     assert table.store.of(rows.GameEnded)[0].reason == "void"
     assert table.store.of(rows.LedgerAdded) == []
@@ -313,13 +261,13 @@ def test_after_a_restart_each_side_has_its_return_grace_also_when_the_other_move
     table.game.returned(WHITE, table.white)
     table.move(WHITE, "D6", after=S)
     table.time.advance(100 * S)  # Black, who has 48 s left, is still on his way back
-    assert table.game.phase is Phase.SUSPENDED
+    assert table.game.phase is GamePhase.INTERRUPTED
     table.game.returned(BLACK, table.black)
     assert table.black.last() == ("genmove", BLACK, 48_000)
     table.move(BLACK, "E7", after=S)
     assert table.game.referee.clocks[BLACK].main == 48 * S - 750_000
     table.game.left(WHITE)  # he was here already: an ordinary absence
-    assert table.game.phase is Phase.RUNNING
+    assert table.game.phase is GamePhase.RUNNING
 
 
 def test_the_grace_of_the_second_side_counts_from_the_others_return_and_ends() -> None:
@@ -327,7 +275,7 @@ def test_the_grace_of_the_second_side_counts_from_the_others_return_and_ends() -
     table.game.returned(WHITE, table.white)
     table.move(WHITE, "D6", after=20 * S)
     table.time.advance(100 * S)
-    assert table.game.phase is Phase.RUNNING
+    assert table.game.phase is GamePhase.RUNNING
     table.time.advance(48 * S + 250_001)
     assert table.white.last() == ("gameover", "W+Time", "")
 
@@ -338,7 +286,7 @@ def test_who_waits_for_the_second_side_and_leaves_ends_nothing() -> None:
     table.move(WHITE, "D6", after=S)
     table.game.left(WHITE)
     table.time.advance(899 * S)
-    assert table.game.phase is Phase.SUSPENDED
+    assert table.game.phase is GamePhase.INTERRUPTED
     table.time.advance(2 * S)
     assert table.store.of(rows.GameEnded)[0].reason == "void"
 
@@ -353,7 +301,7 @@ def test_a_game_that_the_server_leaves_takes_no_move_and_no_flag_falls_in_it(tab
     for color in (BLACK, WHITE):
         table.game.left(color)
     table.time.advance(500 * S)
-    assert table.game.phase is Phase.SUSPENDED
+    assert table.game.phase is GamePhase.INTERRUPTED
     assert [record.ply for record in table.store.of(rows.MoveAdded)] == [1]
 
 
@@ -363,7 +311,7 @@ def test_a_game_that_is_left_in_the_middle_of_a_commit_stands_after_it(table: Ta
     table.game.suspend()
     table.store.release()
     assert table.white.words() == ["setup", "played"]
-    assert table.game.phase is Phase.SUSPENDED
+    assert table.game.phase is GamePhase.INTERRUPTED
 
 
 # -- who is told, and when
@@ -388,7 +336,7 @@ def test_the_check_of_a_returning_movers_password_is_charged_to_nobody(table: Ta
     table.game.returned(BLACK, again, asked)
     assert again.last() == ("genmove", BLACK, 50_000)
     table.time.advance(50 * S)
-    assert table.game.phase is Phase.RUNNING
+    assert table.game.phase is GamePhase.RUNNING
     table.game.move(BLACK, "E5", None, table.time.received())
     assert table.game.referee.clocks[BLACK].main == 250_000
 
@@ -451,44 +399,35 @@ def test_stalls_of_loop_and_disk_are_never_charged_and_thinking_always(
 
 def test_no_flag_falls_while_the_mover_is_being_let_in(table: Table) -> None:
     """It asked in time; how long its password and its old connection are looked at is the server's doing."""
-    expected: list[tuple[str, int]] = []
-    table.desk = replace(
-        table.desk, expects=lambda name, instant: any(who == name and asked <= instant for who, asked in expected)
-    )
-    table.game = table.new_game()
-    table.begin()
+    expecting = table.context.expected.expecting
     for _ in range(2):
         table.move(table.game.referee.to_play, "E5" if table.game.ply == 0 else "D5")
     table.game.left(BLACK)
     table.time.advance(60 * S)
     asked = table.time.received()
-    expected.append(("anna", asked))
-    table.time.advance(9 * S)
-    assert table.game.phase is Phase.RUNNING
+    with expecting("anna", asked):
+        table.time.advance(9 * S)
+        assert table.game.phase is GamePhase.RUNNING
     again = RecordingSession(3)
-    expected.clear()
     table.game.returned(BLACK, again, asked)
     assert again.last() == ("genmove", BLACK, 0)
     table.time.advance(200_000)
-    assert table.game.phase is Phase.RUNNING
-    expected.append(("anna", asked))  # once a move
-    table.time.advance(S)
+    assert table.game.phase is GamePhase.RUNNING
+    with expecting("anna", asked):  # once a move
+        table.time.advance(S)
     assert table.white.last() == ("gameover", "W+Time", "")
 
 
 def test_a_flag_falls_for_whoever_asks_too_late_or_does_not_come_in(table: Table) -> None:
-    expected: list[int] = []
-    table.desk = replace(table.desk, expects=lambda _, instant: any(asked <= instant for asked in expected))
     for late in (0, 1):
         table.game = table.new_game()
         table.begin()
         table.move(BLACK, "E5")
         table.move(WHITE, "D5")
         deadline = table.time.now() + 60 * S + 250_001
-        expected[:] = [deadline + late]
-        table.time.advance(62 * S)
-        assert (table.game.phase is Phase.OVER) is bool(late)
-        expected.clear()
+        with table.context.expected.expecting("anna", deadline + late):
+            table.time.advance(62 * S)
+            assert (table.game.phase is GamePhase.OVER) is bool(late)
         table.time.advance(S)
         assert table.black.last() == ("gameover", "W+Time", "")
 
@@ -498,7 +437,7 @@ def test_a_flag_falls_for_whoever_asks_too_late_or_does_not_come_in(table: Table
 
 def delayed() -> Table:
     table = Table()
-    table.desk.venue = replace(table.desk.venue, delay=30 * S)
+    table.context.venue = replace(table.context.venue, delay=30 * S)
     table.game = table.new_game()
     table.begin()
     return table

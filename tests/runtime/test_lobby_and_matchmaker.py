@@ -20,9 +20,9 @@ from cgos_protocol.session import Credentials
 from cgos_protocol.terms import encode_terms
 from cgos_server.core.pairing.explain import replay
 from cgos_server.core.venue import Policy, terms_of
-from cgos_server.runtime.beginning import SLICE, Beginner, Prepared
-from cgos_server.runtime.player import State
+from cgos_server.runtime.beginning import SLICE, GameStarter, Prepared
 from cgos_server.runtime.recovery import restore
+from cgos_server.service.standing import Hold
 from cgos_server.storage import records as rows
 from cgos_server.storage.reading.stored import StoredGame, StoredMove
 
@@ -76,10 +76,10 @@ async def test_who_just_met_waits_for_a_third_and_no_longer(house: House) -> Non
     await house.act()
     first = house.opponents()
     pair = next(iter(first))
-    for game in list(house.live.lobby.games()):
+    for game in list(house.live.roster.games()):
         if {side.name for side in game.sides} == pair:
             game.move(Color.BLACK, "resign", None, house.time.received())
-    for player in list(house.live.lobby.players.values()):
+    for player in list(house.live.roster.players.values()):
         house.live.lobby.ready(player)
     house.time.advance(5 * S)
     await house.act()
@@ -114,9 +114,9 @@ async def test_barrier_waits_for_the_slowest_game() -> None:
     house = await House(policy=Policy.BARRIER).open()
     await house.arrive("anna", "bert", "carl", "dora")
     await house.act()
-    quick = next(iter(house.live.lobby.games()))
+    quick = next(iter(house.live.roster.games()))
     quick.move(Color.BLACK, "resign", None, house.time.received())
-    for player in list(house.live.lobby.players.values()):
+    for player in list(house.live.roster.players.values()):
         house.live.lobby.ready(player)
     house.time.advance(100 * S - 50 * S)
     await house.act()
@@ -162,7 +162,7 @@ async def test_two_sign_ins_at_once_never_both_come_in(house: House) -> None:
     house.accounts.gate.clear()
     sessions = [RecordingSession(1), RecordingSession(2)]
     for session in sessions:
-        house.live.lobby.sign_in(session, Credentials("anna", "secret", None, "test", False, "127.0.0.1"))
+        house.live.arrivals.sign_in(session, Credentials("anna", "secret", None, "test", False, "127.0.0.1"))
     house.accounts.gate.set()
     await asyncio.gather(*house.tasks)
     assert sorted(session.words()[0] for session in sessions) == ["accepted", "refused"]
@@ -176,24 +176,24 @@ async def test_a_refusal_reaches_the_bot(house: House) -> None:
 async def test_a_session_that_died_during_the_check_leaves_nothing_behind(house: House) -> None:
     house.accounts.gate.clear()
     session = RecordingSession(1)
-    house.live.lobby.sign_in(session, Credentials("anna", "secret", None, "test", False, "127.0.0.1"))
+    house.live.arrivals.sign_in(session, Credentials("anna", "secret", None, "test", False, "127.0.0.1"))
     session.alive = False
     house.accounts.gate.set()
     await asyncio.gather(*house.tasks)
-    assert house.live.lobby.players == {}
-    assert house.live.lobby.connected == 0
+    assert house.live.roster.players == {}
+    assert house.live.roster.connected == 0
 
 
 async def test_ready_is_owed_and_the_bot_is_told_once(house: House) -> None:
     anna, bert = await house.arrive("anna", "bert")
     await house.act()
-    game = next(iter(house.live.lobby.games()))
+    game = next(iter(house.live.roster.games()))
     game.move(Color.BLACK, "resign", None, house.time.received())
-    house.live.lobby.remind()
+    house.live.reminders.remind()
     before = len(anna.told)
     house.time.advance(61 * S)
-    house.live.lobby.remind()
-    house.live.lobby.remind()
+    house.live.reminders.remind()
+    house.live.reminders.remind()
     assert [entry[0] for entry in anna.told[before:]] == ["info"]
     assert "ready" in anna.last()[1]
     await house.act()
@@ -208,7 +208,7 @@ async def test_ready_is_owed_and_the_bot_is_told_once(house: House) -> None:
 async def test_acknowledged_endings_are_settled(house: House) -> None:
     await house.arrive("anna", "bert")
     await house.act()
-    game = next(iter(house.live.lobby.games()))
+    game = next(iter(house.live.roster.games()))
     game.move(Color.BLACK, "resign", None, house.time.received())
     (ended,) = house.store.of(rows.GameEnded)
     assert (ended.black_told, ended.white_told) == (1, 1)
@@ -238,7 +238,7 @@ async def test_the_end_of_a_missed_game_is_told_at_the_next_sign_in(house: House
     assert again.seat is not None
     again.seat.ready()
     assert [record.told for record in house.store.of(rows.BlackTold)] == [1, 2]
-    assert house.live.lobby.players[1].state is State.IDLE
+    assert house.live.roster.players[1].state == "idle"
 
 
 async def test_who_leaves_between_pairing_and_commit_still_has_a_game(house: House) -> None:
@@ -250,7 +250,7 @@ async def test_who_leaves_between_pairing_and_commit_still_has_a_game(house: Hou
     house.store.release()
     house.time.advance(0)
     assert "setup" in bert.words()
-    (game,) = house.live.lobby.games()
+    (game,) = house.live.roster.games()
     again = await house.sign_in("anna")
     assert again.words()[:2] == ["accepted", "setup"]
     assert game.present(Color.BLACK)
@@ -284,7 +284,7 @@ def ended_game(house: House, **told: int) -> StoredGame:
 async def test_a_game_that_ends_during_a_sign_in_is_told_by_it(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     anna, _ = await house.arrive("anna", "bert")
     await house.act()
-    (game,) = house.live.lobby.games()
+    (game,) = house.live.roster.games()
     assert anna.seat is not None
     anna.seat.left(orderly=False)
     commit = house.store.commit
@@ -292,13 +292,13 @@ async def test_a_game_that_ends_during_a_sign_in_is_told_by_it(house: House, mon
     async def meanwhile(records: Any) -> None:
         await commit(records)
         game.move(game.referee.to_play, "resign", None, house.time.received())
-        assert not list(house.live.lobby.games())
+        assert not list(house.live.roster.games())
         house.store.untold = [ended_game(house, black_told=0)]
 
     monkeypatch.setattr(house.store, "commit", meanwhile)
     again = await house.sign_in("anna")
     assert again.words() == ["accepted", "setup", "gameover"]
-    assert house.live.lobby.players[1].state is State.OWING
+    assert house.live.roster.players[1].state == "owes ready"
 
 
 async def test_a_fault_of_ours_during_a_sign_in_is_answered(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -309,16 +309,16 @@ async def test_a_fault_of_ours_during_a_sign_in_is_answered(house: House, monkey
 
     monkeypatch.setattr(house.store, "games_untold", broken)
     session = RecordingSession(1)
-    house.live.lobby.sign_in(session, Credentials("anna", "secret", None, "test", False, "127.0.0.1"))
+    house.live.arrivals.sign_in(session, Credentials("anna", "secret", None, "test", False, "127.0.0.1"))
     (outcome,) = await asyncio.gather(*house.tasks, return_exceptions=True)
     assert isinstance(outcome, OurFault)
     assert session.words() == ["refused"]
-    assert house.live.lobby.players == {}
+    assert house.live.roster.players == {}
 
 
 async def test_everybody_who_waits_gets_a_word(house: House) -> None:
     sessions = await house.arrive(*(f"bot{number}" for number in range(20)))
-    house.live.lobby.keep_alive()
+    house.live.reminders.keep_alive()
     assert all(session.last()[0] == "info" for session in sessions)
 
 
@@ -341,23 +341,23 @@ async def test_who_comes_and_goes_while_an_act_is_decided_harms_nothing(house: H
     newcomer = await house.sign_in("late")
     house.deciding.gate.set()
     await act
-    assert house.live.lobby.count(State.PLAYING) in (4, 5)
-    assert house.live.lobby.count(State.PAIRED) == 0
+    assert house.live.roster.states()["playing"] in (4, 5)
+    assert house.live.roster.states()["paired"] == 0
     assert "setup" not in newcomer.words()
     playing = {name for pair in house.opponents() for name in pair}
     assert "bot0" not in playing
     assert ("setup" in again.words()) == ("bot1" in playing)
-    assert {player.name for player in house.live.lobby.players.values()} == {*names[1:], "late"}
+    assert {player.name for player in house.live.roster.players.values()} == {*names[1:], "late"}
 
 
 async def test_no_game_begins_once_the_server_goes_down(house: House) -> None:
     await house.arrive("anna", "bert")
     act = await slow_pairing(house)
-    house.live.matchmaker.draining = True
+    house.live.matchmaker.holds.add(Hold.STOPPING)
     house.deciding.gate.set()
     await act
     assert house.store.of(rows.GameAdded) == []
-    assert house.live.lobby.count(State.IDLE) == 2
+    assert house.live.roster.states()["idle"] == 2
 
 
 async def test_no_game_begins_where_the_server_goes_down_in_the_middle_of_a_large_round(
@@ -367,19 +367,19 @@ async def test_no_game_begins_where_the_server_goes_down_in_the_middle_of_a_larg
     matchmaker = house.live.matchmaker
 
     def goes_down() -> None:
-        matchmaker.draining = True
+        matchmaker.holds.add(Hold.STOPPING)
 
-    pair = Beginner.pair
+    pair = GameStarter.pair
 
-    def prepared(*args: Any) -> Prepared:
+    def prepared(*args: Any, **settings: Any) -> Prepared:
         asyncio.get_running_loop().call_soon(goes_down)  # has its turn between two slices
-        return pair(*args)
+        return pair(*args, **settings)
 
-    monkeypatch.setattr(Beginner, "pair", prepared)
+    monkeypatch.setattr(GameStarter, "pair", prepared)
     await matchmaker.act()
-    assert matchmaker.draining
+    assert matchmaker.holds == {Hold.STOPPING}
     assert house.store.of(rows.GameAdded) == []
-    assert house.live.lobby.count(State.IDLE) == 2 * SLICE
+    assert house.live.roster.states()["idle"] == 2 * SLICE
 
 
 async def test_a_fault_in_pairing_leaves_everybody_free(house: House) -> None:
@@ -387,10 +387,10 @@ async def test_a_fault_in_pairing_leaves_everybody_free(house: House) -> None:
     house.deciding.fault = OurFault("no pairs today")
     with pytest.raises(OurFault, match="no pairs"):
         await house.live.matchmaker.act()
-    assert house.live.lobby.count(State.IDLE) == 2
+    assert house.live.roster.states()["idle"] == 2
     house.deciding.fault = None
     await house.act()
-    assert house.live.lobby.count(State.PLAYING) == 2
+    assert house.live.roster.states()["playing"] == 2
 
 
 @pytest.mark.parametrize("policy", list(Policy))
@@ -430,7 +430,7 @@ async def test_a_fault_in_one_act_of_pairing_does_not_end_the_server(monkeypatch
 async def test_a_game_that_goes_on_after_a_restart_counts_for_the_colors(house: House) -> None:
     house.accounts.versions.update(anna=1, bert=2)
     stored = ended_game(house)._replace(id=1, result=None, ended_at=None)
-    house.live.lobby._names.update({1: "anna", 2: "bert"})
+    house.live.roster.names.update({1: "anna", 2: "bert"})
     assert restore([stored], {1: house.live}) == (1, 0)
     await house.arrive("anna", "bert")
     house.finish()
@@ -442,10 +442,10 @@ async def test_a_game_that_goes_on_after_a_restart_counts_for_the_colors(house: 
 
 
 async def test_one_game_that_cannot_be_read_back_is_void_and_keeps_nobody_out(house: House) -> None:
-    house.live.lobby._names.update({1: "anna", 2: "bert"})
+    house.live.roster.names.update({1: "anna", 2: "bert"})
     good = ended_game(house)._replace(id=4, result=None, ended_at=None)
     broken = good._replace(id=5, moves=(StoredMove("E5", ClockState(S)), StoredMove("E5", ClockState(S))))
     nonsense = good._replace(id=6, terms="{}")
     assert restore([broken, nonsense, good], {1: house.live}) == (1, 0)
     assert [(end.id, end.reason) for end in house.store.of(rows.GameEnded)] == [(5, "void"), (6, "void")]
-    assert [game.id for game in house.live.lobby.games()] == [4]
+    assert [game.id for game in house.live.roster.games()] == [4]

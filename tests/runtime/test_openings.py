@@ -157,7 +157,7 @@ async def test_both_sides_sit_down_at_the_opening_and_play_on(book: OpeningSet, 
     for name in ("anna", "bert"):
         await (house.sign_in(name) if lines else house.check_in(name))
     await house.act()
-    (game,) = house.live.lobby.games()
+    (game,) = house.live.roster.games()
     (opening,) = book.openings
     for name in ("anna", "bert"):
         (setup,) = setups(house, name)
@@ -194,7 +194,7 @@ async def test_the_second_game_follows_with_swapped_colors() -> None:
     colors = []
     for _ in range(4):
         await house.act()
-        (game,) = house.live.lobby.games()
+        (game,) = house.live.roster.games()
         assert game.opening == "odd"
         colors.append(game.sides[Color.BLACK].name)
         house.finish()
@@ -208,21 +208,21 @@ async def test_it_follows_when_both_are_free_again_and_not_before() -> None:
     house = await opened()
     first, second = await house.arrive("anna", "bert")
     await house.act()
-    (game,) = house.live.lobby.games()
+    (game,) = house.live.roster.games()
     black = game.sides[Color.BLACK].name
     house.time.advance(S)
     game.move(game.referee.to_play, "resign", None, house.time.received())
     first.seat.ready()  # type: ignore[union-attr]
     await house.arrive("carl")
     await house.act()
-    (game,) = house.live.lobby.games()
+    (game,) = house.live.roster.games()
     assert {side.name for side in game.sides} == {"anna", "carl"}
     house.time.advance(S)
     game.move(game.referee.to_play, "resign", None, house.time.received())
     for session in house.sessions.values():
         session.seat.ready()  # type: ignore[union-attr]
     await house.act()
-    (game,) = house.live.lobby.games()
+    (game,) = house.live.roster.games()
     assert {side.name for side in game.sides} == {"anna", "bert"}
     assert game.sides[Color.BLACK].name != black
     assert second.words().count("setup") == 2
@@ -235,7 +235,7 @@ async def test_a_game_that_is_void_or_aborted_is_played_again(which: int) -> Non
     blacks = []
     for at in range(3 + which):
         await house.act()
-        (game,) = house.live.lobby.games()
+        (game,) = house.live.roster.games()
         blacks.append(game.sides[Color.BLACK].name)
         house.time.advance(S)
         if at == which:
@@ -268,11 +268,11 @@ async def test_halves_that_are_stored_are_played_after_a_restart() -> None:
     await house.open()
     await house.arrive("anna", "bert")
     await house.act()
-    (game,) = house.live.lobby.games()
+    (game,) = house.live.roster.games()
     assert (game.opening, [side.version for side in game.sides]) == ("odd", [2, 1])
     house.finish()
     await house.act()
-    (game,) = house.live.lobby.games()
+    (game,) = house.live.roster.games()
     assert game.opening == ""
 
 
@@ -289,7 +289,7 @@ async def test_a_first_game_that_cannot_be_read_back_asks_for_no_second_one() ->
     assert restore([broken], {1: house.live}) == (0, 0)
     await house.arrive("anna", "bert")
     await house.act()
-    (game,) = house.live.lobby.games()
+    (game,) = house.live.roster.games()
     assert game.opening == ""
 
 
@@ -298,14 +298,14 @@ async def test_a_stored_game_is_told_and_goes_on_with_its_opening() -> None:
     await house.arrive("anna", "bert")
     await house.act()
     (added,) = house.store.of(GameAdded)
-    (game,) = house.live.lobby.games()
+    (game,) = house.live.roster.games()
     stored = StoredGame(
         added.id, 1, 1, 2, "anna", "bert", added.black_label, added.white_label, added.terms, "", added.started_at,
         tuple(StoredMove(move, clock) for move, clock in ODD.stored(game.referee.terms)), opening=added.opening,
     )  # fmt: skip
     assert stored_setup(stored, "9x9").opening == "odd"
     again = await house_of(ONLY_ODD).open()
-    await again.arrive("anna", "bert")
+    again.live.roster.names.update({1: "anna", 2: "bert"})
     assert restore([stored], {1: again.live}) == (1, 0)
-    (found,) = again.live.lobby.games()
+    (found,) = again.live.roster.games()
     assert (found.opening, found.setup().opening, found.ply) == ("odd", "odd", 3)

@@ -20,10 +20,11 @@ from cgos_protocol.terms import decode_terms, encode_terms
 from cgos_server.core.venue import terms_of
 from cgos_server.observability.logs import LogCounts
 from cgos_server.observability.metrics import Metrics
-from cgos_server.runtime.live_control import LiveControl
+from cgos_server.runtime.live_control import Addresses, LiveControl
 from cgos_server.runtime.operator_desk import Operators, OperatorSession
 from cgos_server.service.accounts import Accounts, Operator
 from cgos_server.service.admin import Admin
+from cgos_server.service.standing import Hold
 from cgos_server.storage.reading.stored import BotLogin, Owner, StoredGame, StoredMove
 from cgos_server.storage.records import AuditAdded, GameAdded, GameEnded, LedgerAdded, MoveAdded
 
@@ -62,7 +63,7 @@ class Post:
         self.store: Any = house.store
         live = house.live
         control = LiveControl(
-            {"9x9": live}, self.store, house.time, Metrics.__new__(Metrics), LogCounts(), lambda: ("", "", ""),
+            {"9x9": live}, self.store, house.time, Metrics.__new__(Metrics), LogCounts(), Addresses(),
             lambda: None, self.reload,
         )  # fmt: skip
         self.control = control
@@ -94,7 +95,7 @@ class Post:
 
     @property
     def games(self) -> list[Any]:
-        return list(self.house.live.lobby.games())
+        return list(self.house.live.roster.games())
 
     @property
     def rated(self) -> bool:
@@ -252,7 +253,7 @@ async def test_a_whole_old_game_with_the_venues_clocks(post: Post) -> None:
 
 
 async def test_matches_that_cannot_be(post: Post) -> None:
-    lobby = post.house.live.lobby
+    lobby, roster = post.house.live.lobby, post.house.live.roster
     post.old(3, "D4 PASS PASS")
     post.old(4, "D4", rules=Ruleset(size=13))
     post.old(5, "D4", start='{"black":["D4"]}')
@@ -293,16 +294,16 @@ async def test_matches_that_cannot_be(post: Post) -> None:
     ]
     post.games[0].abort("")
     assert "it has not said ready since its last one ended" in (await post.say("match Alpha Gamma"))[0]
-    gamma = next(player for player in lobby.players.values() if player.name == "Gamma")
-    gamma.availability = Availability.PAUSED
-    beta = next(player for player in lobby.players.values() if player.name == "Beta")
+    gamma = next(player for player in roster.players.values() if player.name == "Gamma")
+    post.house.live.lobby.change(gamma, Availability.PAUSED)
+    beta = next(player for player in roster.players.values() if player.name == "Beta")
     lobby.ready(beta)
     assert "it has asked for a pause" in (await post.say("match Beta Gamma"))[0]
-    gamma.availability = Availability.READY
+    post.house.live.lobby.change(gamma, Availability.READY)
     gamma.limits = Limits(games_a_day=0)
     assert "it has as many as it or its owner allows" in (await post.say("match Beta Gamma"))[0]
     gamma.limits = Limits()
-    post.house.live.matchmaker.draining = True
+    post.house.live.matchmaker.holds.add(Hold.STOPPING)
     assert await post.say("match Beta Gamma") == ["The server is going down and begins no new game."]
 
 
@@ -455,7 +456,7 @@ async def test_kick_by_the_name_of_a_bot_closes_its_versions() -> None:
     post = await Post.open()
     post.house.families.arrived(1, 3)
     await post.house.sign_in("Family-1", session=RecordingSession(7))
-    for player in post.house.live.lobby.players.values():
+    for player in post.house.live.roster.players.values():
         player.bot = 3
     (said,) = await post.say("kick Family too slow")
     assert said.startswith("Closed 1 connection of Family.")

@@ -17,10 +17,10 @@ from cgos_protocol.session import Availability, Limits
 from cgos_server.observability.logs import LogCounts
 from cgos_server.observability.metrics import Metrics
 from cgos_server.runtime.allowances import HOURS_BEGIN
-from cgos_server.runtime.live_control import LiveControl
-from cgos_server.runtime.owners import PAUSED
+from cgos_server.runtime.live_control import Addresses, LiveControl
 from cgos_server.runtime.player import stricter
 from cgos_server.service.control import VersionNow
+from cgos_server.service.standing import Hold
 
 
 @pytest.fixture
@@ -37,12 +37,12 @@ def control(house: House) -> LiveControl:
     store: Any = house.store
     return LiveControl(
         {"9x9": house.live}, store, house.time, Metrics(CollectorRegistry(), "test"), LogCounts(),
-        lambda: ("", "", ""), lambda: None, reload,
+        Addresses(), lambda: None, reload,
     )  # fmt: skip
 
 
 def bot(house: House, name: str) -> int:
-    return next(player.bot for player in house.live.lobby.players.values() if player.name == name)
+    return next(player.bot for player in house.live.roster.players.values() if player.name == name)
 
 
 def infos(session: RecordingSession) -> list[str]:
@@ -54,16 +54,16 @@ async def test_a_paused_bot_gets_no_new_game_finishes_its_own_and_is_told(house:
     await house.act()
     assert len(house.opponents()) == 1
     control.wishes(bot(house, "anna"), True, Limits())
-    assert infos(anna)[-1] == PAUSED
+    assert infos(anna)[-1] == Hold.PAUSED.bot
     assert anna.alive
     house.finish()
     await house.act()
-    assert len(list(house.live.lobby.games())) == 0
+    assert len(list(house.live.roster.games())) == 0
     assert {status.name: status.paused for status in control.status().bots} == {"anna": True, "bert": False}
     control.wishes(bot(house, "anna"), False, Limits())
     assert "you get games" in infos(anna)[-1]
     await house.act()
-    assert len(list(house.live.lobby.games())) == 1
+    assert len(list(house.live.roster.games())) == 1
 
 
 async def test_a_pause_outlasts_the_connection_and_an_operator_hears_of_it(house: House, control: LiveControl) -> None:
@@ -73,18 +73,18 @@ async def test_a_pause_outlasts_the_connection_and_an_operator_hears_of_it(house
     assert anna.seat is not None
     anna.seat.left(True)
     again = await house.sign_in("anna")
-    assert infos(again)[-1] == PAUSED
+    assert infos(again)[-1] == Hold.PAUSED.bot
     await house.act()
-    assert len(list(house.live.lobby.games())) == 0
-    house.live.lobby.keep_alive()
-    assert infos(again)[-1] == PAUSED
+    assert len(list(house.live.roster.games())) == 0
+    house.live.reminders.keep_alive()
+    assert infos(again)[-1] == Hold.PAUSED.bot
     with pytest.raises(Refused, match="its owner has paused it"):
         control.match("9x9", "anna", "bert", (0, 0), None, None, "root")
 
 
 async def test_owners_limits_stand_beside_the_bots_own(house: House, control: LiveControl) -> None:
     anna = await house.check_in("anna", 1, Limits(50, frozenset({"carl"})))
-    player = next(iter(house.live.lobby.players.values()))
+    player = next(iter(house.live.roster.players.values()))
     control.wishes(player.bot, False, Limits(3, frozenset({"bert"})))
     await house.settle()
     assert player.limits == Limits(3, frozenset({"bert", "carl"}))
@@ -110,7 +110,7 @@ def hour(house: House, wanted: int, minute: int = 0) -> None:
     """Let the time come when it is so late, on this day or the next."""
     now = house.time.wall_ms() // 60_000 % 1440
     house.time.advance(((wanted * 60 + minute - now) % 1440) * 60_000_000)
-    house.live.lobby.remind()
+    house.live.reminders.remind()
 
 
 async def test_outside_its_hours_a_bot_gets_no_new_game_and_is_told(house: House, control: LiveControl) -> None:
@@ -122,25 +122,25 @@ async def test_outside_its_hours_a_bot_gets_no_new_game_and_is_told(house: House
     await house.act()
     assert len(house.opponents()) == 1
     house.time.advance(20_000_000)
-    house.live.lobby.remind()
+    house.live.reminders.remind()
     assert "outside your hours (22-6, UTC)" in infos(anna)[-1]
     assert "22:00 UTC" in infos(anna)[-1]
     assert anna.alive
-    assert len(list(house.live.lobby.games())) == 1  # it goes on
+    assert len(list(house.live.roster.games())) == 1  # it goes on
     house.finish()
     await house.act()
-    assert len(list(house.live.lobby.games())) == 0
+    assert len(list(house.live.roster.games())) == 0
     with pytest.raises(Refused, match="only at these hours \\(UTC\\): 22-6"):
         control.match("9x9", "anna", "bert", (0, 0), None, None, "root")
     told = len(infos(anna))
-    house.live.lobby.remind()
+    house.live.reminders.remind()
     assert len(infos(anna)) == told
-    house.live.lobby.keep_alive()
+    house.live.reminders.keep_alive()
     assert "outside your hours" in infos(anna)[-1]
     hour(house, 22)
     assert infos(anna)[-1] == HOURS_BEGIN
     await house.act()
-    assert len(list(house.live.lobby.games())) == 1
+    assert len(list(house.live.roster.games())) == 1
 
 
 async def test_hours_outlast_a_sign_in_and_go_with_the_wish(house: House, control: LiveControl) -> None:
@@ -161,7 +161,7 @@ async def test_hours_outlast_a_sign_in_and_go_with_the_wish(house: House, contro
 async def test_the_bots_own_hours_and_its_owners_must_both_hold(house: House, control: LiveControl) -> None:
     hour(house, 5)
     anna = await house.check_in("anna", 1, Limits(hours=parse("4-12")))
-    player = next(iter(house.live.lobby.players.values()))
+    player = next(iter(house.live.roster.players.values()))
     assert player.available
     control.wishes(player.bot, False, Limits(hours=parse("14-20")))
     assert "none in common" in infos(anna)[-1]
@@ -177,7 +177,7 @@ async def test_who_is_at_the_daily_limit_is_told_so(house: House) -> None:
     house.store.begun = 3
     anna = await house.check_in("anna", 1, Limits(3))
     await house.check_in("bert")
-    house.live.lobby.keep_alive()
+    house.live.reminders.keep_alive()
     assert "begun 3 games within 24 hours" in infos(anna)[-1]
 
 
@@ -198,7 +198,7 @@ async def test_an_owner_sees_what_its_bot_does_and_why_it_is_not_paired(house: H
     assert "1 other bot is free" in seen(house, control, "anna").why
     house.time.advance(5_000_000)
     await house.act()
-    (game,) = house.live.lobby.games()
+    (game,) = house.live.roster.games()
     alive = seen(house, control, "anna")
     assert (alive.state, alive.games, alive.since, alive.paired) == ("playing", [game.id], now + 5, True)
     control.wishes(number, True, Limits())
@@ -210,9 +210,9 @@ async def test_an_owner_sees_what_its_bot_does_and_why_it_is_not_paired(house: H
     assert (closed.state, closed.paired) == ("out of hours", False)
     assert "22:00 UTC" in closed.why
     control.wishes(number, False, Limits())
-    house.live.matchmaker.paused = True
+    control.pause("9x9", True)
     assert seen(house, control, "anna").state == "venue paused"
-    house.live.matchmaker.paused = False
+    control.pause("9x9", False)
     house.finish()
     assert seen(house, control, "anna").paired
     control.drain_bot(number)
@@ -226,7 +226,7 @@ async def test_sent_home_it_ends_its_game_and_leaves_whatever_it_says(house: Hou
     bert = await house.check_in("bert")
     carl = await house.sign_in("carl")
     await house.act()
-    playing = [player for player in house.live.lobby.players.values() if player.games]
+    playing = [player for player in house.live.roster.players.values() if player.games]
     going = next(player for player in playing if player.name in ("anna", "bert"))
     session = {"anna": anna, "bert": bert}[going.name]
     assert control.drain_bot(going.bot) == 1
@@ -243,7 +243,7 @@ async def test_sent_home_it_ends_its_game_and_leaves_whatever_it_says(house: Hou
     assert control.drain_bot(999) == 0
     await house.check_in(going.name)
     await house.act()
-    assert len(list(house.live.lobby.games())) == 1
+    assert len(list(house.live.roster.games())) == 1
 
 
 async def test_status_says_whose_connection_and_since_when(house: House, control: LiveControl) -> None:

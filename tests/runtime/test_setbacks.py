@@ -15,7 +15,8 @@ from cgos_protocol.session import Availability
 from cgos_server.core.setbacks import PAUSE_MS
 from cgos_server.core.venue import terms_of
 from cgos_server.runtime.live_game import LiveGame
-from cgos_server.runtime.player import Player, State
+from cgos_server.runtime.player import Player
+from cgos_server.service.standing import Hold
 from cgos_server.storage.reading.stored import StoredSetback
 from cgos_server.storage.records import SetbackNow
 
@@ -31,7 +32,7 @@ async def opened(*names: str, lines: bool = True, **changes: Any) -> House:
 
 
 def player(house: House, name: str) -> Player:
-    return house.live.lobby.player(house.accounts.versions[name])
+    return house.live.roster.player(house.accounts.versions[name])
 
 
 def told(house: House, name: str) -> list[str]:
@@ -53,11 +54,11 @@ def game_of(house: House, name: str, opponent: str = "bert") -> tuple[LiveGame, 
     """The two play, colors by turns."""
     both = [player(house, name), player(house, opponent)]
     assert all(one.available for one in both)
-    if both[0].begun % 2:
+    if both[0].daily.begun % 2:
         both.reverse()
     number = house.live.matchmaker.arrange(both[0], both[1], terms_of(house.venue), (), "A test.")
     house.time.advance(S)
-    game = house.live.lobby.game(number)
+    game = house.live.roster.game(number)
     assert game is not None
     return game, player(house, name).color(game)
 
@@ -110,7 +111,7 @@ async def set_aside(lines: bool = True, **changes: Any) -> House:
     """Anna has spoilt as many games as one may."""
     house = await opened("anna", "bert", lines=lines, **changes)
     spoil(house, "anna", late, changes.get("set_aside", MOST))
-    assert player(house, "anna").aside
+    assert player(house, "anna").has(Hold.SUSPENDED)
     return house
 
 
@@ -126,23 +127,23 @@ async def test_who_spoils_so_many_games_in_a_row_is_set_aside_and_told(how: Spoi
     assert notices(house, "anna") == []
     spoil(house, "anna", how, 1)
     assert not player(house, "anna").available
-    assert player(house, "anna").state is State.ASIDE
+    assert player(house, "anna").state == "set aside"
     (notice,) = notices(house, "anna")
     assert "5 games in a row" in notice
     assert stored(house, "anna").reason in notice
     assert ("say ready" in notice) is not lines
     await house.act()
-    assert not list(house.live.lobby.games())
+    assert not list(house.live.roster.games())
     assert notices(house, "bert") == []
     assert player(house, "bert").available
-    assert house.live.lobby.setbacks.count == 1
+    assert house.live.suspensions.count == 1
 
 
 async def test_the_kinds_add_up_and_the_opponents_faults_do_not_count() -> None:
     house = await opened("anna", "bert")
     for how in (late, illegal, absent, late):
         spoil(house, "anna", how, 1)
-    state = house.live.lobby.setbacks.state
+    state = house.live.suspensions.state
     assert state(house.accounts.versions["anna"]).spoilt == 4
     assert state(house.accounts.versions["bert"]).spoilt == 0
     game, color = game_of(house, "anna")
@@ -178,7 +179,7 @@ async def test_an_operators_ruling_counts_for_nothing(end: str) -> None:
         game.forfeit(color, "noise")
     all_ready(house)
     spoil(house, "anna", late, 1)
-    assert player(house, "anna").aside
+    assert player(house, "anna").has(Hold.SUSPENDED)
 
 
 async def test_a_loss_by_disconnect_counts_and_is_called_so() -> None:
@@ -206,7 +207,7 @@ async def test_games_on_one_connection_that_end_together_are_one_mishap() -> Non
         moves_until(house, game, player(house, "anna").color(game), 2)
     house.sessions["anna"].seat.left(False)  # type: ignore[union-attr]
     house.time.advance(62 * S)
-    assert not list(house.live.lobby.games())
+    assert not list(house.live.roster.games())
     assert (stored(house, "anna").spoilt, stored(house, "anna").set_aside) == (1, False)
 
 
@@ -216,8 +217,8 @@ async def test_a_game_that_runs_on_and_is_played_properly_takes_it_back() -> Non
     await house.arrive("bert", "carl")
     games = [game_of(house, "anna", opponent)[0] for opponent in ("bert", "carl")]
     illegal(house, games[0], player(house, "anna").color(games[0]))
-    assert player(house, "anna").aside
-    assert player(house, "anna").state is State.PLAYING
+    assert player(house, "anna").has(Hold.SUSPENDED)
+    assert player(house, "anna").state == "playing"
     resigned(house, games[1], player(house, "anna").color(games[1]))
     assert player(house, "anna").available
 
@@ -227,7 +228,7 @@ async def test_on_clocks_of_the_operators_choice_anybody_may_lose_on_time() -> N
     terms = replace(terms_of(house.venue), mains=(S, 60 * S), rated=False)
     house.live.matchmaker.arrange(player(house, "anna"), player(house, "bert"), terms, (), "Arranged.")
     house.time.advance(0)
-    (game,) = house.live.lobby.games()
+    (game,) = house.live.roster.games()
     house.time.advance(100_000)
     late(house, game, Color.BLACK)
     assert game.over is not None
@@ -253,7 +254,7 @@ async def test_nothing_is_written_while_everybody_plays_properly() -> None:
 
 async def test_it_is_told_once_a_minute_and_at_each_sign_in() -> None:
     house = await set_aside()
-    house.live.lobby.keep_alive()
+    house.live.reminders.keep_alive()
     assert len(notices(house, "anna")) == 2
     house.sessions["anna"].seat.left(True)  # type: ignore[union-attr]
     session = await house.sign_in("anna")
@@ -289,10 +290,10 @@ async def test_a_new_sign_in_helps_after_the_pause_and_not_before() -> None:
 async def test_who_stays_signed_in_stays_aside() -> None:
     house = await set_aside()
     house.time.advance(2 * PAUSE)
-    house.live.lobby.remind()
+    house.live.reminders.remind()
     house.sessions["anna"].seat.ready()  # type: ignore[union-attr]
     assert not player(house, "anna").available
-    house.live.lobby.keep_alive()
+    house.live.reminders.keep_alive()
     assert notices(house, "anna")[-1].endswith("sign in again.")
 
 
@@ -305,7 +306,7 @@ async def test_the_word_ready_helps_at_once_the_first_time() -> None:
     seat.available(Availability.READY)
     assert player(house, "anna").available
     spoil(house, "anna", illegal, 2)
-    assert player(house, "anna").aside, "still broken: sooner than the first time"
+    assert player(house, "anna").has(Hold.SUSPENDED), "still broken: sooner than the first time"
     seat.available(Availability.READY)
     assert not player(house, "anna").available
     house.time.advance(2 * PAUSE)
@@ -328,10 +329,10 @@ async def test_an_operator_takes_it_back(present: bool) -> None:
     version = house.accounts.versions["anna"]
     if not present:
         house.sessions["anna"].seat.left(True)  # type: ignore[union-attr]
-    assert house.live.lobby.recall(version)
-    assert not house.live.lobby.recall(version)
+    assert house.live.suspensions.recall(version)
+    assert not house.live.suspensions.recall(version)
     assert (stored(house, "anna").spoilt, stored(house, "anna").set_aside) == (0, False)
-    assert house.live.lobby.setbacks.count == 0
+    assert house.live.suspensions.count == 0
     if present:
         assert told(house, "anna")[-1] == "The operator has taken you back: you get games again."
     else:
@@ -345,7 +346,7 @@ async def test_a_restart_keeps_it() -> None:
     again = House(beside=house)
     again.store.pairings_setbacks = lambda _: answer(rows)  # type: ignore[assignment]
     await again.open()
-    assert again.live.lobby.setbacks.count == 1
+    assert again.live.suspensions.count == 1
     await again.sign_in("anna", session=RecordingSession(77))
     assert not player(again, "anna").available
     assert len(notices(again, "anna")) == 1
@@ -363,7 +364,7 @@ async def test_other_settings_count_within_a_second() -> None:
     house = await set_aside()
     live = house.live
     for most, aside in ((0, False), (MOST, True)):
-        live.desk.venue = replace(live.desk.venue, pairing=replace(live.desk.venue.pairing, set_aside=most))
-        live.lobby.remind()
+        live.context.venue = replace(live.context.venue, pairing=replace(live.context.venue.pairing, set_aside=most))
+        live.reminders.remind()
         assert player(house, "anna").available is not aside
-        assert house.live.lobby.setbacks.count == aside
+        assert house.live.suspensions.count == aside

@@ -26,12 +26,14 @@ from cgos_protocol.session import Availability, Credentials, Known, Seat, Wish
 from cgos_server.core.setbacks import Setback
 from cgos_server.core.venue import Policy
 from cgos_server.runtime import beginning, gathering, matchmaker
-from cgos_server.runtime.concierge import HouseConcierge
-from cgos_server.runtime.live_game import LiveGame, Phase
+from cgos_server.runtime.concierge import MultiVenueSignIn
+from cgos_server.runtime.live_game import LiveGame
 from cgos_server.runtime.live_venue import LiveVenue, reconfigure
+from cgos_server.runtime.phases import GamePhase
 from cgos_server.runtime.player import Player
 from cgos_server.runtime.recovery import restore
 from cgos_server.runtime.rulings import arrange
+from cgos_server.service.standing import Hold
 from cgos_server.storage.reading.stored import Half, Meeting, StoredGame
 
 BOOK = OpeningSet((Opening("odd", ("E5", "C3", "G7")), Opening("even", ("D4", "F6"))))
@@ -199,7 +201,7 @@ class Machine(RuleBasedStateMachine):
         credentials = Credentials(bot, "secret", None, "test", False, "127.0.0.1")
 
         async def ask() -> None:
-            self.houses[venue].live.lobby.sign_in(session, credentials)
+            self.houses[venue].live.arrivals.sign_in(session, credentials)
 
         self.runner.run(ask())
         self.connections.append([session])
@@ -214,12 +216,11 @@ class Machine(RuleBasedStateMachine):
         connection = [self.session(bot, venue, says_ready=False) for venue in venues]
         for session in connection:
             session.connection = connection
-        house = self.houses[0]
         credentials = Credentials(bot, "secret", None, "test", True, "127.0.0.1")
 
         async def ask() -> None:
-            lobbies = {each.venue.name: each.live.lobby for each in self.houses}
-            concierge = HouseConcierge(lobbies, house.accounts, house.time, house.spawn)  # type: ignore[arg-type]
+            arrivals = {each.venue.name: each.live.arrivals for each in self.houses}
+            concierge = MultiVenueSignIn(arrivals)
             sessions = {self.houses[session.venue].venue.name: session for session in connection}
             concierge.sign_in(sessions, credentials, Wish(slots, known=(Known(known, 0),)))
 
@@ -323,9 +324,10 @@ class Machine(RuleBasedStateMachine):
         match what:
             case "dismiss":
                 version = self.houses[0].accounts.versions.get(NAMES[number % len(NAMES)], 0)
-                self.houses[yes].live.lobby.dismiss(version, "The operator closes your connection.")
+                self.houses[yes].live.roster.dismiss(version, "The operator closes your connection.")
             case "pause":
-                self.houses[number % 2].live.matchmaker.paused = yes
+                holds = self.houses[number % 2].live.matchmaker.holds
+                holds.add(Hold.VENUE_PAUSED) if yes else holds.discard(Hold.VENUE_PAUSED)
             case "restart" if not self.store.holding:
                 self.restart()
             case "rule":
@@ -358,8 +360,8 @@ class Machine(RuleBasedStateMachine):
 
     def set_aside(self, venue: LiveVenue, version: int, spoilt: int) -> None:
         """From now on, or no longer."""
-        venue.lobby.setbacks._states[version] = Setback(spoilt, spoilt > 0, "game 1: lost on time", 0)
-        venue.lobby.remind()
+        venue.suspensions._states[version] = Setback(spoilt, spoilt > 0, "game 1: lost on time", 0)
+        venue.reminders.remind()
 
     def rule_on(self, number: int, forfeit: bool) -> None:
         running = [game for game in self.games() if game.referee.verdict is None]
@@ -387,7 +389,7 @@ class Machine(RuleBasedStateMachine):
             house.venue = old.venue
             await house.open()
             house.live.matchmaker._new_seed = lambda: 1
-            house.live.lobby._names.update({version: name for name, version in first.accounts.versions.items()})
+            house.live.roster.names.update({version: name for name, version in first.accounts.versions.items()})
             for version in old.live.ratings.standings():
                 house.live.ratings.enter(version, 1800.0, 0)
             restore([game for game in self.stored().values() if game.result is None], {house.venue.id: house.live})
@@ -396,10 +398,10 @@ class Machine(RuleBasedStateMachine):
     # -- what is true at any time
 
     def games(self) -> list[LiveGame]:
-        return [game for house in self.houses for game in house.live.lobby.games()]
+        return [game for house in self.houses for game in house.live.roster.games()]
 
     def players(self) -> list[Player]:
-        return [player for house in self.houses for player in house.live.lobby.players.values()]
+        return [player for house in self.houses for player in house.live.roster.players.values()]
 
     @invariant()
     def slots_are_counted_right(self) -> None:
@@ -413,15 +415,15 @@ class Machine(RuleBasedStateMachine):
     @invariant()
     def everybody_is_where_it_should_be(self) -> None:
         for house in self.houses:
-            lobby = house.live.lobby
-            assert lobby.connected == sum(player.session is not None for player in lobby.players.values())
-            for player in lobby.players.values():
+            roster = house.live.roster
+            assert roster.connected == sum(player.session is not None for player in roster.players.values())
+            for player in roster.players.values():
                 assert player.session is not None or player.games or player.reserved, "it is gone and leaves an entry"
-                assert all(lobby.game(number) is game for number, game in player.games.items())
-            for game in lobby.games():
-                assert game.phase is not Phase.OVER
+                assert all(roster.game(number) is game for number, game in player.games.items())
+            for game in roster.games():
+                assert game.phase is not GamePhase.OVER
                 for color in Color:
-                    player = lobby.players[game.sides[color].version]
+                    player = roster.players[game.sides[color].version]
                     assert player.games[game.id] is game
                     table: Any = game._tables[color]
                     if table is not None:
@@ -460,13 +462,13 @@ class Machine(RuleBasedStateMachine):
             assert not player.reserved
             if session is None or not session.alive:
                 continue
-            assert player.availability is not Availability.DRAINING or player.capacity.used, "it may go and is kept"
-            if player.games and not player.owing:
+            assert not player.has(Hold.DRAINING) or player.capacity.used, "it may go and is kept"
+            if player.games and not player.has(Hold.OWES_READY):
                 there = sum(game.present(player.color(game)) for game in player.games.values())
                 assert there == (1 if session.says_ready else len(player.games))
 
     def what_is_remembered_is_what_is_stored(self, house: House) -> None:
-        number, memory = house.venue.id, house.live.matchmaker._gatherer.memory
+        number, memory = house.venue.id, house.live.matchmaker._collector.memory
         colors = Counter(game[2:4] for game in self.past(number) if game.reason not in NO_RESULT)
         assert {pair: games for pair, games in memory._blacks.items() if games} == colors
         for version, opponents in self.opponents(number).items():

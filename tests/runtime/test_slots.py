@@ -16,6 +16,7 @@ from cgos_protocol.terms import encode_terms
 from cgos_server.core.rating.base import Z95
 from cgos_server.core.venue import terms_of
 from cgos_server.runtime.live_game import LiveGame
+from cgos_server.service.standing import Hold
 from cgos_server.storage import records as rows
 from cgos_server.storage.reading.stored import StoredGame, StoredMove
 
@@ -26,7 +27,7 @@ async def house() -> House:
 
 
 def games_of(house: House, name: str) -> list[LiveGame]:
-    return [game for game in house.live.lobby.games() if name in {side.name for side in game.sides}]
+    return [game for game in house.live.roster.games() if name in {side.name for side in game.sides}]
 
 
 def seat(session: RecordingSession) -> Seat:
@@ -56,7 +57,7 @@ async def test_no_word_is_needed_between_games(house: House) -> None:
     await house.check_in("broad", 1)
     for _ in range(3):
         await house.act()
-        (game,) = house.live.lobby.games()
+        (game,) = house.live.roster.games()
         resign(house, game)
     assert wide.words().count("gameover") == 3
     assert house.store.of(rows.BlackTold) == []
@@ -94,7 +95,7 @@ async def test_a_sandbox_changes_no_rating(house: House) -> None:
 async def test_the_end_says_what_the_game_did_to_the_rating(house: House) -> None:
     anna, _ = await house.check_in("anna"), await house.check_in("bert")
     await house.act()
-    (game,) = house.live.lobby.games()
+    (game,) = house.live.roster.games()
     resign(house, game)
     before, after, plus_minus = anna.told[-1][2].rating
     assert before == 1800
@@ -143,12 +144,12 @@ async def test_no_more_games_a_day_than_the_owner_allows(house: House) -> None:
     await house.check_in("broad", 1)
     for _ in range(3):
         await house.act()
-        for game in list(house.live.lobby.games()):
+        for game in list(house.live.roster.games()):
             resign(house, game)
     assert len(house.store.of(rows.GameAdded)) == 1
     house.store.begun = 0  # a day later
     house.time.advance(700 * S)
-    house.live.lobby.remind()
+    house.live.reminders.remind()
     await house.settle()
     await house.act()
     assert len(house.store.of(rows.GameAdded)) == 2
@@ -158,12 +159,12 @@ async def test_avoided_opponents_are_never_met(house: House) -> None:
     await house.check_in("wide", 1, Limits(avoid=frozenset({"broad"})))
     await house.check_in("broad", 1)
     await house.act()
-    assert list(house.live.lobby.games()) == []
+    assert list(house.live.roster.games()) == []
     await house.check_in("third", 1)
     for _ in range(5):
         house.time.advance(20 * S)
         await house.act()
-        for game in list(house.live.lobby.games()):
+        for game in list(house.live.roster.games()):
             assert {side.name for side in game.sides} != {"wide", "broad"}
             resign(house, game)
 
@@ -182,13 +183,13 @@ async def test_versions_of_one_bot_meet_only_where_the_venue_allows_it(
     await house.check_in("bot-1", 1)
     await house.check_in("bot-2", 1)
     await house.act()
-    assert len(list(house.live.lobby.games())) == meet
+    assert len(list(house.live.roster.games())) == meet
 
 
 async def test_a_numbered_move_is_taken_once(house: House) -> None:
     sessions = {name: await house.check_in(name, 2) for name in ("anna", "bert")}
     await house.act()
-    (game,) = house.live.lobby.games()
+    (game,) = house.live.roster.games()
     black, white = (seat(sessions[side.name]) for side in game.sides)
     now = house.time.received()
     assert black.play(99, 1, "E5", None, now) is Fault.NO_GAME
@@ -214,13 +215,13 @@ async def test_a_new_connection_hears_its_running_games_and_the_old_seat_is_mute
     old = seat(first)
     old.left(orderly=False)
     again = await house.check_in("anna", 2)
-    (game,) = house.live.lobby.games()
+    (game,) = house.live.roster.games()
     assert "setup" in again.words()
     assert old.play(game.id, 1, "E5", None, house.time.received()) is Fault.NO_GAME
     old.left(orderly=False)
     old.available(Availability.DRAINING)
     assert again.alive
-    assert house.live.lobby.connected == 2
+    assert house.live.roster.connected == 2
 
 
 def stored(house: House, number: int, **changes: Any) -> StoredGame:
@@ -254,7 +255,7 @@ async def test_a_running_game_is_told_again_when_asked_for(house: House) -> None
     anna = await house.check_in("anna", 1)
     await house.check_in("bert", 1)
     await house.act()
-    (game,) = house.live.lobby.games()
+    (game,) = house.live.roster.games()
     before = anna.words().count("setup")
     seat(anna).sync([Known(game.id, 0), Known(game.id, 0)])
     assert anna.words().count("setup") == before + 1
@@ -266,13 +267,13 @@ async def test_all_missed_ends_are_told_to_a_bot_of_several_slots(house: House) 
     house.store.untold = [stored(house, 41, black_told=0), stored(house, 43, black_told=1)]
     anna = await house.check_in("anna", 2)
     assert [entry[1] for entry in anna.told if entry[0] == "gameover"] == [41, 43]
-    assert house.live.lobby.player(1).available
+    assert house.live.roster.player(1).available
     assert [(row.id, row.told) for row in house.store.of(rows.BlackTold)] == [(41, 1), (43, 2)]
 
 
 async def test_an_arranged_game_begins_with_its_own_clocks_after_old_moves(house: House) -> None:
     sessions = {name: await house.check_in(name, 1) for name in ("anna", "bert")}
-    players = {player.name: player for player in house.live.lobby.players.values()}
+    players = {player.name: player for player in house.live.roster.players.values()}
     terms = terms_of(house.venue)
     terms = type(terms)(
         terms.rules, terms.time, terms.move_limit, terms.first_move_limit, rated=False, mains=(5 * S, 9 * S)
@@ -281,7 +282,7 @@ async def test_an_arranged_game_begins_with_its_own_clocks_after_old_moves(house
     number = house.live.matchmaker.arrange(players["bert"], players["anna"], terms, moves, "An operator wished it.")
     assert [player.reserved for player in players.values()] == [False, False]
     house.time.advance(0)
-    game = house.live.lobby.game(number)
+    game = house.live.roster.game(number)
     assert game is not None
     setup = sessions["bert"].told[-2][3]
     assert (setup.black, setup.moves, setup.left_ms) == ("bert", (("E5", 5_000), ("D5", 9_000)), (5_000, 9_000))
@@ -304,7 +305,7 @@ async def with_two_games(house: House) -> tuple[LiveGame, LiveGame]:
         house.time.advance(20 * S)
         await house.act()
     seat(wide).left(orderly=False)
-    first, second = house.live.lobby.games()
+    first, second = house.live.roster.games()
     return first, second
 
 
@@ -312,7 +313,7 @@ async def test_a_line_client_gets_the_games_of_its_bot_one_after_the_other(house
     first, second = await with_two_games(house)
     line = await house.sign_in("wide")
     assert [entry[1].game for entry in line.told if entry[0] == "setup"] == [first.id]
-    color = house.live.lobby.players[1].color(first)
+    color = house.live.roster.players[1].color(first)
     if color is Color.WHITE:
         first.move(Color.BLACK, "E5", None, house.time.received())
     assert line.words().count("genmove") + line.words().count("played") == 1
@@ -321,15 +322,15 @@ async def test_a_line_client_gets_the_games_of_its_bot_one_after_the_other(house
     assert second.ply == 0
     first.abort("by ruling")
     assert line.last()[0] == "gameover"
-    assert not second.present(house.live.lobby.players[1].color(second))
+    assert not second.present(house.live.roster.players[1].color(second))
     seat(line).ready()
     assert [entry[1].game for entry in line.told if entry[0] == "setup"] == [first.id, second.id]
-    assert house.live.lobby.players[1].capacity.used == 1
+    assert house.live.roster.players[1].capacity.used == 1
     second.abort("by ruling")
     assert line.last()[0] == "gameover"
-    assert not house.live.lobby.players[1].available
+    assert not house.live.roster.players[1].available
     seat(line).ready()
-    assert house.live.lobby.players[1].available
+    assert house.live.roster.players[1].available
 
 
 async def test_ready_settles_no_end_that_a_line_client_was_not_told(house: House) -> None:
@@ -337,7 +338,7 @@ async def test_ready_settles_no_end_that_a_line_client_was_not_told(house: House
     line = await house.sign_in("wide")
     second.abort("by ruling")
     assert "gameover" not in line.words()
-    assert not house.live.lobby.players[1].owing
+    assert not house.live.roster.players[1].has(Hold.OWES_READY)
     first.abort("by ruling")
     seat(line).ready()
     settled = [row.id for row in (*house.store.of(rows.BlackTold), *house.store.of(rows.WhiteTold)) if row.told == 2]
@@ -357,9 +358,9 @@ async def test_a_game_that_begins_while_another_is_before_a_line_client_waits(ho
     house.store.held = held
     house.store.release()
     house.time.advance(0)
-    assert len(list(house.live.lobby.games())) == 2
+    assert len(list(house.live.roster.games())) == 2
     assert line.words().count("setup") == 1
-    assert house.live.lobby.players[1].capacity.used == 2
+    assert house.live.roster.players[1].capacity.used == 2
 
 
 async def test_no_game_begins_before_a_line_client_that_owes_ready(house: House) -> None:
@@ -404,16 +405,16 @@ async def test_nothing_begins_in_one_venue_while_another_is_still_looked_at(hous
     first = await house.check_in("wide", 2)
     await house.check_in("broad", 2)
     await house.act()
-    (game,) = house.live.lobby.games()
+    (game,) = house.live.roster.games()
     seat(first).left(orderly=False)
     old = await other.sign_in("wide", session=Undecided(70))
     arriving = asyncio.create_task(house.check_in("wide", 2, None, (), other))
     await turns()
     house.time.advance(5 * S)
-    color = house.live.lobby.players[1].color(game)
+    color = house.live.roster.players[1].color(game)
     assert not game.present(color)
     await house.act()
-    assert len(list(house.live.lobby.games())) == 1
+    assert len(list(house.live.roster.games())) == 1
     old.responsive = False
     assert isinstance(old, Undecided)
     old.gate.set()
@@ -430,7 +431,7 @@ async def test_where_one_venue_refuses_nothing_is_seated_and_that_venue_says_so(
     there = other.sessions["wide"]
     assert here.seat is None
     assert there.code == "already-here"
-    assert house.live.lobby.connected == 1
+    assert house.live.roster.connected == 1
 
 
 # -- games that are asked for
@@ -439,7 +440,7 @@ async def test_where_one_venue_refuses_nothing_is_seated_and_that_venue_says_so(
 async def test_what_is_asked_for_during_a_commit_is_told_after_it(house: House) -> None:
     sessions = {name: await house.check_in(name, 1) for name in ("anna", "bert")}
     await house.act()
-    (game,) = house.live.lobby.games()
+    (game,) = house.live.roster.games()
     black, white = (sessions[side.name] for side in game.sides)
     house.store.holding = True
     assert seat(black).play(game.id, 1, "E5", None, house.time.received()) is None
@@ -457,7 +458,7 @@ async def test_what_is_asked_for_during_a_commit_is_told_after_it(house: House) 
 async def test_while_a_move_is_committed_another_one_at_its_ply_is_a_contradiction(house: House) -> None:
     sessions = {name: await house.check_in(name, 1) for name in ("anna", "bert")}
     await house.act()
-    (game,) = house.live.lobby.games()
+    (game,) = house.live.roster.games()
     black, white = (seat(sessions[side.name]) for side in game.sides)
     house.store.holding = True
     now = house.time.received()
@@ -497,7 +498,7 @@ async def test_a_game_that_ends_while_a_bot_comes_in_is_told_by_that_sign_in(
     anna = await house.check_in("anna", 2)
     await house.check_in("bert", 2)
     await house.act()
-    (game,) = house.live.lobby.games()
+    (game,) = house.live.roster.games()
     seat(anna).left(orderly=False)
 
     async def read(*_: Any) -> list[StoredGame]:
@@ -515,15 +516,15 @@ async def test_a_game_that_ends_while_a_bot_comes_in_is_told_by_that_sign_in(
 async def test_the_memory_of_ends_that_nobody_acknowledges_is_bounded(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cgos_server.runtime.player.TELLINGS_MAX", 3)
+    monkeypatch.setattr("cgos_server.runtime.player.DELIVERIES_MAX", 3)
     for name in ("anna", "bert"):
         await house.check_in(name)
     for _ in range(5):
         await house.act()
-        (game,) = house.live.lobby.games()
+        (game,) = house.live.roster.games()
         resign(house, game)
-    player = house.live.lobby.players[1]
-    assert list(player.tellings) == [3, 4, 5]
+    player = house.live.roster.players[1]
+    assert list(player.deliveries) == [3, 4, 5]
 
 
 # -- what keeps a bot from its next game
@@ -533,9 +534,9 @@ async def test_who_is_being_sent_away_gets_no_game(house: House) -> None:
     """A WebSocket's end takes a while: it waits for the peer to close, too."""
     await house.check_in("anna")
     await house.check_in("bert")
-    house.live.lobby.dismiss(1, "An operator closes your connection.")
+    house.live.roster.dismiss(1, "An operator closes your connection.")
     await house.act()
-    assert list(house.live.lobby.games()) == []
+    assert list(house.live.roster.games()) == []
 
 
 async def test_who_wishes_to_go_while_pairing_computes_goes_after_it(house: House) -> None:
@@ -576,7 +577,7 @@ async def test_a_game_that_begins_while_the_days_games_are_counted_counts(
     gate.set()
     await house.settle()
     assert counts == 1
-    assert not house.live.lobby.players[1].available
+    assert not house.live.roster.players[1].available
 
 
 async def test_a_stored_game_that_cannot_be_read_keeps_nobody_from_the_others(house: House) -> None:

@@ -19,7 +19,7 @@ from support.runtime.simulated import RecordingSession
 
 from cgos_protocol.games.base import Color
 from cgos_protocol.session import Seat
-from cgos_server.runtime.concierge import HouseConcierge
+from cgos_server.runtime.concierge import MultiVenueSignIn
 from cgos_server.storage import records as rows
 from cgos_server.storage.reading.stored import StoredGame
 
@@ -225,7 +225,7 @@ async def play(
 
 async def _play(subprotocol: str, cuts: Sequence[tuple[int, bool]], held: bool, color: Color) -> Outcome | None:
     house = await Hotel().open()
-    concierge = HouseConcierge({"9x9": house.live.lobby}, house.accounts, house.time, house.spawn)  # type: ignore[arg-type]
+    concierge = MultiVenueSignIn({"9x9": house.live.arrivals})
     desk = WsDesk(["9x9"], concierge=concierge, time=house.time)
     bot = WsBot(house, desk, subprotocol, [])
     await bot.connect()
@@ -234,7 +234,7 @@ async def _play(subprotocol: str, cuts: Sequence[tuple[int, bool]], held: bool, 
         pass
     bot.cuts, bot.events = dict(cuts), 0
     await house.act()
-    (live,) = house.live.lobby.games()
+    (live,) = house.live.roster.games()
     if live.sides[color].name != "wanda":
         return None
     house.time.advance(1)
@@ -306,13 +306,13 @@ async def test_a_bot_cut_at_every_message_plays_the_same_game(held: bool) -> Non
 
 async def test_who_drains_hears_first_how_the_games_ended_that_it_knows() -> None:
     house = await Hotel().open()
-    concierge = HouseConcierge({"9x9": house.live.lobby}, house.accounts, house.time, house.spawn)  # type: ignore[arg-type]
+    concierge = MultiVenueSignIn({"9x9": house.live.arrivals})
     desk = WsDesk(["9x9"], concierge=concierge, time=house.time)
     bot = WsBot(house, desk, "cgos.v2", [])
     await bot.connect()
     await house.sign_in("lina")
     await house.act()
-    (live,) = house.live.lobby.games()
+    (live,) = house.live.roster.games()
     bot.cut()
     live.abort("An operator ends it.")
     for _ in range(3):  # the end is told, and lost with the connection; after one repetition it counts as told

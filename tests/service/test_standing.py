@@ -1,67 +1,87 @@
-"""What an owner is told of a version: one word and one sentence for whatever may stand in its way."""
+"""Whatever holds a version: one word and one sentence for its owner, one for the bot, one for an operator."""
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cgos_protocol.session import Availability
-from cgos_server.service.standing import WAITING, Seen, Word, standing
+from cgos_server.service.standing import Hold, Seen, for_bot, for_operator, for_owner
 
-seen_values = st.builds(
-    Seen, here=st.booleans(), stopping=st.booleans(), venue_paused=st.booleans(), paused=st.booleans(),
-    called_home=st.booleans(), availability=st.sampled_from(Availability), aside=st.sampled_from(["", "Aside."]),
-    closed=st.sampled_from(["", "Closed."]), begun=st.integers(0, 3), most=st.none() | st.integers(0, 3),
-    counting=st.booleans(), owing=st.booleans(), games=st.lists(st.integers(1, 9), max_size=2),
-    full=st.booleans(), reserved=st.booleans(), alive=st.booleans(), others=st.integers(0, 3), free=st.integers(0, 3),
-)  # fmt: skip
+KNOWN = Seen(
+    games=[7, 8],
+    begun=3,
+    most=3,
+    suspension="You spoilt 3 games.",
+    hours="22-6",
+    closed="No game before ten.",
+    others=2,
+)
+
+SAID: dict[Hold, tuple[str, str, str]] = {
+    Hold.AWAY: ("its clock runs", "", "it is not connected"),
+    Hold.STOPPING: ("about to stop", "", "the server is going down"),
+    Hold.VENUE_PAUSED: ("An operator", "", "the venue is paused"),
+    Hold.PAUSED: ("Its owner has paused it", "Your owner has paused you", "its owner has paused it"),
+    Hold.SENT_HOME: ("Its owner sent it home", "", "it wants no more"),
+    Hold.DRAINING: ("It wants to leave", "", "it wants no more"),
+    Hold.RESTING: ("until it says ready", "", "it has asked for a pause"),
+    Hold.SUSPENDED: ("It was told: You spoilt 3 games.", "You spoilt 3 games.", "bot recall"),
+    Hold.OUT_OF_HOURS: ("It was told: No game before ten.", "No game before ten.", "(UTC): 22-6"),
+    Hold.AT_LIMIT: ("allows 3", "you or your owner allow 3", "as many as it or its owner allows"),
+    Hold.OWES_READY: ("has not said ready", "Send ready to be paired again.", "it has not said ready"),
+    Hold.PAIRED: ("about to begin", "", "one is about to begin"),
+    Hold.PLAYING: ("plays 2 at once", "", "it plays game 7, 8"),
+    Hold.COUNTING: ("being counted", "", "being counted"),
+    Hold.SLOW: ("does not take", "", "it is slow to read"),
+}  # fmt: skip
 
 
-@given(seen_values)
-def test_there_is_always_one_word_and_a_sentence(seen: Seen) -> None:
-    word, why = standing(seen)
-    assert isinstance(word, Word)
-    assert why.endswith(".")
-    held = (
-        not seen.here or seen.stopping or seen.venue_paused or seen.paused or seen.aside or seen.closed or seen.owing
-        or seen.availability is not Availability.READY or (seen.most is not None and seen.begun >= seen.most)
-    )  # fmt: skip
-    assert (word not in WAITING) or not held or seen.counting
-    if word in WAITING and word is not Word.PAIRED and not seen.full:
-        assert seen.alive
-        assert not seen.counting
+@pytest.mark.parametrize("hold", Hold)
+def test_every_hold_is_said_to_everybody_whom_it_concerns(hold: Hold) -> None:
+    seen = msgspec.structs.replace(KNOWN, holds={hold})
+    owner, bot, operator = SAID[hold]
+    status = for_owner(seen)
+    assert status.state == hold.state
+    assert owner in status.why
+    assert status.why.endswith("Meanwhile its 2 running games go on.") is (
+        hold not in (Hold.AWAY, Hold.PAIRED, Hold.PLAYING)
+    )
+    assert status.waits is (hold in (Hold.PAIRED, Hold.PLAYING))
+    assert (bot in for_bot(seen)) if bot else (for_bot(seen) == "")
+    assert operator in for_operator(seen)
+    assert not operator.endswith(".")
+
+
+@given(st.sets(st.sampled_from(Hold)), st.lists(st.integers(1, 9), max_size=2), st.integers(0, 3), st.integers(0, 3))
+def test_there_is_always_one_word_and_a_sentence_and_the_first_hold_is_named(
+    holds: set[Hold], games: list[int], others: int, free: int
+) -> None:
+    seen = Seen(holds=holds, games=games, others=others, free=free, suspension="Told.", closed="Told.", most=1)
+    status = for_owner(seen)
+    assert status.why.endswith(".")
+    assert "{" not in status.why + for_bot(seen) + for_operator(seen)
+    order = [hold for hold in Hold if hold in holds]
+    assert status.state == (order[0].state if order else "playing" if games else "idle")
+    assert status.waits is (not order or order[0] in (Hold.PAIRED, Hold.PLAYING))
+    assert bool(for_operator(seen)) is bool(holds)
+    assert bool(for_bot(seen)) is any(hold.bot for hold in holds)
 
 
 @pytest.mark.parametrize(
-    ("seen", "word", "part"),
+    ("seen", "state", "part"),
     [
-        (Seen(here=False, games=[7]), Word.AWAY, "its clock runs"),
-        (Seen(stopping=True), Word.STOPPING, "about to stop"),
-        (Seen(venue_paused=True), Word.VENUE_PAUSED, "An operator"),
-        (Seen(paused=True), Word.PAUSED, "Its owner has paused it"),
-        (Seen(paused=True, games=[7]), Word.PAUSED, "Meanwhile game 7 goes on."),
-        (Seen(paused=True, games=[7, 8]), Word.PAUSED, "Meanwhile its 2 running games go on."),
-        (Seen(availability=Availability.DRAINING, called_home=True), Word.DRAINING, "Its owner sent it home"),
-        (Seen(availability=Availability.DRAINING), Word.DRAINING, "It wants to leave"),
-        (Seen(availability=Availability.PAUSED), Word.RESTING, "until it says ready"),
-        (Seen(aside="You spoilt 3 games."), Word.ASIDE, "It was told: You spoilt 3 games."),
-        (Seen(closed="No game before ten."), Word.CLOSED, "It was told: No game before ten."),
-        (Seen(begun=3, most=3), Word.AT_LIMIT, "allows 3"),
-        (Seen(begun=2, most=3, others=2, free=1), Word.IDLE, "1 other bot is free"),
-        (Seen(owing=True), Word.OWING, "has not said ready"),
-        (Seen(reserved=True), Word.PAIRED, "about to begin"),
-        (Seen(full=True, games=[7]), Word.PLAYING, "one at a time"),
-        (Seen(full=True, games=[7, 8]), Word.PLAYING, "2 at once"),
-        (Seen(games=[7], others=1, free=0), Word.PLAYING, "It has room for another game. The other bot here is busy"),
-        (Seen(counting=True, most=3), Word.COUNTING, "being counted"),
-        (Seen(alive=False), Word.SLOW, "does not take"),
-        (Seen(), Word.IDLE, "the only bot here"),
-        (Seen(others=4), Word.IDLE, "All 4 other bots here are busy"),
-        (Seen(others=4, free=2), Word.IDLE, "2 other bots are free"),
+        (Seen(holds={Hold.PAUSED}, games=[7]), "paused", "Meanwhile game 7 goes on."),
+        (Seen(holds={Hold.PLAYING}, games=[7]), "playing", "one at a time"),
+        (Seen(games=[7], others=1), "playing", "It has room for another game. The other bot here is busy"),
+        (Seen(), "idle", "the only bot here"),
+        (Seen(others=4), "idle", "All 4 other bots here are busy"),
+        (Seen(others=4, free=2), "idle", "2 other bots are free"),
+        (Seen(others=2, free=1), "idle", "1 other bot is free"),
     ],
 )
-def test_the_words(seen: Seen, word: Word, part: str) -> None:
-    found, why = standing(seen)
-    assert found is word
-    assert part in why
+def test_what_it_waits_for(seen: Seen, state: str, part: str) -> None:
+    status = for_owner(seen)
+    assert status.state == state
+    assert part in status.why

@@ -16,7 +16,6 @@ from typing import Any
 
 import httpx2
 import pytest
-import structlog
 
 from cgos_protocol.facts import BotArrived, BotLeft
 from cgos_server.net.loop import LoopTime, PollClock
@@ -121,7 +120,7 @@ async def test_under_its_supervisor_it_is_replaced_and_ends(data: Path, sock: so
     death = Death()
     line = command(data, SETTINGS, "json", "warning")
     assert line[0] == sys.executable
-    web = WebProcess(line, sock, log=structlog.get_logger(), restarted=lambda: restarts.append(None), pause=death)
+    web = WebProcess(line, sock, restarted=lambda: restarts.append(None), pause=death)
     with sock:
         async with asyncio.TaskGroup() as group:
             group.create_task(web.run())
@@ -163,7 +162,7 @@ async def test_facts_reach_the_child_and_the_one_after_it(data: Path, sock: sock
     pipe = FactPipe(bus, LoopTime(asyncio.get_running_loop(), PollClock()))
     line = command(data, SETTINGS, "json", "warning")
     web = WebProcess(
-        line, sock, log=structlog.get_logger(), restarted=lambda: None, pause=death, telling=pipe
+        line, sock, restarted=lambda: None, pause=death, pipe_user=pipe
     )  # fmt: skip
     with sock:
         async with asyncio.timeout(60), asyncio.TaskGroup() as group:
@@ -190,7 +189,7 @@ async def test_it_reads_postgresql_where_the_environment_says_so(
     (data / "cgos.sqlite").unlink()
     line = command(data, SETTINGS, "json", "warning")
     assert url.dsn not in " ".join(line)
-    web = WebProcess(line, sock, environment(url), log=structlog.get_logger(), restarted=lambda: None)
+    web = WebProcess(line, sock, environment(url), restarted=lambda: None)
     with sock:
         async with asyncio.timeout(30), asyncio.TaskGroup() as group:
             group.create_task(web.run())

@@ -18,7 +18,7 @@ from cgos_protocol.api.route import NDJSON
 from cgos_server.observability import transcript_files
 from cgos_server.service.authority import Sight
 from cgos_server.service.commands.tokens import SCOPES
-from cgos_server.service.standing import NOT_HERE, Word
+from cgos_server.service.standing import NOT_HERE, Hold
 from cgos_server.web.api.acting import person_of
 from cgos_server.web.api.asked import if_there, like
 from cgos_server.web.api.framework import Asked, Handler
@@ -104,7 +104,7 @@ class Own:
                 people.VersionNow(
                     version=version.name,
                     venue=None,
-                    state=Word.AWAY,
+                    state=Hold.AWAY.state,
                     games=[],
                     paired=False,
                     since=None if version.last_seen_at is None else version.last_seen_at / 1000,

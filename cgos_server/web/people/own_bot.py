@@ -18,7 +18,7 @@ from cgos_protocol.api.games import Game
 from cgos_protocol.api.people import Done
 from cgos_protocol.errors import Refused
 from cgos_server.service.authority import Sight, may_see
-from cgos_server.service.standing import NOT_HERE, Word
+from cgos_server.service.standing import NOT_HERE, Hold
 from cgos_server.storage.answers import BotDetail
 from cgos_server.storage.game_answers import GamesAsked
 from cgos_server.web import words
@@ -94,7 +94,7 @@ class OwnBotPage(FormPage):
             "live": await self.site.bots_now.look(bot.name, here.session, request),
             "seen_at": {version.name: version.last_seen_at for version in bot.versions},
             "away": AWAY,
-            "not_here": (Word.AWAY.value, NOT_HERE),
+            "not_here": (Hold.AWAY.state, NOT_HERE),
             "days": by_day(ended, versions),
             "counted": COUNTED,
             "lost_words": {"time": "on time", "illegal move": "by an illegal move", "forfeit": "by forfeit"},

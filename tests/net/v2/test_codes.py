@@ -20,7 +20,8 @@ POLICY = (
     "cgos_server/service/accounts.py",
     "cgos_server/service/failures.py",
     "cgos_server/service/passwords.py",
-    "cgos_server/runtime/lobby.py",
+    "cgos_server/runtime/player.py",
+    "cgos_server/runtime/admission.py",
     "cgos_server/runtime/contention.py",
     "cgos_server/runtime/concierge.py",
 )

@@ -17,6 +17,8 @@ from cgos_protocol.terms import encode_terms
 from cgos_server.core.venue import Venue, terms_of
 from cgos_server.runtime.bus import Bus
 from cgos_server.runtime.gallery import Gallery
+from cgos_server.runtime.live_game import VenueContext
+from cgos_server.runtime.roster import Roster
 from cgos_server.storage.reading.stored import StoredGame, StoredMove
 from support.runtime.simulated import SimulatedTime
 from support.storage.subjects import Subjects
@@ -26,7 +28,7 @@ VENUE = Venue(1, "9x9", Ruleset(), TimeControl(TimeSystem.ABSOLUTE, main=60 * S)
 
 
 class Spectator:
-    """Writes down what it is told. `room` is how many tellings it still takes; None is any number."""
+    """Writes down what it is told. `room` is how many deliveries it still takes; None is any number."""
 
     def __init__(self) -> None:
         self.room: int | None = None
@@ -133,9 +135,23 @@ class Room:
         self.bus = Bus(lambda error: pytest.fail(repr(error)))
         self.games: dict[int, FakeGame] = {}
         self.tasks: list[asyncio.Task[None]] = []
-        self.gallery = Gallery(
-            VENUE, self.store, self.bus, self.time, self.games.values, self.games.get, self.spawn,  # type: ignore[arg-type]
-        )  # fmt: skip
+        self.gallery = self.new_gallery(VENUE)
+
+    def new_gallery(self, venue: Venue) -> Gallery:
+        fake: Any = self
+        nobody: Any = None
+        context = VenueContext(
+            venue=venue,
+            store=fake.store,
+            time=self.time,
+            bus=self.bus,
+            rater=nobody,
+            meter=nobody,
+            spawn=self.spawn,
+        )
+        roster = Roster({}, nobody)
+        roster.running = fake.games
+        return Gallery(context, roster)
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> None:
         self.tasks.append(asyncio.get_running_loop().create_task(work))

@@ -18,7 +18,7 @@ from cgos_server.core.rating.base import Fit, Refitting
 from cgos_server.core.venue import PairingSettings, Venue
 from cgos_server.observability.metrics import Metrics
 from cgos_server.runtime.bus import Bus
-from cgos_server.runtime.concierge import HouseConcierge
+from cgos_server.runtime.concierge import MultiVenueSignIn
 from cgos_server.runtime.deciding import Decided, decide
 from cgos_server.runtime.live_venue import LiveVenue, Shared, open_venue
 from cgos_server.service.accounts import Operator, SignedIn
@@ -101,14 +101,14 @@ class HistoryStore(MemoryStore):
         return self.begun
 
 
-class InlineFitting:
+class InlineExecutor:
     """Computes refits here and now."""
 
     async def refit(self, system: Refitting, job: Any, cold: bool) -> Fit:
         return system.refit(job)
 
 
-class HeldDeciding:
+class HeldExecutor:
     """Decides every act here, once its gate is open.
 
     :ivar fault: raised instead
@@ -148,27 +148,27 @@ class House:
             TimeControl(TimeSystem.ABSOLUTE, main=60 * S), 243, 60 * S,
             PairingSettings(settle=0, **pairing), rated=rated,
         )  # fmt: skip
-        self.deciding = HeldDeciding()
+        self.deciding = HeldExecutor()
         self.live: LiveVenue
         self.sessions: dict[str, RecordingSession] = {}
 
     async def open(self) -> House:
         shared = Shared(
-            self.store,  # type: ignore[arg-type]
-            self.time,
-            Bus(lambda error: pytest.fail(repr(error))),
-            self.ids,
-            self.accounts,  # type: ignore[arg-type]
-            Metrics(CollectorRegistry(), "test"),
-            {},
-            self.families,
-            self.operators,
-            self.spawn,
-            InlineFitting(),
-            self.deciding,
-            "test",
-            NoGames(),
-            lambda _venue, _entry: None,
+            store=self.store,  # type: ignore[arg-type]
+            time=self.time,
+            bus=Bus(lambda error: pytest.fail(repr(error))),
+            ids=self.ids,
+            accounts=self.accounts,  # type: ignore[arg-type]
+            metrics=Metrics(CollectorRegistry(), "test"),
+            names={},
+            families=self.families,
+            operators=self.operators,
+            spawn=self.spawn,
+            refit_executor=InlineExecutor(),
+            pairing_executor=self.deciding,
+            build="test",
+            history=NoGames(),
+            folded=lambda _venue, _entry: None,
         )
         self.live = await open_venue(self.venue, shared)
         return self
@@ -183,7 +183,7 @@ class House:
         self, name: str, secret: str = "secret", session: RecordingSession | None = None
     ) -> RecordingSession:
         session = session or RecordingSession(len(self.sessions) + 1)
-        self.live.lobby.sign_in(session, Credentials(name, secret, None, "test", False, "127.0.0.1"))
+        self.live.arrivals.sign_in(session, Credentials(name, secret, None, "test", False, "127.0.0.1"))
         await asyncio.gather(*self.tasks)
         self.sessions[name] = session
         return session
@@ -197,12 +197,7 @@ class House:
             house.venue.name: RecordingSession(100 * len(self.sessions) + at, says_ready=False)
             for at, house in enumerate(houses)
         }
-        concierge = HouseConcierge(
-            {house.venue.name: house.live.lobby for house in houses},
-            self.accounts,  # type: ignore[arg-type]
-            self.time,
-            self.spawn,
-        )
+        concierge = MultiVenueSignIn({house.venue.name: house.live.arrivals for house in houses})
         credentials = Credentials(name, "secret", None, "test", True, "127.0.0.1")
         concierge.sign_in(sessions, credentials, Wish(slots, limits or Limits(), known))
         await self.settle()
@@ -224,10 +219,10 @@ class House:
 
     def finish(self) -> None:
         """Every running game ends by resignation; everybody says ready."""
-        for game in list(self.live.lobby.games()):
+        for game in list(self.live.roster.games()):
             game.move(game.referee.to_play, "resign", None, self.time.received())
-        for player in list(self.live.lobby.players.values()):
+        for player in list(self.live.roster.players.values()):
             self.live.lobby.ready(player)
 
     def opponents(self) -> set[frozenset[str]]:
-        return {frozenset(side.name for side in game.sides) for game in self.live.lobby.games()}
+        return {frozenset(side.name for side in game.sides) for game in self.live.roster.games()}

@@ -1,0 +1,54 @@
+"""Whether the server is to end, and how: after its games, or at once. Must not know: what ends."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+import structlog
+
+from cgos_protocol.errors import CommitFailed
+
+log = structlog.get_logger(__name__)
+
+
+class Stop:
+    """One a server.
+
+    :ivar wanted: set once it is to end
+    :ivar failure: why it cannot go on, where that is the reason
+    """
+
+    def __init__(self) -> None:
+        self.wanted = asyncio.Event()
+        self.failure: CommitFailed | None = None
+        self._at_once = False
+        self._progress = asyncio.Event()
+
+    def ask(self) -> None:
+        """A signal: the first one lets running games end, the second one does not."""
+        self._at_once = self.wanted.is_set()
+        self.game_ended()
+        self.wanted.set()
+
+    def commit_failed(self, failure: CommitFailed) -> None:
+        """Nothing can be written any more."""
+        log.error("commits failed for too long; stopping with every told move safe", why=str(failure))
+        self.failure = failure
+        self._at_once = True
+        self.game_ended()
+        self.wanted.set()
+
+    def game_ended(self, _: object = None) -> None:
+        """Look again whether games are left."""
+        self._progress.set()
+
+    async def drained(self, games: Callable[[], int], limit_s: float) -> None:
+        """Returns once there are no `games` any more, after `limit_s`, or when everything is to end at once."""
+        try:
+            async with asyncio.timeout(limit_s):
+                while games() and not self._at_once:
+                    self._progress.clear()
+                    await self._progress.wait()
+        except TimeoutError:
+            pass
