@@ -106,11 +106,11 @@ class Hall:
         keeper = LoopTime(loop, clock)
         store: Any = NoGames()
         nobody: Any = None
-        context = VenueContext(
+        place = VenueContext(
             venue=venue, store=store, time=keeper, bus=self.bus, rater=nobody, meter=nobody, spawn=self._spawn
         )
         self.roster = Roster({}, nobody)
-        self.gallery = Gallery(context, self.roster)
+        self.gallery = Gallery(place, self.roster)
         limits = SocketLimits(
             connections=10**6,
             connections_per_address=10**6,

@@ -21,7 +21,7 @@ from cgos_server.core.rating.registry import rating_system
 from cgos_server.service.build import this_build
 from cgos_server.service.replaying import Replay, Replayed
 from cgos_server.storage.answers import PublishedChange, PublishedPoint, PublishedRefit
-from cgos_server.storage.store import StoredRefit
+from cgos_server.storage.reading.stored import StoredRefit
 
 
 class Exports(Protocol):
@@ -118,8 +118,11 @@ class _Numbers:
             notes=json.dumps(refit.notes, separators=(",", ":")),
             build=refit.build,
         )
-        points = [PublishedPoint(self._known(moved.version), moved.mean, moved.spread) for moved in refit.moved]
-        return PublishedRefit(stored, refit.build, points, refit.at)
+        points = [
+            PublishedPoint(version=self._known(moved.version), mean=moved.mean, spread=moved.spread)
+            for moved in refit.moved
+        ]
+        return PublishedRefit(refit=stored, build=refit.build, points=points, at=refit.at)
 
     def _known(self, name: str) -> int:
         return self.by_name.setdefault(name, len(self.by_name) + 1)
