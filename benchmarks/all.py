@@ -13,16 +13,13 @@ import platform
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 
-import board
-import commit
-import crowd
-import page_viewers
-import pairing_speed
-import rating_speed
-import server_moves
-import tournament_speed
-import viewers
-from reporting import CommandLine, processor, write_json
+from benchmarks.moves import board, crowd, server_moves
+from benchmarks.pages import page_viewers, viewers
+from benchmarks.pairing import pairing_speed
+from benchmarks.ratings import rating_speed
+from benchmarks.reporting import CommandLine, processor, write_json
+from benchmarks.storage import commit
+from benchmarks.tournaments import tournament_speed
 
 PARTS: Mapping[str, Callable[[], object]] = {
     "board": board.run,

@@ -2,7 +2,7 @@
 
 Below each such table stands a paragraph of one form, which this module alone declares:
 
-    Measured at `0e32078`; depends on `cgos_server/net`, `benchmarks/server_moves.py`.
+    Measured at `0e32078`; depends on `cgos_server/net`, `benchmarks/moves/server_moves.py`.
     Measured at `0e32078`, the same in a short form at `f7b3019`; depends on `cgos_server/core/rating`.
 
 The commit is that of the tree in which the figures were measured; the paths are what they depend on, as git takes them.
@@ -21,7 +21,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
-from reporting import ROOT, CommandLine, write_json
+
+from benchmarks.reporting import ROOT, CommandLine, write_json
 
 LINE = re.compile(
     r"Measured at `(?P<commit>[0-9a-f]{7,40})`(?:, the same in a short form at `(?P<again>[0-9a-f]{7,40})`)?"

@@ -22,8 +22,9 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import msgspec
-from reporting import ROOT, CommandLine, as_text, write_json
 from rich.table import Table
+
+from benchmarks.reporting import ROOT, CommandLine, as_text, write_json
 
 PRODUCT = ("cgos_server", "clients", "protocol", "migrations")
 """Folders that hold the three distributions; one that a tree has not is left out."""

@@ -25,23 +25,23 @@ from cgos_server.assembly.stopping import Stop
 from cgos_server.config import Config, enroll_venues
 from cgos_server.config.schema import AccountsMode
 from cgos_server.core.venue import Venue
+from cgos_server.live.games.recovery import cut_off, restore
+from cgos_server.live.pairing.executor import PairingProcess
+from cgos_server.live.processes.housekeeping import calm_collector, look_after, measure_lag
+from cgos_server.live.ratings.refit_executor import FitProcesses
+from cgos_server.live.signing_in.multi_venue import MultiVenueSignIn
+from cgos_server.live.venue.live_control import Addresses, LiveControl
+from cgos_server.live.venue.live_venue import LiveVenue, Shared, bots_by_state, open_venue, running
+from cgos_server.live.venue.operator_session import Operators
 from cgos_server.net import control_socket
 from cgos_server.net.health import Probe
 from cgos_server.net.loop import PollClock
 from cgos_server.observability.logs import LogCounts
 from cgos_server.observability.transcript_files import FOLDER, forget
 from cgos_server.observability.transcripts import Transcripts
-from cgos_server.runtime.concierge import MultiVenueSignIn
-from cgos_server.runtime.deciding import PairingProcess
-from cgos_server.runtime.fitting import FitProcesses
-from cgos_server.runtime.housekeeping import calm_collector, look_after, measure_lag
-from cgos_server.runtime.live_control import Addresses, LiveControl
-from cgos_server.runtime.live_venue import LiveVenue, Shared, bots_by_state, open_venue, running
-from cgos_server.runtime.operator_desk import Operators
-from cgos_server.runtime.recovery import cut_off, restore
 from cgos_server.service.admin import Admin
-from cgos_server.service.build import one_thread, this_build
-from cgos_server.service.sessions import DAY_MS
+from cgos_server.service.people.sessions import DAY_MS
+from cgos_server.service.ratings.build import one_thread, this_build
 from cgos_server.storage.store import Store
 from cgos_server.web.site import Work
 

@@ -16,8 +16,8 @@ from cgos_protocol.lines.misread import Misread
 from cgos_server.config.problems import ConfigErrors
 from cgos_server.service.commands.registry import Refusal, ask
 from cgos_server.service.commands.server import Reload
-from cgos_server.web.limiting import TooMuch
-from cgos_server.web.problems import HttpRefused, Wrong
+from cgos_server.web.around.limiting import TooMuch
+from cgos_server.web.around.problems import HttpRefused, Wrong
 
 ROOT = Path(__file__).parents[1]
 CLASSES = {

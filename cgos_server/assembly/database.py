@@ -15,9 +15,9 @@ import structlog
 from cgos_protocol.errors import Code, CommitFailed, Invalid, StoreError
 from cgos_server.assembly.faults import remedy_of, report
 from cgos_server.config.schema import ServerConfig
+from cgos_server.live.processes.outages import Outage
 from cgos_server.net.loop import Timekeeper
 from cgos_server.observability.metrics import CommitMeter
-from cgos_server.runtime.outages import Outage
 from cgos_server.storage import schema
 from cgos_server.storage.location import make_directory, note_elsewhere, others_may_look
 from cgos_server.storage.lock import DatabaseLock
@@ -41,7 +41,7 @@ async def open_database(
 ) -> Store:
     """Lock it, bring an empty one to this program's schema, and open the store; `stack` closes it again.
 
-    :param soon: as for :class:`cgos_server.storage.group_commit.GroupCommit`
+    :param soon: as for :class:`cgos_server.storage.writing.group_commit.GroupCommit`
     :param failed: told that commits failed for too long
     :raises Refused: where directory, lock or schema cannot be used
     :raises StoreError: where the database does not answer

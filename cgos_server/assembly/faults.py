@@ -5,7 +5,7 @@ from __future__ import annotations
 import structlog
 
 from cgos_protocol.errors import StoreError
-from cgos_server.storage.causes import cause_of
+from cgos_server.storage.writing.causes import cause_of
 
 log = structlog.get_logger(__name__)
 

@@ -17,15 +17,15 @@ from cgos_server import __version__
 from cgos_server.assembly.database import open_database
 from cgos_server.assembly.faults import report
 from cgos_server.config import Config
+from cgos_server.live.bus import Bus
 from cgos_server.net.forwarded import comes_from
 from cgos_server.net.loop import LoopTime, PollClock
 from cgos_server.observability.metrics import Metrics
-from cgos_server.runtime.bus import Bus
-from cgos_server.service.accounts import Accounts
-from cgos_server.service.failures import Failures
-from cgos_server.service.families import Families
 from cgos_server.service.ids import Ids
-from cgos_server.service.passwords import Passwords
+from cgos_server.service.people.accounts import Accounts
+from cgos_server.service.people.failures import Failures
+from cgos_server.service.people.passwords import Passwords
+from cgos_server.service.ratings.families import Families
 from cgos_server.storage.store import Store
 
 

@@ -17,19 +17,19 @@ from cgos_protocol.v2.render import venue_info
 from cgos_server import __version__
 from cgos_server.config import Config
 from cgos_server.config.values import us
+from cgos_server.live.venue.live_control import Addresses
+from cgos_server.live.venue.live_venue import LiveVenue
 from cgos_server.net.health import Probe, health_app
 from cgos_server.net.http import HttpListener
 from cgos_server.net.limits import ConnectionCount, SocketLimits, room_for
 from cgos_server.net.listening import bind
 from cgos_server.net.loop import Timekeeper
 from cgos_server.net.tcp import Port, listen
-from cgos_server.net.websocket import listen_ws
-from cgos_server.net.websocket_port import WsPort, WsSettings
+from cgos_server.net.websocket.connection import listen_ws
+from cgos_server.net.websocket.port import WsPort, WsSettings
 from cgos_server.net.wire import ConnectionContext, Ending
 from cgos_server.observability.metrics import Metrics
 from cgos_server.observability.transcripts import Transcripts
-from cgos_server.runtime.live_control import Addresses
-from cgos_server.runtime.live_venue import LiveVenue
 
 log = structlog.get_logger(__name__)
 

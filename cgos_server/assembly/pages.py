@@ -10,17 +10,17 @@ from cgos_server.assembly.foundations import Foundations
 from cgos_server.assembly.listeners import Listeners, url_of
 from cgos_server.config import Config
 from cgos_server.config.schema import WebMode
+from cgos_server.live.processes.fact_pipe import KINDS, FactPipe
+from cgos_server.live.processes.web_process import WebProcess
+from cgos_server.live.venue.live_control import Addresses
+from cgos_server.live.venue.live_venue import LiveVenue
 from cgos_server.net.http import HttpListener
 from cgos_server.net.listening import until_free
-from cgos_server.runtime.fact_pipe import KINDS, FactPipe
-from cgos_server.runtime.live_control import Addresses
-from cgos_server.runtime.live_venue import LiveVenue
-from cgos_server.runtime.web_process import WebProcess
-from cgos_server.storage.history import History
+from cgos_server.presentation.settings import VenueSettings, WebSettings
+from cgos_server.storage.reading.history import History
 from cgos_server.web.application import create_app
+from cgos_server.web.around.response_cache import REMEMBER_S
 from cgos_server.web.command_line import command, environment
-from cgos_server.web.remembering import REMEMBER_S
-from cgos_server.web.settings import VenueSettings, WebSettings
 from cgos_server.web.site import Call, Work
 
 PORT_PATIENCE_S: Final = 5.0

@@ -15,7 +15,7 @@ from cgos_protocol.errors import CgosError, Code, Conflict
 from cgos_server.config import Config
 from cgos_server.config.reloading import changed
 from cgos_server.config.venues import venue_value
-from cgos_server.runtime.live_venue import LiveVenue, reconfigure
+from cgos_server.live.venue.live_venue import LiveVenue, reconfigure
 
 log = structlog.get_logger(__name__)
 

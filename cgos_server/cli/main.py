@@ -13,16 +13,16 @@ import click
 
 from cgos_protocol.errors import EXIT_DISK, CgosError, CommitFailed, ConfigError, StoreError
 from cgos_server import __version__
-from cgos_server.storage.causes import Cause, cause_of
+from cgos_server.storage.writing.causes import Cause, cause_of
 
 DECLARED = ""
 """In place of a module: the command is made of its declaration."""
 
 COMMANDS = {
-    "init": "setup:init",
-    "check": "setup:check",
-    "serve": "serve:serve",
-    "demo": "demo:demo",
+    "init": "server.setup:init",
+    "check": "server.setup:check",
+    "serve": "server.serve:serve",
+    "demo": "server.demo:demo",
     "status": DECLARED,
     "drain": DECLARED,
     "reload": DECLARED,
@@ -32,34 +32,34 @@ COMMANDS = {
     "pause": DECLARED,
     "resume": DECLARED,
     "kick": DECLARED,
-    "standings": "standings:standings",
-    "games": "games:games",
-    "show": "games:show",
-    "sgf": "games:sgf",
-    "watch": "watch:watch",
-    "wall": "watch:wall",
-    "connect": "connecting:connect",
-    "export": "export:export",
-    "history": "standings:history",
-    "pair": "figures:pair",
-    "crosstable": "figures:crosstable",
-    "odds": "odds:odds",
-    "rounds": "figures:rounds",
-    "rules": "figures:rules",
-    "rate": "rate:rate",
-    "pairing": "pairing:pairing",
-    "tournament": "tournament:tournament",
-    "bots": "people:bots",
-    "bot": "people:bot",
+    "standings": "ratings.standings:standings",
+    "games": "games.games:games",
+    "show": "games.games:show",
+    "sgf": "games.games:sgf",
+    "watch": "games.watch:watch",
+    "wall": "games.watch:wall",
+    "connect": "server.connecting:connect",
+    "export": "games.export:export",
+    "history": "ratings.standings:history",
+    "pair": "ratings.figures:pair",
+    "crosstable": "ratings.figures:crosstable",
+    "odds": "ratings.odds:odds",
+    "rounds": "ratings.figures:rounds",
+    "rules": "ratings.figures:rules",
+    "rate": "ratings.rate:rate",
+    "pairing": "pairing.pairing:pairing",
+    "tournament": "tournaments.group:tournament",
+    "bots": "bots.bots:bots",
+    "bot": "bots.bots:bot",
     "approve": DECLARED,
-    "token": "people:token",
-    "account": "accounts:account",
-    "webhook": "accounts:webhook",
-    "audit": "audit:audit",
-    "anchor": "anchors:anchor",
-    "family": "families:family",
-    "db": "setup:db",
-    "protocol": "protocol:protocol",
+    "token": "bots.bots:token",
+    "account": "bots.accounts:account",
+    "webhook": "bots.accounts:webhook",
+    "audit": "server.audit:audit",
+    "anchor": "ratings.anchors:anchor",
+    "family": "bots.families:family",
+    "db": "server.setup:db",
+    "protocol": "server.protocol:protocol",
 }
 """Command -> module of this package and object in it, in the order in which help lists them."""
 
@@ -90,7 +90,7 @@ class Commands(click.Group):
         if name not in COMMANDS:
             return None
         if COMMANDS[name] is DECLARED:
-            made: click.Command = importlib.import_module("cgos_server.cli.declared").command(name)
+            made: click.Command = importlib.import_module("cgos_server.cli.commands.declared").command(name)
             return made
         module, attribute = COMMANDS[name].split(":")
         command: click.Command = getattr(importlib.import_module(f"cgos_server.cli.{module}"), attribute)

@@ -15,11 +15,11 @@ from cgos_server.cli.common import Setup, one_venue
 from cgos_server.config import venue_value
 from cgos_server.core.venue import Venue
 from cgos_server.storage import schema
-from cgos_server.storage.history import History
+from cgos_server.storage.reading.history import History
 
 if TYPE_CHECKING:
-    from cgos_server.web.settings import WebSettings
-    from cgos_server.web.strengths import Strengths
+    from cgos_server.presentation.settings import WebSettings
+    from cgos_server.presentation.strengths import Strengths
 
 T = TypeVar("T")
 
@@ -47,7 +47,7 @@ async def venues_asked(history: History, venue: str | None) -> list[str]:
 
 def page_settings(setup: Setup) -> WebSettings:
     """What the pages would know of the configuration: commands show the same."""
-    from cgos_server.web.settings import VenueSettings, WebSettings
+    from cgos_server.presentation.settings import VenueSettings, WebSettings
 
     venues = {each.name: VenueSettings.of(venue_value(each, 0), 0) for each in setup.config.venue}
     return WebSettings(server_name=setup.config.server.name, venues=venues)
@@ -55,7 +55,7 @@ def page_settings(setup: Setup) -> WebSettings:
 
 async def known_strengths(setup: Setup, history: History, venue: str) -> Strengths | None:
     """What is known of a venue's strengths jointly, as the pages and the API know it."""
-    from cgos_server.web.strengths import StrengthsOf
+    from cgos_server.presentation.strengths import StrengthsOf
 
     return await StrengthsOf(history, page_settings(setup)).venue(venue)
 

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, get_origin
 
 import msgspec
 
+from cgos_server.config.key_types import description, setting, table_of, wanted
 from cgos_server.config.schema import CLASSIC_VENUES, Config
-from cgos_server.config.words import description, setting, table_of, wanted
 
 
 class Key(NamedTuple):

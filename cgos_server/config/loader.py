@@ -18,11 +18,11 @@ import msgspec
 
 from cgos_protocol.errors import ConfigError
 from cgos_protocol.options import Option, Parsed
+from cgos_server.config.key_types import description, setting, strip, table_of, wanted
 from cgos_server.config.openings import absolute
 from cgos_server.config.problems import ConfigErrors, Key
 from cgos_server.config.schema import CLASSIC_VENUES, Config, VenueConfig
 from cgos_server.config.venues import faults
-from cgos_server.config.words import description, setting, strip, table_of, wanted
 from cgos_server.storage.location import PostgresUrl
 
 _PREFIX = "CGOS_"

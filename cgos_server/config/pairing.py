@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final
 import msgspec
 
 from cgos_protocol.options import Number
-from cgos_server.config.systems import changed, pairing_keys, with_keys
+from cgos_server.config.system_keys import changed, pairing_keys, with_keys
 from cgos_server.config.values import NotNegative, Options, Positive, Share, Words
 from cgos_server.core.venue import Policy
 

@@ -16,7 +16,7 @@ from cgos_protocol.clock import TimeSystem
 from cgos_protocol.games.base import Ko
 from cgos_protocol.options import Number, Text
 from cgos_server.config.pairing import PairingConfig
-from cgos_server.config.systems import rating_keys, with_keys
+from cgos_server.config.system_keys import rating_keys, with_keys
 from cgos_server.config.values import (
     Count,
     Networks,
@@ -30,7 +30,7 @@ from cgos_server.config.values import (
     WebSocketUrl,
     Words,
 )
-from cgos_server.service.accounts import Registration
+from cgos_server.service.people.accounts import Registration
 from cgos_server.storage import DATABASE
 from cgos_server.storage.location import Location, PostgresUrl
 

@@ -22,13 +22,13 @@ from cgos_server.config import openings
 from cgos_server.config.pairing import options
 from cgos_server.config.problems import ConfigErrors, Place, objected
 from cgos_server.config.schema import Config, RatingConfig, VenueConfig
-from cgos_server.config.systems import changed, rating_keys, rating_options
+from cgos_server.config.system_keys import changed, rating_keys, rating_options
 from cgos_server.config.values import Span, us
 from cgos_server.core.pairing.registry import matchmaker
 from cgos_server.core.rating.registry import SYSTEMS, rating_system
 from cgos_server.core.venue import PairingSettings, Venue
-from cgos_server.storage.records import Record, VenueAdded
 from cgos_server.storage.store import Store
+from cgos_server.storage.writing.records import Record, VenueAdded
 
 
 def venue_value(venue: VenueConfig, venue_id: int) -> Venue:

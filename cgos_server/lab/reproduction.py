@@ -5,7 +5,7 @@ Must not know: how a tournament is simulated, command lines.
 The table is table 4 of P. Sauer, A. Cseh & P. Lenzner, "Improving ranking quality and fairness in Swiss-system chess
 tournaments" (EC 2022; J. Quant. Anal. Sports 20, 2024): the mean of Kendall's tau, from -1 to 1, between the final
 ranking and the true one. Their rating noise is lost, and part of their weights; what stands for it here is said in
-:func:`cgos_server.core.tournaments.milvang.rating_sd` and :class:`cgos_server.core.tournaments.mwm.Mwm`.
+:func:`cgos_server.tournaments.simulation.milvang.rating_sd` and :class:`cgos_server.tournaments.systems.mwm.Mwm`.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from cgos_server.core.tournaments.simulate import Plan
 from cgos_server.lab.tournaments import Figure, Runs
+from cgos_server.tournaments.simulation.one_event import Plan
 
 PLAYERS: Final = 32
 ROUNDS: Final = 7

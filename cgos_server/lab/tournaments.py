@@ -23,8 +23,8 @@ from msgspec import Struct
 from threadpoolctl import threadpool_limits
 
 from cgos_protocol.errors import Code, OurFault, Refused
-from cgos_server.core.tournaments.simulate import Measures, Plan, seed_of, simulate
-from cgos_server.core.tournaments.simulate_mwm import at_once, is_fast, simulate_many
+from cgos_server.tournaments.simulation.many_events import at_once, is_fast, simulate_many
+from cgos_server.tournaments.simulation.one_event import Measures, Plan, seed_of, simulate
 
 Progress: TypeAlias = Callable[[int, int], None]
 """Is told how many tournaments are done, and of how many."""
@@ -57,7 +57,7 @@ class Series(Struct, frozen=True):
     """What came of the tournaments of one plan.
 
     :ivar tournaments: how many are done, the first of as many as were asked for
-    :ivar measures: of all of them, in the order of :class:`cgos_server.core.tournaments.simulate.Measures`
+    :ivar measures: of all of them, in the order of :class:`cgos_server.tournaments.simulation.one_event.Measures`
     """
 
     plan: Plan

@@ -1,6 +1,6 @@
 """How many connections there may be, in all and from one address, and open files for them.
 
-Must not know: what connections say; failed sign-ins are counted by :mod:`cgos_server.service.accounts`.
+Must not know: what connections say; failed sign-ins are counted by :mod:`cgos_server.service.people.accounts`.
 """
 
 from __future__ import annotations

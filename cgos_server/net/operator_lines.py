@@ -15,8 +15,8 @@ from cgos_protocol.lines.admin import COMMAND_MAX, Quit, answer, parse
 from cgos_protocol.lines.framing import Line
 from cgos_protocol.lines.words import error_line, safe_text
 from cgos_protocol.session import OperatorDesk
-from cgos_server.net.outlet import WriteBuffer
 from cgos_server.net.wire import ConnectionContext, Wire, blame
+from cgos_server.net.write_buffer import WriteBuffer
 from cgos_server.observability.metrics import CloseReason
 
 QUEUE: Final = 100

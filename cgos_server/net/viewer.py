@@ -16,8 +16,8 @@ from cgos_protocol.lines.framing import Line
 from cgos_protocol.lines.viewer import CgosViewer, Ignored, Observe, Quit
 from cgos_protocol.session import GameOver, ListedGame, ShownGame, Turn
 from cgos_server.net.limits import RateLimiter
-from cgos_server.net.outlet import WriteBuffer
 from cgos_server.net.wire import ConnectionContext, Wire, blame
+from cgos_server.net.write_buffer import WriteBuffer
 from cgos_server.observability.metrics import CloseReason
 
 log = structlog.get_logger(__name__)

@@ -1,7 +1,8 @@
 """Performs commands, in the live server or on a closed database: decodes them, takes their turn, looks at rights.
 
 Whoever comes by the control socket may do everything; who is asked for on somebody's behalf, what
-:mod:`~cgos_server.service.authority` allows. Must not know: single commands, sockets, terminals, configuration files.
+:mod:`~cgos_server.service.people.authority` allows. Must not know: single commands, sockets, terminals, configuration
+    files.
 """
 
 from __future__ import annotations
@@ -13,16 +14,16 @@ from typing import Any, TypeVar
 import msgspec
 
 from cgos_protocol.errors import CgosError, Code, Invalid, Refused, Unavailable
-from cgos_server.service.accounts import Accounts
-from cgos_server.service.authority import may
 from cgos_server.service.commands.context import Caller, CommandContext
 from cgos_server.service.commands.declaration import Command
+from cgos_server.service.commands.reasons import shown_address
 from cgos_server.service.commands.registry import OnBehalf, Refusal, answer_line, decode
 from cgos_server.service.control import Control
-from cgos_server.service.passwords import digest, lets_people_in
-from cgos_server.service.reasons import shown_address
-from cgos_server.service.sessions import DAY_MS, Sessions
-from cgos_server.service.venue_ledgers import LoadRatings, VenueLedgers
+from cgos_server.service.people.accounts import Accounts
+from cgos_server.service.people.authority import may
+from cgos_server.service.people.passwords import digest, lets_people_in
+from cgos_server.service.people.sessions import DAY_MS, Sessions
+from cgos_server.service.ratings.venue_ledgers import LoadRatings, VenueLedgers
 
 A = TypeVar("A")
 

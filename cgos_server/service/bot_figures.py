@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple, Protocol, TypeVar
 
 from cgos_protocol.verdict import Reason
-from cgos_server.service.expectation import Jointly, chances
+from cgos_server.service.ratings.expectation import Jointly, chances
 
 SPOILT: Final = (Reason.TIME, Reason.ILLEGAL, Reason.FORFEIT)
 """Reasons that a side has only itself to blame for: out of time, an illegal move, away or broken."""
@@ -97,7 +97,8 @@ class ColorSplit(NamedTuple):
 def opponents_with_expectation(
     version: str, rows: Iterable[MetT], mean: Callable[[str], float | None], known: Jointly | None
 ) -> list[tuple[MetT, Faced]]:
-    """Every opponent of a version with what its games promise, by :func:`cgos_server.service.expectation.chances`.
+    """Every opponent of a version with what its games promise, by
+    :func:`cgos_server.service.ratings.expectation.chances`.
 
     :param mean: a version's published mean, None where it has none
     :param known: what is known jointly, if anything

@@ -13,14 +13,14 @@ import msgspec
 from cgos_protocol.api.people import Arranged, EndedGame, Previewed, ServerNow
 from cgos_protocol.games.base import Color
 from cgos_protocol.session import Limits
-from cgos_server.service.ratings import VenueRatings
+from cgos_server.service.ratings.venue_ratings import VenueRatings
 from cgos_server.storage.reading.stored import StoredGame
 
 
 class VersionNow(msgspec.Struct, frozen=True):
     """One version of a bot in one venue, as its owner sees it: signed in, or away while a game of it runs.
 
-    :ivar state: of :class:`cgos_server.service.standing.Hold`, or ``idle``
+    :ivar state: of :class:`cgos_server.service.holds.Hold`, or ``idle``
     :ivar since: when that began, in Unix seconds
     :ivar games: those that it plays, by number
     :ivar slots: games that it plays at once, at most

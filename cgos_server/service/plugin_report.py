@@ -10,7 +10,7 @@ from typing import NamedTuple
 from cgos_protocol.games.registry import games
 from cgos_server.core.pairing.registry import matchmakers
 from cgos_server.core.rating.registry import systems
-from cgos_server.core.tournaments.registry import systems as tournament_systems
+from cgos_server.tournaments.registry import systems as tournament_systems
 
 
 class PluginReport(NamedTuple):

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from sqlalchemy import String, Table
 
 from cgos_protocol.errors import StoreError
-from cgos_server.storage.connections import connect_for_reading, connect_for_writing
+from cgos_server.storage.sqlite.connections import connect_for_reading, connect_for_writing
 
 Row = Sequence[Any]
 

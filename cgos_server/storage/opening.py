@@ -7,13 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from cgos_protocol.errors import CommitFailed, StoreError
-from cgos_server.storage.connections import Durability, connect_for_writing
-from cgos_server.storage.group_commit import CommitListener, GroupCommit, Observe
-from cgos_server.storage.history import History
 from cgos_server.storage.location import Location
 from cgos_server.storage.lock import DatabaseLock
+from cgos_server.storage.reading.history import History
+from cgos_server.storage.sqlite.connections import Durability, connect_for_writing
+from cgos_server.storage.sqlite.writer import Connect, Writer
 from cgos_server.storage.store import Store
-from cgos_server.storage.writer import Connect, Writer
+from cgos_server.storage.writing.group_commit import CommitListener, GroupCommit, Observe
 
 
 async def open_store(
@@ -34,9 +34,9 @@ async def open_store(
 
     :param lock: the lock that the caller holds; on PostgreSQL the store takes it over, and must be given it
     :param connect: SQLite only: opens the writer's connection, instead of :func:`connect_for_writing`
-    :param soon: SQLite only: as for :class:`cgos_server.storage.group_commit.GroupCommit`
+    :param soon: SQLite only: as for :class:`cgos_server.storage.writing.group_commit.GroupCommit`
     :param commit_timeout: seconds for which a failing batch is tried again, and a question of PostgreSQL; the other
-        parameters are those of :class:`cgos_server.storage.group_commit.CommitListener`
+        parameters are those of :class:`cgos_server.storage.writing.group_commit.CommitListener`
     """
     listener = CommitListener(
         failed=failed, on_error=on_error, observe=observe, retrying=retrying, checkpointed=checkpointed

@@ -23,8 +23,8 @@ from sqlalchemy.exc import DBAPIError
 import cgos_server
 from cgos_protocol.errors import Code, NotFound, SchemaMismatch, StoreError
 from cgos_server.storage import tables
-from cgos_server.storage.connections import connect_for_reading, migrating_engine
 from cgos_server.storage.location import Location, PostgresUrl, elsewhere, make_directory, note_path
+from cgos_server.storage.sqlite.connections import connect_for_reading, migrating_engine
 
 T = TypeVar("T")
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from cgos_server.storage.group_commit import GroupCommit
-from cgos_server.storage.history import History
-from cgos_server.storage.records import Record
+from cgos_server.storage.reading.history import History
+from cgos_server.storage.writing.group_commit import GroupCommit
+from cgos_server.storage.writing.records import Record
 
 
 class Store:

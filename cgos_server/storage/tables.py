@@ -359,7 +359,7 @@ builds = Table(
     Column("id", String, primary_key=True),
     Column("text", Text, nullable=False),
 )
-"""What computed ratings: see :class:`cgos_server.storage.records.BuildSeen`."""
+"""What computed ratings: see :class:`cgos_server.storage.writing.records.BuildSeen`."""
 
 refits = Table(
     "refits",
@@ -417,7 +417,7 @@ rating_plugins = Table(
     Column("plugin", String, primary_key=True),
     Column("seq", Integer, nullable=False),
 )
-"""See :class:`cgos_server.storage.records.RatingPluginSeen`."""
+"""See :class:`cgos_server.storage.writing.records.RatingPluginSeen`."""
 
 corrections = Table(
     "corrections",

@@ -1,1 +1,1 @@
-"""Tournaments: their files, for now; the systems are in :mod:`cgos_server.core.tournaments`."""
+"""Tournaments: events as values, the systems that pair them, their standings, simulations and files."""

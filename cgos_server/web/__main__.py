@@ -21,13 +21,13 @@ from cgos_server.net import collector, control_socket
 from cgos_server.net.http import HttpListener
 from cgos_server.net.limits import room_for
 from cgos_server.observability import logs
-from cgos_server.storage.history import History
 from cgos_server.storage.location import Location
+from cgos_server.storage.reading.history import History
 from cgos_server.web.application import create_app
+from cgos_server.web.around.limiting import STREAMS_OF_ALL
+from cgos_server.web.around.response_cache import REMEMBER_S
 from cgos_server.web.command_line import Arguments, database_of, parse
-from cgos_server.web.inflow import Inflow
-from cgos_server.web.limiting import STREAMS_OF_ALL
-from cgos_server.web.remembering import REMEMBER_S
+from cgos_server.web.live.fact_reader import Inflow
 
 log = structlog.get_logger(__name__)
 

@@ -22,17 +22,19 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from cgos_protocol.errors import StoreError
 from cgos_protocol.facts import AnyFact
-from cgos_server.storage.history import History
-from cgos_server.web import embeds
-from cgos_server.web.admitting import Admitting
+from cgos_server.presentation.settings import WebSettings
+from cgos_server.storage.reading.history import History
 from cgos_server.web.api import addresses as api
-from cgos_server.web.caching import Caching
+from cgos_server.web.around.caching import Caching
+from cgos_server.web.around.request_guard import Admitting
+from cgos_server.web.around.response_cache import Remembering
 from cgos_server.web.live.hub import Hub
 from cgos_server.web.pages import (
     api_docs,
     bot,
     connect,
     crosstable,
+    embeds,
     front,
     game,
     games,
@@ -45,8 +47,6 @@ from cgos_server.web.pages import (
 from cgos_server.web.pages.failures import Failures
 from cgos_server.web.people import addresses as people
 from cgos_server.web.people.outside import Outside
-from cgos_server.web.remembering import Remembering
-from cgos_server.web.settings import WebSettings
 from cgos_server.web.site import Call, Site, Work, wall_ms
 
 log = structlog.get_logger(__name__)

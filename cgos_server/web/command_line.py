@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import msgspec
 
+from cgos_server.presentation.settings import WebSettings
 from cgos_server.storage import DATABASE
 from cgos_server.storage.location import Location, PostgresUrl
-from cgos_server.web.settings import WebSettings
 
 DATABASE_VARIABLE = "CGOS_SERVER__DATABASE"
 """The environment variable with the URL of a database in PostgreSQL; empty for the file in the data directory. Not an

@@ -24,21 +24,21 @@ from cgos_protocol.names import ACCOUNT_PASSWORD_MIN
 from cgos_server import __version__
 from cgos_server.core.rating.registry import half_width
 from cgos_server.net.forwarded import bare, is_among, origin
+from cgos_server.presentation import words
+from cgos_server.presentation.explaining import Explaining
+from cgos_server.presentation.settings import WebSettings, networks
+from cgos_server.presentation.strengths import StrengthsOf
 from cgos_server.service.commands import registry
 from cgos_server.service.commands.availability import BotLook
 from cgos_server.service.commands.declaration import Command
-from cgos_server.storage.answers import GameDetail
-from cgos_server.storage.history import History
-from cgos_server.web import words
-from cgos_server.web.bots_now import BotsNow
-from cgos_server.web.deliveries import Deliveries
+from cgos_server.storage.reading.answers import GameDetail
+from cgos_server.storage.reading.history import History
+from cgos_server.web.around.limiting import Limits
 from cgos_server.web.drawing.interval_svg import scale, standing_interval
-from cgos_server.web.explaining import Explaining
-from cgos_server.web.limiting import Limits
 from cgos_server.web.live.hub import Hub
+from cgos_server.web.people.bots_now import BotsNow
+from cgos_server.web.people.deliveries import Deliveries
 from cgos_server.web.people.outside import Outside
-from cgos_server.web.settings import WebSettings, networks
-from cgos_server.web.strengths import StrengthsOf
 
 Call = Callable[[bytes], Awaitable[bytes]]
 """Takes one line to the live server's control socket and brings the answer."""

@@ -18,13 +18,13 @@ from cgos_client.errors import (
     SignInRefused,
     WatchRefused,
 )
-from cgos_client.game import Game, Turn
-from cgos_client.games import Outcome
-from cgos_client.position import Position
-from cgos_client.session import Session, connect
+from cgos_client.library.game import Game, Turn
+from cgos_client.library.games import Outcome
+from cgos_client.library.position import Position
+from cgos_client.library.session import Session, connect
+from cgos_client.library.watching import View
 from cgos_client.settings import BadSetting
 from cgos_client.version import __version__
-from cgos_client.watching import View
 from cgos_protocol.v2.messages import Analysis, Candidate
 
 __all__ = [

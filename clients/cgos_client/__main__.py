@@ -17,7 +17,7 @@ def main() -> None:
     if sentence is not None:
         sys.stderr.write(f"Error: {sentence}\n")
         sys.exit(2)
-    from cgos_client.cli import main as command_line
+    from cgos_client.cli.main import main as command_line
 
     command_line(prog_name="cgos-client")
 

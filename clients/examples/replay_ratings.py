@@ -8,7 +8,7 @@ Needs cgos-client, which reads the exports, and cgos-server, which has the ratin
 import sys
 
 from cgos_client import api
-from cgos_server.service.replaying_exports import replay
+from cgos_server.service.ratings.replaying_exports import replay
 
 if len(sys.argv) not in (3, 4):
     sys.exit(__doc__)

@@ -8,12 +8,19 @@ import re
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 TOP = Path(__file__).parents[2]
 BENCHMARKS = TOP / "benchmarks"
-PROGRAMS = sorted(path.stem for path in BENCHMARKS.glob("*.py"))
+FILES = {path.stem: path for path in BENCHMARKS.rglob("*.py") if path.stem != "__init__"}
+PROGRAMS = sorted(FILES)
+
+
+def module_of(name: str) -> ModuleType:
+    return importlib.import_module(".".join(FILES[name].relative_to(TOP).with_suffix("").parts))
+
 
 PARTS = {"load_bots": "server_moves", "bare_relay": "server_moves", "ws_relay": "move_pairs"}
 """Programs that others start as processes, and who does it in its tiny form."""
@@ -36,20 +43,18 @@ def test_it_works(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
     if name in NEEDS and shutil.which(NEEDS[name]) is None:
         pytest.skip(f"{NEEDS[name]} is not installed")
     monkeypatch.chdir(tmp_path)
-    module = importlib.import_module(name)
+    module = module_of(name)
     if name in PARTS:
-        assert name in (BENCHMARKS / f"{PARTS[name]}.py").read_text() + (BENCHMARKS / "loads.py").read_text()
+        assert name in FILES[PARTS[name]].read_text() + FILES["loads"].read_text()
         return
     main = getattr(module, "main", None)
     if main is None:
-        imports = re.compile(rf"^(import {name}|from {name} import)\b", re.MULTILINE)
-        assert any(imports.search(path.read_text()) for path in BENCHMARKS.glob("*.py")), (
-            "no program, and none imports it"
-        )
+        imports = re.compile(rf"^from (\S+ import .*\b{name}\b|\S+\.{name} import)", re.MULTILINE)
+        assert any(imports.search(path.read_text()) for path in FILES.values()), "no program, and none imports it"
         return
     if name == "page_speed":
         (tmp_path / "data").mkdir()
-        importlib.import_module("big_database").main(["--tiny", DATABASE])
+        module_of("big_database").main(["--tiny", DATABASE])
     if name == "big_database":
         (tmp_path / "data").mkdir()
     main(["--tiny", "--json", "figures.json", *WORDS.get(name, ())])

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import game_costs
 import pytest
+
+from benchmarks.moves import game_costs
 
 
 def in_step(begin: float, end: float, idle: float) -> list[Any]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pairing_days as days
 import pytest
+
+from benchmarks.pairing import pairing_days as days
 
 
 def test_both_policies_side_by_side(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

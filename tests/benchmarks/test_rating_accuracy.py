@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import rating_accuracy
-import rating_pools as pools
+
+from benchmarks.ratings import rating_accuracy
+from benchmarks.ratings import rating_pools as pools
 
 
 def accuracy(tmp_path: Path, *words: str) -> dict[str, Any]:

@@ -7,7 +7,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-import stale
+
+from benchmarks import stale
 
 TOP = Path(__file__).parents[2]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-import structure
+from benchmarks import structure
 
 TOP = Path(__file__).parents[2]
 

@@ -6,7 +6,8 @@ import math
 from typing import Any
 
 import pytest
-import tournament_speed
+
+from benchmarks.tournaments import tournament_speed
 
 
 @pytest.fixture

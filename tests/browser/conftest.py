@@ -20,7 +20,7 @@ import pytest_asyncio
 from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, Request, Response, async_playwright
 from support.e2e.processes import ServerProcess, bots, free_port, server, until
 
-from cgos_server.web.remembering import REMEMBER_S
+from cgos_server.web.around.response_cache import REMEMBER_S
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 ARGUMENTS = [

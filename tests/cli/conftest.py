@@ -17,10 +17,10 @@ from cgos_server.cli.main import main
 from cgos_server.config import enroll_venues, load
 from cgos_server.core.rating.registry import rating_system
 from cgos_server.core.venue import terms_of
-from cgos_server.service.ratings import VenueRatings
-from cgos_server.storage import records as r
+from cgos_server.service.ratings.venue_ratings import VenueRatings
 from cgos_server.storage import schema
 from cgos_server.storage.opening import open_store
+from cgos_server.storage.writing import records as r
 
 T0 = 1_700_000_000_000  # 2023-11-14 22:13:20 UTC
 MOVES = ("C3", "D3", "PASS", "C4", "B3", "C2", "A1", "PASS", "PASS")

@@ -12,7 +12,7 @@ import pytest
 from support.storage.later_schema import REVISION
 from support.storage.postgres_fixtures import ask
 
-from cgos_server.cli import perform
+from cgos_server.cli.commands import perform
 from cgos_server.config import load
 from cgos_server.storage import schema
 from cgos_server.storage.location import PostgresUrl, note_elsewhere

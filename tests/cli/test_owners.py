@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from cgos_server.config import load
-from cgos_server.storage import records as r
+from cgos_server.presentation.words import moment
 from cgos_server.storage.opening import open_store
-from cgos_server.web.words import moment
+from cgos_server.storage.writing import records as r
 
 T0 = 1_700_000_000_000
 

@@ -18,18 +18,18 @@ from support.cli.in_thread import InThread
 from cgos_protocol.api.people import BotNow, EndedGame, GameNow, VenueNow
 from cgos_protocol.games.base import Color
 from cgos_protocol.session import Limits
-from cgos_server.cli import perform
+from cgos_server.cli.commands import perform
 from cgos_server.cli.main import main
 from cgos_server.config import load
 from cgos_server.core.rating.registry import rating_system
 from cgos_server.net import control_socket
-from cgos_server.service.accounts import Accounts
 from cgos_server.service.admin import Admin
 from cgos_server.service.control import ArrangedGame, ServerStatus, VersionNow
-from cgos_server.service.families import Families
 from cgos_server.service.ids import Ids
-from cgos_server.service.passwords import Passwords, digest
-from cgos_server.service.ratings import VenueRatings
+from cgos_server.service.people.accounts import Accounts
+from cgos_server.service.people.passwords import Passwords, digest
+from cgos_server.service.ratings.families import Families
+from cgos_server.service.ratings.venue_ratings import VenueRatings
 from cgos_server.storage.lock import DatabaseLock
 from cgos_server.storage.opening import open_store
 

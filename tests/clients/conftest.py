@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from cgos_client.bridge import Agenda, Identity
-from cgos_client.engine import EngineFailure, EngineMove, NewGame
-from cgos_client.events import Event, GameResult
-from cgos_client.gtp import GtpEngine
-from cgos_client.runner import Runner
-from cgos_client.supervisor import SupervisedEngine
-from cgos_client.together import Together
-from cgos_client.transport import connect
+from cgos_client.bridge.engine import EngineFailure, EngineMove, NewGame
+from cgos_client.bridge.gtp_engine import GtpEngine
+from cgos_client.bridge.supervisor import SupervisedEngine
+from cgos_client.playing.events import Event, GameResult
+from cgos_client.playing.lines_runner import Runner
+from cgos_client.playing.lines_session import Agenda, Identity
+from cgos_client.playing.together import Together
+from cgos_client.playing.transport import connect
 from cgos_protocol.games.base import Color
 
 FAKE_GTP = Path(__file__).parent / "engines" / "fake_gtp.py"

@@ -14,11 +14,11 @@ from support.clients.v2_model import Model
 from support.clients.v2_server import V2Server
 
 import cgos_client
-from cgos_client import bots_file
-from cgos_client.cli import main
-from cgos_client.events import GameResult
-from cgos_client.messages import Other, parse
-from cgos_client.report import result_line
+from cgos_client.cli.main import main
+from cgos_client.cli.report import result_line
+from cgos_client.playing import bots_file
+from cgos_client.playing.events import GameResult
+from cgos_client.playing.lines_messages import Other, parse
 
 PAGE = (Path(__file__).parents[2] / "docs" / "bot-author.md").read_text()
 EXAMPLES = Path(__file__).parents[2] / "clients" / "examples"

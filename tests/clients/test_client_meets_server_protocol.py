@@ -7,7 +7,7 @@ import random
 from cgos_client.bots.engines import GreedyBot, RandomBot
 from cgos_client.bots.in_process import InProcessEngine
 from cgos_client.bots.mcts import MctsBot
-from cgos_client.supervisor import SupervisedEngine
+from cgos_client.bridge.supervisor import SupervisedEngine
 from cgos_protocol.games.base import Color, Ruleset
 from cgos_protocol.games.go_rules import Go
 from cgos_protocol.lines.player import CgosPlayer, Move, Quit, Ready, Reply, SignIn

@@ -29,21 +29,21 @@ from cgos_server.config import (
     template,
     venue_value,
 )
+from cgos_server.config.key_types import strip
 from cgos_server.config.pairing import PairingConfig
 from cgos_server.config.schema import RatingConfig, VenueConfig
-from cgos_server.config.systems import rating_options
+from cgos_server.config.system_keys import rating_options
 from cgos_server.config.values import Networks, Options, PublicAddress, Span, WebSocketUrl
-from cgos_server.config.words import strip
-from cgos_server.core.pairing.birk import BYES
-from cgos_server.core.pairing.formula import FORMULAS
+from cgos_server.core.pairing.methods.birk import BYES
+from cgos_server.core.pairing.methods.formula import FORMULAS
 from cgos_server.core.pairing.registry import METHODS, matchmaker, matchmakers
-from cgos_server.core.pairing.settings import SHARED
+from cgos_server.core.pairing.shared_options import SHARED
 from cgos_server.core.rating.registry import SYSTEMS, systems
 from cgos_server.core.venue import PairingSettings, Policy, Venue
-from cgos_server.storage.answers import VenueRow
-from cgos_server.storage.records import Record, VenueAdded
+from cgos_server.presentation.settings import VenueSettings, WebSettings
+from cgos_server.storage.reading.answers import VenueRow
+from cgos_server.storage.writing.records import Record, VenueAdded
 from cgos_server.web.command_line import command
-from cgos_server.web.settings import VenueSettings, WebSettings
 
 # -- what runs without any configuration
 

@@ -17,11 +17,11 @@ from cgos_server.core.pairing import registry as pairing
 from cgos_server.core.pairing.base import Act, Candidate, MatchmakerDeclaration, Pair, Pairing
 from cgos_server.core.rating import registry as rating
 from cgos_server.core.rating.base import RatingDeclaration
-from cgos_server.core.rating.gor import SYSTEM, Gor
-from cgos_server.core.tournaments import registry as tournaments
-from cgos_server.core.tournaments.base import TournamentDeclaration
+from cgos_server.core.rating.incremental.gor import SYSTEM, Gor
+from cgos_server.tournaments import registry as tournaments
+from cgos_server.tournaments.base import TournamentDeclaration
 
-OWN = {"gor": "cgos_server.core.rating.gor:SYSTEM"}
+OWN = {"gor": "cgos_server.core.rating.incremental.gor:SYSTEM"}
 KIND = Kind("rating system", Code.RATING_SYSTEM, RatingDeclaration)
 OTHER = replace(SYSTEM, name="other")
 

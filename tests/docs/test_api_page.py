@@ -16,23 +16,23 @@ from urllib.parse import urlsplit
 import httpx2
 import msgspec
 import pytest
-from support.web.deeds_server import deeds_server
+from support.web.commands_server import deeds_server
 from support.web.pages_server import serving
 from support.web.past import NOW, Builder, write
 
 from cgos_protocol.api.bulk import ExportedChange, ExportedRefit
 from cgos_protocol.api.figures import LedgerEntry
 from cgos_protocol.api.games import Game
-from cgos_protocol.api.reference import reference
 from cgos_protocol.api.route import PREFIX, Limit, Needs, Operation
 from cgos_server.config.schema import LimitsConfig
+from cgos_server.presentation.settings import Rated, VenueSettings, WebSettings
 from cgos_server.service.commands.accounts import AccountAdd
 from cgos_server.service.commands.bots import BotAdd
-from cgos_server.service.sessions import MOST_REGISTRATIONS
+from cgos_server.service.people.sessions import MOST_REGISTRATIONS
 from cgos_server.storage import schema
 from cgos_server.web.api.operations import ROUTES
-from cgos_server.web.limiting import RECOMPUTES_PER_MINUTE, SIGN_INS_PER_MINUTE
-from cgos_server.web.settings import Rated, VenueSettings, WebSettings
+from cgos_server.web.api.reference import reference
+from cgos_server.web.around.limiting import RECOMPUTES_PER_MINUTE, SIGN_INS_PER_MINUTE
 
 PAGE = (Path(__file__).parents[2] / "docs" / "api.md").read_text("utf-8")
 HERE = "http://localhost:8080"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 import pytest
-from support.runtime.simulated import SimulatedTime
+from support.live.simulated import SimulatedTime
 
 from cgos_server.cli.main import main
 

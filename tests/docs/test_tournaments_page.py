@@ -9,16 +9,16 @@ import shlex
 from pathlib import Path
 
 import pytest
-import tournament_examples as made
 from click.testing import CliRunner
 from support.cli.console import examples, run
 
+from benchmarks.tournaments import tournament_examples as made
 from cgos_server.cli.main import main
-from cgos_server.core.tournaments.base import Game, Request, Result
-from cgos_server.core.tournaments.registry import SHORT, SYSTEMS, system
-from cgos_server.core.tournaments.tiebreaks import TIE_BREAKERS, description
-from cgos_server.core.tournaments.tournament import from_json, to_json
+from cgos_server.tournaments.base import Game, Request, Result
 from cgos_server.tournaments.files import formats as tournament_file
+from cgos_server.tournaments.registry import SHORT, SYSTEMS, system
+from cgos_server.tournaments.standings.tiebreaks import TIE_BREAKERS, description
+from cgos_server.tournaments.tournament import from_json, to_json
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "tournaments.md").read_text("utf-8")

@@ -15,7 +15,7 @@ import pytest
 from support.e2e.processes import ServerProcess, free_port, server
 from support.net.lying_proxy import Change, as_it_is, lying_proxy
 
-from cgos_client.conformance.listening import RunSettings
+from cgos_client.conformance.expectations import RunSettings
 from cgos_client.conformance.outcome import Outcome, Verdict
 from cgos_client.conformance.runner import all_cases, chosen, play_all
 

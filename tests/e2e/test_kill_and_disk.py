@@ -17,7 +17,7 @@ from support.e2e.witnessing import (
     witnesses,
 )
 
-from cgos_server.storage.causes import Cause
+from cgos_server.storage.writing.causes import Cause
 
 pytestmark = pytest.mark.e2e
 

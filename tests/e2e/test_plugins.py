@@ -16,7 +16,7 @@ from support.e2e.processes import ServerProcess, bots, end, until
 
 from cgos_server.core.pairing.base import Act, Candidate
 from cgos_server.core.pairing.explain import recorded_plugin
-from cgos_server.runtime.deciding import MOST_INLINE, PairingProcess
+from cgos_server.live.pairing.executor import MOST_INLINE, PairingProcess
 
 pytestmark = pytest.mark.e2e
 

@@ -13,9 +13,9 @@ from support.e2e.processes import ServerProcess, bots, gnugo, server, until
 from cgos_protocol.games.base import Color
 from cgos_protocol.games.notation import vertex
 from cgos_protocol.sgf.writing import write
-from cgos_server.storage.answers import GameDetail
-from cgos_server.storage.history import History
-from cgos_server.web.stored_game import StoredGame
+from cgos_server.presentation.stored_game import StoredGame
+from cgos_server.storage.reading.answers import GameDetail
+from cgos_server.storage.reading.history import History
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(900)]
 

@@ -20,14 +20,14 @@ import pytest
 from msgspec.structs import replace
 
 from cgos_protocol.errors import Refused
-from cgos_server.core.tournaments.base import BLACK_WINS, DRAWN, WHITE_WINS, Entrant, Event, Request, Result
-from cgos_server.core.tournaments.event import Played, apply, begin, enter, open_games, request_bye, withdraw
-from cgos_server.core.tournaments.ledger import ledger
-from cgos_server.core.tournaments.tournament import next_round
+from cgos_server.tournaments.base import BLACK_WINS, DRAWN, WHITE_WINS, Entrant, Event, Request, Result
+from cgos_server.tournaments.event import Played, apply, begin, enter, open_games, request_bye, withdraw
 from cgos_server.tournaments.files import formats as tournament_file
 from cgos_server.tournaments.files import trf
 from cgos_server.tournaments.files.trf_event import to_event
 from cgos_server.tournaments.files.trf_writing import from_event
+from cgos_server.tournaments.ledger import ledger
+from cgos_server.tournaments.tournament import next_round
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600)]
 

@@ -18,10 +18,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cgos_protocol.errors import OurFault, Refused
-from cgos_server.core.tournaments.simulate import Measures, Plan, seed_of, simulate
 from cgos_server.lab import tournaments
 from cgos_server.lab.reproduction import PUBLISHED, RANGES, UNPUBLISHED, compared, plans
 from cgos_server.lab.tournaments import Runs, Series, Sums, run
+from cgos_server.tournaments.simulation.one_event import Measures, Plan, seed_of, simulate
 
 FAST = Plan("dutch", 8, 3)
 SLOW = Plan("swiss", 8, 3)
@@ -29,7 +29,7 @@ SLOW = Plan("swiss", 8, 3)
 PROGRAM = """
 import signal
 import sys
-from cgos_server.core.tournaments.simulate import Plan
+from cgos_server.tournaments.simulation.one_event import Plan
 from cgos_server.lab.tournaments import run
 
 def told(done, everything):

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 from hypothesis import given
 from hypothesis import strategies as st
+from support.live.simulated import SimulatedTime
 from support.net.wires import FakeWire, context
-from support.runtime.simulated import SimulatedTime
 
 from cgos_protocol.lines.framing import Line
 from cgos_protocol.session import Credentials, PlayerSession

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from prometheus_client import CollectorRegistry
+from support.live.simulated import SimulatedTime
 from support.net.wires import OtherEnd
-from support.runtime.simulated import SimulatedTime
 
 from cgos_protocol.games.base import Color
 from cgos_protocol.session import Credentials, GameOver, GameSetup, PlayerSession, Turn

@@ -11,9 +11,9 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.live.simulated import SimulatedTime
 from support.net.websocket import SETUP, Seated, WsClient, WsDesk
 from support.net.wires import FakeWire, context
-from support.runtime.simulated import SimulatedTime
 
 from cgos_protocol.games.base import Color
 from cgos_protocol.lines.framing import Line

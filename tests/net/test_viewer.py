@@ -9,19 +9,19 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.live.house import House
+from support.live.simulated import SimulatedTime
 from support.net.wires import FakeWire, OtherEnd, context
 from support.protocol.viewers import TkViewer
-from support.runtime.house import House
-from support.runtime.simulated import SimulatedTime
 
 from cgos_protocol.facts import GameEnded, GameStarted
 from cgos_protocol.lines.framing import Line
 from cgos_protocol.session import ListedGame
+from cgos_server.live.venue.gallery import LOG, Gallery
 from cgos_server.net.lines import EngineLines
 from cgos_server.net.tcp import BotConnection, Port
 from cgos_server.net.viewer import OBSERVED_PER_MINUTE
 from cgos_server.observability.metrics import CloseReason
-from cgos_server.runtime.gallery import LOG, Gallery
 
 AT = 1_700_000_000.0
 

@@ -16,7 +16,7 @@ from websockets.typing import Subprotocol
 from cgos_protocol.games.base import Color
 from cgos_server.net.listening import bind
 from cgos_server.net.loop import LoopTime, PollClock
-from cgos_server.net.websocket import listen_ws
+from cgos_server.net.websocket.connection import listen_ws
 
 V2 = [Subprotocol("cgos.v2")]
 

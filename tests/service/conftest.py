@@ -15,12 +15,11 @@ from support.storage.subjects import Subjects
 from cgos_protocol.hours import read
 from cgos_protocol.session import Limits
 from cgos_server.core.rating.base import Entry, Kind
-from cgos_server.service.accounts import Accounts
 from cgos_server.service.ids import Ids
-from cgos_server.service.passwords import Passwords
-from cgos_server.storage import records as r
-from cgos_server.storage.answers import TokenRow, VenueRow
-from cgos_server.storage.people_answers import WebhookRow
+from cgos_server.service.people.accounts import Accounts
+from cgos_server.service.people.passwords import Passwords
+from cgos_server.storage.reading.answers import TokenRow, VenueRow
+from cgos_server.storage.reading.people_answers import WebhookRow
 from cgos_server.storage.reading.stored import (
     Access,
     BotLogin,
@@ -31,6 +30,7 @@ from cgos_server.storage.reading.stored import (
     StoredSetback,
     StoredVersion,
 )
+from cgos_server.storage.writing import records as r
 
 CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 

@@ -14,8 +14,8 @@ from typing import Final
 import pytest
 
 from cgos_server.storage import DATABASE, schema
-from cgos_server.storage.connections import connect_for_writing
 from cgos_server.storage.location import make_directory, others_may_look
+from cgos_server.storage.sqlite.connections import connect_for_writing
 
 ROOT: Final = Path(__file__).parents[2]
 ROWS: Final = 4_000

@@ -14,7 +14,7 @@ from cgos_server.storage import copying, schema, tables
 from cgos_server.storage.copying import copy, fingerprint
 from cgos_server.storage.location import Location, PostgresUrl, note_elsewhere, note_path
 from cgos_server.storage.lock import DatabaseLock
-from cgos_server.storage.records import (
+from cgos_server.storage.writing.records import (
     AnalysisAdded,
     AuditAdded,
     BotFamily,

@@ -10,7 +10,7 @@ from pathlib import Path
 from support.storage.storage_sample import put, query, version
 
 from cgos_server.storage.location import Location
-from cgos_server.storage.records import BotAdded, GameAdded, VenueAdded
+from cgos_server.storage.writing.records import BotAdded, GameAdded, VenueAdded
 
 ROUNDS = 6
 GAMES = 8
@@ -19,7 +19,7 @@ WRITE_FOR_EVER = """
 import asyncio, os, sys
 from cgos_protocol.errors import DatabaseLocked
 from cgos_server.storage.location import location_of
-from cgos_server.storage.records import MoveAdded
+from cgos_server.storage.writing.records import MoveAdded
 from cgos_server.storage.opening import open_store
 
 location, first, games = location_of(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])

@@ -15,13 +15,14 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 from support.storage.storage_sample import elsewhere, execute, move, query, version
 from support.storage.writer_bench import Bench, PostgresDisk
 
-from cgos_server.storage import records, tables
-from cgos_server.storage.group_commit import Group
+from cgos_server.storage import tables
 from cgos_server.storage.location import PostgresUrl
 from cgos_server.storage.postgres.statements import _split
-from cgos_server.storage.records import Record
-from cgos_server.storage.statements import KINDS, STATEMENTS
-from cgos_server.storage.writer import ROWS_PER_STATEMENT, write
+from cgos_server.storage.sqlite.writer import ROWS_PER_STATEMENT, write
+from cgos_server.storage.writing import records
+from cgos_server.storage.writing.effects import KINDS, STATEMENTS
+from cgos_server.storage.writing.group_commit import Group
+from cgos_server.storage.writing.records import Record
 
 
 def test_every_kind_of_record_has_a_statement() -> None:

@@ -13,7 +13,7 @@ from jinja2.bccache import Bucket
 from support.web.past import Builder, write
 
 from cgos_server.storage import schema
-from cgos_server.storage.history import History
+from cgos_server.storage.reading.history import History
 
 
 class Compiled(jinja2.BytecodeCache):

@@ -12,13 +12,13 @@ from support.storage.rated_past import NAMES, T0, VENUE, alter
 from web.test_pages import Page, assert_harmless, client, get
 
 from cgos_protocol.api.figures import Ending
-from cgos_server.service.expectation import chances
-from cgos_server.storage.game_answers import GamesAsked
-from cgos_server.storage.history import History
+from cgos_server.presentation.settings import Rated, VenueSettings, WebSettings
+from cgos_server.presentation.strengths import StrengthsOf
+from cgos_server.presentation.words import likelihood
+from cgos_server.service.ratings.expectation import chances
+from cgos_server.storage.reading.game_answers import GamesAsked
+from cgos_server.storage.reading.history import History
 from cgos_server.web.pages.bot import endings
-from cgos_server.web.settings import Rated, VenueSettings, WebSettings
-from cgos_server.web.strengths import StrengthsOf
-from cgos_server.web.words import likelihood
 
 SETTINGS = WebSettings(venues={VENUE: VenueSettings(6809, Rated(("bayes", "cgos-elo")))})
 PAIR = f"/venue/{VENUE}/pair?a=Fox&b=Cat"

@@ -18,11 +18,11 @@ from web.api.test_every_operation import ASKED, SETTINGS
 
 from cgos_protocol.api.route import PREFIX
 from cgos_protocol.facts import GameStarted, MovePlayed
-from cgos_server.storage.history import History
+from cgos_server.presentation.settings import VenueSettings, WebSettings
+from cgos_server.storage.reading.history import History
 from cgos_server.web.application import Application, addresses, create_app
 from cgos_server.web.live.framing import Form
 from cgos_server.web.live.streams import Streams
-from cgos_server.web.settings import VenueSettings, WebSettings
 
 DELAY_S = 150
 BEGAN_MS = NOW - 180_000

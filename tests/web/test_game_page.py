@@ -16,14 +16,14 @@ from support.web.past import NOW, RUNNING, Builder, write
 
 from cgos_protocol.api.live import Analysis
 from cgos_protocol.games.base import Color
+from cgos_server.presentation import game_lines
+from cgos_server.presentation.settings import Rated, VenueSettings, WebSettings
+from cgos_server.presentation.stored_game import StoredGame
 from cgos_server.storage import schema
-from cgos_server.storage.history import History
-from cgos_server.storage.records import AnalysisAdded
-from cgos_server.web import game_lines
+from cgos_server.storage.reading.history import History
+from cgos_server.storage.writing.records import AnalysisAdded
 from cgos_server.web.application import create_app
 from cgos_server.web.pages.game import SAID_AT_ONCE
-from cgos_server.web.settings import Rated, VenueSettings, WebSettings
-from cgos_server.web.stored_game import StoredGame
 
 EVIL = '</pre><script>alert(1)</script>"onload="x'
 DELAY_S = 150.0

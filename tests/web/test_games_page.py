@@ -10,9 +10,9 @@ from support.web.past import BOTS, FRESH, NOW
 from web.test_pages import Page, get, web  # noqa: F401
 
 from cgos_protocol.api.games import Game
-from cgos_server.storage.game_answers import GamesAsked
-from cgos_server.storage.history import History
-from cgos_server.web.words import day
+from cgos_server.presentation.words import day
+from cgos_server.storage.reading.game_answers import GamesAsked
+from cgos_server.storage.reading.history import History
 
 
 def numbers(page: Page) -> list[int]:

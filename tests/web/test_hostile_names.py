@@ -12,8 +12,8 @@ import pytest
 from support.storage.rated_past import VENUE, alter
 from web.test_pages import Page, assert_harmless, client
 
-from cgos_server.storage.history import History
-from cgos_server.web.settings import Rated, VenueSettings, WebSettings
+from cgos_server.presentation.settings import Rated, VenueSettings, WebSettings
+from cgos_server.storage.reading.history import History
 
 EVIL = "\"><script>alert(1)</script>'{{7*7}}&amp;"
 CODED = quote(EVIL, safe="")

@@ -15,11 +15,11 @@ import pytest
 from support.web.past import BOTS, ENDED, FRESH, NOW, OPENING, RUNNING
 
 from cgos_protocol.verdict import Reason
-from cgos_server.storage.game_answers import GamesAsked
-from cgos_server.storage.history import History
+from cgos_server.presentation.settings import VenueSettings, WebSettings
+from cgos_server.storage.reading.game_answers import GamesAsked
+from cgos_server.storage.reading.history import History
 from cgos_server.web.application import STATIC, create_app
-from cgos_server.web.pages.asked import PAGE_SIZE
-from cgos_server.web.settings import VenueSettings, WebSettings
+from cgos_server.web.pages.requests import PAGE_SIZE
 
 SETTINGS = WebSettings(
     server_name="Riverside <Go> & Co",

@@ -18,14 +18,14 @@ import httpx2
 import pytest
 
 from cgos_protocol.facts import BotArrived, BotLeft
+from cgos_server.live.bus import Bus
+from cgos_server.live.processes.fact_pipe import FactPipe
+from cgos_server.live.processes.web_process import WebProcess
 from cgos_server.net.loop import LoopTime, PollClock
-from cgos_server.runtime.bus import Bus
-from cgos_server.runtime.fact_pipe import FactPipe
-from cgos_server.runtime.web_process import WebProcess
+from cgos_server.presentation.settings import VenueSettings, WebSettings
 from cgos_server.storage.copying import copy
 from cgos_server.storage.location import PostgresUrl
 from cgos_server.web.command_line import command, database_of, environment
-from cgos_server.web.settings import VenueSettings, WebSettings
 
 SETTINGS = WebSettings(server_name="Riverside", venues={"9x9": VenueSettings(6809)})
 

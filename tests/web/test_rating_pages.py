@@ -13,12 +13,12 @@ from support.storage.rated_past import NAMES, VENUE, VOIDED, alter
 from web.test_pages import Page, assert_harmless, client, get
 
 from cgos_server.core.rating.registry import rating_system
-from cgos_server.storage.game_answers import GamesAsked
-from cgos_server.storage.history import History
+from cgos_server.presentation.settings import Rated, VenueSettings, WebSettings
+from cgos_server.presentation.strengths import FRESH_S, StrengthsOf
+from cgos_server.presentation.words import likelihood
+from cgos_server.storage.reading.game_answers import GamesAsked
+from cgos_server.storage.reading.history import History
 from cgos_server.web.pages.bot import CHANGES
-from cgos_server.web.settings import Rated, VenueSettings, WebSettings
-from cgos_server.web.strengths import FRESH_S, StrengthsOf
-from cgos_server.web.words import likelihood
 
 SETTINGS = WebSettings(server_name="Riverside", venues={VENUE: VenueSettings(6809, Rated(("bayes", "cgos-elo")))})
 ODDS = f"/venue/{VENUE}/odds"

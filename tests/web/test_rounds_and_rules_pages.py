@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import httpx2
 import pytest
-from service.test_pairing_explained import NAMES, an_act, paired
+from service.pairing.test_explained import NAMES, an_act, paired
 from support.web.past import BOTS, ENDED, OPENING  # noqa: F401
 from web.test_pages import client, get, web  # noqa: F401
 
 from cgos_protocol.clock import TimeControl, TimeSystem
 from cgos_protocol.games.base import Ko, Ruleset
 from cgos_server.core.venue import Policy
-from cgos_server.service.pairing_explained import PARTNERS, Explained, explain
-from cgos_server.storage.history import History
-from cgos_server.web.explaining import Explaining
+from cgos_server.presentation.explaining import Explaining
+from cgos_server.presentation.rules import clock_in_words, pairing_options, provisional_rule, sections
+from cgos_server.presentation.settings import Rated, VenueSettings, WebSettings
+from cgos_server.presentation.words import count, duration
+from cgos_server.service.pairing.explained import PARTNERS, Explained, explain
+from cgos_server.storage.reading.history import History
 from cgos_server.web.pages import rounds
 from cgos_server.web.pages.rounds import ROUNDS
-from cgos_server.web.rules_in_words import clock_in_words, pairing_options, provisional_rule, sections
-from cgos_server.web.settings import Rated, VenueSettings, WebSettings
-from cgos_server.web.words import count, duration
 
 SECOND = 1_000_000
 CANDIDATES = 40

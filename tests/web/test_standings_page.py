@@ -16,10 +16,10 @@ from support.storage.rated_past import NAMES, T0, VENUE, alter
 from web.test_pages import Page, client, get
 
 from cgos_server.cli.main import main
-from cgos_server.service.listed import Placed
-from cgos_server.storage.history import History
+from cgos_server.presentation.settings import Rated, VenueSettings, WebSettings
+from cgos_server.service.ratings.listed import Placed
+from cgos_server.storage.reading.history import History
 from cgos_server.web.pages import venue as module
-from cgos_server.web.settings import Rated, VenueSettings, WebSettings
 
 SETTINGS = WebSettings(venues={VENUE: VenueSettings(6809, Rated(("bayes", "cgos-elo")))})
 STANDINGS = f"/venue/{VENUE}"

@@ -14,10 +14,10 @@ from starlette.exceptions import HTTPException
 from support.web.past import NOW
 
 from cgos_server.net import control_socket
-from cgos_server.storage.history import History
+from cgos_server.presentation.settings import VenueSettings, WebSettings
+from cgos_server.storage.reading.history import History
 from cgos_server.web.application import STATIC, create_app
-from cgos_server.web.embeds import WAITING, Pictures
-from cgos_server.web.settings import VenueSettings, WebSettings
+from cgos_server.web.pages.embeds import WAITING, Pictures
 
 SETTINGS: dict[str, Any] = {"venues": {"9x9": VenueSettings(6809)}}
 HOSTS = (

@@ -19,7 +19,7 @@ from cgos_protocol.plugins import Group, installed
 from cgos_protocol.randomness import Rng
 from cgos_server.core.pairing.base import Act, Matchmaker, MatchmakerDeclaration, Pairing
 from cgos_server.core.pairing.constraints import Constraints
-from cgos_server.core.pairing.settings import SHARED, shared
+from cgos_server.core.pairing.shared_options import SHARED, shared
 
 _HOME = "cgos_server.core.pairing."
 

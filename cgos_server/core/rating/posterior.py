@@ -43,7 +43,7 @@ def _bayes(initial: float, **options: Any) -> RatingSystem:
 
 
 def _whole_history(initial: float, **options: Any) -> RatingSystem:
-    from cgos_server.core.rating.whole_history import WholeHistory
+    from cgos_server.core.rating.whole_history.system import WholeHistory
 
     return WholeHistory(initial, **options)
 

@@ -14,9 +14,9 @@ from cgos_protocol.names import fold, name_fault
 from cgos_server.service.commands.context import CommandContext
 from cgos_server.service.commands.declaration import Command, Right
 from cgos_server.service.commands.fields import AccountName, AccountSecret, Field
+from cgos_server.service.commands.reasons import reason_for
 from cgos_server.service.commands.surfaces import ApiRoute, CommandLine, PageForm
-from cgos_server.service.reasons import reason_for
-from cgos_server.storage.records import OwnerAdded, OwnerChanged
+from cgos_server.storage.writing.records import OwnerAdded, OwnerChanged
 
 RIGHTS: Final = ("admin",)
 """What an account may be given."""

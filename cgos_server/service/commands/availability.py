@@ -21,11 +21,11 @@ from cgos_protocol.session import Limits
 from cgos_server.service.commands.context import CommandContext
 from cgos_server.service.commands.declaration import Command, Right
 from cgos_server.service.commands.fields import BotName, Field
+from cgos_server.service.commands.reasons import reason_for
 from cgos_server.service.commands.surfaces import ApiRoute, CommandLine, OperatorLine, PageForm
 from cgos_server.service.control import VersionNow
-from cgos_server.service.reasons import reason_for
 from cgos_server.storage.reading.stored import BotLogin
-from cgos_server.storage.records import BotWishes
+from cgos_server.storage.writing.records import BotWishes
 
 MOST_AVOIDED: Final = 200
 """Versions that a bot's owner may name as not to be met, as many as the bot itself may name."""

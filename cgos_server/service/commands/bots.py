@@ -11,13 +11,13 @@ from typing import Annotated, Final
 from cgos_protocol.api import people as api
 from cgos_protocol.api.people import Done
 from cgos_protocol.errors import Code, Conflict, Invalid, NotFound
-from cgos_server.service.accounts import until_words
 from cgos_server.service.commands.context import CommandContext
 from cgos_server.service.commands.declaration import Command, Right
 from cgos_server.service.commands.fields import BotName, BotSecret, Field, Until
+from cgos_server.service.commands.reasons import reason_for
 from cgos_server.service.commands.surfaces import ApiRoute, CommandLine, PageForm
-from cgos_server.service.reasons import reason_for
-from cgos_server.storage.records import BotPassword, BotState, Record, SetbackNow
+from cgos_server.service.people.accounts import until_words
+from cgos_server.storage.writing.records import BotPassword, BotState, Record, SetbackNow
 
 LAST_MOMENT: Final = 253_402_300_799_000
 """The last moment that can be told people, in the year 9999 (Unix milliseconds)."""

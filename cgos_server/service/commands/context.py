@@ -12,16 +12,16 @@ from typing import Final, NamedTuple, Protocol
 
 from cgos_protocol.errors import Code, NotFound, Unauthenticated
 from cgos_protocol.names import fold
-from cgos_server.service.accounts import Accounts
-from cgos_server.service.audit import audit
+from cgos_server.service.commands.audit import audit
 from cgos_server.service.control import Control
 from cgos_server.service.ids import Ids
-from cgos_server.service.sessions import Sessions
-from cgos_server.service.venue_ledgers import VenueLedgers
-from cgos_server.storage.people_answers import WebhookRow
+from cgos_server.service.people.accounts import Accounts
+from cgos_server.service.people.sessions import Sessions
+from cgos_server.service.ratings.venue_ledgers import VenueLedgers
+from cgos_server.storage.reading.people_answers import WebhookRow
 from cgos_server.storage.reading.stored import Access, BotLogin, Owner, Person
-from cgos_server.storage.records import Record
 from cgos_server.storage.store import Store
+from cgos_server.storage.writing.records import Record
 
 LAST_NUMBER: Final = 2**63 - 1
 """The largest number that a database holds."""

@@ -1,6 +1,6 @@
 """What a command is: its fields, who may have it done, whose thing it concerns, its surfaces, and what it does.
 
-Everything else derives from the declaration: rights (:mod:`cgos_server.service.authority`), turns and the audit
+Everything else derives from the declaration: rights (:mod:`cgos_server.service.people.authority`), turns and the audit
 (:mod:`cgos_server.service.admin`), command line, API and forms. Must not know: single commands.
 """
 

@@ -15,11 +15,11 @@ from cgos_server.service.commands.context import CommandContext
 from cgos_server.service.commands.declaration import Command, Right
 from cgos_server.service.commands.fields import BotName, Field
 from cgos_server.service.commands.surfaces import ApiRoute, CommandLine, PageForm
-from cgos_server.service.families import Families
-from cgos_server.service.ratings import VenueRatings
+from cgos_server.service.ratings.families import Families
+from cgos_server.service.ratings.venue_ratings import VenueRatings
 from cgos_server.storage.reading.stored import BotLogin
-from cgos_server.storage.records import BotFamily, Record
 from cgos_server.storage.store import Store
+from cgos_server.storage.writing.records import BotFamily, Record
 
 _CHUNK: Final = 5_000
 """Entries of a ledger that are read at once."""

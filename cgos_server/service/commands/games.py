@@ -18,9 +18,9 @@ from cgos_protocol.lines import admin as cgos_admin
 from cgos_server.service.commands.context import LAST_NUMBER, CommandContext
 from cgos_server.service.commands.declaration import Command, Right
 from cgos_server.service.commands.fields import Field, GameNumber, VenueName
+from cgos_server.service.commands.reasons import one_line
 from cgos_server.service.commands.surfaces import ApiRoute, CommandLine, OperatorLine, PageForm
 from cgos_server.service.control import ArrangedGame
-from cgos_server.service.reasons import one_line
 
 Seconds = Annotated[int, Meta(ge=0, le=1_000_000)]
 

@@ -16,9 +16,9 @@ from cgos_server.service.commands.context import CommandContext
 from cgos_server.service.commands.declaration import Command, Right
 from cgos_server.service.commands.fields import BotName, Field, Source
 from cgos_server.service.commands.surfaces import ApiRoute, CommandLine, PageForm
-from cgos_server.service.passwords import digest, looks_like_token
+from cgos_server.service.people.passwords import digest, looks_like_token
 from cgos_server.storage.reading.stored import BotLogin, Person
-from cgos_server.storage.records import BotOwner, BotWishes, Record, WebhookStopped
+from cgos_server.storage.writing.records import BotOwner, BotWishes, Record, WebhookStopped
 
 
 class BotClaim(Command[Done], frozen=True, kw_only=True, tag="bot claim"):

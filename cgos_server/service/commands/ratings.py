@@ -17,11 +17,11 @@ from cgos_protocol.terms import decode_terms
 from cgos_server.service.commands.context import LAST_NUMBER, CommandContext
 from cgos_server.service.commands.declaration import Command, Right
 from cgos_server.service.commands.fields import Field, GameNumber, VenueName, VersionName
+from cgos_server.service.commands.reasons import REASON_MAX
 from cgos_server.service.commands.surfaces import ApiRoute, CommandLine, PageForm
-from cgos_server.service.ratings import VenueRatings
-from cgos_server.service.reasons import REASON_MAX
+from cgos_server.service.ratings.venue_ratings import VenueRatings
 from cgos_server.storage.reading.stored import Counted, FirstRepeat, StoredGame
-from cgos_server.storage.records import CorrectionAdded, Record
+from cgos_server.storage.writing.records import CorrectionAdded, Record
 
 WIDEST_RATING: Final = 10_000.0
 WIDEST_SD: Final = 500.0
@@ -34,7 +34,7 @@ _COUNTS: Final = {None: "nothing", 0: "a win for White", 1: "a draw", 2: "a win 
 
 
 class _Ruling(NamedTuple):
-    """What a game is to count as; fields as in :class:`cgos_server.storage.records.CorrectionAdded`."""
+    """What a game is to count as; fields as in :class:`cgos_server.storage.writing.records.CorrectionAdded`."""
 
     result: str
     score2: int | None

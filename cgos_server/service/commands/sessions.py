@@ -20,10 +20,10 @@ from cgos_server.core.addresses import party
 from cgos_server.service.commands.context import CommandContext
 from cgos_server.service.commands.declaration import Command, Right
 from cgos_server.service.commands.fields import SESSION_ONLY, AccountSecret, Field, Source, VisitorAddress
+from cgos_server.service.commands.reasons import shown_address
 from cgos_server.service.commands.surfaces import ApiRoute, PageForm
-from cgos_server.service.reasons import shown_address
 from cgos_server.storage.reading.stored import Owner
-from cgos_server.storage.records import AccessRevoked, OwnerAdded, OwnerChanged, Record
+from cgos_server.storage.writing.records import AccessRevoked, OwnerAdded, OwnerChanged, Record
 
 log = structlog.get_logger(__name__)
 

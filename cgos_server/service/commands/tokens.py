@@ -15,11 +15,11 @@ from cgos_protocol.errors import Code, Conflict, Forbidden, Invalid, NotFound
 from cgos_server.service.commands.context import CommandContext
 from cgos_server.service.commands.declaration import Command, Right
 from cgos_server.service.commands.fields import SESSION_ONLY, BotName, Field
+from cgos_server.service.commands.reasons import shown_label
 from cgos_server.service.commands.surfaces import ApiRoute, CommandLine, PageForm
-from cgos_server.service.passwords import ACCESS_PREFIX, digest, new_token
-from cgos_server.service.reasons import shown_label
-from cgos_server.service.sessions import DAY_MS
-from cgos_server.storage.records import AccessAdded, AccessRevoked, TokenAdded, TokenRevoked
+from cgos_server.service.people.passwords import ACCESS_PREFIX, digest, new_token
+from cgos_server.service.people.sessions import DAY_MS
+from cgos_server.storage.writing.records import AccessAdded, AccessRevoked, TokenAdded, TokenRevoked
 
 SCOPES: Final[tuple[str, ...]] = get_args(api.Scope)
 """What a token of the API may be made for: one's own bots, or what an operator may do."""

@@ -15,11 +15,11 @@ from cgos_protocol.errors import Code, Conflict, Invalid, NotFound
 from cgos_server.service.commands.context import CommandContext
 from cgos_server.service.commands.declaration import Command, Right
 from cgos_server.service.commands.fields import Field
+from cgos_server.service.commands.reasons import one_line
 from cgos_server.service.commands.surfaces import ApiRoute, CommandLine, PageForm
-from cgos_server.service.passwords import SIGNING_PREFIX, new_token
-from cgos_server.service.reasons import one_line
-from cgos_server.service.webhook_urls import target
-from cgos_server.storage.records import WebhookAdded, WebhookStopped
+from cgos_server.service.people.passwords import SIGNING_PREFIX, new_token
+from cgos_server.service.people.webhook_urls import target
+from cgos_server.storage.writing.records import WebhookAdded, WebhookStopped
 
 EVENTS: Final[tuple[str, ...]] = get_args(api.Event)
 """What a webhook may be told."""

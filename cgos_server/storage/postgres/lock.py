@@ -10,10 +10,10 @@ import time
 from typing import TYPE_CHECKING
 
 from cgos_protocol.errors import DatabaseLocked
-from cgos_server.storage.group_commit import Patience
 from cgos_server.storage.holder import holder_name, in_use
 from cgos_server.storage.location import PostgresUrl
 from cgos_server.storage.postgres.connections import WATCHFUL, Held, OtherLoop, connect, end, try_lock
+from cgos_server.storage.writing.group_commit import Patience
 
 if TYPE_CHECKING:
     import asyncpg

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import BigInteger, Column, Float, Integer, LargeBinary, String
 
-from cgos_server.storage.group_commit import Group
-from cgos_server.storage.statements import KINDS, Effect, How
+from cgos_server.storage.writing.effects import KINDS, Effect, How
+from cgos_server.storage.writing.group_commit import Group
 
 _TYPES: tuple[tuple[type, str], ...] = (
     (BigInteger, "int8"),

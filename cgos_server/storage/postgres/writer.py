@@ -20,13 +20,13 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from cgos_protocol.errors import CommitFailed, DatabaseLocked, StoreError
-from cgos_server.storage.group_commit import CommitListener, Group, GroupCommit, Patience, explain
 from cgos_server.storage.holder import holder_name
 from cgos_server.storage.location import PostgresUrl
 from cgos_server.storage.lock import DatabaseLock
 from cgos_server.storage.postgres.connections import connect_for_writing, driver, end, try_lock
 from cgos_server.storage.postgres.lock import refusal
 from cgos_server.storage.postgres.statements import Plan, plan
+from cgos_server.storage.writing.group_commit import CommitListener, Group, GroupCommit, Patience, explain
 
 if TYPE_CHECKING:
     import asyncpg

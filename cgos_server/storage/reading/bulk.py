@@ -15,9 +15,9 @@ from cgos_protocol.api.bulk import ExportedChange, ExportedRefit, RefitMove
 from cgos_protocol.api.figures import LedgerEntry
 from cgos_protocol.api.games import Game
 from cgos_server.storage import tables
-from cgos_server.storage.answers import GameChange, GameDetail
-from cgos_server.storage.game_answers import GamesAsked
+from cgos_server.storage.reading.answers import GameChange, GameDetail
 from cgos_server.storage.reading.bots import Bots
+from cgos_server.storage.reading.game_answers import GamesAsked
 from cgos_server.storage.reading.games import Games
 from cgos_server.storage.reading.ledger import Ledger, changes_of_games, entry_of_change, last_entry
 from cgos_server.storage.reading.refits import Refits

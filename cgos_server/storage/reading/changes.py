@@ -28,8 +28,8 @@ from sqlalchemy import (
 )
 
 from cgos_server.storage import tables
-from cgos_server.storage.answers import RatingPoint, VersionGame
-from cgos_server.storage.game_answers import BandPoint
+from cgos_server.storage.reading.answers import RatingPoint, VersionGame
+from cgos_server.storage.reading.game_answers import BandPoint
 from cgos_server.storage.reading.ledger import entry_of_change, is_game
 from cgos_server.storage.reading.refits import refit_of_point
 from cgos_server.storage.reading.source import (

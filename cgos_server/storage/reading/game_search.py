@@ -21,7 +21,7 @@ from sqlalchemy import Column, ColumnElement, Select, and_, false, or_, select, 
 from cgos_protocol.api.games import Game
 from cgos_protocol.verdict import Reason, Verdict
 from cgos_server.storage import tables
-from cgos_server.storage.game_answers import GamesAsked, GamesFound
+from cgos_server.storage.reading.game_answers import GamesAsked, GamesFound
 from cgos_server.storage.reading.game_rows import VOIDS, games_by_id, version_ids
 from cgos_server.storage.reading.source import Read, number, portions, venue_id, version_id
 

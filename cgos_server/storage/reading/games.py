@@ -33,9 +33,9 @@ from cgos_protocol.api.games import Game
 from cgos_protocol.clock import ClockState
 from cgos_protocol.errors import Code, NotFound
 from cgos_server.storage import tables
-from cgos_server.storage.answers import GameDetail, MoveRow
-from cgos_server.storage.game_answers import GamesAsked, GamesFound, GameTerms
 from cgos_server.storage.reading import game_search
+from cgos_server.storage.reading.answers import GameDetail, MoveRow
+from cgos_server.storage.reading.game_answers import GamesAsked, GamesFound, GameTerms
 from cgos_server.storage.reading.game_rows import SIDES, game_rows, games_by_id, moves_said
 from cgos_server.storage.reading.ledger import changes_of_games, corrections_of_games, repeated_by
 from cgos_server.storage.reading.pairings import pairing_of

@@ -28,7 +28,7 @@ from sqlalchemy import (
 from cgos_protocol.api.figures import LedgerEntry
 from cgos_server.core.rating.base import Entry, Kind
 from cgos_server.storage import tables
-from cgos_server.storage.answers import CorrectionRow, GameChange, PublishedChange
+from cgos_server.storage.reading.answers import CorrectionRow, GameChange, PublishedChange
 from cgos_server.storage.reading.game_rows import SIDES
 from cgos_server.storage.reading.source import Read, Subject, VenueKey, bounded, limited, number, value, venue_id
 from cgos_server.storage.reading.stored import Counted, FirstRepeat

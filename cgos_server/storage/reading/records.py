@@ -15,7 +15,7 @@ from sqlalchemy import BindParameter, Column, Select, bindparam, func, select
 from cgos_protocol.api.figures import Ending
 from cgos_protocol.verdict import Reason, Verdict
 from cgos_server.storage import tables
-from cgos_server.storage.game_answers import OpponentRow, PairRecord
+from cgos_server.storage.reading.game_answers import OpponentRow, PairRecord
 from cgos_server.storage.reading.game_rows import VOIDS
 from cgos_server.storage.reading.source import (
     Read,

@@ -12,7 +12,7 @@ from typing import Final
 from sqlalchemy import BigInteger, and_, bindparam, select
 
 from cgos_server.storage import tables
-from cgos_server.storage.answers import PublishedPoint, PublishedRefit, RefitRow, SavedState
+from cgos_server.storage.reading.answers import PublishedPoint, PublishedRefit, RefitRow, SavedState
 from cgos_server.storage.reading.source import Subject, VenueKey, bounded, decoded, limited, number, value, venue_id
 from cgos_server.storage.reading.stored import StoredRefit
 

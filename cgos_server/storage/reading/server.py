@@ -13,7 +13,7 @@ from sqlalchemy import ColumnElement, func, or_, select
 
 from cgos_protocol.api.people import AuditEntry
 from cgos_server.storage import tables
-from cgos_server.storage.answers import Counts, VenueRow
+from cgos_server.storage.reading.answers import Counts, VenueRow
 from cgos_server.storage.reading.source import Read, Subject, decoded, number, value
 from cgos_server.storage.reading.stored import NextIds
 

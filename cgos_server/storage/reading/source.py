@@ -20,9 +20,9 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from cgos_protocol.errors import Code, NotFound, Refused, StoreError
 from cgos_server.storage import tables
-from cgos_server.storage.group_commit import Patience
 from cgos_server.storage.location import Location
-from cgos_server.storage.sqlite_reading import SqliteReaders
+from cgos_server.storage.sqlite.readers import SqliteReaders
+from cgos_server.storage.writing.group_commit import Patience
 
 _versions = tables.versions
 _VERSION_IDS: Final = select(_versions.c.id, _versions.c.wire_name)

@@ -49,7 +49,7 @@ class BotOwned(NamedTuple):
 
 class StoredVersion(NamedTuple):
     """A version of a bot as it last described itself; fields as in
-    :class:`cgos_server.storage.records.VersionAdded`."""
+    :class:`cgos_server.storage.writing.records.VersionAdded`."""
 
     id: int
     wire_name: str
@@ -94,7 +94,7 @@ class Person(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Access(NamedTuple):
-    """Something that lets a person in; fields as in :class:`cgos_server.storage.records.AccessAdded`."""
+    """Something that lets a person in; fields as in :class:`cgos_server.storage.writing.records.AccessAdded`."""
 
     id: int
     owner_id: int
@@ -155,7 +155,7 @@ class Meeting(NamedTuple):
 
 
 class StoredSetback(NamedTuple):
-    """A version that spoilt its latest games; fields as in :class:`cgos_server.storage.records.SetbackNow`."""
+    """A version that spoilt its latest games; fields as in :class:`cgos_server.storage.writing.records.SetbackNow`."""
 
     version_id: int
     spoilt: int
@@ -179,7 +179,7 @@ class Half(NamedTuple):
 
 
 class StoredRefit(NamedTuple):
-    """A recorded refit; fields as in :class:`cgos_server.storage.records.RefitAdded`."""
+    """A recorded refit; fields as in :class:`cgos_server.storage.writing.records.RefitAdded`."""
 
     number: int
     included: int
@@ -191,7 +191,7 @@ class StoredRefit(NamedTuple):
 
 
 class Shown(NamedTuple):
-    """What is stored of a version's rating now; fields as in :class:`cgos_server.storage.records.RatingNow`."""
+    """What is stored of a version's rating now; fields as in :class:`cgos_server.storage.writing.records.RatingNow`."""
 
     mean: float
     spread: float

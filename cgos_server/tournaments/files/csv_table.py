@@ -49,10 +49,10 @@ from msgspec.structs import replace
 
 from cgos_protocol.errors import Code
 from cgos_protocol.lines.misread import CONTROL, Misread, text_of
-from cgos_server.core.tournaments.base import WIN, Bye, Entrant, Event, Game, Pair, Round, pair_of
-from cgos_server.core.tournaments.checking import MOST_RATING, MOST_START
-from cgos_server.core.tournaments.ledger import ledger
+from cgos_server.tournaments.base import WIN, Bye, Entrant, Event, Game, Pair, Round, pair_of
+from cgos_server.tournaments.checking import MOST_RATING, MOST_START
 from cgos_server.tournaments.files.halves import POINTS, Half, game_of, requests_in
+from cgos_server.tournaments.ledger import ledger
 
 FIELDS: Final = ("id", "name", "rating", "grade", "country", "club", "start", "status", "forbidden", "points", "place")
 DELIMITERS: Final = (",", ";", "\t")

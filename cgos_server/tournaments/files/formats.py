@@ -20,9 +20,9 @@ from msgspec.structs import replace
 
 from cgos_protocol.errors import Code, Invalid, Refused
 from cgos_protocol.lines.misread import Misread
-from cgos_server.core.tournaments import tournament
-from cgos_server.core.tournaments.base import Event
-from cgos_server.core.tournaments.checking import checked
+from cgos_server.tournaments import tournament
+from cgos_server.tournaments.base import Event
+from cgos_server.tournaments.checking import checked
 from cgos_server.tournaments.files import csv_table as tournament_csv
 from cgos_server.tournaments.files import h9 as tournament_h9
 from cgos_server.tournaments.files import opengotha as tournament_opengotha

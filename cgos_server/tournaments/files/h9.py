@@ -28,11 +28,11 @@ from msgspec.structs import replace
 
 from cgos_protocol.errors import Code, Invalid, Refused
 from cgos_protocol.lines.misread import CONTROL, Misread, one_line, text_of
-from cgos_server.core.tournaments.base import DRAW, Bye, Entrant, Event, Game, Round, Standings, pair_of
-from cgos_server.core.tournaments.grades import GRADES, grade_index
-from cgos_server.core.tournaments.ledger import ledger
-from cgos_server.core.tournaments.mms import mms
+from cgos_server.tournaments.base import DRAW, Bye, Entrant, Event, Game, Round, Standings, pair_of
 from cgos_server.tournaments.files.halves import POINTS, Half, game_of, requests_in, sign_of
+from cgos_server.tournaments.ledger import ledger
+from cgos_server.tournaments.standings.grades import GRADES, grade_index
+from cgos_server.tournaments.standings.mms import mms
 
 NAME_WIDTH: Final = 30
 MOST_PLAYERS: Final = 9999

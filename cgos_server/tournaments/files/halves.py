@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from cgos_protocol.errors import Code, Invalid
-from cgos_server.core.tournaments.base import DRAW, LOSS, NO_CONTEST, VOID, WIN, Game, Request, Result, Round
+from cgos_server.tournaments.base import DRAW, LOSS, NO_CONTEST, VOID, WIN, Game, Request, Result, Round
 
 POINTS: Final[Mapping[str, int]] = MappingProxyType({"+": WIN, "=": DRAW, "-": LOSS})
 """Half points by sign."""

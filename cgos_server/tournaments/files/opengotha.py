@@ -9,7 +9,7 @@
                                       ``gen...2ValueBye`` says, and where sums of both are rounded down
                                       (``genRoundDownNBWMMS``), the bye that completes a point gives all of it
 ``PlacementCriterion``                the order of standings, in the words of
-                                      :data:`cgos_server.core.tournaments.gotha_sums.GOTHA_SUMS`
+                                      :data:`cgos_server.tournaments.standings.gotha_sums.GOTHA_SUMS`
 ``genCountNotPlayedGamesAsHalfPoint`` those words with ``-half``
 ``hd...``, ``pai...``                 options of the system ``weighted``, as far as it has them
 ====================================  ==================================================================================
@@ -32,7 +32,7 @@ from msgspec.structs import replace
 
 from cgos_protocol.errors import Refused
 from cgos_protocol.lines.misread import one_line
-from cgos_server.core.tournaments.base import (
+from cgos_server.tournaments.base import (
     BLACK_WINS,
     DRAWN,
     LOSS,
@@ -47,10 +47,10 @@ from cgos_server.core.tournaments.base import (
     Result,
     Round,
 )
-from cgos_server.core.tournaments.gotha_sums import GOTHA_SUMS
-from cgos_server.core.tournaments.grades import grade_index
 from cgos_server.tournaments.files.halves import requests_in
 from cgos_server.tournaments.files.opengotha_xml import Element, elements
+from cgos_server.tournaments.standings.gotha_sums import GOTHA_SUMS
+from cgos_server.tournaments.standings.grades import grade_index
 
 SYSTEM: Final = "weighted"
 MOST_ROUNDS: Final = 20

@@ -13,10 +13,10 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from cgos_protocol.errors import Code, Invalid
-from cgos_server.core.tournaments.base import Event, Game
-from cgos_server.core.tournaments.ledger import ledger
+from cgos_server.tournaments.base import Event, Game
 from cgos_server.tournaments.files.csv_table import FIELDS, ID_MAX, ROUND_MAX, Table, to_event
 from cgos_server.tournaments.files.halves import sign_of
+from cgos_server.tournaments.ledger import ledger
 
 _DERIVED: Final = ("points", "place")
 _ALWAYS: Final = ("id", "name", "rating", "points", "place")

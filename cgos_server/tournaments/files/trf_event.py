@@ -30,12 +30,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from cgos_protocol.lines.misread import CONTROL, Misread
-from cgos_server.core.tournaments.base import NO_CONTEST, VOID, Bye, Entrant, Event, Game, Request, Result, Round
-from cgos_server.core.tournaments.checking import numbered
-from cgos_server.core.tournaments.registry import words
+from cgos_server.tournaments.base import NO_CONTEST, VOID, Bye, Entrant, Event, Game, Request, Result, Round
+from cgos_server.tournaments.checking import numbered
 from cgos_server.tournaments.files.halves import requests_in
 from cgos_server.tournaments.files.trf import ROUND_MAX, Cell, Document, Player, fault
 from cgos_server.tournaments.files.trf_records import STANDARD_POINTS, ExtraEntrant, ExtraGame, Records, records
+from cgos_server.tournaments.registry import words
 
 DEFAULT_SYSTEM: Final = "dutch"
 NAME_WIDTH: Final = 33

@@ -21,8 +21,7 @@ import msgspec
 
 from cgos_protocol.errors import Code, Invalid
 from cgos_protocol.lines.misread import one_line
-from cgos_server.core.tournaments.base import WIN, Bye, Entrant, Event, Game, How, Result
-from cgos_server.core.tournaments.ledger import counting, ledger
+from cgos_server.tournaments.base import WIN, Bye, Entrant, Event, Game, How, Result
 from cgos_server.tournaments.files import trf
 from cgos_server.tournaments.files.trf import CELL, FIRST_CELL, ID_MAX, POINTS_MAX, ROUND_MAX, Document, Line, Player
 from cgos_server.tournaments.files.trf_event import (
@@ -40,6 +39,7 @@ from cgos_server.tournaments.files.trf_records import (
     Records,
     records,
 )
+from cgos_server.tournaments.ledger import counting, ledger
 
 Grid = dict[int, list[str]]
 """Cells of ten columns by id and round; blank: absent."""

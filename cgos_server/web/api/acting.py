@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from cgos_server.service.authority import Sight, may_see
 from cgos_server.service.commands.declaration import Command, Right
 from cgos_server.service.commands.fields import Source, parameters
 from cgos_server.service.commands.surfaces import ApiRoute
-from cgos_server.service.passwords import digest, lets_people_in
+from cgos_server.service.people.authority import Sight, may_see
+from cgos_server.service.people.passwords import digest, lets_people_in
 from cgos_server.storage.reading.stored import Person
 from cgos_server.web.api.framework import Asked, Handler
 from cgos_server.web.api.operations import in_path
@@ -21,7 +21,7 @@ from cgos_server.web.site import Site
 
 
 async def person_of(site: Site, asked: Asked, sight: Sight, owner: int | None = None) -> Person:
-    """Whoever asks, if it may see this: see :func:`cgos_server.service.authority.may_see`."""
+    """Whoever asks, if it may see this: see :func:`cgos_server.service.people.authority.may_see`."""
     person = None
     if lets_people_in(asked.credential):
         person = await site.history.people.person(digest(asked.credential), site.now_ms())

@@ -9,10 +9,10 @@ from functools import partial
 
 from starlette.routing import BaseRoute
 
-from cgos_protocol.api import openapi
-from cgos_server.web.api import admin, own, readers, writing
+from cgos_server.web.api import admin, openapi, own, writing
 from cgos_server.web.api.framework import Handler, api_routes
 from cgos_server.web.api.operations import ROUTES
+from cgos_server.web.api.reading import handlers as readers
 from cgos_server.web.site import Site
 
 

@@ -6,8 +6,8 @@ Must not know: who may read what, what commands change.
 from __future__ import annotations
 
 from cgos_protocol.api import people
-from cgos_server.service.authority import Sight
 from cgos_server.service.control import ArrangedGame, ServerStatus
+from cgos_server.service.people.authority import Sight
 from cgos_server.web.api.acting import person_of
 from cgos_server.web.api.framework import Asked, Handler
 from cgos_server.web.site import Site

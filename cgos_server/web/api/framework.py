@@ -22,8 +22,8 @@ from starlette.types import Receive, Scope, Send
 
 from cgos_protocol.api.route import JSON, PREFIX, Limit, Needs, Operation
 from cgos_protocol.errors import CgosError, Code, NotFound, OurFault, Unauthenticated
-from cgos_server.web.api.reading_in import Value, body_of, path_of, query_of
-from cgos_server.web.problems import HttpRefused, answered, failed, our_fault
+from cgos_server.web.api.strictly import Value, body_of, path_of, query_of
+from cgos_server.web.around.problems import HttpRefused, answered, failed, our_fault
 from cgos_server.web.site import Site
 
 CORS: Final = {

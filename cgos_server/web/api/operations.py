@@ -13,14 +13,14 @@ from typing import Any, Final, cast
 import msgspec
 
 from cgos_protocol.api import people
-from cgos_protocol.api.acting import ADMIN, ADMINS_READING, OWN, OWN_BOTS, OWNERS_READING
 from cgos_protocol.api.people import Body
 from cgos_protocol.api.route import Needs, Operation
 from cgos_server.service.commands.declaration import Command, Right
 from cgos_server.service.commands.fields import Parameter, Source, parameters
 from cgos_server.service.commands.registry import on
 from cgos_server.service.commands.surfaces import ApiRoute
-from cgos_server.web.api.readers import READING
+from cgos_server.web.api.own_reading import ADMIN, ADMINS_READING, OWN, OWN_BOTS, OWNERS_READING
+from cgos_server.web.api.reading.handlers import READING
 
 _NEEDS: Final = {
     Right.OPERATOR: Needs.ADMIN,

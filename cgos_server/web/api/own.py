@@ -16,9 +16,9 @@ from cgos_protocol.api import people
 from cgos_protocol.api.people import Access
 from cgos_protocol.api.route import NDJSON
 from cgos_server.observability import transcript_files
-from cgos_server.service.authority import Sight
 from cgos_server.service.commands.tokens import SCOPES
-from cgos_server.service.standing import NOT_HERE, Hold
+from cgos_server.service.holds import NOT_HERE, Hold
+from cgos_server.service.people.authority import Sight
 from cgos_server.web.api.acting import person_of
 from cgos_server.web.api.asked import if_there, like
 from cgos_server.web.api.framework import Asked, Handler

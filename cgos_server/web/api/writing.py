@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from cgos_server.service.authority import Sight
 from cgos_server.service.commands.registry import on
 from cgos_server.service.commands.surfaces import ApiRoute
+from cgos_server.service.people.authority import Sight
 from cgos_server.web.api.acting import performing, person_of
 from cgos_server.web.api.admin import arranged, server_now
 from cgos_server.web.api.framework import Asked, Handler

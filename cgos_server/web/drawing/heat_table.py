@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from markupsafe import Markup, escape
 
-from cgos_server.web.words import shade
+from cgos_server.presentation.words import shade
 
 _CAUTION: Final = 10
 """So many games as expected are added before a score is colored, so that a single game shouts nothing: our choice."""

@@ -11,8 +11,8 @@ from typing import Final, NamedTuple
 from markupsafe import Markup, escape
 
 from cgos_server.core.rating.registry import half_width
-from cgos_server.storage.answers import Standing
-from cgos_server.web import words
+from cgos_server.presentation import words
+from cgos_server.storage.reading.answers import Standing
 
 WIDTH: Final = 200
 _HEIGHT: Final = 12

@@ -13,8 +13,8 @@ from urllib.parse import quote
 from markupsafe import Markup, escape
 
 from cgos_server.core.rating.registry import half_width
-from cgos_server.storage.answers import Standing
-from cgos_server.web import words
+from cgos_server.presentation import words
+from cgos_server.storage.reading.answers import Standing
 from cgos_server.web.drawing.interval_svg import Scale, standing_interval
 
 _ANCHOR: Final = '<abbr title="anchor: its rating is fixed">=</abbr>'

@@ -11,11 +11,11 @@ from typing import Final, NamedTuple
 
 from cgos_protocol import clock
 from cgos_protocol.api.live import LiveEnd, LiveMove, LiveRating
-from cgos_server.storage.answers import GameDetail, MoveRow
-from cgos_server.web import analysis, words
+from cgos_server.presentation import analysis, words
+from cgos_server.presentation.stored_game import StoredGame, clock_of
+from cgos_server.storage.reading.answers import GameDetail, MoveRow
 from cgos_server.web.live.bell import Bell
 from cgos_server.web.live.framing import END, Form, Message, framed, message, portion
-from cgos_server.web.stored_game import StoredGame, clock_of
 
 CHUNKS: Final = 8
 """Portions that are kept for whoever is at the same place; nobody fills the memory by asking from everywhere."""

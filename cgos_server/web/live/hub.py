@@ -20,15 +20,15 @@ from cgos_protocol.api.games import Game
 from cgos_protocol.api.live import LiveGame, VenueGames
 from cgos_protocol.errors import Code, NotFound, OurFault, Refused, StoreError
 from cgos_protocol.facts import AnyFact, GameEnded, GameStarted, MovePlayed
-from cgos_server.storage.answers import GameDetail
-from cgos_server.storage.game_answers import GameTerms
-from cgos_server.storage.history import History
+from cgos_server.presentation.settings import WebSettings
+from cgos_server.presentation.stored_game import StoredGame
+from cgos_server.storage.reading.answers import GameDetail
+from cgos_server.storage.reading.game_answers import GameTerms
+from cgos_server.storage.reading.history import History
 from cgos_server.web.live.bell import Bell, heard
 from cgos_server.web.live.board import Board
 from cgos_server.web.live.framing import Message, message
 from cgos_server.web.live.news import News
-from cgos_server.web.settings import WebSettings
-from cgos_server.web.stored_game import StoredGame
 
 log = structlog.get_logger(__name__)
 

@@ -16,8 +16,8 @@ from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from cgos_protocol.errors import OurFault, Refused, StoreError
-from cgos_server.web.caching import weights
-from cgos_server.web.leaving import while_there
+from cgos_server.web.around.caching import weights
+from cgos_server.web.around.disconnect import while_there
 from cgos_server.web.live.bell import heard
 from cgos_server.web.live.framing import END, Form, framed, heartbeat, opening, remark
 from cgos_server.web.live.hub import Hub

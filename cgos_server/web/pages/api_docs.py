@@ -16,12 +16,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from cgos_protocol.api import openapi
 from cgos_protocol.api.messages import Problem
 from cgos_protocol.api.route import JSON, NDJSON, PREFIX, Limit, Needs, Operation, Param
-from cgos_server.service.sessions import MOST_REGISTRATIONS
+from cgos_server.service.people.sessions import MOST_REGISTRATIONS
+from cgos_server.web.api import openapi
 from cgos_server.web.api.operations import ROUTES
-from cgos_server.web.limiting import RECOMPUTES_PER_MINUTE, SIGN_INS_PER_MINUTE, STREAMS_OF_ALL
+from cgos_server.web.around.limiting import RECOMPUTES_PER_MINUTE, SIGN_INS_PER_MINUTE, STREAMS_OF_ALL
 from cgos_server.web.site import Site
 
 _CODE: Final = re.compile(r"`([^`]+)`")

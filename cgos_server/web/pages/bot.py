@@ -18,11 +18,11 @@ from cgos_protocol.api.figures import Ending as VerdictRow
 from cgos_protocol.api.messages import Version
 from cgos_server.core.rating.registry import half_width
 from cgos_server.service import bot_figures
-from cgos_server.storage.answers import BotDetail, RankedRow, RatingPoint
-from cgos_server.storage.game_answers import BandPoint, GamesAsked, OpponentRow
+from cgos_server.storage.reading.answers import BotDetail, RankedRow, RatingPoint
+from cgos_server.storage.reading.game_answers import BandPoint, GamesAsked, OpponentRow
 from cgos_server.web.drawing.band_svg import Mark, Point, band_svg
 from cgos_server.web.drawing.uptime_svg import uptime_svg
-from cgos_server.web.pages.asked import DAY_MS, Systems, bot_of, with_query
+from cgos_server.web.pages.requests import DAY_MS, Systems, bot_of, with_query
 from cgos_server.web.site import Site
 
 CHANGES: Final = 20

@@ -13,7 +13,7 @@ from starlette.routing import BaseRoute, Route
 
 from cgos_protocol import names
 from cgos_protocol.errors import StoreError
-from cgos_server.web.connecting import addresses, bots_host, commands, place_of, websocket_address
+from cgos_server.presentation.connecting import addresses, bots_host, commands, place_of, websocket_address
 from cgos_server.web.site import Site
 
 

@@ -13,11 +13,11 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from cgos_protocol.errors import Refused
-from cgos_server.service.expectation import Jointly, chances
-from cgos_server.service.listed import best
-from cgos_server.storage.game_answers import PairRecord
+from cgos_server.service.ratings.expectation import Jointly, chances
+from cgos_server.service.ratings.listed import best
+from cgos_server.storage.reading.game_answers import PairRecord
 from cgos_server.web.drawing.heat_table import Cell, heat_rows
-from cgos_server.web.pages.asked import Systems, number, venue_of
+from cgos_server.web.pages.requests import Systems, number, venue_of
 from cgos_server.web.site import Site, bot_path, venue_path
 
 TOPS: Final = (10, 20, 50)

@@ -13,10 +13,10 @@ from starlette.routing import BaseRoute, Route
 
 from cgos_protocol.api.games import Game
 from cgos_server.core.rating.registry import sure
-from cgos_server.service.listed import best
-from cgos_server.storage.answers import Standing
-from cgos_server.storage.game_answers import GamesAsked
-from cgos_server.web.pages.asked import Systems, terms_of, venues_in_order
+from cgos_server.service.ratings.listed import best
+from cgos_server.storage.reading.answers import Standing
+from cgos_server.storage.reading.game_answers import GamesAsked
+from cgos_server.web.pages.requests import Systems, terms_of, venues_in_order
 from cgos_server.web.pages.wall import SmallBoard, small_boards
 from cgos_server.web.site import Site
 

@@ -14,12 +14,12 @@ from starlette.routing import BaseRoute, Route
 
 from cgos_protocol.games.base import Color
 from cgos_protocol.sgf import writing as sgf
-from cgos_server.web import analysis, game_lines, words
+from cgos_server.presentation import analysis, game_lines, words
+from cgos_server.presentation.stored_game import StoredGame
 from cgos_server.web.drawing.board_svg import board_svg
 from cgos_server.web.pages import game_view as view
-from cgos_server.web.pages.asked import Systems, number, stored_game
+from cgos_server.web.pages.requests import Systems, number, stored_game
 from cgos_server.web.site import Site
-from cgos_server.web.stored_game import StoredGame
 
 SAID_AT_ONCE: Final = 16
 """Moves whose analyses the page's script gets at once."""

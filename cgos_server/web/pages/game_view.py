@@ -14,11 +14,11 @@ from cgos_protocol import clock
 from cgos_protocol.api.live import Analysis
 from cgos_protocol.games.base import Color
 from cgos_protocol.games.notation import COLUMNS, PASS_WORD, to_sgf
-from cgos_server.web import analysis, words
+from cgos_server.presentation import analysis, words
+from cgos_server.presentation.game_lines import LETTERS, percent
+from cgos_server.presentation.stored_game import StoredGame
 from cgos_server.web.drawing.board_svg import Proposal
 from cgos_server.web.drawing.curves_svg import curves_svg
-from cgos_server.web.game_lines import LETTERS, percent
-from cgos_server.web.stored_game import StoredGame
 
 _LEAST_BOUND: Final = 5.0
 """Points at the edge of a picture of scores, at least."""

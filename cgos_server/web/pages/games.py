@@ -16,8 +16,8 @@ from cgos_protocol.api.games import Game
 from cgos_protocol.api.route import LARGEST
 from cgos_protocol.errors import Code, NotFound
 from cgos_protocol.verdict import Reason
-from cgos_server.storage.game_answers import GamesAsked
-from cgos_server.web.pages.asked import DAY_MS, PAGE_SIZE, bot_of, date, page_of, with_query
+from cgos_server.storage.reading.game_answers import GamesAsked
+from cgos_server.web.pages.requests import DAY_MS, PAGE_SIZE, bot_of, date, page_of, with_query
 from cgos_server.web.site import Site
 
 RESULTS: Final = {"B": "Black won", "W": "White won", "draw": "drawn", "none": "no result"}

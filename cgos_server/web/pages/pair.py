@@ -13,9 +13,9 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from cgos_protocol.errors import Refused
-from cgos_server.service.expectation import compare
-from cgos_server.storage.game_answers import GamesAsked
-from cgos_server.web.pages.asked import PAGE_SIZE, Systems, before, page_of, venue_of, with_query
+from cgos_server.service.ratings.expectation import compare
+from cgos_server.storage.reading.game_answers import GamesAsked
+from cgos_server.web.pages.requests import PAGE_SIZE, Systems, before, page_of, venue_of, with_query
 from cgos_server.web.site import Site, venue_path
 
 

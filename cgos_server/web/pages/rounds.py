@@ -14,8 +14,8 @@ from starlette.routing import BaseRoute, Route
 
 from cgos_protocol.api.route import LARGEST
 from cgos_protocol.errors import Code, NotFound
-from cgos_server.service.pairing_explained import PARTNERS, Explained
-from cgos_server.web.pages.asked import before, stored_game, venue_of, with_query
+from cgos_server.service.pairing.explained import PARTNERS, Explained
+from cgos_server.web.pages.requests import before, stored_game, venue_of, with_query
 from cgos_server.web.site import Site
 
 ROUNDS: Final = 30

@@ -14,9 +14,9 @@ from starlette.routing import BaseRoute, Route
 
 from cgos_protocol.clock import TimeControl
 from cgos_protocol.games.base import Ruleset
-from cgos_server.web.pages.asked import venue_of
-from cgos_server.web.rules_in_words import pairing_options, sections
-from cgos_server.web.settings import VenueSettings
+from cgos_server.presentation.rules import pairing_options, sections
+from cgos_server.presentation.settings import VenueSettings
+from cgos_server.web.pages.requests import venue_of
 from cgos_server.web.site import Site
 
 

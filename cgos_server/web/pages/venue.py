@@ -16,13 +16,13 @@ from starlette.routing import BaseRoute, Route
 
 from cgos_protocol.errors import Code, NotFound
 from cgos_server.core.rating.registry import sure
-from cgos_server.service.listed import RETIRED_DAYS, Placed, placed
-from cgos_server.storage.answers import Standing
-from cgos_server.storage.game_answers import GamesAsked
+from cgos_server.presentation.settings import VenueSettings
+from cgos_server.service.ratings.listed import RETIRED_DAYS, Placed, placed
+from cgos_server.storage.reading.answers import Standing
+from cgos_server.storage.reading.game_answers import GamesAsked
 from cgos_server.web.drawing.interval_svg import scale
 from cgos_server.web.drawing.standing_rows import standing_rows
-from cgos_server.web.pages.asked import DAY_MS, Systems, date, number, terms_of, venue_of, with_query
-from cgos_server.web.settings import VenueSettings
+from cgos_server.web.pages.requests import DAY_MS, Systems, date, number, terms_of, venue_of, with_query
 from cgos_server.web.site import Site
 
 ROWS: Final = 200

@@ -16,11 +16,11 @@ from starlette.routing import BaseRoute, Route
 
 from cgos_protocol.api.live import LiveGame
 from cgos_protocol.errors import OurFault
+from cgos_server.presentation.stored_game import as_it_stands
 from cgos_server.web.drawing.board_svg import small_board_svg
 from cgos_server.web.live.hub import BOARDS
-from cgos_server.web.pages.asked import venue_of
+from cgos_server.web.pages.requests import venue_of
 from cgos_server.web.site import Site
-from cgos_server.web.stored_game import as_it_stands
 
 log = structlog.get_logger(__name__)
 
@@ -72,7 +72,7 @@ def small_boards(games: Iterable[LiveGame]) -> list[SmallBoard]:
 
 
 def picture(game: LiveGame) -> Markup:
-    """The board of a game as it stands. Raises OurFault as :func:`~cgos_server.web.stored_game.as_it_stands`."""
+    """The board of a game as it stands. Raises OurFault as :func:`as_it_stands`."""
     position, last = as_it_stands(game)
     return small_board_svg(game.size, position.stones(), last, f"{game.black} – {game.white}, move {len(game.moves)}")
 

@@ -14,10 +14,10 @@ from starlette.routing import BaseRoute, Route
 from cgos_protocol.api.figures import Ending
 from cgos_protocol.errors import Code, NotFound
 from cgos_server.service.commands.tokens import SCOPES
-from cgos_server.storage.answers import RankedRow
-from cgos_server.storage.game_answers import GamesAsked
-from cgos_server.storage.people_answers import OwnedBot
-from cgos_server.web.pages.asked import Systems, number
+from cgos_server.storage.reading.answers import RankedRow
+from cgos_server.storage.reading.game_answers import GamesAsked
+from cgos_server.storage.reading.people_answers import OwnedBot
+from cgos_server.web.pages.requests import Systems, number
 from cgos_server.web.people import fields
 from cgos_server.web.people.form_page import FormPage
 from cgos_server.web.people.sessions import Form, Visit

@@ -15,7 +15,7 @@ from starlette.routing import BaseRoute, Route
 from cgos_protocol.errors import Refused
 from cgos_server.service.commands.server import StatusRequest
 from cgos_server.service.control import ServerStatus
-from cgos_server.storage.answers import BotRow
+from cgos_server.storage.reading.answers import BotRow
 from cgos_server.web.people.form_page import FormPage
 from cgos_server.web.people.sessions import Visit
 from cgos_server.web.site import Site

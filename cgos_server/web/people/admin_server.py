@@ -13,8 +13,8 @@ from starlette.routing import BaseRoute, Route
 
 from cgos_server.service.commands.ratings import RESULTS
 from cgos_server.service.commands.server import DRAIN
-from cgos_server.storage.game_answers import GamesAsked
-from cgos_server.web.pages.asked import PAGE_SIZE, Systems, before, by_system, page_of
+from cgos_server.storage.reading.game_answers import GamesAsked
+from cgos_server.web.pages.requests import PAGE_SIZE, Systems, before, by_system, page_of
 from cgos_server.web.people.admin_bots import status_of_server
 from cgos_server.web.people.form_page import FormPage
 from cgos_server.web.people.sessions import Visit

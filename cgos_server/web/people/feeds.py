@@ -16,9 +16,9 @@ from starlette.routing import BaseRoute, Route
 
 from cgos_protocol.api.games import Game
 from cgos_protocol.errors import Refused
-from cgos_server.storage.game_answers import GamesAsked
-from cgos_server.web import words
-from cgos_server.web.pages.asked import venue_of
+from cgos_server.presentation import words
+from cgos_server.storage.reading.game_answers import GamesAsked
+from cgos_server.web.pages.requests import venue_of
 from cgos_server.web.site import Site, bot_path, venue_path
 
 ENTRIES: Final = 50

@@ -22,11 +22,11 @@ from starlette.responses import Response
 
 from cgos_protocol.api.people import Done, EndedGame, NewToken, NewWebhook, Previewed, Reloaded
 from cgos_protocol.errors import Code, Refused
-from cgos_server.service.authority import Sight, may_see
 from cgos_server.service.commands.declaration import Command
 from cgos_server.service.commands.fields import parameters
 from cgos_server.service.commands.registry import on
 from cgos_server.service.commands.surfaces import PageForm
+from cgos_server.service.people.authority import Sight, may_see
 from cgos_server.web.people import fields
 from cgos_server.web.people.sessions import (
     PRIVATE,

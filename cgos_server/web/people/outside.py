@@ -21,8 +21,8 @@ from typing import Final, NamedTuple
 import h11
 
 from cgos_protocol.errors import Code, Invalid, NotFound, Refused
-from cgos_server.service.webhook_urls import Target, target
-from cgos_server.web.settings import Networks
+from cgos_server.presentation.settings import Networks
+from cgos_server.service.people.webhook_urls import Target, target
 
 LIMIT_S: Final = 5.0
 """From the first look at the name to the answer's status."""

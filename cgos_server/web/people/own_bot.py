@@ -17,13 +17,13 @@ from starlette.routing import BaseRoute, Route
 from cgos_protocol.api.games import Game
 from cgos_protocol.api.people import Done
 from cgos_protocol.errors import Refused
-from cgos_server.service.authority import Sight, may_see
-from cgos_server.service.standing import NOT_HERE, Hold
-from cgos_server.storage.answers import BotDetail
-from cgos_server.storage.game_answers import GamesAsked
-from cgos_server.web import words
-from cgos_server.web.pages.asked import PAGE_SIZE, before, number, page_of
-from cgos_server.web.people import wire
+from cgos_server.presentation import transcript_lines as wire
+from cgos_server.presentation import words
+from cgos_server.service.holds import NOT_HERE, Hold
+from cgos_server.service.people.authority import Sight, may_see
+from cgos_server.storage.reading.answers import BotDetail
+from cgos_server.storage.reading.game_answers import GamesAsked
+from cgos_server.web.pages.requests import PAGE_SIZE, before, number, page_of
 from cgos_server.web.people.form_page import FormPage
 from cgos_server.web.people.sessions import PRIVATE, Visit, to_sign_in, token_of, visit
 from cgos_server.web.site import Site

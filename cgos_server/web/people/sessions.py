@@ -20,7 +20,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import RedirectResponse, Response
 
-from cgos_server.service.passwords import digest
+from cgos_server.service.people.passwords import digest
 from cgos_server.storage.reading.stored import Person
 from cgos_server.web.site import Site
 

@@ -25,9 +25,9 @@ from cgos_protocol.errors import CgosError, Code, Invalid, Refused
 from cgos_protocol.facts import AnyFact, BotArrived, BotLeft, GameEnded, GameStarted
 from cgos_server import __version__
 from cgos_server.service.commands.webhooks import WebhookGiveUp
-from cgos_server.storage.game_answers import GamesAsked
-from cgos_server.storage.people_answers import BotOwnerRow, WebhookRow
-from cgos_server.web.deliveries import RECENT, Kept, Outcome
+from cgos_server.storage.reading.game_answers import GamesAsked
+from cgos_server.storage.reading.people_answers import BotOwnerRow, WebhookRow
+from cgos_server.web.people.deliveries import RECENT, Kept, Outcome
 from cgos_server.web.people.happenings import Happening, Happenings
 from cgos_server.web.people.outside import Outside
 from cgos_server.web.site import Site

@@ -11,7 +11,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
 from cgos_client.bots.engines import Bot
-from cgos_client.engine import EngineFailure, EngineMove, NewGame
+from cgos_client.bridge.engine import EngineFailure, EngineMove, NewGame
 from cgos_protocol.games.base import Color
 
 T = TypeVar("T")
@@ -21,7 +21,7 @@ QUICK_SECONDS = 60.0
 
 
 class InProcessEngine:
-    """An :class:`~cgos_client.engine.Engine` round a bot.
+    """An :class:`~cgos_client.bridge.engine.Engine` round a bot.
 
     :param make: a new bot
     """

@@ -12,13 +12,13 @@ from rich.console import Console
 
 from cgos_client.addresses import server_address
 from cgos_client.conformance import report
+from cgos_client.conformance.expectations import RunSettings
 from cgos_client.conformance.language import BadTranscript, Case
-from cgos_client.conformance.listening import RunSettings
 from cgos_client.conformance.outcome import Outcome, Verdict
 from cgos_client.conformance.runner import all_cases, chosen, play_all
 from cgos_client.errors import CannotConnect
+from cgos_client.playing.transport import connect
 from cgos_client.settings import BadSetting
-from cgos_client.transport import connect
 from cgos_protocol.names import bot_name_fault
 
 _PREFIX_MAX = 10

@@ -12,10 +12,10 @@ from fnmatch import fnmatchcase
 from importlib import resources
 from pathlib import Path
 
+from cgos_client.conformance.case_run import CLEAN_UP_SECONDS, CaseRun
+from cgos_client.conformance.expectations import RunSettings
 from cgos_client.conformance.language import BadTranscript, Case, parse
-from cgos_client.conformance.listening import RunSettings
 from cgos_client.conformance.outcome import Differs, Outcome, Verdict
-from cgos_client.conformance.stage import CLEAN_UP_SECONDS, CaseRun
 
 SPARE_SECONDS = 120.0
 """What a case may take beyond twice the wait for a game, before it is given up."""

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 from support.e2e.processes import free_port
 
-from cgos_client.cli import main
+from cgos_client.cli.main import main
 from cgos_client.conformance.runner import all_cases
 
 

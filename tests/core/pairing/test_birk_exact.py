@@ -13,11 +13,11 @@ import pytest
 from support.core.birk_exact import Distribution, distribution, pair_probabilities
 from support.core.vectors import parametrize
 
-from cgos_server.core.pairing import picking
 from cgos_server.core.pairing.base import Act, Candidate, Matchmaker
-from cgos_server.core.pairing.birk import Birk
 from cgos_server.core.pairing.constraints import FREE, Constraints
-from cgos_server.core.pairing.formula import FORMULAS
+from cgos_server.core.pairing.methods import picking
+from cgos_server.core.pairing.methods.birk import Birk
+from cgos_server.core.pairing.methods.formula import FORMULAS
 
 ROUNDS = 200_000
 

@@ -18,9 +18,9 @@ from support.core.vectors import parametrize
 
 from cgos_protocol.errors import OurFault
 from cgos_server.core.pairing.base import Act, Candidate, Knowledge, Meeting, Pair, Pairing
-from cgos_server.core.pairing.birk import BYES
 from cgos_server.core.pairing.explain import decode_inputs, encode_inputs, replay, rounded, same
-from cgos_server.core.pairing.formula import FORMULAS
+from cgos_server.core.pairing.methods.birk import BYES
+from cgos_server.core.pairing.methods.formula import FORMULAS
 from cgos_server.core.pairing.registry import METHODS, matchmaker
 
 option_sets = st.fixed_dictionaries(

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from support.core.acts import wishes
 
 from cgos_protocol.errors import Refused
-from cgos_server.core.pairing.birk import Birk
 from cgos_server.core.pairing.constraints import Constraints, Kin
-from cgos_server.core.pairing.neighbors import Neighbors
+from cgos_server.core.pairing.methods.birk import Birk
+from cgos_server.core.pairing.methods.neighbors import Neighbors
 from cgos_server.core.pairing.registry import METHODS, matchmaker, matchmakers, options_of
 from cgos_server.core.pairing.rolling import Waiting
-from cgos_server.core.pairing.settings import SHARED, flat, shared
+from cgos_server.core.pairing.shared_options import SHARED, flat, shared
 
 
 def test_defaults_and_options() -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import pairing_days as days
 import pytest
 
+from benchmarks.pairing import pairing_days as days
 from cgos_protocol.randomness import Rng
 from cgos_server.core.pairing.base import Act, Pairing
 from cgos_server.core.pairing.registry import matchmaker

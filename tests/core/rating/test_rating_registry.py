@@ -8,9 +8,9 @@ import pytest
 
 from cgos_protocol.errors import Refused
 from cgos_server.core.rating.base import Z95, Rating
-from cgos_server.core.rating.cgos_elo import CgosElo
-from cgos_server.core.rating.egf2021 import Egf2021
-from cgos_server.core.rating.gor import Gor
+from cgos_server.core.rating.incremental.cgos_elo import CgosElo
+from cgos_server.core.rating.incremental.egf2021 import Egf2021
+from cgos_server.core.rating.incremental.gor import Gor
 from cgos_server.core.rating.registry import SYSTEMS, half_width, label, rating_system, shown, sure, systems
 
 

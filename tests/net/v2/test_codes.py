@@ -13,17 +13,17 @@ SOURCES = (
     "protocol/cgos_protocol/v2/session.py",
     "protocol/cgos_protocol/v2/encoding.py",
     "protocol/cgos_protocol/v2/places.py",
-    "cgos_server/net/websocket.py",
-    "cgos_server/net/websocket_bot.py",
+    "cgos_server/net/websocket/connection.py",
+    "cgos_server/net/websocket/bot.py",
 )
 POLICY = (
-    "cgos_server/service/accounts.py",
-    "cgos_server/service/failures.py",
-    "cgos_server/service/passwords.py",
-    "cgos_server/runtime/player.py",
-    "cgos_server/runtime/admission.py",
-    "cgos_server/runtime/contention.py",
-    "cgos_server/runtime/concierge.py",
+    "cgos_server/service/people/accounts.py",
+    "cgos_server/service/people/failures.py",
+    "cgos_server/service/people/passwords.py",
+    "cgos_server/live/venue/player.py",
+    "cgos_server/live/signing_in/arrivals.py",
+    "cgos_server/live/signing_in/duplicate_login.py",
+    "cgos_server/live/signing_in/multi_venue.py",
 )
 
 

@@ -20,7 +20,8 @@ from cgos_protocol.v2.dialogue import CLOSE_CODES, CODES, CONNECTION, GAME, LIMI
 from cgos_protocol.v2.encoding import JSON, Malformed
 from cgos_protocol.v2.examples import EXAMPLES
 from cgos_server.config.schema import Config
-from cgos_server.net import websocket, websocket_bot
+from cgos_server.net.websocket import bot as websocket_bot
+from cgos_server.net.websocket import connection as websocket
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from cgos_protocol.errors import Unauthenticated
 from cgos_server.service.commands.availability import BotLook
 from cgos_server.service.commands.bots import BotEnable
 from cgos_server.service.commands.context import CommandContext
-from cgos_server.storage.records import AuditAdded
+from cgos_server.storage.writing.records import AuditAdded
 
 
 class Store:

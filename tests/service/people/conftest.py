@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from support.service.acting import Live
 
-from cgos_server.service.accounts import Accounts
 from cgos_server.service.admin import Admin
 from cgos_server.service.ids import Ids
-from cgos_server.service.passwords import Passwords
-from cgos_server.service.sessions import DAY_MS
+from cgos_server.service.people.accounts import Accounts
+from cgos_server.service.people.passwords import Passwords
+from cgos_server.service.people.sessions import DAY_MS
 
 
 @pytest.fixture

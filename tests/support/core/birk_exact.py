@@ -9,7 +9,7 @@ from fractions import Fraction
 from math import comb
 from typing import NamedTuple
 
-from cgos_server.core.pairing.formula import compiled
+from cgos_server.core.pairing.methods.formula import compiled
 
 
 class Distribution(NamedTuple):
@@ -26,7 +26,7 @@ class Distribution(NamedTuple):
 def distribution(np: int, formula: str) -> Distribution:
     """Dynamic programming over the sets of unpaired ranks; time and memory grow like 2^np (np = 20: seconds).
 
-    :param formula: a name, or an own one as :func:`cgos_server.core.pairing.formula.compiled` reads it
+    :param formula: a name, or an own one as :func:`cgos_server.core.pairing.methods.formula.compiled` reads it
 
     Within one step every set has the same size, so the probabilities of a step share one denominator and only whole
     numbers are added up.

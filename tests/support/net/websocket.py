@@ -33,12 +33,12 @@ from cgos_protocol.session import (
 from cgos_protocol.v2.messages import ServerMessage
 from cgos_protocol.v2.render import venue_info
 from cgos_server.net.limits import ConnectionCount, SocketLimits
-from cgos_server.net.websocket import WsConnection
-from cgos_server.net.websocket_port import WsPort, WsSettings
+from cgos_server.net.websocket.connection import WsConnection
+from cgos_server.net.websocket.port import WsPort, WsSettings
 from cgos_server.net.wire import ConnectionContext
 from cgos_server.observability.metrics import Metrics
+from support.live.simulated import SimulatedTime
 from support.net.wires import OtherEnd
-from support.runtime.simulated import SimulatedTime
 
 S = 1_000_000
 GENEROUS = SocketLimits(

@@ -10,7 +10,7 @@ from prometheus_client import CollectorRegistry
 from cgos_server.net.limits import ConnectionCount, SocketLimits
 from cgos_server.net.wire import ConnectionContext
 from cgos_server.observability.metrics import CloseReason, Metrics
-from support.runtime.simulated import SimulatedTime
+from support.live.simulated import SimulatedTime
 
 S = 1_000_000
 

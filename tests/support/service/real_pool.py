@@ -20,15 +20,15 @@ from cgos_server.core.rating.bayes import fit
 from cgos_server.core.rating.bayes.pool import Pool
 from cgos_server.core.rating.registry import rating_system
 from cgos_server.core.rating.repeats import game_digest
-from cgos_server.service.accounts import Accounts
 from cgos_server.service.admin import Admin
-from cgos_server.service.families import Families
-from cgos_server.service.ratings import VenueRatings
-from cgos_server.service.venue_ledgers import LoadRatings
-from cgos_server.storage import records as r
+from cgos_server.service.people.accounts import Accounts
+from cgos_server.service.ratings.families import Families
+from cgos_server.service.ratings.venue_ledgers import LoadRatings
+from cgos_server.service.ratings.venue_ratings import VenueRatings
 from cgos_server.storage import schema
 from cgos_server.storage.opening import open_store
 from cgos_server.storage.store import Store
+from cgos_server.storage.writing import records as r
 
 T0 = 1_700_000_000_000
 SYSTEMS = ("bayes", "cgos-elo")

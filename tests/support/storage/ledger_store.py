@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from cgos_server.core.rating.base import Entry, Kind
-from cgos_server.storage.answers import SavedState
+from cgos_server.storage.reading.answers import SavedState
 from cgos_server.storage.reading.stored import Shown, StoredRefit
-from cgos_server.storage.records import (
+from cgos_server.storage.writing.records import (
     LedgerAdded,
     RatingMoved,
     RatingNow,

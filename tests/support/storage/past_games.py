@@ -9,8 +9,8 @@ from typing import Any
 from cgos_protocol.api.games import Game
 from cgos_protocol.games.base import Color
 from cgos_protocol.verdict import Reason, Verdict
-from cgos_server.storage.game_answers import GamesAsked
-from cgos_server.storage.records import (
+from cgos_server.storage.reading.game_answers import GamesAsked
+from cgos_server.storage.writing.records import (
     BotAdded,
     CorrectionAdded,
     GameAdded,

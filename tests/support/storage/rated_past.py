@@ -16,13 +16,13 @@ from cgos_protocol.terms import encode_terms
 from cgos_server.config import enroll_venues, load
 from cgos_server.core.rating.registry import rating_system
 from cgos_server.core.venue import Venue, terms_of
-from cgos_server.service.build import one_thread, this_build
-from cgos_server.service.ratings import VenueRatings
-from cgos_server.service.retracing import Begun
-from cgos_server.storage import records as r
+from cgos_server.service.ratings.build import one_thread, this_build
+from cgos_server.service.ratings.ledger_fold import Begun
+from cgos_server.service.ratings.venue_ratings import VenueRatings
 from cgos_server.storage import schema
 from cgos_server.storage.opening import open_store
 from cgos_server.storage.store import Store
+from cgos_server.storage.writing import records as r
 
 T0 = 1_700_000_000_000  # 2023-11-14 22:13:20 UTC
 NAMES = ("Ant", "Bee", "Cat", "Dog", "Elk", "Fox")

@@ -12,7 +12,7 @@ from typing import Any, NoReturn, TypeVar
 
 from cgos_server.storage.location import Location
 from cgos_server.storage.opening import open_store
-from cgos_server.storage.records import (
+from cgos_server.storage.writing.records import (
     AnalysisAdded,
     BotAdded,
     BuildSeen,

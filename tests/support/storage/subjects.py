@@ -6,7 +6,7 @@ from typing import Any
 
 
 class Subjects:
-    """In the place of a :class:`cgos_server.storage.history.History`.
+    """In the place of a :class:`cgos_server.storage.reading.history.History`.
 
     :param answers: has a method for each question that is asked, called by subject and question
     """

@@ -14,13 +14,13 @@ import asyncpg
 import msgspec
 
 from cgos_protocol.errors import CommitFailed, StoreError
-from cgos_server.storage.connections import connect_for_writing
-from cgos_server.storage.group_commit import CommitListener, GroupCommit
 from cgos_server.storage.location import Location, PostgresUrl
 from cgos_server.storage.postgres import connections as postgres
 from cgos_server.storage.postgres.writer import PostgresWriter
-from cgos_server.storage.records import Record
-from cgos_server.storage.writer import Writer
+from cgos_server.storage.sqlite.connections import connect_for_writing
+from cgos_server.storage.sqlite.writer import Writer
+from cgos_server.storage.writing.group_commit import CommitListener, GroupCommit
+from cgos_server.storage.writing.records import Record
 from support.storage.storage_sample import query
 
 Fault = Callable[[str], Exception | None]

@@ -12,7 +12,7 @@ from typing import Any
 
 from hypothesis import HealthCheck, Phase, seed, settings
 
-from cgos_protocol.api import openapi
+from cgos_server.web.api import openapi
 from cgos_server.web.api.operations import ROUTES
 
 with warnings.catch_warnings():

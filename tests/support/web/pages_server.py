@@ -11,9 +11,9 @@ from pathlib import Path
 
 import uvicorn
 
-from cgos_server.storage.history import History
+from cgos_server.presentation.settings import WebSettings
+from cgos_server.storage.reading.history import History
 from cgos_server.web.application import create_app
-from cgos_server.web.settings import WebSettings
 
 
 @contextlib.contextmanager

@@ -16,9 +16,9 @@ from cgos_protocol.referee import Referee
 from cgos_protocol.terms import Terms, encode_terms
 from cgos_protocol.verdict import Reason, Verdict
 from cgos_server.core.rating.registry import label, rating_system
-from cgos_server.service.ratings import VenueRatings
+from cgos_server.service.ratings.venue_ratings import VenueRatings
 from cgos_server.storage.opening import open_store
-from cgos_server.storage.records import (
+from cgos_server.storage.writing.records import (
     AnalysisAdded,
     BotAdded,
     ConnectionOpened,

@@ -11,10 +11,10 @@ from cgos_protocol.api.games import Game
 from cgos_protocol.errors import Code, NotFound, StoreError
 from cgos_protocol.facts import GameEnded, GameStarted, MovePlayed
 from cgos_protocol.games.notation import vertex
-from cgos_server.storage.answers import GameDetail, MoveRow, VenueRow
-from cgos_server.storage.game_answers import GameTerms
+from cgos_server.presentation.settings import VenueSettings, WebSettings
+from cgos_server.storage.reading.answers import GameDetail, MoveRow, VenueRow
+from cgos_server.storage.reading.game_answers import GameTerms
 from cgos_server.web.live.hub import Hub
-from cgos_server.web.settings import VenueSettings, WebSettings
 from support.storage.subjects import Subjects
 from support.web.past import NINE, terms
 

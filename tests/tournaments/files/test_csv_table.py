@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from support.core.drawn_events import events, growths, told
+from support.tournaments.drawn_events import events, growths, told
 
 from cgos_protocol.errors import Refused
 from cgos_protocol.lines.misread import Misread
-from cgos_server.core.tournaments.base import (
+from cgos_server.tournaments.base import (
     BLACK_WINS,
     DRAWN,
     VOID,
@@ -23,7 +23,7 @@ from cgos_server.core.tournaments.base import (
     Result,
     Round,
 )
-from cgos_server.core.tournaments.event import begin, withdraw
+from cgos_server.tournaments.event import begin, withdraw
 from cgos_server.tournaments.files import csv_table as tournament_csv
 from cgos_server.tournaments.files import table as tournament_table
 

@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from support.core.drawn_events import events
-from support.core.tournaments import by_lot, entrants, play
+from support.tournaments.drawn_events import events
+from support.tournaments.events import by_lot, entrants, play
 
 from cgos_protocol.errors import Refused
 from cgos_protocol.lines.misread import Misread
-from cgos_server.core.tournaments.base import Entrant, Event, Explanation, Game, Result, Round
-from cgos_server.core.tournaments.ledger import ledger
-from cgos_server.core.tournaments.tournament import to_json
+from cgos_server.tournaments.base import Entrant, Event, Explanation, Game, Result, Round
 from cgos_server.tournaments.files import formats as tournament_file
 from cgos_server.tournaments.files.sniffing import Format, sniff, written_as
+from cgos_server.tournaments.ledger import ledger
+from cgos_server.tournaments.tournament import to_json
 
 FORMATS: tuple[Format, ...] = ("trf", "csv", "json")
 """Those that are given back with what has changed."""

@@ -6,16 +6,16 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from support.core.drawn_events import events
-from support.core.tournaments import by_lot, entrants, play
+from support.tournaments.drawn_events import events
+from support.tournaments.events import by_lot, entrants, play
 
 from cgos_protocol.errors import Refused
 from cgos_protocol.lines.misread import Misread
-from cgos_server.core.tournaments import tournament as pure
-from cgos_server.core.tournaments.base import VOID, Bye, Entrant, Event, Game, Request, Result, Round
-from cgos_server.core.tournaments.ledger import ledger
+from cgos_server.tournaments import tournament as pure
+from cgos_server.tournaments.base import VOID, Bye, Entrant, Event, Game, Request, Result, Round
 from cgos_server.tournaments.files import formats as tournament_file
 from cgos_server.tournaments.files.formats import TournamentFile
+from cgos_server.tournaments.ledger import ledger
 
 TABLE = """\
 ; CL[A]

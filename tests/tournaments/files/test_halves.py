@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cgos_protocol.errors import Code, Invalid
-from cgos_server.core.tournaments.base import VOID, Bye, Game, Request, Result, Round
+from cgos_server.tournaments.base import VOID, Bye, Game, Request, Result, Round
 from cgos_server.tournaments.files.halves import Half, game_of, requests_in, sign_of
 
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from cgos_protocol.errors import Refused
 from cgos_protocol.lines.misread import Misread
-from cgos_server.core.tournaments import tournament as pure
-from cgos_server.core.tournaments.base import Bye, Entrant, Event, Game, Request, Result
+from cgos_server.tournaments import tournament as pure
+from cgos_server.tournaments.base import Bye, Entrant, Event, Game, Request, Result
 from cgos_server.tournaments.files import formats as tournament_file
 from cgos_server.tournaments.files import opengotha_xml
 from cgos_server.tournaments.files.formats import TournamentFile

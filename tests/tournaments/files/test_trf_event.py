@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from support.core.drawn_events import events, growths, told
-from support.core.tournaments import without_ids
+from support.tournaments.drawn_events import events, growths, told
+from support.tournaments.events import without_ids
 
 from cgos_protocol.errors import Refused
 from cgos_protocol.lines.misread import Misread
-from cgos_server.core.tournaments.base import (
+from cgos_server.tournaments.base import (
     BLACK_WINS,
     DRAWN,
     VOID,
@@ -27,13 +27,13 @@ from cgos_server.core.tournaments.base import (
     Result,
     Round,
 )
-from cgos_server.core.tournaments.event import Played, apply, begin, enter, forbid, request_bye, withdraw
-from cgos_server.core.tournaments.ledger import ledger
+from cgos_server.tournaments.event import Played, apply, begin, enter, forbid, request_bye, withdraw
 from cgos_server.tournaments.files import trf
 from cgos_server.tournaments.files.trf import Document
 from cgos_server.tournaments.files.trf_event import check_scores, hindrances, remarks, system_said, to_event
 from cgos_server.tournaments.files.trf_records import records
 from cgos_server.tournaments.files.trf_writing import from_event, with_event
+from cgos_server.tournaments.ledger import ledger
 
 SAMPLES = Path(__file__).parent.parent.parent / "transcripts" / "trf"
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import msgspec
 import pytest
-from support.web.deeds_server import DeedsServer, deeds_server
+from support.web.commands_server import DeedsServer, deeds_server
 from support.web.past import NOW
 
 from cgos_protocol.api.route import Needs
 from cgos_protocol.games.base import Color
 from cgos_server.service.commands.accounts import AccountAdd
 from cgos_server.service.commands.bots import BotAdd
-from cgos_server.storage.records import ConnectionClosed, ConnectionOpened, Record
+from cgos_server.storage.writing.records import ConnectionClosed, ConnectionOpened, Record
 from cgos_server.web.api.operations import BY_ID, ROUTES, WRITING
 
 ADMINS = [operation for operation in ROUTES if operation.path.startswith("/admin")]

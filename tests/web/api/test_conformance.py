@@ -15,13 +15,13 @@ from hypothesis import given
 from support.web.described_api import ANSWERS, Case, Schema, checks, described, drawn, sent
 from support.web.past import NOW
 
-from cgos_protocol.api import openapi
 from cgos_protocol.api.route import Limit
+from cgos_server.presentation.settings import VenueSettings, WebSettings
 from cgos_server.service.commands.registry import Refusal
-from cgos_server.storage.history import History
+from cgos_server.storage.reading.history import History
+from cgos_server.web.api import openapi
 from cgos_server.web.api.operations import ROUTES
 from cgos_server.web.application import create_app
-from cgos_server.web.settings import VenueSettings, WebSettings
 
 EXAMPLES = 12
 SETTINGS = WebSettings(

@@ -10,17 +10,17 @@ from typing import Any
 
 import pytest
 from hypothesis import given
-from support.web.deeds_server import DeedsServer, deeds_server
+from support.web.commands_server import DeedsServer, deeds_server
 from support.web.described_api import ANSWERS, Case, Schema, checks, described, drawn, sent
 
-from cgos_protocol.api import openapi
-from cgos_protocol.api.acting import ADMIN, OWN, OWN_BOTS
 from cgos_protocol.api.people import Session
 from cgos_server.service.commands.accounts import AccountAdd
 from cgos_server.service.commands.bots import BotAdd
 from cgos_server.service.commands.ownership import BotOwn
 from cgos_server.service.commands.sessions import SignIn
+from cgos_server.web.api import openapi
 from cgos_server.web.api.operations import ROUTES
+from cgos_server.web.api.own_reading import ADMIN, OWN, OWN_BOTS
 
 EXAMPLES = 5
 THERE = {

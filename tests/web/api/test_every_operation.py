@@ -15,16 +15,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.web.past import BOTS, ENDED, NOW
 
-from cgos_protocol.api import openapi
 from cgos_protocol.api.messages import Problem
 from cgos_protocol.api.route import JSON, LARGEST, PREFIX, PROBLEM, Limit, Needs, Operation, Param
-from cgos_server.storage.history import History
+from cgos_server.presentation.settings import VenueSettings, WebSettings
 from cgos_server.storage.reading.bulk import ROWS_AT_ONCE
+from cgos_server.storage.reading.history import History
+from cgos_server.web.api import openapi
 from cgos_server.web.api.addresses import handlers
 from cgos_server.web.api.operations import BY_ID, ROUTES
 from cgos_server.web.application import Application, create_app
 from cgos_server.web.live.hub import Hub
-from cgos_server.web.settings import VenueSettings, WebSettings
 from cgos_server.web.site import Site
 
 SETTINGS = WebSettings(

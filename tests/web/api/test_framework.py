@@ -22,13 +22,13 @@ from support.web.past import NOW
 from cgos_protocol.api.messages import Problem
 from cgos_protocol.api.route import LARGEST, LONGEST, PROBLEM, Limit, Needs, Operation, Param
 from cgos_protocol.errors import Code, Invalid, NotFound, OurFault, RateLimited, StoreError, Unavailable
-from cgos_server.storage.history import History
+from cgos_server.presentation.settings import WebSettings
+from cgos_server.storage.reading.history import History
 from cgos_server.web.api.framework import CORS, Asked, Handler, api_routes, bearer
 from cgos_server.web.api.operations import ROUTES
-from cgos_server.web.api.reading_in import MOST_BODY, Value, body_of, query_of, read
+from cgos_server.web.api.strictly import MOST_BODY, Value, body_of, query_of, read
+from cgos_server.web.around.problems import HttpRefused, Wrong
 from cgos_server.web.live.hub import Hub
-from cgos_server.web.problems import HttpRefused, Wrong
-from cgos_server.web.settings import WebSettings
 from cgos_server.web.site import Site
 
 
@@ -270,7 +270,7 @@ async def test_a_body_comes_as_it_is(web: httpx2.AsyncClient, coding: str, statu
 
 
 async def test_a_body_that_does_not_come(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cgos_server.web.api.reading_in.BODY_LIMIT_S", 0.02)
+    monkeypatch.setattr("cgos_server.web.api.strictly.BODY_LIMIT_S", 0.02)
     parts = [{"type": "http.request", "body": b"{", "more_body": True}]
 
     async def receive() -> Any:

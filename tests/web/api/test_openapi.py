@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from cgos_protocol.api import openapi
 from cgos_protocol.api.route import PREFIX, Limit, Needs
 from cgos_server.cli.main import main
+from cgos_server.web.api import openapi
 from cgos_server.web.api.operations import BY_ID, ROUTES
 
 ROOT = Path(__file__).parents[3]

@@ -9,9 +9,8 @@ from typing import Any
 import msgspec
 import pytest
 from support.observability.transcripts import keep_lines
-from support.web.deeds_server import DeedsServer, deeds_server
+from support.web.commands_server import DeedsServer, deeds_server
 
-from cgos_protocol.api.acting import OWN, OWN_BOTS
 from cgos_protocol.api.route import JSON
 from cgos_protocol.hours import parse
 from cgos_protocol.session import Limits
@@ -19,10 +18,11 @@ from cgos_server.observability.transcript_files import TranscriptLine
 from cgos_server.service.commands.accounts import AccountGrant, AccountRevoke
 from cgos_server.service.commands.bots import BotAdd
 from cgos_server.service.control import VersionNow
-from cgos_server.service.passwords import ACCESS_PREFIX, SESSION_PREFIX
+from cgos_server.service.people.passwords import ACCESS_PREFIX, SESSION_PREFIX
 from cgos_server.web.api.operations import BY_ID, ROUTES
-from cgos_server.web.bots_now import FRESH_MS
-from cgos_server.web.deliveries import Outcome
+from cgos_server.web.api.own_reading import OWN, OWN_BOTS
+from cgos_server.web.people.bots_now import FRESH_MS
+from cgos_server.web.people.deliveries import Outcome
 
 
 @pytest.fixture

@@ -16,12 +16,12 @@ from support.web.past import NOW
 from web.api.test_every_operation import ASKED, ENDLESS, SETTINGS
 
 from cgos_protocol.api.route import PREFIX
+from cgos_server.presentation.settings import Rated, VenueSettings, WebSettings
 from cgos_server.storage import DATABASE, copying
-from cgos_server.storage.history import History
 from cgos_server.storage.location import Location, PostgresUrl
+from cgos_server.storage.reading.history import History
 from cgos_server.web.application import create_app
 from cgos_server.web.command_line import DATABASE_VARIABLE
-from cgos_server.web.settings import Rated, VenueSettings, WebSettings
 
 RATED = WebSettings(venues={VENUE: VenueSettings(rated=Rated(("bayes", "cgos-elo")))}, requests_per_minute=100_000)
 OF_THE_RATED = (

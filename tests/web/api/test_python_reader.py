@@ -17,7 +17,7 @@ from support.web.past import BOTS, ENDED, FRESH, NOW, RUNNING
 
 from cgos_client import api
 from cgos_protocol.api.live import VenueGames
-from cgos_server.web.settings import Rated, VenueSettings, WebSettings
+from cgos_server.presentation.settings import Rated, VenueSettings, WebSettings
 
 SETTINGS = WebSettings(
     server_name="Test & Go",

@@ -15,13 +15,13 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from support.web.past import NOW
 
-from cgos_protocol.api import openapi
 from cgos_protocol.api.route import CSV, LARGEST, NDJSON, Limit, Needs, Operation, Param
-from cgos_server.storage.history import History
+from cgos_server.presentation.settings import WebSettings
+from cgos_server.storage.reading.history import History
+from cgos_server.web.api import openapi
 from cgos_server.web.api.framework import api_routes
 from cgos_server.web.api.typed import Group, Query, handlers_of, operations_of, param_of
 from cgos_server.web.live.hub import Hub
-from cgos_server.web.settings import WebSettings
 from cgos_server.web.site import Site
 
 Word = Annotated[str, Meta(min_length=1, max_length=9, pattern="^[a-z]*$", description="A word.")]

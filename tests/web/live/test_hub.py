@@ -15,7 +15,7 @@ from support.web.worlds import POINTS, World
 
 from cgos_protocol.errors import StoreError
 from cgos_protocol.facts import AnyFact, BotArrived, GameEnded, MovePlayed
-from cgos_server.storage.game_answers import GameTerms
+from cgos_server.storage.reading.game_answers import GameTerms
 from cgos_server.web.live import framing
 from cgos_server.web.live import news as news_module
 from cgos_server.web.live.board import CHUNKS

@@ -19,22 +19,22 @@ from cgos_protocol.api.people import BotNow, EndedGame, GameNow, Previewed, Prev
 from cgos_protocol.errors import Code, NotFound, Unavailable
 from cgos_protocol.games.base import Color
 from cgos_server.core.rating.registry import rating_system
-from cgos_server.service.accounts import Accounts
+from cgos_server.presentation.settings import VenueSettings, WebSettings, networks
 from cgos_server.service.admin import Admin
 from cgos_server.service.commands.accounts import AccountAdd, AccountGrant
 from cgos_server.service.commands.bots import BotPasswd
 from cgos_server.service.control import ServerStatus
-from cgos_server.service.failures import Failures
 from cgos_server.service.ids import Ids
-from cgos_server.service.passwords import Passwords
-from cgos_server.service.ratings import VenueRatings
+from cgos_server.service.people.accounts import Accounts
+from cgos_server.service.people.failures import Failures
+from cgos_server.service.people.passwords import Passwords
+from cgos_server.service.ratings.venue_ratings import VenueRatings
 from cgos_server.storage import schema
-from cgos_server.storage.history import History
 from cgos_server.storage.opening import open_store
+from cgos_server.storage.reading.history import History
 from cgos_server.storage.store import Store
 from cgos_server.web.application import Application, create_app
 from cgos_server.web.people.outside import Outside
-from cgos_server.web.settings import VenueSettings, WebSettings, networks
 
 HOSTILE = "\"'><script>alert(1)</script>&amp;"
 BASE = "http://go.example.org"

@@ -9,9 +9,9 @@ from support.web.past import NOW, RUNNING
 from web.people.conftest import HOSTILE, House
 from web.people.test_owner import sound
 
-from cgos_server.service.audit import audit
+from cgos_server.service.commands.audit import audit
 from cgos_server.service.commands.bots import BotDisable
-from cgos_server.storage.records import BotState, ConnectionClosed, ConnectionOpened
+from cgos_server.storage.writing.records import BotState, ConnectionClosed, ConnectionOpened
 from cgos_server.web.people.admin_bots import AdminAccounts, AdminBots, AdminConnections, found_bots
 from cgos_server.web.people.admin_server import AdminGames, AdminHome, AdminVenues
 from cgos_server.web.site import Site

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from support.web.names import literals
 
 from cgos_protocol.errors import Refused
-from cgos_server.service.webhook_urls import target
+from cgos_server.presentation.settings import networks
+from cgos_server.service.people.webhook_urls import target
 from cgos_server.web.people.outside import ANSWER_MAX, Outside, forbidden
-from cgos_server.web.settings import networks
 
 LOOPBACK = networks(["127.0.0.0/8"])
 

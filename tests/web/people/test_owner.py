@@ -15,18 +15,18 @@ from cgos_protocol.api.people import NewToken
 from cgos_protocol.hours import parse
 from cgos_protocol.session import Limits
 from cgos_server.observability.transcript_files import TranscriptLine
+from cgos_server.presentation.words import moment
 from cgos_server.service.commands.bots import BotDisable
 from cgos_server.service.commands.ownership import BotOwn
 from cgos_server.service.commands.tokens import TokenMake
 from cgos_server.service.control import VersionNow
-from cgos_server.storage.game_answers import GamesAsked
-from cgos_server.storage.records import OwnerChanged, WebhookStopped
-from cgos_server.web.bots_now import FRESH_MS, SILENT
-from cgos_server.web.deliveries import Outcome
+from cgos_server.storage.reading.game_answers import GamesAsked
+from cgos_server.storage.writing.records import OwnerChanged, WebhookStopped
 from cgos_server.web.people import account
+from cgos_server.web.people.bots_now import FRESH_MS, SILENT
+from cgos_server.web.people.deliveries import Outcome
 from cgos_server.web.people.own_bot import OwnBotPage
 from cgos_server.web.site import Site
-from cgos_server.web.words import moment
 
 OWN = "/account/bot/Sakura-5k"
 

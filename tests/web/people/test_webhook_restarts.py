@@ -17,12 +17,12 @@ from web.people.test_webhooks import Net, Post
 from cgos_protocol.errors import StoreError
 from cgos_protocol.facts import BotArrived, GameEnded, GameStarted
 from cgos_protocol.terms import encode_terms
-from cgos_server.storage import records as r
-from cgos_server.web.deliveries import FILE
+from cgos_server.presentation.settings import WebSettings
+from cgos_server.storage.writing import records as r
 from cgos_server.web.live.hub import Hub
 from cgos_server.web.people import webhooks as module
+from cgos_server.web.people.deliveries import FILE
 from cgos_server.web.people.webhooks import AGAIN_MS, CATCH_UP_MS, GIVE_UP, LINE_MAX, SLACK_MS, Webhooks
-from cgos_server.web.settings import WebSettings
 from cgos_server.web.site import Site
 
 HOUR = 3_600_000

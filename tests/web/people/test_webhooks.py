@@ -18,16 +18,16 @@ from web.people.test_owner import sound
 from cgos_protocol.api.people import NewWebhook, Session
 from cgos_protocol.errors import Code, Invalid, Refused
 from cgos_protocol.facts import BotArrived, BotLeft, GameEnded, GameStarted, MovePlayed
+from cgos_server.presentation.settings import WebSettings
 from cgos_server.service.commands.registry import OnBehalf
 from cgos_server.service.commands.sessions import SignIn
 from cgos_server.service.commands.webhooks import EVENTS, WebhookAdd, WebhookGiveUp
-from cgos_server.storage.game_answers import GamesAsked
-from cgos_server.storage.records import SetbackNow
+from cgos_server.storage.reading.game_answers import GamesAsked
+from cgos_server.storage.writing.records import SetbackNow
 from cgos_server.web.live.hub import Hub
 from cgos_server.web.people.happenings import Happenings
 from cgos_server.web.people.outside import Answered, Outside
 from cgos_server.web.people.webhooks import GIVE_UP, LINE_MAX, PAUSES_S, TEST_PAUSE_MS, Webhooks
-from cgos_server.web.settings import WebSettings
 from cgos_server.web.site import Site
 
 ALL = list(EVENTS)

@@ -1,0 +1,1 @@
+"""Pages, streams and their viewers; pictures of the pages."""

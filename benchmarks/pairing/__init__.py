@@ -1,0 +1,1 @@
+"""Matchmakers: how fast, how good, and whom they let meet."""

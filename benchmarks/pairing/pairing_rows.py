@@ -1,0 +1,93 @@
+"""The server's matchmakers in a simulation: one act a round, fed with what a server would know.
+
+Colors, strengths and results are the caller's.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+
+from benchmarks.ratings.rating_runs import Driven
+from cgos_server.core.pairing.base import Act, Candidate, Knowledge
+from cgos_server.core.pairing.constraints import Constraints
+from cgos_server.core.pairing.memory import Memory
+from cgos_server.core.pairing.registry import matchmaker
+from cgos_server.core.rating.bayes.answers import Answers
+from cgos_server.core.venue import Policy
+
+METHODS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+    "information": ("information", {}),
+    "permuted": ("permuted", {}),
+    "birk, half": ("birk", {"formula": "half"}),
+    "birk, fifth": ("birk", {"formula": "fifth"}),
+    "birk, sqrt": ("birk", {"formula": "sqrt"}),
+    "birk, one": ("birk", {"formula": "one"}),
+    "entropy": ("entropy", {}),
+    "entropy, venue": ("entropy", {"model": "venue"}),
+    "expected-change": ("expected-change", {}),
+    "adjacent": ("adjacent", {}),
+    "random": ("random", {}),
+}
+"""Row -> method and its options; constraints are the defaults of a venue."""
+
+
+class Rounds:
+    """One matchmaker of a venue with the barrier policy, and its memory of the games.
+
+    :param name: the word in configuration
+    """
+
+    def __init__(self, name: str, options: Mapping[str, Any], rng: Generator) -> None:
+        self._matchmaker = matchmaker(name, options)
+        self._knowing = name in ("information", "entropy")
+        self._rng = random.Random(int(rng.integers(2**63)))
+        self._memory = Memory(Constraints().repeat_last, {}, {}, {})
+        self._sat_out: dict[int, int] = {}
+
+    def pairs(self, driven: Driven) -> list[tuple[int, int]]:
+        """Who meets whom in the next round of all versions."""
+        act = self._act(driven)
+        pairing = self._matchmaker.pair(act, self._rng)
+        for version in range(driven.versions):
+            self._sat_out[version] = self._sat_out.get(version, 0) + 1 if version in pairing.sits_out else 0
+        return [(pair.high, pair.low) for pair in pairing.pairs]
+
+    def began(self, first: int, second: int) -> None:
+        """A game of these two begins."""
+        self._memory.began(first, second, {})
+
+    def _act(self, driven: Driven) -> Act:
+        memory, versions = self._memory, range(driven.versions)
+        standings = driven.system.standings(driven.state)
+        candidates = []
+        for version in versions:
+            shown = standings[version]
+            candidates.append(
+                Candidate(
+                    id=version,
+                    name=f"bot {version}",
+                    rating=shown.mean,
+                    sat_out=self._sat_out.get(version, 0),
+                    last_opponent=memory.last_opponent(version),
+                    sd=shown.spread if driven.system.sure else 0.0,
+                    games=shown.games,
+                    anchor=shown.anchor,
+                    provisional=shown.provisional,
+                    balance=memory.balance(version),
+                    recent=memory.remembered(version),
+                )
+            )
+        met = sorted({pair for version in versions for pair in memory.met(version, versions)})
+        return Act(candidates, [memory.meeting(*pair) for pair in met], self._knowledge(driven), Policy.BARRIER)
+
+    def _knowledge(self, driven: Driven) -> Knowledge | None:
+        if not (self._knowing and isinstance(driven.system, Answers)):
+            return None
+        joint = driven.system.joint(driven.state, range(driven.versions))
+        # As a server records it: what is replayed is what was decided with.
+        return Knowledge(*(np.asarray(part, dtype=np.float32).astype(np.float64) for part in joint))

@@ -1,0 +1,1 @@
+"""Rating systems: how fast, and how true."""

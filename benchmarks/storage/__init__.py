@@ -1,0 +1,1 @@
+"""Writing and reading: commits, and a large database."""

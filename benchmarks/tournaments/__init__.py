@@ -1,0 +1,1 @@
+"""Tournaments: how fast, and the worked examples."""

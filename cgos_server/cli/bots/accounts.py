@@ -1,0 +1,156 @@
+"""`cgos-server account` and `webhook`: people's accounts, what lets them in, and where they are told.
+
+What changes something is declared by its command. Must not know: how it is done.
+"""
+
+from __future__ import annotations
+
+import time
+
+import click
+import msgspec
+
+from cgos_protocol.api.people import Access
+from cgos_server.cli.commands.declared import add_declared
+from cgos_server.cli.common import Setup, configured, json_option
+from cgos_server.cli.output import print_json, print_table
+from cgos_server.cli.reading import read
+from cgos_server.presentation.words import last_seen, moment
+from cgos_server.storage.reading.history import History
+from cgos_server.storage.reading.people_answers import OwnedBot, WebhookRow
+
+
+@click.group()
+def account() -> None:
+    """People's accounts; the right admin makes an operator."""
+
+
+@account.command("list")
+@json_option
+@configured
+def account_list(setup: Setup, as_json: bool) -> None:
+    """All accounts."""
+    rows = read(setup, lambda history: history.people.accounts())
+    if as_json:
+        print_json(rows)
+        return
+    print_table(
+        ("account", "rights", "state", "made (UTC)"),
+        [(row.name, "admin" if row.admin else None, row.state, moment(row.created_at)) for row in rows],
+    )
+
+
+@account.command("bots")
+@click.argument("name")
+@json_option
+@configured
+def account_bots(setup: Setup, name: str, as_json: bool) -> None:
+    """The bots of the account NAME, and what it wants for them."""
+
+    async def ask(history: History) -> list[OwnedBot]:
+        return await history.people.bots_of(await history.people.account_id(name))
+
+    rows = read(setup, ask)
+    if as_json:
+        print_json(rows)
+        return
+    print_table(
+        ("bot", "state", "paused", "games a day", "avoids", "hours (UTC)", "last seen (UTC)", "reason"),
+        [
+            (
+                row.name,
+                row.state,
+                "yes" if row.paused else None,
+                row.limits.games_a_day,
+                ", ".join(row.limits.avoid) or None,
+                row.limits.hours or None,
+                last_seen(row.last_seen_at, row.signed_in),
+                row.reason or None,
+            )
+            for row in rows
+        ],
+    )
+
+
+@account.command("tokens")
+@click.argument("name")
+@click.option("--all", "ended_too", is_flag=True, help="Also those that let nobody in any more.")
+@json_option
+@configured
+def account_tokens(setup: Setup, name: str, ended_too: bool, as_json: bool) -> None:
+    """The sessions and tokens of the account NAME, without their texts."""
+
+    async def ask(history: History) -> list[Access]:
+        return await history.people.access_of(await history.people.account_id(name))
+
+    now = time.time_ns() // 1_000_000
+    rows = [
+        row
+        for row in read(setup, ask)
+        if ended_too or (row.revoked_at is None and (row.expires_at is None or row.expires_at > now))
+    ]
+    if as_json:
+        print_json(rows)
+        return
+    print_table(
+        ("number", "kind", "label", "scopes", "from", "made (UTC)", "ends (UTC)", "ended (UTC)"),
+        [
+            (
+                row.id,
+                row.kind,
+                row.label or None,
+                " ".join(row.scopes) or None,
+                row.address,
+                moment(row.created_at),
+                _moment(row.expires_at),
+                _moment(row.revoked_at),
+            )
+            for row in rows
+        ],
+    )
+
+
+@click.group()
+def webhook() -> None:
+    """Where people are told by HTTP what their bots do."""
+
+
+@webhook.command("list")
+@click.option("--account", metavar="NAME", help="Only of this account.")
+@json_option
+@configured
+def webhook_list(setup: Setup, account: str | None, as_json: bool) -> None:
+    """All webhooks, without their secrets."""
+
+    async def ask(history: History) -> list[WebhookRow]:
+        return await history.people.webhooks(None if account is None else await history.people.account_id(account))
+
+    rows = read(setup, ask)
+    if as_json:
+        shown = [msgspec.structs.asdict(row) for row in rows]
+        print_json([{name: value for name, value in row.items() if name != "secret"} for row in shown])
+        return
+    print_table(
+        ("number", "account", "bot", "address", "events", "made (UTC)", "stopped (UTC)", "why"),
+        [
+            (
+                row.id,
+                row.owner,
+                row.bot,
+                row.url,
+                " ".join(row.events),
+                moment(row.created_at),
+                _moment(row.stopped_at),
+                row.why or None,
+            )
+            for row in rows
+        ],
+    )
+
+
+def _moment(at: int | None) -> str | None:
+    return None if at is None else moment(at)
+
+
+add_declared(account)
+add_declared(webhook)

@@ -1,0 +1,102 @@
+"""`cgos-server bots`, `bot` and `token`: who may play.
+
+What changes something is declared by its command. Must not know: how it is done.
+"""
+
+from __future__ import annotations
+
+import click
+
+from cgos_server.cli.bots import wire
+from cgos_server.cli.bots.figures import bot_show
+from cgos_server.cli.commands.declared import add_declared
+from cgos_server.cli.common import Setup, configured, json_option
+from cgos_server.cli.output import print_json, print_table
+from cgos_server.cli.reading import read
+from cgos_server.presentation.words import last_seen, moment
+from cgos_server.storage.reading.answers import BotRow
+
+# -- bots
+
+
+@click.command()
+@json_option
+@configured
+def bots(setup: Setup, as_json: bool) -> None:
+    """All registered bots."""
+    rows = read(setup, lambda history: history.bots.page())
+    if as_json:
+        print_json(rows)
+        return
+    print_table(
+        ("bot", "state", "owner", "tokens", "registered (UTC)", "last seen (UTC)", "versions", "reason"),
+        [
+            (
+                row.name,
+                _state(row),
+                row.owner,
+                row.tokens,
+                moment(row.created_at),
+                last_seen(row.last_seen_at, row.signed_in),
+                ", ".join(version for version in row.versions if version != row.name),
+                row.reason,
+            )
+            for row in rows
+        ],
+    )
+    for row in rows:
+        for aside in row.set_aside:
+            click.echo(
+                f"{aside.version} is set aside in {aside.venue} since {moment(aside.at)}: {aside.spoilt} games in a "
+                f"row went wrong on its side, the last one was {aside.reason}."
+            )
+
+
+def _state(row: BotRow) -> str:
+    """What a bot may do: the end of a ban, and whether its owner has paused it, besides its state."""
+    until = f" until {moment(row.until)}" if row.state == "disabled" and row.until is not None else ""
+    return f"{row.state}{until}{', paused' if row.paused else ''}"
+
+
+@click.group()
+def bot() -> None:
+    """Show, add, shut out, take back a bot; its password."""
+
+
+for _command in (*wire.COMMANDS, bot_show):
+    bot.add_command(_command)
+add_declared(bot)
+
+
+# -- tokens
+
+
+@click.group()
+def token() -> None:
+    """Make, list and revoke bots' tokens.
+
+    A token is the fast way to sign in; it is accepted where a password is asked.
+    """
+
+
+@token.command("list")
+@click.argument("name")
+@json_option
+@configured
+def token_list(setup: Setup, name: str, as_json: bool) -> None:
+    """The tokens of the bot NAME, without their texts."""
+    rows = read(setup, lambda history: history.bots.tokens(name))
+    if as_json:
+        print_json(rows)
+        return
+    print_table(
+        ("token", "label", "made (UTC)", "revoked (UTC)"),
+        [(row.id, row.label, moment(row.created_at), _moment(row.revoked_at)) for row in rows],
+    )
+
+
+def _moment(at: int | None) -> str | None:
+    return None if at is None else moment(at)
+
+
+add_declared(token)

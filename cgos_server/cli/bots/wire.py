@@ -1,0 +1,84 @@
+"""`cgos-server bot transcript` and `bot connections`: what a bot and the server said to each other, and when it came.
+
+Both are read, the one from the transcripts' files, the other from the database. Must not know: the live server.
+"""
+
+from __future__ import annotations
+
+import click
+
+from cgos_protocol.api.people import Connection
+from cgos_server.cli.common import Setup, configured, game_number, json_option
+from cgos_server.cli.output import print_json, print_table, say, shown
+from cgos_server.cli.reading import read
+from cgos_server.observability import transcript_files
+from cgos_server.observability.transcript_files import TranscriptLine
+from cgos_server.presentation import transcript_lines as wire
+from cgos_server.presentation.words import moment
+
+_LATEST_US = 2**62
+
+
+@click.command()
+@click.argument("name")
+@click.option("--game", type=game_number, metavar="GAME", help="Only what is about this game.")
+@click.option(
+    "--limit", type=click.IntRange(1, 100_000), default=1000, show_default=True, help="The last so many lines."
+)
+@json_option
+@configured
+def transcript(setup: Setup, name: str, game: int | None, limit: int, as_json: bool) -> None:
+    """What the bot NAME and the server said to each other.
+
+    As long as transcripts are kept. Each line with the time of day (UTC), the seconds since the line before, and whose
+    it is: < the bot's, > the server's. Passwords are masked.
+    """
+    bot = read(setup, lambda history: history.bots.detail(name))
+    folder = setup.config.server.data / transcript_files.FOLDER
+    lines: list[TranscriptLine] = transcript_files.read(
+        folder, bot.id, since_us=0, until_us=_LATEST_US, game=game, limit=limit
+    )
+    if as_json:
+        print_json(lines)
+        return
+    if not lines:
+        say("Nothing is kept of it.")
+    for line in wire.as_text(lines).splitlines():
+        click.echo(shown(line))
+
+
+@click.command()
+@click.argument("name", required=False)
+@click.option("--address", metavar="ADDRESS", help="Only from exactly this address; without NAME whoever it was.")
+@click.option("--limit", type=click.IntRange(1, 10_000), default=20, show_default=True, help="At most so many.")
+@json_option
+@configured
+def connections(setup: Setup, name: str | None, address: str | None, limit: int, as_json: bool) -> None:
+    """When the bot NAME, or a version, was signed in; without NAME all bots.
+
+    Newest first, with where it came from and why it went.
+    """
+    rows: list[Connection] = read(setup, lambda history: history.bots.connections(name, address=address, limit=limit))
+    if as_json:
+        print_json(rows)
+        return
+    print_table(
+        ("connection", "version", "venue", "from (UTC)", "to (UTC)", "address", "client", "ended"),
+        [
+            (
+                row.id,
+                row.version,
+                row.venue,
+                moment(row.opened_at),
+                None if row.closed_at is None else moment(row.closed_at),
+                row.address,
+                row.client,
+                row.reason,
+            )
+            for row in rows
+        ],
+    )
+
+
+COMMANDS = (transcript, connections)
+"""They are added to the group `bot`."""

@@ -1,0 +1,1 @@
+"""Commands of operators and owners on the command line, as they are declared."""

@@ -1,0 +1,122 @@
+"""How answers of commands look on the command line: a sentence, a secret that is seen once, tables, JSON.
+
+Must not know: how commands are performed, what the database holds.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from cgos_protocol.api.people import Done, EndedGame, NewToken, Reloaded
+from cgos_server.cli.output import print_json, print_table, say, show_plugins
+from cgos_server.presentation.words import count, moment
+from cgos_server.service.commands.declaration import Command
+from cgos_server.service.control import ArrangedGame, ServerStatus, VersionNow
+
+
+def has_json(kind: type[Command[Any]]) -> bool:
+    """Whether the answer is more than a sentence, so that programs may want it as JSON."""
+    return kind.answer() not in (Done, NewToken)
+
+
+def show(command: Command[Any], answer: Any, *, as_json: bool = False) -> None:
+    """Print the answer of a command."""
+    match answer:
+        case Done(sentence=sentence):
+            say(sentence)
+        case NewToken():
+            say(f"Token {answer.id} of {command.concerned()}. It is not stored and not shown again:")
+            click.echo(answer.token)
+        case Reloaded() if as_json:
+            print_json(answer.changes)
+        case _ if as_json:
+            print_json(answer)
+        case Reloaded():
+            for sentence in answer.changes or ["Nothing has changed."]:
+                click.echo(sentence)
+        case ArrangedGame():
+            rated = "rated" if answer.rated else "not rated"
+            say(
+                f"{answer.white} ({answer.white_label}, White) and {answer.black} ({answer.black_label}, Black) begin "
+                f"in {answer.venue}, {rated}. The number of the game:"
+            )
+            click.echo(answer.game)
+        case EndedGame():
+            say(f"Game {answer.game} of {answer.white} (White) and {answer.black} (Black) is ended: {answer.result}.")
+        case ServerStatus():
+            _status(answer)
+        case list():
+            _versions(str(command.concerned()), answer)
+
+
+def _versions(name: str, versions: list[VersionNow]) -> None:
+    if not versions:
+        say(f"{name} is not signed in, and no game of it runs.")
+        return
+    print_table(
+        ("version", "venue", "state", "since (UTC)", "games", "why"),
+        [
+            (
+                row.name,
+                row.venue,
+                row.state,
+                moment(round(row.since * 1000)),
+                ", ".join(map(str, row.games)) or None,
+                row.why,
+            )
+            for row in versions
+        ],
+    )
+
+
+def _status(now: ServerStatus) -> None:
+    state = "draining" if now.draining else "ready" if now.ready else "not ready"
+    ended = ", ".join(f"{count} by {word}" for word, count in now.ended.items()) or "none"
+    click.echo(f"cgos-server {now.version}, process {now.pid}, up {_span(now.up_s)}: {state}")
+    click.echo(f"moves since the start: {now.moves}; games ended: {ended}")
+    click.echo(f"log: {count(now.warnings, 'warning')}, {count(now.errors, 'error')}")
+    click.echo(f"WebSocket: {now.websocket or 'off'}")
+    click.echo(f"pages: {now.web or 'off'}; health and metrics: {now.health}")
+    click.echo()
+    print_table(
+        ("venue", "port", "games", "playing", "idle", "owe ready"),
+        [(venue.name, venue.port, venue.games, venue.playing, venue.idle, venue.owing) for venue in now.venues],
+    )
+    show_plugins(now.plugins, now.plugin_problems)
+    paused = ", ".join(venue.name for venue in now.venues if venue.paused)
+    if paused:
+        click.echo(f"nobody is paired in: {paused}")
+    if now.games:
+        click.echo()
+        print_table(
+            ("game", "venue", "black", "white", "moves", "away"),
+            [
+                (game.game, game.venue, game.black, game.white, game.ply, _away(game.black_here, game.white_here))
+                for game in now.games
+            ],
+        )
+    if now.bots:
+        click.echo()
+        print_table(
+            ("bot", "venue", "state", "game", "address", "client"),
+            [
+                (bot.name, bot.venue, "set aside" if bot.set_aside else bot.state, bot.game, bot.address, bot.client)
+                for bot in now.bots
+            ],
+        )
+    for bot in now.bots:
+        if bot.set_aside:
+            click.echo(f"{bot.name} is set aside in {bot.venue}: {bot.set_aside}")
+
+
+def _away(black_here: bool, white_here: bool) -> str:
+    return " and ".join(side for side, here in (("black", black_here), ("white", white_here)) if not here)
+
+
+def _span(seconds: float) -> str:
+    minutes, hours = int(seconds) // 60, int(seconds) // 3600
+    if hours >= 48:
+        return f"{hours // 24} days"
+    return f"{hours} h {minutes % 60} min" if hours else f"{minutes} min" if minutes else f"{int(seconds)} s"

@@ -1,0 +1,133 @@
+"""Commands of `cgos-server` that commands of the service declare: their arguments, options and help.
+
+Must not know: single commands, how they are performed.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from cgos_server.cli.commands.answers import has_json, show
+from cgos_server.cli.commands.asking import ask_server
+from cgos_server.cli.commands.perform import perform
+from cgos_server.cli.common import Setup, configured, game_number, json_option, one_venue, password, password_option
+from cgos_server.cli.games.games import date
+from cgos_server.service.commands.declaration import Command
+from cgos_server.service.commands.fields import Parameter, Source, parameters
+from cgos_server.service.commands.registry import on
+from cgos_server.service.commands.surfaces import CommandLine
+from cgos_server.service.people.sessions import DAY_MS
+
+_WHERE = click.option("--venue", metavar="VENUE", help="The venue; needed where there are several.")
+_DAYS = click.option(
+    "--days", type=click.FloatRange(0, 3650, min_open=True), metavar="N", help="For how long, instead."
+)
+
+
+def command(name: str) -> click.Command:
+    """The command of this whole name, such as ``bot disable``."""
+    ((kind, line),) = ((kind, line) for kind, line in on(CommandLine) if line.name == name)
+    return _made(kind, line)
+
+
+def add_declared(group: click.Group) -> None:
+    """Give a group all its commands that are declared and not written by hand."""
+    for kind, line in on(CommandLine):
+        first, _, last = line.name.rpartition(" ")
+        if first == group.name and not line.by_hand:
+            group.add_command(_made(kind, line), last)
+
+
+def _made(kind: type[Command[Any]], line: CommandLine) -> click.Command:
+    fields = parameters(kind)
+
+    def run(setup: Setup, /, as_json: bool = False, days: float | None = None, **given: Any) -> None:
+        file: Path | None = given.pop("password_file", None)
+        values = {each.name: _value(setup, each, given.get(each.name), days) for each in fields if not each.secret}
+        for each in fields:
+            if each.secret:
+                values[each.name] = password(next(iter(values.values())), file)
+        made = kind(**values)
+        show(made, ask_server(setup, made) if line.server_only else perform(setup, made), as_json=as_json)
+
+    run.__doc__ = line.help
+    decorated: Callable[..., Any] = configured(run)
+    for decorate in reversed(_decorators(kind, line, fields)):
+        decorated = decorate(decorated)
+    settings = {"ignore_unknown_options": True} if any(each.kind is float and each.required for each in fields) else {}
+    return click.command(line.name.rpartition(" ")[2], help=line.help, context_settings=settings)(decorated)
+
+
+def _decorators(
+    kind: type[Command[Any]], line: CommandLine, fields: tuple[Parameter, ...]
+) -> list[Callable[[Any], Any]]:
+    """Arguments, options, then what the field's source or the answer asks for."""
+    by_name = {each.name: each for each in fields}
+    plain = [each for each in fields if each.field.source in (Source.GIVEN, Source.MOMENT)]
+    arguments = [by_name[name] for name in line.arguments] or [
+        each for each in plain if each.required and not each.field.help
+    ]
+    made = [_argument(each) for each in arguments]
+    for each in plain:
+        if each not in arguments:
+            made.append(_option(each))
+            made += [_DAYS] if each.field.source is Source.MOMENT else []
+    made += [_WHERE for each in fields if each.field.source is Source.VENUE]
+    made += [password_option for each in fields if each.secret]
+    return [*made, json_option] if has_json(kind) else made
+
+
+def _argument(each: Parameter) -> Callable[[Any], Any]:
+    metavar = None if each.choices else each.field.metavar or each.name.upper()
+    return click.argument(each.name, metavar=metavar, type=_type(each))
+
+
+def _option(each: Parameter) -> Callable[[Any], Any]:
+    said: dict[str, Any] = {"help": each.field.help, "type": _type(each), "required": each.required}
+    if each.kind is bool:
+        return click.option(f"--{each.name}", is_flag=True, help=each.field.help)
+    if not each.choices:
+        said["metavar"] = each.field.metavar or "TEXT"
+    if each.field.source is Source.MOMENT:
+        said |= {"callback": date, "type": None}
+    if each.kind is list:
+        said["multiple"] = True
+    elif each.field.none_word:
+        said |= {"default": each.field.none_word, "show_default": True}
+    elif not each.required:
+        said["default"] = each.default
+    return click.option("--" + each.name.replace("_", "-"), each.name, **said)
+
+
+def _type(each: Parameter) -> click.ParamType[Any] | None:
+    if each.choices and each.kind is str:
+        return click.Choice(each.choices, case_sensitive=False)
+    if each.kind is int:
+        numbered = each.least == 1 and each.most is None
+        return game_number if numbered else click.IntRange(_whole(each.least), _whole(each.most))
+    return click.FLOAT if each.kind is float else None
+
+
+def _whole(bound: float | None) -> int | None:
+    return None if bound is None else int(bound)
+
+
+def _value(setup: Setup, each: Parameter, given: Any, days: float | None) -> Any:
+    """What the command is made with. Raises UsageError, ConfigError."""
+    if each.field.source is Source.VENUE:
+        return one_venue(setup, given)
+    if each.field.source is Source.MOMENT and days is not None:
+        if given is not None:
+            raise click.UsageError(f"Give --{each.name} or --days, not both.")
+        return time.time_ns() // 1_000_000 + round(days * DAY_MS)
+    if each.kind is float and given is not None and not math.isfinite(given):
+        hint = each.name.upper() if each.required else f"--{each.name}"
+        what = each.field.label.removeprefix("The ")
+        raise click.BadParameter(f"{given} is no {what}.", param_hint=hint)
+    return list(given) if each.kind is list else given

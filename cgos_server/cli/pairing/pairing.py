@@ -1,0 +1,340 @@
+"""`cgos-server pairing`: why two bots met, what would be paired now, how pairing has been.
+
+`explain` and `stats` read the database, `preview` asks the running server. Must not know: how pairs are made.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+
+import click
+
+from cgos_protocol.api.people import Previewed
+from cgos_protocol.errors import Code, Conflict
+from cgos_server.cli.commands.asking import ask_server
+from cgos_server.cli.common import (
+    Setup,
+    WordOf,
+    configured,
+    game_number,
+    json_option,
+    named_value,
+    one_venue,
+    venue_option,
+)
+from cgos_server.cli.output import print_json, print_table, say
+from cgos_server.cli.reading import read, venues_asked
+from cgos_server.core.pairing.registry import matchmakers
+from cgos_server.presentation.words import count, moment
+from cgos_server.service.commands.games import Preview
+from cgos_server.service.pairing.explained import PARTNERS, Explained, Partner, Ready, explain
+from cgos_server.service.pairing.statistics import PairingStats, Spread, statistics
+from cgos_server.storage.reading.history import History
+
+_READY_SHOWN = 60
+"""Of those who were ready so many are shown; ``--all`` and ``--json`` have all."""
+
+_BAR = 40
+"""Characters of the longest bar."""
+
+
+@click.group()
+def pairing() -> None:
+    """Why two bots met, who would meet now, and statistics."""
+
+
+# -- explain
+
+
+@pairing.command("explain")
+@click.argument("game", type=game_number, required=False)
+@click.option("--round", "number", type=game_number, metavar="ROUND", help="A whole act of pairing, by its number.")
+@click.option("--all", "everybody", is_flag=True, help="All whom the two could have met, and all who were ready.")
+@json_option
+@configured
+def explain_command(setup: Setup, game: int | None, number: int | None, everybody: bool, as_json: bool) -> None:
+    """Why the two of GAME met, or how a whole round was paired.
+
+    What was decided from what: who was ready, how long each had waited, whom the two could have met. Then the round is
+    decided once more from its record, and compared. `show GAME` names its round.
+    """
+    if (game is None) == (number is None):
+        raise click.UsageError("Give the number of a game, or --round and the number of a round.")
+
+    async def ask(history: History) -> Explained:
+        which = number
+        if game is not None:
+            found = await history.games.detail(game)
+            if found.pairing is None:
+                raise Conflict(Code.NOT_PAIRED, f"Game {game} was not paired: an operator arranged it.")
+            which = found.pairing.round
+        assert which is not None
+        partners = None if everybody or as_json else PARTNERS
+        return explain(await history.pairings.round(which), await history.bots.version_names(), game, partners=partners)
+
+    found = read(setup, ask)
+    if as_json:
+        print_json(found)
+    else:
+        _show_explained(found, None if everybody else _READY_SHOWN)
+
+
+def _show_explained(found: Explained, ready: int | None) -> None:
+    click.echo(
+        f"round {found.round} (number {found.number} of {found.venue}), {moment(found.at)} (UTC): {found.policy}, "
+        f"{found.method}"
+    )
+    if found.options:
+        click.echo(f"options: {_options(found.options)}")
+    click.echo(f"random seed {found.seed}")
+    if found.game is not None:
+        click.echo()
+        click.echo(f"game {found.game.game}: {found.game.black} (Black) - {found.game.white} (White)")
+        click.echo(found.game.reason)
+        click.echo(f"colors: {found.game.colors}")
+    for name, partners in found.partners.items():
+        click.echo()
+        _show_partners(name, partners, found)
+    if found.ready:
+        click.echo()
+        _show_ready(found.ready, ready)
+    if found.game is None and found.pairs:
+        click.echo()
+        for pair in found.pairs:
+            click.echo(f"game {pair.game}, {pair.black} (Black) - {pair.white} (White): {pair.reason} {pair.colors}")
+    for title, sentences in (("unpaired", found.sits_out.values()), ("noted", found.notes)):
+        if sentences:
+            click.echo()
+            click.echo(f"{title}:")
+            for sentence in sentences:
+                click.echo(f"  {sentence}")
+    click.echo()
+    click.echo(found.replay.sentence)
+
+
+def _show_partners(name: str, partners: Sequence[Partner], found: Explained) -> None:
+    assert found.game is not None
+    chosen = found.game.low if name == found.game.high else found.game.high
+    print_table(
+        ("", "opponent", "rating", "expected", "worth", "costs", "met", "kept apart"),
+        [
+            (
+                "*" if one.name == chosen else " ",
+                one.name,
+                round(one.rating),
+                f"{one.expected:.2f}",
+                None if one.worth is None else f"{one.worth:.3f}",
+                f"{one.costs:.3f}",
+                one.met,
+                one.kept if not one.possible else f"({one.kept})" if one.kept else None,
+            )
+            for one in partners
+        ],
+        title=f"whom {name} could have met, the best ones first",
+    )
+
+
+def _show_ready(ready: Sequence[Ready], most: int | None) -> None:
+    print_table(
+        (
+            "ready",
+            "rating",
+            "\N{PLUS-MINUS SIGN}",
+            "games",
+            "waited (s)",
+            "sat out",
+            "balance",
+            "last met",
+            "met now",
+            "game",
+        ),
+        [
+            (
+                one.name,
+                f"{round(one.rating)}{'?' if one.provisional else ''}{' anchor' if one.anchor else ''}",
+                round(1.96 * one.sd) if one.sd else None,
+                one.games or None,
+                f"{one.waited_s:.1f}",
+                one.sat_out,
+                one.balance,
+                one.last_opponent,
+                one.met,
+                one.game,
+            )
+            for one in ready[:most]
+        ],
+    )
+    if most is not None and len(ready) > most:
+        click.echo(f"and {len(ready) - most} more: see --all")
+
+
+# -- preview
+
+
+@pairing.command("preview")
+@click.option("--venue", metavar="VENUE", help="The venue; needed where there are several.")
+@click.option(
+    "--method", type=WordOf(lambda: matchmakers().names), help="By this matchmaker; without it by the venue's own."
+)
+@click.option(
+    "--option",
+    "options",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="An option of the matchmaker, as in a configuration.",
+)
+@json_option
+@configured
+def preview(setup: Setup, venue: str | None, method: str | None, options: tuple[str, ...], as_json: bool) -> None:
+    """What would be paired now.
+
+    Among the bots that wait in the running server. Nothing comes of it.
+    """
+    chosen = dict(map(named_value, options))
+    previewed = ask_server(setup, Preview(venue=one_venue(setup, venue), method=method, options=chosen))
+    if as_json:
+        print_json(previewed)
+    else:
+        _show_preview(previewed)
+
+
+def _show_preview(found: Previewed) -> None:
+    click.echo(f"{found.venue}, {found.policy}, {found.method}: {_options(found.options)}")
+    click.echo(f"ready: {', '.join(found.ready) or 'nobody'}")
+    for title, sentences in (
+        ("would meet", [pair.reason for pair in found.pairs]),
+        ("unpaired", list(found.sits_out.values())),
+        ("noted", found.notes),
+    ):
+        if sentences:
+            click.echo(f"{title}:")
+            for sentence in sentences:
+                click.echo(f"  {sentence}")
+    if not found.pairs:
+        click.echo("Nobody would meet.")
+
+
+# -- stats
+
+
+@pairing.command("stats")
+@venue_option
+@click.option("--last", type=click.IntRange(1, 100_000), metavar="N", help="The latest N games (1000 without --since).")
+@click.option("--since", type=click.DateTime(), metavar="TIME", help="Games since TIME (UTC), as 2026-01-31.")
+@json_option
+@configured
+def stats(setup: Setup, venue: str | None, last: int | None, since: datetime.datetime | None, as_json: bool) -> None:
+    """How pairing has been: who met whom, waits, time in games.
+
+    Distribution of rating gaps and waits, repeated opponents, colors, bits a game, and who played how much.
+    """
+    begin = None if since is None else int(since.replace(tzinfo=datetime.UTC).timestamp() * 1000)
+    most = 1_000 if last is None and since is None else last
+
+    async def ask(history: History) -> dict[str, PairingStats]:
+        return {name: await statistics(history, name, most, begin) for name in await venues_asked(history, venue)}
+
+    found = read(setup, ask)
+    if as_json:
+        print_json(found)
+        return
+    played = [each for each in found.values() if each.games]
+    if not played:
+        say("No games were paired in that time.")
+    for index, each in enumerate(played):
+        if index:
+            click.echo()
+        _show_stats(each)
+
+
+def _show_stats(found: PairingStats) -> None:
+    click.echo(
+        f"{found.venue}: {count(found.games, 'game')} in {count(found.rounds, 'round')}, {moment(found.since)} to "
+        f"{moment(found.until)} (UTC)"
+    )
+    click.echo(f"paired by {_counts(found.methods) or 'nobody'}; {found.arranged} arranged by an operator")
+    for what, share in (
+        ("time in games", found.in_games),
+        ("games against the opponent of the game before", found.again),
+    ):
+        click.echo(f"{what}: {_percent(share)}")
+    if found.most is not None:
+        name, opponent, share = found.most
+        click.echo(f"most often together: {_percent(share)} of the last games of {name} were against {opponent}")
+    worst = max(found.versions, key=lambda one: abs(2 * one.black - one.games), default=None)
+    if worst is not None:
+        click.echo(f"colors: the worst is {worst.name}, Black in {worst.black} of {worst.games} games")
+    if found.opened:
+        click.echo(f"with an opening: {found.opened}")
+    click.echo(f"stayed unpaired though ready: {found.sat_out} times; gave way: {_counts(found.gave_way) or 'nothing'}")
+    for title, spread, unit, digits in (
+        ("rating gap", found.gaps, "Elo", 0),
+        ("waited", found.waits, "s", 1),
+        ("expected score of the better one", found.expected, "", 2),
+        ("information of a game", found.bits, "bit", 2),
+    ):
+        if spread.count:
+            click.echo()
+            _show_spread(title, spread, unit, digits)
+    click.echo()
+    print_table(
+        (
+            "bot",
+            "games",
+            "Black",
+            "opponents",
+            "same again",
+            "most often",
+            "share",
+            "sat out",
+            "waited (s)",
+            "in games",
+        ),
+        [
+            (
+                one.name,
+                one.games,
+                one.black,
+                one.opponents,
+                _percent(one.again),
+                one.most,
+                _percent(one.most_share) if one.most else None,
+                one.sat_out,
+                None if one.wait_s is None else f"{one.wait_s:.1f}",
+                _percent(one.in_games),
+            )
+            for one in found.versions
+        ],
+    )
+
+
+def _show_spread(title: str, spread: Spread, unit: str, digits: int) -> None:
+    mean, median, p90, largest = (
+        f"{value:.{digits}f}" for value in (spread.mean, spread.median, spread.p90, spread.largest)
+    )
+    what = f"{title} ({unit})" if unit else title
+    click.echo(f"{what}: mean {mean}, median {median}, 90 % up to {p90}, largest {largest}")
+    most = max(each.count for each in spread.bins)
+    shown = [each for each in spread.bins if each.count]
+    last = max(spread.bins.index(each) for each in shown)
+    for each in spread.bins[: last + 1]:
+        span = f"{each.low:g} and more" if each.high is None else f"{each.low:g} to {each.high:g}"
+        bar = "\N{FULL BLOCK}" * max(1 if each.count else 0, round(_BAR * each.count / most))
+        click.echo(f"  {span:>14}  {each.count:6}  {bar}".rstrip())
+
+
+def _counts(counts: dict[str, int]) -> str:
+    return ", ".join(f"{word} {count}" for word, count in counts.items())
+
+
+def _options(options: dict[str, object]) -> str:
+    return ", ".join(f"{key} {_value(value)}" for key, value in sorted(options.items()))
+
+
+def _value(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _percent(share: float | None) -> str | None:
+    return None if share is None else f"{100 * share:.0f} %"

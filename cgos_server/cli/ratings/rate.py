@@ -1,0 +1,414 @@
+"""`cgos-server rate`: are the published ratings what the results say, which system foretells best, who is stronger.
+
+All of it is computed here from the database, whether a server runs on it or not, and nothing is written. Must not know:
+the live server, how ratings are computed.
+"""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import click
+import msgspec
+
+from cgos_protocol.errors import Code, Conflict, NotFound, Refused
+from cgos_server.cli.common import Setup, WordOf, configured, json_option, venue_option
+from cgos_server.cli.output import print_json, print_table, say
+from cgos_server.cli.progress import progress_bar
+from cgos_server.cli.reading import common_venue, read, venue_terms, venues_asked
+from cgos_server.core.rating.bayes.system import Bayes
+from cgos_server.core.rating.registry import half_width, rating_system, shown, systems
+from cgos_server.core.venue import Venue
+from cgos_server.presentation.words import count, likelihood, moment
+from cgos_server.service.ratings.build import one_thread, this_build
+from cgos_server.service.ratings.comparing import KNOWN, Compared, compare
+from cgos_server.service.ratings.current_state import caught_up
+from cgos_server.service.ratings.odds import Odds, odds
+from cgos_server.service.ratings.rating_health import AnchorFinding, BreakFinding, check_anchors, check_version, looks
+from cgos_server.service.ratings.replaying import Difference, Replayed, replay
+from cgos_server.storage.reading.answers import RefitRow
+from cgos_server.storage.reading.history import History
+
+_REFITS_SHOWN = 20
+
+_systems_option = click.option(
+    "--system",
+    "chosen",
+    type=WordOf(lambda: systems().names),
+    multiple=True,
+    help="Only this rating system; may be repeated.",
+)
+_system_option = click.option("--system", type=WordOf(lambda: systems().names), help="Under this rating system.")
+
+
+@click.group()
+def rate() -> None:
+    """Ratings computed again, compared, checked."""
+
+
+@rate.command("replay")
+@venue_option
+@_systems_option
+@json_option
+@configured
+def rate_replay(setup: Setup, venue: str | None, chosen: tuple[str, ...], as_json: bool) -> None:
+    """Compute all published ratings again and compare.
+
+    From the numbered results and the recorded refits. Exits with 1 where something differs. Under the build that
+    computed them (Python, numpy, BLAS, processor) the numbers must be the same to the last bit, under another one to a
+    millionth of an Elo.
+    """
+    one_thread()
+    build = this_build().text
+
+    async def ask(history: History) -> dict[str, list[tuple[Replayed, dict[int, str]]]]:
+        names = await history.bots.version_names()
+        found: dict[str, list[tuple[Replayed, dict[int, str]]]] = {}
+        for each in await _venues(setup, history, venue):
+            terms = venue_terms(setup, each)
+            for name in await _published(history, each, terms, chosen):
+                with progress_bar(f"{each}, {name}") as progress:
+                    done = await replay(history, each, system=_system(terms, name), build=build, progress=progress)
+                found.setdefault(each, []).append((done, names))
+        return found
+
+    found = read(setup, ask)
+    every = [done for each in found.values() for done, _ in each]
+    if as_json:
+        print_json(
+            {
+                each: [
+                    msgspec.structs.asdict(done) | {"exact": done.exact, "agrees": done.agrees} for done, _ in replayed
+                ]
+                for each, replayed in found.items()
+            }
+        )
+    elif not every:
+        say("Nothing has been rated yet.")
+    else:
+        print_table(
+            ("venue", "system", "entries", "changes", "refits", "points", "differing", "largest", "verdict"),
+            [
+                (
+                    each,
+                    done.system,
+                    done.entries,
+                    done.changes,
+                    done.refits,
+                    done.points,
+                    done.differing,
+                    f"{done.largest:.2g}",
+                    "same bits" if done.exact else "same" if done.agrees else "differs",
+                )
+                for each, replayed in found.items()
+                for done, _ in replayed
+            ],
+        )
+        for each, replayed in found.items():
+            for done, names in replayed:
+                for sentence in _about(each, done, names):
+                    say(sentence)
+    if not all(done.agrees for done in every):
+        sys.exit(1)
+
+
+@rate.command("compare")
+@venue_option
+@_systems_option
+@json_option
+@configured
+def rate_compare(setup: Setup, venue: str | None, chosen: tuple[str, ...], as_json: bool) -> None:
+    """How well each system foretells the results.
+
+    Every game is predicted before it is seen, by every system. The lower the log loss the better; a coin has 0.6931.
+    Without --system all are compared. Games that repeat an earlier one move by move are not counted, nor are void ones.
+    """
+    one_thread()
+
+    async def ask(history: History) -> dict[str, Compared]:
+        found: dict[str, Compared] = {}
+        for each in await _venues(setup, history, venue):
+            terms = venue_terms(setup, each)
+            every = list(dict.fromkeys(chosen or (terms.rating, *terms.views, *systems().usable)))
+            if await history.ledger.last_entry(each):
+                with progress_bar(each) as progress:
+                    found[each] = await compare(history, each, [_system(terms, name) for name in every], progress)
+        return found
+
+    found = read(setup, ask)
+    if as_json:
+        print_json(found)
+        return
+    told = {each: done for each, done in found.items() if done.games}
+    if not told:
+        say("There are no results yet.")
+    for index, (each, done) in enumerate(told.items()):
+        if index:
+            click.echo()
+        first = done.systems[0].system
+        print_table(
+            ("system", "log loss", "squared", f"log loss from {KNOWN} games on", f"behind {first}"),
+            [
+                (
+                    row.system,
+                    f"{row.log_loss:.4f}",
+                    f"{row.squared:.4f}",
+                    None if row.known_log_loss is None else f"{row.known_log_loss:.4f}",
+                    f"{row.behind:+.4f} ± {1.96 * row.behind_error:.4f}" if row.system != first else None,
+                )
+                for row in done.systems
+            ],
+            title=f"{each}: {count(done.games, 'game')}, in {done.known} of them both had played {KNOWN}",
+        )
+
+
+@rate.command("check")
+@venue_option
+@json_option
+@configured
+def rate_check(setup: Setup, venue: str | None, as_json: bool) -> None:
+    """Anchors and versions that do not play like their number.
+
+    An anchor is held against what its games say without its number (a false alarm in one of a thousand looks); a
+    version's results against its own past, after 40, 80, 160 ... games (a false alarm for one in a thousand versions).
+    """
+    one_thread()
+
+    async def ask(history: History) -> dict[str, dict[str, Any]]:
+        found: dict[str, dict[str, Any]] = {}
+        for each in await _venues(setup, history, venue):
+            if await history.ledger.last_entry(each):
+                found[each] = await _check(history, each, venue_terms(setup, each))
+        return found
+
+    found = read(setup, ask)
+    if as_json:
+        print_json(found)
+        return
+    for each, checked in found.items():
+        anchors: list[AnchorFinding] = checked["anchors"]
+        broken: list[BreakFinding] = checked["breaks"]
+        alarms = [row.sentence for row in anchors if row.alarm] + [row.sentence for row in broken]
+        if anchors:
+            print_table(
+                ("anchor", "stands for", "games say", "deviation", "alarm from"),
+                [
+                    (
+                        row.version,
+                        f"{row.value:.0f}",
+                        f"{row.mean:.0f} ± {1.96 * row.mean_sd:.0f}",
+                        f"{row.z:+.2f}",
+                        f"{row.limit:.2f}",
+                    )
+                    for row in anchors
+                ],
+                title=f"{each}, as of result {checked['seq']}",
+            )
+        else:
+            click.echo(f"{each}, as of result {checked['seq']}: there are not two anchors that could check each other.")
+        for sentence in alarms:
+            click.echo(sentence)
+        if not alarms:
+            click.echo(f"No alarm; {count(checked['versions'], 'version')} with games enough to be checked.")
+    if not found:
+        say("There are no results yet.")
+
+
+@rate.command("odds")
+@click.argument("one", metavar="A")
+@click.argument("other", metavar="B")
+@venue_option
+@_system_option
+@json_option
+@configured
+def rate_odds(setup: Setup, one: str, other: str, venue: str | None, system: str | None, as_json: bool) -> None:
+    """How likely A is stronger than B, and what comes of a game.
+
+    A and B are versions by their wire names.
+    """
+    one_thread()
+
+    async def ask(history: History) -> tuple[str, str, int, list[Any], Odds]:
+        where = await common_venue(setup, history, venue=venue, one=one, other=other)
+        terms = venue_terms(setup, where)
+        name = system or terms.rating
+        rated = {row.version for row in await history.ratings.standings(where)}
+        ids = {label: number for number, label in (await history.bots.version_names()).items() if label in rated}
+        for each in (one, other):
+            if each not in ids:
+                raise _nobody(each, where, sorted(ids))
+        if one == other:
+            raise Conflict(Code.SAME_VERSION, f"{one} cannot be compared with itself. Name another version.")
+        with progress_bar(where) as progress:
+            run = await caught_up(history, where, _system(terms, name), progress)
+        ratings = run.system.standings(run.state)
+        both = [ratings[ids[one]], ratings[ids[other]]]
+        return where, name, run.seq, both, odds(run.system, run.state, ids[one], ids[other])
+
+    where, name, seq, ratings, found = read(setup, ask)
+    if as_json:
+        who = {"venue": where, "system": name, "seq": seq, "one": one, "other": other}
+        print_json(who | msgspec.structs.asdict(found))
+        return
+    click.echo(f"{where}, {name}, as of result {seq}")
+    for label, rating in zip((one, other), ratings, strict=True):
+        click.echo(f"{label}: {shown(rating.mean, half_width(name, rating.spread), rating.provisional)}")
+    if found.superiority is not None:
+        click.echo(f"{one} is stronger than {other} with probability {_percent(found.superiority)}")
+    interval = "" if found.half_width is None else f" ± {found.half_width:.0f}"
+    click.echo(f"difference: {found.difference:+.0f}{interval} Elo")
+    for color, game in (("Black", found.as_black), ("White", found.as_white)):
+        draws = f", {_percent(game.draw)} drawn" if game.draw > 0.0005 else ""
+        click.echo(f"{one} as {color} is expected to score {_percent(game.score)}{draws}")
+
+
+@rate.command("refits")
+@venue_option
+@_system_option
+@click.option(
+    "--limit", type=click.IntRange(1, 100_000), default=_REFITS_SHOWN, show_default=True, help="At most so many."
+)
+@json_option
+@configured
+def rate_refits(setup: Setup, venue: str | None, system: str | None, limit: int, as_json: bool) -> None:
+    """The latest recorded refits with what they learned."""
+
+    async def ask(history: History) -> dict[str, list[RefitRow]]:
+        found: dict[str, list[RefitRow]] = {}
+        for each in await _venues(setup, history, venue):
+            for name in (system,) if system else systems().names:
+                found[each] = found.get(each, []) + await history.refits.recorded(each, name, limit)
+        return {each: rows for each, rows in found.items() if rows}
+
+    found = read(setup, ask)
+    if as_json:
+        print_json(found)
+        return
+    if not found:
+        say("No refit is recorded.")
+    for index, (each, rows) in enumerate(found.items()):
+        if index:
+            click.echo()
+        print_table(
+            ("system", "refit", "at (UTC)", "kind", "counts up to", "put in after", "ms", "learned"),
+            [
+                (
+                    row.system,
+                    row.number,
+                    moment(row.at),
+                    "cold" if row.cold else "warm",
+                    row.included,
+                    row.applied,
+                    f"{row.took_us / 1000:.1f}",
+                    _learned(row.notes),
+                )
+                for row in rows
+            ],
+            title=each,
+        )
+
+
+async def _venues(setup: Setup, history: History, venue: str | None) -> list[str]:
+    """One venue, or all that have a past and are configured, which is where their options are said."""
+    configured_ones = {each.name for each in setup.config.venue}
+    return [each for each in await venues_asked(history, venue) if venue is not None or each in configured_ones]
+
+
+async def _published(history: History, venue: str, terms: Venue, asked: Sequence[str]) -> list[str]:
+    """The systems that published something in a venue, the headline first. Raises Refused where one did not."""
+    there = {row.system for row in await history.ratings.standings(venue)}
+    for name in asked:
+        if there and name not in there:
+            known = ", ".join(sorted(there))
+            raise NotFound(Code.NO_SYSTEM, f"{name} has published nothing in {venue}. What has is: {known}.")
+    order = dict.fromkeys((terms.rating, *terms.views, *systems().names))
+    return [name for name in order if name in there and (not asked or name in asked)]
+
+
+def _system(venue: Venue, name: str) -> Any:
+    """The rating system with the venue's options."""
+    return rating_system(name, venue.initial, venue.rating_options.get(name, {}))
+
+
+def _about(venue: str, done: Replayed, names: dict[int, str]) -> list[str]:
+    """What a replay found amiss, as sentences."""
+    told = []
+    if done.stopped:
+        told.append(f"{venue}, {done.system}: the replay could not go on. {done.stopped}")
+    if done.first is not None:
+        told.append(f"{venue}, {done.system}: the first difference is {_where(done.first, names)}.")
+    if done.paths:
+        told.append(f"{venue}, {done.system}: {done.paths} refits learned something else than is recorded.")
+    told += [
+        f"{venue}, {done.system}: ratings were computed by {plugin}; {done.plugin} is installed now."
+        for plugin in done.plugins
+        if plugin != done.plugin
+    ]
+    others = sorted(set(done.builds) - {done.build})
+    told += [
+        f"{venue}, {done.system}: {done.builds[build]} refits were computed by another build: {build}."
+        for build in others
+    ]
+    if others or not done.exact:
+        told.append(f"This build: {done.build}.")
+    return told
+
+
+def _where(first: Difference, names: dict[int, str]) -> str:
+    place = f"at entry {first.seq}" if first.refit is None else f"after refit {first.refit} (at entry {first.seq})"
+    who = names.get(first.version, f"version {first.version}")
+    if first.published is None or first.computed is None:
+        side = "published and not computed" if first.computed is None else "computed and not published"
+        return f"{place}, {who}: a change was {side}"
+    one, two = first.published, first.computed
+    games = "" if one.games == two.games else f" and {two.games} games, not {one.games}"
+    return (
+        f"{place}, {who}: published {one.mean!r} (spread {one.spread!r}), computed {two.mean!r} ({two.spread!r}){games}"
+    )
+
+
+async def _check(history: History, venue: str, terms: Venue) -> dict[str, Any]:
+    system: Bayes = _system(terms, "bayes")
+    with progress_bar(f"{venue}, ratings") as progress:
+        run = await caught_up(history, venue, system, progress)
+    names = await history.bots.version_names()
+    enough = [version for version, rating in run.ratings.items() if looks(rating.games)]
+    found: list[BreakFinding] = []
+    with progress_bar(f"{venue}, versions") as progress:
+        for done, version in enumerate(enough, 1):
+            games = await history.changes.games(names[version], venue)
+            broken = check_version(
+                names[version], version, games, lambda black, white: system.predict(run.state, black, white)
+            )
+            if broken is not None:
+                found.append(broken)
+            progress(done, len(enough))
+    anchors = check_anchors(system.anchor_residuals(run.state), names, venue)
+    return {"seq": run.seq, "anchors": anchors, "versions": len(enough), "breaks": found}
+
+
+def _nobody(name: str, venue: str, known: Sequence[str]) -> Refused:
+    near = difflib.get_close_matches(name, known, 3, 0.5)
+    hint = f"Did you mean {' or '.join(near)}?" if near else f"See: cgos-server standings --venue {venue}"
+    return NotFound(Code.NO_VERSION, f"{name} is not rated in {venue}. {hint}")
+
+
+def _percent(share: float) -> str:
+    return f"{likelihood(share, 1)} %"
+
+
+def _learned(notes: Any) -> str:
+    """The hyperparameters of a refit in one line."""
+    if not isinstance(notes, dict):
+        return ""
+    words = []
+    for key in ("s", "w", "advantage", "draw"):
+        given = notes.get(key)
+        if isinstance(given, list):
+            words.append(f"{key} {' '.join(f'{each:.2f}' for each in given)}")
+        elif isinstance(given, int | float):
+            words.append(f"{key} {given:.3g}")
+    return ", ".join(words)

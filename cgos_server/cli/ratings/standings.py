@@ -1,0 +1,215 @@
+"""`cgos-server standings` and `history`: who stands where, how they came there, and where they would stand otherwise.
+
+Must not know: the live server, how ratings are computed.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import click
+import msgspec
+
+from cgos_protocol.errors import Code, NotFound
+from cgos_server.cli.common import Setup, WordOf, configured, json_option, one_venue, venue_option
+from cgos_server.cli.output import print_json, print_table, say
+from cgos_server.cli.progress import progress_bar
+from cgos_server.cli.reading import headline, page_settings, read, venue_terms, venues_asked
+from cgos_server.core.rating.registry import rating_system, systems
+from cgos_server.presentation import words
+from cgos_server.presentation.words import moment
+from cgos_server.service.ratings.listed import Placed, placed
+from cgos_server.storage.reading.answers import RatingPoint, Standing
+from cgos_server.storage.reading.history import History
+
+_system_option = click.option(
+    "--system",
+    type=WordOf(lambda: systems().names),
+    help="Under this rating system; without it under the venue's headline.",
+)
+
+
+class _Table(NamedTuple):
+    """One venue's standings.
+
+    :ivar seq: the entry of the ledger that they are as of
+    """
+
+    seq: int
+    rows: list[Placed]
+
+
+@click.command()
+@venue_option
+@_system_option
+@click.option("--as-of", type=click.IntRange(0, 2**63 - 1), metavar="N", help="After entry N of the venue's ledger.")
+@click.option(
+    "--as",
+    "answer",
+    type=click.Choice(("published", "recomputed")),
+    default="published",
+    show_default=True,
+    help="As everybody saw them, or as they are had every game always counted as it counts now.",
+)
+@click.option("--all", "everybody", is_flag=True, help="Also who has no rated game, or has retired.")
+@json_option
+@configured
+def standings(
+    setup: Setup, venue: str | None, system: str | None, as_of: int | None, answer: str, everybody: bool, as_json: bool
+) -> None:
+    """Who stands where, venue by venue.
+
+    Without --all those that have a rated game and played in the 30 days before the venue's latest game.
+
+    A rating is shown with its 95 % interval where its system says one: 1873 ± 42; with ? while it is provisional.
+    """
+    if as_of is not None:
+        venue = one_venue(setup, venue)
+
+    async def ask(history: History) -> dict[str, _Table]:
+        found: dict[str, _Table] = {}
+        for name in await venues_asked(history, venue):
+            if answer == "recomputed":
+                table = await _recomputed(setup, history, venue=name, system=system, as_of=as_of)
+            else:
+                last = await history.ledger.last_entry(name)
+                rows = await history.ratings.standings(name, system, as_of)
+                chosen = system or headline(setup, name, {row.system for row in rows})
+                among = placed([row for row in rows if row.system == chosen], page_settings(setup).rated(name).system)
+                table = _Table(last if as_of is None else as_of, among)
+            found[name] = table._replace(rows=[row for row in table.rows if everybody or row.listed])
+        return found
+
+    found = read(setup, ask)
+    if as_json:
+        print_json({name: [_as_json(row.rank, row.standing) for row in table.rows] for name, table in found.items()})
+        return
+    for index, (name, table) in enumerate(found.items()):
+        if index:
+            click.echo()
+        print_table(
+            ("rank", "name", "rating", "state", "games", "last game"),
+            [
+                (each.rank, row.version, _rating(row), _state(row), row.games, row.last_game)
+                for each in table.rows
+                for row in (each.standing,)
+            ],
+            title=_title(name, table, answer),
+        )
+
+
+@click.command()
+@click.argument("name")
+@venue_option
+@_system_option
+@click.option("--limit", type=click.IntRange(1, 1_000_000), metavar="N", help="Only the latest N changes.")
+@json_option
+@configured
+def history(setup: Setup, name: str, venue: str | None, system: str | None, limit: int | None, as_json: bool) -> None:
+    """Every change of a version's rating.
+
+    Oldest first, with the game that caused it, or the number of the refit that did.
+    """
+
+    async def ask(history: History) -> dict[str, list[RatingPoint]]:
+        found: dict[str, list[RatingPoint]] = {}
+        for each in await venues_asked(history, venue):
+            there = {row.system for row in await history.ratings.standings(each)}
+            found[each] = await history.changes.latest(name, each, limit, system or headline(setup, each, there))
+        return found
+
+    found = {each: points for each, points in read(setup, ask).items() if points}
+    if as_json:
+        print_json({each: [_change(point) for point in points] for each, points in found.items()})
+        return
+    if not found:
+        say(f"{name} has no rating yet.")
+    for index, (each, points) in enumerate(found.items()):
+        if index:
+            click.echo()
+        print_table(
+            ("entry", "at (UTC)", "what", "game", "opponent", "score", "from", "to", "games"),
+            [
+                (
+                    point.seq,
+                    moment(point.at),
+                    point.kind if point.refit is None else f"refit {point.refit}",
+                    point.game,
+                    point.opponent,
+                    None if point.score2 is None else f"{point.score2 / 2:g}",
+                    words.finely(point.system, point.before_mean, point.before_spread),
+                    words.finely(point.system, point.after_mean, point.after_spread),
+                    point.games,
+                )
+                for point in points
+            ],
+            title=f"{each}, {points[0].system}",
+        )
+
+
+async def _recomputed(setup: Setup, history: History, venue: str, system: str | None, as_of: int | None) -> _Table:
+    # Only this answer computes anything.
+    from cgos_server.service.ratings.build import one_thread
+    from cgos_server.service.ratings.recomputing import recompute
+
+    one_thread()
+    terms = venue_terms(setup, venue)
+    name = system or terms.rating
+    last = await history.ledger.last_entry(venue)
+    if as_of is not None and as_of > last:
+        raise NotFound(Code.NO_ENTRY, f"The ledger of {venue} has no entry {as_of}: it ends with entry {last}.")
+    with progress_bar(venue) as progress:
+        chosen = rating_system(name, terms.initial, terms.rating_options.get(name, {}))
+        found = await recompute(history, venue, system=chosen, last=as_of, progress=progress)
+    names = await history.bots.version_names()
+    rows = [
+        Standing(
+            system=name,
+            version=names[version],
+            mean=rating.mean,
+            spread=rating.spread,
+            games=rating.games,
+            provisional=rating.provisional,
+            anchor=rating.anchor,
+            last_game=None,
+            last_game_at=None,
+            seq=found.seq,
+        )
+        for version, rating in found.ratings.items()
+    ]
+    published = await history.ratings.standings(venue, name, as_of)
+    options = page_settings(setup).rated(venue).system
+    retired = {each.standing.version for each in placed(published, options) if each.retired}
+    among = placed(sorted(rows, key=lambda row: (-row.mean, row.version)), options)
+    return _Table(found.seq, [each._replace(retired=each.standing.version in retired) for each in among])
+
+
+def _title(venue: str, table: _Table, answer: str) -> str:
+    if not table.rows:
+        return venue
+    how = "" if answer == "published" else ", recomputed with every game as it counts now"
+    return f"{venue}, {table.rows[0].standing.system}, as of result {table.seq}{how}"
+
+
+def _rating(row: Standing) -> str:
+    return words.rating(row.system, row.mean, row.spread, bool(row.provisional))
+
+
+def _as_json(rank: int | None, row: Standing) -> dict[str, Any]:
+    """A line in the API's words."""
+    from cgos_server.presentation.answers import standing
+
+    return {"system": row.system} | msgspec.structs.asdict(standing(rank, row))
+
+
+def _change(point: RatingPoint) -> dict[str, Any]:
+    """A change in the API's words."""
+    from cgos_server.presentation.answers import rating_change
+
+    return {"system": point.system} | msgspec.structs.asdict(rating_change(point))
+
+
+def _state(row: Standing) -> str | None:
+    if row.anchor:
+        return "anchor"
+    return None if row.provisional is None else "provisional" if row.provisional else "settled"

@@ -1,0 +1,1 @@
+"""Commands that set a server up, run it and look after it."""

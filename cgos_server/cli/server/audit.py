@@ -1,0 +1,45 @@
+"""`cgos-server audit`: who did what to the server.
+
+Must not know: the commands.
+"""
+
+from __future__ import annotations
+
+import click
+
+from cgos_server.cli.common import Setup, configured, game_number, json_option
+from cgos_server.cli.output import print_json, print_table
+from cgos_server.cli.reading import read
+from cgos_server.presentation.words import moment
+
+
+@click.command()
+@click.option("--actor", metavar="NAME", help="Only what this one did, such as an account or `operator`.")
+@click.option("--action", metavar="DEED", help="Only this deed, such as `bot disable`.")
+@click.option("--subject", metavar="NAME", help="Only what was done to this one, such as a bot or `game 17`.")
+@click.option("--before", type=game_number, metavar="NUMBER", help="Only rows before this one.")
+@click.option("--limit", type=click.IntRange(1, 10_000), default=50, show_default=True, help="How many rows.")
+@json_option
+@configured
+def audit(
+    setup: Setup,
+    actor: str | None,
+    action: str | None,
+    subject: str | None,
+    before: int | None,
+    limit: int,
+    as_json: bool,
+) -> None:
+    """Who did what to the server, newest first."""
+    rows = read(setup, lambda history: history.server.audit(limit, before, actor, action, subject))
+    if as_json:
+        print_json(rows)
+        return
+    print_table(
+        ("number", "when (UTC)", "who", "did", "to", "detail"),
+        [(row.id, moment(row.at), row.actor, row.action, row.subject, _words(row.detail)) for row in rows],
+    )
+
+
+def _words(detail: dict[str, object]) -> str | None:
+    return ", ".join(f"{name}: {said}" for name, said in detail.items() if said not in ("", None)) or None

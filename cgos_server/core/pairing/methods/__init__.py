@@ -1,0 +1,1 @@
+"""The matchmakers, each with its declaration."""

@@ -1,0 +1,1 @@
+"""Systems in which a result moves its two players and nobody else."""

@@ -1,0 +1,1 @@
+"""Whole-history rating (Coulom, 2008)."""

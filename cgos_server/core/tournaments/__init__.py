@@ -1,1 +1,0 @@
-"""Competitions with an end: pairing systems, standings and measures, as pure functions of an event's record."""

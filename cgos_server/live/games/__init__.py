@@ -1,0 +1,1 @@
+"""Games that run, are restored and have ended."""

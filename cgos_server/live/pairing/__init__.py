@@ -1,0 +1,1 @@
+"""When and how a venue pairs, and how its games begin."""

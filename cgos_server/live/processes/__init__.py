@@ -1,0 +1,1 @@
+"""Children of the server, and what is done now and then."""

@@ -1,0 +1,1 @@
+"""How results reach the ratings, and when they are refitted."""

@@ -1,0 +1,1 @@
+"""How a bot comes in: arrivals, duplicate logins, several venues at once."""

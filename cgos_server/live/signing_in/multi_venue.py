@@ -1,0 +1,37 @@
+"""Brings a connection's bot into several venues at once: one check of its password, all venues or none.
+
+Must not know: wire formats, what happens in a lobby.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from cgos_protocol.errors import Code, Invalid
+from cgos_protocol.session import Credentials, PlayerSession, Wish
+from cgos_server.live.signing_in.arrivals import Arrivals
+from cgos_server.service.people.accounts import Operator
+
+
+class MultiVenueSignIn:
+    """The :class:`~cgos_protocol.session.Concierge` of the server."""
+
+    def __init__(self, arrivals: Mapping[str, Arrivals]) -> None:
+        self._arrivals = arrivals
+
+    def sign_in(self, sessions: Mapping[str, PlayerSession], credentials: Credentials, wish: Wish) -> None:
+        """See :class:`~cgos_protocol.session.Concierge`. `sessions` holds at least one."""
+        for venue in sessions:
+            if venue not in self._arrivals:
+                names = ", ".join(self._arrivals)
+                sentence = f"There is no venue {venue} here. The venues are: {names}."
+                next(iter(sessions.values())).refused(Code.NO_VENUE, sentence)
+                return
+        places = [(self._arrivals[venue], session) for venue, session in sessions.items()]
+        places[0][0].bring_in(places, credentials, wish, _refuse)
+
+
+def _refuse(operator: Operator) -> None:
+    raise Invalid(
+        Code.OPERATOR, f"{operator.name} is an operator's account: use the command line, or a venue's CGOS port."
+    )

@@ -1,0 +1,1 @@
+"""A venue that runs: who is here, what holds whom, operators, spectators."""

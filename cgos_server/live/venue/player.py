@@ -1,0 +1,297 @@
+"""One version in one venue: in which phase it is, what keeps it from a new game, and which games it plays.
+
+Must not know: wire formats, how bots sign in, who is paired.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Set
+from contextlib import contextmanager
+from typing import Final
+
+from cgos_protocol.games.base import Color
+from cgos_protocol.session import Availability, Limits, PlayerSession
+from cgos_server.live.games.live_game import LiveGame
+from cgos_server.live.games.phases import PLAYER, PlayerPhase, check
+from cgos_server.live.games.result_delivery import ResultDelivery
+from cgos_server.service.holds import PASSING, Hold
+
+DELIVERIES_MAX: Final = 1_024
+"""Ends of games that a bot was told and has not acknowledged; of more than these the oldest are not waited for."""
+
+_FULL: Final = frozenset({Hold.PLAYING})
+_RESERVED: Final = frozenset({Hold.PAIRED})
+_NO_LIMITS: Final = Limits()
+
+
+class Capacity:
+    """How many games a connection plays at once; shared by all venues in which it is signed in.
+
+    :ivar used: slots that are taken, or reserved for games whose beginning is being committed. Games that were found
+        running at the sign-in count too, so it may lie above `slots`
+    :ivar owed: answers about games of the past that are still looked up
+    :ivar freed: when a game last ended with which all slots had been taken (microseconds), 0 for never
+    """
+
+    __slots__ = ("freed", "owed", "slots", "used")
+
+    def __init__(self, slots: int) -> None:
+        self.slots = slots
+        self.used = 0
+        self.owed = 0
+        self.freed = 0
+
+    def give_back(self, now: int) -> None:
+        """A game has ended."""
+        if self.used >= self.slots:
+            self.freed = now
+        self.used -= 1
+
+
+class DailyGames:
+    """Games begun within a day, as far as a limit needs them counted.
+
+    :ivar begun: how many; while they are `counting` it is what has begun since
+    :ivar counted: when they were last counted (microseconds)
+    """
+
+    __slots__ = ("begun", "counted", "counting")
+
+    def __init__(self) -> None:
+        self.begun = self.counted = 0
+        self.counting = False
+
+    def hold(self, most: int) -> Hold | None:
+        """What follows from a limit of `most` games."""
+        if self.counting:
+            return Hold.COUNTING
+        return Hold.AT_LIMIT if self.begun >= most else None
+
+
+class Player:
+    """One version in one venue, present or (while a game of it runs) away.
+
+    :ivar chosen: its next game is being committed, whether it is signed in or not
+    :ivar since: when it last became able to take a game, or ceased to be (microseconds)
+    :ivar board: the one game that is before a connection that has one at a time
+    :ivar deliveries: by game: ends that it was told and has not acknowledged
+    :ivar wanted_games: games of the past that it wants to hear of and that are not looked up yet
+    :ivar limits: those in force: what it says itself (`declared`) and what its owner allows (`allowed`)
+    :ivar signed_in_at: Unix milliseconds
+    :ivar flagged: when it last let its time in a game run out (microseconds), 0 for never
+    :ivar reminded: it was told that it owes `ready`
+    """
+
+    def __init__(self, version: int, name: str, bot: int) -> None:
+        self.version = version
+        self.name = name
+        self.bot = bot
+        self.session: PlayerSession | None = None
+        self.address = self.client = ""
+        self.capacity = Capacity(1)
+        self.games: dict[int, LiveGame] = {}
+        self.board: LiveGame | None = None
+        self.deliveries: dict[int, ResultDelivery] = {}
+        self.wanted_games: dict[int, None] = {}
+        self.limits = self.declared = self.allowed = _NO_LIMITS
+        self.daily = DailyGames()
+        self.reminded = False
+        self.signed_in_at = self.since = self.flagged = 0
+        self.chosen = False
+        self._holds = {Hold.AWAY}
+
+    # -- what keeps it from a new game
+
+    @property
+    def holds(self) -> Set[Hold]:
+        """What keeps it from a new game; it may be paired exactly when there is nothing."""
+        holds, capacity, session = self._holds, self.capacity, self.session
+        if capacity.used - (Hold.PAIRED in holds) >= capacity.slots:
+            holds = holds | _FULL
+        if self.limits.games_a_day is not None and (hold := self.daily.hold(self.limits.games_a_day)):
+            holds = holds | {hold}
+        if session is not None and not session.alive:
+            holds = holds | {Hold.SLOW}
+        return holds
+
+    def has(self, hold: Hold) -> bool:
+        """True where this one was put on it; not for those that come and go by themselves, see :attr:`holds`."""
+        return hold in self._holds
+
+    def put(self, hold: Hold, on: bool = True) -> bool:
+        """Put a hold on it, or lift it; True where that changes something."""
+        if (hold in self._holds) is on:
+            return False
+        if on:
+            self._holds.add(hold)
+        else:
+            self._holds.remove(hold)
+        return True
+
+    @property
+    def available(self) -> bool:
+        """True where it may be paired now."""
+        return not self.holds
+
+    @property
+    def awaited(self) -> bool:
+        """True where it could be somebody's opponent now or after its game."""
+        return self.holds <= PASSING
+
+    @property
+    def could_play(self) -> bool:
+        """True where nothing has come between since an act of pairing looked at it."""
+        return self.holds <= _RESERVED
+
+    def wants(self, availability: Availability) -> None:
+        """The bot says whether it wants games."""
+        self.put(Hold.RESTING, availability is Availability.PAUSED)
+        self.put(Hold.DRAINING, availability is Availability.DRAINING)
+
+    @property
+    def ready_since(self) -> int:
+        """Since when an available one could take a game here (microseconds); in another venue it may have played."""
+        return max(self.since, self.capacity.freed)
+
+    @property
+    def state(self) -> str:
+        """What it does, as `status` says it."""
+        phase = self.phase
+        if phase in (PlayerPhase.CHOSEN, PlayerPhase.CONSIDERED):
+            return "paired"
+        if phase is PlayerPhase.OWING:
+            return Hold.OWES_READY.state
+        return Hold.SUSPENDED.state if phase is PlayerPhase.IDLE and self.has(Hold.SUSPENDED) else phase.word
+
+    def send_home(self) -> None:
+        """One that wants no more games leaves when all its venues are done, and have told it what it asked."""
+        done = self.capacity.used == 0 and self.capacity.owed == 0
+        if done and self.session is not None and (self.has(Hold.DRAINING) or self.has(Hold.SENT_HOME)):
+            whose = "your owner" if self.has(Hold.SENT_HOME) else "you"
+            self.session.refused("drained", f"Your last game is over, as {whose} wished. Goodbye.")
+
+    def stir(self, now: int) -> None:
+        """What it does has changed: its waiting begins anew."""
+        self.since = now
+        self.reminded = False
+
+    # -- its phases
+
+    @property
+    def phase(self) -> PlayerPhase:
+        if self.session is None:
+            return PlayerPhase.AWAY
+        if Hold.PAIRED in self._holds:
+            return PlayerPhase.CHOSEN if self.chosen else PlayerPhase.CONSIDERED
+        if Hold.OWES_READY in self._holds:
+            return PlayerPhase.OWING
+        return PlayerPhase.PLAYING if self.games else PlayerPhase.IDLE
+
+    @property
+    def reserved(self) -> bool:
+        """True while an act of pairing looks at it or has chosen it, whether it is signed in or not."""
+        return Hold.PAIRED in self._holds
+
+    @contextmanager
+    def _step(self) -> Iterator[None]:
+        """Do something that may lead to another phase. Raises OurFault where there is no way to that one."""
+        before = self.phase
+        yield
+        after = self.phase
+        if after is not before:
+            check(PLAYER, before, after)
+
+    def arrive(self, session: PlayerSession, capacity: Capacity, now_ms: int) -> None:
+        """A connection takes its place; `now_ms` in Unix milliseconds."""
+        with self._step():
+            self.session = session
+            self.capacity = capacity
+            capacity.used += len(self.games) + self.reserved
+            self.signed_in_at = now_ms
+            self.flagged = 0
+            self._holds &= _RESERVED
+
+    def leave(self) -> None:
+        """Its connection is gone; its games go on."""
+        with self._step():
+            self.session = self.board = None
+            self.deliveries.clear()
+            self.wanted_games.clear()
+            self.capacity.used -= len(self.games) + self.reserved  # its other venues are a moment behind
+            self.capacity = Capacity(1)
+            self.put(Hold.OWES_READY, False)
+            self.put(Hold.AWAY)
+
+    def consider(self) -> None:
+        """An act of pairing looks at it: no other one may."""
+        with self._step():
+            self.put(Hold.PAIRED)
+            self.capacity.used += 1
+
+    def choose(self) -> None:
+        """It gets a game, which begins once it is committed."""
+        with self._step():
+            self.chosen = True
+
+    def let_go(self) -> None:
+        """An act of pairing is over, and it gets no game by it."""
+        with self._step():
+            self._free()
+
+    def take(self, game: LiveGame) -> None:
+        """A game of it begins, which may be one that it was chosen for, or goes on after a restart."""
+        with self._step():
+            self._free()
+            self.games[game.id] = game
+            self.capacity.used += 1
+
+    def ended(self, game: LiveGame, now: int) -> None:
+        """A game of it has ended; `now` in microseconds."""
+        with self._step():
+            self.games.pop(game.id, None)
+            if self.board is game:
+                self.board = None
+            if self.session is not None:
+                self.capacity.give_back(now)
+                if game.present(self.color(game)):
+                    self.told(game.id, game.delivery(self.color(game)))
+
+    def told(self, game: int, delivery: ResultDelivery) -> None:
+        """It was told how `game` ended, and owes an answer where its protocol has one."""
+        with self._step():
+            self.deliveries[game] = delivery
+            if len(self.deliveries) > DELIVERIES_MAX:
+                del self.deliveries[next(iter(self.deliveries))]
+            if self.session is not None and self.session.says_ready:
+                self.put(Hold.OWES_READY)
+
+    def says_ready(self) -> bool:
+        """It knows the end that it was told; False where it owed no word."""
+        with self._step():
+            owed = self.put(Hold.OWES_READY, False)
+        if owed:
+            self.acknowledged()
+        return owed
+
+    def _free(self) -> None:
+        if self.put(Hold.PAIRED, False):
+            self.chosen = False
+            self.capacity.used -= 1
+
+    # -- its games
+
+    def color(self, game: LiveGame) -> Color:
+        """The color that it has in `game`."""
+        return Color.BLACK if game.sides[Color.BLACK].version == self.version else Color.WHITE
+
+    def acknowledged(self) -> None:
+        """It knows the end of every game that it was told."""
+        for delivery in self.deliveries.values():
+            delivery.acknowledged()
+        self.deliveries.clear()
+
+
+def stricter(one: Limits, other: Limits) -> Limits:
+    """What both allow."""
+    most = [limits.games_a_day for limits in (one, other) if limits.games_a_day is not None]
+    return Limits(min(most, default=None), one.avoid | other.avoid, one.hours.both(other.hours))

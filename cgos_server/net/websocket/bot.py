@@ -1,0 +1,238 @@
+"""``cgos.v2`` on one connection: frames to typed messages for its session, and the session's messages to frames.
+
+Floods of useless messages and slow sign-ins are dealt with here, at the cost of the offender alone. Must not know: what
+the messages mean, sockets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+import msgspec
+from websockets.frames import CloseCode
+
+from cgos_protocol.errors import Code
+from cgos_protocol.v2 import messages as ws
+from cgos_protocol.v2.encoding import Codec, Malformed
+from cgos_protocol.v2.session import Ending, RoundTrip, Stage, WsSession
+from cgos_server.net.loop import Handle
+from cgos_server.net.websocket.port import Connection, WsPort
+from cgos_server.net.wire import blame
+from cgos_server.observability.metrics import CloseReason
+from cgos_server.observability.transcripts import MASK, TranscriptRecorder
+
+SIGN_IN_MAX: Final = 65_536
+"""Longest message in bytes before the sign-in has succeeded."""
+
+_MINUTE_US = 60_000_000
+
+_READ_AT_ONCE: Final = frozenset((ws.Over, ws.Error))
+"""After these the bot's author may want to read what was said."""
+
+_REASONS: Final[Mapping[Ending, CloseReason]] = {
+    Ending.REFUSED: CloseReason.REFUSED,
+    Ending.DISMISSED: CloseReason.DISMISSED,
+    Ending.DRAINED: CloseReason.QUIT,
+}
+
+
+class BotDialogue:
+    """One dialogue. A :class:`~cgos_server.net.websocket.port.Dialogue`, and the
+    :class:`~cgos_protocol.v2.places.Peer` of its session."""
+
+    __slots__ = (
+        "_codec",
+        "_connection",
+        "_orderly",
+        "_port",
+        "_recorder",
+        "_round",
+        "_session",
+        "_sign_in_timer",
+        "_wasted",
+        "_wasted_before",
+        "_wasted_since",
+    )
+
+    def __init__(self, port: WsPort, connection: Connection, codec: Codec) -> None:
+        self._port = port
+        self._connection = connection
+        self._codec = codec
+        self._round = RoundTrip()
+        self._session = WsSession(port.house, self, codec.analysis, self._end)
+        self._sign_in_timer: Handle | None = None
+        self._wasted = self._wasted_before = self._wasted_since = 0
+        self._orderly = False
+        self._recorder = None if port.transcripts is None else port.transcripts.recorder(connection.id)
+
+    # -- what the connection says
+
+    @property
+    def may_lag(self) -> bool:
+        return not self._session.plays
+
+    @property
+    def message_max(self) -> int | None:
+        return None if self._session.stage is Stage.IN else SIGN_IN_MAX
+
+    def opened(self) -> None:
+        port = self._port
+        time = port.time
+        self.send(
+            ws.Welcome(
+                server=port.server,
+                software=port.software,
+                protocol=ws.VERSION,
+                at=time.wall_ms() / 1000,
+                venues=list(port.venues),
+            )
+        )
+        self._sign_in_timer = time.call_at(time.now() + port.limits.login_timeout_us, self._sign_in_took_too_long)
+
+    def message(self, data: bytes, binary: bool, received: int) -> None:
+        codec, session = self._codec, self._session
+        if binary is not codec.binary:
+            kinds = ("text", "binary")
+            words = f"{codec.subprotocol} is spoken in {kinds[codec.binary]} frames, this one was {kinds[binary]}."
+            self.violated("wrong-frame", words, CloseCode.UNSUPPORTED_DATA)
+            return
+        if len(data) > SIGN_IN_MAX and session.stage is not Stage.IN:
+            words = f"Before the sign-in a message has at most {SIGN_IN_MAX} bytes."
+            self.violated(Code.TOO_LARGE, words, CloseCode.MESSAGE_TOO_BIG)
+            return
+        message = codec.decode(data)
+        recorder = self._recorder
+        if recorder is not None:
+            if recorder.bot and type(message) is ws.Move:
+                recorder.heard_message(data, received, binary)
+            else:
+                self._take_down(recorder, data, message, received)
+        if isinstance(message, Malformed):
+            if message.fatal:
+                self.violated(message.code, message.text, CloseCode.INVALID_DATA)
+                return
+            session.wasted += 1
+            error: ws.Error | None = ws.Error(message.code, message.text)
+        else:
+            error = session.receive(message, received)
+        if error is not None:
+            self._port.metrics.line_ignored()
+            self.send(error)
+            if error.fatal:
+                self._close_for_fault(error.code, error.text)
+                return
+        if self._sign_in_timer is not None and session.settled:
+            self._sign_in_timer.cancel()
+            self._sign_in_timer = None
+        if session.wasted != self._wasted:
+            self._count(received)
+
+    def _take_down(
+        self, recorder: TranscriptRecorder, data: bytes, message: ws.ClientMessage | Malformed, received: int
+    ) -> None:
+        """What came, for the bot's owner; without what is secret."""
+        binary = self._codec.binary
+        if isinstance(message, ws.SignIn):
+            recorder.secrets(message.secret, message.new_secret)
+            new = None if message.new_secret is None else MASK
+            data = msgspec.json.encode(msgspec.structs.replace(message, secret=MASK, new_secret=new))
+            binary = False
+        elif isinstance(message, Malformed) and (recorder.unnamed or binary or b"\\" in data):
+            # Perhaps a sign-in gone wrong; and no secret is found behind an encoding that cannot be read.
+            data, binary = b"(%d bytes that are no message)" % len(data), False
+        if self._is_recorded(recorder):
+            recorder.heard_message(data, received, binary)
+
+    def _is_recorded(self, recorder: TranscriptRecorder) -> bool:
+        """True where the transcript has what is said now: not of a connection that only watches."""
+        session = self._session
+        if recorder.unnamed:
+            bot = session.bot
+            if bot is None:
+                return session.plays or not session.settled
+            recorder.named(*bot)
+        return True
+
+    def violated(self, code: str, sentence: str, close_code: int | None = None) -> None:
+        if self._connection.alive:
+            self.send(ws.Error(code, sentence, fatal=True))
+            self._close_for_fault(code, sentence, close_code)
+
+    def round_trip(self, us: int) -> None:
+        sample = self._round.sample(us)
+        if sample is not None:
+            self.send(ws.Latency(sample))
+
+    def ended(self) -> None:
+        self._orderly = True
+
+    def lost(self, clean: bool) -> None:
+        if self._sign_in_timer is not None:
+            self._sign_in_timer.cancel()
+        self._session.lost(self._orderly and clean)
+
+    # -- limits
+
+    def _count(self, now: int) -> None:
+        """Errors, repetitions and changes of mind: what no bot needs often."""
+        if now - self._wasted_since > _MINUTE_US:
+            self._wasted_since, self._wasted_before = now, self._wasted
+        self._wasted = self._session.wasted
+        limit = self._port.limits.ignored_per_minute
+        if self._wasted - self._wasted_before > limit:
+            self.violated("flood", f"You sent more than {limit} messages of no use within a minute.")
+
+    def _sign_in_took_too_long(self) -> None:
+        self._sign_in_timer = None
+        seconds = self._port.limits.login_timeout_us // 1_000_000
+        self.violated("login-timeout", f"You neither signed in nor asked to watch within {seconds} seconds.")
+
+    def _close_for_fault(self, code: str, text: str, close_code: int | None = None) -> None:
+        connection = self._connection
+        blame(connection, self._port.metrics, code)
+        connection.close(CloseReason.VIOLATION, text, close_code)
+
+    # -- what the session asks (Peer)
+
+    @property
+    def address(self) -> str:
+        return self._connection.address
+
+    @property
+    def alive(self) -> bool:
+        return self._connection.alive
+
+    @property
+    def heard(self) -> int:
+        return self._connection.heard
+
+    @property
+    def proxied(self) -> bool:
+        return self._connection.proxied
+
+    @property
+    def has_room(self) -> bool:
+        return self._connection.has_room
+
+    def wall(self) -> float:
+        return self._port.time.wall_ms() / 1000
+
+    def send(self, *messages: ws.ServerMessage) -> None:
+        codec = self._codec
+        binary = codec.binary
+        payloads = list(map(codec.encode, messages))
+        recorder = self._recorder
+        if recorder is not None and (recorder.bot or self._is_recorded(recorder)):
+            now = self._port.time.now()
+            for payload in payloads:
+                recorder.said_message(payload, now, binary)
+            if type(messages[-1]) in _READ_AT_ONCE:
+                recorder.soon = True
+        self._connection.send(payloads, binary)
+
+    async def reaches_peer(self) -> bool:
+        return await self._connection.reaches_peer()
+
+    def _end(self, ending: Ending) -> None:
+        self._connection.close(_REASONS[ending], ending.value)

@@ -1,0 +1,103 @@
+"""``cgos.v1``: the CGOS line dialogue in WebSocket text frames.
+
+A frame holds one line or several, and its end ends a line; what the server sends are whole lines. Must not know: what
+the lines mean, sockets.
+"""
+
+from __future__ import annotations
+
+from cgos_protocol.lines.framing import LineFramer
+from cgos_server.net.lines import EngineLines
+from cgos_server.net.websocket.port import Connection
+from cgos_server.net.wire import ConnectionContext
+from cgos_server.observability.metrics import CloseReason
+
+
+class LineFrames:
+    """One dialogue. A :class:`~cgos_server.net.websocket.port.Dialogue`, and the
+    :class:`~cgos_server.net.wire.Wire` of its lines."""
+
+    __slots__ = ("_connection", "_framer", "_lines")
+
+    def __init__(self, context: ConnectionContext, connection: Connection) -> None:
+        self._connection = connection
+        self._framer = LineFramer()
+        self._lines = EngineLines(context, self)
+
+    # -- what the connection says
+
+    @property
+    def may_lag(self) -> bool:
+        return False
+
+    @property
+    def message_max(self) -> int | None:
+        return None
+
+    def opened(self) -> None:
+        self._lines.opened(None)
+
+    def message(self, data: bytes, binary: bool, received: int) -> None:
+        if binary:
+            self.violated("wrong-frame", "cgos.v1 is spoken in text frames.")
+            return
+        framer, lines = self._framer, self._lines
+        for line in framer.feed(data if data.endswith(b"\n") else data + b"\n", received):
+            if not self._connection.alive:
+                return
+            lines.receive(line)
+        if framer.fault is not None:
+            self.violated("long-line", framer.fault)
+
+    def violated(self, code: str, sentence: str, close_code: int | None = None) -> None:  # noqa: ARG002
+        if self._connection.alive:
+            self._lines.unreadable(sentence)
+
+    def round_trip(self, us: int) -> None:
+        """These lines have no word for it."""
+
+    def ended(self) -> None:
+        self._lines.ended()
+
+    def lost(self, clean: bool) -> None:
+        self._lines.lost(clean)
+        del self._lines  # they hold each other, and what lives long is out of the collector's sight
+
+    # -- what the lines ask (Wire)
+
+    @property
+    def id(self) -> int:
+        return self._connection.id
+
+    @property
+    def address(self) -> str:
+        return self._connection.address
+
+    @property
+    def alive(self) -> bool:
+        return self._connection.alive
+
+    @property
+    def heard(self) -> int:
+        return self._connection.heard
+
+    @property
+    def proxied(self) -> bool:
+        return self._connection.proxied
+
+    @property
+    def has_room(self) -> bool:
+        return self._connection.has_room
+
+    def write(self, data: bytes) -> None:
+        if data:
+            self._connection.send((data,), False)
+
+    def close(self, reason: CloseReason) -> None:
+        self._connection.close(reason, reason.value)
+
+    def flush(self) -> None:
+        """Nothing is ever held back: the end of a frame ends a line."""
+
+    async def reaches_peer(self) -> bool:
+        return await self._connection.reaches_peer()

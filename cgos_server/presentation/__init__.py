@@ -1,0 +1,1 @@
+"""What pages and commands both show: words, boards, figures, answers."""

@@ -1,0 +1,192 @@
+"""What the read side and the figures say, as the messages that the API answers and commands print with `--json`.
+
+Where nothing is added, :func:`published` takes over the message's own fields; where something is, a function says what.
+Must not know: HTTP, SQL.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeVar, cast
+
+import msgspec
+
+from cgos_protocol.api import games
+from cgos_protocol.api import messages as api
+from cgos_protocol.games.base import Color, Start
+from cgos_protocol.v2.render import color_word, rules_info, time_info
+from cgos_server.core.rating.registry import half_width
+from cgos_server.presentation.stored_game import StoredGame
+from cgos_server.service.bot_figures import Faced
+from cgos_server.service.ratings.expectation import Compared
+from cgos_server.service.ratings.odds import Expected
+from cgos_server.storage.reading.answers import GameChange, RankedRow, RatingPoint, Standing
+from cgos_server.storage.reading.game_answers import OpponentRow, PairRecord
+
+T = TypeVar("T")
+
+
+def published(value: object, kind: type[T]) -> T:
+    """The fields of `kind` that a value has, or that all values of a list have, and no others.
+
+    :raises msgspec.ValidationError: where one is not as `kind` says
+    """
+    return msgspec.convert(value, kind, from_attributes=True)
+
+
+def standing(rank: int | None, row: Standing) -> api.Standing:
+    """One line of standings."""
+    return _standing(row, rank, row.last_game, row.last_game_at)
+
+
+def ranked(row: RankedRow) -> api.VersionRating:
+    """Where a version stands, without its last game, which standings tell."""
+    return api.VersionRating(venue=row.venue, system=row.system, standing=_standing(row, row.rank))
+
+
+def _standing(
+    row: Standing | RankedRow, rank: int | None, last_game: int | None = None, last_game_at: int | None = None
+) -> api.Standing:
+    return api.Standing(
+        rank=rank,
+        version=row.version,
+        mean=row.mean,
+        half_width=half_width(row.system, row.spread),
+        spread=row.spread,
+        games=row.games,
+        provisional=row.provisional,
+        anchor=row.anchor,
+        last_game=last_game,
+        last_game_at=last_game_at,
+        seq=row.seq,
+    )
+
+
+def record(row: PairRecord, one: str | None = None) -> api.Record:
+    """What came of two versions' games, from the side of `one` (as it is in the row where None)."""
+    figures = (row.one_wins_black, row.one_wins_white, row.other_wins_black, row.other_wins_white)
+    same = one is None or one == row.one
+    own_black, own_white, their_black, their_white = figures if same else (*figures[2:], *figures[:2])
+    return api.Record(
+        one=row.one if same else row.other,
+        other=row.other if same else row.one,
+        games=row.games,
+        wins=own_black + own_white,
+        losses=their_black + their_white,
+        draws=row.draws,
+        none=row.without_result,
+        wins_as_black=own_black,
+        wins_as_white=own_white,
+        losses_as_black=their_white,
+        losses_as_white=their_black,
+        rated=row.rated,
+        last_game=row.last_game,
+        last_game_at=row.last_at,
+    )
+
+
+def pair_statistics(venue: str, row: PairRecord, one: str, compared: Compared | None) -> api.PairStatistics:
+    """Two versions compared, from the side of `one`.
+
+    :param compared: None where one of them is not rated
+    """
+    own = record(row, one)
+    as_black = row.one_black if one == row.one else row.games - row.one_black
+    chances = compared.chances if compared else None
+    return api.PairStatistics(
+        venue=venue,
+        record=own,
+        score=(own.wins + own.draws / 2) / own.rated if own.rated else None,
+        expected=chances.a_game(as_black, own.games - as_black) if chances else None,
+        expected_score_as_black=chances.black if chances else None,
+        expected_score_as_white=chances.white if chances else None,
+        jointly=compared.jointly if compared else None,
+        as_black=_expected(compared.as_black) if compared else None,
+        as_white=_expected(compared.as_white) if compared else None,
+        superiority=compared.superiority if compared else None,
+        difference=compared.difference if compared else None,
+        half_width=compared.half_width if compared else None,
+        system=compared.system if compared else None,
+        seq=compared.seq if compared else None,
+    )
+
+
+def _expected(odds: Expected | None) -> api.Expected | None:
+    return published(odds, api.Expected) if odds else None
+
+
+def opponent(row: OpponentRow, faced: Faced) -> api.Opponent:
+    """What came of a version's games against one opponent."""
+    return api.Opponent(
+        opponent=row.opponent,
+        games=row.games,
+        wins=row.wins,
+        losses=row.losses,
+        draws=row.draws,
+        none=row.without_result,
+        rated=row.rated,
+        as_black=row.as_black,
+        as_white=row.as_white,
+        score=row.score / row.rated if row.rated else None,
+        expected=faced.a_game,
+        last_game=row.last_game,
+        last_game_at=row.last_at,
+    )
+
+
+def rating_change(row: RatingPoint) -> api.RatingChange:
+    """One change of a rating."""
+    return api.RatingChange(
+        seq=row.seq,
+        at=row.at,
+        kind=row.kind,
+        game=row.game,
+        opponent=row.opponent,
+        score=None if row.score2 is None else row.score2 / 2,
+        **_means(row),
+        games=row.games,
+        refit=row.refit,
+    )
+
+
+def game_change(row: GameChange) -> games.GameChange:
+    """What a game did to one rating."""
+    return games.GameChange(system=row.system, seq=row.seq, version=row.version, games=row.games, **_means(row))
+
+
+def _means(row: RatingPoint | GameChange) -> dict[str, Any]:
+    """The fields that say what a rating was before a change and after it."""
+    return {
+        "before_mean": row.before_mean,
+        "before_spread": row.before_spread,
+        "before_half_width": half_width(row.system, row.before_spread),
+        "after_mean": row.after_mean,
+        "after_spread": row.after_spread,
+        "after_half_width": half_width(row.system, row.after_spread),
+    }
+
+
+def game_detail(stored: StoredGame) -> games.GameDetail:
+    """All about one game but its moves."""
+    detail, terms = stored.detail, stored.terms
+    return games.GameDetail(
+        game=published(detail.game, games.Game),
+        rules=rules_info(terms.rules),
+        time=time_info(terms.time),
+        move_limit=terms.move_limit,
+        rated=terms.rated,
+        start=_stones(stored.start),
+        winner=cast(Literal["black", "white"] | None, detail.winner),
+        margin=None if detail.margin2 is None else detail.margin2 / 2,
+        detail=detail.detail,
+        ending=stored.ending(),
+        pairing=published(detail.pairing, games.Pairing) if detail.pairing else None,
+        ratings=[game_change(row) for row in detail.ratings],
+        corrections=published(detail.corrections, list[games.Correction]),
+        repeats=detail.repeats,
+    )
+
+
+def _stones(start: Start | None) -> games.Stones | None:
+    if start is None:
+        return None
+    return games.Stones(black=list(start.black), white=list(start.white), to_play=color_word(Color(start.to_play)))

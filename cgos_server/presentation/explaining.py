@@ -1,0 +1,57 @@
+"""Acts of pairing explained for the pages and the API: one at a time, bounded by size, and kept.
+
+Deciding an act once more holds the interpreter for a part of its time (matchings are made by a library that does not
+let go of it), so that larger acts are shown as they are recorded; the command `pairing explain` has time for them. Must
+not know: HTTP, how pairs are made.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from typing import Final
+
+from cgos_protocol.errors import OurFault
+from cgos_server.service.pairing.explained import Explained, as_recorded, explain
+from cgos_server.storage.reading.history import History
+
+LARGEST_ACT: Final = 150
+"""Candidates of an act that is decided again here: some tens of milliseconds."""
+
+KEPT: Final = 32
+"""Explanations that are kept: what was decided once never changes."""
+
+_TOO_LARGE: Final = (
+    "It had too many candidates to be decided again here: `cgos-server pairing explain --round {number}` does it."
+)
+_UNREADABLE: Final = "The record of what it was decided from cannot be read by this program."
+
+
+class Explaining:
+    """One an application."""
+
+    def __init__(self, history: History) -> None:
+        self._history = history
+        self._known: OrderedDict[tuple[int, int | None], Explained] = OrderedDict()
+        self._one_at_a_time = asyncio.Lock()
+
+    async def round(self, number: int, game: int | None = None) -> Explained:
+        """All about an act, by its id, and about one of its games. Raises Refused."""
+        async with self._one_at_a_time:
+            known = self._known.get((number, game))
+            if known is None:
+                known = self._known[number, game] = await self._explained(number, game)
+                while len(self._known) > KEPT:
+                    self._known.popitem(last=False)
+            self._known.move_to_end((number, game))
+            return known
+
+    async def _explained(self, number: int, game: int | None) -> Explained:
+        detail = await self._history.pairings.round(number)
+        names = await self._history.bots.version_names()
+        try:
+            return await asyncio.to_thread(
+                explain, detail, names, game, most=LARGEST_ACT, too_many=_TOO_LARGE.format(number=number)
+            )
+        except OurFault:
+            return as_recorded(detail, names, game, _UNREADABLE)

@@ -1,0 +1,145 @@
+"""What the pages know of strengths jointly: the saved state of a venue's rating system, some time old.
+
+While games are played a state is saved every few seconds; it is loaded again once a minute at most. Loading costs one
+factorisation and is done in a thread; nothing is ever refitted here. Must not know: HTTP, how a page looks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from cgos_protocol.errors import Refused
+from cgos_server.core.rating.base import RatingSystem
+from cgos_server.presentation.settings import WebSettings
+from cgos_server.service.ratings.expectation import Chances
+from cgos_server.service.ratings.odds import Joint, Odds, Table, odds, table
+from cgos_server.storage.reading.answers import SavedState
+from cgos_server.storage.reading.history import History
+
+FRESH_S: Final = 60.0
+"""How old what is known may be before a newer state is loaded."""
+
+MOST: Final = 20
+"""Versions in the table of who is stronger."""
+
+MOST_CHANCES: Final = 100_000
+"""Pairs of a venue whose expected scores are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Strengths:
+    """A venue's strengths.
+
+    :ivar system: name of the rating system
+    :ivar place: the entry and the refit after which the state was saved
+    :ivar names: version id -> wire name, of everybody who has played, and `ids` the other way
+    :ivar table: the best against each other
+    """
+
+    system: str
+    place: tuple[int, int]
+    names: dict[int, str]
+    ids: dict[str, int]
+    table: Table
+    _system: RatingSystem
+    _state: Any
+    _chances: dict[tuple[int, int], Chances]
+
+    @property
+    def seq(self) -> int:
+        """The last entry that is counted."""
+        return self.place[0]
+
+    def odds(self, one: str, other: str) -> Odds | None:
+        """Two versions compared; None where one of these names has not played, or where both are the same."""
+        first, second = self.ids.get(one), self.ids.get(other)
+        if first is None or second is None or first == second:
+            return None
+        return odds(self._system, self._state, first, second)
+
+    def chances(self, one: str, other: str) -> Chances | None:
+        """The expected scores alone, which are much cheaper, and kept; None as in :meth:`odds`."""
+        first, second = self.ids.get(one), self.ids.get(other)
+        if first is None or second is None or first == second:
+            return None
+        known = self._chances.get((first, second))
+        if known is None:
+            black = self._system.predict(self._state, first, second).score
+            white = self._system.predict(self._state, second, first).score
+            if len(self._chances) >= MOST_CHANCES:
+                self._chances.clear()
+            known = self._chances[first, second] = Chances(black, 1 - white)
+        return known
+
+
+class StrengthsOf:
+    """The latest of each venue that somebody asked for.
+
+    :param clock: seconds of a monotonic clock
+    """
+
+    def __init__(self, history: History, settings: WebSettings, clock: Callable[[], float] = time.monotonic) -> None:
+        self._history = history
+        self._settings = settings
+        self._clock = clock
+        self._known: dict[str, tuple[float, Strengths]] = {}
+        self._systems: dict[str, list[RatingSystem]] = {}
+        self._one_at_a_time = asyncio.Lock()
+
+    async def venue(self, name: str) -> Strengths | None:
+        """None where there is no saved state of a system that knows strengths jointly, or none that can be read."""
+        async with self._one_at_a_time:
+            if name not in self._systems:
+                self._systems[name] = await asyncio.to_thread(self._joint, name)
+            for system in self._systems[name]:
+                place = await self._history.refits.state_place(name, system.name)
+                if place is None:
+                    continue
+                at, known = self._known.get(name, (0.0, None))
+                fresh = known is not None and self._clock() - at < FRESH_S
+                if known is None or known.system != system.name or (known.place != place and not fresh):
+                    saved = await self._history.refits.state(name, system.name)
+                    if saved is None:
+                        continue
+                    names = await self._history.bots.version_names()
+                    try:
+                        known = await asyncio.to_thread(_loaded, system, saved, names)
+                    except ValueError:
+                        continue  # of another release, or saved under other options
+                    self._known[name] = self._clock(), known
+                return known
+        return None
+
+    def _joint(self, venue: str) -> list[RatingSystem]:
+        """In a thread, since some systems import much when they are first asked for."""
+        rated = self._settings.rated(venue)
+        try:
+            return [system for system in map(rated.system, rated.systems) if isinstance(system, Joint)]
+        except Refused:
+            return []
+
+
+def _loaded(system: RatingSystem, saved: SavedState, names: dict[int, str]) -> Strengths:
+    # The linear algebra is not needed before somebody asks.
+    from cgos_server.service.ratings.build import one_thread
+
+    one_thread()
+    state = system.load(saved.state)
+    standings = system.standings(state)
+    played = {version: names[version] for version, rating in standings.items() if rating.games and version in names}
+    ids = {name: version for version, name in played.items()}
+    best = table(system, state, MOST, played)
+    return Strengths(
+        system=system.name,
+        place=(saved.seq, saved.refit),
+        names=played,
+        ids=ids,
+        table=best,
+        _system=system,
+        _state=state,
+        _chances={},
+    )

@@ -1,0 +1,1 @@
+"""Who bots and people are, and what they may do."""

@@ -1,0 +1,1 @@
+"""A venue's ratings: live, computed again, compared, and what is said of them."""

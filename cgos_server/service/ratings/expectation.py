@@ -1,0 +1,130 @@
+"""What a game between two versions promises, and who is stronger: the one rule of pages, API and commands.
+
+Where a rating system of the venue knows strengths jointly (the headline first, then its other systems), and both have
+played by its saved state, that state says so: it knows how sure it is, and what the first move is worth. Else Elo's
+curve over the two published means of the headline system does (A. Elo, 1978), for both colors alike, and who is
+stronger follows from their spreads as if they were independent of each other. Pure functions. Must not know: the
+database, how a figure is shown.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple, Protocol
+
+from cgos_server.core.rating.base import Z95
+from cgos_server.core.rating.incremental.cgos_elo import expected
+from cgos_server.core.rating.registry import sure
+from cgos_server.service.ratings.odds import Expected, Odds
+
+
+class Rated(Protocol):
+    """A published rating of the headline system (`storage.answers.RankedRow`)."""
+
+    @property
+    def system(self) -> str: ...
+    @property
+    def version(self) -> str: ...
+    @property
+    def mean(self) -> float: ...
+    @property
+    def spread(self) -> float: ...
+    @property
+    def seq(self) -> int: ...
+
+
+class Jointly(Protocol):
+    """A saved state of strengths that are known jointly (`web.strengths.Strengths`)."""
+
+    @property
+    def system(self) -> str: ...
+    @property
+    def seq(self) -> int: ...
+
+    def odds(self, one: str, other: str) -> Odds | None: ...
+
+    def chances(self, one: str, other: str) -> Chances | None: ...
+
+
+class Chances(NamedTuple):
+    """The expected score of the first of two, 0..1, with Black and with White."""
+
+    black: float
+    white: float
+
+    def a_game(self, as_black: int, as_white: int) -> float:
+        """Of a game, colors as they were had; half and half where there was none."""
+        games = as_black + as_white
+        return (as_black * self.black + as_white * self.white) / games if games else (self.black + self.white) / 2
+
+
+class Compared(NamedTuple):
+    """Two versions.
+
+    :ivar system: the rating system that says so, from all entries up to `seq`
+    :ivar superiority: the probability that the first is stronger; None where the system does not say
+    :ivar difference: Elo, the first minus the second
+    :ivar half_width: half of its 95 % interval; None where the system does not say
+    :ivar jointly: both were judged from what is known of them together
+    :ivar as_black: probabilities of a game in which the first has Black; None unless jointly, as is `as_white`
+    """
+
+    system: str
+    seq: int
+    chances: Chances
+    superiority: float | None
+    difference: float
+    half_width: float | None
+    jointly: bool
+    as_black: Expected | None
+    as_white: Expected | None
+
+
+def expected_score(mean: float, other: float) -> float:
+    """Expected score, 0..1, of whoever is rated `mean` against `other`, by Elo's logistic curve."""
+    return expected(mean - other)
+
+
+def chances(one: str, other: str, mean: float | None, its_mean: float | None, known: Jointly | None) -> Chances | None:
+    """What a game of `one` against `other` promises; None where nothing is known of one of them.
+
+    :param mean: the published mean of `one`, `its_mean` of `other`; None where there is none
+    """
+    jointly = None if known is None else known.chances(one, other)
+    if jointly is not None:
+        return jointly
+    if mean is None or its_mean is None:
+        return None
+    score = expected_score(mean, its_mean)
+    return Chances(score, score)
+
+
+def compare(one: str, other: str, rated: Rated | None, its: Rated | None, known: Jointly | None) -> Compared | None:
+    """All that is known of two versions; None where nothing is known of one of them.
+
+    :param rated: the published rating of `one`, `its` of `other`; None where there is none
+    """
+    odds = None if known is None else known.odds(one, other)
+    if known is not None and odds is not None:
+        both = Chances(odds.as_black.score, odds.as_white.score)
+        said = odds.superiority, odds.difference, odds.half_width
+        return Compared(known.system, known.seq, both, *said, True, odds.as_black, odds.as_white)
+    if rated is None or its is None:
+        return None
+    score = expected_score(rated.mean, its.mean)
+    difference, spread = rated.mean - its.mean, math.hypot(rated.spread, its.spread)
+    superiority = half = None
+    if sure(rated.system) and spread:
+        superiority, half = 0.5 * math.erfc(-difference / spread / math.sqrt(2)), Z95 * spread
+    seq = max(rated.seq, its.seq)
+    return Compared(
+        system=rated.system,
+        seq=seq,
+        chances=Chances(score, score),
+        superiority=superiority,
+        difference=difference,
+        half_width=half,
+        jointly=False,
+        as_black=None,
+        as_white=None,
+    )

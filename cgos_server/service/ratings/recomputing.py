@@ -1,0 +1,76 @@
+"""The standings as they would be had every game counted from the start as it counts now, corrections and all.
+
+What was published stays as it is; this is the other answer. Must not know: how it is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from cgos_server.core.rating.base import Entry, Kind, Rating, RatingSystem
+from cgos_server.service.ratings.current_state import WINDOW, Progress, unheard
+from cgos_server.service.ratings.ledger_fold import Run
+from cgos_server.storage.reading.history import History
+
+
+class Recomputed(NamedTuple):
+    """Standings that were never published.
+
+    :ivar seq: the last entry whose game could count
+    :ivar games: how many games count otherwise than they did at first
+    :ivar ratings: version id -> rating
+    """
+
+    seq: int
+    games: int
+    ratings: Mapping[int, Rating]
+
+
+def as_corrected(entries: Iterable[Entry], amended: Mapping[int, int | None]) -> Iterator[Entry]:
+    """The entries with every game as it counts now, and without the corrections.
+
+    A game that counted for nothing at first stands where its first correction was.
+
+    :param amended: entry of a corrected game, or of the first correction of a game without an entry -> half points for
+        Black, None where it counts for nothing
+    """
+    for entry in entries:
+        if entry.seq in amended:
+            score2 = amended[entry.seq]
+            if score2 is not None:
+                # A repeat that was corrected is counted by everybody.
+                yield entry._replace(kind=Kind.GAME, score2=score2, was2=None, repeat=False)
+        elif entry.kind is not Kind.CORRECTION:
+            yield entry
+
+
+async def recompute(
+    history: History,
+    venue: str,
+    system: RatingSystem,
+    last: int | None = None,
+    progress: Progress = unheard,
+) -> Recomputed:
+    """Fold a venue's corrected results, with refits on the way as the server makes them when it fills a new view.
+
+    :param last: only games up to this entry, as they count today; None: all
+    :raises Refused: where there is no such venue
+    """
+    amended = await history.ledger.amended(venue)
+    end = await history.ledger.last_entry(venue)
+    end = end if last is None else min(last, end)
+    run, done, seq = Run(system), 0, 0
+    while done < end:
+        entries = await history.ledger.entries(venue, done, min(WINDOW, end - done))
+        if not entries:
+            break
+        for entry in as_corrected(entries, amended):
+            seq += 1
+            run.fold(entry._replace(seq=seq))  # its number among those that count: without gaps
+            run.refit_where_due()
+        done = entries[-1].seq
+        progress(done, end)
+    if run.wanted().results:
+        run.refit_now(run.wanted().cold)
+    return Recomputed(end, sum(seq <= end for seq in amended), dict(run.ratings))

@@ -1,0 +1,538 @@
+"""A venue's ratings in memory and the records that every entry of its ledger leaves behind.
+
+The live server and commands that work on a closed database use this one class, so that both number and fold alike. A
+venue has one headline system, which alone decides what bots are told and how they are paired, and any number of views
+from the same results. Must not know: how results come about, the event loop's other work.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import structlog
+
+from cgos_server.core.rating.base import Change, Entry, Fit, Kind, Outcome, Rating, RatingSystem, Refitting, Wanted
+from cgos_server.core.rating.registry import rating_system, systems
+from cgos_server.core.rating.repeats import Repeats
+from cgos_server.core.venue import Venue
+from cgos_server.service.ratings.build import under
+from cgos_server.service.ratings.ledger_fold import Begun, Retrace, Run
+from cgos_server.storage.store import Store
+from cgos_server.storage.writing.records import (
+    BuildSeen,
+    LedgerAdded,
+    RatingMoved,
+    RatingNow,
+    RatingPluginSeen,
+    Record,
+    RefitAdded,
+    RefitMoved,
+    StateSaved,
+)
+
+log = structlog.get_logger(__name__)
+
+CHUNK = 20_000
+"""Entries that are read and folded at once at the start."""
+
+MOST_FOLLOWED = 1_000
+"""Recorded refits that are computed again at a start. A saved state leaves some seconds' worth of them; without one, of
+another release or other options, there may be months of them, and one cold refit does as well."""
+
+WORTH_SAVING = 2_000
+"""Entries folded at the start from which on the state is saved at once."""
+
+
+class Applied(NamedTuple):
+    """What one entry did.
+
+    :ivar entry: the entry with its number
+    :ivar changes: the headline's ratings that moved
+    :ivar records: what to commit, together with the event that caused it
+    """
+
+    entry: Entry
+    changes: tuple[Change, ...]
+    records: list[Record]
+
+
+class Refitted(NamedTuple):
+    """A refit that is in place.
+
+    :ivar moved: the versions whose rating it moved noticeably
+    """
+
+    moved: dict[int, Rating]
+    records: list[Record]
+
+
+class VenueRatings:
+    """The folds of one venue's ledger, and the next number.
+
+    An entry, and a refit, is applied in memory at once; its records must be submitted to the store in the same order.
+
+    :param headline: decides what bots are told
+    :param views: further systems by their own names
+    :param build: text of :func:`cgos_server.service.ratings.build.this_build`, recorded with every refit
+    :param view_failed: told of a view that broke; it is left out from then on, since no view may spoil a game
+    """
+
+    def __init__(
+        self,
+        venue_id: int,
+        headline: RatingSystem,
+        views: Sequence[RatingSystem] = (),
+        build: str = "",
+        view_failed: Callable[[str, Exception], None] = lambda _name, _error: None,
+    ) -> None:
+        self.venue_id = venue_id
+        self.system = headline
+        self.seq = 0
+        self._build = build
+        self._view_failed = view_failed
+        self._headline = Run(headline)
+        self._runs = {headline.name: self._headline} | {view.name: Run(view) for view in views}
+        self._saved: dict[str, tuple[int, int]] = {}
+        self._builds: dict[str, str] = {}
+        self._repeats = Repeats()
+
+    @classmethod
+    async def load(
+        cls,
+        store: Store,
+        venue_id: int,
+        headline: RatingSystem,
+        views: Sequence[RatingSystem] = (),
+        build: str = "",
+        view_failed: Callable[[str, Exception], None] = lambda _name, _error: None,
+        progress: Callable[[int], None] = lambda _seq: None,
+        at: int = 0,
+    ) -> VenueRatings:
+        """From the saved states and the stored ledger.
+
+        A system that has not seen all of the ledger is filled from it, and what it finds is published.
+
+        :param progress: told up to which entry the ledger is folded
+        :param at: Unix ms, for what has to be recorded
+        :raises OurFault: where the ledger makes no sense
+        """
+        self = cls(venue_id=venue_id, headline=headline, views=views, build=build, view_failed=view_failed)
+        seen = 0
+        while digests := await store.history.ledger.digests(venue_id, seen, CHUNK):
+            for seen, black, white, digest in digests:  # noqa: B007 - the last one is where to go on
+                self._repeats.add(black, white, digest)
+        published = await store.history.ratings.last_published(venue_id)
+        traces = [
+            _Filling(await _traced(store, venue_id, run), published.get(name, 0), at)
+            for name, run in self._runs.items()
+        ]
+        folded = 0
+        while entries := await store.history.ledger.entries(
+            venue_id, min(run.seq for run in self._runs.values()), CHUNK
+        ):
+            for filling in list(traces):
+                try:
+                    records = await asyncio.to_thread(self._catch_up, filling, entries)
+                except Exception as error:
+                    self._leave_out(filling.trace.run, error)
+                    traces.remove(filling)
+                    continue
+                if records:
+                    await store.commit(records)
+            folded += len(entries)
+            self.seq = max(self.seq, entries[-1].seq)
+            progress(min(run.seq for run in self._runs.values()))
+        self.seq = max(self.seq, *(run.seq for run in self._runs.values()))
+        for filling in traces:
+            if filling.afresh:
+                await store.commit(await asyncio.to_thread(self._refit_afresh, filling))
+        for name, run in self._runs.items():
+            unseen = run.shown(await store.history.ratings.shown(venue_id, name))
+            if unseen:
+                await store.commit(
+                    [_now(venue_id, name, version=version, rating=now, seq=run.seq) for version, now in unseen.items()]
+                )
+        if folded >= WORTH_SAVING:
+            await store.commit(self.states(at))
+        origins = {name: systems().origin(name) for name in self._runs}
+        plugins = [RatingPluginSeen(venue_id, name, origin, self.seq) for name, origin in origins.items() if origin]
+        if plugins:
+            await store.commit(plugins)
+        return self
+
+    def standings(self) -> Mapping[int, Rating]:
+        """Version id -> rating in the headline system, as published."""
+        return self._headline.ratings
+
+    def knows(self, version: int) -> bool:
+        """True once the version has entered this venue."""
+        return version in self.standings()
+
+    def rating(self, version: int) -> Rating:
+        """Raises KeyError for a version that never entered."""
+        return self.standings()[version]
+
+    def predict(self, black: int, white: int) -> Outcome:
+        """The next game of these two in the headline system. Raises KeyError for a version that never entered."""
+        return self.system.predict(self._headline.state, black, white)
+
+    def together(self, versions: Sequence[int]) -> Any:
+        """What the headline system knows of these versions together: a snapshot whose ``compute()`` may run in another
+        thread and gives ``covariance`` and ``gram`` (see :mod:`cgos_server.core.rating.bayes.together`); None where it
+        knows each on its own only. Raises KeyError for a version that never entered."""
+        snapshot = getattr(self.system, "snapshot", None)
+        return None if snapshot is None else snapshot(self._headline.state, versions)
+
+    def anchor_residuals(self) -> list[Any]:
+        """What the games say of each anchor (:class:`cgos_server.core.rating.bayes.system.AnchorResidual`); empty where
+        the headline system cannot tell."""
+        residuals = getattr(self.system, "anchor_residuals", None)
+        return [] if residuals is None else list(residuals(self._headline.state))
+
+    # -- entries
+
+    def enter(self, version: int, value: float, at: int, other: int | None = None, sd: float | None = None) -> Applied:
+        """A version joins the pool at rating `value`, or as successor of version `other`; `at` in Unix ms."""
+        entry = Entry(self.seq + 1, Kind.ENTER, version, value=value, other=other, sd=sd, at=at)
+        return self._apply(entry)
+
+    def game(self, game: int, black: int, white: int, score2: int, at: int, digest: int | None = None) -> Applied:
+        """A rated game ended with `score2` half points for Black.
+
+        :param digest: :func:`cgos_server.core.rating.repeats.game_digest` of a game that may be the same as another
+        """
+        repeat = digest is not None and self._repeats.add(black, white, digest)
+        entry = Entry(
+            seq=self.seq + 1,
+            kind=Kind.GAME,
+            version=None,
+            black=black,
+            white=white,
+            score2=score2,
+            repeat=repeat,
+            at=at,
+        )
+        try:
+            return self._apply(entry, game, digest)
+        except Exception:
+            if digest is not None and not repeat:
+                self._repeats.discard(black, white, digest)  # the game is void: the next one like it is the first
+            raise
+
+    def anchor(self, version: int, value: float, at: int, sd: float | None = None) -> Applied:
+        """The version's rating is `value` from now on, known to `sd` (None: as the system has it)."""
+        return self._apply(Entry(self.seq + 1, Kind.ANCHOR, version, value=value, sd=sd, at=at))
+
+    def unanchor(self, version: int, at: int) -> Applied:
+        """The version is an ordinary one again."""
+        return self._apply(Entry(self.seq + 1, Kind.UNANCHOR, version, at=at))
+
+    def link(self, version: int, other: int, at: int, sd: float | None = None) -> Applied:
+        """The version succeeds version `other`."""
+        return self._apply(Entry(self.seq + 1, Kind.LINK, version, other=other, sd=sd, at=at))
+
+    def unlink(self, version: int, other: int, at: int) -> Applied:
+        """The version has nothing to do with version `other` any more."""
+        return self._apply(Entry(self.seq + 1, Kind.UNLINK, version, other=other, at=at))
+
+    def correct(
+        self, game: int, black: int, white: int, was2: int | None, score2: int | None, at: int, repeat: bool = False
+    ) -> Applied:
+        """The game counted as `was2` and counts as `score2` from now on; `repeat` as in :class:`Entry`."""
+        entry = Entry(
+            seq=self.seq + 1,
+            kind=Kind.CORRECTION,
+            version=None,
+            black=black,
+            white=white,
+            score2=score2,
+            was2=was2,
+            repeat=repeat,
+            at=at,
+        )
+        return self._apply(entry, game)
+
+    def forget(self, black: int, white: int, digest: int) -> None:
+        """No game of these with this digest counts any more, by corrections: the next one will be no repeat."""
+        self._repeats.discard(black, white, digest)
+
+    def _apply(self, entry: Entry, game: int | None = None, digest: int | None = None) -> Applied:
+        changes = self._headline.fold(entry)
+        self.seq = entry.seq
+        records: list[Record] = [
+            LedgerAdded(
+                self.venue_id,
+                entry.seq,
+                entry.at,
+                entry.kind.value,
+                game,
+                entry.version,
+                entry.black,
+                entry.white,
+                entry.score2,
+                entry.value,
+                entry.sd,
+                entry.other,
+                entry.was2,
+                int(entry.repeat),
+                digest,
+            )
+        ]
+        records += self._moved(self._headline, entry, changes)
+        for run in list(self._runs.values()):
+            if run is not self._headline:
+                try:
+                    records += self._moved(run, entry, run.fold(entry))
+                except Exception as error:
+                    self._leave_out(run, error)
+        return Applied(entry, changes, records)
+
+    def _leave_out(self, run: Run, error: Exception) -> None:
+        """Go on without a view that failed. Raises the error where it is the headline's."""
+        if run is self._headline:
+            raise error
+        del self._runs[run.system.name]
+        self._view_failed(run.system.name, error)
+
+    def _moved(self, run: Run, entry: Entry, changes: Iterable[Change]) -> list[Record]:
+        """What entry `entry` did to the ratings of one system."""
+        venue, name, records = self.venue_id, run.system.name, list[Record]()
+        for version, before, after in changes:
+            records.append(
+                RatingMoved(
+                    venue, name, entry.seq, version, before.mean, before.spread, after.mean, after.spread, after.games
+                )
+            )
+            records.append(_now(venue, name, version=version, rating=after, seq=entry.seq))
+        return records
+
+    # -- refits
+
+    def wanted(self) -> dict[str, Wanted]:
+        """What the systems with refits would like; those that want nothing are left out."""
+        found = {name: run.wanted() for name, run in self._runs.items()}
+        return {name: wanted for name, wanted in found.items() if wanted.results or wanted.cold}
+
+    def refitting(self, system: str) -> Refitting:
+        """The system with refits of this name. Raises KeyError for any other."""
+        refitting = self._runs[system].refitting
+        if refitting is None:
+            raise KeyError(system)
+        return refitting
+
+    def refitted(self, system: str) -> bool:
+        """True once a refit of this system is in place."""
+        return self._runs[system].refits > 0
+
+    def begin(self, system: str, cold: bool) -> Begun:
+        """What a refit of this system needs, as of now."""
+        return self._runs[system].begin(cold)
+
+    def finish(self, begun: Begun, fit: Any, at: int, took_us: int) -> Refitted | None:
+        """Put a refit in place; None where something later has overtaken it. `at` in Unix ms."""
+        run = self._runs.get(begun.system)
+        if run is None:
+            return None
+        try:
+            moved = run.install(fit)
+        except Exception as error:
+            self._leave_out(run, error)
+            return None
+        if moved is None:
+            return None
+        return Refitted(moved, self._refitted(run, begun, fit=fit, moved=moved, at=at, took_us=took_us))
+
+    def _refitted(
+        self, run: Run, begun: Begun, fit: Fit, moved: Mapping[int, Rating], at: int, took_us: int
+    ) -> list[Record]:
+        venue, name = self.venue_id, run.system.name
+        records: list[Record] = []
+        if name not in self._builds:
+            build = under(self._build, run.system)
+            self._builds[name] = build.id
+            records.append(BuildSeen(*build))
+        records.append(
+            RefitAdded(
+                venue,
+                name,
+                run.refits,
+                begun.included,
+                begun.base,
+                run.seq,
+                int(fit.cold),
+                fit.notes,
+                self._builds[name],
+                at,
+                took_us,
+            )
+        )
+        for version, now in moved.items():
+            records.append(RefitMoved(venue, name, version, run.refits, run.seq, now.mean, now.spread))
+            records.append(_now(venue, name, version=version, rating=now, seq=run.seq))
+        return records
+
+    # -- saved states
+
+    def states(self, at: int) -> list[Record]:
+        """The states that changed since they were saved last, to be submitted while no refit is under way: one that
+        began before the saved state could not be computed again from it."""
+        records: list[Record] = []
+        for name, run in list(self._runs.items()):
+            if self._saved.get(name) == (run.seq, run.refits):
+                continue
+            try:
+                records.append(StateSaved(self.venue_id, name, run.seq, run.refits, at, run.system.dump(run.state)))
+            except Exception as error:
+                self._leave_out(run, error)
+            self._saved[name] = (run.seq, run.refits)
+        return records
+
+    # -- the start
+
+    def _catch_up(self, filling: _Filling, entries: Sequence[Entry]) -> list[Record]:
+        """Fold these entries into a system that has not seen them; what has to be published, all at once."""
+        run, records = filling.trace.run, list[Record]()
+        for entry in entries:
+            if entry.seq <= run.seq:
+                continue
+            following = not filling.trace.done
+            try:
+                changes, _ = filling.trace.step(entry)
+            except Exception as error:
+                if not following:
+                    raise
+                _unfit(run, error)
+                filling.begin_again()
+                return []
+            if entry.seq > filling.published:
+                records += self._moved(run, entry, changes)
+                if filling.trace.done:
+                    records += self._refit_where_due(run, filling.at)
+        return records
+
+    def _refit_where_due(self, run: Run, at: int) -> list[Record]:
+        try:
+            done = run.refit_where_due()
+        except Exception as error:
+            log.error(
+                "a refit failed; the ratings go on without it", system=run.system.name, entry=run.seq, exc_info=error
+            )
+            return []
+        if done is None:
+            return []
+        begun, fit, moved = done
+        return self._refitted(run, begun, fit=fit, moved=moved, at=at, took_us=0)
+
+    def _refit_afresh(self, filling: _Filling) -> list[Record]:
+        """After a fold without the recorded refits: a cold one, lest anybody is shown what single steps make of it."""
+        run = filling.trace.run
+        if run.refitting is None or not run.wanted().results:
+            return []
+        try:
+            begun, fit, moved = run.refit_now(cold=True)
+        except Exception as error:
+            log.error(
+                "a refit failed; the ratings go on without it", system=run.system.name, entry=run.seq, exc_info=error
+            )
+            return []
+        return self._refitted(run, begun, fit=fit, moved=moved, at=filling.at, took_us=0)
+
+
+async def load_ratings(
+    store: Store, venue: Venue, build: str, at: int, progress: Callable[[int], None]
+) -> VenueRatings:
+    """The venue's ratings under its headline system and its views. Raises Refused, StoreError.
+
+    :param at: Unix ms
+    :param progress: told up to which entry the ledger is folded; what it raises ends it
+    """
+    headline, *views = (
+        rating_system(name, venue.initial, venue.rating_options.get(name, {})) for name in (venue.rating, *venue.views)
+    )
+
+    def view_failed(name: str, error: Exception) -> None:
+        log.error(
+            "a view of the ratings failed and is left out until the next start",
+            venue=venue.name,
+            system=name,
+            exc_info=error,
+        )
+
+    return await VenueRatings.load(store, venue.id, headline, views, build, view_failed, progress, at)
+
+
+class _Filling:
+    """A system on its way to the ledger's end.
+
+    :ivar published: the last entry whose changes it has published
+    :ivar afresh: True where the recorded refits are not followed
+    """
+
+    def __init__(self, trace: Retrace, published: int, at: int) -> None:
+        self.trace = trace
+        self.published = published
+        self.at = at
+        self.afresh = trace.run.seq == 0 < trace.run.refits
+
+    def begin_again(self) -> None:
+        self.trace = _without_refits(self.trace.run, self.trace.last)
+        self.afresh = True
+
+
+async def _traced(store: Store, venue_id: int, run: Run) -> Retrace:
+    """The run at its saved state, or at the very beginning, and the refits that are recorded after it."""
+    name = run.system.name
+    saved = await store.history.refits.state(venue_id, name)
+    if saved is not None:
+        try:
+            run.resume(saved.seq, saved.refit, saved.state)
+        except ValueError:
+            saved = None  # of another release: everything is computed again
+    refits = await store.history.refits.after(venue_id, name, run.refits, MOST_FOLLOWED + 1)
+    if saved is not None and any(refit.included < run.seq for refit in refits):
+        saved = None  # one was under way when the state was saved
+    if saved is None and run.seq:
+        run.restart()
+        refits = await store.history.refits.after(venue_id, name, 0, MOST_FOLLOWED + 1)
+    if len(refits) > MOST_FOLLOWED:
+        log.warning(
+            "no usable saved state: the ratings are computed from the results, without the old refits", system=name
+        )
+        return _without_refits(run, await store.history.refits.last(venue_id, name))
+    try:
+        return Retrace(run, refits)
+    except Exception as error:
+        _unfit(run, error)
+        return _without_refits(run, await store.history.refits.last(venue_id, name))
+
+
+def _without_refits(run: Run, last: int) -> Retrace:
+    """From the first entry, and without the recorded refits: the next one will be cold, and come after `last`."""
+    run.restart()
+    run.refits = last
+    return Retrace(run, ())
+
+
+def _unfit(run: Run, error: Exception) -> None:
+    log.error(
+        "the recorded refits do not fit the results; the ratings are computed without them",
+        system=run.system.name,
+        entry=run.seq,
+        error=str(error),
+    )
+
+
+def _now(venue: int, system: str, version: int, rating: Rating, seq: int) -> RatingNow:
+    return RatingNow(
+        venue,
+        system,
+        version,
+        rating.mean,
+        rating.spread,
+        rating.games,
+        int(rating.provisional),
+        int(rating.anchor),
+        seq,
+    )

@@ -1,0 +1,1 @@
+"""SQLite: the writer, the readers, connections."""

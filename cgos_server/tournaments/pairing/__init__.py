@@ -1,0 +1,1 @@
+"""What several systems pair with: byes, colors, groups, weights."""

@@ -1,0 +1,1 @@
+"""Standings, tie-breakers, crosstables, and how good an event was."""

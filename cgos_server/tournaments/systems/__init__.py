@@ -1,0 +1,1 @@
+"""The tournament systems, each with its declaration."""

@@ -1,0 +1,117 @@
+"""EPM: McMahon groups paired by a search that gives everybody, from the top, the opponent that suits best.
+
+Knows what makes an opponent suit. Must not know: how the search goes, who floats, how scores are counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import fsum
+from typing import Final, Unpack
+
+from cgos_protocol.options import Choice, Number
+from cgos_server.tournaments.base import Chance, TournamentDeclaration
+from cgos_server.tournaments.event import Field
+from cgos_server.tournaments.pairing.groups import METHODS, Cost, CostOf, by_method
+from cgos_server.tournaments.standings.grades import rating_of
+from cgos_server.tournaments.systems.from_starts import ABSENCES, OPTIONS, GroupByGroup, StartOptions
+
+RATING: Final = "rating"
+GRADE: Final = 100.0
+
+_PER_POINT: Final = 1000
+
+
+class Epm(GroupByGroup):
+    """McMahon with EPM's search: the best of a group takes the cheapest opponent, then the next best, and so on.
+
+    For fields of very different strength, in any number of rounds. Scores, starting points, floor, bar and handicap are
+    those of :class:`cgos_server.tournaments.systems.mcmahon.McMahon`, but points for absences count, unless asked
+    otherwise, only for pairing and for the opponents' sums, not in one's own final score. Odd groups send their middle
+    entrant down, who meets the middle of the next group. The search goes through a group's pairings in the order in
+    which its members prefer their opponents, best member first, and takes the first without rematches; that is not the
+    one of the smallest total cost. Where it gives up, after a million pairs tried, the smallest total cost is taken.
+    Nobody meets the same opponent twice unless the whole field cannot be paired otherwise; pairs that must not meet
+    never do. Byes and colors as in McMahon. Draws: `order` (id), `seeding` (id; cost `random`), `color` (better
+    placed, other).
+
+    Source: Vuorinen (2010), section 6.1, with the repairs told in :mod:`cgos_server.tournaments.pairing.epm_search`.
+    The thesis does not give its cost; ours follows its measure of a tournament, the difference in strength of those who
+    meet. What else is left open is in :func:`cgos_server.tournaments.pairing.groups.pair_groups`.
+
+    Options, besides those of McMahon:
+
+    - `cost`: with `rating`, who has none counts as its grade's, and without a grade as the mean of those who are there.
+      Else how far a pair is from a method of seeding.
+    - `same_country`, `same_club`: rating points, with other costs places. For engines: of one author, of one family.
+    - `absences`: `pairing` by default.
+
+    Details: `groups` (ids, best first), `scores`, and `floats`, `merged`, `rematches` of
+    :class:`cgos_server.tournaments.pairing.groups.Paired`.
+    """
+
+    name = "epm"
+
+    def __init__(
+        self,
+        *,
+        cost: str = RATING,
+        same_country: float = GRADE,
+        same_club: float = GRADE,
+        **starts: Unpack[StartOptions],
+    ) -> None:
+        starts.setdefault("absences", "pairing")
+        super().__init__(**starts)
+        self.by = cost
+        self._same_country = round(same_country * _PER_POINT)
+        self._same_club = round(same_club * _PER_POINT)
+
+    def cost_of(self, field: Field, rng: Chance) -> CostOf:
+        """The cost inside a group, in thousandths of a rating point or of a place."""
+        country = {one.id: one.country for one in field.players}
+        club = {one.id: one.club for one in field.players}
+        strength = strengths(field)
+        by_place = None if self.by == RATING else by_method(self.by, rng)
+
+        def of(members: Sequence[int]) -> Cost:
+            places = None if by_place is None else by_place(members)
+
+            def cost(one: int, other: int) -> int:
+                apart = (
+                    round(abs(strength[one] - strength[other]) * _PER_POINT)
+                    if places is None
+                    else places(one, other) * _PER_POINT
+                )
+                if country[one] and country[one] == country[other]:
+                    apart += self._same_country
+                if club[one] and club[one] == club[other]:
+                    apart += self._same_club
+                return apart
+
+            return cost
+
+        return of
+
+
+def strengths(field: Field) -> dict[int, float]:
+    """Rating points of those who are there: the rating, else the grade's, else the mean of the others; 0 where nobody
+    has either."""
+    known = {one.id: rating for one in field.players if (rating := rating_of(one)) is not None}
+    mean = fsum(known.values()) / len(known) if known else 0.0
+    return {one.id: known.get(one.id, mean) for one in field.players}
+
+
+SYSTEM: Final = TournamentDeclaration(
+    name="epm",
+    about="a McMahon in which the better placed choose first",
+    make=Epm,
+    options={
+        **OPTIONS,
+        "absences": ABSENCES._replace(default="pairing"),
+        "cost": Choice(
+            (RATING, *METHODS), default=RATING, meaning="what a pair costs: the difference of ratings, or by a seeding"
+        ),
+        "same_country": Number(0, 10_000, default=GRADE, meaning="points added where both are of one country"),
+        "same_club": Number(0, 10_000, default=GRADE, meaning="points added where both are of one club"),
+    },
+)

@@ -1,0 +1,159 @@
+"""Answers of the API about bots and their versions.
+
+Must not know: SQL, how addresses are read.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Final
+
+from msgspec import Meta
+from msgspec.structs import asdict
+
+from cgos_protocol.api import messages as api
+from cgos_protocol.api.figures import ColorFigures, Ending, SpoiltFigures, VersionFigures
+from cgos_server.core.rating.registry import half_width
+from cgos_server.presentation.answers import opponent, published, ranked, rating_change
+from cgos_server.service import bot_figures
+from cgos_server.storage.reading.answers import RankedRow
+from cgos_server.web.api.reading.parameters import BotName, Name, PageSize, RatedVenue, System, VersionName
+from cgos_server.web.api.reading.rated import system_meant, venue_meant
+from cgos_server.web.api.typed import Group
+from cgos_server.web.around.problems import Wrong
+from cgos_server.web.pages.requests import DAY_MS, Systems
+from cgos_server.web.site import Site
+
+_CURSOR: Final = re.compile(r"([0-9]{1,18})\.([0-9]{1,18})")
+
+_bots = Group("Bots and versions")
+
+
+class ReadingBots:
+    """The handlers."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._history = site.history
+        self._systems = Systems(site)
+
+    @_bots.get("/bots")
+    async def bots(
+        self,
+        after: Annotated[Name | None, Meta(description="Names after this one: `next` of the page before.")] = None,
+        limit: Annotated[PageSize, Meta(le=1000)] = 200,
+    ) -> api.BotPage:
+        """All bots, by name."""
+        rows = await self._history.bots.page(limit + 1, after or "")
+        page = rows[:limit]
+        return api.BotPage(
+            items=published(page, list[api.Bot]),
+            next=page[-1].name if len(rows) > limit else None,
+        )
+
+    @_bots.get("/bots/{bot}")
+    async def bot(self, bot: BotName) -> api.BotDetail:
+        """One bot with its versions."""
+        detail = await self._history.bots.detail(bot)
+        rows = await self._ratings([version.name for version in detail.versions])
+        headlines = self._systems.headlines(rows)
+        return api.BotDetail(
+            **asdict(published(detail, api.BotFacts)),
+            versions=published(detail.versions, list[api.Version]),
+            ratings=[ranked(row) for row in rows if row.system == headlines[row.venue]],
+        )
+
+    @_bots.get("/versions/{version}")
+    async def version(self, version: VersionName) -> api.VersionDetail:
+        """One version and where it stands."""
+        row = await self._history.bots.version(version)
+        ratings = [ranked(rating) for rating in await self._ratings([row.name])]
+        return api.VersionDetail(version=published(row, api.Version), ratings=ratings)
+
+    @_bots.get("/versions/{version}/history")
+    async def history(
+        self,
+        version: VersionName,
+        venue: RatedVenue = None,
+        system: System = None,
+        points: Annotated[
+            int | None, Meta(ge=2, le=2000, description="Not every change, but about so many points of the curve.")
+        ] = None,
+        after: Annotated[
+            str | None,
+            Meta(min_length=1, max_length=64, description="Changes after this one: `next` of the page before."),
+        ] = None,
+        limit: Annotated[PageSize, Meta(le=1000)] = 200,
+    ) -> api.HistoryPage | api.RatingCurve:
+        """A rating's changes, each with its game; or its curve.
+
+        Without `points` a page of changes (`items`), with it a curve (`points`), counted down in the database.
+        """
+        version = (await self._history.bots.version(version)).name
+        venue = await venue_meant(self._site, venue, version)
+        system = await system_meant(self._site, venue, system)
+        if points is not None:
+            if after is not None:
+                raise Wrong("after", "Say either `points` or `after`: a curve has no pages.")
+            band = await self._history.changes.band(venue, version, system, points)
+            curve = [api.RatingPoint(**asdict(row), half_width=half_width(system, row.spread)) for row in band]
+            return api.RatingCurve(version=version, venue=venue, system=system, points=curve)
+        rows = await self._history.changes.page(version, venue, system=system, after=_place(after), limit=limit + 1)
+        page = rows[:limit]
+        return api.HistoryPage(
+            version=version,
+            venue=venue,
+            system=system,
+            items=[rating_change(row) for row in page],
+            next=f"{page[-1].seq}.{page[-1].refit or 0}" if len(rows) > limit else None,
+        )
+
+    @_bots.get("/versions/{version}/opponents")
+    async def opponents(self, version: VersionName, venue: RatedVenue = None) -> api.Opponents:
+        """Whom a version met, and what came of it."""
+        version = (await self._history.bots.version(version)).name
+        venue = await venue_meant(self._site, venue, version)
+        rows = await self._history.records.opponents(venue, version)
+        system = await system_meant(self._site, venue, None)
+        means = await self._history.ratings.means(venue, system, [version, *(row.opponent for row in rows)])
+        known = await self._site.strengths.venue(venue)
+        met = bot_figures.opponents_with_expectation(version, rows, means.get, known)
+        return api.Opponents(version=version, venue=venue, items=[opponent(*each) for each in met])
+
+    @_bots.get("/versions/{version}/figures")
+    async def figures(self, version: VersionName, venue: RatedVenue = None) -> VersionFigures:
+        """How a version's games ended, by color and reason, and how much it was signed in."""
+        version = (await self._history.bots.version(version)).name
+        venue = await venue_meant(self._site, venue, version)
+        rows = await self._history.records.verdicts(venue, [version])
+        now = self._site.now_ms()
+        presence = await self._history.bots.presence(version, now - 30 * DAY_MS, now)
+        splits, shares = bot_figures.color_split(rows), bot_figures.rates(rows)
+        return VersionFigures(
+            version=version,
+            venue=venue,
+            verdicts=published(rows, list[Ending]),
+            colors={color: ColorFigures(**split._asdict(), score=split.score) for color, split in splits.items()},
+            spoilt={reason: SpoiltFigures(**share._asdict(), rate=share.rate) for reason, share in shares.items()},
+            uptime_7_days=bot_figures.uptime(presence, now - 7 * DAY_MS, now),
+            uptime_30_days=bot_figures.uptime(presence, now - 30 * DAY_MS, now),
+        )
+
+    async def _ratings(self, versions: list[str]) -> list[RankedRow]:
+        """Where versions stand, by venue, the headline system of each first."""
+        rows = await self._history.ratings.ranked(versions)
+        systems = {
+            venue: self._systems.order(venue, [row.system for row in rows if row.venue == venue])
+            for venue in {row.venue for row in rows}
+        }
+        return sorted(rows, key=lambda row: (row.venue, systems[row.venue].index(row.system), -row.mean))
+
+
+def _place(cursor: str | None) -> tuple[int, int]:
+    """After which entry and which refit a page begins. Raises Wrong."""
+    if cursor is None:
+        return 0, 0
+    match = _CURSOR.fullmatch(cursor)
+    if match is None:
+        raise Wrong("after", "`after` must be the `next` of the page before.")
+    return int(match[1]), int(match[2])

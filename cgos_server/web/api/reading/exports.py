@@ -1,0 +1,198 @@
+"""Bulk exports of the API: games, their files, ratings and ledgers, as streams in constant memory.
+
+The reader sets the pace: a portion is read from the database when the one before it has been taken, and nothing is
+asked any more once the reader is gone. Running games are left out, so that no export tells a move too early. Must not
+know: SQL, how lines and archives are written.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import re
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from contextlib import aclosing
+from typing import Annotated, Any, Final
+
+from msgspec import Meta, Struct
+from starlette.responses import StreamingResponse
+from starlette.types import Message, Receive, Scope, Send
+
+from cgos_protocol.api import route as api_route
+from cgos_protocol.api.bulk import ExportedChange, ExportedGame, ExportedRefit
+from cgos_protocol.api.figures import LedgerEntry
+from cgos_protocol.api.route import Operation
+from cgos_server.presentation.export_forms import Csv, File, Form, Ndjson, Tar, stream
+from cgos_server.presentation.exports import exported_games, game_files
+from cgos_server.storage.reading.game_answers import GamesAsked
+from cgos_server.web.api.reading.games import games_asked
+from cgos_server.web.api.reading.parameters import GameFilters, System, VenueName
+from cgos_server.web.api.reading.rated import system_meant
+from cgos_server.web.api.typed import Group, HandlerT
+from cgos_server.web.around.disconnect import while_there
+from cgos_server.web.pages.requests import Systems
+from cgos_server.web.site import Site
+
+STALLED_S: Final = 120.0
+"""A reader who takes nothing for so long is gone."""
+
+NEXT_AFTER: Final = "Next-After"
+"""The header that says what to give as `after` the next time, to get what is new."""
+
+_CONSTANT: Final = "A stream of any length, packed where `Accept-Encoding` names gzip. "
+_NEXT_TIME: Final = "the header `Next-After` says what to give the next time, to get what is new by then."
+_GO_ON: Final = f"After an interruption go on with the last line's number as `after`; {_NEXT_TIME}"
+_GAMES: Final = _CONSTANT + "Ended games only, by their numbers, oldest first. " + _GO_ON
+_REFITS: Final = _CONSTANT + "By the refits' numbers, in order. " + _GO_ON
+_LEDGER: Final = _CONSTANT + "By the ledger's entries, in order. " + _GO_ON
+_RATINGS: Final = (
+    _CONSTANT + "By the ledger's entries, in order. One entry may change several ratings: after an interruption leave "
+    f"out the lines of the last number that came, and go on with the number before it as `after`; {_NEXT_TIME}"
+)
+_LEFT_OUT: Final = (
+    " A game whose record breaks the rules of its own venue (a fault that the server logs) has no file; nothing else "
+    "is left out."
+)
+_MEDIA: Final = {"ndjson": api_route.NDJSON, "csv": api_route.CSV, "tar": api_route.TAR}
+
+AfterGame = Annotated[int, Meta(description="Only games above this number.")]
+AfterEntry = Annotated[int, Meta(description="Only entries above this number.")]
+AfterRefit = Annotated[int, Meta(description="Only refits above this number.")]
+
+_exports = Group("Exports")
+
+
+def export(path: str, summary: str, about: str) -> Callable[[HandlerT], HandlerT]:
+    """The method below answers an export, whose form is the suffix of its path."""
+    name, suffix = path.rpartition("/")[2].split(".")
+    return _exports.get(
+        f"/export{path}",
+        summary=summary,
+        id=f"export_{name}_{suffix}",
+        about=about,
+        media=(_MEDIA[suffix],),
+        limit=api_route.Limit.BULK,
+    )
+
+
+class Bulk(StreamingResponse):
+    """A stream that ends with its reader: its source is closed whatever happens."""
+
+    def __init__(self, body: AsyncGenerator[bytes, None], headers: Mapping[str, str], media: str) -> None:
+        super().__init__(body, 200, headers, media)
+        self._source = body
+
+    async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
+        async def in_time(message: Message) -> None:
+            async with asyncio.timeout(STALLED_S):
+                await send(message)
+
+        async with aclosing(self._source):
+            try:
+                await while_there(receive, self.stream_response(in_time))
+            except ExceptionGroup as failures:
+                raise failures.exceptions[0] from None
+
+
+class Exports:
+    """The handlers."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._history = site.history
+
+    @export("/games.ndjson", "Games as lines of JSON.", _GAMES)
+    @export("/games.csv", "Games as a table.", _GAMES)
+    async def games(
+        self, operation: Operation, filters: GameFilters, after: AfterGame = 0
+    ) -> Annotated[Bulk, ExportedGame]:
+        """Ended games, oldest first."""
+        chunks = self._history.bulk.rated_games(await self._known(filters), after)
+        rows = functools.partial(exported_games, headline=Systems(self._site).headline)
+        return _bulk(operation, chunks, rows, name="games", next_after=await self._next_game(), kind=ExportedGame)
+
+    @export("/games.tar", "Games as files (SGF) in an archive.", _GAMES + _LEFT_OUT)
+    async def files(self, operation: Operation, filters: GameFilters, after: AfterGame = 0) -> Annotated[Bulk, File]:
+        """The same games as files in an archive, a folder a venue."""
+        chunks = self._history.bulk.details(await self._known(filters), after)
+        rows = functools.partial(game_files, place=self._site.settings.server_name)
+        return _bulk(operation, chunks, rows, name="games", next_after=await self._next_game())
+
+    @export("/venues/{venue}/ratings.ndjson", "Every change of every rating as lines of JSON.", _RATINGS)
+    @export("/venues/{venue}/ratings.csv", "Every change of every rating as a table.", _RATINGS)
+    async def ratings(
+        self, operation: Operation, venue: VenueName, system: System = None, after: AfterEntry = 0
+    ) -> Annotated[Bulk, ExportedChange]:
+        """Every change of every rating in a venue under a system, by the ledger's entries, in order."""
+        last = await self._history.ledger.last_entry(venue)
+        system = await system_meant(self._site, venue, system)
+        chunks = self._history.bulk.changes(venue, system, after)
+        return _bulk(operation, chunks, list, name=f"{venue}-ratings", next_after=last, kind=ExportedChange)
+
+    @export(
+        "/venues/{venue}/refits.ndjson",
+        "Every refit of a rating system and what it moved, as lines of JSON.",
+        _REFITS,
+    )
+    async def refits(
+        self, operation: Operation, venue: VenueName, system: System = None, after: AfterRefit = 0
+    ) -> Annotated[Bulk, ExportedRefit]:
+        """Every refit of a system in a venue, by its number, with what it moved."""
+        system = await system_meant(self._site, venue, system)
+        latest = await self._history.refits.recorded(venue, system, limit=1)
+        chunks = self._history.bulk.refits(venue, system, after)
+        last = latest[-1].number if latest else 0
+        return _bulk(operation, chunks, list, name=f"{venue}-refits", next_after=last, kind=ExportedRefit)
+
+    @export("/venues/{venue}/ledger.ndjson", "A ledger as lines of JSON.", _LEDGER)
+    @export("/venues/{venue}/ledger.csv", "A ledger as a table.", _LEDGER)
+    async def ledger(
+        self, operation: Operation, venue: VenueName, after: AfterEntry = 0
+    ) -> Annotated[Bulk, LedgerEntry]:
+        """A venue's numbered entries, in order."""
+        last = await self._history.ledger.last_entry(venue)
+        chunks = self._history.bulk.ledger(venue, after)
+        return _bulk(operation, chunks, list, name=f"{venue}-ledger", next_after=last, kind=LedgerEntry)
+
+    async def _known(self, filters: GameFilters) -> GamesAsked:
+        """What is asked for, of which every name is known: once the answer has begun it is too late to refuse."""
+        wanted = games_asked(filters, running=False)
+        await self._history.games.search(wanted, 1)
+        return wanted
+
+    async def _next_game(self) -> int:
+        """The largest number up to which every game has ended."""
+        running = await self._history.games.running()
+        if running:
+            return min(game.id for game in running) - 1
+        newest = await self._history.games.find(GamesAsked(), 1)
+        return newest[0].id if newest else 0
+
+
+def _bulk(
+    operation: Operation,
+    chunks: AsyncIterator[Sequence[Any]],
+    rows: Callable[[Any], Sequence[Any]],
+    *,
+    name: str,
+    next_after: int,
+    kind: type[Struct] | None = None,
+) -> Bulk:
+    """The export as this operation writes it.
+
+    :param chunks: portions of rows, an asynchronous generator
+    :param rows: makes of a portion the lines or files
+    :param name: of the file, without its suffix
+    :param next_after: what to give as `after` the next time
+    :param kind: of the lines; None where files are exported
+    """
+    (media,) = operation.media
+    form: Form[Any] = Tar() if kind is None else Csv(kind) if media == api_route.CSV else Ndjson()
+    file = re.sub(r"[^A-Za-z0-9_.-]", "_", f"{name}.{operation.path.rpartition('.')[2]}")
+    headers = {
+        "Cache-Control": "no-store",
+        "Content-Disposition": f'attachment; filename="{file}"',
+        "X-Accel-Buffering": "no",
+        NEXT_AFTER: str(next_after),
+    }
+    return Bulk(stream(chunks, rows, form), headers, media)

@@ -1,0 +1,114 @@
+"""Reads parameters and bodies of the API strictly; whatever is wrong is said in a sentence that names it.
+
+Must not know: handlers, the database.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+import msgspec
+from starlette.requests import Request
+
+from cgos_protocol.api.route import LONGEST, Operation, Param
+from cgos_protocol.errors import Code
+from cgos_server.web.around.problems import HttpRefused, Wrong
+
+MOST_BODY: Final = 65_536
+"""Bytes of a body."""
+
+BODY_LIMIT_S: Final = 10.0
+"""Time that a body has to arrive."""
+
+_LONGEST_NUMBER: Final = 19
+Value = str | int | bool | list[str] | None
+
+
+def path_of(operation: Operation, given: Mapping[str, Any]) -> dict[str, Value]:
+    """The parameters of the path. Raises Wrong."""
+    return {param.name: read(param, str(given[param.name])) for param in operation.params()}
+
+
+def query_of(operation: Operation, given: Iterable[tuple[str, str]]) -> dict[str, Value]:
+    """The parameters of the query, defaults filled in. Raises Wrong for any that is not known, twice there or bad."""
+    known = {param.name: param for param in operation.query}
+    values: dict[str, Value] = {}
+    for name, text in given:
+        if name not in known:
+            can = ", ".join(known) or "none"
+            raise Wrong(name[:64], f"There is no parameter {name[:64]!r} here. There are: {can}.")
+        if name in values:
+            raise Wrong(name, f"The parameter {name!r} was given twice.")
+        values[name] = read(known[name], text)
+    return {name: param.default for name, param in known.items()} | values
+
+
+def read(param: Param, text: str) -> Value:
+    """The value that a parameter's text means. Raises Wrong."""
+    if param.choices:
+        return _text(param, text) if text in param.choices else _wrong(param, "one of: " + ", ".join(param.choices))
+    match param.kind:
+        case "flag":
+            if text not in ("true", "false"):
+                _wrong(param, "`true` or `false`")
+            return text == "true"
+        case "number":
+            return _number(param, text)
+        case "names":
+            names = text.split(",")
+            if len(names) > param.many:
+                _wrong(param, f"{param.many} names at most")
+            return [_text(param, name) for name in names]
+        case _:
+            return _text(param, text)
+
+
+def _number(param: Param, text: str) -> int:
+    if not text.isascii() or not text.isdecimal() or len(text) > _LONGEST_NUMBER:
+        _wrong(param, "a whole number, written with digits alone")
+    value = int(text)
+    if not param.least <= value <= param.most:
+        _wrong(param, f"a number from {param.least} to {param.most}")
+    return value
+
+
+def _text(param: Param, text: str) -> str:
+    most = min(param.most, LONGEST)
+    if not param.least <= len(text) <= most:
+        _wrong(param, f"a text of {param.least} to {most} characters")
+    if not text.isprintable():
+        _wrong(param, "a text of printable characters")
+    return text
+
+
+def _wrong(param: Param, must: str) -> Any:
+    raise Wrong(param.name, f"The parameter {param.name!r} must be {must}.")
+
+
+async def body_of(operation: Operation, request: Request) -> Any:
+    """The body as the operation's type of it, None where it takes none. Raises Wrong, HttpRefused."""
+    if operation.body is None:
+        return None
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        raise HttpRefused(415, Code.MEDIA_TYPE, "The body must be JSON: send `Content-Type: application/json`.")
+    if request.headers.get("content-encoding", "identity").strip().lower() not in ("identity", ""):
+        sentence = "The body must come as it is: leave `Content-Encoding` out."
+        raise HttpRefused(415, Code.MEDIA_TYPE, sentence, {"Accept-Encoding": "identity"})
+    data = bytearray()
+    try:
+        async with asyncio.timeout(BODY_LIMIT_S):
+            async for chunk in request.stream():
+                data += chunk
+                if len(data) > MOST_BODY:
+                    raise HttpRefused(413, Code.TOO_LARGE, f"The body must not be longer than {MOST_BODY} bytes.")
+    except TimeoutError as error:
+        raise HttpRefused(408, Code.TOO_SLOW, f"The body did not come within {BODY_LIMIT_S:g} seconds.") from error
+    try:
+        return msgspec.json.decode(data, type=operation.body)
+    except msgspec.ValidationError as error:
+        raise Wrong("body", f"The body is not as it must be: {error}.", 422) from error
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise Wrong("body", f"The body is no JSON: {error}.") from error

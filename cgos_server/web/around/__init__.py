@@ -1,0 +1,1 @@
+"""What stands around every answer: limits, caches, problems."""

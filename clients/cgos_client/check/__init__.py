@@ -1,0 +1,1 @@
+"""What goes wrong with a GTP engine, found before it loses games."""

@@ -1,0 +1,1 @@
+"""The library for programs that play by themselves."""

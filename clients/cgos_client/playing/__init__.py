@@ -1,0 +1,1 @@
+"""Bots that play for weeks, by CGOS lines or `cgos.v2`."""

@@ -1,0 +1,80 @@
+"""The one rule of what a game promises: jointly where that is known, else by two published ratings."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cgos_server.core.rating.base import Z95
+from cgos_server.service.ratings.expectation import Chances, Compared, chances, compare, expected_score
+from cgos_server.service.ratings.odds import Expected, Odds
+
+ODDS = Odds(0.9, 120.0, 50.0, Expected(0.7, 0.2, 0.1, 0.8), Expected(0.4, 0, 0.6, 0.4))
+
+
+class Rating(NamedTuple):
+    system: str
+    version: str
+    mean: float
+    spread: float
+    seq: int
+
+
+class Known:
+    """Knows A and B jointly."""
+
+    system, seq = "bayes", 40
+
+    def odds(self, one: str, other: str) -> Odds | None:
+        return ODDS if (one, other) == ("A", "B") else None
+
+    def chances(self, one: str, other: str) -> Chances | None:
+        return Chances(0.8, 0.4) if (one, other) == ("A", "B") else None
+
+
+def test_expected_scores_are_elos() -> None:
+    assert expected_score(1800, 1800) == 0.5
+    assert expected_score(2200, 1800) == pytest.approx(10 / 11)
+    assert expected_score(1e6, 0) == 1.0
+
+
+@given(st.floats(-4000, 4000), st.floats(-4000, 4000))
+def test_two_expected_scores_are_one_game(one: float, other: float) -> None:
+    assert expected_score(one, other) + expected_score(other, one) == pytest.approx(1)
+
+
+def test_colors_as_they_were_had() -> None:
+    assert Chances(0.8, 0.4).a_game(3, 1) == pytest.approx(2.8 / 4)
+    assert Chances(0.8, 0.4).a_game(0, 0) == pytest.approx(0.6)
+
+
+def test_jointly_before_by_ratings() -> None:
+    assert chances("A", "B", 1000, 2000, Known()) == (0.8, 0.4)
+    assert chances("A", "C", 1800, 1800, Known()) == (0.5, 0.5)
+    assert chances("A", "B", 1800, 1800, None) == (0.5, 0.5)
+    assert chances("A", "C", None, 1800, Known()) is None
+    assert chances("A", "C", 1800, None, None) is None
+
+
+def test_two_compared_jointly() -> None:
+    found = compare("A", "B", None, None, Known())
+    assert found == Compared("bayes", 40, Chances(0.8, 0.4), 0.9, 120.0, 50.0, True, ODDS.as_black, ODDS.as_white)
+
+
+def test_two_compared_by_their_ratings() -> None:
+    one, other = Rating("bayes", "A", 1900, 30, 7), Rating("bayes", "C", 1800, 40, 9)
+    found = compare("A", "C", one, other, Known())
+    assert found is not None
+    assert not found.jointly
+    assert (found.seq, found.difference, found.as_black) == (9, 100, None)
+    assert found.half_width == pytest.approx(Z95 * 50)
+    assert found.superiority == pytest.approx(0.5 * (1 + math.erf(2 / math.sqrt(2))))
+    assert found.chances == chances("A", "C", 1900, 1800, Known())
+    plain = compare("A", "C", one._replace(system="cgos-elo"), other._replace(system="cgos-elo"), None)
+    assert plain is not None
+    assert (plain.superiority, plain.half_width) == (None, None)
+    assert compare("A", "C", one, None, None) is None

@@ -1,0 +1,292 @@
+"""No question of the read side walks through a large table: asked of the query planner, before and after ANALYZE.
+
+Every public method of every subject of :class:`History` is asked here; a new one without a line fails.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import shutil
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.progress import Progress
+from sqlalchemy import event
+
+from benchmarks.storage import big_database
+from cgos_server.storage.reading.answers import GameDetail
+from cgos_server.storage.reading.game_answers import GamesAsked
+from cgos_server.storage.reading.history import History
+from cgos_server.storage.reading.source import Subject
+from cgos_server.storage.sqlite.connections import connect_for_reading, connect_for_writing
+
+BIG = ("games", "moves", "analysis", "ledger", "rating_changes", "refits", "refit_points", "connections", "pairings")
+
+SMALL_KEYS = (
+    *("(venue_id=?)", "(venue_id=? AND system=?)", "(venue_id=? AND seq>?)", "(venue_id=? AND seq<?)"),
+    *("(venue_id>? AND venue_id<?)", "(rowid>?)", "(rowid<?)"),
+)
+"""Searches that find nearly all of a large table."""
+
+ALLOWED: Mapping[str, str] = {
+    "pairings.rounds": "one page in the order of its index",
+    "server.counts": "counts everything, in one index alone",
+    "ledger.amended": "all corrections there are, by their partial index",
+    "ledger.corrections": "all corrections there are",
+    "pairings.meetings": "counts all games of a venue at a start, in one index alone",
+    "pairings.halves": "all games of a venue that began with an opening, at a start, by their partial index",
+}
+
+
+def streamed(stream: Any) -> Awaitable[Any]:
+    async def everything() -> list[Any]:
+        return [chunk async for chunk in stream]
+
+    return everything()
+
+
+Question = Callable[[History], Awaitable[Any]]
+
+
+def searches() -> list[GamesAsked]:
+    """All kinds of walks that :meth:`Games.find` takes."""
+    found: list[GamesAsked] = []
+    for players in ({}, {"bot": "Bot1"}, {"bot": "Bot1", "opponent": "Bot2"}):
+        for venue in (None, "9x9"):
+            kinds: list[dict[str, Any]] = [
+                {},
+                {"reason": "score"},
+                {"reason": "void"},
+                {"result": "B"},
+                {"result": "none"},
+                {"reason": "time", "result": "W"},
+                {"min_moves": 500},
+                {"max_moves": 1},
+                {"since": 50},
+                {"until": 900},
+                {"running": True},
+                {"running": False},
+                {"running": True, "since": 10},
+                {"reason": "score", "result": "draw", "min_moves": 3, "since": 2, "until": 10**9, "running": False},
+            ]
+            found += [GamesAsked(venue=venue, **players, **asked) for asked in kinds]
+    return found
+
+
+QUESTIONS: Mapping[str, list[Question]] = {
+    "games.find": [
+        *(lambda h, asked=asked: h.games.find(asked, 50) for asked in searches()),  # type: ignore[misc]
+        *(lambda h, asked=asked: h.games.find(asked, 50, 2_000) for asked in searches()[::3]),  # type: ignore[misc]
+    ],
+    "games.search": [lambda h: h.games.search(GamesAsked(min_moves=2), 50)],
+    "games.after": [
+        lambda h: h.games.after(GamesAsked(), 500, 1_000),
+        lambda h: h.games.after(GamesAsked(venue="9x9", result="W"), 500, 1_000),
+        lambda h: h.games.after(GamesAsked(bot="Bot1"), 500, 1_000),
+    ],
+    "games.moves_after": [
+        lambda h: h.games.moves_after({1: 0, 200: 0, 3: 1}),
+        lambda h: h.games.moves_after({1: 0}, 10**6),
+    ],
+    "games.terms_of": [lambda h: h.games.terms_of([1, 200, 3])],
+    "games.played_by": [lambda h: h.games.played_by([1, 200, 3], 10**6)],
+    "records.pair": [lambda h: h.records.pair("9x9", "Bot1", "Bot2")],
+    "records.crosstable": [lambda h: h.records.crosstable("9x9", ["Bot1", "Bot2", "Bot3"])],
+    "records.opponents": [lambda h: h.records.opponents("9x9", "Bot1")],
+    "records.verdicts": [lambda h: h.records.verdicts("9x9", ["Bot1", "Bot3"])],
+    "changes.band": [
+        lambda h: h.changes.band("9x9", "Bot3", "bayes"),
+        lambda h: h.changes.band("9x9", "Bot3", "bayes", 20),
+    ],
+    "ledger.entry_at": [lambda h: h.ledger.entry_at("9x9", 2_000)],
+    "ratings.standings": [
+        lambda h: h.ratings.standings("9x9"),
+        lambda h: h.ratings.standings("9x9", "bayes", limit=10),
+        lambda h: h.ratings.standings("9x9", as_of=4),
+        lambda h: h.ratings.standings("9x9", "bayes", as_of=4, limit=1),
+    ],
+    "changes.latest": [
+        lambda h: h.changes.latest("Bot3", "9x9"),
+        lambda h: h.changes.latest("Bot3", "9x9", limit=2, system="bayes"),
+    ],
+    "changes.page": [
+        lambda h: h.changes.page("Bot3", "9x9", "bayes"),
+        lambda h: h.changes.page("Bot3", "9x9", "bayes", (2, 0), 5),
+    ],
+    "changes.games": [lambda h: h.changes.games("Bot3", "9x9"), lambda h: h.changes.games("Bot3", "9x9", limit=2)],
+    "bots.detail": [lambda h: h.bots.detail("Bot1")],
+    "bots.relatives": [lambda h: h.bots.relatives("Bot1")],
+    "bots.version": [lambda h: h.bots.version("Bot1")],
+    "bots.presence": [lambda h: h.bots.presence("Bot1", 0, 10_000)],
+    "bots.connections": [
+        lambda h: h.bots.connections(),
+        lambda h: h.bots.connections(bot="Bot1"),
+        lambda h: h.bots.connections(venue="9x9", before=1_000),
+        lambda h: h.bots.connections(address="192.0.2.1"),
+        lambda h: h.bots.connections(only_open=True),
+    ],
+    "pairings.rounds": [lambda h: h.pairings.rounds("9x9", 20), lambda h: h.pairings.rounds("9x9", 20, before=2)],
+    "server.audit": [
+        lambda h: h.server.audit(20),
+        lambda h: h.server.audit(20, before=5),
+        lambda h: h.server.audit(20, actor="owner1"),
+        lambda h: h.server.audit(20, action="kick"),
+        lambda h: h.server.audit(20, subject="Bot3"),
+    ],
+    "bulk.rated_games": [lambda h: streamed(h.bulk.rated_games(GamesAsked(venue="9x9")))],
+    "bulk.games": [lambda h: streamed(h.bulk.games(GamesAsked(venue="9x9")))],
+    "bulk.refits": [lambda h: streamed(h.bulk.refits("9x9", "bayes"))],
+    "bulk.details": [lambda h: streamed(h.bulk.details(GamesAsked(venue="9x9", max_moves=0)))],
+    "bulk.changes": [
+        lambda h: streamed(h.bulk.changes("9x9", "bayes")),
+        lambda h: streamed(h.bulk.changes("9x9")),
+    ],
+    "bulk.ledger": [lambda h: streamed(h.bulk.ledger("9x9"))],
+    "games.running": [lambda h: h.games.running()],
+    "games.detail": [lambda h: h.games.detail(500)],
+    "bots.page": [lambda h: h.bots.page(), lambda h: h.bots.page(20, "Bot10")],
+    "server.venues": [lambda h: h.server.venues()],
+    "bots.tokens": [lambda h: h.bots.tokens("Bot3")],
+    "people.accounts": [lambda h: h.people.accounts()],
+    "pairings.round": [lambda h: h.pairings.round(2)],
+    "server.counts": [lambda h: h.server.counts()],
+    "pairings.games": [lambda h: h.pairings.games("9x9", 20, before=2_000)],
+    "pairings.decided": [lambda h: h.pairings.decided("9x9", 20, before=2)],
+    "bots.connection_spans": [lambda h: h.bots.connection_spans("9x9", [1, 2], 0, 1_000)],
+    "refits.recorded": [lambda h: h.refits.recorded("9x9", "bayes", limit=10)],
+    "refits.plugins": [lambda h: h.refits.plugins("9x9", "bayes")],
+    "refits.state": [lambda h: h.refits.state("9x9", "bayes")],
+    "refits.state_place": [lambda h: h.refits.state_place("9x9", "bayes")],
+    "ledger.named": [lambda h: h.ledger.named("9x9", after=3, limit=10)],
+    "bots.version_names": [lambda h: h.bots.version_names()],
+    "ledger.last_entry": [lambda h: h.ledger.last_entry("9x9")],
+    "ledger.corrections": [lambda h: h.ledger.corrections(game=1), lambda h: h.ledger.corrections(venue="9x9")],
+    "ledger.entries": [lambda h: h.ledger.entries("9x9", after=3, limit=10)],
+    "ledger.amended": [lambda h: h.ledger.amended("9x9")],
+    "ledger.published": [lambda h: h.ledger.published("9x9", "bayes", after=2, limit=10)],
+    "refits.published": [
+        lambda h: h.refits.published("9x9", "bayes", after=1, limit=10),
+        lambda h: h.refits.published("9x9", "bayes", cold=True),
+    ],
+    "ratings.rated_counts": [lambda h: h.ratings.rated_counts("9x9")],
+    "ratings.ranked": [lambda h: h.ratings.ranked(["Bot3"])],
+    "ratings.means": [lambda h: h.ratings.means("9x9", "bayes", ["Bot3"])],
+    "people.person": [lambda h: h.people.person("0" * 64, 0)],
+    "people.account": [lambda h: h.people.account(1)],
+    "people.account_id": [lambda h: h.people.account_id("owner1")],
+    "people.bots_of": [lambda h: h.people.bots_of(1)],
+    "people.owners_of": [lambda h: h.people.owners_of(["Bot3"])],
+    "people.owner_of": [lambda h: h.people.owner_of("Bot3")],
+    "people.access_of": [lambda h: h.people.access_of(1)],
+    "people.webhooks": [lambda h: h.people.webhooks(1)],
+    "games.files": [lambda h: files(h)],
+    "games.unfinished": [lambda h: h.games.unfinished()],
+    "games.untold": [lambda h: h.games.untold(1, 1, 0)],
+    "games.stored": [lambda h: h.games.stored(1)],
+    "games.recent": [lambda h: h.games.recent(1, 10)],
+    "games.begun": [lambda h: h.games.begun(1, 1, 0)],
+    "pairings.meetings": [lambda h: h.pairings.meetings(1)],
+    "pairings.recent_opponents": [lambda h: h.pairings.recent_opponents(1, 100)],
+    "pairings.halves": [lambda h: h.pairings.halves(1)],
+    "pairings.thinking": [lambda h: h.pairings.thinking(1, 2_000)],
+    "pairings.setbacks": [lambda h: h.pairings.setbacks(1)],
+    "pairings.last_round": [lambda h: h.pairings.last_round(1)],
+    "ratings.last_published": [lambda h: h.ratings.last_published(1)],
+    "ratings.shown": [lambda h: h.ratings.shown(1, "bayes")],
+    "refits.after": [lambda h: h.refits.after(1, "bayes", 1, 10)],
+    "refits.last": [lambda h: h.refits.last(1, "bayes")],
+    "ledger.digests": [lambda h: h.ledger.digests(1, 3, 10)],
+    "ledger.counted": [lambda h: h.ledger.counted(1)],
+    "ledger.first_repeat": [lambda h: h.ledger.first_repeat(1, 1, 2, 3)],
+    "bots.login": [lambda h: h.bots.login("Bot1")],
+    "bots.labeled": [lambda h: h.bots.labeled(1, "")],
+    "bots.name_taken": [lambda h: h.bots.name_taken("bot1")],
+    "bots.names": [lambda h: h.bots.names()],
+    "bots.of_versions": [lambda h: h.bots.of_versions()],
+    "people.owner": [lambda h: h.people.owner("owner1")],
+    "people.bot_owner": [lambda h: h.people.bot_owner("Bot3")],
+    "people.access": [lambda h: h.people.access(1)],
+    "people.valid_access": [lambda h: h.people.valid_access(1, 0)],
+    "people.old_access": [lambda h: h.people.old_access(1, 0)],
+    "people.webhook": [lambda h: h.people.webhook(1)],
+    "server.next_ids": [lambda h: h.server.next_ids()],
+    "server.left_open": [lambda h: h.server.left_open()],
+}
+
+
+async def files(history: History) -> list[GameDetail]:
+    return await history.games.files(await history.games.find(GamesAsked(), 20))
+
+
+def methods() -> set[str]:
+    """All that somebody can ask: subject and method."""
+    history = History(Path("nowhere"))
+    return {
+        f"{subject}.{name}"
+        for subject, reader in vars(history).items()
+        if isinstance(reader, Subject)
+        for name, _ in inspect.getmembers(type(reader), inspect.isfunction)
+        if not name.startswith("_")
+    }
+
+
+def test_every_method_is_asked() -> None:
+    assert methods() == set(QUESTIONS)
+
+
+@pytest.fixture(scope="module")
+def plenty(tmp_path_factory: pytest.TempPathFactory) -> dict[bool, Path]:
+    """A database with some thousands of games, and the same analyzed."""
+    path = tmp_path_factory.mktemp("plans") / "cgos.sqlite"
+    with Progress(disable=True) as progress:
+        big_database.make(
+            path, big_database.Sizes(3_000, 150, 100, moves=100, rounds=200, running=10, refit_every=40), progress
+        )
+    analyzed = path.with_name("analyzed.sqlite")
+    shutil.copyfile(path, analyzed)
+    with contextlib.closing(connect_for_writing(analyzed)) as connection:
+        connection.execute("ANALYZE")
+    return {False: path, True: analyzed}
+
+
+def walks(sql: str, plan: list[str]) -> list[str]:
+    """The steps of a plan that go through a large table, whose end is not near.
+
+    A walk in the order that was asked for ends with the page; it needs a LIMIT and no sorting. One through a partial
+    index of few rows ends soon.
+    """
+    few = ("ix_games_unfinished", "ix_ledger_correction", "ix_connections_open", "ix_ledger_version")
+    in_order = "LIMIT" in sql and not any("TEMP B-TREE FOR ORDER BY" in step for step in plan)
+    found = []
+    for step in plan:
+        words = step.split()
+        if words[0] not in ("SCAN", "SEARCH") or words[1] not in BIG or any(name in step for name in few):
+            continue
+        if words[0] == "SCAN" or step.endswith(SMALL_KEYS):
+            found.append(step)
+    return [] if in_order else found
+
+
+@pytest.mark.parametrize("analyzed", [False, True])
+@pytest.mark.parametrize("method", sorted(QUESTIONS))
+async def test_no_walk_through_a_large_table(plenty: dict[bool, Path], method: str, analyzed: bool) -> None:
+    connection = connect_for_reading(plenty[analyzed])
+    asked: list[tuple[str, Any]] = []
+    async with History(plenty[analyzed]) as history:
+        for engine in (history.source.engine, history.bulk_source.engine):
+            event.listen(
+                engine.sync_engine,
+                "before_cursor_execute",
+                lambda _connection, _cursor, sql, parameters, *_: asked.append((sql, parameters)),
+            )
+        for question in QUESTIONS[method]:
+            await question(history)
+    assert asked
+    for sql, parameters in asked:
+        if sql != "BEGIN":
+            plan = [row[-1] for row in connection.execute(f"EXPLAIN QUERY PLAN {sql}", parameters)]
+            assert method in ALLOWED or not walks(sql, plan), (sql, plan)
+    connection.close()

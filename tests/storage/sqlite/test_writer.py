@@ -1,0 +1,146 @@
+"""What only the writer on SQLite has: a thread of its own, and a log that is moved beside it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sqlite3
+import threading
+from collections.abc import AsyncIterator
+from pathlib import Path
+from types import NoneType
+from typing import Any
+
+import pytest
+from support.storage.storage_sample import games, move, people, put
+from support.storage.writer_bench import Bench, SqliteDisk
+
+from cgos_protocol.errors import CommitFailed, StoreError
+from cgos_server.storage.sqlite import checkpoints
+from cgos_server.storage.sqlite.connections import connect_for_reading
+
+
+@pytest.fixture
+async def bench(sqlite_database: Path) -> AsyncIterator[Bench]:
+    put(sqlite_database, [*people(), *games()])
+    bench = Bench(SqliteDisk(sqlite_database))
+    await bench.writer.start()
+    yield bench
+    async with asyncio.timeout(10):
+        await bench.writer.close()
+
+
+async def test_a_fault_of_the_thread_itself_is_not_a_silent_death(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any) -> None:
+        raise ZeroDivisionError("ours")
+
+    monkeypatch.setattr(checkpoints.Checkpointer, "written", fail)
+    bench.submit(move(3, 101), name="committed")
+    await bench.given_up()
+    bench.submit(move(3, 102), name="never")
+    with pytest.raises(CommitFailed, match="ZeroDivisionError: ours"):
+        await bench.writer.commit([])
+    assert bench.told == ["committed"]
+    assert not bench.writer.healthy
+
+
+async def test_the_log_is_moved_beside_the_writer(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checkpoints, "ROWS_PER_CHECKPOINT", 10)
+    for ply in range(101, 200):
+        await bench.writer.commit([move(3, ply)])
+    await bench.writer.close()
+    movers = {number for number, sql in bench.disk.seen if "wal_checkpoint" in sql}
+    assert movers == {2}
+    assert {number for number, sql in bench.disk.seen if "INSERT" in sql} == {1}
+    assert len(bench.disk.moves()) == 99
+
+
+async def test_few_records_move_nothing(bench: Bench) -> None:
+    for ply in range(101, 200):
+        await bench.writer.commit([move(3, ply)])
+    await bench.writer.close()
+    assert not [sql for _, sql in bench.disk.seen if "wal_checkpoint" in sql]
+    assert bench.disk.opened == 1
+
+
+async def test_a_log_that_grew_too_long_is_moved_by_the_writer_and_starts_again(
+    bench: Bench, sqlite_database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpoints, "ROWS_PER_CHECKPOINT", 10)
+    monkeypatch.setattr(checkpoints, "LONGEST_LOG", -1)
+    wal = sqlite_database.with_name("cgos.sqlite-wal")
+    sizes = []
+    for ply in range(101, 301):
+        await bench.writer.commit([move(3, ply)])
+        sizes.append(wal.stat().st_size)
+    assert max(sizes) < 30 * 4_200  # without it, 200 commits of a page or two each
+    await bench.writer.close()
+    assert {number for number, sql in bench.disk.seen if "wal_checkpoint" in sql} == {1}
+
+
+async def test_a_log_that_grew_too_long_waits_for_its_readers_and_starts_again(
+    bench: Bench, sqlite_database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpoints, "ROWS_PER_CHECKPOINT", 10)
+    monkeypatch.setattr(checkpoints, "LONGEST_LOG", 30)
+    monkeypatch.setattr(checkpoints, "LONGEST_WAIT_MS", 5000)
+    wal = sqlite_database.with_name("cgos.sqlite-wal")
+    waits: list[threading.Timer] = []
+    with contextlib.closing(connect_for_reading(sqlite_database)) as reader:
+
+        def read() -> None:
+            reader.execute("BEGIN")
+            reader.execute("SELECT count(*) FROM moves").fetchall()
+
+        def while_the_writer_waits(sql: str) -> None:
+            if "RESTART" in sql:
+                waits.append(threading.Timer(0.02, reader.rollback))
+                waits[-1].start()
+
+        bench.disk.fault = while_the_writer_waits
+        read()
+        await bench.writer.commit([move(3, 100)])
+        begun = int.from_bytes(wal.read_bytes()[12:16], "big")
+        for ply in range(101, 701):
+            if not reader.in_transaction:
+                read()
+            await bench.writer.commit([move(3, ply)])
+        await bench.writer.close()
+        for wait in waits:
+            wait.join()
+    assert waits
+    # The header counts how often the log has begun again; without the wait a reader is always there, and it never does.
+    assert int.from_bytes(wal.read_bytes()[12:16], "big") > begun
+    assert bench.errors == []
+
+
+async def test_a_checkpoint_that_fails_is_reported_and_nothing_is_lost(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpoints, "ROWS_PER_CHECKPOINT", 1)
+    bench.disk.refuses(2, "PRAGMA wal_checkpoint")
+    for ply in (101, 102, 103, 104, 105):
+        await bench.writer.commit([move(3, ply)])
+        for _ in range(500):
+            if len(bench.disk.checkpoints) >= min(3, ply - 100):
+                break
+            await asyncio.sleep(0.01)
+    await bench.writer.close()
+    assert [type(report) for report in bench.disk.checkpoints] == [StoreError, StoreError, NoneType]
+    assert "could not be moved" in str(bench.disk.checkpoints[0])
+    assert bench.errors == []
+    assert bench.failures == []
+    assert bench.disk.moves() == [(3, ply) for ply in range(101, 106)]
+
+
+async def test_a_checkpoint_connection_that_cannot_be_opened_is_reported(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpoints, "ROWS_PER_CHECKPOINT", 1)
+    bench.disk.refusals = [sqlite3.OperationalError("too many open files")]
+    bench.submit(move(3, 101), name="a")
+    await bench.writer.close()
+    assert bench.told == ["a"]
+    assert ["too many open files" in str(failure) for failure in bench.disk.checkpoints] == [True]

@@ -1,0 +1,48 @@
+"""What a database would hold after the records that a store in memory was given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from cgos_protocol.clock import ClockState
+from cgos_server.storage.reading.stored import StoredGame, StoredMove
+from cgos_server.storage.writing import records as rows
+
+
+def stored_games(records: Iterable[rows.Record], names: Mapping[int, str]) -> dict[int, StoredGame]:
+    """All games by number, with their moves, ends and who was told them.
+
+    :param names: version id -> wire name
+    """
+    games: dict[int, StoredGame] = {}
+    for row in records:
+        match row:
+            case rows.GameAdded():
+                games[row.id] = StoredGame(
+                    row.id, row.venue_id, row.black_id, row.white_id, names[row.black_id], names[row.white_id],
+                    row.black_label, row.white_label, row.terms, row.start, row.started_at, (), opening=row.opening,
+                )  # fmt: skip
+            case rows.MoveAdded():
+                game = games[row.game_id]
+                move = StoredMove(row.move, ClockState(row.main_us, row.period_us, row.quota, row.bank_us))
+                games[row.game_id] = game._replace(moves=(*game.moves, move))
+            case rows.GameEnded():
+                games[row.id] = games[row.id]._replace(
+                    result=row.result, detail=row.detail, ended_at=row.ended_at, winner=row.winner, reason=row.reason,
+                    plies=len(games[row.id].moves), black_told=row.black_told, white_told=row.white_told,
+                )  # fmt: skip
+            case rows.BlackTold():
+                games[row.id] = games[row.id]._replace(black_told=row.told)
+            case rows.WhiteTold():
+                games[row.id] = games[row.id]._replace(white_told=row.told)
+    return games
+
+
+def untold_games(games: Iterable[StoredGame], venue_id: int, version_id: int) -> list[StoredGame]:
+    """As :meth:`cgos_server.storage.reading.games.Games.untold`, however long ago they ended."""
+    found = []
+    for game in games:
+        told = {game.black_id: game.black_told, game.white_id: game.white_told}
+        if game.venue_id == venue_id and game.result is not None and told.get(version_id, 2) < 2:
+            found.append(game)
+    return found

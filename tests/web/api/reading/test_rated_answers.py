@@ -1,0 +1,167 @@
+"""Answers about ratings over a past with refits: every change page by page, odds, what the live server says."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import msgspec
+import pytest
+from support.storage.rated_past import NAMES, VENUE, open_past
+
+from cgos_protocol.api.people import VenueNow
+from cgos_server.core.rating.registry import half_width
+from cgos_server.presentation.settings import VenueSettings, WebSettings
+from cgos_server.service.commands.registry import Refusal, answer_line, decode
+from cgos_server.service.commands.server import StatusRequest
+from cgos_server.service.control import ServerStatus
+from cgos_server.storage.reading.history import History
+from cgos_server.web.application import create_app
+
+SETTINGS = WebSettings(venues={VENUE: VenueSettings(6809)}, requests_per_minute=100_000)
+BEST = NAMES[-1]
+
+
+@pytest.fixture(scope="module")
+def rated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database with refits of the headline system, and its saved state."""
+    data = tmp_path_factory.mktemp("rated")
+
+    async def write() -> None:
+        past = await open_past(data, ("bayes", "cgos-elo"))
+        await past.play(30)
+        await past.save()
+        await past.store.close()
+
+    asyncio.run(write())
+    return data / "cgos.sqlite"
+
+
+@pytest.fixture
+async def history(rated: Path) -> AsyncIterator[History]:
+    async with History(rated) as opened:
+        yield opened
+
+
+class LiveServer:
+    """Answers for a server that plays; `there` says whether it does."""
+
+    def __init__(self) -> None:
+        self.there, self.asked = True, 0
+
+    async def __call__(self, line: bytes) -> bytes:
+        assert isinstance(decode(line), StatusRequest)
+        self.asked += 1
+        if not self.there:
+            return msgspec.json.encode(Refusal("no-server", "Nobody is there."))
+        venues = [VenueNow(name=VENUE, port=6809, playing=3, idle=2, owing=1, games=30, paused=True)]
+        return answer_line(
+            ServerStatus(
+                pid=1,
+                version="1.0",
+                up_s=5.5,
+                ready=True,
+                draining=False,
+                venues=venues,
+                games=[],
+                bots=[],
+                moves=7,
+                ended={"score": 4},
+                warnings=0,
+                errors=0,
+                web="web",
+                health="up",
+            )
+        )
+
+
+async def get(web: httpx2.AsyncClient, path: str) -> Any:
+    response = await web.get(path)
+    assert response.status_code == 200, response.text
+    return response.json()
+
+
+def client(history: History, **more: Any) -> httpx2.AsyncClient:
+    transport = httpx2.ASGITransport(create_app(history, SETTINGS, **more))
+    return httpx2.AsyncClient(transport=transport, base_url="http://x/api/v1")
+
+
+@pytest.mark.parametrize("limit", [1, 2, 7])
+@pytest.mark.parametrize("name", [BEST, "Bee"])
+async def test_every_change_by_games_and_by_refits_page_by_page(history: History, name: str, limit: int) -> None:
+    whole = await history.changes.latest(name, VENUE, system="bayes")
+    assert any(point.refit for point in whole), "there are refits among them"
+    found: list[Any] = []
+    async with client(history) as web:
+        following = ""
+        while following is not None:
+            page = await get(web, f"/versions/{name}/history?limit={limit}{following}")
+            found += page["items"]
+            following = None if page["next"] is None else f"&after={page['next']}"
+    assert [(each["seq"], each["refit"], each["kind"], each["game"], each["after_mean"]) for each in found] == [
+        (point.seq, point.refit, point.kind, point.game, point.after_mean) for point in whole
+    ]
+    assert [each["after_half_width"] for each in found] == [half_width("bayes", point.after_spread) for point in whole]
+    assert [each["before_mean"] for each in found] == pytest.approx([point.before_mean for point in whole])
+
+
+async def test_the_portion_after_a_change_begins_with_the_next_one(history: History) -> None:
+    whole = await history.changes.page(BEST, VENUE, "bayes", limit=1000)
+    for at, point in enumerate(whole):
+        rest = await history.changes.page(BEST, VENUE, "bayes", (point.seq, point.refit or 0), 3)
+        assert [(each.seq, each.refit) for each in rest] == [(each.seq, each.refit) for each in whole[at + 1 : at + 4]]
+
+
+async def test_a_curve_has_its_first_and_last_point(history: History) -> None:
+    whole = await history.changes.latest(BEST, VENUE, system="bayes")
+    async with client(history) as web:
+        curve = await get(web, f"/versions/{BEST}/history?points=6")
+    points = curve["points"]
+    assert 2 <= len(points) < len(whole)
+    assert [point["at"] for point in points] == sorted(point["at"] for point in points)
+    assert (points[0]["seq"], points[-1]["mean"]) == (whole[0].seq, pytest.approx(whole[-1].after_mean))
+
+
+async def test_two_versions_compared_by_what_the_system_knows_of_both(history: History) -> None:
+    async with client(history) as web:
+        told = await get(web, f"/venues/{VENUE}/pairs/{BEST}/Ant")
+        back = await get(web, f"/venues/{VENUE}/pairs/Ant/{BEST}")
+    assert told["system"] == "bayes"
+    assert told["superiority"] == pytest.approx(1 - back["superiority"])
+    assert told["superiority"] > 0.9
+    assert told["difference"] == pytest.approx(-back["difference"])
+    black, white = told["as_black"], back["as_white"]
+    assert black["win"] == pytest.approx(white["loss"])
+    assert black["score"] == pytest.approx(1 - white["score"])
+
+
+async def test_where_a_version_stands_under_every_system(history: History) -> None:
+    async with client(history) as web:
+        told = await get(web, f"/versions/{BEST}")
+        bot = await get(web, f"/bots/{BEST}")
+        table = (await get(web, f"/venues/{VENUE}/standings"))["items"]
+    assert [each["system"] for each in told["ratings"]] == ["bayes", "cgos-elo"]
+    assert bot["ratings"] == told["ratings"][:1], "under the headline"
+    line = next(row for row in table if row["version"] == BEST)
+    assert {**told["ratings"][0]["standing"], "last_game": 0, "last_game_at": 0} == {
+        **line, "last_game": 0, "last_game_at": 0
+    }  # fmt: skip
+
+
+async def test_what_the_live_server_says_is_asked_for_every_two_seconds(history: History) -> None:
+    server, now = LiveServer(), 1_000_000
+    async with client(history, call=server, now_ms=lambda: now) as web:
+        for _ in range(3):
+            told = await get(web, f"/venues/{VENUE}/metrics")
+            assert (told["playing"], told["idle"], told["owing"], told["paused"]) == (3, 2, 1, True)
+            assert (await get(web, "/status"))["live"] is True
+        assert server.asked == 1
+        server.there, now = False, now + 2_500
+        assert (await get(web, f"/venues/{VENUE}/metrics"))["playing"] is None
+        assert (await get(web, "/status"))["live"] is False
+        assert server.asked == 2
+    assert told["pairing"]["games"] == 30
+    assert told["rated_versions"] == len(NAMES)
