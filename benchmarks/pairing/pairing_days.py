@@ -29,7 +29,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from rich.table import Table
 
 from benchmarks.reporting import CommandLine, write_json
-from cgos_server.core.pairing.base import Act, Candidate, Matchmaker
+from cgos_server.core.pairing.base import Candidate, Matchmaker, PairingPass
 from cgos_server.core.pairing.memory import Memory
 from cgos_server.core.pairing.registry import matchmaker
 from cgos_server.core.pairing.rolling import due
@@ -218,7 +218,7 @@ class Ladder:
             self._lengths.append(own_a + own_b + self.settle)
             self._paces = {}
 
-    def act(self) -> Act:
+    def act(self) -> PairingPass:
         """What the matchmaker is asked now."""
         memory, ready = self.memory, self._ready
         self._paces = self._paces or memory.paces(range(self.bots))
@@ -251,7 +251,7 @@ class Ladder:
             meetings = [m for m in (memory.meeting(a, b) for a, b in combinations(sorted(ready), 2)) if any(m[2:])]
         # By Little's law, as nearly everybody plays nearly always.
         flow = self.bots * len(self._lengths) / sum(self._lengths) if self._lengths else 0.0
-        return Act(
+        return PairingPass(
             candidates=candidates, meetings=meetings, knowledge=None, policy=self.policy, connected=self.bots, flow=flow
         )
 

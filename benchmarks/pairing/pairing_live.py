@@ -24,7 +24,7 @@ from benchmarks.moves.server_moves import serving
 from benchmarks.reporting import CommandLine, write_json
 from cgos_client import CgosClientError, Game, connect
 from cgos_protocol.games.go_rules import GoPosition
-from cgos_server.storage.reading.game_answers import GamesAsked
+from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.storage.reading.history import History
 
 VENUES = ("rolling", "barrier")
@@ -88,7 +88,7 @@ async def play(url: str, thinking: list[float], seconds: float, progress: Progre
 async def games(database: Path, venue: str) -> list[Any]:
     """What was played there."""
     async with History(database) as history:
-        return list(await history.games.find(GamesAsked(venue=venue), 100000))
+        return list(await history.games.find(GameFilter(venue=venue), 100000))
 
 
 def measured(rows: Iterable[Any], bots: int, since: int, until: int) -> Mapping[str, Any]:

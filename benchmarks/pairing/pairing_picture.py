@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from rich.progress import track
 
 from benchmarks.reporting import CommandLine
-from cgos_server.core.pairing.base import Act, Candidate
+from cgos_server.core.pairing.base import Candidate, PairingPass
 from cgos_server.core.pairing.fairness import colors
 from cgos_server.core.pairing.memory import Memory
 from cgos_server.core.pairing.registry import matchmaker
@@ -76,7 +76,7 @@ def met(panel: Panel, rounds: int) -> list[list[float]]:
             for version in present
         ]
         pairs = sorted({pair for version in present for pair in memory.met(version, present)})
-        act = Act(candidates, [memory.meeting(*pair) for pair in pairs])
+        act = PairingPass(candidates, [memory.meeting(*pair) for pair in pairs])
         for pair in method.pair(act, rng).pairs:
             black, white, _ = colors(pair.high, pair.low, as_black=memory.as_black, balance=memory.balance, rng=rng)
             memory.began(black, white, {})

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.random import Generator
 
 from benchmarks.ratings.rating_runs import Driven
-from cgos_server.core.pairing.base import Act, Candidate, Knowledge
+from cgos_server.core.pairing.base import Candidate, Knowledge, PairingPass
 from cgos_server.core.pairing.constraints import Constraints
 from cgos_server.core.pairing.memory import Memory
 from cgos_server.core.pairing.registry import matchmaker
@@ -61,7 +61,7 @@ class Rounds:
         """A game of these two begins."""
         self._memory.began(first, second, {})
 
-    def _act(self, driven: Driven) -> Act:
+    def _act(self, driven: Driven) -> PairingPass:
         memory, versions = self._memory, range(driven.versions)
         standings = driven.system.standings(driven.state)
         candidates = []
@@ -83,7 +83,7 @@ class Rounds:
                 )
             )
         met = sorted({pair for version in versions for pair in memory.met(version, versions)})
-        return Act(candidates, [memory.meeting(*pair) for pair in met], self._knowledge(driven), Policy.BARRIER)
+        return PairingPass(candidates, [memory.meeting(*pair) for pair in met], self._knowledge(driven), Policy.BARRIER)
 
     def _knowledge(self, driven: Driven) -> Knowledge | None:
         if not (self._knowing and isinstance(driven.system, Answers)):

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.reporting import cpu, held, processor, program, table
-from cgos_server.core.pairing.base import Act, Candidate, Knowledge, Matchmaker, Meeting
+from cgos_server.core.pairing.base import Candidate, Knowledge, Matchmaker, Meeting, PairingPass
 from cgos_server.core.pairing.matching import Packing, best, pack
 from cgos_server.core.pairing.methods.wide import LOCAL_PAIRS, near_best
 from cgos_server.core.pairing.registry import matchmaker
@@ -120,7 +120,7 @@ class Field:
         """Millionths of a bit a pair."""
         return float(self.cost(*np.array(pairs).T).mean())
 
-    def act(self, policy: Policy) -> Act:
+    def act(self, policy: Policy) -> PairingPass:
         """What the server would ask about."""
         last: dict[int, int] = {}
         for i, j in self.rounds[-1]:
@@ -145,7 +145,9 @@ class Field:
         meetings = [
             Meeting(a=i, b=j, recent_a=1, recent_b=1, black_a=1, black_b=0) for pairs in self.rounds for i, j in pairs
         ]
-        return Act(candidates, meetings, self._knowledge() if self.n <= 1000 else None, policy, flow=self.n / 60.0)
+        return PairingPass(
+            candidates, meetings, self._knowledge() if self.n <= 1000 else None, policy, flow=self.n / 60.0
+        )
 
     def _knowledge(self) -> Knowledge:
         """Standard deviations of 60 Elo, a part of it in common with whoever stands near."""
@@ -176,7 +178,7 @@ def matchings(sizes: Sequence[int], exact_up_to: int, runs: int) -> list[dict[st
     return rows
 
 
-def _pair(method: Matchmaker, act: Act) -> None:
+def _pair(method: Matchmaker, act: PairingPass) -> None:
     method.pair(act, random.Random(1))
 
 

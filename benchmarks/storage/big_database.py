@@ -41,7 +41,7 @@ from benchmarks.storage.reading_questions import report
 from cgos_protocol.terms import encode_terms
 from cgos_server.config import load
 from cgos_server.config.venues import fixed, venue_value
-from cgos_server.core.pairing.base import Act, Candidate
+from cgos_server.core.pairing.base import Candidate, PairingPass
 from cgos_server.core.pairing.explain import encode_inputs
 from cgos_server.core.venue import Venue, terms_of
 from cgos_server.storage import schema
@@ -190,7 +190,7 @@ class _Writer:
                     continue
                 numbers[venue] += 1
                 ready = sorted({int(side[n]) for n in some for side in (games.black, games.white)})
-                inputs = encode_inputs(Act([Candidate(version, str(version), 1_800.0) for version in ready]))
+                inputs = encode_inputs(PairingPass([Candidate(version, str(version), 1_800.0) for version in ready]))
                 out = {str(version): "There was nobody left to meet." for version in ready[:1]}
                 rounds.append(
                     (

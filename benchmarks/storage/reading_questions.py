@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks.storage.generated_past import HEADLINE, REASONS, SPAN_MS, T0, VENUES
-from cgos_server.storage.reading.game_answers import GamesAsked
+from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.storage.reading.history import History
 
 
@@ -72,14 +72,14 @@ def questions(history: History, drawn: Drawn) -> dict[str, Question]:
     rand, venue = drawn.random, VENUES[0]
 
     def find(**draws: Callable[[], Any]) -> Question:
-        return lambda: history.games.find(GamesAsked(**{name: draw() for name, draw in draws.items()}), 50)
+        return lambda: history.games.find(GameFilter(**{name: draw() for name, draw in draws.items()}), 50)
 
     def with_bot(**draws: Callable[[], Any]) -> Question:
         def ask() -> Awaitable[Any]:
             one, other = drawn.pair()
             both: dict[str, Any] = {"bot": one} | ({"opponent": other} if "opponent" in draws else {})
             rest = {name: draw() for name, draw in draws.items() if name != "opponent"}
-            return history.games.find(GamesAsked(**both, **rest), 50)
+            return history.games.find(GameFilter(**both, **rest), 50)
 
         return ask
 
@@ -102,7 +102,7 @@ def questions(history: History, drawn: Drawn) -> dict[str, Question]:
         "standings": lambda: history.ratings.standings(venue, HEADLINE),
         "standings, 50 of them": lambda: history.ratings.standings(venue, HEADLINE, limit=50),
         "standings as of an entry": lambda: history.ratings.standings(venue, HEADLINE, as_of=drawn.entry()),
-        "games": lambda: history.games.find(GamesAsked(venue=venue), 50),
+        "games": lambda: history.games.find(GameFilter(venue=venue), 50),
         "find: all": find(),
         "find: venue": find(venue=there),
         "find: reason": find(reason=reason),

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 import structlog
 from prometheus_client import CollectorRegistry
 
-from cgos_protocol.session import Concierge
+from cgos_protocol.session import MultiVenueReception
 from cgos_protocol.v2.render import venue_info
 from cgos_server import __version__
 from cgos_server.config import Config
@@ -68,7 +68,7 @@ class Listeners:
         return self._count.open
 
     async def open_ports(
-        self, venues: Mapping[str, LiveVenue], new_id: Callable[[], int], concierge: Concierge
+        self, venues: Mapping[str, LiveVenue], new_id: Callable[[], int], concierge: MultiVenueReception
     ) -> None:
         """Listen on every venue's port and on the WebSocket's. Raises Refused where a port cannot be had."""
         settings = self._config.listen
@@ -95,7 +95,7 @@ class Listeners:
             self._servers.append(await self._open_websocket(venues, doors, concierge))
 
     async def _open_websocket(
-        self, venues: Mapping[str, LiveVenue], doors: Mapping[str, ConnectionContext], concierge: Concierge
+        self, venues: Mapping[str, LiveVenue], doors: Mapping[str, ConnectionContext], concierge: MultiVenueReception
     ) -> asyncio.Server:
         config = self._config.websocket
         door = next(iter(doors.values()))

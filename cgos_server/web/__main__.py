@@ -27,7 +27,7 @@ from cgos_server.web.application import create_app
 from cgos_server.web.around.limiting import STREAMS_OF_ALL
 from cgos_server.web.around.response_cache import REMEMBER_S
 from cgos_server.web.command_line import Arguments, database_of, parse
-from cgos_server.web.live.fact_reader import Inflow
+from cgos_server.web.live.fact_reader import FactReader
 
 log = structlog.get_logger(__name__)
 
@@ -56,7 +56,7 @@ async def serve(given: Arguments, database: Location) -> None:
         call = partial(control_socket.call, given.data)
         app = create_app(history, given.settings, call=call, data=given.data, remember_s=REMEMBER_S)
         listener = HttpListener(app, sock, room)
-        inflow = Inflow(app.heard)
+        inflow = FactReader(app.heard)
         collector.calm()
 
         def stop() -> None:
@@ -75,7 +75,7 @@ async def serve(given: Arguments, database: Location) -> None:
             loop.remove_signal_handler(signal.SIGTERM)
 
 
-def _piped(pipe: int, inflow: Inflow, stop: Callable[[], None]) -> None:
+def _piped(pipe: int, inflow: FactReader, stop: Callable[[], None]) -> None:
     """Something came through the pipe: facts, or its end."""
     try:
         data = os.read(pipe, _PIPE_CHUNK)

@@ -26,8 +26,8 @@ from cgos_server.presentation.settings import WebSettings
 from cgos_server.storage.reading.history import History
 from cgos_server.web.api import addresses as api
 from cgos_server.web.around.caching import Caching
-from cgos_server.web.around.request_guard import Admitting
-from cgos_server.web.around.response_cache import Remembering
+from cgos_server.web.around.request_guard import RequestGuard
+from cgos_server.web.around.response_cache import ResponseCache
 from cgos_server.web.live.hub import Hub
 from cgos_server.web.pages import (
     api_docs,
@@ -106,7 +106,7 @@ def create_app(
     failures = Failures(site)
     handlers = {HTTPException: failures.refused, StoreError: failures.unreadable, Exception: failures.failed}
     inner = Starlette(routes=addresses(site), exception_handlers=handlers)
-    return Application(site, Caching(_WithHeaders(Admitting(Remembering(inner, remember_s), site))))
+    return Application(site, Caching(_WithHeaders(RequestGuard(ResponseCache(inner, remember_s), site))))
 
 
 def addresses(site: Site) -> list[BaseRoute]:

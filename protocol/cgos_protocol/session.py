@@ -323,7 +323,7 @@ class Wish(NamedTuple):
     known: tuple[Known, ...] = ()
 
 
-class Concierge(Protocol):
+class MultiVenueReception(Protocol):
     """Where a connection brings a bot that wants into several venues at once. One a server."""
 
     def sign_in(self, sessions: Mapping[str, PlayerSession], credentials: Credentials, wish: Wish) -> None:

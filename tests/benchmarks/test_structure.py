@@ -29,8 +29,17 @@ def tree(folder: Path, **modules: str) -> Path:
     return folder
 
 
-def test_no_modules_import_one_another_in_a_circle() -> None:
-    assert structure.import_circles(TOP) == []
+def test_this_tree_can_be_taken_in() -> None:
+    """What is excused has a reason that `structure.REASONS` gives."""
+    figures = structure.measured(TOP)
+    assert figures.circles == []
+    assert figures.long_functions == []
+    assert figures.wide_constructors == []
+    assert figures.positional_calls == []
+    assert figures.format_skips == []
+    assert figures.full_folders == []
+    used = {finding.reason for finding in figures.excused}
+    assert used == set(structure.REASONS.values()), "a reason that excuses nothing"
 
 
 def test_imports_for_types_and_inside_functions_close_a_circle(tmp_path: Path) -> None:
@@ -73,3 +82,12 @@ def test_what_is_large_is_listed(tmp_path: Path) -> None:
 def test_a_docstring_makes_no_function_long() -> None:
     source = 'def short():\n    """' + "Said.\n" * 70 + '    """\n    return 1\n'
     assert list(structure.long_functions("a.py", ast.parse(source))) == []
+
+
+def test_a_reason_excuses_one_thing(tmp_path: Path) -> None:
+    called = "one = Table(1, 2, 3, 4, 5)\ntwo = Chair(1, 2, 3, 4, 5)\n"
+    measured = structure.measured(tree(tmp_path, house=called))
+    assert [one.what for one in measured.positional_calls] == ["Chair"]
+    assert [one.what for one in measured.excused] == ["Table"]
+    (line,) = (line for line in structure.listed(measured) if line.startswith("excused"))
+    assert line == "excused cgos_server/house.py:1 Table 5 (SQLAlchemy takes columns by position)"

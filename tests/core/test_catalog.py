@@ -14,7 +14,7 @@ from cgos_protocol.errors import Code, Refused
 from cgos_protocol.options import Flag, Number
 from cgos_protocol.plugins import Plugin
 from cgos_server.core.pairing import registry as pairing
-from cgos_server.core.pairing.base import Act, Candidate, MatchmakerDeclaration, Pair, Pairing
+from cgos_server.core.pairing.base import Candidate, MatchmakerDeclaration, Pair, Pairing, PairingPass
 from cgos_server.core.rating import registry as rating
 from cgos_server.core.rating.base import RatingDeclaration
 from cgos_server.core.rating.incremental.gor import SYSTEM, Gor
@@ -175,7 +175,7 @@ class _Method:
     def __init__(self, decided: Callable[[], Pairing]) -> None:
         self._decided = decided
 
-    def pair(self, act: Act, rng: Any) -> Pairing:
+    def pair(self, act: PairingPass, rng: Any) -> Pairing:
         return self._decided()
 
 
@@ -194,7 +194,9 @@ def test_what_a_plug_in_pairs_is_checked(
     declared = MatchmakerDeclaration(name="given", about="as given", make=_Method)
     every = Catalog[MatchmakerDeclaration](pairing.KIND, {}, [plugin(lambda: declared, "given")])
     monkeypatch.setattr(pairing, "matchmakers", lambda: every)
-    act = Act([Candidate(number, f"bot{number}", 1500.0, apart=(3,) if number == 1 else ()) for number in (1, 2, 3)])
+    act = PairingPass(
+        [Candidate(number, f"bot{number}", 1500.0, apart=(3,) if number == 1 else ()) for number in (1, 2, 3)]
+    )
     method: Any = _Method(lambda: Pairing([Pair(one, other, "so") for one, other in pairs]))  # type: ignore[union-attr]
     with pytest.raises(Refused, match=words):
         pairing.decide(method, act, random.Random(1))

@@ -14,7 +14,7 @@ import pytest
 from support.e2e.plugins import changed, declared, install, written
 from support.e2e.processes import ServerProcess, bots, end, until
 
-from cgos_server.core.pairing.base import Act, Candidate
+from cgos_server.core.pairing.base import Candidate, PairingPass
 from cgos_server.core.pairing.explain import recorded_plugin
 from cgos_server.live.pairing.executor import MOST_INLINE, PairingProcess
 
@@ -133,7 +133,7 @@ def test_a_server_plays_rates_and_pairs_with_them(
 
 
 async def test_a_large_act_is_decided_in_the_child(with_packages: None) -> None:
-    act = Act([Candidate(number, f"bot{number}", 1500.0 + 10 * number) for number in range(MOST_INLINE + 2)])
+    act = PairingPass([Candidate(number, f"bot{number}", 1500.0 + 10 * number) for number in range(MOST_INLINE + 2)])
     with closing(PairingProcess()) as deciding:
         pairing, inputs = await deciding.decide("closest", {"reach": 300}, act, 1)
     assert {abs(pair.high - pair.low) for pair in pairing.pairs} == {1}

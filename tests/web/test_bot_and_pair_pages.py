@@ -16,7 +16,7 @@ from cgos_server.presentation.settings import Rated, VenueSettings, WebSettings
 from cgos_server.presentation.strengths import StrengthsOf
 from cgos_server.presentation.words import likelihood
 from cgos_server.service.ratings.expectation import chances
-from cgos_server.storage.reading.game_answers import GamesAsked
+from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.storage.reading.history import History
 from cgos_server.web.pages.bot import endings
 
@@ -146,7 +146,7 @@ async def test_a_pair_has_its_score_and_all_its_games(web: httpx2.AsyncClient, r
     page = await get(web, PAIR)
     record = await rated.records.pair(VENUE, "Fox", "Cat")
     assert f"Fox scored {record.one_wins + record.draws / 2:g} of {record.rated}" in page.text
-    games = [game for game in await rated.games.find(GamesAsked(), 1000) if {game.black, game.white} == {"Fox", "Cat"}]
+    games = [game for game in await rated.games.find(GameFilter(), 1000) if {game.black, game.white} == {"Fox", "Cat"}]
     assert [int(row[0]) for row in page.rows if row[0].isdigit()] == [game.id for game in games]
     assert record.games == len(games)
 
@@ -160,7 +160,7 @@ async def test_a_pair_is_of_two_versions_and_not_of_all_that_their_bots_have(rat
         record = await history.records.pair(VENUE, "Fox", "Bee")
         games = [
             game.id
-            for game in await history.games.find(GamesAsked(), 1000)
+            for game in await history.games.find(GameFilter(), 1000)
             if {game.black, game.white} == {"Fox", "Bee"}
         ]
     assert [int(row[0]) for row in page.rows if row[0].isdigit()] == games

@@ -11,7 +11,7 @@ from web.test_pages import Page, get, web  # noqa: F401
 
 from cgos_protocol.api.games import Game
 from cgos_server.presentation.words import day
-from cgos_server.storage.reading.game_answers import GamesAsked
+from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.storage.reading.history import History
 
 
@@ -58,7 +58,7 @@ YESTERDAY = day(NOW - 86_400_000)
     ],
 )  # fmt: skip
 async def test_a_filter_shows_what_it_says(web: httpx2.AsyncClient, history: History, query, wanted) -> None:  # type: ignore[no-untyped-def]  # noqa: F811
-    every: list[Game] = await history.games.find(GamesAsked(), 1000)
+    every: list[Game] = await history.games.find(GameFilter(), 1000)
     expected = [game.id for game in every if wanted(game)]
     assert expected
     found = await walk(web, f"/games?{urlencode(query)}")

@@ -16,7 +16,7 @@ from support.web.past import BOTS, ENDED, FRESH, NOW, OPENING, RUNNING
 
 from cgos_protocol.verdict import Reason
 from cgos_server.presentation.settings import VenueSettings, WebSettings
-from cgos_server.storage.reading.game_answers import GamesAsked
+from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.storage.reading.history import History
 from cgos_server.web.application import STATIC, create_app
 from cgos_server.web.pages.requests import PAGE_SIZE
@@ -251,7 +251,7 @@ async def test_paging_shows_every_game_once(web: httpx2.AsyncClient) -> None:
 
 async def test_the_winner_stands_out(web: httpx2.AsyncClient, history: History) -> None:
     body = (await web.get("/games?venue=9x9")).text
-    for game in await history.games.find(GamesAsked(venue="9x9"), PAGE_SIZE):
+    for game in await history.games.find(GameFilter(venue="9x9"), PAGE_SIZE):
         row = re.search(rf'<tr><td><a href="/game/{game.id}">.*?</tr>', body)
         if game.result is None or row is None:
             continue
@@ -339,7 +339,7 @@ async def test_a_bot_with_its_ratings_and_games(web: httpx2.AsyncClient, history
     page = await get(web, f"/bot/{BOTS[0]}")
     rated = {row[0]: row[1] for row in page.rows if row[0] in ("9x9", "13x13") and len(row) == 4}
     assert set(rated) == {"9x9", "13x13"}
-    games = await history.games.find(GamesAsked(bot=BOTS[0]), 15)
+    games = await history.games.find(GameFilter(bot=BOTS[0]), 15)
     listed = [row for row in page.rows if len(row) == 7 and row[0].isdigit()]
     assert [int(row[0]) for row in listed] == [game.id for game in games]
     for game, row in zip(games, listed, strict=True):

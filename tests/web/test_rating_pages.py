@@ -16,7 +16,7 @@ from cgos_server.core.rating.registry import rating_system
 from cgos_server.presentation.settings import Rated, VenueSettings, WebSettings
 from cgos_server.presentation.strengths import FRESH_S, StrengthsOf
 from cgos_server.presentation.words import likelihood
-from cgos_server.storage.reading.game_answers import GamesAsked
+from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.storage.reading.history import History
 from cgos_server.web.pages.bot import CHANGES
 
@@ -58,7 +58,7 @@ async def test_the_newest_results_say_what_they_count_as(rated_past: Path, tmp_p
         "SELECT 99, max(id), 0, 'operator', '', NULL, 'Void' FROM games",
     )
     async with History(data / "cgos.sqlite") as history, client(history, SETTINGS) as web:
-        (newest,) = await history.games.find(GamesAsked(), 1)
+        (newest,) = await history.games.find(GameFilter(), 1)
         page = await get(web, "/")
     assert newest.result is not None
     (row,) = (row for row in page.rows if row[0] == str(newest.id))

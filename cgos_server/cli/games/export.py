@@ -30,7 +30,7 @@ from cgos_server.core.rating.registry import systems
 from cgos_server.presentation.export_forms import Csv, Form, Ndjson, Tar, stream
 from cgos_server.presentation.exports import exported_games, game_files
 from cgos_server.presentation.words import count
-from cgos_server.storage.reading.game_answers import GamesAsked
+from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.storage.reading.history import History
 
 _target = click.argument("target", metavar="FILE", type=click.Path(path_type=Path))
@@ -61,7 +61,7 @@ def export() -> None:
 @_after_option
 @json_option
 @configured
-def export_games(setup: Setup, asked: GamesAsked, target: Path, after: int, as_json: bool) -> None:
+def export_games(setup: Setup, asked: GameFilter, target: Path, after: int, as_json: bool) -> None:
     """Ended games, oldest first, a line each."""
     ended = msgspec.structs.replace(asked, running=False)
 
@@ -83,7 +83,7 @@ def export_games(setup: Setup, asked: GamesAsked, target: Path, after: int, as_j
 @_after_option
 @json_option
 @configured
-def export_sgf(setup: Setup, asked: GamesAsked, target: Path, after: int, as_json: bool) -> None:
+def export_sgf(setup: Setup, asked: GameFilter, target: Path, after: int, as_json: bool) -> None:
     """Ended games as SGF files in an archive (tar).
 
     A folder a venue, a file a game.

@@ -25,7 +25,7 @@ from cgos_server.cli.reading import read
 from cgos_server.presentation.answers import published
 from cgos_server.presentation.stored_game import StoredGame
 from cgos_server.presentation.words import moment
-from cgos_server.storage.reading.game_answers import GamesAsked
+from cgos_server.storage.reading.game_answers import GameFilter
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -42,7 +42,7 @@ def date(_context: click.Context, _option: click.Parameter, text: str | None) ->
     return round((given if given.tzinfo else given.replace(tzinfo=UTC)).timestamp() * 1000)
 
 
-def filters(command: Callable[Concatenate[GamesAsked, P], T]) -> Callable[..., T]:
+def filters(command: Callable[Concatenate[GameFilter, P], T]) -> Callable[..., T]:
     """Give a command the options by which games are looked for, and what they say as its first argument."""
 
     @venue_option
@@ -60,7 +60,7 @@ def filters(command: Callable[Concatenate[GamesAsked, P], T]) -> Callable[..., T
         asked = {name: kwargs.pop(name) for name in names}
         if asked["opponent"] is not None and asked["bot"] is None:
             raise click.UsageError("--opponent goes with --bot.")
-        return command(msgspec.convert(asked, GamesAsked), *args, **kwargs)
+        return command(msgspec.convert(asked, GameFilter), *args, **kwargs)
 
     return run
 
@@ -72,7 +72,7 @@ def filters(command: Callable[Concatenate[GamesAsked, P], T]) -> Callable[..., T
 @click.option("--before", type=game_number, metavar="GAME", help="Only games older than this one.")
 @json_option
 @configured
-def games(setup: Setup, asked: GamesAsked, running: bool | None, limit: int, before: int | None, as_json: bool) -> None:
+def games(setup: Setup, asked: GameFilter, running: bool | None, limit: int, before: int | None, as_json: bool) -> None:
     """The latest games, newest first."""
     wanted = msgspec.structs.replace(asked, running=running)
     rows = read(setup, lambda history: history.games.find(wanted, limit, before))

@@ -31,7 +31,7 @@ from cgos_server.presentation.words import moment
 from cgos_server.service.ratings.expectation import Compared, compare
 from cgos_server.service.ratings.listed import best
 from cgos_server.storage.reading.answers import RankedRow
-from cgos_server.storage.reading.game_answers import GamesAsked, PairRecord
+from cgos_server.storage.reading.game_answers import GameFilter, PairRecord
 from cgos_server.storage.reading.history import History
 from cgos_server.tournaments.standings.crosstable import CrossRow, Crosstable, Pair
 
@@ -74,7 +74,7 @@ def pair(setup: Setup, venue: str, one: str, other: str, limit: int, as_json: bo
         compared = compare(
             one, other, rated=of.get(one), its=of.get(other), known=await known_strengths(setup, history, venue)
         )
-        asked = GamesAsked(venue=venue, bot=one, opponent=other, exact=True)
+        asked = GameFilter(venue=venue, bot=one, opponent=other, exact=True)
         games = await history.games.find(asked, limit) if limit else []
         return _Pair(record=record, system=system, ratings=ratings, compared=compared, games=games)
 

@@ -31,7 +31,10 @@ def audit(
     as_json: bool,
 ) -> None:
     """Who did what to the server, newest first."""
-    rows = read(setup, lambda history: history.server.audit(limit, before, actor, action, subject))
+    rows = read(
+        setup,
+        lambda history: history.server.audit(limit=limit, before=before, actor=actor, action=action, subject=subject),
+    )
     if as_json:
         print_json(rows)
         return

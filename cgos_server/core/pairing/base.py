@@ -114,7 +114,7 @@ class Knowledge:
 
 
 @dataclass(frozen=True, slots=True)
-class Act:
+class PairingPass:
     """One pairing pass, before it is decided.
 
     :ivar candidates: who could play now; ids are unique, the order does not matter
@@ -192,7 +192,7 @@ class Matchmaker(Protocol):
     def options(self) -> Mapping[str, Any]:
         """All options in force, the constraints among them, for the record: JSON values."""
 
-    def pair(self, act: Act, rng: Rng) -> Pairing:
+    def pair(self, act: PairingPass, rng: Rng) -> Pairing:
         """Pair the candidates, nobody with a version that it must not meet."""
 
 

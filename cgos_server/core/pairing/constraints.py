@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from cgos_server.core.pairing.base import LOGIT, Act, Bools, Candidate, Floats, Ints, of_difference
+from cgos_server.core.pairing.base import LOGIT, Bools, Candidate, Floats, Ints, PairingPass, of_difference
 from cgos_server.core.pairing.meetings import Meetings, Places, among
 from cgos_server.core.pairing.rolling import Waiting, turns
 from cgos_server.core.venue import Policy
@@ -156,7 +156,7 @@ class PairConstraints:
     :param waiting: when a version's turn comes; None: never
     """
 
-    def __init__(self, constraints: Constraints, act: Act, waiting: Waiting | None = None) -> None:
+    def __init__(self, constraints: Constraints, act: PairingPass, waiting: Waiting | None = None) -> None:
         self.constraints = constraints
         self.act = act
         n = len(act.candidates)

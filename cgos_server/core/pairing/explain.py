@@ -18,7 +18,7 @@ import numpy as np
 
 from cgos_protocol.errors import OurFault
 from cgos_protocol.randomness import Rng
-from cgos_server.core.pairing.base import Act, Candidate, Floats, Knowledge, Matchmaker, Meeting, Pairing
+from cgos_server.core.pairing.base import Candidate, Floats, Knowledge, Matchmaker, Meeting, Pairing, PairingPass
 from cgos_server.core.pairing.listed import SECOND_GAMES, AsListed
 from cgos_server.core.pairing.registry import decide, matchmaker
 from cgos_server.core.venue import Policy
@@ -51,7 +51,7 @@ class _Origin(msgspec.Struct):
     plugin: str = ""
 
 
-def encode_inputs(act: Act, plugin: str = "") -> str:
+def encode_inputs(act: PairingPass, plugin: str = "") -> str:
     """`act` as a JSON object; a candidate and a meeting are arrays in the order of their fields. Everything keeps every
     bit but Knowledge.
 
@@ -77,7 +77,7 @@ def recorded_plugin(text: str) -> str:
     return msgspec.json.decode(text, type=_Origin).plugin
 
 
-def decode_inputs(text: str) -> Act:
+def decode_inputs(text: str) -> PairingPass:
     """The inverse of :func:`encode_inputs`. Raises OurFault where `text` is something else."""
     try:
         inputs = msgspec.json.decode(text, type=_Inputs)
@@ -87,7 +87,7 @@ def decode_inputs(text: str) -> Act:
             knowledge = Knowledge(_unpacked(triangles.covariance, n), _unpacked(triangles.gram, n))
     except (msgspec.DecodeError, ValueError, zlib.error) as error:
         raise OurFault(f"The recorded inputs of a round cannot be read: {error}") from error
-    return Act(
+    return PairingPass(
         candidates=inputs.candidates,
         meetings=inputs.meetings,
         knowledge=knowledge,
@@ -97,7 +97,7 @@ def decode_inputs(text: str) -> Act:
     )
 
 
-def rounded(act: Act) -> Act:
+def rounded(act: PairingPass) -> PairingPass:
     """`act` as it will be read from its record: decide about this one."""
     if act.knowledge is None:
         return act

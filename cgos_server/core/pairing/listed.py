@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from cgos_protocol.randomness import Rng
-from cgos_server.core.pairing.base import Act, Pair, Pairing
+from cgos_server.core.pairing.base import Pair, Pairing, PairingPass
 
 SECOND_GAMES = "second-games"
 
@@ -26,7 +26,7 @@ class AsListed:
     def options(self) -> Mapping[str, Any]:
         return {}
 
-    def pair(self, act: Act, rng: Rng) -> Pairing:  # noqa: ARG002 - nothing is left to chance
+    def pair(self, act: PairingPass, rng: Rng) -> Pairing:  # noqa: ARG002 - nothing is left to chance
         """The first with the second, the third with the fourth; an odd one out sits out."""
         pairs: list[Pair] = []
         listed = list(act.candidates)

@@ -13,7 +13,7 @@ from typing import NamedTuple, overload
 
 import numpy as np
 
-from cgos_server.core.pairing.base import Act, Bools, Ints, Meeting
+from cgos_server.core.pairing.base import Bools, Ints, Meeting, PairingPass
 
 _SWAPPED = [1, 0, 3, 2, 5, 4]
 
@@ -67,7 +67,7 @@ class PairHistory(NamedTuple):
 class Places:
     """Where the version ids of one pass stand in ``act.candidates``, and sets of pairs of such places."""
 
-    def __init__(self, act: Act) -> None:
+    def __init__(self, act: PairingPass) -> None:
         self.n = len(act.candidates)
         ids = np.fromiter((c.id for c in act.candidates), np.int64, self.n)
         self._order = np.argsort(ids, kind="stable")
@@ -113,7 +113,7 @@ def among(keys: Ints, sorted_keys: Ints) -> Bools:
 class Meetings:
     """The meetings of one pass, by pairs of places. Built when first asked; a pair told twice counts once."""
 
-    def __init__(self, act: Act, places: Places | None = None) -> None:
+    def __init__(self, act: PairingPass, places: Places | None = None) -> None:
         self._act = act
         self._given = places
 

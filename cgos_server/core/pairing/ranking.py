@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from cgos_protocol.randomness import Rng
-from cgos_server.core.pairing.base import Act, Candidate, Ints
+from cgos_server.core.pairing.base import Candidate, Ints, PairingPass
 from cgos_server.core.pairing.rolling import Waiting
 from cgos_server.core.venue import Policy
 
@@ -23,7 +23,7 @@ def by_rating(candidates: Sequence[Candidate]) -> Ints:
     return np.lexsort((ids, -ratings))
 
 
-def ranked(act: Act) -> Act:
+def ranked(act: PairingPass) -> PairingPass:
     """The pass with its candidates in the order of :func:`by_rating`."""
     order = by_rating(act.candidates).tolist()
     if order == list(range(len(order))):

@@ -17,11 +17,11 @@ from cgos_protocol.errors import CgosError, Code, Invalid
 from cgos_protocol.options import Option, check_known, read
 from cgos_protocol.plugins import Group, installed
 from cgos_protocol.randomness import Rng
-from cgos_server.core.pairing.base import Act, Matchmaker, MatchmakerDeclaration, Pairing
+from cgos_server.core.pairing.base import Matchmaker, MatchmakerDeclaration, Pairing, PairingPass
 from cgos_server.core.pairing.constraints import Constraints
 from cgos_server.core.pairing.shared_options import SHARED, shared
 
-_HOME = "cgos_server.core.pairing."
+_HOME = "cgos_server.core.pairing.methods."
 
 _OWN: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -83,7 +83,7 @@ def _users(key: str) -> str:
     return f" That is an option of {', '.join(users)}." if users else ""
 
 
-def decide(method: Matchmaker, act: Act, rng: Rng) -> Pairing:
+def decide(method: Matchmaker, act: PairingPass, rng: Rng) -> Pairing:
     """The pairing of this pass by a method that may be a plug-in's.
 
     :raises Refused: where a plug-in's fails, or pairs somebody twice, somebody who is no candidate, or two that must
@@ -104,7 +104,7 @@ def decide(method: Matchmaker, act: Act, rng: Rng) -> Pairing:
     return pairing
 
 
-def _objection(pairing: Pairing, act: Act) -> str:
+def _objection(pairing: Pairing, act: PairingPass) -> str:
     """What is wrong with a pairing; empty for nothing."""
     apart = {one.id: set(one.apart) for one in act.candidates}
     paired = [version for pair in pairing.pairs for version in (pair.high, pair.low)]

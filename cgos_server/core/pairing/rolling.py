@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cgos_server.core.pairing.base import Act, Floats, Ints
+from cgos_server.core.pairing.base import Floats, Ints, PairingPass
 from cgos_server.core.venue import Policy
 
 LARGE = 1000.0
@@ -65,7 +65,7 @@ class Waiting:
     overdue: float = 1.5
 
 
-def turns(act: Act, waiting: Waiting, patience: int) -> Ints:
+def turns(act: PairingPass, waiting: Waiting, patience: int) -> Ints:
     """(n,) whose turn it is: 0 for whoever can wait, else the larger the earlier, up to MOST_TURNS.
 
     All barriers give way for a version whose turn it is, and whoever has the larger number is paired first: nothing but
@@ -96,12 +96,12 @@ def turns(act: Act, waiting: Waiting, patience: int) -> Ints:
     return np.where(long, whole, passed_over)
 
 
-def _mean_game(act: Act) -> float:
+def _mean_game(act: PairingPass) -> float:
     """Seconds from one game of a version to its next while it need not wait."""
     return act.pool / act.flow if act.flow > 0.0 else UNKNOWN_GAME
 
 
-def allowances(act: Act, waiting: Waiting) -> Floats:
+def allowances(act: PairingPass, waiting: Waiting) -> Floats:
     """(n,) by how many bits each candidate's next game may fall short of the best one, 0 to 2 LARGE.
 
     While one more version becomes free, whoever waits misses 1 / connected of a game, however long games are: the more
@@ -120,7 +120,7 @@ def allowances(act: Act, waiting: Waiting) -> Floats:
     return np.where(2.0 * sat_out >= waiting.pass_over, LARGE + np.minimum(sat_out, LARGE), allowed)
 
 
-def unfairness(act: Act, waiting: Waiting, i: Ints, j: Ints) -> Floats:
+def unfairness(act: PairingPass, waiting: Waiting, i: Ints, j: Ints) -> Floats:
     """(m,) bits that each pair costs because fast versions would meet fast ones more than under the barrier policy.
 
     Left alone, whoever plays fast finds mostly those that do so too, since they come back soonest. Slow versions cannot

@@ -24,10 +24,10 @@ _OWN: Final[Mapping[str, str]] = MappingProxyType(
     {
         "bayes": _HOME + "posterior:BAYES",
         "whole-history": _HOME + "posterior:WHOLE_HISTORY",
-        "cgos-elo": _HOME + "cgos_elo:SYSTEM",
-        "gor": _HOME + "gor:SYSTEM",
-        "egf2021": _HOME + "egf2021:SYSTEM",
-        "glicko2": _HOME + "glicko2:SYSTEM",
+        "cgos-elo": _HOME + "incremental.cgos_elo:SYSTEM",
+        "gor": _HOME + "incremental.gor:SYSTEM",
+        "egf2021": _HOME + "incremental.egf2021:SYSTEM",
+        "glicko2": _HOME + "incremental.glicko2:SYSTEM",
     }
 )
 

@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from cgos_server.core.pairing.base import Act, Candidate, Knowledge, Meeting
+from cgos_server.core.pairing.base import Candidate, Knowledge, Meeting, PairingPass
 from cgos_server.core.pairing.meetings import Rows
 from cgos_server.core.pairing.memory import Memory
 from cgos_server.core.pairing.methods.optimal import MOST_EXACT
@@ -52,7 +52,7 @@ class CandidateCollector:
         self._lengths: deque[int] = deque()
         self._sat_out: dict[int, tuple[int, int]] = {}
 
-    async def act(self, players: Sequence[Player], policy: Policy, choosing: bool = True) -> Act:
+    async def act(self, players: Sequence[Player], policy: Policy, choosing: bool = True) -> PairingPass:
         """An act among `players`, as of now. Lets the loop have its turn where they are many.
 
         :param choosing: False where their pairs are settled, so that nobody looks at what they have had with each other
@@ -65,7 +65,7 @@ class CandidateCollector:
             if at % SLICE == 0:
                 await asyncio.sleep(0)
         pool = sum(player.awaited for player in self._roster.players.values())
-        act = Act(
+        act = PairingPass(
             candidates=candidates, meetings=(), knowledge=None, policy=policy, connected=pool, flow=self._flow(pool)
         )
         if not choosing:

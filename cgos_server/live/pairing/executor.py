@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 from cgos_protocol.errors import OurFault
-from cgos_server.core.pairing.base import Act, Pairing
+from cgos_server.core.pairing.base import Pairing, PairingPass
 from cgos_server.core.pairing.explain import encode_inputs, rounded
 from cgos_server.core.pairing.registry import decide as decided_by
 from cgos_server.core.pairing.registry import matchmaker, matchmakers
@@ -35,11 +35,11 @@ class Decided(NamedTuple):
 class PairingExecutor(Protocol):
     """Whoever decides acts of pairing."""
 
-    async def decide(self, method: str, options: Mapping[str, Any], act: Act, seed: int) -> Decided:
+    async def decide(self, method: str, options: Mapping[str, Any], act: PairingPass, seed: int) -> Decided:
         """Decide it. Raises OurFault where that failed."""
 
 
-def decide(method: str, options: Mapping[str, Any], act: Act, seed: int) -> Decided:
+def decide(method: str, options: Mapping[str, Any], act: PairingPass, seed: int) -> Decided:
     """Decide an act here and now, from exactly what its record will hold."""
     act = rounded(act)
     pairing = decided_by(matchmaker(method, options), act, random.Random(seed))
@@ -57,7 +57,7 @@ class PairingProcess:
         """End whatever it computes."""
         self._child.close()
 
-    async def decide(self, method: str, options: Mapping[str, Any], act: Act, seed: int) -> Decided:
+    async def decide(self, method: str, options: Mapping[str, Any], act: PairingPass, seed: int) -> Decided:
         """See :class:`PairingExecutor`."""
         if len(act.candidates) <= MOST_INLINE:
             return decide(method, options, act, seed)

@@ -17,7 +17,7 @@ import structlog
 
 from cgos_protocol.terms import Terms
 from cgos_protocol.verdict import Reason
-from cgos_server.core.pairing.base import Act, Matchmaker, Pair, Pairing
+from cgos_server.core.pairing.base import Matchmaker, Pair, Pairing, PairingPass
 from cgos_server.core.pairing.constraints import Kin
 from cgos_server.core.pairing.explain import encode_inputs
 from cgos_server.core.pairing.listed import SECOND_GAMES, AsListed
@@ -241,7 +241,7 @@ class VenueMatchmaker:
         finally:
             self._roster.let_go(listed)
 
-    async def _play_second_games(self, owed: Sequence[Owed], players: Mapping[int, Player], act: Act) -> None:
+    async def _play_second_games(self, owed: Sequence[Owed], players: Mapping[int, Player], act: PairingPass) -> None:
         by_version = {version: one for one in owed for version in (one.black, one.white)}
 
         def game_of(round_id: int, at: int, pair: Pair) -> Prepared | None:
@@ -305,10 +305,10 @@ class Preview(NamedTuple):
     """
 
     method: Matchmaker
-    act: Act
+    act: PairingPass
     seed: int
     decided: Decided
-    listed: Act
+    listed: PairingPass
     second: Sequence[Pair]
 
 
@@ -316,7 +316,7 @@ def _listed(owed: Sequence[Owed], players: Mapping[int, Player]) -> list[Player]
     return [players[version] for one in owed for version in (one.black, one.white)]
 
 
-def _settled(owed: Sequence[Owed], listed: Act) -> list[Pair]:
+def _settled(owed: Sequence[Owed], listed: PairingPass) -> list[Pair]:
     """The pairs of second games, in the order of `owed`."""
     pairs = AsListed().pair(listed, random.Random(0)).pairs
     return [pair._replace(reason=one.why) for one, pair in zip(owed, pairs, strict=True)]

@@ -14,13 +14,13 @@ from cgos_server.service.people.accounts import Operator
 
 
 class MultiVenueSignIn:
-    """The :class:`~cgos_protocol.session.Concierge` of the server."""
+    """The :class:`~cgos_protocol.session.MultiVenueReception` of the server."""
 
     def __init__(self, arrivals: Mapping[str, Arrivals]) -> None:
         self._arrivals = arrivals
 
     def sign_in(self, sessions: Mapping[str, PlayerSession], credentials: Credentials, wish: Wish) -> None:
-        """See :class:`~cgos_protocol.session.Concierge`. `sessions` holds at least one."""
+        """See :class:`~cgos_protocol.session.MultiVenueReception`. `sessions` holds at least one."""
         for venue in sessions:
             if venue not in self._arrivals:
                 names = ", ".join(self._arrivals)

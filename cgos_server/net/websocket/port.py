@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from cgos_protocol.session import Concierge, Reach
+from cgos_protocol.session import MultiVenueReception, Reach
 from cgos_protocol.v2.messages import VenueInfo
 from cgos_protocol.v2.session import House
 from cgos_server.net.forwarded import Network
@@ -142,7 +142,7 @@ class WsPort:
     :ivar transcripts: takes down what bots and server say; None where nothing is kept
     """
 
-    concierge: Concierge
+    concierge: MultiVenueReception
     contexts: Mapping[str, ConnectionContext]
     venues: tuple[VenueInfo, ...]
     server: str

@@ -55,7 +55,14 @@ class AccountAdd(Command[Done], frozen=True, kw_only=True, tag="account add"):
             await context.accounts.must_be_free(self.name)
             hashed = await context.accounts.new_account_password(self.password)
             number, now = context.ids.owner(), context.now_ms()
-            added = OwnerAdded(number, self.name, fold(self.name), hashed, int(self.admin), now)
+            added = OwnerAdded(
+                id=number,
+                name=self.name,
+                name_key=fold(self.name),
+                password=hashed,
+                admin=int(self.admin),
+                created_at=now,
+            )
             await context.commit(self, self.name, [added], admin=self.admin)
         return Done(sentence=f"The account {self.name} is made{', with the right admin' if self.admin else ''}.")
 

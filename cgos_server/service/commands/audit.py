@@ -12,4 +12,10 @@ from cgos_server.storage.writing.records import AuditAdded
 
 def audit(at: int, actor: str, action: str, subject: str, **detail: str | int | float | bool) -> AuditAdded:
     """One row. `at` in Unix milliseconds, `action` as ``bot disable``, `detail` whatever explains it to people."""
-    return AuditAdded(at, actor, action, subject, msgspec.json.encode(detail, order="deterministic").decode())
+    return AuditAdded(
+        at=at,
+        actor=actor,
+        action=action,
+        subject=subject,
+        detail=msgspec.json.encode(detail, order="deterministic").decode(),
+    )

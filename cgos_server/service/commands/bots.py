@@ -202,7 +202,9 @@ class BotRecall(Command[Done], frozen=True, kw_only=True, tag="bot recall"):
             ids = {venue.name: venue.id for venue in await context.store.history.server.venues()}
             now = context.now_ms()
             records = [
-                SetbackNow(ids[venue], version, 0, 0, "", now) for venue, those in recalled.items() for version in those
+                SetbackNow(venue_id=ids[venue], version_id=version, spoilt=0, set_aside=0, reason="", at=now)
+                for venue, those in recalled.items()
+                for version in those
             ]
         if not recalled:
             where = "" if self.venue is None else f" in {self.venue}"

@@ -199,11 +199,25 @@ class GameCorrect(Command[Done], frozen=True, kw_only=True, tag="correct"):
                 )
             at = context.now_ms()
             applied = ratings.correct(
-                game.id, game.black_id, game.white_id, was2, ruling.score2, at, counted is not None and counted.repeat
+                game=game.id,
+                black=game.black_id,
+                white=game.white_id,
+                was2=was2,
+                score2=ruling.score2,
+                at=at,
+                repeat=counted is not None and counted.repeat,
             )
             seq = applied.entry.seq
             records: list[Record] = [
-                CorrectionAdded(game.id, at, seq, self.actor, reason, ruling.winner, ruling.result),
+                CorrectionAdded(
+                    game_id=game.id,
+                    at=at,
+                    seq=seq,
+                    actor=self.actor,
+                    reason=reason,
+                    winner=ruling.winner,
+                    result=ruling.result,
+                ),
                 *applied.records,
                 *_instead(ratings, game, counted=counted, instead=instead, at=at),
             ]
@@ -242,7 +256,16 @@ def _instead(
     """The entry of the game that counts where the corrected one did."""
     sides, digest = (game.black_id, game.white_id), _stood_for(counted)
     if instead is not None:
-        return tuple(ratings.correct(instead.game_id, *sides, None, instead.score2, at, repeat=True).records)
+        corrected = ratings.correct(
+            instead.game_id,
+            black=game.black_id,
+            white=game.white_id,
+            was2=None,
+            score2=instead.score2,
+            at=at,
+            repeat=True,
+        )
+        return tuple(corrected.records)
     if digest is not None:
         ratings.forget(*sides, digest)
     return ()

@@ -121,7 +121,14 @@ class AccountRegister(Command[Session], frozen=True, kw_only=True, tag="account 
                 await accounts.must_be_free(self.name)
                 hashed = await accounts.new_account_password(self.password, address)
                 owner = Owner(id=context.ids.owner(), name=self.name, password=hashed, admin=False, state="active")
-                added = OwnerAdded(owner.id, owner.name, fold(owner.name), hashed, 0, context.now_ms())
+                added = OwnerAdded(
+                    id=owner.id,
+                    name=owner.name,
+                    name_key=fold(owner.name),
+                    password=hashed,
+                    admin=0,
+                    created_at=context.now_ms(),
+                )
                 return await _open(self, context, owner, address=address, before=[added])
         except BaseException:
             if began in made:  # it may be more than an hour ago

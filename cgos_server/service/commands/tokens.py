@@ -54,7 +54,7 @@ class TokenMake(Command[NewToken], frozen=True, kw_only=True, tag="token make"):
     async def perform(self, context: CommandContext) -> NewToken:
         bot = await context.bot(self.bot)
         label, token, number = shown_label(self.label), new_token(), context.ids.token()
-        added = TokenAdded(number, bot.bot_id, digest(token), label, context.now_ms())
+        added = TokenAdded(id=number, bot_id=bot.bot_id, digest=digest(token), label=label, created_at=context.now_ms())
         await context.commit(self, bot.name, [added], token=number, label=label)
         return NewToken(id=number, token=token)
 
@@ -136,7 +136,17 @@ class AccessMake(Command[NewToken], frozen=True, kw_only=True, tag="access make"
             )
             until = None if self.days is None else now + self.days * DAY_MS
             address = context.caller.address
-            added = AccessAdded(number, owner.id, "token", digest(text), label, words, address, now, until)
+            added = AccessAdded(
+                id=number,
+                owner_id=owner.id,
+                kind="token",
+                digest=digest(text),
+                label=label,
+                scopes=words,
+                address=address,
+                created_at=now,
+                expires_at=until,
+            )
             await context.commit(self, owner.name, [added], token=number, label=label, scopes=words)
         return NewToken(id=number, token=text)
 

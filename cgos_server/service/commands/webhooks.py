@@ -67,7 +67,15 @@ class WebhookAdd(Command[NewWebhook], frozen=True, kw_only=True, tag="webhook ad
                 raise Conflict(Code.FULL, f"An account has at most {MOST_WEBHOOKS} webhooks. Remove one first.")
             number, secret, words = context.ids.webhook(), new_token(SIGNING_PREFIX), " ".join(events)
             bot_id, bot_name = (None, "") if bot is None else (bot.bot_id, bot.name)
-            added = WebhookAdded(number, person.owner_id, bot_id, self.url, secret, words, context.now_ms())
+            added = WebhookAdded(
+                id=number,
+                owner_id=person.owner_id,
+                bot_id=bot_id,
+                url=self.url,
+                secret=secret,
+                events=words,
+                created_at=context.now_ms(),
+            )
             # The address may hold a word that only its owner knows: its host is enough for the record.
             await context.commit(self, person.name, [added], webhook=number, host=to.host, bot=bot_name, events=words)
         return NewWebhook(id=number, secret=secret)

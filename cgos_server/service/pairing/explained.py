@@ -15,7 +15,7 @@ import numpy as np
 from cgos_protocol.api.games import Pairing as PairingRow
 from cgos_protocol.errors import Refused
 from cgos_protocol.randomness import Rng
-from cgos_server.core.pairing.base import Act, Candidate, Floats, Matchmaker, Pairing
+from cgos_server.core.pairing.base import Candidate, Floats, Matchmaker, Pairing, PairingPass
 from cgos_server.core.pairing.constraints import FREE, PairConstraints
 from cgos_server.core.pairing.explain import decode_inputs, recorded_method, recorded_plugin, same
 from cgos_server.core.pairing.methods.objective import Objective
@@ -243,7 +243,7 @@ def _ordered(one: str, other: str) -> tuple[str, str]:
 class _View:
     """What the method saw in the pairs of one act."""
 
-    def __init__(self, act: Act, method: Matchmaker, rng: Rng, pairs: Sequence[PairingRow]) -> None:
+    def __init__(self, act: PairingPass, method: Matchmaker, rng: Rng, pairs: Sequence[PairingRow]) -> None:
         self._act = act
         self._place = {candidate.name: at for at, candidate in enumerate(act.candidates)}
         # All options are recorded; a method without constraints keeps nobody apart.

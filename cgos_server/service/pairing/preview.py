@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cgos_protocol.api.people import Previewed, PreviewedPair
-from cgos_server.core.pairing.base import Act, Matchmaker, Pair, Pairing
+from cgos_server.core.pairing.base import Matchmaker, Pair, Pairing, PairingPass
 
 
 def preview(
-    venue: str, method: Matchmaker, act: Act, pairing: Pairing, listed: Act, second: Sequence[Pair]
+    venue: str, method: Matchmaker, act: PairingPass, pairing: Pairing, listed: PairingPass, second: Sequence[Pair]
 ) -> Previewed:
     """`pairing`, as `method` decided it for `act` in `venue`, for people.
 

@@ -128,8 +128,18 @@ class Accounts:
         at = self.now_ms()
         bot, version = self.ids.bot(), self.ids.version()
         records: list[Record] = [
-            BotAdded(bot, name, fold(name), hashed, state, at),
-            VersionAdded(version, bot, name, fold(name), "", "", "", "", at),
+            BotAdded(id=bot, name=name, name_key=fold(name), password=hashed, state=state, created_at=at),
+            VersionAdded(
+                id=version,
+                bot_id=bot,
+                wire_name=name,
+                wire_key=fold(name),
+                label="",
+                engine="",
+                parameters="",
+                author="",
+                created_at=at,
+            ),
             audit(at, actor, "bot add", name, state=state, origin=address or "command"),
         ]
         families = self.families
@@ -262,10 +272,19 @@ class Accounts:
                 return _signed(login, stored.id, stored.wire_name, False)
             await self.must_be_free(name)
             version, at = self.ids.version(), self.now_ms()
-            about = (declared.engine, declared.parameters, declared.author)
             await self.store.commit(
                 [
-                    VersionAdded(version, login.bot_id, name, fold(name), label, *about, at),
+                    VersionAdded(
+                        id=version,
+                        bot_id=login.bot_id,
+                        wire_name=name,
+                        wire_key=fold(name),
+                        label=label,
+                        engine=declared.engine,
+                        parameters=declared.parameters,
+                        author=declared.author,
+                        created_at=at,
+                    ),
                     audit(at, login.name, "version add", name, version=label),
                 ]
             )

@@ -60,7 +60,19 @@ class Sessions:
             AccessForgotten(each)
             for each in await store.history.people.old_access(owner.id, now - REMEMBERED_DAYS * DAY_MS)
         ]
-        records.append(AccessAdded(number, owner.id, "session", digest(text), "", "", address, now, until))
+        records.append(
+            AccessAdded(
+                id=number,
+                owner_id=owner.id,
+                kind="session",
+                digest=digest(text),
+                label="",
+                scopes="",
+                address=address,
+                created_at=now,
+                expires_at=until,
+            )
+        )
         session = Session(account=owner.name, admin=owner.admin, session=text, until=until)
         return Opened(session, number, records)
 

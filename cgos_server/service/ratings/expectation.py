@@ -107,8 +107,17 @@ def compare(one: str, other: str, rated: Rated | None, its: Rated | None, known:
     odds = None if known is None else known.odds(one, other)
     if known is not None and odds is not None:
         both = Chances(odds.as_black.score, odds.as_white.score)
-        said = odds.superiority, odds.difference, odds.half_width
-        return Compared(known.system, known.seq, both, *said, True, odds.as_black, odds.as_white)
+        return Compared(
+            system=known.system,
+            seq=known.seq,
+            chances=both,
+            superiority=odds.superiority,
+            difference=odds.difference,
+            half_width=odds.half_width,
+            jointly=True,
+            as_black=odds.as_black,
+            as_white=odds.as_white,
+        )
     if rated is None or its is None:
         return None
     score = expected_score(rated.mean, its.mean)

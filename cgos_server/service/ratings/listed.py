@@ -12,7 +12,7 @@ import msgspec
 
 from cgos_server.core.rating.base import RatingSystem
 from cgos_server.storage.reading.answers import Standing
-from cgos_server.storage.reading.game_answers import GamesAsked
+from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.storage.reading.history import History
 
 RETIRED_DAYS: Final = 30
@@ -58,7 +58,7 @@ def placed(rows: Sequence[Standing], system: Callable[[str], RatingSystem]) -> l
 
 async def best(history: History, venue: str, system: str, limit: int) -> list[Standing]:
     """The first `limit` of those that are listed, highest mean first. Raises Refused where there is no such venue."""
-    newest = await history.games.find(GamesAsked(venue=venue), 1)
+    newest = await history.games.find(GameFilter(venue=venue), 1)
     latest = newest[0].ended_at or newest[0].started_at if newest else 0
     some = _MORE * limit
     while True:

@@ -263,21 +263,21 @@ class VenueRatings:
         self.seq = entry.seq
         records: list[Record] = [
             LedgerAdded(
-                self.venue_id,
-                entry.seq,
-                entry.at,
-                entry.kind.value,
-                game,
-                entry.version,
-                entry.black,
-                entry.white,
-                entry.score2,
-                entry.value,
-                entry.sd,
-                entry.other,
-                entry.was2,
-                int(entry.repeat),
-                digest,
+                venue_id=self.venue_id,
+                seq=entry.seq,
+                at=entry.at,
+                kind=entry.kind.value,
+                game_id=game,
+                version_id=entry.version,
+                black_id=entry.black,
+                white_id=entry.white,
+                score2=entry.score2,
+                value=entry.value,
+                sd=entry.sd,
+                other_id=entry.other,
+                was2=entry.was2,
+                repeat=int(entry.repeat),
+                digest=digest,
             )
         ]
         records += self._moved(self._headline, entry, changes)
@@ -302,7 +302,15 @@ class VenueRatings:
         for version, before, after in changes:
             records.append(
                 RatingMoved(
-                    venue, name, entry.seq, version, before.mean, before.spread, after.mean, after.spread, after.games
+                    venue_id=venue,
+                    system=name,
+                    seq=entry.seq,
+                    version_id=version,
+                    before_mean=before.mean,
+                    before_spread=before.spread,
+                    after_mean=after.mean,
+                    after_spread=after.spread,
+                    games=after.games,
                 )
             )
             records.append(_now(venue, name, version=version, rating=after, seq=entry.seq))
@@ -355,21 +363,31 @@ class VenueRatings:
             records.append(BuildSeen(*build))
         records.append(
             RefitAdded(
-                venue,
-                name,
-                run.refits,
-                begun.included,
-                begun.base,
-                run.seq,
-                int(fit.cold),
-                fit.notes,
-                self._builds[name],
-                at,
-                took_us,
+                venue_id=venue,
+                system=name,
+                number=run.refits,
+                included=begun.included,
+                base=begun.base,
+                applied=run.seq,
+                cold=int(fit.cold),
+                notes=fit.notes,
+                build=self._builds[name],
+                at=at,
+                took_us=took_us,
             )
         )
         for version, now in moved.items():
-            records.append(RefitMoved(venue, name, version, run.refits, run.seq, now.mean, now.spread))
+            records.append(
+                RefitMoved(
+                    venue_id=venue,
+                    system=name,
+                    version_id=version,
+                    number=run.refits,
+                    applied=run.seq,
+                    mean=now.mean,
+                    spread=now.spread,
+                )
+            )
             records.append(_now(venue, name, version=version, rating=now, seq=run.seq))
         return records
 
@@ -383,7 +401,16 @@ class VenueRatings:
             if self._saved.get(name) == (run.seq, run.refits):
                 continue
             try:
-                records.append(StateSaved(self.venue_id, name, run.seq, run.refits, at, run.system.dump(run.state)))
+                records.append(
+                    StateSaved(
+                        venue_id=self.venue_id,
+                        system=name,
+                        seq=run.seq,
+                        refit=run.refits,
+                        at=at,
+                        state=run.system.dump(run.state),
+                    )
+                )
             except Exception as error:
                 self._leave_out(run, error)
             self._saved[name] = (run.seq, run.refits)
@@ -460,7 +487,16 @@ async def load_ratings(
             exc_info=error,
         )
 
-    return await VenueRatings.load(store, venue.id, headline, views, build, view_failed, progress, at)
+    return await VenueRatings.load(
+        store=store,
+        venue_id=venue.id,
+        headline=headline,
+        views=views,
+        build=build,
+        view_failed=view_failed,
+        progress=progress,
+        at=at,
+    )
 
 
 class _Filling:
@@ -526,13 +562,13 @@ def _unfit(run: Run, error: Exception) -> None:
 
 def _now(venue: int, system: str, version: int, rating: Rating, seq: int) -> RatingNow:
     return RatingNow(
-        venue,
-        system,
-        version,
-        rating.mean,
-        rating.spread,
-        rating.games,
-        int(rating.provisional),
-        int(rating.anchor),
-        seq,
+        venue_id=venue,
+        system=system,
+        version_id=version,
+        mean=rating.mean,
+        spread=rating.spread,
+        games=rating.games,
+        provisional=int(rating.provisional),
+        anchor=int(rating.anchor),
+        seq=seq,
     )

@@ -31,8 +31,8 @@ from cgos_protocol.api.people import Connection
 from cgos_protocol.names import fold
 from cgos_protocol.session import Limits
 from cgos_server.storage import tables
+from cgos_server.storage.functions import bytewise
 from cgos_server.storage.reading.answers import BotDetail, BotRow, ConnectionSpan, PresenceRow, TokenRow
-from cgos_server.storage.reading.functions import bytewise
 from cgos_server.storage.reading.source import (
     Read,
     Subject,

@@ -17,7 +17,7 @@ from cgos_protocol.api.games import Game
 from cgos_server.storage import tables
 from cgos_server.storage.reading.answers import GameChange, GameDetail
 from cgos_server.storage.reading.bots import Bots
-from cgos_server.storage.reading.game_answers import GamesAsked
+from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.storage.reading.games import Games
 from cgos_server.storage.reading.ledger import Ledger, changes_of_games, entry_of_change, last_entry
 from cgos_server.storage.reading.refits import Refits
@@ -46,20 +46,20 @@ class Bulk(Subject):
         self._games, self._ledger = Games(source), Ledger(source)
         self._refits, self._bots = Refits(source), Bots(source)
 
-    async def games(self, wanted: GamesAsked, after: int = 0) -> AsyncIterator[list[Game]]:
+    async def games(self, wanted: GameFilter, after: int = 0) -> AsyncIterator[list[Game]]:
         """All games of this kind in the order of their ids, from `after` + 1 on, in portions."""
         while games := await self._games.after(wanted, ROWS_AT_ONCE, after):
             yield games
             after = games[-1].id
 
-    async def rated_games(self, wanted: GamesAsked, after: int = 0) -> AsyncIterator[list[RatedGame]]:
+    async def rated_games(self, wanted: GameFilter, after: int = 0) -> AsyncIterator[list[RatedGame]]:
         """The same, each with what it did to ratings."""
         async for games in self.games(wanted, after):
             async with self._source.snapshot() as read:
                 changes = await changes_of_games(read, [game.id for game in games])
             yield [RatedGame(game, changes[game.id]) for game in games]
 
-    async def details(self, wanted: GamesAsked, after: int = 0) -> AsyncIterator[list[GameDetail]]:
+    async def details(self, wanted: GameFilter, after: int = 0) -> AsyncIterator[list[GameDetail]]:
         """The games of this kind in the order of their ids, from `after` + 1 on, in portions, with all that their files
         need: pairings, what they did to ratings, and repeats are left empty."""
         while games := await self._games.after(wanted, DETAILS_AT_ONCE, after):

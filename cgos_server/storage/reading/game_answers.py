@@ -23,7 +23,7 @@ class GameTerms(Value, frozen=True):
     start: Any
 
 
-class GamesAsked(Value, frozen=True, kw_only=True):
+class GameFilter(Value, frozen=True, kw_only=True):
     """Which games are looked for; None: whichever.
 
     :ivar bot: a bot's or a version's name; it played with either color
@@ -51,7 +51,7 @@ class GamesAsked(Value, frozen=True, kw_only=True):
     exact: bool = False
 
 
-class GamesFound(Value, frozen=True, kw_only=True):
+class GamePart(Value, frozen=True, kw_only=True):
     """Part of an answer: `before` is where to go on, None where there is nothing more. A part may hold fewer games than
     asked for, even none, though there are more."""
 

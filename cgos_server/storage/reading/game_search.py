@@ -21,7 +21,7 @@ from sqlalchemy import Column, ColumnElement, Select, and_, false, or_, select, 
 from cgos_protocol.api.games import Game
 from cgos_protocol.verdict import Reason, Verdict
 from cgos_server.storage import tables
-from cgos_server.storage.reading.game_answers import GamesAsked, GamesFound
+from cgos_server.storage.reading.game_answers import GameFilter, GamePart
 from cgos_server.storage.reading.game_rows import VOIDS, games_by_id, version_ids
 from cgos_server.storage.reading.source import Read, number, portions, venue_id, version_id
 
@@ -75,13 +75,13 @@ def oldest_after(after: int) -> Span:
 
 
 async def find(
-    read: Read, wanted: GamesAsked, limit: int, span: Span, newest: bool, windows: int | None = None
-) -> GamesFound:
+    read: Read, wanted: GameFilter, limit: int, span: Span, newest: bool, windows: int | None = None
+) -> GamePart:
     """The first `limit` games of this kind within the span, or from its end where not `newest`; given up after so many
     `windows`. Raises Refused."""
     branches = await _branches(read, wanted)
     if not branches or limit < 1:
-        return GamesFound(games=[], before=None)
+        return GamePart(games=[], before=None)
     span = await _between(read, wanted, span)
     # A bot of many versions: those that played last are asked first, the others only as far as they can add anything.
     players = [] if wanted.bot is None else [branch for branch in branches if branch.side is not None]
@@ -95,7 +95,7 @@ async def find(
     looked = 0
     while span.low <= span.high and len(ids) < limit:
         if looked == windows:
-            return GamesFound(games=await _rows(read, ids, newest), before=span.high + 1)
+            return GamePart(games=await _rows(read, ids, newest), before=span.high + 1)
         looked += 1
         part = span
         if walks and newest:
@@ -112,7 +112,7 @@ async def find(
 
 async def _merged(
     read: Read, others: Sequence[_Branch], players: Sequence[_Branch], span: Span, limit: int, newest: bool
-) -> GamesFound:
+) -> GamePart:
     """As :func:`find`, by walks through the games of many versions."""
     bounds = await _bounds(read, players, span, newest)
     waiting = sorted((branch for branch in players if branch.key in bounds), key=lambda branch: bounds[branch.key])
@@ -159,10 +159,10 @@ async def _ids(read: Read, branches: Sequence[_Branch], span: Span, limit: int, 
     return sorted(ids, reverse=newest)[:limit]
 
 
-async def _part(read: Read, ids: Sequence[int], limit: int, newest: bool) -> GamesFound:
+async def _part(read: Read, ids: Sequence[int], limit: int, newest: bool) -> GamePart:
     """The answer that these first ids make."""
     before = ids[-1] if newest and len(ids) == limit else None
-    return GamesFound(games=await _rows(read, ids, newest), before=before)
+    return GamePart(games=await _rows(read, ids, newest), before=before)
 
 
 async def _rows(read: Read, ids: Sequence[int], newest: bool) -> list[Game]:
@@ -172,11 +172,11 @@ async def _rows(read: Read, ids: Sequence[int], newest: bool) -> list[Game]:
     return [rows[each] for each in sorted(rows, reverse=newest)]
 
 
-def _has_length(wanted: GamesAsked) -> bool:
+def _has_length(wanted: GameFilter) -> bool:
     return wanted.min_moves is not None or wanted.max_moves is not None
 
 
-async def _branches(read: Read, wanted: GamesAsked) -> list[_Branch]:
+async def _branches(read: Read, wanted: GameFilter) -> list[_Branch]:
     """What is wanted, as walks along indexes that can stop early."""
     venue = None if wanted.venue is None else await venue_id(read, wanted.venue)
     players = [
@@ -227,7 +227,7 @@ async def _branches(read: Read, wanted: GamesAsked) -> list[_Branch]:
     return plain + corrected
 
 
-def _filters(wanted: GamesAsked) -> Conditions:
+def _filters(wanted: GameFilter) -> Conditions:
     conditions: list[ColumnElement[bool]] = []
     if wanted.min_moves is not None:
         conditions.append(_games.c.plies >= number(wanted.min_moves))
@@ -256,7 +256,7 @@ def _sides(players: Sequence[Sequence[int]], walk: bool) -> list[_Branch]:
     return branches
 
 
-def _verdicts(wanted: GamesAsked) -> list[Conditions] | None:
+def _verdicts(wanted: GameFilter) -> list[Conditions] | None:
     """Verdicts as the games ended, each one seek in an index; None where any will do."""
     if wanted.reason is None and wanted.result is None:
         return None
@@ -295,7 +295,7 @@ def _now(result: str) -> Select[Any]:
     return select(_corrections.c.game_id).where(last, counts)
 
 
-async def _between(read: Read, wanted: GamesAsked, span: Span) -> Span:
+async def _between(read: Read, wanted: GameFilter, span: Span) -> Span:
     """The ids that games of these dates can have, by bisection of their starts."""
     if wanted.since is None and wanted.until is None:
         return span

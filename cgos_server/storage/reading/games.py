@@ -35,7 +35,7 @@ from cgos_protocol.errors import Code, NotFound
 from cgos_server.storage import tables
 from cgos_server.storage.reading import game_search
 from cgos_server.storage.reading.answers import GameDetail, MoveRow
-from cgos_server.storage.reading.game_answers import GamesAsked, GamesFound, GameTerms
+from cgos_server.storage.reading.game_answers import GameFilter, GamePart, GameTerms
 from cgos_server.storage.reading.game_rows import SIDES, game_rows, games_by_id, moves_said
 from cgos_server.storage.reading.ledger import changes_of_games, corrections_of_games, repeated_by
 from cgos_server.storage.reading.pairings import pairing_of
@@ -130,7 +130,7 @@ _BEGUN: Final = select((_begun(_games.c.black_id) + _begun(_games.c.white_id)).l
 class Games(Subject):
     """Games, running and ended."""
 
-    async def find(self, wanted: GamesAsked, limit: int, before: int | None = None) -> list[Game]:
+    async def find(self, wanted: GameFilter, limit: int, before: int | None = None) -> list[Game]:
         """Games of this kind, newest first; the next page is `before` the last one's id.
 
         Goes on until it has `limit` of them or there are no more: for a length that no game of a million has that is a
@@ -142,7 +142,7 @@ class Games(Subject):
         async with self._source.snapshot() as read:
             return (await game_search.find(read, wanted, limit, span, newest=True)).games
 
-    async def search(self, wanted: GamesAsked, limit: int, before: int | None = None) -> GamesFound:
+    async def search(self, wanted: GameFilter, limit: int, before: int | None = None) -> GamePart:
         """As :meth:`find`, but with a bound on what is looked at: what was found so far, and from where to go on.
 
         :raises Refused: where there is no such venue, bot or version
@@ -151,7 +151,7 @@ class Games(Subject):
         async with self._source.snapshot() as read:
             return await game_search.find(read, wanted, limit, span, newest=True, windows=MOST_WINDOWS)
 
-    async def after(self, wanted: GamesAsked, limit: int, after: int = 0) -> list[Game]:
+    async def after(self, wanted: GameFilter, limit: int, after: int = 0) -> list[Game]:
         """Games of this kind in the order of their ids, from `after` + 1 on. Raises Refused as above."""
         span = game_search.oldest_after(after)
         async with self._source.snapshot() as read:

@@ -16,8 +16,8 @@ from cgos_protocol.errors import Code, NotFound
 from cgos_protocol.games.base import Color, Start
 from cgos_protocol.verdict import Reason, Verdict
 from cgos_server.storage import tables
+from cgos_server.storage.functions import bytewise
 from cgos_server.storage.reading.answers import PairedGame, PairedRound, RoundDetail
-from cgos_server.storage.reading.functions import bytewise
 from cgos_server.storage.reading.source import Read, Subject, VenueKey, decoded, number, value, venue_id
 from cgos_server.storage.reading.stored import Half, Meeting, StoredSetback
 

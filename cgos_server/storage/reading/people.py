@@ -13,8 +13,8 @@ from sqlalchemy import BigInteger, RowMapping, and_, bindparam, func, literal_co
 from cgos_protocol.api import people as api
 from cgos_protocol.errors import Code, NotFound
 from cgos_server.storage import tables
+from cgos_server.storage.functions import bytewise
 from cgos_server.storage.reading.bots import belongings
-from cgos_server.storage.reading.functions import bytewise
 from cgos_server.storage.reading.people_answers import AccountDetail, BotOwnerRow, OwnedBot, OwnedLimits, WebhookRow
 from cgos_server.storage.reading.source import Subject, bounded, decoded, number, value
 from cgos_server.storage.reading.stored import Access, BotOwned, Owner, Person

@@ -28,8 +28,8 @@ from sqlalchemy import (
 from cgos_protocol.errors import Code, NotFound
 from cgos_server.core.rating.base import Kind
 from cgos_server.storage import tables
+from cgos_server.storage.functions import bytewise, greater
 from cgos_server.storage.reading.answers import RankedRow, Standing
-from cgos_server.storage.reading.functions import bytewise, greater
 from cgos_server.storage.reading.ledger import entry_of_change, is_game, last_entry
 from cgos_server.storage.reading.source import ALL, Read, Subject, VenueKey, limited, number, portions, value, venue_id
 from cgos_server.storage.reading.stored import Shown

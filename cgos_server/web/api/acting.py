@@ -15,12 +15,12 @@ from cgos_server.service.commands.surfaces import ApiRoute
 from cgos_server.service.people.authority import Sight, may_see
 from cgos_server.service.people.passwords import digest, lets_people_in
 from cgos_server.storage.reading.stored import Person
-from cgos_server.web.api.framework import Asked, Handler
+from cgos_server.web.api.framework import ApiRequest, Handler
 from cgos_server.web.api.operations import in_path
 from cgos_server.web.site import Site
 
 
-async def person_of(site: Site, asked: Asked, sight: Sight, owner: int | None = None) -> Person:
+async def person_of(site: Site, asked: ApiRequest, sight: Sight, owner: int | None = None) -> Person:
     """Whoever asks, if it may see this: see :func:`cgos_server.service.people.authority.may_see`."""
     person = None
     if lets_people_in(asked.credential):
@@ -32,7 +32,7 @@ def performing(
     site: Site,
     command: type[Command[Any]],
     route: ApiRoute,
-    before: Callable[[Asked], Awaitable[None]] | None = None,
+    before: Callable[[ApiRequest], Awaitable[None]] | None = None,
     shown: Callable[[Any], Any] | None = None,
 ) -> Handler:
     """The handler of a command.
@@ -43,7 +43,7 @@ def performing(
     fields = {each.name: each for each in parameters(command)}
     path = in_path(route)
 
-    async def handler(asked: Asked) -> Any:
+    async def handler(asked: ApiRequest) -> Any:
         if before is not None:
             await before(asked)
         values: dict[str, Any] = {

@@ -9,7 +9,7 @@ from cgos_protocol.api import people
 from cgos_server.service.control import ArrangedGame, ServerStatus
 from cgos_server.service.people.authority import Sight
 from cgos_server.web.api.acting import person_of
-from cgos_server.web.api.framework import Asked, Handler
+from cgos_server.web.api.framework import ApiRequest, Handler
 from cgos_server.web.site import Site
 
 
@@ -20,17 +20,21 @@ class OperatorsReading:
         self._site = site
         self._history = site.history
 
-    async def audit(self, asked: Asked) -> people.AuditPage:
+    async def audit(self, asked: ApiRequest) -> people.AuditPage:
         """Who did what, newest first."""
         await person_of(self._site, asked, Sight.SERVER)
         limit = asked.count("limit")
         rows = await self._history.server.audit(
-            limit + 1, asked.number("before"), asked.text("actor"), asked.text("action"), asked.text("subject")
+            limit=limit + 1,
+            before=asked.number("before"),
+            actor=asked.text("actor"),
+            action=asked.text("action"),
+            subject=asked.text("subject"),
         )
         page = rows[:limit]
         return people.AuditPage(items=page, next=page[-1].id if len(rows) > limit else None)
 
-    async def connections(self, asked: Asked) -> people.ConnectionPage:
+    async def connections(self, asked: ApiRequest) -> people.ConnectionPage:
         """Sign-ins of bots, newest first."""
         await person_of(self._site, asked, Sight.SERVER)
         limit = asked.count("limit")
@@ -45,14 +49,14 @@ class OperatorsReading:
         page = rows[:limit]
         return people.ConnectionPage(items=page, next=page[-1].id if len(rows) > limit else None)
 
-    async def access(self, asked: Asked) -> people.AccessList:
+    async def access(self, asked: ApiRequest) -> people.AccessList:
         """Somebody's sessions and tokens."""
         await person_of(self._site, asked, Sight.SERVER)
         name = asked.word("account")
         rows = await self._history.people.access_of(await self._history.people.account_id(name))
         return people.AccessList(account=name, items=rows)
 
-    async def accounts(self, asked: Asked) -> people.Accounts:
+    async def accounts(self, asked: ApiRequest) -> people.Accounts:
         """All accounts, by name."""
         await person_of(self._site, asked, Sight.SERVER)
         return people.Accounts(items=await self._history.people.accounts())

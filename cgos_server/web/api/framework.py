@@ -40,7 +40,7 @@ _PREFLIGHT: Final = CORS | {
 }
 
 
-class Asked:
+class ApiRequest:
     """What a handler is asked, read and checked.
 
     :ivar body: of the operation's type of body; None where it has none
@@ -65,7 +65,7 @@ class Asked:
 Answer = msgspec.Struct | Response | Mapping[str, Any]
 """A value of an operation's type of answer, or a finished answer of HTTP."""
 
-Handler = Callable[[Asked], Awaitable[Answer]]
+Handler = Callable[[ApiRequest], Awaitable[Answer]]
 """Answers one operation. Raises CgosError."""
 
 
@@ -152,7 +152,7 @@ class _Place:
         if operation.limit is Limit.SIGN_IN:
             self._site.limits.spend(Limit.SIGN_IN, self._site.visitor(request))
         values = path_of(operation, request.path_params) | query_of(operation, request.query_params.multi_items())
-        asked = Asked(operation, request, values, await body_of(operation, request))
+        asked = ApiRequest(operation, request, values, await body_of(operation, request))
         answer = await handler(asked)
         if isinstance(answer, Response):
             return answer

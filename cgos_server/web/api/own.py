@@ -21,7 +21,7 @@ from cgos_server.service.holds import NOT_HERE, Hold
 from cgos_server.service.people.authority import Sight
 from cgos_server.web.api.acting import person_of
 from cgos_server.web.api.asked import if_there, like
-from cgos_server.web.api.framework import Asked, Handler
+from cgos_server.web.api.framework import ApiRequest, Handler
 from cgos_server.web.site import Site
 
 _LATEST_US: Final = 2**62
@@ -38,7 +38,7 @@ class Own:
 
     # -- the account
 
-    async def me(self, asked: Asked) -> people.Me:
+    async def me(self, asked: ApiRequest) -> people.Me:
         """Whose token this is."""
         person = await person_of(self._site, asked, Sight.ACCOUNT)
         scopes = list(person.scopes)
@@ -46,16 +46,16 @@ class Own:
             scopes = [scope for scope in SCOPES if scope != "admin" or person.admin]
         return people.Me(account=person.name, admin=person.admin, scopes=scopes, expires_at=person.expires_at)
 
-    async def my_sessions(self, asked: Asked) -> people.Sessions:
+    async def my_sessions(self, asked: ApiRequest) -> people.Sessions:
         """Sessions, ended ones too."""
         rows = await self._access(asked, "session")
         return people.Sessions(items=[like(people.OpenSession, row) for row in rows])
 
-    async def my_tokens(self, asked: Asked) -> people.Tokens:
+    async def my_tokens(self, asked: ApiRequest) -> people.Tokens:
         """Tokens of the API, revoked ones too."""
         return people.Tokens(items=[like(people.Token, row) for row in await self._access(asked, "token")])
 
-    async def my_webhooks(self, asked: Asked) -> people.Webhooks:
+    async def my_webhooks(self, asked: ApiRequest) -> people.Webhooks:
         """Webhooks without their secrets, newest first."""
         person = await person_of(self._site, asked, Sight.OWN_BOTS)
         rows = await self._history.people.webhooks(person.owner_id)
@@ -75,7 +75,7 @@ class Own:
 
     # -- bots
 
-    async def my_bots(self, asked: Asked) -> people.OwnBots:
+    async def my_bots(self, asked: ApiRequest) -> people.OwnBots:
         """One's own bots."""
         person = await person_of(self._site, asked, Sight.OWN_BOTS)
         rows = await self._history.people.bots_of(person.owner_id)
@@ -92,7 +92,7 @@ class Own:
             ]
         )
 
-    async def bot_now(self, asked: Asked) -> people.OwnBotNow:
+    async def bot_now(self, asked: ApiRequest) -> people.OwnBotNow:
         """What its versions do just now."""
         await self._bot(asked)
         bot = await self._history.bots.detail(asked.word("bot"))
@@ -115,13 +115,13 @@ class Own:
             ]
         return people.OwnBotNow(bot=bot.name, known=now.versions is not None, sentence=now.sentence, items=items)
 
-    async def bot_tokens(self, asked: Asked) -> people.Tokens:
+    async def bot_tokens(self, asked: ApiRequest) -> people.Tokens:
         """Tokens of a bot, revoked ones too, newest first."""
         await self._bot(asked)
         rows = await self._history.bots.tokens(asked.word("bot"))
         return people.Tokens(items=[like(people.Token, row, scopes=[], expires_at=None) for row in reversed(rows)])
 
-    async def transcript(self, asked: Asked) -> Response:
+    async def transcript(self, asked: ApiRequest) -> Response:
         """The last lines on the wire, as NDJSON."""
         await self._bot(asked)
         bot = await self._history.bots.detail(asked.word("bot"))
@@ -135,11 +135,11 @@ class Own:
 
     # -- what they share
 
-    async def _access(self, asked: Asked, kind: str) -> list[Access]:
+    async def _access(self, asked: ApiRequest, kind: str) -> list[Access]:
         person = await person_of(self._site, asked, Sight.ACCOUNT)
         return [row for row in await self._history.people.access_of(person.owner_id) if row.kind == kind]
 
-    async def _bot(self, asked: Asked) -> None:
+    async def _bot(self, asked: ApiRequest) -> None:
         """Raises Refused unless whoever asks may see what only the bot's owner sees."""
         await person_of(self._site, asked, Sight.BOT, await self._history.people.owner_of(asked.word("bot")))
 

@@ -28,7 +28,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from cgos_protocol.api.route import LARGEST, NDJSON, SSE, Operation, Param
-from cgos_server.web.api.framework import Answer, Asked, Handler
+from cgos_server.web.api.framework import Answer, ApiRequest, Handler
 
 HandlerT = TypeVar("HandlerT", bound=Callable[..., Any])
 Method = Literal["GET", "POST", "PUT", "DELETE"]
@@ -118,7 +118,7 @@ class _Signature(NamedTuple):
     :ivar required: those without a default
     """
 
-    sources: dict[str, Callable[[Asked], Any]]
+    sources: dict[str, Callable[[ApiRequest], Any]]
     params: dict[str, Param]
     required: set[str]
     body: Any
@@ -173,17 +173,17 @@ def _answer(hint: Any, operation: Operation) -> Any:
 
 
 def _handler(method: Callable[..., Awaitable[Answer]], signature: _Signature) -> Handler:
-    def handler(request: Asked) -> Awaitable[Answer]:
+    def handler(request: ApiRequest) -> Awaitable[Answer]:
         return method(**{name: source(request) for name, source in signature.sources.items()})
 
     return handler
 
 
-def _picked(name: str) -> Callable[[Asked], Any]:
+def _picked(name: str) -> Callable[[ApiRequest], Any]:
     return lambda request: request.values[name]
 
 
-def _gathered(kind: type[Query]) -> Callable[[Asked], Query]:
+def _gathered(kind: type[Query]) -> Callable[[ApiRequest], Query]:
     names = kind.__struct_fields__
     return lambda request: kind(**{name: request.values[name] for name in names})
 

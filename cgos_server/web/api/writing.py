@@ -13,21 +13,21 @@ from cgos_server.service.commands.surfaces import ApiRoute
 from cgos_server.service.people.authority import Sight
 from cgos_server.web.api.acting import performing, person_of
 from cgos_server.web.api.admin import arranged, server_now
-from cgos_server.web.api.framework import Asked, Handler
+from cgos_server.web.api.framework import ApiRequest, Handler
 from cgos_server.web.site import Site
 
 
 def handlers(site: Site) -> dict[str, Handler]:
     """Operation id -> who answers it. What one's bot does just now is answered elsewhere: it is remembered."""
 
-    async def may_be_reached(asked: Asked) -> None:
+    async def may_be_reached(asked: ApiRequest) -> None:
         await person_of(site, asked, Sight.OWN_BOTS)  # or strangers would have names looked up
         await site.outside.permit(asked.body.url)
 
     before = {"make_webhook": may_be_reached}
     shown: dict[str, Callable[[Any], Any]] = {"admin_status": server_now, "arrange_match": arranged}
     return {
-        route.id: performing(site, command, route, before.get(route.id), shown.get(route.id))
+        route.id: performing(site, command, route, before=before.get(route.id), shown=shown.get(route.id))
         for command, route in on(ApiRoute)
         if route.id != "bot_now"
     }

@@ -23,7 +23,7 @@ LONGEST: Final = 2_000
 """Characters of a path. A number of more than 4,300 digits, for one, is none that Python reads."""
 
 
-class Admitting:
+class RequestGuard:
     """Wraps the application."""
 
     def __init__(self, app: ASGIApp, site: Site) -> None:

@@ -33,7 +33,7 @@ class Known(NamedTuple):
     body: bytes
 
 
-class Remembering:
+class ResponseCache:
     """Wraps the application.
 
     :param for_s: how long an answer holds, in seconds; 0: nothing is kept

@@ -16,7 +16,7 @@ LINE_MAX: Final = 65_536
 """Bytes of one line; a longer one is left out."""
 
 
-class Inflow:
+class FactReader:
     """Cuts what comes into lines and tells the fact in each.
 
     :param heard: told the next fact, or None where some are missing: some were dropped on the way, or a line is none

@@ -19,7 +19,7 @@ from cgos_protocol.api.messages import Version
 from cgos_server.core.rating.registry import half_width
 from cgos_server.service import bot_figures
 from cgos_server.storage.reading.answers import BotDetail, RankedRow, RatingPoint
-from cgos_server.storage.reading.game_answers import BandPoint, GamesAsked, OpponentRow
+from cgos_server.storage.reading.game_answers import BandPoint, GameFilter, OpponentRow
 from cgos_server.web.drawing.band_svg import Mark, Point, band_svg
 from cgos_server.web.drawing.uptime_svg import uptime_svg
 from cgos_server.web.pages.requests import DAY_MS, Systems, bot_of, with_query
@@ -132,7 +132,7 @@ class BotPages:
             all_opponents=with_query(request, opponents="all"),
             by_time=with_query(request, over=None),
             by_games=with_query(request, over="games"),
-            games=await self._site.visible_rows(await history.games.find(GamesAsked(bot=name), GAMES)),
+            games=await self._site.visible_rows(await history.games.find(GameFilter(bot=name), GAMES)),
             own=[each.name for each in bot.versions],
             uptimes=[] if version is None else await self._uptimes(version, now),
             badge=None if figures is None or version is None else _badge(figures.venue, version.name),

@@ -15,7 +15,7 @@ from cgos_protocol.api.games import Game
 from cgos_server.core.rating.registry import sure
 from cgos_server.service.ratings.listed import best
 from cgos_server.storage.reading.answers import Standing
-from cgos_server.storage.reading.game_answers import GamesAsked
+from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.web.pages.requests import Systems, terms_of, venues_in_order
 from cgos_server.web.pages.wall import SmallBoard, small_boards
 from cgos_server.web.site import Site
@@ -52,9 +52,9 @@ class FrontPage:
     async def front(self, _request: Request) -> Response:
         """All venues."""
         history = self._site.history
-        running = await self._site.visible_rows(await history.games.find(GamesAsked(running=True), _RUNNING_MOST + 1))
-        newest = await history.games.find(GamesAsked(), 1)
-        results = await history.games.find(GamesAsked(running=False), FRONT_ROWS)
+        running = await self._site.visible_rows(await history.games.find(GameFilter(running=True), _RUNNING_MOST + 1))
+        newest = await history.games.find(GameFilter(), 1)
+        results = await history.games.find(GameFilter(running=False), FRONT_ROWS)
         venues = []
         for venue in await venues_in_order(self._site):
             name = venue.name

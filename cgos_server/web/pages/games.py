@@ -16,7 +16,7 @@ from cgos_protocol.api.games import Game
 from cgos_protocol.api.route import LARGEST
 from cgos_protocol.errors import Code, NotFound
 from cgos_protocol.verdict import Reason
-from cgos_server.storage.reading.game_answers import GamesAsked
+from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.web.pages.requests import DAY_MS, PAGE_SIZE, bot_of, date, page_of, with_query
 from cgos_server.web.site import Site
 
@@ -44,7 +44,7 @@ class Filters(NamedTuple):
     """
 
     given: dict[str, str]
-    wanted: GamesAsked
+    wanted: GameFilter
     before: int | None
     after: int | None
     problems: list[str]
@@ -79,7 +79,7 @@ def read(request: Request, venues: list[str]) -> Filters:
     before, after = (request.query_params.get(key, "") for key in ("before", "after"))
     if any(place and _number(place) is None for place in (before, after)):
         problems.append("A page of games begins before or after the number of a game.")
-    wanted = GamesAsked() if problems else GamesAsked(**values)
+    wanted = GameFilter() if problems else GameFilter(**values)
     return Filters(given=given, wanted=wanted, before=_number(before), after=_number(after), problems=problems)
 
 

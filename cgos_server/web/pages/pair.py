@@ -14,7 +14,7 @@ from starlette.routing import BaseRoute, Route
 
 from cgos_protocol.errors import Refused
 from cgos_server.service.ratings.expectation import compare
-from cgos_server.storage.reading.game_answers import GamesAsked
+from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.web.pages.requests import PAGE_SIZE, Systems, before, page_of, venue_of, with_query
 from cgos_server.web.site import Site, venue_path
 
@@ -40,7 +40,7 @@ class PairPage:
             raise HTTPException(
                 404, "There is no bot of one of these names on the server. Capitals matter."
             ) from refusal
-        both = GamesAsked(venue=name, bot=one, opponent=other, exact=True)
+        both = GameFilter(venue=name, bot=one, opponent=other, exact=True)
         games, older = page_of(await history.games.find(both, PAGE_SIZE + 1, before(request)))
         games = await self._site.visible_rows(games)
         systems = list(await self._systems.rated(name))

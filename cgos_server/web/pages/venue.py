@@ -19,7 +19,7 @@ from cgos_server.core.rating.registry import sure
 from cgos_server.presentation.settings import VenueSettings
 from cgos_server.service.ratings.listed import RETIRED_DAYS, Placed, placed
 from cgos_server.storage.reading.answers import Standing
-from cgos_server.storage.reading.game_answers import GamesAsked
+from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.web.drawing.interval_svg import scale
 from cgos_server.web.drawing.standing_rows import standing_rows
 from cgos_server.web.pages.requests import DAY_MS, Systems, date, number, terms_of, venue_of, with_query
@@ -118,7 +118,7 @@ class VenuePages:
         page = min(query.page, pages)
         now = as_of is None
         running = await self._site.visible_rows(await history.games.running(name)) if now else []
-        recent = await history.games.find(GamesAsked(venue=name, running=False), _RECENT) if now else []
+        recent = await history.games.find(GameFilter(venue=name, running=False), _RECENT) if now else []
         return self._site.render(
             "venue.html",
             refresh=now and not request.query_params,

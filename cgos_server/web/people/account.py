@@ -15,7 +15,7 @@ from cgos_protocol.api.figures import Ending
 from cgos_protocol.errors import Code, NotFound
 from cgos_server.service.commands.tokens import SCOPES
 from cgos_server.storage.reading.answers import RankedRow
-from cgos_server.storage.reading.game_answers import GamesAsked
+from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.storage.reading.people_answers import OwnedBot
 from cgos_server.web.pages.requests import Systems, number
 from cgos_server.web.people import fields
@@ -74,7 +74,7 @@ async def fare(site: Site, bot: OwnedBot) -> Fare:
         for reason, count in losses(verdicts).items():
             lost[reason] = lost.get(reason, 0) + count
     midnight = site.now_ms() // fields.DAY_MS * fields.DAY_MS
-    today = await site.history.games.find(GamesAsked(bot=bot.name, since=midnight), TODAY_MAX)
+    today = await site.history.games.find(GameFilter(bot=bot.name, since=midnight), TODAY_MAX)
     return Fare(bot=bot, ratings=ratings, today=len(today), games=games, lost=lost)
 
 

@@ -13,7 +13,7 @@ from starlette.routing import BaseRoute, Route
 
 from cgos_server.service.commands.ratings import RESULTS
 from cgos_server.service.commands.server import DRAIN
-from cgos_server.storage.reading.game_answers import GamesAsked
+from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.web.pages.requests import PAGE_SIZE, Systems, before, by_system, page_of
 from cgos_server.web.people.admin_bots import status_of_server
 from cgos_server.web.people.form_page import FormPage
@@ -46,7 +46,7 @@ class AdminGames(FormPage):
     admin = True
 
     async def values(self, request: Request, _here: Visit) -> dict[str, Any]:
-        ended = await self.site.history.games.find(GamesAsked(running=False), PAGE_SIZE + 1, before(request))
+        ended = await self.site.history.games.find(GameFilter(running=False), PAGE_SIZE + 1, before(request))
         page, older = page_of(ended)
         return {
             "here": "/admin",

@@ -17,7 +17,7 @@ from starlette.routing import BaseRoute, Route
 from cgos_protocol.api.games import Game
 from cgos_protocol.errors import Refused
 from cgos_server.presentation import words
-from cgos_server.storage.reading.game_answers import GamesAsked
+from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.web.pages.requests import venue_of
 from cgos_server.web.site import Site, bot_path, venue_path
 
@@ -36,7 +36,7 @@ class Feeds:
         """What a bot, or one of its versions, has played."""
         name = request.path_params["name"]
         try:
-            games = await self._site.history.games.find(GamesAsked(bot=name, running=False), ENTRIES)
+            games = await self._site.history.games.find(GameFilter(bot=name, running=False), ENTRIES)
         except Refused as refusal:
             raise HTTPException(404, "There is no bot of this name on the server. Capitals matter.") from refusal
         return self._feed(request, f"Games of {name}", bot_path(name), games)
@@ -45,7 +45,7 @@ class Feeds:
         """What was played in a venue."""
         name = request.path_params["name"]
         await venue_of(self._site, name)
-        games = await self._site.history.games.find(GamesAsked(venue=name, running=False), ENTRIES)
+        games = await self._site.history.games.find(GameFilter(venue=name, running=False), ENTRIES)
         return self._feed(request, f"Games in {name}", venue_path(name), games)
 
     def _feed(self, request: Request, title: str, page: str, games: Sequence[Game]) -> Response:

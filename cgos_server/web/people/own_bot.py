@@ -22,7 +22,7 @@ from cgos_server.presentation import words
 from cgos_server.service.holds import NOT_HERE, Hold
 from cgos_server.service.people.authority import Sight, may_see
 from cgos_server.storage.reading.answers import BotDetail
-from cgos_server.storage.reading.game_answers import GamesAsked
+from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.web.pages.requests import PAGE_SIZE, before, number, page_of
 from cgos_server.web.people.form_page import FormPage
 from cgos_server.web.people.sessions import PRIVATE, Visit, to_sign_in, token_of, visit
@@ -85,8 +85,8 @@ class OwnBotPage(FormPage):
         bot = await own(self.site, request, here)
         history = self.site.history
         versions = [version.name for version in bot.versions]
-        ended = await history.games.find(GamesAsked(bot=bot.name, running=False), COUNTED)
-        page, older = page_of(await history.games.find(GamesAsked(bot=bot.name), PAGE_SIZE + 1, before(request)))
+        ended = await history.games.find(GameFilter(bot=bot.name, running=False), COUNTED)
+        page, older = page_of(await history.games.find(GameFilter(bot=bot.name), PAGE_SIZE + 1, before(request)))
         limits = bot.limits if isinstance(bot.limits, dict) else {}
         return {
             "bot": bot,

@@ -25,7 +25,7 @@ from cgos_protocol.errors import CgosError, Code, Invalid, Refused
 from cgos_protocol.facts import AnyFact, BotArrived, BotLeft, GameEnded, GameStarted
 from cgos_server import __version__
 from cgos_server.service.commands.webhooks import WebhookGiveUp
-from cgos_server.storage.reading.game_answers import GamesAsked
+from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.storage.reading.people_answers import BotOwnerRow, WebhookRow
 from cgos_server.web.people.deliveries import RECENT, Kept, Outcome
 from cgos_server.web.people.happenings import Happening, Happenings
@@ -318,7 +318,7 @@ class Webhooks:
                     looked += 1
                     versions.update(bot.versions)
                     with contextlib.suppress(Refused):  # a bot that never came has no versions, and no games
-                        rows = await self._site.history.games.find(GamesAsked(bot=bot.name), GAMES_BACK)
+                        rows = await self._site.history.games.find(GameFilter(bot=bot.name), GAMES_BACK)
                         games |= {row.id: row for row in rows}
         first = min(since.values(), default=now)
         self._since = min(self._since, max(first, earliest))

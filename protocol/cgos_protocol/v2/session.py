@@ -20,13 +20,13 @@ from cgos_protocol.lines.player import CLIENT_MAX
 from cgos_protocol.names import bot_name_fault, password_fault
 from cgos_protocol.session import (
     Availability,
-    Concierge,
     Credentials,
     Declaration,
     Fault,
     Gallery,
     Known,
     Limits,
+    MultiVenueReception,
     Wish,
 )
 from cgos_protocol.v2 import messages as ws
@@ -68,7 +68,7 @@ class Ending(enum.StrEnum):
 class House(NamedTuple):
     """What all dialogues of a server share. `new_id` numbers connections."""
 
-    concierge: Concierge
+    concierge: MultiVenueReception
     galleries: Mapping[str, Gallery]
     new_id: Callable[[], int]
 

@@ -17,7 +17,7 @@ from support.cli.in_thread import InThread
 
 from cgos_protocol.api.people import BotNow, Previewed, PreviewedPair
 from cgos_server.config import load
-from cgos_server.core.pairing.base import Act, Candidate
+from cgos_server.core.pairing.base import Candidate, PairingPass
 from cgos_server.core.pairing.explain import encode_inputs
 from cgos_server.core.pairing.registry import matchmaker
 from cgos_server.core.venue import Policy
@@ -33,7 +33,7 @@ from cgos_server.storage.writing import records as r
 
 T0 = 1_700_000_100_000
 
-ACT = Act(
+ACT = PairingPass(
     [
         Candidate(1, "Alpha", 1812.0, 2_500_000, sd=80.0, games=12, last_opponent=2, balance=1),
         Candidate(2, "Beta", 1900.0, 500_000, games=40, anchor=True),

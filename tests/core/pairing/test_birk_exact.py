@@ -13,7 +13,7 @@ import pytest
 from support.core.birk_exact import Distribution, distribution, pair_probabilities
 from support.core.vectors import parametrize
 
-from cgos_server.core.pairing.base import Act, Candidate, Matchmaker
+from cgos_server.core.pairing.base import Candidate, Matchmaker, PairingPass
 from cgos_server.core.pairing.constraints import FREE, Constraints
 from cgos_server.core.pairing.methods import picking
 from cgos_server.core.pairing.methods.birk import Birk
@@ -63,7 +63,7 @@ def test_an_own_formula_has_the_same_law_as_the_name() -> None:
 def off(method: Matchmaker, exact: Distribution, np: int, rounds: int) -> Sequence[object]:
     """Pairs and sit-outs whose frequency is not within 5 standard errors, or that must not occur and did."""
     candidates = [Candidate(rank, f"rank-{rank}", 2000.0 - rank) for rank in range(1, np + 1)]
-    act = Act(candidates)
+    act = PairingPass(candidates)
     rng = random.Random(20061005)
     met: Counter[object] = Counter()
     for _ in range(rounds):

@@ -12,20 +12,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.core.acts import acts, waitings, wishes
 
-from cgos_server.core.pairing.base import Act, Candidate, Knowledge, Meeting
+from cgos_server.core.pairing.base import Candidate, Knowledge, Meeting, PairingPass
 from cgos_server.core.pairing.constraints import FREE, Barrier, Constraints, Kin, PairConstraints
 from cgos_server.core.pairing.rolling import Waiting
 from cgos_server.core.venue import Policy
 
 
-def everybody(act: Act) -> tuple[np.ndarray, np.ndarray]:  # type: ignore[type-arg]
+def everybody(act: PairingPass) -> tuple[np.ndarray, np.ndarray]:  # type: ignore[type-arg]
     """All ordered pairs of places, each with itself too."""
     n = len(act.candidates)
     i, j = np.divmod(np.arange(n * n), max(1, n))
     return i, j
 
 
-def flags_of(act: Act, c: Constraints, a: Candidate, b: Candidate) -> Barrier:
+def flags_of(act: PairingPass, c: Constraints, a: Candidate, b: Candidate) -> Barrier:
     """The barriers of one pair, by the words of the rules."""
     flags = Barrier(0)
     if b.id in a.avoid or a.id in b.avoid:
@@ -56,7 +56,7 @@ def flags_of(act: Act, c: Constraints, a: Candidate, b: Candidate) -> Barrier:
 
 
 @given(acts(), wishes)
-def test_barriers_are_those_of_the_rules(act: Act, constraints: Constraints) -> None:
+def test_barriers_are_those_of_the_rules(act: PairingPass, constraints: Constraints) -> None:
     rules = PairConstraints(constraints, act)
     i, j = everybody(act)
     for one, other, flags in zip(i.tolist(), j.tolist(), rules.barriers(i, j).tolist(), strict=True):
@@ -65,7 +65,7 @@ def test_barriers_are_those_of_the_rules(act: Act, constraints: Constraints) -> 
 
 
 @given(acts(), wishes)
-def test_what_is_never_possible(act: Act, constraints: Constraints) -> None:
+def test_what_is_never_possible(act: PairingPass, constraints: Constraints) -> None:
     rules = PairConstraints(constraints, act)
     i, j = everybody(act)
     for one, other, possible in zip(i.tolist(), j.tolist(), rules.possible(i, j).tolist(), strict=True):
@@ -77,7 +77,7 @@ def test_what_is_never_possible(act: Act, constraints: Constraints) -> None:
 
 
 @given(acts(), wishes)
-def test_costs_are_those_of_the_rules(act: Act, constraints: Constraints) -> None:
+def test_costs_are_those_of_the_rules(act: PairingPass, constraints: Constraints) -> None:
     i, j = everybody(act)
     known = {frozenset((m.a, m.b)): max(m.recent_a, m.recent_b) for m in act.meetings}
     welcome = any(not c.provisional for c in act.candidates)
@@ -97,7 +97,7 @@ def test_costs_are_those_of_the_rules(act: Act, constraints: Constraints) -> Non
 
 @given(acts(), wishes, st.none() | waitings)
 def test_all_answers_are_symmetric_and_open_is_possible_without_what_holds(
-    act: Act, constraints: Constraints, waiting: Waiting | None
+    act: PairingPass, constraints: Constraints, waiting: Waiting | None
 ) -> None:
     rules = PairConstraints(constraints, act, waiting)
     i, j = everybody(act)
@@ -112,14 +112,14 @@ def test_all_answers_are_symmetric_and_open_is_possible_without_what_holds(
 
 
 @given(acts(policy=Policy.BARRIER), wishes)
-def test_with_the_barrier_policy_whatever_is_possible_is_open(act: Act, constraints: Constraints) -> None:
+def test_with_the_barrier_policy_whatever_is_possible_is_open(act: PairingPass, constraints: Constraints) -> None:
     rules = PairConstraints(constraints, act)
     i, j = everybody(act)
     assert (rules.open(i, j) == rules.possible(i, j)).all()
 
 
 @given(acts(), wishes)
-def test_marked_pairs_are_all_that_have_something_against_them(act: Act, constraints: Constraints) -> None:
+def test_marked_pairs_are_all_that_have_something_against_them(act: PairingPass, constraints: Constraints) -> None:
     rules = PairConstraints(constraints, act)
     n = len(act.candidates)
     i, j = np.triu_indices(n, 1)
@@ -150,7 +150,7 @@ def test_everything_gives_way_in_time_and_the_largest_flag_last() -> None:
             if flag is Barrier.AVOID:
                 b = b._replace(avoid=(1,))
             meetings = [Meeting(1, 2, 9, 9)] if flag is Barrier.OFTEN else []
-            act = Act([a, b], meetings, policy=Policy.ROLLING, connected=30, flow=0.5)
+            act = PairingPass([a, b], meetings, policy=Policy.ROLLING, connected=30, flow=0.5)
             rules = PairConstraints(replace(Constraints(), max_expected=0.95), act)
             pair = np.array([0]), np.array([1])
             assert rules.barriers(*pair).tolist() == [flag]
@@ -163,7 +163,7 @@ def test_everything_gives_way_in_time_and_the_largest_flag_last() -> None:
 
 
 def test_who_was_passed_over_too_often_need_not_wait() -> None:
-    act = Act([Candidate(1, "a", 0.0, sat_out=7), Candidate(2, "b", 0.0, avoid=(1,))], policy=Policy.ROLLING)
+    act = PairingPass([Candidate(1, "a", 0.0, sat_out=7), Candidate(2, "b", 0.0, avoid=(1,))], policy=Policy.ROLLING)
     pair = np.array([0]), np.array([1])
     assert PairConstraints(Constraints(), act, Waiting(pass_over=7)).open(*pair)[0]
     assert not PairConstraints(Constraints(), act, Waiting(pass_over=8)).open(*pair)[0]
@@ -173,7 +173,7 @@ def test_who_was_passed_over_too_often_need_not_wait() -> None:
 @given(st.integers(0, 100), st.integers(2, 60))
 def test_nobody_is_barred_from_everybody_by_its_own_games(recent: int, pool: int) -> None:
     """However its games are spread over the others, one of them is below the limit."""
-    act = Act([Candidate(v, f"bot-{v}", 0.0, recent=recent) for v in range(1, pool + 1)])
+    act = PairingPass([Candidate(v, f"bot-{v}", 0.0, recent=recent) for v in range(1, pool + 1)])
     limit = int(PairConstraints(Constraints(), act).limits[0])
     assert limit * (pool - 1) > recent
     assert limit >= 2
@@ -183,7 +183,7 @@ def test_nobody_is_barred_from_everybody_by_its_own_games(recent: int, pool: int
 
 def test_two_versions_alone_meet_as_often_as_they_like() -> None:
     a, b = (Candidate(v, f"bot-{v}", 0.0, last_opponent=3 - v, recent=100) for v in (1, 2))
-    act = Act([a, b], [Meeting(1, 2, 100, 100)], policy=Policy.ROLLING)
+    act = PairingPass([a, b], [Meeting(1, 2, 100, 100)], policy=Policy.ROLLING)
     pair = np.array([0]), np.array([1])
     assert PairConstraints(Constraints(), act).open(*pair)[0]
     assert PairConstraints(Constraints(), replace(act, connected=3)).barriers(*pair)[0] == Barrier.LAST | Barrier.OFTEN
@@ -194,17 +194,17 @@ def test_what_is_not_known_makes_a_score_less_certain() -> None:
     a, b = Candidate(1, "a", 2600.0), Candidate(2, "b", 2000.0)
     pair = np.array([0]), np.array([1])
 
-    def score(act: Act) -> float:
+    def score(act: PairingPass) -> float:
         return float(PairConstraints(Constraints(), act).expected(*pair)[0])
 
-    known = score(Act([a, b]))
+    known = score(PairingPass([a, b]))
     assert known == pytest.approx(1 / (1 + 10**-1.5))
-    vague = score(Act([a._replace(sd=300.0), b._replace(sd=300.0)]))
+    vague = score(PairingPass([a._replace(sd=300.0), b._replace(sd=300.0)]))
     assert 0.5 < vague < known
     own = np.diag([300.0**2] * 2)
-    assert score(Act([a, b], knowledge=Knowledge(own, own))) == pytest.approx(vague)
+    assert score(PairingPass([a, b], knowledge=Knowledge(own, own))) == pytest.approx(vague)
     together = np.full((2, 2), 300.0**2)
-    assert score(Act([a, b], knowledge=Knowledge(together, together))) == pytest.approx(known)
+    assert score(PairingPass([a, b], knowledge=Knowledge(together, together))) == pytest.approx(known)
 
 
 def test_a_game_is_too_one_sided_only_where_that_is_sure() -> None:
@@ -212,7 +212,7 @@ def test_a_game_is_too_one_sided_only_where_that_is_sure() -> None:
     pair = np.array([0]), np.array([1])
     for gap, sd, barred in ((500.0, 0.0, False), (520.0, 0.0, True), (800.0, 200.0, False), (800.0, 140.0, True)):
         own = np.diag([sd**2, 0.0])
-        act = Act([Candidate(1, "a", gap), Candidate(2, "b", 0.0)], knowledge=Knowledge(own, own))
+        act = PairingPass([Candidate(1, "a", gap), Candidate(2, "b", 0.0)], knowledge=Knowledge(own, own))
         rules = PairConstraints(replace(Constraints(), max_expected=0.95), act)
         assert rules.lopsided(*pair)[0] == barred, (gap, sd)
         if barred:
@@ -223,7 +223,7 @@ def test_mackays_approximation_is_near_the_average() -> None:
     nodes, weights = np.polynomial.hermite_e.hermegauss(60)
     for gap in (0.0, 100.0, 400.0, 900.0):
         for sd in (50.0, 200.0, 400.0):
-            act = Act([Candidate(1, "a", gap, sd=sd), Candidate(2, "b", 0.0)])
+            act = PairingPass([Candidate(1, "a", gap, sd=sd), Candidate(2, "b", 0.0)])
             score = PairConstraints(Constraints(), act).expected(np.array([0]), np.array([1]))[0]
             average = np.sum(weights / (1 + 10 ** (-(gap + sd * nodes) / 400))) / np.sum(weights)
             assert score == pytest.approx(average, abs=0.02)
@@ -233,7 +233,7 @@ def test_free_lets_everything_pass_but_what_is_hard() -> None:
     a = Candidate(1, "a", 9000.0, apart=(3,), last_opponent=2, owner=1, family=1, recent=100, balance=9, anchor=True)
     b = a._replace(id=2, rating=0.0, last_opponent=1, apart=())
     c = b._replace(id=3)
-    rules = PairConstraints(FREE, Act([a, b, c], [Meeting(1, 2, 100, 100)], policy=Policy.ROLLING))
+    rules = PairConstraints(FREE, PairingPass([a, b, c], [Meeting(1, 2, 100, 100)], policy=Policy.ROLLING))
     i, j = np.array([0, 0]), np.array([1, 2])
     assert rules.open(i, j).tolist() == [True, False]
     assert rules.costs(i, j).tolist() == [0.0, 0.0]
@@ -243,7 +243,7 @@ def test_free_lets_everything_pass_but_what_is_hard() -> None:
 def test_sentences_name_what_gave_way() -> None:
     a = Candidate(1, "Ann", 2500.0, 12_340_000, last_opponent=2, owner=1, family=4, avoid=(2,), recent=50)
     b = Candidate(2, "Bob", 1500.0, 1, owner=2, family=4, recent=30)
-    act = Act([a, b], [Meeting(2, 1, 9, 1)], policy=Policy.ROLLING, connected=9)
+    act = PairingPass([a, b], [Meeting(2, 1, 9, 1)], policy=Policy.ROLLING, connected=9)
     said = PairConstraints(replace(Constraints(), max_expected=0.9), act).say(0, 1)
     assert said == (
         "It gave way that the owner of Ann would rather not meet Bob and both are of one family and Bob was the last"
@@ -252,23 +252,23 @@ def test_sentences_name_what_gave_way() -> None:
     )
     barrier = PairConstraints(Constraints(), replace(act, policy=Policy.BARRIER)).say(1, 0)
     assert barrier.endswith(": a whole round would have been missed otherwise.")
-    mutual = Act([a, b._replace(last_opponent=1)], policy=Policy.ROLLING, connected=9)
+    mutual = PairingPass([a, b._replace(last_opponent=1)], policy=Policy.ROLLING, connected=9)
     assert "they have just met" in PairConstraints(Constraints(), mutual).why(0, 1)
     free = replace(FREE, same_owner=Kin.DISCOURAGED)
-    assert "both are of one owner" in PairConstraints(free, Act([a, b._replace(owner=1)])).why(1, 0)
+    assert "both are of one owner" in PairConstraints(free, PairingPass([a, b._replace(owner=1)])).why(1, 0)
 
 
 def test_it_is_said_of_the_one_for_whom_it_gave_way() -> None:
     """Ann has waited longer, but only Bob was passed over so often that barriers give way."""
     ann = Candidate(1, "Ann", 1500.0, waited=5_000_000, avoid=(2,))
     bob = Candidate(2, "Bob", 1500.0, waited=4_000_000, sat_out=20)
-    act = Act([ann, bob, Candidate(3, "Eve", 0.0)], policy=Policy.ROLLING)
+    act = PairingPass([ann, bob, Candidate(3, "Eve", 0.0)], policy=Policy.ROLLING)
     said = PairConstraints(Constraints(), act, Waiting()).say(0, 1)
     assert said.endswith("Bob had waited 4.0 s and was passed over 20 times.")
 
 
 def test_an_expected_score_is_a_number_however_far_apart_two_are() -> None:
-    rules = PairConstraints(Constraints(), Act([Candidate(1, "Ann", -1e6), Candidate(2, "Bob", 1e6)]))
+    rules = PairConstraints(Constraints(), PairingPass([Candidate(1, "Ann", -1e6), Candidate(2, "Bob", 1e6)]))
     assert rules.expected(np.array([0, 1]), np.array([1, 0])).tolist() == [pytest.approx(0.0, abs=1e-300), 1.0]
 
 
@@ -276,7 +276,7 @@ def test_it_is_said_why_two_must_never_meet() -> None:
     ann = Candidate(1, "Ann", 1500.0, apart=(4,), owner=1, family=3)
     others = [Candidate(2, "Bob", 1.0, owner=1), Candidate(3, "Cid", 2.0, family=3), Candidate(4, "Dot", 3.0),
               Candidate(5, "Eve", 4.0)]  # fmt: skip
-    rules = PairConstraints(Constraints(same_family=Kin.FORBIDDEN), Act([ann, *others]))
+    rules = PairConstraints(Constraints(same_family=Kin.FORBIDDEN), PairingPass([ann, *others]))
     assert [rules.never(0, at) for at in range(1, 5)] == [
         "both are of one owner, which is forbidden", "both are of one family, which is forbidden",
         "they are kept apart for good", "",

@@ -17,7 +17,7 @@ from support.core.acts import acts, ids
 from support.core.vectors import parametrize
 
 from cgos_protocol.errors import OurFault
-from cgos_server.core.pairing.base import Act, Candidate, Knowledge, Meeting, Pair, Pairing
+from cgos_server.core.pairing.base import Candidate, Knowledge, Meeting, Pair, Pairing, PairingPass
 from cgos_server.core.pairing.explain import decode_inputs, encode_inputs, replay, rounded, same
 from cgos_server.core.pairing.methods.birk import BYES
 from cgos_server.core.pairing.methods.formula import FORMULAS
@@ -49,7 +49,7 @@ def test_a_round_comes_out_as_it_was_recorded(case: dict[str, Any]) -> None:
     assert (list(pairing.notes), pairing.total) == (case["notes"], case["total"])
 
 
-def knowing(act: Act, seed: int) -> Act:
+def knowing(act: PairingPass, seed: int) -> PairingPass:
     """`act` with Knowledge of all its candidates together."""
     rng = np.random.default_rng(seed)
     n = len(act.candidates)
@@ -59,7 +59,7 @@ def knowing(act: Act, seed: int) -> Act:
 
 
 @given(acts(), option_sets, st.integers(0, 2**63))
-def test_a_recorded_round_is_computed_again(act: Act, options: dict[str, object], seed: int) -> None:
+def test_a_recorded_round_is_computed_again(act: PairingPass, options: dict[str, object], seed: int) -> None:
     method = matchmaker("birk", options)
     pairing = method.pair(rounded(act), random.Random(seed))
     recorded = json.dumps(dict(method.options))
@@ -71,7 +71,7 @@ def test_a_recorded_round_is_computed_again(act: Act, options: dict[str, object]
 @pytest.mark.parametrize("name", METHODS)
 @settings(max_examples=15)
 @given(act=acts(least=2, most=10), seed=st.integers(0, 2**63))
-def test_every_method_decides_from_what_is_recorded(name: str, act: Act, seed: int) -> None:
+def test_every_method_decides_from_what_is_recorded(name: str, act: PairingPass, seed: int) -> None:
     """Also from what is known of the ratings together, which loses bits on its way into the record."""
     act = knowing(act, seed)
     method = matchmaker(name, {})
@@ -81,7 +81,7 @@ def test_every_method_decides_from_what_is_recorded(name: str, act: Act, seed: i
 
 
 @given(acts(), st.none() | st.integers(0, 99))
-def test_inputs_survive_json_bit_for_bit_once_rounded(act: Act, seed: int | None) -> None:
+def test_inputs_survive_json_bit_for_bit_once_rounded(act: PairingPass, seed: int | None) -> None:
     if seed is not None:
         act = knowing(act, seed)
     decoded, expected = decode_inputs(encode_inputs(act)), rounded(act)
@@ -102,20 +102,22 @@ def test_inputs_survive_json_bit_for_bit_once_rounded(act: Act, seed: int | None
 def test_another_release_s_record_has_fewer_fields_or_more() -> None:
     """Neither here nor there does a field that the other release does not know stand in the way."""
     text = '{"candidates":[[3,"Ann",1800.5],[4,"Bob",1.0]],"meetings":[[3,4,1]],"flow":0.5,"some_day":1}'
-    assert decode_inputs(text) == Act(
+    assert decode_inputs(text) == PairingPass(
         [Candidate(3, "Ann", 1800.5), Candidate(4, "Bob", 1.0)], [Meeting(3, 4, 1)], flow=0.5
     )
 
 
 def test_another_seed_pairs_otherwise() -> None:
     """Else the tests above would prove nothing."""
-    inputs = encode_inputs(Act([Candidate(i, f"bot-{i}", float(i)) for i in range(20)]))
+    inputs = encode_inputs(PairingPass([Candidate(i, f"bot-{i}", float(i)) for i in range(20)]))
     rounds = {str(replay("birk", {}, seed, inputs, random.Random).pairs) for seed in range(10)}
     assert len(rounds) == 10
 
 
 def test_who_must_not_meet_is_part_of_the_replay() -> None:
-    inputs = encode_inputs(Act([Candidate(i, f"bot-{i}", float(-i), apart=(1,) if i == 0 else ()) for i in range(6)]))
+    inputs = encode_inputs(
+        PairingPass([Candidate(i, f"bot-{i}", float(-i), apart=(1,) if i == 0 else ()) for i in range(6)])
+    )
     for seed in range(20):
         pairing = replay("birk", {"formula": "half"}, seed, inputs, random.Random)
         assert (pairing.pairs[0].high, pairing.pairs[0].low) != (0, 1)

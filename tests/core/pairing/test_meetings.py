@@ -11,13 +11,13 @@ import numpy as np
 from hypothesis import given
 from support.core.acts import acts
 
-from cgos_server.core.pairing.base import Act, Candidate, Meeting
+from cgos_server.core.pairing.base import Candidate, Meeting, PairingPass
 from cgos_server.core.pairing.explain import decode_inputs, encode_inputs
 from cgos_server.core.pairing.meetings import Meetings, PairHistory, Places, Rows, among
 
 
 @given(acts())
-def test_every_pair_finds_its_meeting_whichever_side_asks(act: Act) -> None:
+def test_every_pair_finds_its_meeting_whichever_side_asks(act: PairingPass) -> None:
     n = len(act.candidates)
     i, j = np.divmod(np.arange(n * n), max(1, n))
     told = {(m.a, m.b): m[2:] for m in act.meetings}
@@ -37,7 +37,7 @@ def test_every_pair_finds_its_meeting_whichever_side_asks(act: Act) -> None:
 
 
 @given(acts())
-def test_rows_are_meetings_like_any_others(act: Act) -> None:
+def test_rows_are_meetings_like_any_others(act: PairingPass) -> None:
     rows = pickle.loads(pickle.dumps(Rows(array("q", chain.from_iterable(act.meetings)))))
     assert list(rows) == list(act.meetings) == list(rows[:])
     assert len(rows) == len(act.meetings)
@@ -49,19 +49,21 @@ def test_rows_are_meetings_like_any_others(act: Act) -> None:
 
 
 def test_who_is_no_candidate_is_left_out() -> None:
-    act = Act([Candidate(7, "a", 0.0), Candidate(5, "b", 0.0)], [Meeting(7, 9, 1, 1), Meeting(5, 7, 2, 3, 4, 5, 6, 7)])
+    act = PairingPass(
+        [Candidate(7, "a", 0.0), Candidate(5, "b", 0.0)], [Meeting(7, 9, 1, 1), Meeting(5, 7, 2, 3, 4, 5, 6, 7)]
+    )
     had = Meetings(act).of(np.array([0, 1]), np.array([1, 0]))
     assert [column.tolist() for column in had] == [[3, 2], [2, 3], [5, 4], [4, 5], [7, 6], [6, 7]]
-    nobody = Meetings(Act([])).lookup(np.zeros(0, np.int64), np.zeros(0, np.int64))
+    nobody = Meetings(PairingPass([])).lookup(np.zeros(0, np.int64), np.zeros(0, np.int64))
     assert [len(part) for part in nobody[1]] == [0] * len(PairHistory._fields)
 
 
 def test_places() -> None:
-    places = Places(Act([Candidate(v, "x", 0.0) for v in (30, 10, 20)]))
+    places = Places(PairingPass([Candidate(v, "x", 0.0) for v in (30, 10, 20)]))
     assert places.of(np.array([10, 20, 30, 40, 0])).tolist() == [1, 2, 0, -1, -1]
     assert (
         places.pairs([(0, (10, 99)), (1, (30, 10)), (2, ())]).tolist()
         == places.keys(np.array([0]), np.array([1])).tolist()
     )
     assert among(np.array([3, 5, 9]), np.array([1, 5])).tolist() == [False, True, False]
-    assert Places(Act([])).of(np.array([1])).tolist() == [-1]
+    assert Places(PairingPass([])).of(np.array([1])).tolist() == [-1]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from cgos_server.core.pairing.base import Act, Candidate, Ints
+from cgos_server.core.pairing.base import Candidate, Ints, PairingPass
 from cgos_server.core.pairing.rolling import (
     HALF_LIFE,
     LARGE,
@@ -36,8 +36,8 @@ rules = st.builds(Waiting, st.floats(0.0, 10.0), st.floats(0.01, 10.0), st.integ
 venues = st.tuples(st.integers(3, 1000), st.floats(0.001, 100.0))
 
 
-def act(*candidates: Candidate, connected: int = 40, flow: float = 0.5, policy: Policy = ROLLING) -> Act:
-    return Act(candidates, policy=policy, connected=connected, flow=flow)
+def act(*candidates: Candidate, connected: int = 40, flow: float = 0.5, policy: Policy = ROLLING) -> PairingPass:
+    return PairingPass(candidates, policy=policy, connected=connected, flow=flow)
 
 
 def one(at: int, waited: int = 0, sat_out: int = 0, pace: float = 0.5, paced: float = 0.0) -> Candidate:

@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.pairing import pairing_days as days
 from cgos_protocol.randomness import Rng
-from cgos_server.core.pairing.base import Act, Pairing
+from cgos_server.core.pairing.base import Pairing, PairingPass
 from cgos_server.core.pairing.registry import matchmaker
 from cgos_server.core.venue import Policy
 
@@ -57,7 +57,7 @@ class Watched:
         self.late: list[tuple[int, int]] = []
         """Of each such act: how many of them there were, and how many of them were left once more."""
 
-    def pair(self, act: Act, rng: Rng) -> Pairing:
+    def pair(self, act: PairingPass, rng: Rng) -> Pairing:
         pairing = self.inner.pair(act, rng)
         late = {c.id for c in act.candidates if c.sat_out >= self.most}
         if late and pairing.pairs:

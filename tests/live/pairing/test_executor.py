@@ -12,15 +12,17 @@ from pathlib import Path
 import pytest
 
 from cgos_protocol.errors import OurFault
-from cgos_server.core.pairing.base import Act, Candidate
+from cgos_server.core.pairing.base import Candidate, PairingPass
 from cgos_server.core.pairing.explain import replay
 from cgos_server.live.pairing.executor import MOST_INLINE, PairingProcess, decide
 from cgos_server.live.processes.worker import NICENESS
 
 
-def act(size: int) -> Act:
+def act(size: int) -> PairingPass:
     rng = random.Random(size)
-    return Act([Candidate(number, f"bot-{number}", rng.gauss(2000, 350), sd=60.0) for number in range(1, size + 1)])
+    return PairingPass(
+        [Candidate(number, f"bot-{number}", rng.gauss(2000, 350), sd=60.0) for number in range(1, size + 1)]
+    )
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from cgos_server.core.rating.repeats import game_digest
 from cgos_server.service.commands.ratings import GameCorrect
 from cgos_server.service.ratings.recomputing import recompute
 from cgos_server.service.ratings.venue_ratings import VenueRatings
-from cgos_server.storage.reading.game_answers import GamesAsked
+from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.storage.reading.history import History
 from cgos_server.storage.writing.records import AuditAdded, CorrectionAdded, LedgerAdded, RatingMoved, Record
 
@@ -92,7 +92,7 @@ async def test_a_correction_is_one_commit_and_the_past_stays(pool: RealPool, mon
     assert (stored.result, stored.winner) == ("B+Resign", 0)
     async with History(pool.path) as history:
         detail = await history.games.detail(1)
-        (row,) = await history.games.find(GamesAsked(), 50)
+        (row,) = await history.games.find(GameFilter(), 50)
     assert [(each.was, each.result, each.reason) for each in detail.corrections] == [
         ("B+Resign", "W+Forfeit", "the engine was swapped")
     ]
@@ -163,7 +163,7 @@ async def test_the_next_repeat_takes_the_place_of_a_void_game(pool: RealPool) ->
     assert counts(ratings) == {(1, 2): (0, 0, 1)}
     assert played(ratings, "bayes") == played(ratings, "cgos-elo") == {1: 1, 2: 1}
     async with History(pool.path) as history:
-        assert [row.corrected for row in await history.games.find(GamesAsked(), 50)] == ["Void", "W+Forfeit", "Void"]
+        assert [row.corrected for row in await history.games.find(GameFilter(), 50)] == ["Void", "W+Forfeit", "Void"]
 
 
 async def test_a_repeat_that_is_corrected_leaves_the_first_alone(pool: RealPool) -> None:

@@ -11,7 +11,7 @@ import pytest
 from cgos_protocol.api.people import Done, Previewed, PreviewedPair, Reloaded
 from cgos_protocol.errors import Code, NotFound, Refused
 from cgos_protocol.session import Credentials, Declaration
-from cgos_server.core.pairing.base import Act, Candidate, Pair, Pairing
+from cgos_server.core.pairing.base import Candidate, Pair, Pairing, PairingPass
 from cgos_server.core.pairing.registry import matchmaker
 from cgos_server.core.venue import Policy
 from cgos_server.service.admin import Admin
@@ -156,9 +156,9 @@ async def test_who_cannot_be_taken_back(
 
 
 def test_a_preview_by_names() -> None:
-    act = Act([Candidate(1, "low", 1000.0), Candidate(2, "high", 1900.0), Candidate(3, "mid", 1500.0)])
+    act = PairingPass([Candidate(1, "low", 1000.0), Candidate(2, "high", 1900.0), Candidate(3, "mid", 1500.0)])
     pairing = Pairing([Pair(2, 3, "Why.", {"worth": 0.5})], {1: "Odd."}, ["noted"], 500_000)
-    listed = Act([Candidate(5, "black", 1200.0), Candidate(4, "white", 1600.0)])
+    listed = PairingPass([Candidate(5, "black", 1200.0), Candidate(4, "white", 1600.0)])
     second = [Pair(4, 5, "Second game.")]
     shown = preview("9x9", matchmaker("birk", {"formula": "one"}), act, pairing, listed, second)
     assert shown.options["formula"] == "one"

@@ -13,7 +13,7 @@ import pytest
 
 from cgos_protocol.api.games import Pairing as PairingRow
 from cgos_protocol.errors import OurFault
-from cgos_server.core.pairing.base import Act, Candidate, Knowledge, Meeting, Pairing
+from cgos_server.core.pairing.base import Candidate, Knowledge, Meeting, Pairing, PairingPass
 from cgos_server.core.pairing.explain import encode_inputs, rounded
 from cgos_server.core.pairing.registry import METHODS, matchmaker
 from cgos_server.core.venue import Policy
@@ -24,7 +24,7 @@ NAMES = {number: f"bot-{number}" for number in range(1, 41)}
 SEED = 20
 
 
-def an_act(count: int = 9, policy: Policy = Policy.ROLLING) -> Act:
+def an_act(count: int = 9, policy: Policy = Policy.ROLLING) -> PairingPass:
     """`count` versions that have met here and there, and what a rating system knows of them."""
     rng = random.Random(5)
     candidates = [
@@ -38,7 +38,7 @@ def an_act(count: int = 9, policy: Policy = Policy.ROLLING) -> Act:
     mixed = np.array([[rng.gauss(0.0, 20.0) for _ in range(count)] for _ in range(count)])
     covariance = mixed @ mixed.T
     knowledge = Knowledge(covariance, covariance @ covariance)
-    return Act(candidates, [Meeting(1, 2, 2, 2, 1, 1)], knowledge, policy, count + 3, 0.5)
+    return PairingPass(candidates, [Meeting(1, 2, 2, 2, 1, 1)], knowledge, policy, count + 3, 0.5)
 
 
 def recorded(
@@ -78,7 +78,7 @@ def recorded(
     )
 
 
-def paired(name: str, act: Act, **options: Any) -> RoundDetail:
+def paired(name: str, act: PairingPass, **options: Any) -> RoundDetail:
     method = matchmaker(name, options)
     act = rounded(act)
     pairing = method.pair(act, random.Random(SEED))

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cgos_protocol.errors import OurFault, Refused
-from cgos_server.core.pairing.base import Act, Candidate
+from cgos_server.core.pairing.base import Candidate, PairingPass
 from cgos_server.core.pairing.explain import encode_inputs
 from cgos_server.service.pairing import statistics as pairing_stats
 from cgos_server.service.pairing.statistics import Bin, Tally, candidates_of, common, spread, statistics, union
@@ -59,7 +59,7 @@ def round_(number: int, at: int, candidates: list[Candidate], sits_out: tuple[in
         at=at,
         policy="rolling",
         method="birk",
-        inputs=encode_inputs(Act(candidates)),
+        inputs=encode_inputs(PairingPass(candidates)),
         sits_out={str(v): "Odd." for v in sits_out},
         notes=[],
     )
@@ -205,7 +205,7 @@ def test_times_are_united_and_shared(some: list[tuple[int, int | None]], others:
 
 def test_candidates_of_a_recorded_act() -> None:
     candidates = [ready(1, 1.0), ready(2)]
-    assert candidates_of(encode_inputs(Act(candidates))) == candidates
+    assert candidates_of(encode_inputs(PairingPass(candidates))) == candidates
     for text in ("", "[]", "{}", '{"candidates": 3}'):
         with pytest.raises(OurFault, match="inputs of a round"):
             candidates_of(text)
@@ -244,7 +244,7 @@ async def fill(path: Path) -> None:
         rows.append(r.BotAdded(number, name, name.lower(), "", "active", 0))
         rows.append(r.VersionAdded(number, number, name, name.lower(), "", "", "", "", 0))
         rows.append(r.ConnectionOpened(number, 1, number, "", "", 900))
-    inputs = encode_inputs(Act([ready(1, 1.0), ready(2)]))
+    inputs = encode_inputs(PairingPass([ready(1, 1.0), ready(2)]))
     for at in range(1, 7):
         arranged = at == 2
         if not arranged:

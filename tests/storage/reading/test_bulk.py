@@ -14,7 +14,7 @@ from support.storage.storage_sample import games, people, put, query, refits
 from benchmarks.storage import big_database, reading_questions
 from cgos_server.storage.location import Location
 from cgos_server.storage.reading import bulk
-from cgos_server.storage.reading.game_answers import GamesAsked
+from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.storage.reading.history import History
 
 
@@ -37,7 +37,7 @@ async def test_games(database: Location) -> None:
     past = Past(11, games=40)
     put(database, past.records)
     async with History(database) as history:
-        for asked in (GamesAsked(), GamesAsked(bot="ant", result="B"), GamesAsked(venue="9x9", min_moves=1)):
+        for asked in (GameFilter(), GameFilter(bot="ant", result="B"), GameFilter(venue="9x9", min_moves=1)):
             wanted = past.found(asked)[::-1]
             assert await rows(history.bulk.games(asked), 4) == wanted
             details = await rows(history.bulk.details(asked), 3)
@@ -106,5 +106,5 @@ async def test_the_generated_database(tmp_path: Path) -> None:
             entries = await history.ledger.named(venue)
             assert [entry.seq for entry in entries] == list(range(1, len(entries) + 1))
             standings = await history.ratings.standings(venue, "bayes")
-            played = {game.black for game in await history.games.find(GamesAsked(venue=venue, running=False), 1_000)}
+            played = {game.black for game in await history.games.find(GameFilter(venue=venue, running=False), 1_000)}
             assert played <= {row.version for row in standings}

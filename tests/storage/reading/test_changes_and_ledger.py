@@ -25,7 +25,7 @@ from cgos_server.storage.reading.answers import (
     Standing,
     VersionGame,
 )
-from cgos_server.storage.reading.game_answers import GamesAsked
+from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.storage.reading.history import History
 from cgos_server.storage.reading.stored import StoredRefit
 from cgos_server.storage.writing.records import (
@@ -475,7 +475,7 @@ async def test_corrections_of_a_game(rated: Location) -> None:
         assert await history.ledger.corrections(venue="19x19") == await history.ledger.corrections(game=2) == []
         corrected = await history.games.detail(1)
         assert (corrected.game.result, corrected.game.corrected, corrected.corrections) == ("B+3.5", "Void", [first])
-        assert [(game.id, game.corrected) for game in await history.games.find(GamesAsked(venue="9x9"), 50)] == [
+        assert [(game.id, game.corrected) for game in await history.games.find(GameFilter(venue="9x9"), 50)] == [
             (6, None),
             (5, None),
             (3, None),

@@ -14,7 +14,7 @@ from cgos_protocol.errors import Refused
 from cgos_server.storage.location import Location
 from cgos_server.storage.reading import game_search
 from cgos_server.storage.reading import games as reading_games
-from cgos_server.storage.reading.game_answers import GamesAsked, PairRecord
+from cgos_server.storage.reading.game_answers import GameFilter, PairRecord
 from cgos_server.storage.reading.history import History
 from cgos_server.storage.writing.records import AnalysisAdded
 
@@ -31,7 +31,7 @@ async def history(database: Location, past: Past) -> AsyncIterator[History]:
         yield opened
 
 
-def combinations(past: Past) -> list[GamesAsked]:
+def combinations(past: Past) -> list[GameFilter]:
     """Each filter alone, each two together, and many of more."""
     span = max(past.games) * HOUR
     choices = {
@@ -47,15 +47,15 @@ def combinations(past: Past) -> list[GamesAsked]:
         "running": (True, False),
         "exact": (True,),
     }
-    found = [GamesAsked()]
+    found = [GameFilter()]
     for names in itertools.chain(itertools.combinations(choices, 1), itertools.combinations(choices, 2)):
         found += [
-            GamesAsked(**dict(zip(names, values, strict=True)))  # type: ignore[arg-type]
+            GameFilter(**dict(zip(names, values, strict=True)))  # type: ignore[arg-type]
             for values in itertools.product(*(choices[name] for name in names))
         ]
     for _ in range(120):
         names = tuple(past.rng.sample(sorted(choices), past.rng.randint(3, len(choices))))
-        found.append(GamesAsked(**{name: past.rng.choice(choices[name]) for name in names}))  # type: ignore[arg-type]
+        found.append(GameFilter(**{name: past.rng.choice(choices[name]) for name in names}))  # type: ignore[arg-type]
     return found
 
 
@@ -98,7 +98,7 @@ async def test_many_versions_and_verdicts_are_asked_for_in_portions(
     history: History, past: Past, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(game_search, "_BRANCHES_AT_ONCE", 2)
-    for asked in (GamesAsked(bot="ant"), GamesAsked(result="none"), GamesAsked(reason="score", result="B")):
+    for asked in (GameFilter(bot="ant"), GameFilter(result="none"), GameFilter(reason="score", result="B")):
         assert await history.games.find(asked, 7) == past.found(asked)[:7]
     monkeypatch.setattr(game_search, "_AT_FIRST", 1)
     for asked in past.rng.sample([each for each in combinations(past) if each.bot is not None], 40):
@@ -109,20 +109,20 @@ async def test_many_versions_and_verdicts_are_asked_for_in_portions(
 
 
 async def test_numbers_beyond_all_games(history: History, past: Past) -> None:
-    everything = past.found(GamesAsked())
-    assert await history.games.find(GamesAsked(), 1_000, before=2**63 - 1) == everything
-    assert await history.games.find(GamesAsked(min_moves=2**62), 10) == []
-    assert await history.games.find(GamesAsked(since=2**62), 10) == []
-    assert await history.games.find(GamesAsked(until=-(2**62)), 10) == []
-    assert await history.games.find(GamesAsked(until=2**62, since=-(2**62)), 1_000) == everything
-    assert await history.games.find(GamesAsked(), 0) == []
+    everything = past.found(GameFilter())
+    assert await history.games.find(GameFilter(), 1_000, before=2**63 - 1) == everything
+    assert await history.games.find(GameFilter(min_moves=2**62), 10) == []
+    assert await history.games.find(GameFilter(since=2**62), 10) == []
+    assert await history.games.find(GameFilter(until=-(2**62)), 10) == []
+    assert await history.games.find(GameFilter(until=2**62, since=-(2**62)), 1_000) == everything
+    assert await history.games.find(GameFilter(), 0) == []
 
 
 async def test_unknown_names_are_refused(history: History) -> None:
     for asked, sentence in (
-        (GamesAsked(venue="7x7"), "There is no venue '7x7'"),
-        (GamesAsked(bot="dog"), "There is no bot 'dog'"),
-        (GamesAsked(bot="ant", opponent="dog"), "There is no bot 'dog'"),
+        (GameFilter(venue="7x7"), "There is no venue '7x7'"),
+        (GameFilter(bot="dog"), "There is no bot 'dog'"),
+        (GameFilter(bot="ant", opponent="dog"), "There is no bot 'dog'"),
     ):
         with pytest.raises(Refused, match=sentence):
             await history.games.find(asked, 10)

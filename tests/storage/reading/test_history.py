@@ -20,7 +20,7 @@ from cgos_server.storage import tables
 from cgos_server.storage.location import Location, PostgresUrl
 from cgos_server.storage.opening import open_store
 from cgos_server.storage.reading.answers import BotRow, GameChange, MoveRow, RatingPoint, Standing, TokenRow, VenueRow
-from cgos_server.storage.reading.game_answers import GamesAsked
+from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.storage.reading.history import History
 from cgos_server.storage.sqlite.connections import connect_for_writing
 from cgos_server.storage.writing.records import (
@@ -101,16 +101,16 @@ async def test_a_standing_without_a_game_and_a_running_last_game(history_databas
 
 
 async def test_games_newest_first_page_by_page(history: History) -> None:
-    assert ids(await history.games.find(GamesAsked(), 50)) == [5, 4, 3, 2, 1]
-    assert ids(await history.games.find(GamesAsked(), 2)) == [5, 4]
-    assert ids(await history.games.find(GamesAsked(), 2, before=4)) == [3, 2]
-    assert ids(await history.games.find(GamesAsked(), 2, before=2)) == [1]
-    assert ids(await history.games.find(GamesAsked(venue="9x9"), 50)) == [5, 3, 2, 1]
-    assert ids(await history.games.find(GamesAsked(venue="19x19", bot="alpha"), 50)) == [4]
-    assert ids(await history.games.find(GamesAsked(bot="Beta"), 3)) == [5, 4, 3]
-    assert ids(await history.games.find(GamesAsked(bot="Beta"), 50, before=3)) == [2, 1]
-    assert await history.games.find(GamesAsked(bot="gamma"), 50) == []
-    assert (await history.games.find(GamesAsked(), 50))[-1] == Game(
+    assert ids(await history.games.find(GameFilter(), 50)) == [5, 4, 3, 2, 1]
+    assert ids(await history.games.find(GameFilter(), 2)) == [5, 4]
+    assert ids(await history.games.find(GameFilter(), 2, before=4)) == [3, 2]
+    assert ids(await history.games.find(GameFilter(), 2, before=2)) == [1]
+    assert ids(await history.games.find(GameFilter(venue="9x9"), 50)) == [5, 3, 2, 1]
+    assert ids(await history.games.find(GameFilter(venue="19x19", bot="alpha"), 50)) == [4]
+    assert ids(await history.games.find(GameFilter(bot="Beta"), 3)) == [5, 4, 3]
+    assert ids(await history.games.find(GameFilter(bot="Beta"), 50, before=3)) == [2, 1]
+    assert await history.games.find(GameFilter(bot="gamma"), 50) == []
+    assert (await history.games.find(GameFilter(), 50))[-1] == Game(
         id=1,
         venue="9x9",
         black="alpha",
@@ -131,8 +131,8 @@ async def test_games_of_a_bot_are_those_of_all_its_versions(history_database: Lo
     store = await open_store(history_database, failed=unexpected, on_error=unexpected)
     await store.commit([version(9, 1, "alpha-2", 0, "2"), GameAdded(6, 1, None, 9, 2, "", "", "{}", "", 5_000)])
     await store.close()
-    assert ids(await history.games.find(GamesAsked(bot="alpha"), 2)) == [6, 5]
-    assert ids(await history.games.find(GamesAsked(bot="alpha-2"), 50)) == [6]
+    assert ids(await history.games.find(GameFilter(bot="alpha"), 2)) == [6, 5]
+    assert ids(await history.games.find(GameFilter(bot="alpha-2"), 50)) == [6]
 
 
 async def test_running_games(history: History) -> None:
@@ -380,8 +380,8 @@ async def test_answers_are_one_call_away_from_json(history: History) -> None:
     ("method", "arguments", "sentence"),
     [
         ("ratings.standings", ("7x7",), "There is no venue '7x7'. The venues are 19x19, 9x9."),
-        ("games.find", (GamesAsked(venue="7x7"), 50), "no venue"),
-        ("games.find", (GamesAsked(bot="nobody"), 50), "There is no bot 'nobody'"),
+        ("games.find", (GameFilter(venue="7x7"), 50), "no venue"),
+        ("games.find", (GameFilter(bot="nobody"), 50), "There is no bot 'nobody'"),
         ("games.running", ("7x7",), "no venue"),
         ("games.detail", (99,), "There is no game 99"),
         ("changes.latest", ("nobody", "9x9"), "There is no version 'nobody'"),
@@ -461,9 +461,9 @@ async def ask_everything(history: History, asked: list[tuple[str, Any]]) -> None
         lambda _connection, _cursor, sql, parameters, *_: asked.append((sql, parameters)),
     )
     await history.ratings.standings("9x9")
-    await history.games.find(GamesAsked(), 50)
-    await history.games.find(GamesAsked(venue="9x9"), 50, before=2000)
-    assert len(await history.games.find(GamesAsked(venue="9x9", bot="delta"), 50)) == 50
+    await history.games.find(GameFilter(), 50)
+    await history.games.find(GameFilter(venue="9x9"), 50, before=2000)
+    assert len(await history.games.find(GameFilter(venue="9x9", bot="delta"), 50)) == 50
     await history.games.running()
     await history.games.detail(500)
     await history.ratings.standings("9x9", as_of=4)
@@ -562,7 +562,7 @@ async def test_reading_cannot_write(history: History) -> None:
 
 
 async def test_numbers_beyond_what_any_game_has(history: History) -> None:
-    assert ids(await history.games.find(GamesAsked(), 50, before=2**63 - 1)) == [5, 4, 3, 2, 1]
+    assert ids(await history.games.find(GameFilter(), 50, before=2**63 - 1)) == [5, 4, 3, 2, 1]
     assert await history.ledger.named("9x9", after=2**40) == []
     for question in (history.games.detail, history.pairings.round):
         with pytest.raises(Refused, match=f"{2**63 - 1}"):

@@ -18,7 +18,7 @@ from sqlalchemy import event
 
 from benchmarks.storage import big_database
 from cgos_server.storage.reading.answers import GameDetail
-from cgos_server.storage.reading.game_answers import GamesAsked
+from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.storage.reading.history import History
 from cgos_server.storage.reading.source import Subject
 from cgos_server.storage.sqlite.connections import connect_for_reading, connect_for_writing
@@ -51,9 +51,9 @@ def streamed(stream: Any) -> Awaitable[Any]:
 Question = Callable[[History], Awaitable[Any]]
 
 
-def searches() -> list[GamesAsked]:
+def searches() -> list[GameFilter]:
     """All kinds of walks that :meth:`Games.find` takes."""
-    found: list[GamesAsked] = []
+    found: list[GameFilter] = []
     for players in ({}, {"bot": "Bot1"}, {"bot": "Bot1", "opponent": "Bot2"}):
         for venue in (None, "9x9"):
             kinds: list[dict[str, Any]] = [
@@ -72,7 +72,7 @@ def searches() -> list[GamesAsked]:
                 {"running": True, "since": 10},
                 {"reason": "score", "result": "draw", "min_moves": 3, "since": 2, "until": 10**9, "running": False},
             ]
-            found += [GamesAsked(venue=venue, **players, **asked) for asked in kinds]
+            found += [GameFilter(venue=venue, **players, **asked) for asked in kinds]
     return found
 
 
@@ -81,11 +81,11 @@ QUESTIONS: Mapping[str, list[Question]] = {
         *(lambda h, asked=asked: h.games.find(asked, 50) for asked in searches()),  # type: ignore[misc]
         *(lambda h, asked=asked: h.games.find(asked, 50, 2_000) for asked in searches()[::3]),  # type: ignore[misc]
     ],
-    "games.search": [lambda h: h.games.search(GamesAsked(min_moves=2), 50)],
+    "games.search": [lambda h: h.games.search(GameFilter(min_moves=2), 50)],
     "games.after": [
-        lambda h: h.games.after(GamesAsked(), 500, 1_000),
-        lambda h: h.games.after(GamesAsked(venue="9x9", result="W"), 500, 1_000),
-        lambda h: h.games.after(GamesAsked(bot="Bot1"), 500, 1_000),
+        lambda h: h.games.after(GameFilter(), 500, 1_000),
+        lambda h: h.games.after(GameFilter(venue="9x9", result="W"), 500, 1_000),
+        lambda h: h.games.after(GameFilter(bot="Bot1"), 500, 1_000),
     ],
     "games.moves_after": [
         lambda h: h.games.moves_after({1: 0, 200: 0, 3: 1}),
@@ -136,10 +136,10 @@ QUESTIONS: Mapping[str, list[Question]] = {
         lambda h: h.server.audit(20, action="kick"),
         lambda h: h.server.audit(20, subject="Bot3"),
     ],
-    "bulk.rated_games": [lambda h: streamed(h.bulk.rated_games(GamesAsked(venue="9x9")))],
-    "bulk.games": [lambda h: streamed(h.bulk.games(GamesAsked(venue="9x9")))],
+    "bulk.rated_games": [lambda h: streamed(h.bulk.rated_games(GameFilter(venue="9x9")))],
+    "bulk.games": [lambda h: streamed(h.bulk.games(GameFilter(venue="9x9")))],
     "bulk.refits": [lambda h: streamed(h.bulk.refits("9x9", "bayes"))],
-    "bulk.details": [lambda h: streamed(h.bulk.details(GamesAsked(venue="9x9", max_moves=0)))],
+    "bulk.details": [lambda h: streamed(h.bulk.details(GameFilter(venue="9x9", max_moves=0)))],
     "bulk.changes": [
         lambda h: streamed(h.bulk.changes("9x9", "bayes")),
         lambda h: streamed(h.bulk.changes("9x9")),
@@ -218,7 +218,7 @@ QUESTIONS: Mapping[str, list[Question]] = {
 
 
 async def files(history: History) -> list[GameDetail]:
-    return await history.games.files(await history.games.find(GamesAsked(), 20))
+    return await history.games.files(await history.games.find(GameFilter(), 20))
 
 
 def methods() -> set[str]:

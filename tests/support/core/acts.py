@@ -6,13 +6,13 @@ import random
 
 from hypothesis import strategies as st
 
-from cgos_server.core.pairing.base import Act, Candidate, Meeting, Pairing
+from cgos_server.core.pairing.base import Candidate, Meeting, Pairing, PairingPass
 from cgos_server.core.pairing.constraints import Constraints, Kin
 from cgos_server.core.pairing.rolling import Waiting
 from cgos_server.core.venue import Policy
 
 
-def act_of(size: int, seed: int, policy: Policy, bound: bool = True) -> Act:
+def act_of(size: int, seed: int, policy: Policy, bound: bool = True) -> PairingPass:
     """Versions 1 to `size` in some order, of few ratings, so that ties are common; no Knowledge.
 
     :param bound: whether versions may have owners, and others whom they must not or would rather not meet
@@ -53,10 +53,14 @@ def act_of(size: int, seed: int, policy: Policy, bound: bool = True) -> Act:
         Meeting(*rng.sample(pair, 2), *(rng.randint(0, 30) for _ in range(4)), rng.randint(0, 9), rng.randint(0, 9))
         for pair in rng.sample(pairs, min(len(pairs), rng.randint(0, 12)))
     ]
-    return Act(candidates, meetings, policy=policy, connected=rng.randint(0, 40), flow=rng.choice((0.0, 0.05, 3.0)))
+    return PairingPass(
+        candidates, meetings, policy=policy, connected=rng.randint(0, 40), flow=rng.choice((0.0, 0.05, 3.0))
+    )
 
 
-def acts(least: int = 0, most: int = 13, policy: Policy | None = None, bound: bool = True) -> st.SearchStrategy[Act]:
+def acts(
+    least: int = 0, most: int = 13, policy: Policy | None = None, bound: bool = True
+) -> st.SearchStrategy[PairingPass]:
     """Acts of `least` to `most` versions; see :func:`act_of`. They shrink in size only."""
     policies = st.sampled_from(Policy) if policy is None else st.just(policy)
     return st.builds(act_of, st.integers(least, most), st.integers(0, 2**32), policies, st.just(bound))

@@ -13,7 +13,7 @@ from cgos_protocol.clock import TimeControl, TimeSystem
 from cgos_protocol.errors import Code, Invalid, Unauthenticated
 from cgos_protocol.games.base import Ruleset
 from cgos_protocol.session import Credentials, Known, Limits, OperatorDesk, Wish
-from cgos_server.core.pairing.base import Act
+from cgos_server.core.pairing.base import PairingPass
 from cgos_server.core.rating.base import Fit, Refitting
 from cgos_server.core.venue import PairingSettings, Venue
 from cgos_server.live.bus import Bus
@@ -119,7 +119,7 @@ class HeldExecutor:
         self.gate.set()
         self.fault: Exception | None = None
 
-    async def decide(self, method: str, options: Mapping[str, Any], act: Act, seed: int) -> Decided:
+    async def decide(self, method: str, options: Mapping[str, Any], act: PairingPass, seed: int) -> Decided:
         await self.gate.wait()
         if self.fault is not None:
             raise self.fault

@@ -20,12 +20,12 @@ from cgos_protocol.clock import TimeControl, TimeSystem
 from cgos_protocol.games.base import Ruleset
 from cgos_protocol.session import (
     Availability,
-    Concierge,
     Credentials,
     Fault,
     GameSetup,
     Known,
     Limits,
+    MultiVenueReception,
     PlayerSession,
     Spectator,
     Wish,
@@ -188,7 +188,7 @@ class WsDesk:
         self,
         venues: Sequence[str] = ("9x9", "13x13"),
         compression: bool = False,
-        concierge: Concierge | None = None,
+        concierge: MultiVenueReception | None = None,
         settings: WsSettings | None = None,
         time: SimulatedTime | None = None,
         **limits: int,

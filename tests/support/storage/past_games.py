@@ -9,7 +9,7 @@ from typing import Any
 from cgos_protocol.api.games import Game
 from cgos_protocol.games.base import Color
 from cgos_protocol.verdict import Reason, Verdict
-from cgos_server.storage.reading.game_answers import GamesAsked
+from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.storage.writing.records import (
     BotAdded,
     CorrectionAdded,
@@ -95,11 +95,11 @@ class Past:
             return None
         return {"B+": "B", "W+": "W", "Dr": "draw"}.get(now[:2], "none")
 
-    def found(self, asked: GamesAsked) -> list[Game]:
+    def found(self, asked: GameFilter) -> list[Game]:
         """What should be found, newest first."""
         return [self.row(number) for number in sorted(self.games, reverse=True) if self._fits(number, asked)]
 
-    def _fits(self, number: int, asked: GamesAsked) -> bool:
+    def _fits(self, number: int, asked: GameFilter) -> bool:
         game = self.games[number]
         ended = game.result is not None
         one, other = (_names(name, asked.exact) for name in (asked.bot, asked.opponent))

@@ -24,7 +24,7 @@ from cgos_protocol.api.route import LARGEST, LONGEST, PROBLEM, Limit, Needs, Ope
 from cgos_protocol.errors import Code, Invalid, NotFound, OurFault, RateLimited, StoreError, Unavailable
 from cgos_server.presentation.settings import WebSettings
 from cgos_server.storage.reading.history import History
-from cgos_server.web.api.framework import CORS, Asked, Handler, api_routes, bearer
+from cgos_server.web.api.framework import CORS, ApiRequest, Handler, api_routes, bearer
 from cgos_server.web.api.operations import ROUTES
 from cgos_server.web.api.strictly import MOST_BODY, Value, body_of, query_of, read
 from cgos_server.web.around.problems import HttpRefused, Wrong
@@ -69,17 +69,17 @@ FAULTS: dict[str, Exception] = {
 }
 
 
-async def tell(asked: Asked) -> Told:
+async def tell(asked: ApiRequest) -> Told:
     texts = {name: asked.text(name) for name in ("text", "kind")}
     return Told({**texts, "count": asked.count("count"), "flag": asked.flag("flag"), "list": asked.names("list"),
                  "game": asked.count("game")})  # fmt: skip
 
 
-async def send(asked: Asked) -> Told:
+async def send(asked: ApiRequest) -> Told:
     return Told({"word": asked.body.word, "credential": asked.credential})
 
 
-async def broken(asked: Asked) -> Told:
+async def broken(asked: ApiRequest) -> Told:
     raise FAULTS[asked.word("bot")]
 
 
@@ -90,7 +90,7 @@ class Flowing:
         self.site = site
         self.held: list[int] = []
 
-    async def flow(self, _asked: Asked) -> StreamingResponse:
+    async def flow(self, _asked: ApiRequest) -> StreamingResponse:
         async def chunks() -> AsyncIterator[str]:
             for _ in range(3):
                 self.held.append(self.site.limits.taken(Limit.STREAMS))

@@ -15,7 +15,7 @@ from cgos_server.presentation.settings import WebSettings
 from cgos_server.storage.reading.history import History
 from cgos_server.web.application import create_app
 from cgos_server.web.around.caching import Caching
-from cgos_server.web.around.response_cache import KEPT, Remembering
+from cgos_server.web.around.response_cache import KEPT, ResponseCache
 
 
 class Counting:
@@ -25,7 +25,7 @@ class Counting:
         self.now, self.count = 0.0, 0
         paths = (("/page", self.page), ("/own", self.own), ("/gone", self.gone), ("/stream", self.stream))
         routes = [Route(path, handler, methods=["GET", "POST"]) for path, handler in paths]
-        self.app = Caching(Remembering(Starlette(routes=routes), 1.0, lambda: self.now))
+        self.app = Caching(ResponseCache(Starlette(routes=routes), 1.0, lambda: self.now))
 
     async def page(self, request: Request) -> Response:
         self.count += 1

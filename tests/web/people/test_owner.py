@@ -20,7 +20,7 @@ from cgos_server.service.commands.bots import BotDisable
 from cgos_server.service.commands.ownership import BotOwn
 from cgos_server.service.commands.tokens import TokenMake
 from cgos_server.service.control import VersionNow
-from cgos_server.storage.reading.game_answers import GamesAsked
+from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.storage.writing.records import OwnerChanged, WebhookStopped
 from cgos_server.web.people import account
 from cgos_server.web.people.bots_now import FRESH_MS, SILENT
@@ -263,13 +263,13 @@ async def test_the_transcript_of_a_game(house: House) -> None:
     for wrong in ("transcript", "transcript?game=999999", "transcript?game=x", "transcript?game=72&x=1"):
         found = await browser.get(f"{OWN}/{wrong}")
         assert found.status_code == (200 if "72" in wrong else 404), wrong
-    games = await house.history.games.find(GamesAsked(), 100)
+    games = await house.history.games.find(GameFilter(), 100)
     other = next(game.id for game in games if "Sakura-5k" not in (game.black, game.white))
     assert (await browser.get(f"{OWN}/transcript?game={other}")).status_code == 404
 
 
 async def test_how_a_bot_loses_is_counted(house: House) -> None:
-    games = [game for game in await house.history.games.find(GamesAsked(), 500) if game.result]
+    games = [game for game in await house.history.games.find(GameFilter(), 500) if game.result]
     loser = next(g.black if g.result == "W+Time" else g.white for g in games if g.reason == "time")
     own = [game for game in games if loser in (game.black, game.white)]
     late = [g for g in own if g.reason == "time" and (g.result == "W+Time") == (g.black == loser)]

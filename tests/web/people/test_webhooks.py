@@ -22,7 +22,7 @@ from cgos_server.presentation.settings import WebSettings
 from cgos_server.service.commands.registry import OnBehalf
 from cgos_server.service.commands.sessions import SignIn
 from cgos_server.service.commands.webhooks import EVENTS, WebhookAdd, WebhookGiveUp
-from cgos_server.storage.reading.game_answers import GamesAsked
+from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.storage.writing.records import SetbackNow
 from cgos_server.web.live.hub import Hub
 from cgos_server.web.people.happenings import Happenings
@@ -147,7 +147,7 @@ async def test_nobody_is_told_what_is_not_asked_or_not_its_own(post: Post) -> No
 
 
 async def test_a_game_whose_beginning_was_not_heard_is_looked_up(post: Post) -> None:
-    games = await post.house.history.games.find(GamesAsked(bot="Sakura-5k"), 50)
+    games = await post.house.history.games.find(GameFilter(bot="Sakura-5k"), 50)
     game = next(each for each in games if each.result)
     await post.hook(["game-ended"])
     await post.tell(ended(game.id, "B+1.0", "score"))

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from cgos_protocol.options import Choice
 from cgos_protocol.randomness import Rng
-from cgos_server.core.pairing.base import Act, MatchmakerDeclaration, Pairing
+from cgos_server.core.pairing.base import MatchmakerDeclaration, Pairing, PairingPass
 from cgos_server.core.pairing.constraints import Constraints
 from cgos_server.core.pairing.methods.formula import Formula, compiled
 from cgos_server.core.pairing.methods.picking import Pick, Picking, paired
@@ -48,7 +48,7 @@ class Birk:
     def options(self) -> Mapping[str, Any]:
         return {"formula": self.formula, "bye": self.bye, **flat(self.constraints, self.waiting)}
 
-    def pair(self, act: Act, rng: Rng) -> Pairing:
+    def pair(self, act: PairingPass, rng: Rng) -> Pairing:
         """Pair the candidates, best first; equal ratings rank by ascending id.
 
         Among those whom the picker may meet now, the ones with the least barriers are what it draws from.

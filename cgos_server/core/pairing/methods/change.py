@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cgos_protocol.randomness import Rng
-from cgos_server.core.pairing.base import Act, Floats, Ints
+from cgos_server.core.pairing.base import Floats, Ints, PairingPass
 from cgos_server.core.pairing.methods.entropy import gor_win
 from cgos_server.core.rating.incremental.gor import EPS, con, expectancy
 
@@ -58,14 +58,14 @@ class ExpectedChange:
     def options(self) -> Mapping[str, Any]:
         return {}
 
-    def look(self, act: Act, rng: Rng) -> Changes:  # noqa: ARG002 - nothing is left to chance
+    def look(self, act: PairingPass, rng: Rng) -> Changes:  # noqa: ARG002 - nothing is left to chance
         return Changes(act)
 
 
 class Changes:
     """The objective looking at one pass; see :class:`cgos_server.core.pairing.methods.objective.Worths`."""
 
-    def __init__(self, act: Act) -> None:
+    def __init__(self, act: PairingPass) -> None:
         self._ratings = np.array([c.rating for c in act.candidates], dtype=np.float64)
         self._most = EPS * (1.0 - EPS) * con(float(self._ratings.min())) if len(self._ratings) else 1.0
 

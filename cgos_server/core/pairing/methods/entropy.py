@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cgos_protocol.randomness import Rng
-from cgos_server.core.pairing.base import LOGIT, Act, Floats, Ints, of_difference
+from cgos_server.core.pairing.base import LOGIT, Floats, Ints, PairingPass, of_difference
 from cgos_server.core.pairing.matching import best, pack
 from cgos_server.core.pairing.meetings import Meetings
 from cgos_server.core.rating.incremental.gor import expectancy
@@ -110,14 +110,14 @@ class Entropy:
     def options(self) -> Mapping[str, Any]:
         return {"model": self.model}
 
-    def look(self, act: Act, rng: Rng) -> Entropies:  # noqa: ARG002 - nothing is left to chance
+    def look(self, act: PairingPass, rng: Rng) -> Entropies:  # noqa: ARG002 - nothing is left to chance
         return Entropies(act, self.model)
 
 
 class Entropies:
     """The objective looking at one pass; see :class:`cgos_server.core.pairing.methods.objective.Worths`."""
 
-    def __init__(self, act: Act, model: str) -> None:
+    def __init__(self, act: PairingPass, model: str) -> None:
         self._model = model
         self._ratings = np.array([c.rating for c in act.candidates], dtype=np.float64)
         known = act.knowledge
@@ -156,7 +156,7 @@ class Entropies:
 class _Repeats:
     """How often two candidates met among the last 10 games of either, the larger count."""
 
-    def __init__(self, act: Act) -> None:
+    def __init__(self, act: PairingPass) -> None:
         self._n = len(act.candidates)
         self._any = bool(act.meetings)
         self._meetings = Meetings(act)

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.ma  # np.median imports it when it is first called, and the event loop would wait for that
 
 from cgos_protocol.randomness import Rng
-from cgos_server.core.pairing.base import LOGIT, Act, Floats, Ints, of_difference
+from cgos_server.core.pairing.base import LOGIT, Floats, Ints, PairingPass, of_difference
 
 LOGISTIC: Final = ((0.25220, 0.90793), (0.58522, 0.57778), (0.16257, 0.36403))
 """Share and 1 / standard deviation of the normal distributions of which the logistic one is a mixture, nearly."""
@@ -72,7 +72,7 @@ class Information:
     def options(self) -> Mapping[str, Any]:
         return {"draw": self.draw}
 
-    def look(self, act: Act, rng: Rng) -> InformationWorths:
+    def look(self, act: PairingPass, rng: Rng) -> InformationWorths:
         """What the games of this pass would tell; ratings are drawn here, in the order of the candidates."""
         means = np.array([one.rating for one in act.candidates], dtype=np.float64)
         known, deviates = act.knowledge, np.zeros(len(means))

@@ -14,7 +14,7 @@ import numpy as np
 
 from cgos_protocol.options import Number
 from cgos_protocol.randomness import Rng
-from cgos_server.core.pairing.base import Act, Candidate, Floats, Ints, MatchmakerDeclaration, Pairing
+from cgos_server.core.pairing.base import Candidate, Floats, Ints, MatchmakerDeclaration, Pairing, PairingPass
 from cgos_server.core.pairing.constraints import Constraints
 from cgos_server.core.pairing.methods.picking import Pick, Picking, paired
 from cgos_server.core.pairing.ranking import by_rating, who
@@ -56,7 +56,7 @@ class Neighbors:
         own = {"window": self.window} if self.order == "permuted" else {}
         return {**own, **flat(self.constraints, self.waiting)}
 
-    def pair(self, act: Act, rng: Rng) -> Pairing:
+    def pair(self, act: PairingPass, rng: Rng) -> Pairing:
         """Pair the candidates along the row; the order in which they come in `act` does not matter."""
         row, detail = self._row(act.candidates, rng)
         picking = Picking(act, row, self.constraints, self.waiting)

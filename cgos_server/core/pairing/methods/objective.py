@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from cgos_protocol.randomness import Rng
-from cgos_server.core.pairing.base import Act, Floats, Ints
+from cgos_server.core.pairing.base import Floats, Ints, PairingPass
 
 
 class Worths(Protocol):
@@ -34,5 +34,5 @@ class Objective(Protocol):
     def options(self) -> Mapping[str, Any]:
         """Its own options, JSON values."""
 
-    def look(self, act: Act, rng: Rng) -> Worths:
+    def look(self, act: PairingPass, rng: Rng) -> Worths:
         """Look at a pass; whatever chance takes part in is drawn here."""

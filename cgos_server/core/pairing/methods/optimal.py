@@ -28,7 +28,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from cgos_protocol.randomness import Rng
-from cgos_server.core.pairing.base import Act, Bools, Candidate, Floats, Ints, Pair, Pairing
+from cgos_server.core.pairing.base import Bools, Candidate, Floats, Ints, Pair, Pairing, PairingPass
 from cgos_server.core.pairing.constraints import Barrier, Constraints, PairConstraints
 from cgos_server.core.pairing.matching import Packing, best, pack
 from cgos_server.core.pairing.methods.objective import Objective, Worths
@@ -75,7 +75,7 @@ class Optimal:
     def options(self) -> Mapping[str, Any]:
         return {**self.objective.options, **flat(self.constraints, self.waiting)}
 
-    def pair(self, act: Act, rng: Rng) -> Pairing:
+    def pair(self, act: PairingPass, rng: Rng) -> Pairing:
         """The best round, whatever the order of the candidates.
 
         `total` is the sum of level 4 over the pairs: the only sum that all rounds share that are best by all levels.
@@ -117,7 +117,7 @@ class _Edges(NamedTuple):
 class _Field:
     """One pass under one method: what its pairs are worth, level by level, and why."""
 
-    def __init__(self, act: Act, worths: Worths, rules: PairConstraints, waiting: Waiting) -> None:
+    def __init__(self, act: PairingPass, worths: Worths, rules: PairConstraints, waiting: Waiting) -> None:
         self.act, self.worths, self.rules, self.waiting = act, worths, rules, waiting
         self.candidates: Sequence[Candidate] = act.candidates
         self.n = len(act.candidates)

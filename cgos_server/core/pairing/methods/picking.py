@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cgos_protocol.randomness import Rng
-from cgos_server.core.pairing.base import Act, Bools, Candidate, Floats, Ints, Pair, Pairing
+from cgos_server.core.pairing.base import Bools, Candidate, Floats, Ints, Pair, Pairing, PairingPass
 from cgos_server.core.pairing.constraints import Barrier, Constraints, Kin, PairConstraints
 from cgos_server.core.pairing.ranking import came_first, least_recent, who
 from cgos_server.core.pairing.rolling import Waiting, allowances, turns, unfairness
@@ -77,7 +77,7 @@ class Picking:
     :param order: places in ``act.candidates``, best first
     """
 
-    def __init__(self, act: Act, order: Ints, constraints: Constraints, waiting: Waiting) -> None:
+    def __init__(self, act: PairingPass, order: Ints, constraints: Constraints, waiting: Waiting) -> None:
         self.act = act
         self.ranked: list[Candidate] = [act.candidates[place] for place in order.tolist()]
         self.left: dict[int, str] = {}
@@ -376,7 +376,7 @@ class Picking:
         return self.rules.say(int(self._order[pick.one]), int(self._order[pick.other]))
 
 
-def _unconstrained(act: Act, constraints: Constraints) -> bool:
+def _unconstrained(act: PairingPass, constraints: Constraints) -> bool:
     """True where nothing can speak against any pair of this pass under the barrier policy."""
     return (
         constraints.same_owner is Kin.FREE

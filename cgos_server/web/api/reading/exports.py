@@ -24,7 +24,7 @@ from cgos_protocol.api.figures import LedgerEntry
 from cgos_protocol.api.route import Operation
 from cgos_server.presentation.export_forms import Csv, File, Form, Ndjson, Tar, stream
 from cgos_server.presentation.exports import exported_games, game_files
-from cgos_server.storage.reading.game_answers import GamesAsked
+from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.web.api.reading.games import games_asked
 from cgos_server.web.api.reading.parameters import GameFilters, System, VenueName
 from cgos_server.web.api.reading.rated import system_meant
@@ -154,7 +154,7 @@ class Exports:
         chunks = self._history.bulk.ledger(venue, after)
         return _bulk(operation, chunks, list, name=f"{venue}-ledger", next_after=last, kind=LedgerEntry)
 
-    async def _known(self, filters: GameFilters) -> GamesAsked:
+    async def _known(self, filters: GameFilters) -> GameFilter:
         """What is asked for, of which every name is known: once the answer has begun it is too late to refuse."""
         wanted = games_asked(filters, running=False)
         await self._history.games.search(wanted, 1)
@@ -165,7 +165,7 @@ class Exports:
         running = await self._history.games.running()
         if running:
             return min(game.id for game in running) - 1
-        newest = await self._history.games.find(GamesAsked(), 1)
+        newest = await self._history.games.find(GameFilter(), 1)
         return newest[0].id if newest else 0
 
 

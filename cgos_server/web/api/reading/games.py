@@ -19,7 +19,7 @@ from cgos_protocol.sgf import writing as sgf
 from cgos_protocol.v2.render import color_word
 from cgos_server.presentation.answers import game_detail, published
 from cgos_server.presentation.stored_game import StoredGame
-from cgos_server.storage.reading.game_answers import GamesAsked
+from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.web.api.reading.parameters import Before, GameFilters, GameNumber, PageSize, RoundNumber
 from cgos_server.web.api.typed import Group
 from cgos_server.web.site import Site
@@ -118,9 +118,9 @@ class ReadingGames:
         return StoredGame(self._site.visible(await self._history.games.detail(game)))
 
 
-def games_asked(filters: GameFilters, running: bool | None) -> GamesAsked:
+def games_asked(filters: GameFilters, running: bool | None) -> GameFilter:
     """What a list of games is to hold."""
-    return GamesAsked(**asdict(filters), running=running)
+    return GameFilter(**asdict(filters), running=running)
 
 
 def _decoded(text: str | None) -> Any:

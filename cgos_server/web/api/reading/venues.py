@@ -27,7 +27,7 @@ from cgos_server.service.pairing.statistics import statistics
 from cgos_server.service.ratings.expectation import compare
 from cgos_server.service.ratings.listed import best, placed
 from cgos_server.storage.reading.answers import VenueRow
-from cgos_server.storage.reading.game_answers import GamesAsked
+from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.web.api.reading.parameters import (
     MOMENT,
     Before,
@@ -191,7 +191,7 @@ class ReadingVenues:
         venue, status = (await self._row(venue)).name, await self._live.status()
         now = next((each for each in status.venues if each.name == venue), None) if status else None
         counts = await self._history.ratings.rated_counts(venue)
-        latest = await self._history.games.find(GamesAsked(venue=venue), 1)
+        latest = await self._history.games.find(GameFilter(venue=venue), 1)
         return figures.VenueMetrics(
             venue=venue,
             at=self._site.now_ms(),

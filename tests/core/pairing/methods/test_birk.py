@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.core.acts import acts, ids, wishes
 
-from cgos_server.core.pairing.base import Act, Candidate, Pairing
+from cgos_server.core.pairing.base import Candidate, Pairing, PairingPass
 from cgos_server.core.pairing.constraints import FREE, Constraints, Kin, PairConstraints
 from cgos_server.core.pairing.methods.birk import BYES, Birk, best_of, sample
 from cgos_server.core.pairing.methods.formula import FORMULAS
@@ -44,7 +44,7 @@ LAST_ONLY = replace(FREE, avoid_last=True)
 
 
 @given(acts(), methods, st.integers())
-def test_everybody_is_paired_once_or_sits_out_with_a_sentence(act: Act, method: Birk, seed: int) -> None:
+def test_everybody_is_paired_once_or_sits_out_with_a_sentence(act: PairingPass, method: Birk, seed: int) -> None:
     pairing = method.pair(act, random.Random(seed))
     seen = [v for pair in ids(pairing) for v in pair] + list(pairing.sits_out)
     assert sorted(seen) == sorted(c.id for c in act.candidates)
@@ -59,7 +59,7 @@ def test_everybody_is_paired_once_or_sits_out_with_a_sentence(act: Act, method: 
 
 @given(acts(policy=Policy.BARRIER, bound=False), formulas, st.sampled_from(BYES), st.integers())
 def test_without_wishes_one_sits_out_of_an_odd_number_and_the_best_picks(
-    act: Act, formula: str, bye: str, seed: int
+    act: PairingPass, formula: str, bye: str, seed: int
 ) -> None:
     pairing = Birk(formula, bye, FREE, Waiting(overdue=0.0)).pair(act, random.Random(seed))
     assert len(pairing.sits_out) == len(act.candidates) % 2
@@ -70,7 +70,7 @@ def test_without_wishes_one_sits_out_of_an_odd_number_and_the_best_picks(
 
 @given(acts(), methods, st.integers(), st.randoms(use_true_random=False))
 def test_the_order_of_the_candidates_does_not_matter(
-    act: Act, method: Birk, seed: int, shuffler: random.Random
+    act: PairingPass, method: Birk, seed: int, shuffler: random.Random
 ) -> None:
     shuffled = list(act.candidates)
     shuffler.shuffle(shuffled)
@@ -79,7 +79,7 @@ def test_the_order_of_the_candidates_does_not_matter(
 
 
 @given(acts(), methods, st.integers())
-def test_no_pair_is_made_that_is_not_open_and_what_gave_way_is_noted(act: Act, method: Birk, seed: int) -> None:
+def test_no_pair_is_made_that_is_not_open_and_what_gave_way_is_noted(act: PairingPass, method: Birk, seed: int) -> None:
     pairing = method.pair(act, random.Random(seed))
     rules = PairConstraints(method.constraints, act, method.waiting)
     place = {c.id: at for at, c in enumerate(act.candidates)}
@@ -94,7 +94,7 @@ def test_no_pair_is_made_that_is_not_open_and_what_gave_way_is_noted(act: Act, m
 
 
 @given(acts(policy=Policy.BARRIER), methods, st.integers())
-def test_with_the_barrier_policy_no_two_are_left_who_could_meet(act: Act, method: Birk, seed: int) -> None:
+def test_with_the_barrier_policy_no_two_are_left_who_could_meet(act: PairingPass, method: Birk, seed: int) -> None:
     """But the one set aside, if the number is odd."""
     pairing = method.pair(act, random.Random(seed))
     rules = PairConstraints(method.constraints, act)
@@ -108,13 +108,13 @@ def test_with_the_barrier_policy_no_two_are_left_who_could_meet(act: Act, method
 
 
 def test_nobody_or_one() -> None:
-    assert Birk().pair(Act([]), Scripted()) == Pairing([], {}, [])
-    alone = Birk().pair(Act(field(1800.0)), Scripted())
+    assert Birk().pair(PairingPass([]), Scripted()) == Pairing([], {}, [])
+    alone = Birk().pair(PairingPass(field(1800.0)), Scripted())
     assert (alone.pairs, alone.sits_out) == ([], {1: "A (1800) is alone: there is nobody to meet."})
 
 
 def test_the_sentence_names_the_numbers() -> None:
-    act = Act(field(1873.4, 1804.0, 1700.0, 1600.0))
+    act = PairingPass(field(1873.4, 1804.0, 1700.0, 1600.0))
     first, second = Birk("half").pair(act, Scripted(0.99, 0.0)).pairs
     assert first.reason == "A (1873) drew 2 of 3 opponents below it and met the strongest of them, B (1804)."
     assert first.detail == {"formula": "half", "avail": 3, "n": 2}
@@ -124,7 +124,7 @@ def test_the_sentence_names_the_numbers() -> None:
 
 
 def test_equal_ratings_rank_by_ascending_id() -> None:
-    pairing = Birk("half").pair(Act(field(1800.0, 1800.0)[::-1]), Scripted(0.5))
+    pairing = Birk("half").pair(PairingPass(field(1800.0, 1800.0)[::-1]), Scripted(0.5))
     assert ids(pairing) == [(1, 2)]
 
 
@@ -158,7 +158,7 @@ def test_the_edges_of_chance_stay_within_reach(avail: int, n: int, edge: float) 
 
 def test_the_last_opponent_is_avoided_while_there_is_another() -> None:
     a, b, c, d = field(2000.0, 1900.0, 1800.0, 1700.0)
-    act = Act([a._replace(last_opponent=2), b._replace(last_opponent=1), c, d])
+    act = PairingPass([a._replace(last_opponent=2), b._replace(last_opponent=1), c, d])
     for seed in range(50):
         pairing = Birk(constraints=LAST_ONLY).pair(act, random.Random(seed))
         assert (1, 2) not in ids(pairing)
@@ -172,7 +172,7 @@ def test_the_last_opponent_is_avoided_while_there_is_another() -> None:
 
 def test_who_just_met_meet_again_at_once_only_by_the_barrier_policy() -> None:
     a, b = field(2000.0, 1900.0)
-    act = Act([a._replace(last_opponent=2), b], connected=3)
+    act = PairingPass([a._replace(last_opponent=2), b], connected=3)
     pairing = Birk().pair(act, Scripted(0.0))
     assert ids(pairing) == [(1, 2)]
     assert "B was the last opponent of A" in pairing.notes[0]
@@ -184,7 +184,7 @@ def test_who_just_met_meet_again_at_once_only_by_the_barrier_policy() -> None:
 def test_two_of_one_owner_that_are_left_take_a_pair_apart() -> None:
     """B and C draw each other; A and D, of one owner, must not meet: each gets one of the two."""
     a, b, c, d = field(1700.0, 2000.0, 1900.0, 1600.0)
-    act = Act([a._replace(owner=5), b, c, d._replace(owner=5)])
+    act = PairingPass([a._replace(owner=5), b, c, d._replace(owner=5)])
     for seed in range(30):
         pairing = Birk("half").pair(act, random.Random(seed))
         assert not pairing.sits_out
@@ -199,14 +199,14 @@ def test_two_of_one_owner_that_are_left_take_a_pair_apart() -> None:
 
 def test_who_may_meet_nobody_sits_out_and_the_others_play() -> None:
     a, b, c, d = field(2000.0, 1900.0, 1800.0, 1700.0)
-    pairing = Birk().pair(Act([a, b._replace(apart=(1, 3, 4)), c, d]), random.Random(1))
+    pairing = Birk().pair(PairingPass([a, b._replace(apart=(1, 3, 4)), c, d]), random.Random(1))
     assert pairing.sits_out[2] == "B (1900) must not meet anybody who was still to be paired."
     assert len(pairing.pairs) == 1
 
 
 def test_many_that_must_not_be_met_are_counted_rather_than_named() -> None:
     first, *rest = field(*range(2000, 1900, -10))
-    act = Act([first._replace(apart=tuple(range(2, 9))), *rest])
+    act = PairingPass([first._replace(apart=tuple(range(2, 9))), *rest])
     pairing = Birk("one").pair(act, random.Random(1))
     assert pairing.pairs[0].reason.endswith(" It was kept from 7 others.")
 
@@ -214,7 +214,7 @@ def test_many_that_must_not_be_met_are_counted_rather_than_named() -> None:
 def test_nobody_is_set_aside_whom_somebody_else_needs() -> None:
     """Two of one owner and a stranger who has waited shortest: without him nobody could play."""
     a, b, c = field(2000.0, 1900.0, 1800.0)
-    act = Act([a._replace(owner=1, waited=2), b._replace(owner=1, waited=1), c])
+    act = PairingPass([a._replace(owner=1, waited=2), b._replace(owner=1, waited=1), c])
     pairing = Birk().pair(act, Scripted(0.0))
     assert ids(pairing) == [(1, 3)]
     assert pairing.sits_out == {
@@ -225,7 +225,9 @@ def test_nobody_is_set_aside_whom_somebody_else_needs() -> None:
 
 def test_fair_bye_goes_to_the_shortest_wait_of_those_that_have_not_sat_out() -> None:
     a, b, c = field(2000.0, 1900.0, 1800.0)
-    act = Act([a._replace(waited=5_000_000), b._replace(waited=3_200_000), c._replace(waited=1, last_sit_out=4)])
+    act = PairingPass(
+        [a._replace(waited=5_000_000), b._replace(waited=3_200_000), c._replace(waited=1, last_sit_out=4)]
+    )
     pairing = Birk().pair(act, Scripted(0.0))
     assert pairing.sits_out == {
         2: "B (1900) sits out, as 3 is an odd number: of those that have not sat out since their last game it had"
@@ -236,25 +238,25 @@ def test_fair_bye_goes_to_the_shortest_wait_of_those_that_have_not_sat_out() -> 
 
 def test_fair_bye_among_those_that_all_sat_out_goes_to_the_least_recent() -> None:
     candidates = [c._replace(last_sit_out=n) for c, n in zip(field(3, 2, 1), (7, 5, 6), strict=True)]
-    pairing = Birk().pair(Act(candidates), Scripted(0.0))
+    pairing = Birk().pair(PairingPass(candidates), Scripted(0.0))
     assert list(pairing.sits_out) == [2]
     assert "least recently (round 5)" in pairing.sits_out[2]
 
 
 def test_ties_for_the_bye_are_drawn_by_lot() -> None:
-    act = Act(field(3, 2, 1))
+    act = PairingPass(field(3, 2, 1))
     drawn = {next(iter(Birk().pair(act, Scripted(x, 0.0)).sits_out)) for x in (0.0, 0.5, 0.99)}
     assert drawn == {1, 2, 3}
     assert "drawn by lot from 3 alike" in Birk().pair(act, Scripted(0.0, 0.0)).sits_out[1]
 
 
 def test_natural_bye_is_whoever_is_left() -> None:
-    pairing = Birk("half", bye="natural").pair(Act(field(3, 2, 1)), Scripted(0.0, 0.0))
+    pairing = Birk("half", bye="natural").pair(PairingPass(field(3, 2, 1)), Scripted(0.0, 0.0))
     assert pairing.sits_out == {3: "C (1) was left over when all others had been paired."}
 
 
 @given(acts(least=3, bound=False, policy=Policy.BARRIER), st.integers())
-def test_nobody_sits_out_twice_running_while_another_candidate_did_not(act: Act, seed: int) -> None:
+def test_nobody_sits_out_twice_running_while_another_candidate_did_not(act: PairingPass, seed: int) -> None:
     latest = max((c.last_sit_out for c in act.candidates if c.last_sit_out is not None), default=0)
     for out in Birk(waiting=Waiting(overdue=0.0)).pair(act, random.Random(seed)).sits_out:
         if next(c for c in act.candidates if c.id == out).last_sit_out == latest:
@@ -268,7 +270,7 @@ def test_over_many_rounds_everybody_sits_out_equally_often() -> None:
     count = dict.fromkeys(range(1, 8), 0)
     before: int | None = None
     for number in range(1, 7001):
-        out = next(iter(Birk(constraints=FREE).pair(Act(candidates), rng).sits_out))
+        out = next(iter(Birk(constraints=FREE).pair(PairingPass(candidates), rng).sits_out))
         assert out != before
         count[out] += 1
         before = out
@@ -279,7 +281,7 @@ def test_over_many_rounds_everybody_sits_out_equally_often() -> None:
 def test_who_was_passed_over_too_often_picks_first_and_is_not_set_aside() -> None:
     candidates = [c._replace(waited=c.id) for c in field(2000.0, 1900.0, 1800.0, 1700.0, 1600.0)]
     candidates[3] = candidates[3]._replace(sat_out=99, waited=0)
-    act = Act(candidates, policy=Policy.ROLLING, connected=9)
+    act = PairingPass(candidates, policy=Policy.ROLLING, connected=9)
     first = Birk("half").pair(act, Scripted(0.0, 0.0)).pairs[0]
     assert 4 in first[:2]
     assert first.reason.startswith("D (1700) drew 2 of 3 opponents and met the strongest of them, C (1800).")
@@ -287,7 +289,7 @@ def test_who_was_passed_over_too_often_picks_first_and_is_not_set_aside() -> Non
 
 def test_a_pair_that_costs_more_than_both_allow_waits() -> None:
     a, b = (c._replace(balance=4) for c in field(2000.0, 1900.0))
-    act = Act([a, b], policy=Policy.ROLLING, connected=40, flow=0.1)
+    act = PairingPass([a, b], policy=Policy.ROLLING, connected=40, flow=0.1)
     method = Birk(constraints=Constraints(color_cost=9.0))
     pairing = method.pair(act, Scripted(0.0))
     assert pairing.pairs == []
@@ -305,7 +307,7 @@ def test_all_options_are_told() -> None:
 
 
 def reaches(candidates: Sequence[Candidate], method: Birk) -> set[tuple[int, int]]:
-    return {pair for seed in range(300) for pair in ids(method.pair(Act(candidates), random.Random(seed)))}
+    return {pair for seed in range(300) for pair in ids(method.pair(PairingPass(candidates), random.Random(seed)))}
 
 
 def test_any_gap_occurs_with_one_candidate_but_not_with_many() -> None:

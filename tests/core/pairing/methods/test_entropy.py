@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.core.vectors import Vectors, parametrize
 
-from cgos_server.core.pairing.base import Act, Candidate, Knowledge, Meeting
+from cgos_server.core.pairing.base import Candidate, Knowledge, Meeting, PairingPass
 from cgos_server.core.pairing.methods.entropy import Entropy, Round, bits, entropy_round, gor_win, term, venue_win
 from cgos_server.core.rating.incremental.gor import expectancy
 
@@ -166,17 +166,19 @@ def test_worth_by_the_venue_knows_of_uncertainty() -> None:
     candidates = [Candidate(1, "Ann", 2400.0), Candidate(2, "Bea", 1600.0, sd=350.0)]
     i, j = np.array([0]), np.array([1])
 
-    def worth(act: Act, model: str = "venue") -> float:
+    def worth(act: PairingPass, model: str = "venue") -> float:
         return float(Entropy(model).look(act, random.Random(0)).of(i, j)[0])
 
-    sure = worth(Act([c._replace(sd=0.0) for c in candidates]))
+    sure = worth(PairingPass([c._replace(sd=0.0) for c in candidates]))
     assert sure == pytest.approx(float(bits(1 / (1 + 10**2))))
-    assert worth(Act(candidates)) > 2 * sure
-    assert worth(Act(candidates), "gor") == worth(Act([c._replace(sd=0.0) for c in candidates]), "gor")
+    assert worth(PairingPass(candidates)) > 2 * sure
+    assert worth(PairingPass(candidates), "gor") == worth(PairingPass([c._replace(sd=0.0) for c in candidates]), "gor")
     apart = np.array([[0.0, 0.0], [0.0, 350.0**2]])
-    assert worth(Act(candidates, knowledge=Knowledge(apart, apart))) == pytest.approx(worth(Act(candidates)))
+    assert worth(PairingPass(candidates, knowledge=Knowledge(apart, apart))) == pytest.approx(
+        worth(PairingPass(candidates))
+    )
     tied = np.full((2, 2), 350.0**2)
-    assert worth(Act(candidates, knowledge=Knowledge(tied, tied))) == pytest.approx(sure)
+    assert worth(PairingPass(candidates, knowledge=Knowledge(tied, tied))) == pytest.approx(sure)
 
 
 # --- repeats ----------------------------------------------------------------------------------------------------
@@ -192,7 +194,7 @@ def test_worth_by_the_venue_knows_of_uncertainty() -> None:
 )
 def test_a_meeting_halves_what_a_game_is_worth(meeting: Meeting, expected: int) -> None:
     candidates = [Candidate(k, f"bot-{k}", 2000.0, recent=100) for k in (1, 2, 3)]
-    worths = Entropy().look(Act(candidates, [meeting]), random.Random(0))
+    worths = Entropy().look(PairingPass(candidates, [meeting]), random.Random(0))
     i, j = np.array([0, 1, 0]), np.array([1, 2, 2])
     assert worths.of(i, j).tolist() == pytest.approx([0.5**expected, 1.0, 1.0])
     assert worths.of(j, i).tolist() == pytest.approx([0.5**expected, 1.0, 1.0])
@@ -201,7 +203,7 @@ def test_a_meeting_halves_what_a_game_is_worth(meeting: Meeting, expected: int) 
 
 
 def test_in_words() -> None:
-    act = Act([Candidate(1, "Ann", 800.0), Candidate(2, "Bea", 902.0)])
+    act = PairingPass([Candidate(1, "Ann", 800.0), Candidate(2, "Bea", 902.0)])
     for model, p in (("gor", float(gor_win(800.0, 902.0))), ("venue", 1 / (1 + 10 ** (102 / 400)))):
         said = Entropy(model).look(act, random.Random(0)).say(0, 1)
         assert said == f"{float(bits(p)):.2f} bit, expected score {p:.2f}"

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from support.core.bayes_venue import BAYES, Venue
 
-from cgos_server.core.pairing.base import LOGIT, Act, Candidate, Knowledge
+from cgos_server.core.pairing.base import LOGIT, Candidate, Knowledge, PairingPass
 from cgos_server.core.pairing.methods.information import Information, InformationWorths, normals, precision, root, usual
 from cgos_server.core.pairing.registry import matchmaker
 from cgos_server.core.venue import Policy
@@ -23,18 +23,22 @@ MEANS = Information(draw=0.0)
 """p is computed with the means, averaged over all that is not known."""
 
 
-def known(ratings: Sequence[float], C: Floats, anchors: Sequence[int] = (), which: Sequence[int] | None = None) -> Act:
+def known(
+    ratings: Sequence[float], C: Floats, anchors: Sequence[int] = (), which: Sequence[int] | None = None
+) -> PairingPass:
     """Those of the versions that are asked for, with what is known of all of them."""
     at = list(range(len(ratings)) if which is None else which)
     free = np.array([place not in anchors for place in range(len(ratings))], dtype=float)
     candidates = [Candidate(place + 1, f"v{place}", ratings[place], anchor=place in anchors) for place in at]
     both = np.ix_(at, at)
-    return Act(candidates, knowledge=Knowledge(C[both], ((C * free) @ C)[both]))
+    return PairingPass(candidates, knowledge=Knowledge(C[both], ((C * free) @ C)[both]))
 
 
-def alone(*versions: tuple[float, float], **fields: Any) -> Act:
+def alone(*versions: tuple[float, float], **fields: Any) -> PairingPass:
     """Versions of which nothing joint is known: (rating, sd)."""
-    return Act([Candidate(at, f"v{at}", rating, sd=sd, **fields) for at, (rating, sd) in enumerate(versions, 1)])
+    return PairingPass(
+        [Candidate(at, f"v{at}", rating, sd=sd, **fields) for at, (rating, sd) in enumerate(versions, 1)]
+    )
 
 
 def some_covariance(rng: np.random.Generator, n: int) -> Floats:
@@ -42,7 +46,7 @@ def some_covariance(rng: np.random.Generator, n: int) -> Floats:
     return factor @ factor.T + 300.0 * np.outer(*[rng.uniform(0.5, 2.0, n)] * 2)
 
 
-def every_pair(act: Act) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def every_pair(act: PairingPass) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     i, j = np.triu_indices(len(act.candidates), 1)
     return i, j
 
@@ -122,7 +126,7 @@ def test_an_unknown_sd_is_wide_unless_it_is_an_anchors() -> None:
         Candidate(2, "b", 2000.0, anchor=True),
         Candidate(3, "c", 2000.0, sd=200.0),
     ]
-    told = MEANS.look(Act(candidates), random.Random(1))
+    told = MEANS.look(PairingPass(candidates), random.Random(1))
     worth = told.of(np.array([0, 1, 0]), np.array([1, 2, 2]))
     assert worth[0] == pytest.approx(worth[1])
     assert worth[0] == pytest.approx(1.0)
@@ -167,7 +171,9 @@ def test_a_shortfall_counts_more_where_the_game_tells_more() -> None:
 
 def test_newcomers_are_paired_with_well_known_versions() -> None:
     candidates = [Candidate(at, f"v{at}", 2000.0 + at, sd=300.0 if at <= 4 else 25.0) for at in range(1, 13)]
-    made = matchmaker("information", {"newcomer_cost": 0.0, "draw": 0.0}).pair(Act(candidates), random.Random(3))
+    made = matchmaker("information", {"newcomer_cost": 0.0, "draw": 0.0}).pair(
+        PairingPass(candidates), random.Random(3)
+    )
     assert len(made.pairs) == 6
     assert not [pair for pair in made.pairs if pair.high <= 4 and pair.low <= 4]
 
@@ -267,7 +273,7 @@ def test_worth_is_symmetric_and_never_negative(drawn: list[tuple[float, float, b
     free = np.array([not anchor for _, _, anchor in drawn])
     common = 0.5 * np.sqrt(np.outer(variances, variances))
     C = common + np.diag(0.5 * variances)
-    for act in (Act(candidates), Act(candidates, knowledge=Knowledge(C, (C * free) @ C))):
+    for act in (PairingPass(candidates), PairingPass(candidates, knowledge=Knowledge(C, (C * free) @ C))):
         told: InformationWorths = Information().look(act, random.Random(seed))
         i, j = every_pair(act)
         worth = told.of(i, j)
@@ -295,7 +301,7 @@ def test_a_pool_finds_its_scale_and_does_not_wear_out_its_anchors() -> None:
             Candidate(at, f"v{at}", ratings[at].mean, last_opponent=last.get(at), anchor=ratings[at].anchor)
             for at in range(12)
         ]
-        made = method.pair(Act(candidates, (), Knowledge(*found), Policy.BARRIER), chance)
+        made = method.pair(PairingPass(candidates, (), Knowledge(*found), Policy.BARRIER), chance)
         assert len(made.pairs) == 6
         for pair in made.pairs:
             a, b = pair.high, pair.low

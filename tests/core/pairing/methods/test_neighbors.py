@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.core.acts import acts, ids, wishes
 
-from cgos_server.core.pairing.base import Act, Candidate
+from cgos_server.core.pairing.base import Candidate, PairingPass
 from cgos_server.core.pairing.constraints import FREE, Constraints
 from cgos_server.core.pairing.methods import picking
 from cgos_server.core.pairing.methods.neighbors import FEW_WINDOW, LEAST_WINDOW, ORDERS, Neighbors, width
@@ -29,7 +29,7 @@ orders = st.sampled_from(ORDERS)
 
 @given(acts(), orders, wishes, st.integers())
 def test_everybody_is_paired_once_or_sits_out_with_a_sentence(
-    act: Act, order: str, constraints: Constraints, seed: int
+    act: PairingPass, order: str, constraints: Constraints, seed: int
 ) -> None:
     pairing = Neighbors(order, constraints=constraints).pair(act, random.Random(seed))
     seen = [version for pair in ids(pairing) for version in pair] + list(pairing.sits_out)
@@ -42,7 +42,7 @@ def test_everybody_is_paired_once_or_sits_out_with_a_sentence(
 
 @given(acts(), orders, wishes, st.integers(), st.randoms(use_true_random=False))
 def test_the_order_of_the_candidates_does_not_matter(
-    act: Act, order: str, constraints: Constraints, seed: int, shuffler: random.Random
+    act: PairingPass, order: str, constraints: Constraints, seed: int, shuffler: random.Random
 ) -> None:
     shuffled = list(act.candidates)
     shuffler.shuffle(shuffled)
@@ -52,7 +52,7 @@ def test_the_order_of_the_candidates_does_not_matter(
 
 @given(st.lists(st.integers(0, 50), min_size=2, max_size=10).filter(lambda ratings: len(ratings) % 2 == 0))
 def test_adjacent_has_the_least_sum_of_gaps(ratings: list[int]) -> None:
-    pairing = Neighbors("adjacent", constraints=FREE).pair(Act(field(*ratings)), random.Random(0))
+    pairing = Neighbors("adjacent", constraints=FREE).pair(PairingPass(field(*ratings)), random.Random(0))
     gaps = sum(ratings[high - 1] - ratings[low - 1] for high, low in ids(pairing))
 
     def least(left: tuple[int, ...]) -> int:
@@ -66,7 +66,9 @@ def test_adjacent_has_the_least_sum_of_gaps(ratings: list[int]) -> None:
 
 def test_adjacent_goes_on_to_the_next_that_it_may_meet() -> None:
     a, b, c, d = field(4, 3, 2, 1)
-    pairing = Neighbors("adjacent").pair(Act([a._replace(owner=1), b._replace(owner=1), c, d]), random.Random(0))
+    pairing = Neighbors("adjacent").pair(
+        PairingPass([a._replace(owner=1), b._replace(owner=1), c, d]), random.Random(0)
+    )
     assert ids(pairing) == [(1, 3), (2, 4)]
     assert pairing.pairs[0].reason == (
         "bot-1 (4) met the next one in the order of the ratings, bot-3 (2). It was kept from bot-2."
@@ -84,13 +86,13 @@ def test_one_that_comes_first_meets_its_neighbor_not_the_best(
     monkeypatch.setattr(picking, "NARROW", narrow)
     candidates = field(9, 8, 7, 6, 5, 4)
     candidates[place] = candidates[place]._replace(sat_out=99, apart=apart)
-    act = Act(candidates, policy=Policy.ROLLING, connected=9)
+    act = PairingPass(candidates, policy=Policy.ROLLING, connected=9)
     first = Neighbors("adjacent").pair(act, random.Random(0)).pairs[0]
     assert {*first[:2]} == {place + 1, other}
 
 
 def test_random_meets_everybody_equally_often() -> None:
-    act = Act(field(*range(6)))
+    act = PairingPass(field(*range(6)))
     rng = random.Random(4)
     rounds = 6000
     met = Counter(pair for _ in range(rounds) for pair in ids(Neighbors("random", constraints=FREE).pair(act, rng)))
@@ -101,7 +103,7 @@ def test_random_meets_everybody_equally_often() -> None:
 
 def test_permuted_reaches_as_far_as_its_window_and_no_farther() -> None:
     """A gap of more than the window is bridged only where nobody else is left."""
-    act = Act(field(2000, 1990, 1500, 1490))
+    act = PairingPass(field(2000, 1990, 1500, 1490))
     method = Neighbors("permuted", 480.0, FREE)
     rng = random.Random(2)
     assert {tuple(sorted(ids(method.pair(act, rng)))) for _ in range(200)} == {((1, 2), (3, 4))}
@@ -111,7 +113,7 @@ def test_permuted_reaches_as_far_as_its_window_and_no_farther() -> None:
 
 def test_permuted_frequencies_are_those_of_the_drawn_order() -> None:
     """Three ranks 0, 1 and 2 windows apart by thirds: the middle one meets the upper one as often as the lower one."""
-    act = Act(field(200.0, 100.0, 0.0, -100.0))
+    act = PairingPass(field(200.0, 100.0, 0.0, -100.0))
     rng, numpy_rng = random.Random(3), np.random.default_rng(3)
     rounds = 6000
     met = Counter(pair for _ in range(rounds) for pair in ids(Neighbors("permuted", 300.0, FREE).pair(act, rng)))
@@ -138,13 +140,13 @@ def test_the_window_is_zakkis(ratings: list[float]) -> None:
 def test_an_odd_number_sets_aside_as_birk_does() -> None:
     candidates = [c._replace(waited=c.id) for c in field(3, 2, 1)]
     for order in ORDERS:
-        pairing = Neighbors(order).pair(Act(candidates), random.Random(1))
+        pairing = Neighbors(order).pair(PairingPass(candidates), random.Random(1))
         assert list(pairing.sits_out) == [1]
         assert "waited shortest" in pairing.sits_out[1]
 
 
 def test_sentences_and_options_tell_the_method() -> None:
-    act = Act(field(1700.4, 1600.0))
+    act = PairingPass(field(1700.4, 1600.0))
     told = {
         order: Neighbors(order, *([250.0] if order == "permuted" else [])).pair(act, random.Random(1))
         for order in ORDERS

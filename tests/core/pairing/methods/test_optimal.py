@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cgos_server.core.pairing.base import Act, Candidate, Knowledge, Meeting, Pairing
+from cgos_server.core.pairing.base import Candidate, Knowledge, Meeting, Pairing, PairingPass
 from cgos_server.core.pairing.constraints import FREE, Constraints, Kin, PairConstraints
 from cgos_server.core.pairing.explain import encode_inputs, replay, rounded, same
 from cgos_server.core.pairing.methods import optimal
@@ -41,7 +41,7 @@ SECOND = 1_000_000
 
 
 @st.composite
-def acts(draw: st.DrawFn, most: int = 10) -> Act:
+def acts(draw: st.DrawFn, most: int = 10) -> PairingPass:
     """Few different values each, so that there are ties, kin, meetings and everything else that can go wrong."""
     n = draw(st.integers(0, most))
     ids = draw(st.permutations(range(1, n + 1)))
@@ -83,7 +83,9 @@ def acts(draw: st.DrawFn, most: int = 10) -> Act:
         covariance = square @ square.T + 900.0 * np.eye(n)
         knowledge = Knowledge(covariance, covariance @ covariance)
     policy = draw(st.sampled_from(Policy))
-    return Act(candidates, meetings, knowledge, policy, n + draw(st.integers(0, 2)), draw(st.sampled_from([0.0, 1.0])))
+    return PairingPass(
+        candidates, meetings, knowledge, policy, n + draw(st.integers(0, 2)), draw(st.sampled_from([0.0, 1.0]))
+    )
 
 
 kin = st.sampled_from(Kin)
@@ -115,7 +117,7 @@ rules = st.builds(
 Key = tuple[int, int, int, int, int]
 
 
-def whose_turn(act: Act, constraints: Constraints, waiting: Waiting, candidate: Candidate) -> int:
+def whose_turn(act: PairingPass, constraints: Constraints, waiting: Waiting, candidate: Candidate) -> int:
     """With the rolling policy; in the words of the documents."""
     game = act.pool / act.flow if act.flow else 60.0
     games = candidate.waited / SECOND / game
@@ -125,7 +127,7 @@ def whose_turn(act: Act, constraints: Constraints, waiting: Waiting, candidate: 
     return int(candidate.sat_out >= waiting.pass_over)
 
 
-def reference(objective: Objective, constraints: Constraints, waiting: Waiting, act: Act) -> Callable[..., Key]:
+def reference(objective: Objective, constraints: Constraints, waiting: Waiting, act: PairingPass) -> Callable[..., Key]:
     """What a round is compared by, straight from the words: a function of its pairs (places in `act`), all of which
     must be such that they exist, else it answers None."""
     n = len(act.candidates)
@@ -190,7 +192,7 @@ def rounds(places: list[int], existing: set[tuple[int, int]]) -> Iterator[list[t
                 yield [(first, other), *rest]
 
 
-def in_places(act: Act, pairing: Pairing) -> list[tuple[int, int]]:
+def in_places(act: PairingPass, pairing: Pairing) -> list[tuple[int, int]]:
     place = {c.id: at for at, c in enumerate(act.candidates)}
     return sorted((place[pair.high], place[pair.low]) for pair in pairing.pairs)
 
@@ -199,7 +201,7 @@ def in_places(act: Act, pairing: Pairing) -> list[tuple[int, int]]:
 @given(acts(), wishes, rules)
 @settings(max_examples=60)
 def test_the_round_is_the_best_of_all(
-    objective: Objective, act: Act, constraints: Constraints, waiting: Waiting
+    objective: Objective, act: PairingPass, constraints: Constraints, waiting: Waiting
 ) -> None:
     act = ranked(act)
     pairing = Optimal(objective, constraints, waiting).pair(act, random.Random(SEED))
@@ -212,7 +214,7 @@ def test_the_round_is_the_best_of_all(
 
 @given(acts(), wishes, rules)
 def test_who_is_left_though_overdue_was_passed_over_only_for_those_no_less_overdue(
-    act: Act, constraints: Constraints, waiting: Waiting
+    act: PairingPass, constraints: Constraints, waiting: Waiting
 ) -> None:
     act = replace(act, policy=Policy.ROLLING)
     pairing = Optimal(Entropy("venue"), constraints, waiting).pair(act, random.Random(SEED))
@@ -230,7 +232,7 @@ def test_who_is_left_though_overdue_was_passed_over_only_for_those_no_less_overd
 @given(acts(), wishes, rules, st.randoms(use_true_random=False))
 @settings(max_examples=40)
 def test_everybody_once_and_whatever_the_order(
-    objective: Objective, act: Act, constraints: Constraints, waiting: Waiting, rng: random.Random
+    objective: Objective, act: PairingPass, constraints: Constraints, waiting: Waiting, rng: random.Random
 ) -> None:
     method = Optimal(objective, constraints, waiting)
     pairing = method.pair(act, random.Random(SEED))
@@ -252,14 +254,16 @@ def test_everybody_once_and_whatever_the_order(
     known = act.knowledge
     if known is not None:
         known = Knowledge(known.covariance[np.ix_(order, order)], known.gram[np.ix_(order, order)])
-    mixed = Act([act.candidates[at] for at in order], act.meetings[::-1], known, act.policy, act.connected, act.flow)
+    mixed = PairingPass(
+        [act.candidates[at] for at in order], act.meetings[::-1], known, act.policy, act.connected, act.flow
+    )
     assert method.pair(mixed, random.Random(SEED)) == pairing
 
 
 @every_objective
 @given(acts(), st.integers(0, 2**63))
 @settings(max_examples=40)
-def test_a_recorded_round_is_computed_again(objective: Objective, act: Act, seed: int) -> None:
+def test_a_recorded_round_is_computed_again(objective: Objective, act: PairingPass, seed: int) -> None:
     """Options and act go through JSON; pairs and total come out the same."""
     act = rounded(act)
     method = matchmaker(objective.name, objective.options)
@@ -280,11 +284,11 @@ def test_options_in_force_build_the_same_method(objective: Objective) -> None:
 # --- rules one by one -------------------------------------------------------------------------------------------
 
 
-def act_of(*ratings: float, policy: Policy = Policy.BARRIER) -> Act:
-    return Act([Candidate(at, f"bot-{at}", rating) for at, rating in enumerate(ratings, 1)], policy=policy)
+def act_of(*ratings: float, policy: Policy = Policy.BARRIER) -> PairingPass:
+    return PairingPass([Candidate(at, f"bot-{at}", rating) for at, rating in enumerate(ratings, 1)], policy=policy)
 
 
-def changed(act: Act, number: int, **fields: object) -> Act:
+def changed(act: PairingPass, number: int, **fields: object) -> PairingPass:
     return replace(act, candidates=[c._replace(**fields) if c.id == number else c for c in act.candidates])
 
 
@@ -292,7 +296,7 @@ def ids(pairing: Pairing) -> list[tuple[int, int]]:
     return [(pair.high, pair.low) for pair in pairing.pairs]
 
 
-def pair(act: Act, constraints: Constraints = FREE, waiting: Waiting = Waiting()) -> Pairing:  # noqa: B008
+def pair(act: PairingPass, constraints: Constraints = FREE, waiting: Waiting = Waiting()) -> Pairing:  # noqa: B008
     return Optimal(Entropy("venue"), constraints, waiting).pair(act, random.Random(SEED))
 
 
@@ -419,7 +423,7 @@ def test_what_a_pair_costs_is_told() -> None:
 # --- wide rounds ------------------------------------------------------------------------------------------------
 
 
-def crowd(n: int, policy: Policy, seed: int) -> Act:
+def crowd(n: int, policy: Policy, seed: int) -> PairingPass:
     rng = random.Random(seed)
     candidates = [
         Candidate(
@@ -436,7 +440,7 @@ def crowd(n: int, policy: Policy, seed: int) -> Act:
         )
         for number in range(n)
     ]
-    return Act(candidates, policy=policy, connected=n)
+    return PairingPass(candidates, policy=policy, connected=n)
 
 
 @every_objective
@@ -485,6 +489,6 @@ def test_who_stays_unpaired_in_a_wide_round_is_told_why(monkeypatch: pytest.Monk
 def test_two_alone_meet_whatever_their_games_cost() -> None:
     """Nobody is passed over by an act that pairs nobody, so that they would wait for ever."""
     both = [Candidate(v, f"bot-{v}", 2000.0, waited=SECOND, recent=1000) for v in (1, 2)]
-    act = Act(both, [Meeting(1, 2, 1000, 1000)], None, Policy.ROLLING, 2, 0.1)
+    act = PairingPass(both, [Meeting(1, 2, 1000, 1000)], None, Policy.ROLLING, 2, 0.1)
     constraints = Constraints(repeat_cost=1000.0, repeat_last=1000)
     assert len(Optimal(Entropy(), constraints).pair(act, random.Random(SEED)).pairs) == 1

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.core.acts import acts, ids, waitings, wishes
 
-from cgos_server.core.pairing.base import Act, Candidate, Matchmaker, Pairing
+from cgos_server.core.pairing.base import Candidate, Matchmaker, Pairing, PairingPass
 from cgos_server.core.pairing.constraints import FREE, Constraints, Kin, PairConstraints
 from cgos_server.core.pairing.methods import picking
 from cgos_server.core.pairing.methods.birk import Birk
@@ -28,7 +28,7 @@ def made(name: str, constraints: Constraints, waiting: Waiting) -> Matchmaker:
     return Neighbors(name, constraints=constraints, waiting=waiting)
 
 
-def paired(method: Matchmaker, act: Act, seed: int, **limits: int) -> Pairing:
+def paired(method: Matchmaker, act: PairingPass, seed: int, **limits: int) -> Pairing:
     """With the module's limits replaced for once."""
     with pytest.MonkeyPatch.context() as patch:
         for name, value in limits.items():
@@ -41,7 +41,7 @@ def paired(method: Matchmaker, act: Act, seed: int, **limits: int) -> Pairing:
     st.builds(Birk, st.sampled_from(("half", "fifth", "one")), st.just("natural"), wishes),
     st.integers(),
 )
-def test_a_round_is_the_same_however_the_partners_are_found(act: Act, method: Birk, seed: int) -> None:
+def test_a_round_is_the_same_however_the_partners_are_found(act: PairingPass, method: Birk, seed: int) -> None:
     """From a table of all pairs, from rows when needed, or by counting those with something against them."""
     table = paired(method, act, seed)
     assert paired(method, act, seed, NARROW=0) == table
@@ -49,7 +49,7 @@ def test_a_round_is_the_same_however_the_partners_are_found(act: Act, method: Bi
 
 
 @given(acts(least=2, policy=Policy.BARRIER, bound=False), st.integers())
-def test_nothing_is_looked_at_where_nothing_can_speak_against_a_pair(act: Act, seed: int) -> None:
+def test_nothing_is_looked_at_where_nothing_can_speak_against_a_pair(act: PairingPass, seed: int) -> None:
     unlimited = replace(FREE, repeat_most=10, repeat_last=10)  # may not be told from a limit without looking
     meetless = replace(act, meetings=[])
     assert Birk(bye="natural", constraints=FREE).pair(act, random.Random(seed)) == Birk(
@@ -58,7 +58,7 @@ def test_nothing_is_looked_at_where_nothing_can_speak_against_a_pair(act: Act, s
 
 
 @given(acts(policy=Policy.ROLLING), st.sampled_from(("birk", *ORDERS)), wishes, st.integers())
-def test_in_a_wide_field_the_same_rules_hold(act: Act, name: str, constraints: Constraints, seed: int) -> None:
+def test_in_a_wide_field_the_same_rules_hold(act: PairingPass, name: str, constraints: Constraints, seed: int) -> None:
     method: Matchmaker = Birk(constraints=constraints) if name == "birk" else Neighbors(name, constraints=constraints)
     pairing = paired(method, act, seed, NARROW=0)
     seen = [version for pair in ids(pairing) for version in pair] + list(pairing.sits_out)
@@ -71,7 +71,7 @@ def test_in_a_wide_field_the_same_rules_hold(act: Act, name: str, constraints: C
 
 @given(acts(policy=Policy.ROLLING), wishes, st.integers())
 def test_who_waits_for_a_better_opponent_has_none_that_is_worth_it(
-    act: Act, constraints: Constraints, seed: int
+    act: PairingPass, constraints: Constraints, seed: int
 ) -> None:
     """Of those who were not paired no two could have met and thought it worth while."""
     pairing = Birk(bye="natural", constraints=constraints).pair(act, random.Random(seed))
@@ -83,7 +83,7 @@ def test_who_waits_for_a_better_opponent_has_none_that_is_worth_it(
 
 def test_who_draws_a_game_that_is_not_worth_it_in_a_wide_field_waits_with_the_other() -> None:
     candidates = [Candidate(v, f"bot-{v}", 2000.0 - v, balance=4) for v in range(1, 5)]
-    act = Act(candidates, policy=Policy.ROLLING, connected=40, flow=0.1)
+    act = PairingPass(candidates, policy=Policy.ROLLING, connected=40, flow=0.1)
     method = Birk("half", constraints=Constraints(color_cost=9.0))
     pairing = paired(method, act, 1, NARROW=0)
     assert pairing.pairs == []
@@ -94,7 +94,7 @@ def test_one_family_of_many_is_looked_at_row_by_row() -> None:
     """Too many pairs with something against them to list: discouraged kin meets all the same when a round is due."""
     candidates = [Candidate(v, f"bot-{v}", float(v), family=1 + v % 2) for v in range(40)]
     constraints = replace(FREE, same_family=Kin.DISCOURAGED)
-    pairing = paired(Birk("one", constraints=constraints), Act(candidates), 3, NARROW=0, MARKED=5)
+    pairing = paired(Birk("one", constraints=constraints), PairingPass(candidates), 3, NARROW=0, MARKED=5)
     family = {c.id: c.family for c in candidates}
     assert len(pairing.pairs) == 20
     assert all(family[high] != family[low] for high, low in ids(pairing))
@@ -106,7 +106,7 @@ def test_least_barriers_come_first() -> None:
     rest = [Candidate(v, f"bot-{v}", -float(v), family=2 if v != 4 else 0) for v in range(2, 7)]
     for narrow in (0, 128):
         for seed in range(10):
-            pairing = paired(Birk("one"), Act([ann, *rest]), seed, NARROW=narrow)
+            pairing = paired(Birk("one"), PairingPass([ann, *rest]), seed, NARROW=narrow)
             assert ids(pairing)[0] == (1, 4)
             assert "bot-4 was the last opponent of Ann" in pairing.notes[0]
 
@@ -114,7 +114,7 @@ def test_least_barriers_come_first() -> None:
 def test_with_many_left_over_no_pair_is_taken_apart() -> None:
     kin = [Candidate(v, f"bot-{v}", float(-v), owner=1) for v in range(10, 40)]
     others = [Candidate(v, f"bot-{v}", float(-v)) for v in range(4)]
-    act = Act([*others, *kin])
+    act = PairingPass([*others, *kin])
     pairing = Birk("avail").pair(act, random.Random(0))
     assert ids(pairing) == [(0, 1), (2, 3)]
     mended = paired(Birk("avail"), act, 0, MOST_MENDED=99)
@@ -123,7 +123,7 @@ def test_with_many_left_over_no_pair_is_taken_apart() -> None:
 
 @given(acts(least=2, policy=Policy.ROLLING), st.sampled_from(("birk", *ORDERS)), wishes, st.integers())
 def test_who_was_passed_over_as_often_as_allowed_is_paired_if_it_can_be(
-    act: Act, name: str, constraints: Constraints, seed: int
+    act: PairingPass, name: str, constraints: Constraints, seed: int
 ) -> None:
     often = Waiting(overdue=0.0)
     first, *rest = act.candidates
@@ -138,7 +138,7 @@ def test_who_was_passed_over_as_often_as_allowed_is_paired_if_it_can_be(
 
 @given(acts(least=2), st.sampled_from(("birk", *ORDERS)), wishes, waitings, st.integers(), st.booleans())
 def test_who_is_left_though_overdue_was_passed_over_only_for_those_no_less_overdue(
-    act: Act, name: str, constraints: Constraints, waiting: Waiting, seed: int, wide: bool
+    act: PairingPass, name: str, constraints: Constraints, waiting: Waiting, seed: int, wide: bool
 ) -> None:
     """Of each pair that took one of those whom it could have met, one was."""
     pairing = paired(made(name, constraints, waiting), act, seed, **({"NARROW": 0} if wide else {}))
@@ -157,7 +157,7 @@ def test_whose_turn_it_is_picks_first_and_is_told(policy: Policy) -> None:
     """Three of one owner and one other: the lowest of them has waited for three games, or rounds."""
     kin = [Candidate(v, f"bot-{v}", -float(v), 1_000_000, 1, owner=1) for v in (1, 2, 3)]
     kin[2] = kin[2]._replace(waited=180_000_000, sat_out=3)
-    act = Act([*kin, Candidate(4, "Ann", 0.0)], policy=policy, connected=4)
+    act = PairingPass([*kin, Candidate(4, "Ann", 0.0)], policy=policy, connected=4)
     (pair,) = made("adjacent", Constraints(), Waiting()).pair(act, random.Random(1)).pairs
     assert set(pair[:2]) == {3, 4}
     had = "waited 3 mean games" if policy is Policy.ROLLING else "sat out 3 times in a row"
@@ -168,7 +168,7 @@ def test_whose_turn_it_is_picks_first_and_is_told(policy: Policy) -> None:
 
 @given(acts(), wishes, st.sampled_from(("birk", *ORDERS)), st.integers(), st.booleans())
 def test_nobody_is_told_that_all_others_were_paired_who_were_not(
-    act: Act, constraints: Constraints, name: str, seed: int, wide: bool
+    act: PairingPass, constraints: Constraints, name: str, seed: int, wide: bool
 ) -> None:
     method: Matchmaker = Birk(constraints=constraints) if name == "birk" else Neighbors(name, constraints=constraints)
     pairing = paired(method, act, seed, **({"NARROW": 0} if wide else {}))
@@ -179,7 +179,7 @@ def test_nobody_is_told_that_all_others_were_paired_who_were_not(
 def test_the_last_one_waits_because_of_those_who_wait() -> None:
     """Of two alone neither thinks their game worth it yet."""
     both = [Candidate(v, f"bot-{v}", 2000.0 - v, balance=4) for v in (1, 2)]
-    act = Act(both, policy=Policy.ROLLING, connected=40, flow=0.1)
+    act = PairingPass(both, policy=Policy.ROLLING, connected=40, flow=0.1)
     pairing = Birk(constraints=Constraints(color_cost=9.0)).pair(act, random.Random(1))
     assert len(pairing.sits_out) == 2
     assert all("waits for a better opponent" in why for why in pairing.sits_out.values())
@@ -192,7 +192,7 @@ def test_who_was_set_aside_is_called_back_for_one_who_is_left_over() -> None:
         Candidate(v, f"bot-{v}", float(-v), 1_000_000 * (v != 3), apart=kin if v in kin else ()) for v in range(1, 6)
     ]
     for narrow in (0, 128):
-        pairing = paired(Neighbors("adjacent", constraints=FREE), Act(candidates), 1, NARROW=narrow)
+        pairing = paired(Neighbors("adjacent", constraints=FREE), PairingPass(candidates), 1, NARROW=narrow)
         assert ids(pairing) == [(1, 4), (2, 3)]
         assert "bot-3 (-3), set aside before, met it after all." in pairing.pairs[1].reason
         assert pairing.sits_out == {5: "bot-5 (-5) was left over when all others had been paired."}
@@ -200,7 +200,7 @@ def test_who_was_set_aside_is_called_back_for_one_who_is_left_over() -> None:
 
 def test_what_gave_way_is_in_the_record() -> None:
     ann, bob = Candidate(1, "Ann", 9.0, last_opponent=2, family=1), Candidate(2, "Bob", 8.0, family=1)
-    act = Act([ann, bob], connected=3)
+    act = PairingPass([ann, bob], connected=3)
     (pair,) = Birk().pair(act, random.Random(1)).pairs
     assert pair.detail["gave_way"] == ["last", "kin"]
 
@@ -208,6 +208,6 @@ def test_what_gave_way_is_in_the_record() -> None:
 def test_the_odd_number_is_that_of_those_who_could_meet_somebody() -> None:
     kin = (1, 2)
     candidates = [Candidate(v, f"bot-{v}", float(-v), apart=(1, 2, 3, 4, 5) if v in kin else ()) for v in range(1, 6)]
-    pairing = Birk(constraints=FREE).pair(Act(candidates), random.Random(1))
+    pairing = Birk(constraints=FREE).pair(PairingPass(candidates), random.Random(1))
     (aside,) = (why for version, why in pairing.sits_out.items() if version not in kin)
     assert "sits out, as 3 is an odd number (2 more can meet nobody now): " in aside

@@ -24,7 +24,7 @@ from cgos_protocol.api.games import Game
 from cgos_protocol.sgf.reading import main_lines
 from cgos_server.presentation.settings import Rated, VenueSettings, WebSettings
 from cgos_server.storage.reading.bulk import Bulk
-from cgos_server.storage.reading.game_answers import GamesAsked
+from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.storage.reading.history import History
 from cgos_server.web.api.reading import exports
 from cgos_server.web.application import create_app
@@ -52,7 +52,7 @@ async def test_games_are_those_that_have_ended_oldest_first(client: httpx2.Async
     assert answer.headers["content-type"].startswith("application/x-ndjson")
     games = decoded(answer.text, Game)
     assert [game.id for game in games] == list(range(1, ENDED + 1))
-    listed = {row.id: row for row in await history.games.find(GamesAsked(), 200)}
+    listed = {row.id: row for row in await history.games.find(GameFilter(), 200)}
     for game in games:
         assert {name: getattr(game, name) for name in Game.__struct_fields__} == {
             name: getattr(listed[game.id], name) for name in Game.__struct_fields__
@@ -268,7 +268,7 @@ async def test_memory_is_one_portion(history: History) -> None:
 
     rows = [
         Game(**{name: getattr(row, name) for name in Game.__struct_fields__})
-        for row in await history.games.find(GamesAsked(), 50)
+        for row in await history.games.find(GameFilter(), 50)
     ]
     async for portion in exports.stream(chunks(), lambda chunk: chunk, exports.Ndjson()):
         taken += 1
