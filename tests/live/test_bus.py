@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from support.live.bus_contract import CLAUSES, Clause, move
 
 import cgos_protocol.facts as facts_module
+import cgos_server
 from cgos_protocol.facts import AnyFact, Fact, MovePlayed, decode, encode
 from cgos_server.live.bus import Bus, FactBus
 
@@ -353,8 +354,8 @@ def test_what_is_no_known_fact_is_refused_and_unknown_fields_are_left_out() -> N
             decode(data)
 
 
-def test_only_the_runtime_publishes() -> None:
+def test_only_the_live_server_publishes() -> None:
     """Facts come after their commit: nothing outside the layer that waits for commits says `publish`."""
-    root = Path(facts_module.__file__).parents[1]
-    said = {path.parent.name for path in root.rglob("*.py") if ".publish(" in path.read_text()}
-    assert said == {"runtime"}
+    root = Path(cgos_server.__file__).parent
+    publishing = {path.relative_to(root).parts[0] for path in root.rglob("*.py") if ".publish(" in path.read_text()}
+    assert publishing == {"live"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Iterator
 from functools import partial
 from pathlib import Path
@@ -10,7 +9,7 @@ from pathlib import Path
 import jinja2
 import pytest
 from jinja2.bccache import Bucket
-from support.web.past import Builder, write
+from support.web.databases import database, history  # noqa: F401 - every test of pages may ask for them
 
 from cgos_server.storage import schema
 from cgos_server.storage.reading.history import History
@@ -36,21 +35,6 @@ def compiled_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(jinja2, "Environment", partial(jinja2.Environment, bytecode_cache=Compiled()))
         yield
-
-
-@pytest.fixture(scope="session")
-def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The file; nobody writes to it any more."""
-    path = tmp_path_factory.mktemp("pages") / "cgos.sqlite"
-    schema.prepare(path)
-    asyncio.run(write(path, Builder().build()))
-    return path
-
-
-@pytest.fixture
-async def history(database: Path) -> AsyncIterator[History]:
-    async with History(database) as opened:
-        yield opened
 
 
 @pytest.fixture

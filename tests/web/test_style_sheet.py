@@ -60,7 +60,7 @@ def test_numbers_can_be_read_on_every_shade() -> None:
 def borne() -> set[str]:
     """Words that may be an element's class: in quotes, in a template, a script or what draws."""
     words = set()
-    for path in STATIC.parent.rglob("*"):
+    for path in (*STATIC.parent.rglob("*"), *STATIC.parents[1].joinpath("presentation").rglob("*")):
         if path.suffix in (".html", ".js", ".py"):
             text = re.sub(r'"""(?s:.*?)"""', " ", path.read_text(encoding="utf-8"))
             for quoted in re.findall(r"""["'`]([^"'`\n]{1,200})""", text):

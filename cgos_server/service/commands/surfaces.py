@@ -1,6 +1,6 @@
 """Where a command can be given: the command line, a route of the API, a form of a page, an operator's line.
 
-Values only; `cli`, `web` and `runtime` make of them what people meet. A command has no surface that it does not name.
+Values only; `cli`, `web` and `live` make of them what people meet. A command has no surface that it does not name.
 Must not know: single commands, click, HTTP.
 """
 

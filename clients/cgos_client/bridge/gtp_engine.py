@@ -16,7 +16,7 @@ from cgos_client.bridge.gtp_moves import MOVE_COMMANDS, Choice, MoveCommand, sho
 from cgos_client.bridge.gtp_process import DEFAULT_SECONDS, GtpProcess, Refused
 from cgos_protocol.games.base import Color
 
-log = logging.getLogger(__name__)
+log = logging.getLogger("cgos_client.gtp")
 
 _REQUIRED = ("boardsize", "clear_board", "play")
 

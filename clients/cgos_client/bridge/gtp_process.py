@@ -18,7 +18,7 @@ from contextlib import suppress
 from cgos_client.bridge.engine import EngineFailure, EngineUnfit
 from cgos_client.bridge.gtp_moves import shown
 
-log = logging.getLogger("cgos_client.bridge.gtp_engine")
+log = logging.getLogger("cgos_client.gtp")
 
 DEFAULT_SECONDS = 600.0
 CLOSE_SECONDS = 3.0

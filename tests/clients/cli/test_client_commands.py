@@ -231,7 +231,7 @@ def test_lines_of_the_log_name_bot_and_slot(tmp_path, own_logs):
     def say() -> None:
         WHO.set("Bot")
         SLOT.set(2)
-        logging.getLogger("cgos_client.bridge.gtp_engine").warning("hello")
+        logging.getLogger("cgos_client.gtp").warning("hello")
 
     contextvars.copy_context().run(say)
     logging.getLogger("cgos_client").warning("nobody")

@@ -37,7 +37,7 @@ def child() -> int | None:
         try:
             if entry.name.isdigit() and (entry / "stat").read_text().rsplit(") ", 1)[1].split()[1] == str(os.getpid()):
                 command = (entry / "cmdline").read_bytes()
-                if b"runtime.worker\0pairing" in command:
+                if b"processes.worker\0pairing" in command:
                     return int(entry.name)
         except (FileNotFoundError, ProcessLookupError):
             continue

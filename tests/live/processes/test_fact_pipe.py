@@ -13,7 +13,7 @@ from support.live.simulated import SimulatedTime
 from cgos_protocol.facts import AnyFact, BotArrived, Missed, MovePlayed, encode
 from cgos_server.live.bus import Bus
 from cgos_server.live.processes.fact_pipe import FACTS, KINDS, PERIOD_US, FactPipe
-from cgos_server.web.live.fact_reader import LINE_MAX, Inflow
+from cgos_server.web.live.fact_reader import LINE_MAX, FactReader
 
 
 class Child:
@@ -27,7 +27,7 @@ class Child:
         self.theirs, self.ours = os.pipe()
         os.set_blocking(self.theirs, False)
         self.heard: list[AnyFact | None] = []
-        self.inflow = Inflow(self.heard.append)
+        self.inflow = FactReader(self.heard.append)
 
     def play(self, *plies: int) -> None:
         for ply in plies:
@@ -102,7 +102,7 @@ def test_the_next_child_gets_nothing_that_was_meant_for_the_last_one(child: Chil
     os.close(child.ours)
     child.theirs, child.ours = os.pipe()
     os.set_blocking(child.theirs, False)
-    child.inflow = Inflow(child.heard.append)
+    child.inflow = FactReader(child.heard.append)
     child.pipe.opened(child.ours)
     child.play(5000)
     child.time.advance(PERIOD_US)
@@ -167,7 +167,7 @@ def test_facts_survive_any_cut_of_the_stream(plies: list[int], data: st.DataObje
         lines[at] = data.draw(st.sampled_from([encode(Missed()), b"", b"{", b'{"fact":"New"}', b"x" * (LINE_MAX + 5)]))
     stream = b"".join(line + b"\n" for line in lines)
     heard: list[AnyFact | None] = []
-    inflow = Inflow(heard.append)
+    inflow = FactReader(heard.append)
     while stream:
         size = data.draw(st.integers(1, len(stream)))
         inflow.feed(stream[:size])
