@@ -160,7 +160,7 @@ async def test_slots_have_engines_of_their_own(bench):
     heard_by: list[tuple[int, str]] = []
     watch = logging.Handler()
     watch.emit = lambda record: heard_by.append((SLOT.get(), record.getMessage()))  # type: ignore[method-assign]
-    gtp = logging.getLogger("cgos_client.bridge.gtp_engine")
+    gtp = logging.getLogger("cgos_client.gtp")
     gtp.setLevel(logging.DEBUG)
     gtp.addHandler(watch)
     try:
