@@ -1,4 +1,4 @@
-"""The handlers of commands that change something, and who asks.
+"""The handlers of commands that change something.
 
 A command is made of the path and the body, as its declaration says, and handed to the game process with the rights of
 whoever asks. Must not know: single commands, who may have what done.
@@ -12,20 +12,9 @@ from typing import Any
 from cgos_server.service.commands.declaration import Command, Right
 from cgos_server.service.commands.fields import Source, parameters
 from cgos_server.service.commands.surfaces import ApiRoute
-from cgos_server.service.people.authority import Sight, may_see
-from cgos_server.service.people.passwords import digest, lets_people_in
-from cgos_server.storage.reading.stored import Person
 from cgos_server.web.api.framework import ApiRequest, Handler
 from cgos_server.web.api.operations import in_path
 from cgos_server.web.site import Site
-
-
-async def person_of(site: Site, asked: ApiRequest, sight: Sight, owner: int | None = None) -> Person:
-    """Whoever asks, if it may see this: see :func:`cgos_server.service.people.authority.may_see`."""
-    person = None
-    if lets_people_in(asked.credential):
-        person = await site.history.people.person(digest(asked.credential), site.now_ms())
-    return may_see(person, sight, owner)
 
 
 def performing(
@@ -46,9 +35,7 @@ def performing(
     async def handler(asked: ApiRequest) -> Any:
         if before is not None:
             await before(asked)
-        values: dict[str, Any] = {
-            field: asked.count(name) if fields[field].kind is int else asked.word(name) for name, field in path.items()
-        }
+        values: dict[str, Any] = {field: asked.values[name] for name, field in path.items()}
         for name, field in fields.items():
             if field.field.source is Source.VISITOR:
                 values[name] = site.visitor(asked.request)

@@ -55,12 +55,6 @@ class ApiRequest:
         self.credential = bearer(request)
         self.values = values
 
-    def word(self, name: str) -> Any:
-        """A parameter, for handlers whose signature does not say theirs yet."""
-        return self.values[name]
-
-    text = number = flag = names = count = word
-
 
 Answer = msgspec.Struct | Response | Mapping[str, Any]
 """A value of an operation's type of answer, or a finished answer of HTTP."""

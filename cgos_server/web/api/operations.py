@@ -19,8 +19,9 @@ from cgos_server.service.commands.declaration import Command, Right
 from cgos_server.service.commands.fields import Parameter, Source, parameters
 from cgos_server.service.commands.registry import on
 from cgos_server.service.commands.surfaces import ApiRoute
-from cgos_server.web.api.own_reading import ADMIN, ADMINS_READING, OWN, OWN_BOTS, OWNERS_READING
 from cgos_server.web.api.reading.handlers import READING
+from cgos_server.web.api.reading.operators import ADMIN
+from cgos_server.web.api.reading.own import OWN, OWN_BOTS
 
 _NEEDS: Final = {
     Right.OPERATOR: Needs.ADMIN,
@@ -89,7 +90,7 @@ def _first(docstring: str) -> str:
 WRITING: Final = tuple(_operation(command, route) for command, route in on(ApiRoute))
 """Those that commands declare."""
 
-ROUTES: Final[tuple[Operation, ...]] = (*READING, *OWNERS_READING, *ADMINS_READING, *WRITING)
+ROUTES: Final[tuple[Operation, ...]] = (*READING, *WRITING)
 """Every operation once."""
 
 BY_ID: Final = MappingProxyType({operation.id: operation for operation in ROUTES})

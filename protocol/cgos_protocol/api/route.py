@@ -149,8 +149,3 @@ IN_PATH: Final = {
     )
 }
 """Parameters of the paths of the deeds' routes; of a text `least` and `most` are lengths."""
-
-
-def limit_param(most: int, default: int, what: str = "How many at most.") -> Param:
-    """The size of a page."""
-    return Param(name="limit", kind="number", about=what, least=1, most=most, default=default)

@@ -20,7 +20,8 @@ from cgos_server.service.commands.ownership import BotOwn
 from cgos_server.service.commands.sessions import SignIn
 from cgos_server.web.api import openapi
 from cgos_server.web.api.operations import ROUTES
-from cgos_server.web.api.own_reading import ADMIN, OWN, OWN_BOTS
+from cgos_server.web.api.reading.operators import ADMIN
+from cgos_server.web.api.reading.own import OWN, OWN_BOTS
 
 EXAMPLES = 5
 THERE = {

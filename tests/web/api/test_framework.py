@@ -70,9 +70,9 @@ FAULTS: dict[str, Exception] = {
 
 
 async def tell(asked: ApiRequest) -> Told:
-    texts = {name: asked.text(name) for name in ("text", "kind")}
-    return Told({**texts, "count": asked.count("count"), "flag": asked.flag("flag"), "list": asked.names("list"),
-                 "game": asked.count("game")})  # fmt: skip
+    texts = {name: asked.values[name] for name in ("text", "kind")}
+    return Told({**texts, "count": asked.values["count"], "flag": asked.values["flag"], "list": asked.values["list"],
+                 "game": asked.values["game"]})  # fmt: skip
 
 
 async def send(asked: ApiRequest) -> Told:
@@ -80,7 +80,7 @@ async def send(asked: ApiRequest) -> Told:
 
 
 async def broken(asked: ApiRequest) -> Told:
-    raise FAULTS[asked.word("bot")]
+    raise FAULTS[asked.values["bot"]]
 
 
 class Flowing:

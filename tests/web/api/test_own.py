@@ -20,7 +20,7 @@ from cgos_server.service.commands.bots import BotAdd
 from cgos_server.service.control import VersionNow
 from cgos_server.service.people.passwords import ACCESS_PREFIX, SESSION_PREFIX
 from cgos_server.web.api.operations import BY_ID, ROUTES
-from cgos_server.web.api.own_reading import OWN, OWN_BOTS
+from cgos_server.web.api.reading.own import OWN, OWN_BOTS
 from cgos_server.web.people.bots_now import FRESH_MS
 from cgos_server.web.people.deliveries import Outcome
 

@@ -1,4 +1,4 @@
-"""Who answers the reading routes that need no token: the classes whose methods are these operations and their handlers.
+"""Who answers the reading routes: the classes whose methods are these operations and their handlers.
 
 Must not know: what they answer.
 """
@@ -9,18 +9,20 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from cgos_protocol.api.route import Operation
-from cgos_server.web.api.framework import Handler
+from cgos_server.web.api.framework import Answer, ApiRequest, Handler
 from cgos_server.web.api.reading.bots import ReadingBots
 from cgos_server.web.api.reading.exports import Exports
 from cgos_server.web.api.reading.games import ReadingGames
 from cgos_server.web.api.reading.live import Live
+from cgos_server.web.api.reading.operators import ReadingOperators
+from cgos_server.web.api.reading.own import ReadingOwn
 from cgos_server.web.api.reading.server import LiveServer, ReadingServer
 from cgos_server.web.api.reading.venues import ReadingVenues
 from cgos_server.web.api.typed import handlers_of, operations_of
 from cgos_server.web.site import Site
 
 READING: Final[tuple[Operation, ...]] = operations_of(
-    (ReadingServer, ReadingVenues, ReadingBots, ReadingGames, Live, Exports)
+    (ReadingServer, ReadingVenues, ReadingBots, ReadingGames, Live, Exports, ReadingOwn, ReadingOperators)
 )
 """Every one of them, in the documentation's order."""
 
@@ -30,8 +32,13 @@ def handlers(site: Site, describe: Callable[[], dict[str, Any]]) -> dict[str, Ha
 
     :param describe: makes the description of the API
     """
-    live = LiveServer(site)
-    return handlers_of(
+    live, own = LiveServer(site), ReadingOwn(site)
+
+    async def bot_now(asked: ApiRequest) -> Answer:
+        """A command has this route; its answer is remembered, as one of the reading routes."""
+        return await own.bot_now(str(asked.values["bot"]), asked.request)
+
+    return {"bot_now": bot_now} | handlers_of(
         (
             ReadingServer(site, live, describe),
             ReadingVenues(site, live),
@@ -39,5 +46,7 @@ def handlers(site: Site, describe: Callable[[], dict[str, Any]]) -> dict[str, Ha
             ReadingGames(site),
             Live(site),
             Exports(site),
+            own,
+            ReadingOperators(site),
         )
     )

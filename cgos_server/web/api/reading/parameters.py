@@ -16,10 +16,13 @@ MOMENT: Final = "Unix time in milliseconds."
 
 Name = Annotated[str, Meta(min_length=1, max_length=64, pattern=NAME_PATTERN)]
 """Of a venue, a bot, a version or an account."""
+Words = Annotated[str, Meta(min_length=1, max_length=64)]
+"""Any text that is not long."""
 VenueName = Annotated[Name, Meta(description="Name of a venue.")]
 BotName = Annotated[Name, Meta(description="Name of a bot.")]
 VersionName = Annotated[Name, Meta(description="Name of a version.")]
 OtherVersionName = Annotated[Name, Meta(description="Name of another version.")]
+AccountName = Annotated[Name, Meta(description="Name of a person's account.")]
 GameNumber = Annotated[int, Meta(ge=1, description="Number of a game.")]
 RoundNumber = Annotated[int, Meta(ge=1, description="Number of an act of pairing.")]
 

@@ -1,0 +1,195 @@
+"""Answers of the API to owners: their account, tokens, webhooks and bots.
+
+Must not know: who may read what, what commands change.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Annotated, Final
+
+import msgspec
+from msgspec import Meta
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from cgos_protocol.api import people
+from cgos_protocol.api.people import Access
+from cgos_protocol.api.route import NDJSON, Limit, Needs
+from cgos_server.observability import transcript_files
+from cgos_server.presentation.answers import published
+from cgos_server.service.commands.tokens import SCOPES
+from cgos_server.service.holds import NOT_HERE, Hold
+from cgos_server.service.people.authority import Sight
+from cgos_server.storage.reading.people_answers import OwnedBot
+from cgos_server.web.api.caller import person_of
+from cgos_server.web.api.framework import bearer
+from cgos_server.web.api.reading.parameters import BotName
+from cgos_server.web.api.typed import Group
+from cgos_server.web.site import Site
+
+OWN, OWN_BOTS = "Your own", "Your own bots"
+
+_LATEST_US: Final = 2**62
+_PORTION: Final = 500
+"""Lines of a transcript that are encoded at once."""
+
+_own, _bots = Group(OWN), Group(OWN_BOTS)
+
+
+class ReadingOwn:
+    """The handlers."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._history = site.history
+
+    # -- the account
+
+    @_own.get("/me/sessions", needs=Needs.TOKEN)
+    async def my_sessions(self, request: Request) -> people.Sessions:
+        """One's own sessions."""
+        return people.Sessions(items=published(await self._access(request, "session"), list[people.OpenSession]))
+
+    @_own.get("/me", needs=Needs.TOKEN)
+    async def me(self, request: Request) -> people.Me:
+        """Whose token this is, and what it may do."""
+        person = await person_of(self._site, request, Sight.ACCOUNT)
+        scopes = list(person.scopes)
+        if person.kind == "session":
+            scopes = [scope for scope in SCOPES if scope != "admin" or person.admin]
+        return people.Me(account=person.name, admin=person.admin, scopes=scopes, expires_at=person.expires_at)
+
+    @_own.get("/me/bots", needs=Needs.BOTS)
+    async def my_bots(self, request: Request) -> people.OwnBots:
+        """One's own bots."""
+        person = await person_of(self._site, request, Sight.OWN_BOTS)
+        return people.OwnBots(items=[_own_bot(row) for row in await self._history.people.bots_of(person.owner_id)])
+
+    @_own.get("/me/tokens", needs=Needs.TOKEN)
+    async def my_tokens(self, request: Request) -> people.Tokens:
+        """One's own tokens for the API."""
+        return people.Tokens(items=published(await self._access(request, "token"), list[people.Token]))
+
+    @_own.get("/me/webhooks", needs=Needs.BOTS)
+    async def my_webhooks(self, request: Request) -> people.Webhooks:
+        """One's own webhooks."""
+        person = await person_of(self._site, request, Sight.OWN_BOTS)
+        deliveries, items = self._site.deliveries, []
+        for row in reversed(await self._history.people.webhooks(person.owner_id)):
+            kept = deliveries.of(row.id)
+            webhook = msgspec.structs.replace(
+                published(row, people.Webhook),  # without its secret
+                delivered=kept.success and published(kept.success, people.Delivery),
+                failed=kept.failure and published(kept.failure, people.Delivery),
+                failed_in_a_row=kept.in_a_row,
+            )
+            items.append(webhook)
+        return people.Webhooks(items=items, counted_since=deliveries.since)
+
+    # -- bots
+
+    async def bot_now(self, bot: str, request: Request) -> people.OwnBotNow:
+        """What its versions do just now."""
+        await self._may_see(bot, request)
+        detail = await self._history.bots.detail(bot)
+        now = await self._site.bots_now.look(detail.name, bearer(request), request)
+        items = [
+            people.VersionNow(
+                version=one.name,
+                venue=one.venue,
+                state=one.state,
+                since=one.since,
+                games=list(one.games),
+                why=one.why,
+                paired=one.paired,
+            )
+            for one in now.versions or ()
+        ]
+        here = {one.version for one in items}
+        if now.versions is not None:
+            items += [
+                people.VersionNow(
+                    version=version.name,
+                    venue=None,
+                    state=Hold.AWAY.state,
+                    games=[],
+                    paired=False,
+                    since=None if version.last_seen_at is None else version.last_seen_at / 1000,
+                    why=NOT_HERE,
+                )
+                for version in detail.versions
+                if version.name not in here
+            ]
+        return people.OwnBotNow(bot=detail.name, known=now.versions is not None, sentence=now.sentence, items=items)
+
+    @_bots.get("/bots/{bot}/tokens", needs=Needs.BOTS)
+    async def bot_tokens(self, request: Request, bot: BotName) -> people.Tokens:
+        """A bot's tokens."""
+        await self._may_see(bot, request)
+        rows = await self._history.bots.tokens(bot)
+        tokens = [
+            people.Token(
+                id=row.id,
+                label=row.label,
+                scopes=[],
+                created_at=row.created_at,
+                expires_at=None,
+                revoked_at=row.revoked_at,
+            )
+            for row in reversed(rows)
+        ]
+        return people.Tokens(items=tokens)
+
+    @_bots.get("/bots/{bot}/transcript", needs=Needs.BOTS, media=(NDJSON,), limit=Limit.BULK)
+    async def transcript(
+        self,
+        request: Request,
+        bot: BotName,
+        game: Annotated[int | None, Meta(ge=1, description="Only what is about this game.")] = None,
+        limit: Annotated[int, Meta(ge=1, le=20_000, description="Lines, the last ones.")] = 2_000,
+    ) -> Annotated[Response, people.TranscriptLine]:
+        """What was said on the wire, passwords masked."""
+        await self._may_see(bot, request)
+        detail = await self._history.bots.detail(bot)
+        lines: list[transcript_files.TranscriptLine] = []
+        if self._site.data is not None:
+            folder = self._site.data / transcript_files.FOLDER
+            lines = await asyncio.to_thread(
+                transcript_files.read, folder, detail.id, since_us=0, until_us=_LATEST_US, game=game, limit=limit
+            )
+        return StreamingResponse(_ndjson(lines), media_type=NDJSON, headers={"Cache-Control": "no-store"})
+
+    # -- what they share
+
+    async def _access(self, request: Request, kind: str) -> list[Access]:
+        person = await person_of(self._site, request, Sight.ACCOUNT)
+        return [row for row in await self._history.people.access_of(person.owner_id) if row.kind == kind]
+
+    async def _may_see(self, bot: str, request: Request) -> None:
+        """Raises Refused unless whoever asks may see what only the bot's owner sees."""
+        await person_of(self._site, request, Sight.BOT, await self._history.people.owner_of(bot))
+
+
+def _own_bot(row: OwnedBot) -> people.OwnBot:
+    return people.OwnBot(
+        name=row.name,
+        state=row.state,
+        reason=row.reason,
+        until=row.until,
+        paused=row.paused,
+        games_a_day=row.limits.games_a_day,
+        avoid=list(row.limits.avoid),
+        hours=row.limits.hours,
+        versions=row.versions,
+        tokens=row.tokens,
+        last_seen_at=row.last_seen_at,
+        signed_in=row.signed_in,
+    )
+
+
+async def _ndjson(lines: list[transcript_files.TranscriptLine]) -> AsyncIterator[bytes]:
+    for start in range(0, len(lines), _PORTION):
+        portion = published(lines[start : start + _PORTION], list[people.TranscriptLine])
+        yield msgspec.json.Encoder().encode_lines(portion)
