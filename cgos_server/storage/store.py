@@ -8,10 +8,13 @@ then tell. Must not know: games' rules, sessions, ratings' formulas, which datab
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
-from cgos_server.storage.reading.history import History
-from cgos_server.storage.writing.group_commit import GroupCommit
 from cgos_server.storage.writing.records import Record
+
+if TYPE_CHECKING:  # a command that only names a store need not load SQLAlchemy
+    from cgos_server.storage.reading.history import History
+    from cgos_server.storage.writing.group_commit import GroupCommit
 
 
 class Store:
