@@ -10,7 +10,6 @@ from cgos_client.library.position import color_of
 from cgos_client.playing.events import Seated
 from cgos_protocol import clock
 from cgos_protocol.clock import TimeControl, TimeSystem
-from cgos_protocol.ids import GameId
 from cgos_protocol.session import GameSetup
 from cgos_protocol.v2.messages import TimeInfo
 
@@ -42,7 +41,7 @@ def seated(game: Game) -> Seated:
     """The game with the moves that are known now."""
     position = game.position
     setup = GameSetup(
-        game=GameId(game.number),
+        game=game.number,
         size=game.rules.size,
         komi2=round(game.rules.komi * 2),
         level_ms=level_ms(game.time),
