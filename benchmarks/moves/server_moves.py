@@ -28,6 +28,7 @@ from benchmarks.moves.loads import WIRES, Cost, Window, measure, relay
 from benchmarks.reporting import program
 from cgos_protocol.games.base import Ruleset
 from cgos_protocol.games.registry import game_kind
+from cgos_protocol.ids import BotId, VersionId
 from cgos_protocol.names import fold
 from cgos_server.storage import schema
 from cgos_server.storage.opening import open_store
@@ -64,11 +65,12 @@ def prepare(directory: Path, bots: int) -> None:
         for number in range(bots):
             name = f"Load-{number:05d}"
             secret = hashlib.sha256(token(name).encode()).hexdigest()
+            bot, version = BotId(number + 1), VersionId(number + 1)
             store.submit(
                 [
-                    BotAdded(number + 1, name, fold(name), "none", "active", 0),
-                    VersionAdded(number + 1, number + 1, name, fold(name), "", "", "", "", 0),
-                    TokenAdded(number + 1, number + 1, secret, "benchmark", 0),
+                    BotAdded(bot, name, fold(name), "none", "active", 0),
+                    VersionAdded(version, bot, name, fold(name), "", "", "", "", 0),
+                    TokenAdded(number + 1, bot, secret, "benchmark", 0),
                 ]
             )
         await store.close()

@@ -22,6 +22,7 @@ from benchmarks.reporting import program
 from cgos_protocol.clock import TimeControl, TimeSystem
 from cgos_protocol.facts import GameStarted
 from cgos_protocol.games.base import Color, Ruleset
+from cgos_protocol.ids import ConnectionId, GameId, VenueId
 from cgos_protocol.session import GameSetup, Turn
 from cgos_server.core.venue import Venue
 from cgos_server.live.bus import Bus
@@ -43,7 +44,7 @@ class Game:
     over = None
     started_at = int(AT * 1000)
 
-    def __init__(self, number: int) -> None:
+    def __init__(self, number: GameId) -> None:
         self.id = number
         self.moves: list[tuple[str, int]] = [("D4", 59_000)] * 60
 
@@ -94,9 +95,9 @@ class Hall:
     def __init__(self, loop: asyncio.AbstractEventLoop, clock: PollClock, games: int) -> None:
         self.loop = loop
         self.bus = Bus(_raise)
-        self.games = {number: Game(number) for number in range(1, games + 1)}
+        self.games = {number: Game(number) for number in map(GameId, range(1, games + 1))}
         venue = Venue(
-            id=1,
+            id=VenueId(1),
             name="9x9",
             rules=Ruleset(),
             time=TimeControl(TimeSystem.ABSOLUTE, main=60_000_000),
@@ -118,7 +119,7 @@ class Hall:
             outbox=1 << 20,
             ignored_per_minute=10**6,
         )
-        numbers = iter(range(1, 10**9))
+        numbers = map(ConnectionId, range(1, 10**9))
         context = ConnectionContext(
             reception=nobody,
             gallery=self.gallery,
@@ -136,7 +137,7 @@ class Hall:
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         self.tasks.add(self.loop.create_task(work))
 
-    def begin(self, number: int) -> None:
+    def begin(self, number: GameId) -> None:
         """A game begins."""
         sides = {"black": "Alpha-bot_1.0", "white": "Beta-bot_2.0", "black_label": "1800?", "white_label": "1750"}
         self.bus.publish(GameStarted(venue="9x9", game=number, at=AT, **sides))
@@ -216,15 +217,15 @@ async def _measure(loop: asyncio.AbstractEventLoop, clock: PollClock, viewers: i
     await hall.gallery.open()
     games_now: Any = hall.games
     hall.roster.running = games_now
-    for number in range(1, games + 1):
+    for number in map(GameId, range(1, games + 1)):
         hall.begin(number)
     await hall.enter(viewers)
     figures: dict[str, Any] = {"enter": await _telling_costs(hall, hall.gallery.turn)}
-    for number in range(games + 1, 2 * games + 1):
+    for number in map(GameId, range(games + 1, 2 * games + 1)):
         hall.begin(number)
     figures["burst"] = await _telling_costs(hall, hall.gallery.turn)
-    for number, viewer in enumerate(hall.viewers):
-        viewer.data_received(f"observe {number % games + 1}\n".encode())
+    for place, viewer in enumerate(hall.viewers):
+        viewer.data_received(f"observe {place % games + 1}\n".encode())
     figures["observe"] = await _telling_costs(hall, hall.gallery.turn)
     for game in hall.games.values():
         game.moves.append(("E5", 58_000))

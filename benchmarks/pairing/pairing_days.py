@@ -29,6 +29,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from rich.table import Table
 
 from benchmarks.reporting import CommandLine, write_json
+from cgos_protocol.ids import VersionId
 from cgos_server.core.pairing.base import Candidate, Matchmaker, PairingPass
 from cgos_server.core.pairing.memory import Memory
 from cgos_server.core.pairing.registry import matchmaker
@@ -173,13 +174,13 @@ class Ladder:
         self.act_seconds = 0.0
         self.now = 0.0
         self._rng = random.Random(seed)
-        self._ready = dict.fromkeys(range(self.bots), 0.0)
-        self._running: list[tuple[float, int, int, float, float]] = []
-        self._sat_out: dict[int, tuple[int, int]] = {}
+        self._ready = dict.fromkeys(map(VersionId, range(self.bots)), 0.0)
+        self._running: list[tuple[float, VersionId, VersionId, float, float]] = []
+        self._sat_out: dict[VersionId, tuple[int, int]] = {}
         self._lengths: deque[float] = deque(maxlen=max(LENGTHS, 2 * self.bots))
         self._recent: list[deque[int]] = [deque() for _ in range(self.bots)]
         self._counts: list[dict[int, int]] = [{} for _ in range(self.bots)]
-        self._paces: dict[int, float] = self.memory.paces(range(self.bots))
+        self._paces: dict[VersionId, float] = self.memory.paces(self._ready)
 
     def run(self, hours: float) -> Iterator[float]:
         """Play so long; says now and then which share is done."""
@@ -221,7 +222,7 @@ class Ladder:
     def act(self) -> PairingPass:
         """What the matchmaker is asked now."""
         memory, ready = self.memory, self._ready
-        self._paces = self._paces or memory.paces(range(self.bots))
+        self._paces = self._paces or memory.paces(map(VersionId, range(self.bots)))
         candidates = []
         for bot, since in ready.items():
             sat_out, last_sat_out = self._sat_out.get(bot, (0, None))
@@ -269,7 +270,7 @@ class Ladder:
             self._sat_out[bot] = (self._sat_out.get(bot, (0, 0))[0] + 1, self.acts)
             self.passed_over = max(self.passed_over, self._sat_out[bot][0])
 
-    def _play(self, high: int, low: int) -> None:
+    def _play(self, high: VersionId, low: VersionId) -> None:
         rng, pool = self._rng, self.pool
         for bot in (high, low):
             self.waits.append(self.now - self._ready.pop(bot))

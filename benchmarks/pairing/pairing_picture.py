@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from rich.progress import track
 
 from benchmarks.reporting import CommandLine
+from cgos_protocol.ids import VersionId
 from cgos_server.core.pairing.base import Candidate, PairingPass
 from cgos_server.core.pairing.fairness import colors
 from cgos_server.core.pairing.memory import Memory
@@ -61,7 +62,7 @@ def met(panel: Panel, rounds: int) -> list[list[float]]:
     rng = random.Random(1)
     games = [[0] * VERSIONS for _ in ratings]
     for number in range(rounds):
-        present = range(1, VERSIONS + 1)
+        present = [VersionId(rank) for rank in range(1, VERSIONS + 1)]
         candidates = [
             Candidate(
                 version,

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.random import Generator
 
 from benchmarks.ratings.rating_runs import Driven
+from cgos_protocol.ids import VersionId
 from cgos_server.core.pairing.base import Candidate, Knowledge, PairingPass
 from cgos_server.core.pairing.constraints import Constraints
 from cgos_server.core.pairing.memory import Memory
@@ -47,22 +48,22 @@ class Rounds:
         self._knowing = name in ("information", "entropy")
         self._rng = random.Random(int(rng.integers(2**63)))
         self._memory = Memory(Constraints().repeat_last, {}, {}, {})
-        self._sat_out: dict[int, int] = {}
+        self._sat_out: dict[VersionId, int] = {}
 
     def pairs(self, driven: Driven) -> list[tuple[int, int]]:
         """Who meets whom in the next round of all versions."""
         act = self._act(driven)
         pairing = self._matchmaker.pair(act, self._rng)
-        for version in range(driven.versions):
+        for version in map(VersionId, range(driven.versions)):
             self._sat_out[version] = self._sat_out.get(version, 0) + 1 if version in pairing.sits_out else 0
         return [(pair.high, pair.low) for pair in pairing.pairs]
 
     def began(self, first: int, second: int) -> None:
         """A game of these two begins."""
-        self._memory.began(first, second, {})
+        self._memory.began(VersionId(first), VersionId(second), {})
 
     def _act(self, driven: Driven) -> PairingPass:
-        memory, versions = self._memory, range(driven.versions)
+        memory, versions = self._memory, [VersionId(number) for number in range(driven.versions)]
         standings = driven.system.standings(driven.state)
         candidates = []
         for version in versions:
@@ -88,6 +89,6 @@ class Rounds:
     def _knowledge(self, driven: Driven) -> Knowledge | None:
         if not (self._knowing and isinstance(driven.system, Answers)):
             return None
-        joint = driven.system.joint(driven.state, range(driven.versions))
+        joint = driven.system.joint(driven.state, [VersionId(number) for number in range(driven.versions)])
         # As a server records it: what is replayed is what was decided with.
         return Knowledge(*(np.asarray(part, dtype=np.float32).astype(np.float64) for part in joint))

@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.reporting import cpu, held, processor, program, table
+from cgos_protocol.ids import VersionId
 from cgos_server.core.pairing.base import Candidate, Knowledge, Matchmaker, Meeting, PairingPass
 from cgos_server.core.pairing.matching import Packing, best, pack
 from cgos_server.core.pairing.methods.wide import LOCAL_PAIRS, near_best
@@ -122,14 +123,14 @@ class Field:
 
     def act(self, policy: Policy) -> PairingPass:
         """What the server would ask about."""
-        last: dict[int, int] = {}
+        last: dict[int, VersionId] = {}
         for i, j in self.rounds[-1]:
-            last[i], last[j] = j, i
+            last[i], last[j] = VersionId(j), VersionId(i)
         waited = self.rng.integers(0, 20_000_000, self.n).tolist()
         pace = self.rng.random(self.n).tolist()
         candidates = [
             Candidate(
-                at,
+                VersionId(at),
                 f"version-{at}",
                 rating,
                 waited=waited[at],
@@ -143,7 +144,9 @@ class Field:
             for at, (rating, balance) in enumerate(zip(self.ratings.tolist(), self.balance.tolist(), strict=True))
         ]
         meetings = [
-            Meeting(a=i, b=j, recent_a=1, recent_b=1, black_a=1, black_b=0) for pairs in self.rounds for i, j in pairs
+            Meeting(a=VersionId(i), b=VersionId(j), recent_a=1, recent_b=1, black_a=1, black_b=0)
+            for pairs in self.rounds
+            for i, j in pairs
         ]
         return PairingPass(
             candidates, meetings, self._knowledge() if self.n <= 1000 else None, policy, flow=self.n / 60.0

@@ -17,11 +17,12 @@ import tempfile
 import time
 import urllib.request
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from benchmarks.moves.loads import SIGN_IN_LIMIT_S, reports
 from benchmarks.moves.server_moves import Running, _unexpected, scripted_game, server
 from benchmarks.reporting import program
+from cgos_protocol.ids import GameId, VenueId, VersionId
 from cgos_server.storage.opening import open_store
 from cgos_server.storage.writing.records import GameAdded, GameEnded, LedgerAdded, Record
 
@@ -29,7 +30,10 @@ GROUP = 500
 """Games in one commit."""
 
 
-def results(versions: int, games: int, seed: int = 5) -> list[tuple[int, int, int]]:
+_VENUE: Final = VenueId(1)
+
+
+def results(versions: int, games: int, seed: int = 5) -> list[tuple[VersionId, VersionId, int]]:
     """(black, white, half points for Black) between versions 1..n, each at random against everybody: pairs that were
     chosen by true strength would tell the model what it cannot know."""
     rng = random.Random(seed)
@@ -38,7 +42,7 @@ def results(versions: int, games: int, seed: int = 5) -> list[tuple[int, int, in
     for _ in range(games):
         one, other = rng.sample(range(versions), 2)
         wins = rng.random() < 1 / (1 + 10 ** ((strength[other] - strength[one]) / 400))
-        drawn.append((one + 1, other + 1, 2 if wins else 0))
+        drawn.append((VersionId(one + 1), VersionId(other + 1), 2 if wins else 0))
     return drawn
 
 
@@ -49,13 +53,13 @@ async def make_past(database: Path, versions: int, games: int) -> None:
     records: list[Record] = []
     for version in range(1, versions + 1):
         seq += 1
-        records.append(LedgerAdded(1, seq, 0, "enter", None, version, None, None, None, 1800.0))
+        records.append(LedgerAdded(_VENUE, seq, 0, "enter", None, VersionId(version), None, None, None, 1800.0))
     for number, (black, white, score2) in enumerate(results(versions, games), 1):
         seq += 1
         text, winner = ("B+Resign", 0) if score2 else ("W+Resign", 1)
-        records.append(GameAdded(number, 1, None, black, white, "1800?", "1800?", "{}", "", 0))
-        records.append(GameEnded(1, winner, "resignation", None, "", text, 2, 2, number))
-        records.append(LedgerAdded(1, seq, 1, "game", number, None, black, white, score2, None))
+        records.append(GameAdded(GameId(number), _VENUE, None, black, white, "1800?", "1800?", "{}", "", 0))
+        records.append(GameEnded(1, winner, "resignation", None, "", text, 2, 2, GameId(number)))
+        records.append(LedgerAdded(_VENUE, seq, 1, "game", GameId(number), None, black, white, score2, None))
         if number % GROUP == 0:
             await store.commit(records)
             records = []

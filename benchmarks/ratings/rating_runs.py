@@ -28,6 +28,7 @@ from benchmarks.ratings.rating_pools import (
     permuted_window,
     score2,
 )
+from cgos_protocol.ids import VersionId
 from cgos_server.core.rating.base import Z95, Entry, Kind, RatingSystem, Refitting
 from cgos_server.core.rating.bayes.answers import Answers
 from cgos_server.core.rating.registry import rating_system
@@ -103,12 +104,12 @@ class Driven:
     def ratings(self) -> tuple[Floats, Floats]:
         """(n,) means and (n,) standard deviations, or whatever the system's spread is."""
         standings = self.system.standings(self.state)
-        rows = [standings[number] for number in range(self.versions)]
+        rows = [standings[VersionId(number)] for number in range(self.versions)]
         return np.array([row.mean for row in rows]), np.array([row.spread for row in rows])
 
     def rating(self, number: int) -> tuple[float, float]:
         """One version's mean and spread."""
-        row = self.system.standings(self.state)[number]
+        row = self.system.standings(self.state)[VersionId(number)]
         return row.mean, row.spread
 
     def save(self) -> tuple[bytes, int, int]:
@@ -126,7 +127,7 @@ class Driven:
         assert isinstance(self.system, Answers)
         difference = float(mean[one] - mean[other])
         low, high = (one, other) if difference < 0 else (other, one)
-        likelihood = self.system.superiority(self.state, low, high)
+        likelihood = self.system.superiority(self.state, VersionId(low), VersionId(high))
         if not 1e-300 < likelihood < 0.5 - 1e-9:
             return None
         return abs(difference) / -_NORMAL.inv_cdf(likelihood)

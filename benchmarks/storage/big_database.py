@@ -38,6 +38,7 @@ from benchmarks.storage.generated_past import (
     result,
 )
 from benchmarks.storage.reading_questions import report
+from cgos_protocol.ids import VenueId, VersionId
 from cgos_protocol.terms import encode_terms
 from cgos_server.config import load
 from cgos_server.config.venues import fixed, venue_value
@@ -70,7 +71,7 @@ def make(path: Path, sizes: Sizes, progress: Progress) -> None:
         raise SystemExit(f"{path} is there already; remove it first")
     schema.prepare(path, even_elsewhere=True)
     configured = {venue.name: venue for venue in load(None, {}, {"server.data": path.parent}).venue}
-    venues = [venue_value(configured[name], number) for number, name in enumerate(VENUES, 1)]
+    venues = [venue_value(configured[name], VenueId(number)) for number, name in enumerate(VENUES, 1)]
     with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as connection:
         for pragma in ("synchronous = OFF", "foreign_keys = OFF", "cache_size = -400000", "temp_store = MEMORY"):
             connection.execute(f"PRAGMA {pragma}")
@@ -189,7 +190,7 @@ class _Writer:
                 if not some:
                     continue
                 numbers[venue] += 1
-                ready = sorted({int(side[n]) for n in some for side in (games.black, games.white)})
+                ready = sorted({VersionId(int(side[n])) for n in some for side in (games.black, games.white)})
                 inputs = encode_inputs(PairingPass([Candidate(version, str(version), 1_800.0) for version in ready]))
                 out = {str(version): "There was nobody left to meet." for version in ready[:1]}
                 rounds.append(
@@ -267,9 +268,9 @@ class _Writer:
         first = max(0, self._sizes.games - self._sizes.moves)
         analyses = [analysis(venue) for venue in self._venues]
 
-        def each() -> Iterator[tuple[int, int, int, int, str]]:
+        def each() -> Iterator[tuple[int, VenueId, int, int, str]]:
             for n in range(first, self._sizes.games):
-                venue = int(games.venue[n])
+                venue = VenueId(int(games.venue[n]))
                 texts = self._played[venue][n % 8]
                 plies = int(games.plies[n]) // (2 if self._is_running(n) else 1)
                 for ply, text in enumerate(texts[:plies], 1):
@@ -294,7 +295,7 @@ class _Writer:
         games = self._drawn
         self._played = {venue.id: [random_game(venue, self._random) for _ in range(8)] for venue in self._venues}
         for n in range(max(0, self._sizes.games - self._sizes.moves), self._sizes.games):
-            games.plies[n] = min(int(games.plies[n]), len(self._played[int(games.venue[n])][n % 8]))
+            games.plies[n] = min(int(games.plies[n]), len(self._played[VenueId(int(games.venue[n]))][n % 8]))
 
     def _ledger(self) -> None:
         """Entries in the order in which games ended, the ratings they moved, refits between them, corrections at the

@@ -28,6 +28,7 @@ import aiosqlite
 
 from benchmarks.reporting import medians, program
 from cgos_protocol.errors import CommitFailed
+from cgos_protocol.ids import BotId, GameId, VenueId, VersionId
 from cgos_server.storage import schema
 from cgos_server.storage.opening import open_store
 from cgos_server.storage.sqlite import writer
@@ -153,11 +154,15 @@ def template(directory: Path) -> Path:
 
 def people_and_games() -> list[Record]:
     """Two bots and many games between them."""
-    records: list[Record] = [VenueAdded(1, "9x9", "{}", 0)]
+    records: list[Record] = [VenueAdded(VenueId(1), "9x9", "{}", 0)]
     for number in (1, 2):
-        records += [BotAdded(number, f"b{number}", f"b{number}", "", "active", 0)]
-        records += [VersionAdded(number, number, f"b{number}", f"b{number}", "", "", "", "", 0)]
-    records += [GameAdded(game, 1, None, 1, 2, "1800?", "1800?", "{}", "", 0) for game in range(1, GAMES + 1)]
+        bot, version = BotId(number), VersionId(number)
+        records += [BotAdded(bot, f"b{number}", f"b{number}", "", "active", 0)]
+        records += [VersionAdded(version, bot, f"b{number}", f"b{number}", "", "", "", "", 0)]
+    sides = VersionId(1), VersionId(2)
+    records += [
+        GameAdded(GameId(game), VenueId(1), None, *sides, "1800?", "1800?", "{}", "", 0) for game in range(1, GAMES + 1)
+    ]
     return records
 
 
@@ -177,7 +182,7 @@ def _moves() -> Iterator[MoveAdded]:
     """Moves of running games in turn, as many games at a time as there are."""
     for first in range(1, GAMES, 500):
         for ply in range(1, PLIES + 1):
-            for game in range(first, first + 500):
+            for game in map(GameId, range(first, first + 500)):
                 yield MoveAdded(game, ply, "Q16", 123_456_789, 0, 0, 0, 1_234_567, 1_700_000_000_000)
 
 
@@ -231,7 +236,7 @@ async def busy(way: Way, path: Path, players: int, seconds: float) -> dict[str, 
                 slot[1] += 1
                 if slot[1] > PLIES:
                     slot[:] = [(slot[0] + players - 1) % GAMES + 1, 1]
-                move = MoveAdded(slot[0], slot[1], "Q16", 123_456_789, 0, 0, 0, 1_234_567, 1_700_000_000_000)
+                move = MoveAdded(GameId(slot[0]), slot[1], "Q16", 123_456_789, 0, 0, 0, 1_234_567, 1_700_000_000_000)
                 begun = time.perf_counter()
                 sink.submit((move,), lambda: committed(slot, begun))
 

@@ -31,6 +31,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 from support.storage.postgres import PostgresServer, postgres_server
 
+from cgos_protocol.ids import GameId
 from cgos_server.storage import schema
 from cgos_server.storage.location import PostgresUrl
 from cgos_server.storage.opening import open_store
@@ -128,7 +129,7 @@ async def batches(
                 ply = next(plies)
                 moves = [
                     MoveAdded(game, ply, "Q16", 123_456_789, 0, 0, 0, 1_234_567, 1_700_000_000_000)
-                    for game in range(1, size + 1)
+                    for game in map(GameId, range(1, size + 1))
                 ]
                 await way(connection, next(numbers), moves)
             end = time.perf_counter(), time.process_time(), cpu_seconds(pid)

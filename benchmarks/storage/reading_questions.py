@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks.storage.generated_past import HEADLINE, REASONS, SPAN_MS, T0, VENUES
+from cgos_protocol.ids import GameId
 from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.storage.reading.history import History
 
@@ -51,11 +52,11 @@ class Drawn:
         one, other = self.random.choice(self.players)
         return str(one), str(other)
 
-    def game(self) -> int:
-        return self.random.randint(1, self.games)
+    def game(self) -> GameId:
+        return GameId(self.random.randint(1, self.games))
 
-    def recent(self) -> int:
-        return self.games - self.random.randrange(min(self.games, 4_000))
+    def recent(self) -> GameId:
+        return GameId(self.games - self.random.randrange(min(self.games, 4_000)))
 
     def entry(self) -> int:
         return self.random.randint(1, self.entries)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 import structlog
 from prometheus_client import CollectorRegistry
 
+from cgos_protocol.ids import ConnectionId
 from cgos_protocol.session import MultiVenueReception
 from cgos_protocol.v2.render import venue_info
 from cgos_server import __version__
@@ -68,7 +69,7 @@ class Listeners:
         return self._count.open
 
     async def open_ports(
-        self, venues: Mapping[str, LiveVenue], new_id: Callable[[], int], concierge: MultiVenueReception
+        self, venues: Mapping[str, LiveVenue], new_id: Callable[[], ConnectionId], concierge: MultiVenueReception
     ) -> None:
         """Listen on every venue's port and on the WebSocket's. Raises Refused where a port cannot be had."""
         settings = self._config.listen

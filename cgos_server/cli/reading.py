@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Collection
 from typing import TYPE_CHECKING, TypeVar
 
 from cgos_protocol.errors import ConfigError
+from cgos_protocol.ids import VenueId
 from cgos_server.cli.common import Setup, one_venue
 from cgos_server.config import venue_value
 from cgos_server.core.venue import Venue
@@ -49,7 +50,7 @@ def page_settings(setup: Setup) -> WebSettings:
     """What the pages would know of the configuration: commands show the same."""
     from cgos_server.presentation.settings import VenueSettings, WebSettings
 
-    venues = {each.name: VenueSettings.of(venue_value(each, 0), 0) for each in setup.config.venue}
+    venues = {each.name: VenueSettings.of(venue_value(each, VenueId(0)), 0) for each in setup.config.venue}
     return WebSettings(server_name=setup.config.server.name, venues=venues)
 
 
@@ -83,7 +84,7 @@ def venue_terms(setup: Setup, venue: str) -> Venue:
     """How a venue rates, by the configuration. Raises ConfigError for one that it does not name."""
     for each in setup.config.venue:
         if each.name == venue:
-            return venue_value(each, 0)
+            return venue_value(each, VenueId(0))
     names = ", ".join(each.name for each in setup.config.venue)
     raise ConfigError(
         "--venue",

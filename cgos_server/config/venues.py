@@ -17,6 +17,7 @@ from cgos_protocol.clock import TimeControl
 from cgos_protocol.errors import ConfigError, Refused
 from cgos_protocol.games.base import Ruleset
 from cgos_protocol.games.registry import game_kind
+from cgos_protocol.ids import VenueId
 from cgos_protocol.openings import OpeningSet
 from cgos_server.config import openings
 from cgos_server.config.pairing import options
@@ -31,7 +32,7 @@ from cgos_server.storage.store import Store
 from cgos_server.storage.writing.records import Record, VenueAdded
 
 
-def venue_value(venue: VenueConfig, venue_id: int) -> Venue:
+def venue_value(venue: VenueConfig, venue_id: VenueId) -> Venue:
     """The venue as the live server wants it, under the store's number `venue_id`.
 
     :raises ConfigError: where game, time control, matchmaker or rating system object
@@ -284,7 +285,7 @@ async def enroll_venues(config: Config, store: Store, at: int, place: str) -> li
     :raises ConfigErrors: where fixed terms of known venues have changed
     """
     known = {venue.name: venue for venue in await store.history.server.venues()}
-    free = max((venue.id for venue in known.values()), default=0) + 1
+    free = VenueId(max((venue.id for venue in known.values()), default=0) + 1)
     problems: list[ConfigError] = []
     venues: list[Venue] = []
     added: list[Record] = []
@@ -293,7 +294,7 @@ async def enroll_venues(config: Config, store: Store, at: int, place: str) -> li
         if stored is None:
             added.append(VenueAdded(free, venue.name, fixed(venue), at))
             venues.append(venue_value(venue, free))
-            free += 1
+            free = VenueId(free + 1)
             continue
         try:
             check_fixed(venue, stored.fixed, place)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from cgos_protocol.clock import TimeControl
 from cgos_protocol.games.base import Ruleset
+from cgos_protocol.ids import VenueId
 from cgos_protocol.openings import OpeningSet
 from cgos_protocol.terms import Terms
 
@@ -67,7 +68,7 @@ class Venue:
     :ivar delay: time until a move of a running game is shown to anybody but the players
     """
 
-    id: int
+    id: VenueId
     name: str
     rules: Ruleset
     time: TimeControl

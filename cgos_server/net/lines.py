@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 import structlog
 
 from cgos_protocol.games.base import Color
+from cgos_protocol.ids import ConnectionId, GameId
 from cgos_protocol.lines.framing import Line
 from cgos_protocol.lines.player import CgosPlayer, Fatal, Ignored, Move, Quit, Ready, Reply, SignIn, State, Watch
 from cgos_protocol.session import Credentials, GameOver, GameSetup, OperatorDesk, Seat, Turn
@@ -165,7 +166,7 @@ class EngineLines:
     # -- what the server says (PlayerSession)
 
     @property
-    def id(self) -> int:
+    def id(self) -> ConnectionId:
         return self._wire.id
 
     @property
@@ -195,10 +196,10 @@ class EngineLines:
         reason = CloseReason.REFUSED if self._seat is None else CloseReason.DISMISSED
         self._dismiss(self._player.refused(sentence), reason)
 
-    def table(self, game: int) -> EngineLines:
+    def table(self, game: GameId) -> EngineLines:
         return self
 
-    def unknown(self, games: Sequence[int]) -> None:
+    def unknown(self, games: Sequence[GameId]) -> None:
         """Nobody asks for games by number on this protocol."""
 
     def info(self, text: str) -> None:

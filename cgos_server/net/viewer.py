@@ -12,6 +12,7 @@ from typing import Final
 import structlog
 
 from cgos_protocol.facts import Fact
+from cgos_protocol.ids import GameId
 from cgos_protocol.lines.framing import Line
 from cgos_protocol.lines.viewer import CgosViewer, Ignored, Observe, Quit
 from cgos_protocol.session import GameOver, ListedGame, ShownGame, Turn
@@ -92,11 +93,11 @@ class ViewerLines:
     def facts(self, facts: Sequence[Fact]) -> None:
         self._out.write(self._viewer.facts(facts))
 
-    def shown(self, game: int, shown: ShownGame | None, since: int) -> None:
+    def shown(self, game: GameId, shown: ShownGame | None, since: int) -> None:
         self._out.write(self._viewer.shown(game, shown, since))
 
-    def moved(self, game: int, turns: Sequence[Turn]) -> None:
+    def moved(self, game: GameId, turns: Sequence[Turn]) -> None:
         self._out.write(self._viewer.moved(game, turns))
 
-    def ended(self, game: int, over: GameOver) -> None:
+    def ended(self, game: GameId, over: GameOver) -> None:
         self._out.write(self._viewer.ended(game, over))

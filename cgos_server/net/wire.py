@@ -12,6 +12,7 @@ from typing import Protocol
 
 import structlog
 
+from cgos_protocol.ids import ConnectionId
 from cgos_protocol.lines.viewer import MatchLines
 from cgos_protocol.session import Gallery, Reach, Reception
 from cgos_server.net.limits import ConnectionCount, SocketLimits
@@ -38,7 +39,7 @@ class ConnectionContext:
     limits: SocketLimits
     count: ConnectionCount
     metrics: Metrics
-    new_id: Callable[[], int]
+    new_id: Callable[[], ConnectionId]
     matches: MatchLines = field(default_factory=MatchLines)
     transcripts: Transcripts | None = None
     venue: str = ""
@@ -48,7 +49,7 @@ class Wire(Reach, Protocol):
     """One connection. Nothing here raises or waits, except `reaches_peer`."""
 
     @property
-    def id(self) -> int:
+    def id(self) -> ConnectionId:
         """Its number."""
 
     def write(self, data: bytes) -> None:
@@ -75,7 +76,7 @@ class Connected(Protocol):
     """A connection as the log names it."""
 
     @property
-    def id(self) -> int:
+    def id(self) -> ConnectionId:
         """Its number."""
 
     @property

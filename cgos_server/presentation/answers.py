@@ -13,6 +13,7 @@ import msgspec
 from cgos_protocol.api import games
 from cgos_protocol.api import messages as api
 from cgos_protocol.games.base import Color, Start
+from cgos_protocol.ids import GameId
 from cgos_protocol.v2.render import color_word, rules_info, time_info
 from cgos_server.core.rating.registry import half_width
 from cgos_server.presentation.stored_game import StoredGame
@@ -44,7 +45,7 @@ def ranked(row: RankedRow) -> api.VersionRating:
 
 
 def _standing(
-    row: Standing | RankedRow, rank: int | None, last_game: int | None = None, last_game_at: int | None = None
+    row: Standing | RankedRow, rank: int | None, last_game: GameId | None = None, last_game_at: int | None = None
 ) -> api.Standing:
     return api.Standing(
         rank=rank,

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from cgos_protocol.errors import Refused
+from cgos_protocol.ids import VersionId
 from cgos_server.core.rating.base import RatingSystem
 from cgos_server.presentation.settings import WebSettings
 from cgos_server.service.ratings.expectation import Chances
@@ -42,12 +43,12 @@ class Strengths:
 
     system: str
     place: tuple[int, int]
-    names: dict[int, str]
-    ids: dict[str, int]
+    names: dict[VersionId, str]
+    ids: dict[str, VersionId]
     table: Table
     _system: RatingSystem
     _state: Any
-    _chances: dict[tuple[int, int], Chances]
+    _chances: dict[tuple[VersionId, VersionId], Chances]
 
     @property
     def seq(self) -> int:
@@ -123,7 +124,7 @@ class StrengthsOf:
             return []
 
 
-def _loaded(system: RatingSystem, saved: SavedState, names: dict[int, str]) -> Strengths:
+def _loaded(system: RatingSystem, saved: SavedState, names: dict[VersionId, str]) -> Strengths:
     # The linear algebra is not needed before somebody asks.
     from cgos_server.service.ratings.build import one_thread
 

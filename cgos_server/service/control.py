@@ -12,6 +12,7 @@ import msgspec
 
 from cgos_protocol.api.people import Arranged, EndedGame, Previewed, ServerNow
 from cgos_protocol.games.base import Color
+from cgos_protocol.ids import BotId, GameId, VersionId
 from cgos_protocol.session import Limits
 from cgos_server.service.ratings.venue_ratings import VenueRatings
 from cgos_server.storage.reading.stored import StoredGame
@@ -32,7 +33,7 @@ class VersionNow(msgspec.Struct, frozen=True):
     venue: str
     state: str
     since: float
-    games: list[int]
+    games: list[GameId]
     slots: int
     why: str
     paired: bool
@@ -65,7 +66,7 @@ class Control(Protocol):
 
     def status(self) -> ServerStatus: ...
 
-    def dismiss(self, bot: int, sentence: str) -> int:
+    def dismiss(self, bot: BotId, sentence: str) -> int:
         """Tell every connection of this bot (by its number, any version) `sentence` and close it; how many."""
 
     def ratings(self, venue: str) -> VenueRatings | None:
@@ -96,7 +97,7 @@ class Control(Protocol):
             ``bad-time``, ``bad-game``, ``bad-length``, ``draining``
         """
 
-    def end_game(self, game: int, winner: Color | None, detail: str) -> EndedGame:
+    def end_game(self, game: GameId, winner: Color | None, detail: str) -> EndedGame:
         """End a running game: `winner` wins by forfeit, or with None the game is aborted.
 
         Raises Refused (``no-game``, ``ending``).
@@ -108,7 +109,7 @@ class Control(Protocol):
     def kick(self, name: str, sentence: str) -> int:
         """Tell every connection that plays under this wire name `sentence` and close it; how many."""
 
-    def recall(self, venue: str | None, versions: Collection[int]) -> dict[str, list[int]]:
+    def recall(self, venue: str | None, versions: Collection[VersionId]) -> dict[str, list[VersionId]]:
         """Let these versions play again where they were set aside, with a clean slate.
 
         :param venue: only there; None for everywhere
@@ -116,17 +117,17 @@ class Control(Protocol):
         :raises Refused: ``unknown-venue``
         """
 
-    def wishes(self, bot: int, paused: bool, limits: Limits) -> None:
+    def wishes(self, bot: BotId, paused: bool, limits: Limits) -> None:
         """What a bot's owner wants, in force at once wherever the bot (by its number, any version) is signed in.
 
         :param paused: it gets no new game
         :param limits: besides what the bot itself says
         """
 
-    def look(self, bot: int) -> list[VersionNow]:
+    def look(self, bot: BotId) -> list[VersionNow]:
         """The versions of this bot (by its number) that are signed in, or whose games run."""
 
-    def drain_bot(self, bot: int) -> int:
+    def drain_bot(self, bot: BotId) -> int:
         """Give the connections of this bot no new game, and close each when its games have ended; how many."""
 
     async def preview(

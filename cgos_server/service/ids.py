@@ -5,9 +5,14 @@ Must not know: what the numbers are for.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import count
+from typing import TypeVar
 
+from cgos_protocol.ids import BotId, ConnectionId, GameId, VersionId
 from cgos_server.storage.reading.stored import NextIds
+
+Id = TypeVar("Id")
 
 
 class Ids:
@@ -15,11 +20,15 @@ class Ids:
 
     def __init__(self, start: NextIds) -> None:
         self.owner = count(start.owner).__next__
-        self.bot = count(start.bot).__next__
-        self.version = count(start.version).__next__
+        self.bot = _counted(start.bot, BotId)
+        self.version = _counted(start.version, VersionId)
         self.token = count(start.token).__next__
-        self.connection = count(start.connection).__next__
+        self.connection = _counted(start.connection, ConnectionId)
         self.round = count(start.round).__next__
-        self.game = count(start.game).__next__
+        self.game = _counted(start.game, GameId)
         self.access = count(start.access).__next__
         self.webhook = count(start.webhook).__next__
+
+
+def _counted(start: int, kind: Callable[[int], Id]) -> Callable[[], Id]:
+    return map(kind, count(start)).__next__

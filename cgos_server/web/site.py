@@ -20,6 +20,7 @@ from starlette.responses import HTMLResponse, Response
 from cgos_protocol.api.games import Game
 from cgos_protocol.errors import Code, Unavailable
 from cgos_protocol.facts import AnyFact
+from cgos_protocol.ids import GameId
 from cgos_protocol.names import ACCOUNT_PASSWORD_MIN
 from cgos_server import __version__
 from cgos_server.core.rating.registry import half_width
@@ -197,7 +198,7 @@ class Site:
         """The same of games in a list: how many moves a running one has says when the latest was played. Raises
         StoreError."""
         delays = {row.venue: self.settings.delay_ms(row.venue) for row in rows if row.result is None}
-        counts: dict[int, int] = {}
+        counts: dict[GameId, int] = {}
         for delay in sorted(set(delays.values()) - {0}):
             late = [row.id for row in rows if row.result is None and delays[row.venue] == delay]
             counts |= await self.history.games.played_by(late, self.now_ms() - delay)

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import msgspec
 
+from cgos_protocol.ids import GameId
+
 
 class Fact(msgspec.Struct, frozen=True, tag_field="fact", tag=True):
     """Base of all facts; the tag is the class name."""
@@ -16,7 +18,7 @@ class GameStarted(Fact, frozen=True):
     """Two versions were paired and their game exists. Labels are their ratings as shown: ``1800`` or ``1800?``."""
 
     venue: str
-    game: int
+    game: GameId
     black: str
     white: str
     at: float
@@ -28,7 +30,7 @@ class MovePlayed(Fact, frozen=True):
     """A move was committed. `left_ms` is the mover's time after it, as the wire shows it."""
 
     venue: str
-    game: int
+    game: GameId
     ply: int
     move: str
     left_ms: int
@@ -39,7 +41,7 @@ class GameEnded(Fact, frozen=True):
     far each side's clock fell, as the wire shows it."""
 
     venue: str
-    game: int
+    game: GameId
     result: str
     reason: str
     at: float

@@ -18,6 +18,7 @@ from cgos_protocol.errors import Code
 from cgos_protocol.facts import Fact
 from cgos_protocol.games.base import Color
 from cgos_protocol.hours import ALWAYS, Hours
+from cgos_protocol.ids import BotId, ConnectionId, GameId
 from cgos_protocol.terms import Terms
 
 
@@ -71,7 +72,7 @@ class GameSetup(NamedTuple):
     :ivar opening: the name of the opening that its first moves are, or empty
     """
 
-    game: int
+    game: GameId
     size: int
     komi2: int
     level_ms: int
@@ -192,7 +193,7 @@ class PlayerSession(Liveness, Protocol):
     """One bot's connection in one venue, as the lobby sees it."""
 
     @property
-    def id(self) -> int:
+    def id(self) -> ConnectionId:
         """The connection's number, for logs and the store."""
 
     @property
@@ -208,10 +209,10 @@ class PlayerSession(Liveness, Protocol):
     def refused(self, code: str, sentence: str, retry_after_s: float | None = None) -> None:
         """Sign-in failed, or the bot must go: tell it why, then close."""
 
-    def table(self, game: int) -> Table:
+    def table(self, game: GameId) -> Table:
         """The end of the wire at which that game is played."""
 
-    def unknown(self, games: Sequence[int]) -> None:
+    def unknown(self, games: Sequence[GameId]) -> None:
         """Answer to :meth:`Seat.sync`: these are no games of this version in this venue."""
 
     def info(self, text: str) -> None:
@@ -247,7 +248,7 @@ class Limits(NamedTuple):
 class Known(NamedTuple):
     """A game that a client knows, up to and including `ply` (0: nothing of its moves)."""
 
-    game: int
+    game: GameId
     ply: int
 
 
@@ -267,20 +268,20 @@ class Seat(Protocol):
     """What a signed-in session tells the live server."""
 
     @property
-    def bot(self) -> int:
+    def bot(self) -> BotId:
         """The number of the bot that sits here."""
 
     def move(self, text: str, analysis: str | None, received: int) -> None:
         """The bot answered `genmove` in its only game. `received`: when the line counts as received (microseconds,
         loop's clock)."""
 
-    def play(self, game: int, ply: int, text: str, analysis: str | None, received: int) -> Fault | None:
+    def play(self, game: GameId, ply: int, text: str, analysis: str | None, received: int) -> Fault | None:
         """The bot's move at `ply` of `game`. None: it was taken, or it repeats what was taken already."""
 
     def ready(self) -> None:
         """The bot wants its next game (where :attr:`PlayerSession.says_ready`)."""
 
-    def seen(self, game: int) -> None:
+    def seen(self, game: GameId) -> None:
         """The bot knows how `game` ended."""
 
     def available(self, availability: Availability) -> None:
@@ -340,7 +341,7 @@ class MultiVenueReception(Protocol):
 class ListedGame(NamedTuple):
     """One game of a venue's list. Times are Unix seconds; `result` is None while it runs."""
 
-    game: int
+    game: GameId
     started_at: float
     size: int
     komi2: int
@@ -376,13 +377,13 @@ class Spectator(Protocol):
     def facts(self, facts: Sequence[Fact]) -> None:
         """What happened since, in order; to be written at once."""
 
-    def shown(self, game: int, shown: ShownGame | None, since: int) -> None:
+    def shown(self, game: GameId, shown: ShownGame | None, since: int) -> None:
         """The picture of a watched game, from the move after `since` on; None where there is no such game."""
 
-    def moved(self, game: int, turns: Sequence[Turn]) -> None:
+    def moved(self, game: GameId, turns: Sequence[Turn]) -> None:
         """Moves of a watched game, in order. `other_left_ms` and `at` may be 0."""
 
-    def ended(self, game: int, over: GameOver) -> None:
+    def ended(self, game: GameId, over: GameOver) -> None:
         """A watched game has ended."""
 
 
@@ -404,11 +405,11 @@ class Gallery(Protocol):
         """Watch from now on. With `everything` a picture of the venue comes first and all its facts follow (moves
         excepted), else only the games that are observed."""
 
-    def observe(self, spectator: Spectator, game: int, since: int) -> str | None:
+    def observe(self, spectator: Spectator, game: GameId, since: int) -> str | None:
         """Watch one game from the move after `since` on: it is shown, or shown to be none, and moves follow while it
         runs. Otherwise the sentence why not now: it watches as much as one may."""
 
-    def ignore(self, spectator: Spectator, game: int | None) -> None:
+    def ignore(self, spectator: Spectator, game: GameId | None) -> None:
         """Stop watching `game`, or with None the venue's facts."""
 
     def leave(self, spectator: Spectator) -> None:

@@ -329,7 +329,9 @@ def _kinds() -> list[type[Fact]]:
 
 
 def _built(kind: type[Fact]) -> st.SearchStrategy[Fact]:
-    fields = {field.name: _VALUES[field.type] for field in msgspec.structs.fields(kind)}
+    fields = {
+        field.name: _VALUES[getattr(field.type, "__supertype__", field.type)] for field in msgspec.structs.fields(kind)
+    }
     return st.builds(kind, **fields)
 
 

@@ -16,6 +16,7 @@ import msgspec
 
 from cgos_protocol.api.games import Game
 from cgos_protocol.errors import Code, Invalid
+from cgos_protocol.ids import GameId
 from cgos_protocol.sgf.writing import write
 from cgos_protocol.verdict import Reason
 from cgos_server.cli.common import Setup, configured, game_number, json_option, venue_option
@@ -107,7 +108,7 @@ def show(setup: Setup, game: int, ply: int | None, as_json: bool) -> None:
     Board, moves with clocks and with what the bots thought, verdict, why the two met, what it did to their ratings.
     With --json always the whole game.
     """
-    found = read(setup, lambda history: history.games.detail(game))
+    found = read(setup, lambda history: history.games.detail(GameId(game)))
     if not as_json:
         describe(found, ply)
         return
@@ -123,7 +124,7 @@ def show(setup: Setup, game: int, ply: int | None, as_json: bool) -> None:
 @configured
 def sgf(setup: Setup, game: int, output: Path | None) -> None:
     """The record of one game as SGF."""
-    found = read(setup, lambda history: history.games.detail(game))
+    found = read(setup, lambda history: history.games.detail(GameId(game)))
     text = write(StoredGame(found).record(setup.config.server.name))
     if output is None:
         click.echo(text, nl=False)

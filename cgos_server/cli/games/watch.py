@@ -19,6 +19,7 @@ from rich.text import Text
 
 from cgos_protocol.api.live import LiveGame
 from cgos_protocol.games.base import Color
+from cgos_protocol.ids import GameId
 from cgos_server.cli.common import Setup, configured, game_number, json_option, venue_option
 from cgos_server.cli.games.game_text import board
 from cgos_server.cli.output import print_json, say, shown
@@ -98,7 +99,7 @@ async def looks(history: History, game: int, every: float) -> AsyncIterator[Game
     """The game at first, after each change, and at its end."""
     known = -1
     while True:
-        detail = await history.games.detail(game)
+        detail = await history.games.detail(GameId(game))
         over = detail.game.result is not None
         if over or len(detail.moves) != known:
             known = len(detail.moves)

@@ -12,6 +12,7 @@ import click
 
 from cgos_protocol.api.people import Previewed
 from cgos_protocol.errors import Code, Conflict
+from cgos_protocol.ids import GameId
 from cgos_server.cli.commands.asking import ask_server
 from cgos_server.cli.common import (
     Setup,
@@ -53,7 +54,7 @@ def pairing() -> None:
 @click.option("--all", "everybody", is_flag=True, help="All whom the two could have met, and all who were ready.")
 @json_option
 @configured
-def explain_command(setup: Setup, game: int | None, number: int | None, everybody: bool, as_json: bool) -> None:
+def explain_command(setup: Setup, game: GameId | None, number: int | None, everybody: bool, as_json: bool) -> None:
     """Why the two of GAME met, or how a whole round was paired.
 
     What was decided from what: who was ready, how long each had waited, whom the two could have met. Then the round is

@@ -18,6 +18,7 @@ from cgos_protocol.api.games import Game, Round
 from cgos_protocol.clock import TimeControl
 from cgos_protocol.errors import Code, Conflict
 from cgos_protocol.games.base import Ruleset
+from cgos_protocol.ids import VenueId
 from cgos_server.cli.common import Setup, configured, json_option, one_venue
 from cgos_server.cli.output import print_json, print_table, shown
 from cgos_server.cli.reading import headline, known_strengths, read
@@ -207,7 +208,7 @@ def rules(setup: Setup, venue: str | None, as_json: bool) -> None:
     from cgos_server.presentation.settings import VenueSettings
 
     where = one_venue(setup, venue)
-    (terms,) = [venue_value(each, 0) for each in setup.config.venue if each.name == where]
+    (terms,) = [venue_value(each, VenueId(0)) for each in setup.config.venue if each.name == where]
     port = next(each.port for each in setup.config.venue if each.name == where)
     fixed = next((row.fixed for row in stored_venues(setup) if row.name == where), None)
     ruleset = terms.rules if fixed is None else msgspec.convert(fixed, Ruleset)

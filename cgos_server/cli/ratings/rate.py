@@ -15,6 +15,7 @@ import click
 import msgspec
 
 from cgos_protocol.errors import Code, Conflict, NotFound, Refused
+from cgos_protocol.ids import VersionId
 from cgos_server.cli.common import Setup, WordOf, configured, json_option, venue_option
 from cgos_server.cli.output import print_json, print_table, say
 from cgos_server.cli.progress import progress_bar
@@ -64,9 +65,9 @@ def rate_replay(setup: Setup, venue: str | None, chosen: tuple[str, ...], as_jso
     one_thread()
     build = this_build().text
 
-    async def ask(history: History) -> dict[str, list[tuple[Replayed, dict[int, str]]]]:
+    async def ask(history: History) -> dict[str, list[tuple[Replayed, dict[VersionId, str]]]]:
         names = await history.bots.version_names()
-        found: dict[str, list[tuple[Replayed, dict[int, str]]]] = {}
+        found: dict[str, list[tuple[Replayed, dict[VersionId, str]]]] = {}
         for each in await _venues(setup, history, venue):
             terms = venue_terms(setup, each)
             for name in await _published(history, each, terms, chosen):
@@ -333,7 +334,7 @@ def _system(venue: Venue, name: str) -> Any:
     return rating_system(name, venue.initial, venue.rating_options.get(name, {}))
 
 
-def _about(venue: str, done: Replayed, names: dict[int, str]) -> list[str]:
+def _about(venue: str, done: Replayed, names: dict[VersionId, str]) -> list[str]:
     """What a replay found amiss, as sentences."""
     told = []
     if done.stopped:
@@ -357,7 +358,7 @@ def _about(venue: str, done: Replayed, names: dict[int, str]) -> list[str]:
     return told
 
 
-def _where(first: Difference, names: dict[int, str]) -> str:
+def _where(first: Difference, names: dict[VersionId, str]) -> str:
     place = f"at entry {first.seq}" if first.refit is None else f"after refit {first.refit} (at entry {first.seq})"
     who = names.get(first.version, f"version {first.version}")
     if first.published is None or first.computed is None:

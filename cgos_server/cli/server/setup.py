@@ -13,6 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from cgos_protocol import clock
 from cgos_protocol.errors import Code, ConfigError, Conflict, Invalid
+from cgos_protocol.ids import VenueId
 from cgos_server.cli.common import Setup, configured, json_option
 from cgos_server.cli.output import print_json, print_table, say, show_plugins
 from cgos_server.cli.reading import read
@@ -76,7 +77,7 @@ def check(setup: Setup, keys: bool, as_json: bool) -> None:
     click.echo()
     rows = []
     for venue in config.venue:
-        value = venue_value(venue, 0)
+        value = venue_value(venue, VenueId(0))
         pairing = f"{value.pairing.policy} {value.pairing.method}"
         rows.append(
             (

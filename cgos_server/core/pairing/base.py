@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgos_protocol.catalog import Declaration
+from cgos_protocol.ids import VersionId
 from cgos_protocol.randomness import Rng
 from cgos_server.core.venue import Policy
 
@@ -55,14 +56,14 @@ class Candidate(NamedTuple):
         has met fast ones more than its share
     """
 
-    id: int
+    id: VersionId
     name: str
     rating: float
     waited: int = 0
     sat_out: int = 0
     last_sit_out: int | None = None
-    last_opponent: int | None = None
-    apart: tuple[int, ...] = ()
+    last_opponent: VersionId | None = None
+    apart: tuple[VersionId, ...] = ()
     sd: float = 0.0
     games: int = 0
     anchor: bool = False
@@ -70,7 +71,7 @@ class Candidate(NamedTuple):
     balance: int = 0
     owner: int = 0
     family: int = 0
-    avoid: tuple[int, ...] = ()
+    avoid: tuple[VersionId, ...] = ()
     recent: int = 0
     pace: float = 0.5
     paced: float = 0.0
@@ -89,8 +90,8 @@ class Meeting(NamedTuple):
     :ivar lately_b: games against a among the last 10 of b
     """
 
-    a: int
-    b: int
+    a: VersionId
+    b: VersionId
     recent_a: int = 0
     recent_b: int = 0
     black_a: int = 0
@@ -158,8 +159,8 @@ class Pair(NamedTuple):
     `detail` holds what the sentence was made of, for machines: JSON values only.
     """
 
-    high: int
-    low: int
+    high: VersionId
+    low: VersionId
     reason: str
     detail: Mapping[str, Any] = {}
 
@@ -176,7 +177,7 @@ class Pairing:
     """
 
     pairs: Sequence[Pair]
-    sits_out: Mapping[int, str] = field(default_factory=dict)
+    sits_out: Mapping[VersionId, str] = field(default_factory=dict)
     notes: Sequence[str] = ()
     total: int | None = None
 

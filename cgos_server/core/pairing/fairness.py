@@ -8,18 +8,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from cgos_protocol.ids import VersionId
 from cgos_protocol.randomness import Rng
 
 
 class Colors(NamedTuple):
     """The sides (version ids) and a sentence that says why."""
 
-    black: int
-    white: int
+    black: VersionId
+    white: VersionId
     why: str
 
 
-def colors(a: int, b: int, as_black: Callable[[int, int], int], balance: Callable[[int], int], rng: Rng) -> Colors:
+def colors(
+    a: VersionId,
+    b: VersionId,
+    as_black: Callable[[VersionId, VersionId], int],
+    balance: Callable[[VersionId], int],
+    rng: Rng,
+) -> Colors:
     """Give the two sides of a pair their colors; which of them is `a` matters only to the lot.
 
     :param as_black: `as_black(x, y)`: games in which x was Black against y

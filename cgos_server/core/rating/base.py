@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, Protocol, runtime_checkable
 
 from cgos_protocol.catalog import Declaration
+from cgos_protocol.ids import VersionId
 from cgos_protocol.options import Number
 
 Z95 = 1.959963984540054
@@ -60,13 +61,13 @@ class Entry(NamedTuple):
 
     seq: int
     kind: Kind
-    version: int | None = None
-    black: int | None = None
-    white: int | None = None
+    version: VersionId | None = None
+    black: VersionId | None = None
+    white: VersionId | None = None
     score2: int | None = None
     value: float | None = None
     sd: float | None = None
-    other: int | None = None
+    other: VersionId | None = None
     was2: int | None = None
     repeat: bool = False
     at: int = 0
@@ -99,7 +100,7 @@ class Rating(NamedTuple):
 class Change(NamedTuple):
     """One version's move caused by one entry. `before` is the rating just before the entry."""
 
-    version: int
+    version: VersionId
     before: Rating
     after: Rating
 
@@ -150,10 +151,10 @@ class RatingSystem(Protocol):
         KeyError where it names a version that never entered, OurFault where it makes no sense.
         """
 
-    def standings(self, state: Any) -> Mapping[int, Rating]:
+    def standings(self, state: Any) -> Mapping[VersionId, Rating]:
         """Every version's rating."""
 
-    def predict(self, state: Any, black: int, white: int) -> Outcome:
+    def predict(self, state: Any, black: VersionId, white: VersionId) -> Outcome:
         """The next game of these two. Raises KeyError for a version that never entered."""
 
     def dump(self, state: Any) -> bytes:

@@ -9,6 +9,7 @@ import math
 from typing import NamedTuple
 
 from cgos_protocol.errors import OurFault
+from cgos_protocol.ids import VersionId
 from cgos_server.core.rating.base import Entry
 
 _RESULTS = (0, 1, 2)
@@ -17,8 +18,8 @@ _RESULTS = (0, 1, 2)
 class Pairing(NamedTuple):
     """Two versions that met, and what the game counted and counts as, in half points for Black (None: not)."""
 
-    black: int
-    white: int
+    black: VersionId
+    white: VersionId
     was2: int | None
     score2: int | None
 
@@ -40,14 +41,14 @@ def correction(entry: Entry) -> Pairing:
     return Pairing(black, white, was2, score2)
 
 
-def version(entry: Entry) -> int:
+def version(entry: Entry) -> VersionId:
     """The version that the entry is about; raises OurFault where there is none."""
     if entry.version is None:
         raise OurFault(f"Ledger entry {entry.seq} ({entry.kind}) names no version.")
     return entry.version
 
 
-def newcomer(entry: Entry, known: bool) -> int:
+def newcomer(entry: Entry, known: bool) -> VersionId:
     """The version that an ENTER is about; raises OurFault where it is `known` already."""
     entering = version(entry)
     if known:
@@ -57,7 +58,7 @@ def newcomer(entry: Entry, known: bool) -> int:
     return entering
 
 
-def predecessor(entry: Entry) -> int:
+def predecessor(entry: Entry) -> VersionId:
     """The version that a LINK or UNLINK names beside its own; raises OurFault where it names none."""
     if entry.other is None or entry.other == version(entry):
         raise OurFault(f"Ledger entry {entry.seq} ({entry.kind}) names no other version.")

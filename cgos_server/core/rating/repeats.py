@@ -11,6 +11,8 @@ from bisect import bisect_left
 from collections.abc import Iterable
 from hashlib import blake2b
 
+from cgos_protocol.ids import VersionId
+
 
 def game_digest(moves: Iterable[str], score2: int) -> int:
     """A number below 2^63 that is the same for the same moves (in their normal spelling) and the same result.
@@ -27,7 +29,7 @@ class Repeats:
     def __init__(self) -> None:
         self._played: dict[tuple[int, int], array[int]] = {}
 
-    def add(self, black: int, white: int, digest: int) -> bool:
+    def add(self, black: VersionId, white: VersionId, digest: int) -> bool:
         """Note a game; True where it is a repeat."""
         played = self._played.setdefault((black, white), array("q"))
         at = bisect_left(played, digest)
@@ -36,7 +38,7 @@ class Repeats:
         played.insert(at, digest)
         return False
 
-    def discard(self, black: int, white: int, digest: int) -> None:
+    def discard(self, black: VersionId, white: VersionId, digest: int) -> None:
         """No game of these with this digest counts any more: the next one will be no repeat."""
         played = self._played.get((black, white), array("q"))
         at = bisect_left(played, digest)

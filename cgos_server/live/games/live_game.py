@@ -20,6 +20,7 @@ from cgos_protocol.clock import ClockState, remaining_ms, start
 from cgos_protocol.facts import GameEnded as GameEndedFact
 from cgos_protocol.facts import MovePlayed
 from cgos_protocol.games.base import Color, mover_of
+from cgos_protocol.ids import GameId, VersionId
 from cgos_protocol.referee import Played, Referee
 from cgos_protocol.session import Fault, GameOver, GameSetup, RatingMoved, Table, Turn
 from cgos_protocol.verdict import Reason, Verdict
@@ -70,12 +71,12 @@ class VenueContext:
 class Side:
     """One player of a game: its version and how it was announced."""
 
-    version: int
+    version: VersionId
     name: str
     label: str
 
 
-def move_added(game: int, ply: int, move: str, *, clock: ClockState, used: int, at: int) -> MoveAdded:
+def move_added(game: GameId, ply: int, move: str, *, clock: ClockState, used: int, at: int) -> MoveAdded:
     """The row of a move; `used` in microseconds, `at` in Unix milliseconds."""
     return MoveAdded(
         game_id=game,
@@ -90,7 +91,7 @@ def move_added(game: int, ply: int, move: str, *, clock: ClockState, used: int, 
     )
 
 
-def game_ended(game: int, verdict: Verdict, at: int, told: tuple[int, int]) -> GameEnded:
+def game_ended(game: GameId, verdict: Verdict, at: int, told: tuple[int, int]) -> GameEnded:
     """The row of an end; `at` in Unix milliseconds, `told` for Black and White as in the store."""
     return GameEnded(
         ended_at=at,
@@ -118,7 +119,7 @@ class LiveGame:
 
     def __init__(
         self,
-        game_id: int,
+        game_id: GameId,
         context: VenueContext,
         referee: Referee,
         black: Side,

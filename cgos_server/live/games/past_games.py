@@ -12,6 +12,7 @@ import structlog
 
 from cgos_protocol.errors import CgosError, StoreError
 from cgos_protocol.games.base import Color
+from cgos_protocol.ids import GameId
 from cgos_protocol.session import Known, PlayerSession
 from cgos_server.live.games.live_game import VenueContext
 from cgos_server.live.games.phases import GamePhase
@@ -50,7 +51,7 @@ class PastGames:
 
     def sync(self, player: Player, session: PlayerSession, known: Sequence[Known]) -> None:
         """Tell what follows what the client knows: of running games at once, of ended ones from the store."""
-        ended: list[int] = []
+        ended: list[GameId] = []
         for number in dict.fromkeys(game for game, _ in known):
             live = player.games.get(number)
             if live is None or live.phase is GamePhase.OVER:
@@ -76,7 +77,7 @@ class PastGames:
                 player.send_home()
 
     async def _tell_ended(self, player: Player, session: PlayerSession) -> None:
-        unknown: list[int] = []
+        unknown: list[GameId] = []
         while player.session is session and player.wanted_games:
             number = next(iter(player.wanted_games))
             try:

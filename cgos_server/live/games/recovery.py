@@ -13,6 +13,7 @@ import structlog
 
 from cgos_protocol.errors import CgosError
 from cgos_protocol.games.base import Start
+from cgos_protocol.ids import ConnectionId, GameId, VenueId
 from cgos_protocol.referee import Referee
 from cgos_protocol.terms import decode_terms
 from cgos_protocol.verdict import Reason, Verdict
@@ -25,7 +26,7 @@ from cgos_server.storage.writing.records import ConnectionClosed, GameEnded, Rec
 log = structlog.get_logger(__name__)
 
 
-def restore(games: Sequence[StoredGame], venues: Mapping[int, LiveVenue]) -> tuple[int, int]:
+def restore(games: Sequence[StoredGame], venues: Mapping[VenueId, LiveVenue]) -> tuple[int, int]:
     """Rebuild `games` from their committed moves, under the terms with which they began.
 
     :param venues: by the store's number; a game of a venue that is no longer configured waits until it is again
@@ -51,7 +52,7 @@ def restore(games: Sequence[StoredGame], venues: Mapping[int, LiveVenue]) -> tup
     return restored, waiting
 
 
-def cut_off(left_open: Mapping[int, int]) -> list[Record]:
+def cut_off(left_open: Mapping[ConnectionId, int]) -> list[Record]:
     """The ends of connections that a killed server held; from number -> when it was still alive, Unix ms."""
     return [ConnectionClosed(at, "the server was killed", number) for number, at in left_open.items()]
 
@@ -74,7 +75,7 @@ def _read_back(stored: StoredGame, venue: LiveVenue) -> LiveGame:
     return game
 
 
-def _void(game: int, at: int) -> GameEnded:
+def _void(game: GameId, at: int) -> GameEnded:
     """The end of a game that nobody can be shown any more, so it counts as told. `at` in Unix ms."""
     verdict = Verdict(None, Reason.VOID, None, "The server could not read the game back after a restart.")
     return game_ended(game, verdict, at, (SETTLED, SETTLED))

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 
 from cgos_protocol.clock import remaining_ms, start
 from cgos_protocol.games.base import Color
+from cgos_protocol.ids import GameId
 from cgos_protocol.session import GameOver, GameSetup
 from cgos_protocol.terms import decode_terms
 from cgos_server.storage.reading.stored import StoredGame
@@ -29,7 +30,7 @@ class ResultDelivery:
 
     __slots__ = ("_color", "_counted", "_game", "_store", "told")
 
-    def __init__(self, store: Store, game: int, color: Color, told: int = NEVER, *, written: bool = False) -> None:
+    def __init__(self, store: Store, game: GameId, color: Color, told: int = NEVER, *, written: bool = False) -> None:
         self._store = store
         self._game = game
         self._color = color

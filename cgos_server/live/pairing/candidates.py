@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from cgos_protocol.ids import BotId, VersionId
 from cgos_server.core.pairing.base import Candidate, Knowledge, Meeting, PairingPass
 from cgos_server.core.pairing.meetings import Rows
 from cgos_server.core.pairing.memory import Memory
@@ -50,7 +51,7 @@ class CandidateCollector:
         self._ratings = ratings
         self._time = time
         self._lengths: deque[int] = deque()
-        self._sat_out: dict[int, tuple[int, int]] = {}
+        self._sat_out: dict[VersionId, tuple[int, int]] = {}
 
     async def act(self, players: Sequence[Player], policy: Policy, choosing: bool = True) -> PairingPass:
         """An act among `players`, as of now. Lets the loop have its turn where they are many.
@@ -89,7 +90,7 @@ class CandidateCollector:
                 await asyncio.sleep(0)
         return Rows(fields)
 
-    def paces(self) -> dict[int, float]:
+    def paces(self) -> dict[VersionId, float]:
         """How slow each signed-in version plays among them all."""
         return self.memory.paces(player.version for player in self._roster.here())
 
@@ -99,7 +100,7 @@ class CandidateCollector:
         while len(self._lengths) > max(_LENGTHS, 2 * self._roster.connected):
             self._lengths.popleft()
 
-    def decided(self, paired: Sequence[int], sat_out: Sequence[int]) -> None:
+    def decided(self, paired: Sequence[VersionId], sat_out: Sequence[VersionId]) -> None:
         """An act is over: these play, those were ready and do not. An act that pairs nobody passes nobody over."""
         self.number += 1
         players = self._roster.players
@@ -109,11 +110,13 @@ class CandidateCollector:
         for version in sat_out:
             self._sat_out[version] = (self._sat_out.get(version, (0, 0))[0] + 1, self.number)
 
-    def plays(self, version: int) -> None:
+    def plays(self, version: VersionId) -> None:
         """It has a game without an act of pairing."""
         self._sat_out.pop(version, None)
 
-    def _candidate(self, player: Player, by_name: Mapping[str, int], paces: Mapping[int, float]) -> Candidate:
+    def _candidate(
+        self, player: Player, by_name: Mapping[str, VersionId], paces: Mapping[VersionId, float]
+    ) -> Candidate:
         version, memory = player.version, self.memory
         rating = self._ratings.rating(version)
         sat_out, last = self._sat_out.get(version, (0, None))
@@ -138,7 +141,7 @@ class CandidateCollector:
             paced=memory.paced(version),
         )
 
-    def _family(self, bot: int) -> int:
+    def _family(self, bot: BotId) -> int:
         """The number of its family, 0 where it has none besides itself."""
         leader = self.families.leader(bot)
         return leader if leader != bot or self.families.members(leader) else 0

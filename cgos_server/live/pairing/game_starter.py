@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import structlog
 
 from cgos_protocol.facts import GameStarted
+from cgos_protocol.ids import VersionId
 from cgos_protocol.openings import Opening
 from cgos_protocol.randomness import Rng
 from cgos_protocol.referee import Referee
@@ -59,7 +60,7 @@ class GameStarter:
         ids: Ids,
         memory: Memory,
         openings: Openings,
-        paces: Callable[[], Mapping[int, float]],
+        paces: Callable[[], Mapping[VersionId, float]],
     ) -> None:
         self._context = context
         self._roster = roster
@@ -70,13 +71,19 @@ class GameStarter:
         self._paces = paces
 
     def pair(
-        self, round_id: int, pair: Pair, players: Mapping[int, Player], at: int, opening: Opening | None, rng: Rng
+        self, round_id: int, pair: Pair, players: Mapping[VersionId, Player], at: int, opening: Opening | None, rng: Rng
     ) -> Prepared:
         """The game of a pair of an act of pairing; `rng` decides colors where nothing else does."""
         return self._paired(round_id, pair, chosen=self._colors(pair, rng), players=players, at=at, opening=opening)
 
     def second(
-        self, round_id: int, pair: Pair, black: int, players: Mapping[int, Player], at: int, opening: Opening
+        self,
+        round_id: int,
+        pair: Pair,
+        black: VersionId,
+        players: Mapping[VersionId, Player],
+        at: int,
+        opening: Opening,
     ) -> Prepared:
         """The second game of a pair that has played the opening the other way round; `black` is the version."""
         white = pair.low if black == pair.high else pair.high
@@ -125,7 +132,13 @@ class GameStarter:
         self._context.store.submit(records, partial(self.begin, prepared, at))
 
     def _paired(
-        self, round_id: int, pair: Pair, chosen: Colors, players: Mapping[int, Player], at: int, opening: Opening | None
+        self,
+        round_id: int,
+        pair: Pair,
+        chosen: Colors,
+        players: Mapping[VersionId, Player],
+        at: int,
+        opening: Opening | None,
     ) -> Prepared:
         terms = terms_of(self._context.venue)
         moves = [] if opening is None else [StoredMove(move, clock) for move, clock in opening.stored(terms)]

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import structlog
 
+from cgos_protocol.ids import GameId, VersionId
 from cgos_protocol.terms import Terms
 from cgos_protocol.verdict import Reason
 from cgos_server.core.pairing.base import Matchmaker, Pair, Pairing, PairingPass
@@ -122,7 +123,7 @@ class VenueMatchmaker:
             memory.thought(side.version, thought)
         self._collector.ended(sum(game.thought))
 
-    def arrange(self, black: Player, white: Player, terms: Terms, moves: Sequence[StoredMove], why: str) -> int:
+    def arrange(self, black: Player, white: Player, terms: Terms, moves: Sequence[StoredMove], why: str) -> GameId:
         """Let these two play now, by an operator's wish, beginning after `moves`; the number of the game.
 
         It begins once it is committed. Raises OurFault where `moves` cannot be played under `terms`.
@@ -153,7 +154,7 @@ class VenueMatchmaker:
         decided = await self._executor.decide(chosen.name, chosen.options, act, seed)
         return Preview(method=chosen, act=act, seed=seed, decided=decided, listed=listed, second=_settled(owed, listed))
 
-    def _owed(self, idle: Sequence[Player]) -> tuple[list[Owed], dict[int, Player], list[Player]]:
+    def _owed(self, idle: Sequence[Player]) -> tuple[list[Owed], dict[VersionId, Player], list[Player]]:
         """The second games that can be played now, whose they are, and who is left for other games."""
         ready, options = {player.version: player for player in idle}, self._method.options
         owed = self._openings.owed(
@@ -205,7 +206,7 @@ class VenueMatchmaker:
         *,
         method: Matchmaker,
         seed: int,
-        players: Mapping[int, Player],
+        players: Mapping[VersionId, Player],
     ) -> list[Player]:
         """Play what was decided; who lost its partner meanwhile."""
         rng = random.Random(seed ^ 1)
@@ -229,7 +230,7 @@ class VenueMatchmaker:
         await self._play(decided, players, game_of=game_of, record=record)
         return widowed
 
-    async def _second_games(self, owed: Sequence[Owed], players: Mapping[int, Player]) -> None:
+    async def _second_games(self, owed: Sequence[Owed], players: Mapping[VersionId, Player]) -> None:
         """Play the second games of openings, with colors swapped: a round of their own, in which nothing is chosen."""
         listed = _listed(owed, players)
         for player in listed:
@@ -241,7 +242,9 @@ class VenueMatchmaker:
         finally:
             self._roster.let_go(listed)
 
-    async def _play_second_games(self, owed: Sequence[Owed], players: Mapping[int, Player], act: PairingPass) -> None:
+    async def _play_second_games(
+        self, owed: Sequence[Owed], players: Mapping[VersionId, Player], act: PairingPass
+    ) -> None:
         by_version = {version: one for one in owed for version in (one.black, one.white)}
 
         def game_of(round_id: int, at: int, pair: Pair) -> Prepared | None:
@@ -258,7 +261,7 @@ class VenueMatchmaker:
     async def _play(
         self,
         decided: Decided,
-        players: Mapping[int, Player],
+        players: Mapping[VersionId, Player],
         *,
         game_of: Callable[[int, int, Pair], Prepared | None],
         record: Callable[..., RoundAdded],
@@ -312,7 +315,7 @@ class Preview(NamedTuple):
     second: Sequence[Pair]
 
 
-def _listed(owed: Sequence[Owed], players: Mapping[int, Player]) -> list[Player]:
+def _listed(owed: Sequence[Owed], players: Mapping[VersionId, Player]) -> list[Player]:
     return [players[version] for one in owed for version in (one.black, one.white)]
 
 

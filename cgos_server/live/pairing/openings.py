@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable
 from typing import Final, NamedTuple
 
 from cgos_protocol.games.base import Color
+from cgos_protocol.ids import VersionId
 from cgos_protocol.openings import Opening, OpeningSet
 from cgos_protocol.randomness import Rng
 from cgos_protocol.verdict import Reason
@@ -29,8 +30,8 @@ class Owed(NamedTuple):
     :ivar why: why these two meet, for people
     """
 
-    black: int
-    white: int
+    black: VersionId
+    white: VersionId
     opening: Opening
     why: str
 
@@ -51,7 +52,7 @@ class Openings:
 
     def __init__(self, halves: Iterable[Half]) -> None:
         self._swept = 0
-        self._debts: dict[int, dict[tuple[int, str], _Debt]] = {}
+        self._debts: dict[VersionId, dict[tuple[VersionId, str], _Debt]] = {}
         for half in halves:
             self._count(black=half.black, white=half.white, opening=half.opening, games=half.games, at=half.at)
 
@@ -66,10 +67,10 @@ class Openings:
 
     def owed(
         self,
-        ready: Collection[int],
+        ready: Collection[VersionId],
         book: OpeningSet,
         now: int,
-        may: Callable[[int, int], bool] = lambda _black, _white: True,
+        may: Callable[[VersionId, VersionId], bool] = lambda _black, _white: True,
     ) -> list[Owed]:
         """Second games that can be played now, the oldest debt first; each version is in one at most.
 
@@ -93,7 +94,7 @@ class Openings:
             if key[0] in ready
         ]
         games: list[Owed] = []
-        taken: set[int] = set()
+        taken: set[VersionId] = set()
         for _, lower, higher, name in sorted(playable):
             opening, debt = book.named(name), self._debts[lower][higher, name]
             black, white = (higher, lower) if debt.more > 0 else (lower, higher)
@@ -102,7 +103,7 @@ class Openings:
                 games.append(Owed(black, white, opening, f"Second game of opening {name}, colors swapped."))
         return games
 
-    def began(self, black: int, white: int, opening: str, at: int) -> None:
+    def began(self, black: VersionId, white: VersionId, opening: str, at: int) -> None:
         """A game with this opening (empty: none) has begun; `at` in Unix ms."""
         if opening:
             self._count(black=black, white=white, opening=opening, games=1, at=at)
@@ -114,12 +115,12 @@ class Openings:
             black, white = (game.sides[color].version for color in Color)
             self.undone(black, white, game.opening, game.started_at)
 
-    def undone(self, black: int, white: int, opening: str, at: int) -> None:
+    def undone(self, black: VersionId, white: VersionId, opening: str, at: int) -> None:
         """A game with this opening (empty: none), which began at `at`, is as if it had never begun."""
         if opening:
             self._count(black=black, white=white, opening=opening, games=-1, at=at)
 
-    def _count(self, black: int, white: int, opening: str, games: int, at: int) -> None:
+    def _count(self, black: VersionId, white: VersionId, opening: str, games: int, at: int) -> None:
         lower, key = min(black, white), (max(black, white), opening)
         debts = self._debts.setdefault(lower, {})
         before = debts.get(key, _Debt(0, at))
@@ -128,7 +129,7 @@ class Openings:
         if not more:
             self._settle(lower, key)
 
-    def _settle(self, lower: int, key: tuple[int, str]) -> None:
+    def _settle(self, lower: VersionId, key: tuple[VersionId, str]) -> None:
         del self._debts[lower][key]
         if not self._debts[lower]:
             del self._debts[lower]

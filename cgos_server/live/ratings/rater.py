@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from cgos_protocol.facts import RatingChanged
+from cgos_protocol.ids import GameId, VersionId
 from cgos_protocol.verdict import Reason, Verdict
 from cgos_server.core.rating.base import Rating
 from cgos_server.core.rating.registry import half_width, label
@@ -32,7 +33,7 @@ class Rater:
         self,
         venue: str,
         ratings: VenueRatings,
-        names: Callable[[int], str],
+        names: Callable[[VersionId], str],
         bus: FactBus,
         updated: Callable[[int], None],
         applied: Callable[[], None] = lambda: None,
@@ -44,7 +45,7 @@ class Rater:
         self._updated = updated
         self._applied = applied
 
-    def label(self, version: int) -> str:
+    def label(self, version: VersionId) -> str:
         """The version's rating as bots see it: ``1800`` or ``1800?``."""
         return label(self.ratings.rating(version))
 
@@ -53,7 +54,7 @@ class Rater:
         return half_width(self.ratings.system.name, rating.spread)
 
     def apply(
-        self, game: int, black: int, white: int, verdict: Verdict, moves: Iterable[str], at: int
+        self, game: GameId, black: VersionId, white: VersionId, verdict: Verdict, moves: Iterable[str], at: int
     ) -> Applied | None:
         """Fold the verdict in, unless it is one that does not count. `at` in Unix ms."""
         score2 = verdict.score2

@@ -12,6 +12,7 @@ from typing import Final, Protocol
 import structlog
 
 from cgos_protocol.errors import CgosError
+from cgos_protocol.ids import VersionId
 from cgos_server.observability.metrics import VenueMeter
 from cgos_server.service.ratings.rating_health import BreakFinding, check_anchors, check_version, looks
 from cgos_server.service.ratings.venue_ratings import VenueRatings
@@ -41,15 +42,15 @@ class RatingWatch:
     """
 
     def __init__(
-        self, venue: str, ratings: VenueRatings, games: Games, names: Mapping[int, str], meter: VenueMeter
+        self, venue: str, ratings: VenueRatings, games: Games, names: Mapping[VersionId, str], meter: VenueMeter
     ) -> None:
         self._venue = venue
         self._ratings = ratings
         self._games = games
         self._names = names
         self._meter = meter
-        self._looked: dict[int, int] = {}
-        self._broken: dict[int, BreakFinding] = {}
+        self._looked: dict[VersionId, int] = {}
+        self._broken: dict[VersionId, BreakFinding] = {}
         self._doubted: set[str] = set()
 
     async def run(self) -> None:
@@ -89,7 +90,7 @@ class RatingWatch:
         self._doubted = set(alarms)
         self._meter.warnings["anchor"] = len(alarms)
 
-    async def _look_at(self, version: int) -> None:
+    async def _look_at(self, version: VersionId) -> None:
         name = self._names[version]
         games = await self._games.games(name, self._venue, MOST_GAMES)
         met = {(version, game.opponent) if game.color == "black" else (game.opponent, version) for game in games}

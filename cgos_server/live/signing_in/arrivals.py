@@ -12,6 +12,7 @@ from typing import Any, Final, TypeAlias
 import structlog
 
 from cgos_protocol.errors import Code, Conflict, Refused, StoreError
+from cgos_protocol.ids import GameId, VersionId
 from cgos_protocol.session import Credentials, OperatorDesk, PlayerSession, Wish
 from cgos_server.live.games.live_game import VenueContext
 from cgos_server.live.signing_in.duplicate_login import DuplicateLogin
@@ -51,7 +52,7 @@ class Arrivals:
         self._accounts = accounts
         self._operator = operator
         self._duplicates = DuplicateLogin(context.time, context.venue.ready_limit)
-        self._arriving: set[int] = set()
+        self._arriving: set[VersionId] = set()
 
     def sign_in(self, session: PlayerSession, credentials: Credentials) -> None:
         """See :class:`~cgos_protocol.session.Reception`."""
@@ -208,12 +209,12 @@ class Arrivals:
                 return sum(means) / len(means)
         return venue.initial
 
-    def running(self, version: int) -> frozenset[int]:
+    def running(self, version: VersionId) -> frozenset[GameId]:
         """The games that a version plays, or is away from."""
         player = self._roster.players.get(version)
         return frozenset() if player is None else frozenset(player.games)
 
-    async def untold(self, version: int, session: PlayerSession) -> list[StoredGame]:
+    async def untold(self, version: VersionId, session: PlayerSession) -> list[StoredGame]:
         """The games whose end the version was not surely told. Raises StoreError."""
         if session.says_ready and self.running(version):
             return []  # one game at a time: the one that runs
@@ -267,13 +268,13 @@ async def admit(places: Places, admission: Admission) -> None:
                 arrivals.turn_away(session)
 
 
-async def _untold(places: Places, version: int) -> dict[Arrivals, list[StoredGame]]:
+async def _untold(places: Places, version: VersionId) -> dict[Arrivals, list[StoredGame]]:
     """By venue: the ended games of which the version is to be told.
 
     A venue is asked again where a game ended meanwhile: its end may have been committed too late for the answer.
     """
     untold: dict[Arrivals, list[StoredGame]] = {}
-    running: dict[Arrivals, frozenset[int]] = {}
+    running: dict[Arrivals, frozenset[GameId]] = {}
     while missing := [place for place in places if place[0] not in untold]:
         for arrivals, session in missing:
             running[arrivals] = arrivals.running(version)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import OrderedDict
 
 from cgos_protocol.errors import Code, Conflict, Refused
+from cgos_protocol.ids import VersionId
 from cgos_protocol.session import PlayerSession
 from cgos_server.live.venue.player import Player
 from cgos_server.net.loop import Timekeeper
@@ -42,7 +43,7 @@ class DuplicateLogin:
     def __init__(self, time: Timekeeper, ready_limit: int) -> None:
         self._time = time
         self._ready_limit = ready_limit
-        self._attempts: OrderedDict[tuple[int, str], _Attempts] = OrderedDict()
+        self._attempts: OrderedDict[tuple[VersionId, str], _Attempts] = OrderedDict()
 
     def overdue(self, player: Player, session: PlayerSession) -> bool:
         """True where the connection has owed a word, or anything at all, for too long."""
@@ -75,11 +76,11 @@ class DuplicateLogin:
             attempts.until = self._time.now() + attempts.pause
             raise _stays(player.name, attempts.pause)
 
-    def settled(self, version: int, address: str) -> None:
+    def settled(self, version: VersionId, address: str) -> None:
         """That address is in: nothing is held against it."""
         self._attempts.pop((version, address), None)
 
-    def _remembered(self, version: int, address: str) -> _Attempts:
+    def _remembered(self, version: VersionId, address: str) -> _Attempts:
         attempts = self._attempts.setdefault((version, address), _Attempts())
         self._attempts.move_to_end((version, address))
         if len(self._attempts) > _REMEMBERED:

@@ -18,6 +18,7 @@ import structlog
 
 from cgos_protocol.errors import CgosError
 from cgos_protocol.facts import BotArrived, BotLeft, Fact, GameEnded, GameStarted, RatingChanged
+from cgos_protocol.ids import GameId
 from cgos_protocol.session import ListedGame, ShownGame, Spectator
 from cgos_server.live.games.live_game import LiveGame, VenueContext
 from cgos_server.live.games.result_delivery import stored_over, stored_setup
@@ -88,9 +89,9 @@ class _Place:
         self.spectator = spectator
         self.at = at
         self.everything = self.picture = self.reading = self.gone = False
-        self.followed: dict[int, _Followed] = {}
-        self.wanted: dict[int, int] = {}
-        self.answer: tuple[int, ShownGame | None, int] | None = None
+        self.followed: dict[GameId, _Followed] = {}
+        self.wanted: dict[GameId, int] = {}
+        self.answer: tuple[GameId, ShownGame | None, int] | None = None
         self.stuck: int | None = None
 
 
@@ -107,7 +108,7 @@ class Gallery:
         self._store = context.store
         self._time = context.time
         self._recent: deque[ListedGame] = deque(maxlen=RECENT)
-        self._running: dict[int, ListedGame] = {}
+        self._running: dict[GameId, ListedGame] = {}
         self._picture: list[ListedGame] | None = None
         self._log: list[Fact] = []
         self._first = 0
@@ -156,7 +157,7 @@ class Gallery:
         if everything:
             place.everything = place.picture = True
 
-    def observe(self, spectator: Spectator, game: int, since: int) -> str | None:
+    def observe(self, spectator: Spectator, game: GameId, since: int) -> str | None:
         place = self._place(spectator)
         place.wanted.pop(game, None)
         followed = place.followed.pop(game, None)
@@ -170,7 +171,7 @@ class Gallery:
             self._look_up(place)
         return None
 
-    def ignore(self, spectator: Spectator, game: int | None) -> None:
+    def ignore(self, spectator: Spectator, game: GameId | None) -> None:
         place = self._places.get(id(spectator))
         if place is None:
             return
@@ -224,7 +225,7 @@ class Gallery:
             self._first += LOG
 
     def _running_game(
-        self, game: int, at: float, black: str, black_label: str, white: str, white_label: str
+        self, game: GameId, at: float, black: str, black_label: str, white: str, white_label: str
     ) -> ListedGame:
         return ListedGame(
             game=game,
@@ -369,7 +370,7 @@ class Gallery:
             return
         place.reading = False
 
-    async def _archived(self, number: int) -> ShownGame | None:
+    async def _archived(self, number: GameId) -> ShownGame | None:
         """A game of this venue that has ended; None for any other, and where it cannot be read."""
         try:
             stored = await self._store.history.games.stored(number)

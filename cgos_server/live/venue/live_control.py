@@ -14,6 +14,7 @@ import msgspec
 from cgos_protocol.api.people import BotNow, EndedGame, GameNow, Previewed, VenueNow
 from cgos_protocol.errors import Code, ConfigError, Invalid, NotFound
 from cgos_protocol.games.base import Color
+from cgos_protocol.ids import BotId, GameId, VersionId
 from cgos_protocol.session import Limits
 from cgos_server import __version__
 from cgos_server.live.venue import rulings
@@ -98,7 +99,7 @@ class LiveControl:
             plugin_problems=report.problems,
         )
 
-    def dismiss(self, bot: int, sentence: str) -> int:
+    def dismiss(self, bot: BotId, sentence: str) -> int:
         gone = [
             venue.roster.dismiss(player.version, sentence)
             for venue in self._venues.values()
@@ -106,11 +107,11 @@ class LiveControl:
         ]
         return sum(gone)
 
-    def wishes(self, bot: int, paused: bool, limits: Limits) -> None:
+    def wishes(self, bot: BotId, paused: bool, limits: Limits) -> None:
         for venue in self._venues.values():
             venue.play_limits.wish(bot, paused, limits)
 
-    def look(self, bot: int) -> list[VersionNow]:
+    def look(self, bot: BotId) -> list[VersionNow]:
         return [
             self._version(venue, player)
             for venue in self._venues.values()
@@ -118,7 +119,7 @@ class LiveControl:
             if player.bot == bot
         ]
 
-    def drain_bot(self, bot: int) -> int:
+    def drain_bot(self, bot: BotId) -> int:
         # Its venues share one connection, and with it one capacity.
         connections = {id(player.capacity) for venue in self._venues.values() for player in venue.roster.of_bot(bot)}
         for venue in self._venues.values():
@@ -151,7 +152,7 @@ class LiveControl:
             self._live(venue), white=white, black=black, mains_s=mains_s, opening=opening, plies=plies, actor=actor
         )
 
-    def end_game(self, game: int, winner: Color | None, detail: str) -> EndedGame:
+    def end_game(self, game: GameId, winner: Color | None, detail: str) -> EndedGame:
         return rulings.end(self._venues.values(), game, winner, detail)
 
     def pause(self, venue: str, paused: bool) -> None:
@@ -169,7 +170,7 @@ class LiveControl:
                 gone += venue.roster.dismiss(player.version, sentence)
         return gone
 
-    def recall(self, venue: str | None, versions: Collection[int]) -> dict[str, list[int]]:
+    def recall(self, venue: str | None, versions: Collection[VersionId]) -> dict[str, list[VersionId]]:
         venues = self._venues.values() if venue is None else [self._live(venue)]
         recalled = {
             one.venue.name: [version for version in versions if one.suspensions.recall(version)] for one in venues

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from cgos_protocol.ids import VersionId
 from cgos_protocol.session import OperatorDesk
 from cgos_server.core.pairing.memory import Memory
 from cgos_server.core.pairing.registry import matchmaker
@@ -66,7 +67,7 @@ class Shared:
     ids: Ids
     accounts: Accounts
     metrics: Metrics
-    names: dict[int, str]
+    names: dict[VersionId, str]
     families: Families
     operators: Callable[[str, Operator, str], OperatorDesk]
     spawn: Callable[[Coroutine[Any, Any, None]], None]

@@ -12,6 +12,7 @@ import structlog
 
 from cgos_protocol.facts import BotArrived, BotLeft
 from cgos_protocol.games.base import Color
+from cgos_protocol.ids import BotId, GameId
 from cgos_protocol.session import Availability, Credentials, Fault, Known, Limits, PlayerSession, Table, Wish
 from cgos_server.live.games.live_game import LiveGame, VenueContext
 from cgos_server.live.games.past_games import PastGames
@@ -125,7 +126,7 @@ class Lobby:
         self._context.store.submit([ConnectionClosed(self._context.time.wall_ms(), reason, session.id)])
         self._context.bus.publish(BotLeft(venue.name, player.name))
 
-    def send_home(self, bot: int) -> None:
+    def send_home(self, bot: BotId) -> None:
         """Its owner wishes that this bot leaves when its running games have ended; it may come back."""
         for player in self._roster.of_bot(bot):
             player.put(Hold.SENT_HOME)
@@ -236,7 +237,7 @@ class PlayerSeat:
         self._session = session
 
     @property
-    def bot(self) -> int:
+    def bot(self) -> BotId:
         return self._player.bot
 
     @property
@@ -257,7 +258,7 @@ class PlayerSeat:
         if game is not None and player.session is self._session:
             game.move(player.color(game), text, analysis, received)
 
-    def play(self, game: int, ply: int, text: str, analysis: str | None, received: int) -> Fault | None:
+    def play(self, game: GameId, ply: int, text: str, analysis: str | None, received: int) -> Fault | None:
         player = self._player
         live = player.games.get(game) if self._spoke() else None
         if live is None or live.phase is GamePhase.OVER:
@@ -277,7 +278,7 @@ class PlayerSeat:
         if self._spoke():
             self._lobby.ready(self._player)
 
-    def seen(self, game: int) -> None:
+    def seen(self, game: GameId) -> None:
         delivery = self._player.deliveries.pop(game, None) if self._spoke() else None
         if delivery is not None:
             delivery.acknowledged()

@@ -15,6 +15,7 @@ import structlog
 from cgos_protocol.api.people import Done, EndedGame
 from cgos_protocol.errors import CgosError, Code, Forbidden, Refused
 from cgos_protocol.games.base import Color
+from cgos_protocol.ids import GameId
 from cgos_protocol.lines import admin as words
 from cgos_protocol.session import Availability, ListedGame
 from cgos_server.live.games.live_game import LiveGame
@@ -123,7 +124,7 @@ class OperatorSession:
         lines: list[str] = []
         for player in self._venue.roster.here():
             mean, spread, *_ = rating(player.version)
-            game = next(iter(player.games), 0)
+            game = next(iter(player.games), GameId(0))
             lines.append(words.who_line(player.name, _state(player), game=game, mean=mean, spread=spread))
         return lines
 

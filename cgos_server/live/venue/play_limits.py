@@ -13,6 +13,7 @@ import structlog
 
 from cgos_protocol.errors import StoreError
 from cgos_protocol.hours import ALWAYS, notice
+from cgos_protocol.ids import BotId
 from cgos_protocol.session import Limits
 from cgos_server.live.games.live_game import VenueContext
 from cgos_server.live.venue.player import Player, stricter
@@ -35,14 +36,14 @@ class PlayLimits:
     def __init__(self, context: VenueContext, roster: Roster) -> None:
         self._context = context
         self._roster = roster
-        self._wishes: dict[int, tuple[bool, Limits]] = {}
+        self._wishes: dict[BotId, tuple[bool, Limits]] = {}
 
     def arrived(self, player: Player, signed: SignedIn) -> None:
         """A bot has signed in: what its owner said since its sign-in was looked at counts, not what was read then."""
         paused, player.allowed = self._wishes.get(player.bot, (signed.paused, signed.limits))
         player.put(Hold.PAUSED, paused)
 
-    def wish(self, bot: int, paused: bool, limits: Limits) -> None:
+    def wish(self, bot: BotId, paused: bool, limits: Limits) -> None:
         """See :meth:`cgos_server.service.control.Control.wishes`."""
         self._wishes[bot] = (paused, limits)
         for player in self._roster.of_bot(bot):

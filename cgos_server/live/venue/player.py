@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from cgos_protocol.games.base import Color
+from cgos_protocol.ids import BotId, GameId, VersionId
 from cgos_protocol.session import Availability, Limits, PlayerSession
 from cgos_server.live.games.live_game import LiveGame
 from cgos_server.live.games.phases import PLAYER, PlayerPhase, check
@@ -82,17 +83,17 @@ class Player:
     :ivar reminded: it was told that it owes `ready`
     """
 
-    def __init__(self, version: int, name: str, bot: int) -> None:
+    def __init__(self, version: VersionId, name: str, bot: BotId) -> None:
         self.version = version
         self.name = name
         self.bot = bot
         self.session: PlayerSession | None = None
         self.address = self.client = ""
         self.capacity = Capacity(1)
-        self.games: dict[int, LiveGame] = {}
+        self.games: dict[GameId, LiveGame] = {}
         self.board: LiveGame | None = None
-        self.deliveries: dict[int, ResultDelivery] = {}
-        self.wanted_games: dict[int, None] = {}
+        self.deliveries: dict[GameId, ResultDelivery] = {}
+        self.wanted_games: dict[GameId, None] = {}
         self.limits = self.declared = self.allowed = _NO_LIMITS
         self.daily = DailyGames()
         self.reminded = False
@@ -256,7 +257,7 @@ class Player:
                 if game.present(self.color(game)):
                     self.told(game.id, game.delivery(self.color(game)))
 
-    def told(self, game: int, delivery: ResultDelivery) -> None:
+    def told(self, game: GameId, delivery: ResultDelivery) -> None:
         """It was told how `game` ended, and owes an answer where its protocol has one."""
         with self._step():
             self.deliveries[game] = delivery

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
+from cgos_protocol.ids import BotId, GameId, VersionId
 from cgos_server.live.games.live_game import LiveGame
 from cgos_server.live.venue.player import Player
 from cgos_server.service.ratings.families import Families
@@ -22,9 +23,9 @@ class Roster:
     :ivar families: who belongs together; arrivals are added
     """
 
-    def __init__(self, names: dict[int, str], families: Families) -> None:
-        self.players: dict[int, Player] = {}
-        self.running: dict[int, LiveGame] = {}
+    def __init__(self, names: dict[VersionId, str], families: Families) -> None:
+        self.players: dict[VersionId, Player] = {}
+        self.running: dict[GameId, LiveGame] = {}
         self.names = names
         self.families = families
 
@@ -32,7 +33,7 @@ class Roster:
         """Who is signed in; the roster may change meanwhile."""
         return (player for player in list(self.players.values()) if player.session is not None)
 
-    def of_bot(self, bot: int) -> Iterator[Player]:
+    def of_bot(self, bot: BotId) -> Iterator[Player]:
         """The versions of this bot that are signed in."""
         return (player for player in self.here() if player.bot == bot)
 
@@ -57,7 +58,7 @@ class Roster:
         """The running games."""
         return self.running.values()
 
-    def game(self, number: int) -> LiveGame | None:
+    def game(self, number: GameId) -> LiveGame | None:
         """A running game."""
         return self.running.get(number)
 
@@ -65,7 +66,7 @@ class Roster:
         """Games that run, or whose beginning is being committed."""
         return len(self.running) + sum(player.chosen for player in self.players.values()) // 2
 
-    def player(self, version: int) -> Player:
+    def player(self, version: VersionId) -> Player:
         """The entry of a version, made where there is none (away)."""
         player = self.players.get(version)
         if player is None:
@@ -85,7 +86,7 @@ class Roster:
         if player.session is None and not player.games and not player.reserved:
             self.players.pop(player.version, None)
 
-    def dismiss(self, version: int, sentence: str) -> bool:
+    def dismiss(self, version: VersionId, sentence: str) -> bool:
         """Tell a version's connection why it must go, and close it; False where there is none."""
         player = self.players.get(version)
         if player is None or player.session is None:

@@ -13,6 +13,7 @@ from cgos_protocol.api.people import EndedGame
 from cgos_protocol.clock import TimeSystem
 from cgos_protocol.errors import Code, Conflict, Invalid, NotFound
 from cgos_protocol.games.base import Color, Ruleset
+from cgos_protocol.ids import GameId
 from cgos_protocol.referee import Referee
 from cgos_protocol.terms import Terms, decode_terms
 from cgos_server.core.venue import terms_of
@@ -69,7 +70,7 @@ def arrange(
     )
 
 
-def end(venues: Iterable[LiveVenue], number: int, winner: Color | None, detail: str) -> EndedGame:
+def end(venues: Iterable[LiveVenue], number: GameId, winner: Color | None, detail: str) -> EndedGame:
     """See :meth:`cgos_server.service.control.Control.end_game`."""
     for venue in venues:
         game = venue.roster.game(number)

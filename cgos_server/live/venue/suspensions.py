@@ -11,6 +11,7 @@ from collections.abc import Iterable
 import structlog
 
 from cgos_protocol.games.base import Color
+from cgos_protocol.ids import VersionId
 from cgos_protocol.verdict import Reason
 from cgos_server.core import setbacks as rules
 from cgos_server.core.setbacks import Setback
@@ -37,11 +38,11 @@ class Suspensions:
 
     # -- what others may ask
 
-    def state(self, version: int) -> Setback:
+    def state(self, version: VersionId) -> Setback:
         """Where that version stands."""
         return self._states.get(version, rules.NONE)
 
-    def suspended(self, version: int) -> bool:
+    def suspended(self, version: VersionId) -> bool:
         """True while that version gets no game."""
         return self._most > 0 and self.state(version).aside
 
@@ -100,7 +101,7 @@ class Suspensions:
         if player.session is not None:
             player.session.info("You were set aside and are back: you get games again. Please finish them properly.")
 
-    def recall(self, version: int) -> bool:
+    def recall(self, version: VersionId) -> bool:
         """An operator takes the version back, with a clean slate; False where it was not suspended."""
         if not self.state(version).aside:
             return False
@@ -126,7 +127,7 @@ class Suspensions:
         self._keep(player.version, state)
         self.look(player)
 
-    def _keep(self, version: int, state: Setback) -> None:
+    def _keep(self, version: VersionId, state: Setback) -> None:
         if state == rules.NONE:
             self._states.pop(version, None)
         else:

@@ -6,6 +6,7 @@ the lines mean, sockets.
 
 from __future__ import annotations
 
+from cgos_protocol.ids import ConnectionId
 from cgos_protocol.lines.framing import LineFramer
 from cgos_server.net.lines import EngineLines
 from cgos_server.net.websocket.port import Connection
@@ -66,7 +67,7 @@ class LineFrames:
     # -- what the lines ask (Wire)
 
     @property
-    def id(self) -> int:
+    def id(self) -> ConnectionId:
         return self._connection.id
 
     @property

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from cgos_protocol.ids import ConnectionId
 from cgos_protocol.session import MultiVenueReception, Reach
 from cgos_protocol.v2.messages import VenueInfo
 from cgos_protocol.v2.session import House
@@ -73,7 +74,7 @@ class Connection(Reach, Protocol):
     """A connection, as its dialogue sees it. Nothing here raises or waits, except `reaches_peer`."""
 
     @property
-    def id(self) -> int:
+    def id(self) -> ConnectionId:
         """Its number."""
 
     def send(self, payloads: Iterable[bytes], binary: bool) -> None:
@@ -87,7 +88,7 @@ class Pinged(Protocol):
     """What a heart beats for."""
 
     @property
-    def id(self) -> int: ...
+    def id(self) -> ConnectionId: ...
 
     def beat(self) -> None:
         """Called once in every interval."""
@@ -151,7 +152,7 @@ class WsPort:
     limits: SocketLimits
     count: ConnectionCount
     metrics: Metrics
-    new_id: Callable[[], int]
+    new_id: Callable[[], ConnectionId]
     proxies: tuple[Network, ...] = ()
     settings: WsSettings = WsSettings()
     open: set[Ending] = field(default_factory=set)

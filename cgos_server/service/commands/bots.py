@@ -11,6 +11,7 @@ from typing import Annotated, Final
 from cgos_protocol.api import people as api
 from cgos_protocol.api.people import Done
 from cgos_protocol.errors import Code, Conflict, Invalid, NotFound
+from cgos_protocol.ids import VersionId
 from cgos_server.service.commands.context import CommandContext
 from cgos_server.service.commands.declaration import Command, Right
 from cgos_server.service.commands.fields import BotName, BotSecret, Field, Until
@@ -214,7 +215,7 @@ class BotRecall(Command[Done], frozen=True, kw_only=True, tag="bot recall"):
         await context.commit(self, self.bot, records, versions=who, venues=where)
         return Done(sentence=f"{who} may play again in {where}.")
 
-    async def _suspended(self, context: CommandContext, versions: Collection[int]) -> dict[str, list[int]]:
+    async def _suspended(self, context: CommandContext, versions: Collection[VersionId]) -> dict[str, list[VersionId]]:
         """By venue, which of the versions the database says to be suspended. Raises Refused (``unknown-venue``)."""
         venues = {row.name: row.id for row in await context.store.history.server.venues()}
         if self.venue is not None and self.venue not in venues:
@@ -232,7 +233,7 @@ class BotRecall(Command[Done], frozen=True, kw_only=True, tag="bot recall"):
         }
         return {name: there for name, there in by_venue.items() if there}
 
-    async def _versions(self, context: CommandContext) -> dict[int, str]:
+    async def _versions(self, context: CommandContext) -> dict[VersionId, str]:
         """Version id -> wire name of the versions of the bot, or of the one version that is called so. Raises Refused
         (``unknown-bot``)."""
         named = await context.version(self.bot)

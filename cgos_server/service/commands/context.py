@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol
 
 from cgos_protocol.errors import Code, NotFound, Unauthenticated
+from cgos_protocol.ids import BotId, VersionId
 from cgos_protocol.names import fold
 from cgos_server.service.commands.audit import audit
 from cgos_server.service.control import Control
@@ -42,8 +43,8 @@ class Audited(Protocol):
 class NamedVersion(NamedTuple):
     """A version that somebody named. `name` is its wire name."""
 
-    bot_id: int
-    version_id: int
+    bot_id: BotId
+    version_id: VersionId
     name: str
 
 

@@ -10,6 +10,7 @@ from typing import Annotated, Final
 from cgos_protocol.api import people as api
 from cgos_protocol.api.people import Done
 from cgos_protocol.errors import Code, Conflict, OurFault
+from cgos_protocol.ids import BotId, VersionId
 from cgos_server.core.rating.base import Kind
 from cgos_server.service.commands.context import CommandContext
 from cgos_server.service.commands.declaration import Command, Right
@@ -127,7 +128,7 @@ class _Lineage:
     """
 
     def __init__(self, store: Store, families: Families, ratings: VenueRatings) -> None:
-        self.pairs: set[tuple[int, int]] = set()
+        self.pairs: set[tuple[VersionId, VersionId]] = set()
         self._store = store
         self._families = families
         self._ratings = ratings
@@ -153,7 +154,7 @@ class _Lineage:
                 pair = (entry.version, entry.other)
                 (self.pairs.discard if entry.kind is Kind.UNLINK else self.pairs.add)(pair)
 
-    def cut(self, bot: int, at: int) -> list[Record]:
+    def cut(self, bot: BotId, at: int) -> list[Record]:
         """Part this bot's versions from their family: who succeeded them succeeds what is older there."""
         own, ratings = self._families.versions(bot), self._ratings
         records: list[Record] = []
@@ -168,7 +169,7 @@ class _Lineage:
         return records
 
 
-def _may_join(families: Families, bot: BotLogin, leader: int, names: dict[int, str]) -> None:
+def _may_join(families: Families, bot: BotLogin, leader: BotId, names: dict[BotId, str]) -> None:
     now = families.leader(bot.bot_id)
     if now == leader != bot.bot_id:
         raise Conflict(Code.LINKED, f"{bot.name} belongs to the family of {names[leader]} already.")
@@ -188,7 +189,7 @@ def _may_join(families: Families, bot: BotLogin, leader: int, names: dict[int, s
         )
 
 
-def _neighbors(own: set[int], others: set[int]) -> tuple[int, int] | None:
+def _neighbors(own: set[VersionId], others: set[VersionId]) -> tuple[VersionId, VersionId] | None:
     """(successor, predecessor) by which these versions join those: versions are numbered as they came."""
     if not own or not others:
         return None

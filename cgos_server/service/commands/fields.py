@@ -15,6 +15,7 @@ from msgspec import inspect
 
 from cgos_protocol.api import people as api
 from cgos_protocol.api.messages import Moment
+from cgos_protocol.ids import GameId
 
 
 class Source(enum.Enum):
@@ -145,7 +146,7 @@ BotName = Annotated[str, Field(body=api.Name, label="The bot's name", metavar="N
 AccountName = Annotated[str, Field(body=api.Name, label="The name", metavar="NAME")]
 VersionName = Annotated[str, Field(body=api.Name, label="The bot or version", metavar="NAME")]
 VenueName = Annotated[str, Field(body=api.Name, label="The venue", source=Source.VENUE)]
-GameNumber = Annotated[int, Field(body=api.Id, label="The game's number")]
+GameNumber = Annotated[GameId, Field(body=api.GameNumber, label="The game's number")]
 BotSecret = Annotated[str, Field(body=api.BotPassword, source=Source.NEW_PASSWORD)]
 AccountSecret = Annotated[str, Field(body=api.AccountPassword, source=Source.NEW_PASSWORD)]
 VisitorAddress = Annotated[str, Field(source=Source.VISITOR)]

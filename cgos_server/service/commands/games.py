@@ -14,6 +14,7 @@ from cgos_protocol.api import people as api
 from cgos_protocol.api.people import Done, EndedGame, Previewed
 from cgos_protocol.errors import Code, Invalid
 from cgos_protocol.games.base import Color
+from cgos_protocol.ids import GameId
 from cgos_protocol.lines import admin as cgos_admin
 from cgos_server.service.commands.context import LAST_NUMBER, CommandContext
 from cgos_server.service.commands.declaration import Command, Right
@@ -65,7 +66,9 @@ class Match(Command[ArrangedGame], frozen=True, kw_only=True, tag="match"):
     black_s: Annotated[
         int, Field(body=Seconds, help="Black's main time instead of the venue's.", metavar="SECONDS")
     ] = 0
-    game: Annotated[int | None, Field(body=api.Id | None, help="An old game to begin from.", metavar="GAME")] = None
+    game: Annotated[
+        GameId | None, Field(body=api.GameNumber | None, help="An old game to begin from.", metavar="GAME")
+    ] = None
     moves: Annotated[
         int | None,
         Field(

@@ -13,6 +13,7 @@ from msgspec import Meta
 from cgos_protocol.api import people as api
 from cgos_protocol.api.people import Done
 from cgos_protocol.errors import Code, Conflict, Invalid, NotFound
+from cgos_protocol.ids import GameId
 from cgos_protocol.terms import decode_terms
 from cgos_server.service.commands.context import LAST_NUMBER, CommandContext
 from cgos_server.service.commands.declaration import Command, Right
@@ -271,7 +272,7 @@ def _instead(
     return ()
 
 
-async def _rated_game(context: CommandContext, number: int, ruling: _Ruling) -> StoredGame:
+async def _rated_game(context: CommandContext, number: GameId, ruling: _Ruling) -> StoredGame:
     """Raises Refused unless the game has ended, can have that result, and was played for ratings."""
     game = await context.store.history.games.stored(number) if 0 < number <= LAST_NUMBER else None
     if game is None:

@@ -14,6 +14,7 @@ import numpy as np
 
 from cgos_protocol.api.games import Pairing as PairingRow
 from cgos_protocol.errors import Refused
+from cgos_protocol.ids import GameId, VersionId
 from cgos_protocol.randomness import Rng
 from cgos_server.core.pairing.base import Candidate, Floats, Matchmaker, Pairing, PairingPass
 from cgos_server.core.pairing.constraints import FREE, PairConstraints
@@ -50,7 +51,7 @@ class Ready(msgspec.Struct, frozen=True):
     anchor: bool
     provisional: bool
     met: str | None
-    game: int | None
+    game: GameId | None
     left_over: str
 
 
@@ -118,8 +119,8 @@ class Explained(msgspec.Struct, frozen=True):
 
 def explain(
     detail: RoundDetail,
-    names: Mapping[int, str],
-    game: int | None = None,
+    names: Mapping[VersionId, str],
+    game: GameId | None = None,
     make_rng: Callable[[int], Rng] = random.Random,
     *,
     most: int | None = None,
@@ -166,7 +167,7 @@ def _of_another_version(method: str, inputs: str) -> str:
     return f" It was decided by {then}; {f'{now} is installed now' if now else 'that is not installed now'}."
 
 
-def as_recorded(detail: RoundDetail, names: Mapping[int, str], game: int | None, why: str) -> Explained:
+def as_recorded(detail: RoundDetail, names: Mapping[VersionId, str], game: GameId | None, why: str) -> Explained:
     """What was said of an act when it was decided, without what it was decided from; `why`: why there is no more."""
     return Explained(
         round=detail.id,
@@ -188,16 +189,19 @@ def as_recorded(detail: RoundDetail, names: Mapping[int, str], game: int | None,
     )
 
 
-def _asked(detail: RoundDetail, game: int | None) -> PairingRow | None:
+def _asked(detail: RoundDetail, game: GameId | None) -> PairingRow | None:
     return next((row for row in detail.pairings if row.game == game), None)
 
 
-def _sits_out(detail: RoundDetail) -> dict[int, str]:
-    return {int(version): str(why) for version, why in (detail.sits_out or {}).items()}
+def _sits_out(detail: RoundDetail) -> dict[VersionId, str]:
+    return {VersionId(int(version)): str(why) for version, why in (detail.sits_out or {}).items()}
 
 
 def _ready(
-    candidates: Sequence[Candidate], names: Mapping[int, str], pairs: Sequence[PairingRow], sits_out: Mapping[int, str]
+    candidates: Sequence[Candidate],
+    names: Mapping[VersionId, str],
+    pairs: Sequence[PairingRow],
+    sits_out: Mapping[VersionId, str],
 ) -> list[Ready]:
     met = {name: (other, row.game) for row in pairs for name, other in ((row.high, row.low), (row.low, row.high))}
     found = []
@@ -224,7 +228,7 @@ def _ready(
     return found
 
 
-def _replay(detail: RoundDetail, again: Pairing, names: Mapping[int, str]) -> Replay:
+def _replay(detail: RoundDetail, again: Pairing, names: Mapping[VersionId, str]) -> Replay:
     ids = {name: version for version, name in names.items()}
     recorded = {_ordered(row.high, row.low) for row in detail.pairings}
     now = {_ordered(names[pair.high], names[pair.low]) for pair in again.pairs}

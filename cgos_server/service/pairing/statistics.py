@@ -17,6 +17,7 @@ from typing import Any, Final, NamedTuple, TypeGuard
 import msgspec
 
 from cgos_protocol.errors import OurFault
+from cgos_protocol.ids import VersionId
 from cgos_server.core.pairing.base import Candidate
 from cgos_server.storage.reading.answers import ConnectionSpan, PairedGame, PairedRound
 from cgos_server.storage.reading.history import History
@@ -133,7 +134,7 @@ async def statistics(
     :raises Refused: where there is no such venue
     """
     tally = Tally(venue, min(last or MOST_GAMES, MOST_GAMES), since or 0, most_rounds)
-    before = None
+    before: int | None = None
     while not tally.full:
         games = await history.pairings.games(venue, min(_GAMES_AT_ONCE, tally.wanted), before)
         tally.games(games)
@@ -166,13 +167,13 @@ class Tally:
         self._count = self._arranged = self._opened = self._looked_at = 0
         self._first, self._until = 0, 0
         self._ended_span = False
-        self._of_round: dict[int, list[int]] = defaultdict(list)
-        self._opponents: dict[int, array[int]] = defaultdict(lambda: array("q"))
-        self._black: Counter[int] = Counter()
-        self._playing: dict[int, list[tuple[int, int | None]]] = defaultdict(list)
-        self._seen: dict[int, int] = {}
-        self._sat_out: Counter[int] = Counter()
-        self._waited: dict[int, tuple[float, int]] = {}
+        self._of_round: dict[int, list[VersionId]] = defaultdict(list)
+        self._opponents: dict[VersionId, array[int]] = defaultdict(lambda: array("q"))
+        self._black: Counter[VersionId] = Counter()
+        self._playing: dict[VersionId, list[tuple[int, int | None]]] = defaultdict(list)
+        self._seen: dict[VersionId, int] = {}
+        self._sat_out: Counter[VersionId] = Counter()
+        self._waited: dict[VersionId, tuple[float, int]] = {}
         self._methods: Counter[str] = Counter()
         self._gave_way: Counter[str] = Counter()
         self._gaps, self._waits, self._expected, self._bits = (array("d") for _ in range(4))
@@ -188,7 +189,7 @@ class Tally:
         return self._ended_span or self.wanted <= 0
 
     @property
-    def versions(self) -> list[int]:
+    def versions(self) -> list[VersionId]:
         """Whoever played or was ready."""
         return sorted({*self._opponents, *self._seen})
 
@@ -251,9 +252,9 @@ class Tally:
                 total, count = self._waited.get(candidate.id, (0.0, 0))
                 self._waited[candidate.id] = (total + seconds, count + 1)
         for version in row.sits_out or ():
-            self._sat_out[int(version)] += 1
+            self._sat_out[VersionId(int(version))] += 1
 
-    def result(self, names: Mapping[int, str], connections: Iterable[ConnectionSpan]) -> PairingStats:
+    def result(self, names: Mapping[VersionId, str], connections: Iterable[ConnectionSpan]) -> PairingStats:
         """All of it.
 
         :param names: version id -> wire name
@@ -290,30 +291,30 @@ class Tally:
             ],
         )
 
-    def _of(self, version: int) -> Sequence[int]:
+    def _of(self, version: VersionId) -> Sequence[int]:
         return self._opponents.get(version, ())
 
-    def _weight(self, version: int, most: Mapping[int, tuple[int, float]]) -> tuple[int, float]:
+    def _weight(self, version: VersionId, most: Mapping[VersionId, tuple[VersionId, float]]) -> tuple[int, float]:
         return min(LAST, len(self._opponents[version])), most[version][1]
 
-    def _repeats(self) -> tuple[dict[int, int], dict[int, tuple[int, float]]]:
+    def _repeats(self) -> tuple[dict[VersionId, int], dict[VersionId, tuple[VersionId, float]]]:
         """By version: games against the opponent of the game before; the most frequent opponent of late, its share."""
-        again: dict[int, int] = {}
-        most: dict[int, tuple[int, float]] = {}
+        again: dict[VersionId, int] = {}
+        most: dict[VersionId, tuple[VersionId, float]] = {}
         for version, opponents in self._opponents.items():
             again[version] = sum(one == other for one, other in pairwise(opponents))
             late = Counter(opponents[:LAST])
             ((opponent, count),) = late.most_common(1)
-            most[version] = (opponent, count / late.total())
+            most[version] = (VersionId(opponent), count / late.total())
         return again, most
 
     def _version(
         self,
-        version: int,
-        names: Mapping[int, str],
-        again: Mapping[int, int],
-        most: Mapping[int, tuple[int, float]],
-        shares: Mapping[int, _Share],
+        version: VersionId,
+        names: Mapping[VersionId, str],
+        again: Mapping[VersionId, int],
+        most: Mapping[VersionId, tuple[VersionId, float]],
+        shares: Mapping[VersionId, _Share],
     ) -> VersionPairing:
         opponents = self._of(version)
         favorite = most.get(version)
@@ -332,9 +333,9 @@ class Tally:
             in_games=share.playing / share.here if share is not None and share.here else None,
         )
 
-    def _time_in_games(self, connections: Iterable[ConnectionSpan]) -> dict[int, _Share]:
+    def _time_in_games(self, connections: Iterable[ConnectionSpan]) -> dict[VersionId, _Share]:
         since, until = self.span
-        here: dict[int, list[tuple[int, int | None]]] = defaultdict(list)
+        here: dict[VersionId, list[tuple[int, int | None]]] = defaultdict(list)
         for span in connections:
             mine = here[span.version_id]
             if mine and mine[-1][1] is None:
@@ -351,7 +352,7 @@ class Tally:
             found[version] = _Share(_length(signed_in), _length(common(signed_in, playing)))
         return found
 
-    def _left(self, version: int) -> bool:
+    def _left(self, version: VersionId) -> bool:
         """True where nothing was heard of it towards the end of the span: no game that runs, no act that it was in."""
         running = any(ended is None for _, ended in self._playing.get(version, ()))
         return not running and self._until - self._seen.get(version, 0) > _QUIET_MS

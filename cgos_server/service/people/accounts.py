@@ -15,6 +15,7 @@ from weakref import WeakValueDictionary
 import structlog
 
 from cgos_protocol.errors import Code, Conflict, Forbidden, Invalid, NotFound, Refused, Unauthenticated
+from cgos_protocol.ids import BotId, VersionId
 from cgos_protocol.names import account_password_fault, bot_name_fault, fold, password_fault
 from cgos_protocol.session import Credentials, Declaration, Limits
 from cgos_server.service.commands.audit import audit
@@ -52,8 +53,8 @@ class SignedIn(NamedTuple):
     """A bot. `name` is the wire name of the version; `new` where this sign-in registered bot or version; `paused` and
     `limits` are what its owner wants, see :class:`cgos_server.storage.store.BotLogin`."""
 
-    bot_id: int
-    version_id: int
+    bot_id: BotId
+    version_id: VersionId
     name: str
     new: bool = False
     paused: bool = False
@@ -158,7 +159,7 @@ class Accounts:
         """Hold it from the look whether `name` is free until its commit; capitals do not count."""
         return self._locks.setdefault(fold(name), asyncio.Lock())
 
-    def bot_lock(self, bot_id: int) -> asyncio.Lock:
+    def bot_lock(self, bot_id: BotId) -> asyncio.Lock:
         """Hold it from the look at a bot's state, owner or wishes until the commit that replaces them."""
         return self._bot_locks.setdefault(bot_id, asyncio.Lock())
 
@@ -344,7 +345,7 @@ class Accounts:
         )
 
 
-def _signed(login: BotLogin, version: int, wire_name: str, new: bool) -> SignedIn:
+def _signed(login: BotLogin, version: VersionId, wire_name: str, new: bool) -> SignedIn:
     return SignedIn(
         bot_id=login.bot_id, version_id=version, name=wire_name, new=new, paused=login.paused, limits=login.limits
     )

@@ -12,6 +12,7 @@ from typing import Final
 
 import msgspec
 
+from cgos_protocol.ids import VersionId
 from cgos_server.core.rating.base import Entry, Kind, Outcome, RatingSystem
 from cgos_server.service.ratings.current_state import WINDOW, Progress, unheard
 from cgos_server.service.ratings.ledger_fold import Run
@@ -155,7 +156,7 @@ class Comparison:
             systems=scored,
         )
 
-    def _predict(self, entry: Entry, black: int, white: int) -> None:
+    def _predict(self, entry: Entry, black: VersionId, white: VersionId) -> None:
         played = self._played
         known = min(played.get(black, 0), played.get(white, 0)) >= KNOWN
         for version in (black, white):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterable
 
+from cgos_protocol.ids import BotId, VersionId
 from cgos_protocol.names import fold
 from cgos_server.storage.store import Store
 
@@ -21,12 +22,14 @@ class Families:
     :param pattern: the naming convention; see :func:`family_by_name`
     """
 
-    def __init__(self, bots: dict[int, int], leaders: dict[int, int], pattern: re.Pattern[str] | None = None) -> None:
+    def __init__(
+        self, bots: dict[VersionId, BotId], leaders: dict[BotId, BotId], pattern: re.Pattern[str] | None = None
+    ) -> None:
         self.pattern = pattern
         self._bots = bots
         self._leaders = leaders
-        self._versions: dict[int, tuple[int, ...]] = {}
-        self._members: dict[int, set[int]] = {}
+        self._versions: dict[BotId, tuple[VersionId, ...]] = {}
+        self._members: dict[BotId, set[BotId]] = {}
         for version, bot in bots.items():
             self._versions[bot] = (*self._versions.get(bot, ()), version)
         for bot, leader in leaders.items():
@@ -38,22 +41,22 @@ class Families:
         leaders = {bot: leader for bot, _, leader in await store.history.bots.names() if leader is not None}
         return cls(await store.history.bots.of_versions(), leaders, re.compile(pattern) if pattern else None)
 
-    def arrived(self, version: int, bot: int) -> None:
+    def arrived(self, version: VersionId, bot: BotId) -> None:
         """A version of a bot was seen, perhaps for the first time."""
         self._bots[version] = bot
         if version not in self._versions.get(bot, ()):
             self._versions[bot] = (*self._versions.get(bot, ()), version)
 
-    def bot(self, version: int) -> int:
+    def bot(self, version: VersionId) -> BotId:
         """The bot whose version it is; a number of its own for an unknown one."""
-        return self._bots.get(version, -version)
+        return self._bots.get(version, BotId(-version))
 
-    def family(self, version: int) -> int:
+    def family(self, version: VersionId) -> BotId:
         """The same number for all versions of one family."""
         bot = self.bot(version)
         return self._leaders.get(bot, bot)
 
-    def lead(self, bot: int, leader: int | None) -> None:
+    def lead(self, bot: BotId, leader: BotId | None) -> None:
         """`bot` belongs to the family of `leader` from now on, or with None to its own."""
         before = self._leaders.pop(bot, None)
         if before is not None:
@@ -62,26 +65,28 @@ class Families:
             self._leaders[bot] = leader
             self._members.setdefault(leader, set()).add(bot)
 
-    def leader(self, bot: int) -> int:
+    def leader(self, bot: BotId) -> BotId:
         """The bot that leads this one's family: itself unless it belongs to another's."""
         return self._leaders.get(bot, bot)
 
-    def members(self, leader: int) -> list[int]:
+    def members(self, leader: BotId) -> list[BotId]:
         """The bots of this leader's family besides itself, oldest first."""
         return sorted(self._members.get(leader, ()))
 
-    def versions(self, bot: int) -> frozenset[int]:
+    def versions(self, bot: BotId) -> frozenset[VersionId]:
         """The versions of a bot, as far as they were seen."""
         return frozenset(self._versions.get(bot, ()))
 
-    def predecessor(self, version: int, entered: Container[int]) -> int | None:
+    def predecessor(self, version: VersionId, entered: Container[VersionId]) -> VersionId | None:
         """The newest other version of the same family among those that have entered a venue."""
         leader = self.family(version)
         versions = (other for bot in (leader, *self.members(leader)) for other in self._versions.get(bot, ()))
         return max((other for other in versions if other != version and other in entered), default=None)
 
 
-def family_by_name(name: str, pattern: re.Pattern[str], bots: Iterable[tuple[int, str, int | None]]) -> int | None:
+def family_by_name(
+    name: str, pattern: re.Pattern[str], bots: Iterable[tuple[BotId, str, BotId | None]]
+) -> BotId | None:
     """The bot that leads the family to which a new name belongs by convention, or None.
 
     :param pattern: with a group ``family``; a name belongs to a family where the whole of it matches

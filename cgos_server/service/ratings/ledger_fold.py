@@ -11,6 +11,7 @@ from math import isfinite
 from typing import Any, NamedTuple
 
 from cgos_protocol.errors import OurFault
+from cgos_protocol.ids import VersionId
 from cgos_server.core.rating.base import Change, Entry, Rating, RatingSystem, Refitting, Wanted
 from cgos_server.storage.reading.stored import Shown, StoredRefit
 
@@ -57,8 +58,8 @@ class Run:
         self.state: Any = self.system.start()
         self.seq = 0
         self.refits = 0
-        self.ratings: dict[int, Rating] = {}
-        self._recorded: dict[int, Rating] = {}
+        self.ratings: dict[VersionId, Rating] = {}
+        self._recorded: dict[VersionId, Rating] = {}
         self._refitted_at = self._cold_at = 0
 
     def resume(self, seq: int, refits: int, data: bytes) -> None:
@@ -95,7 +96,7 @@ class Run:
             cold=cold,
         )
 
-    def shown(self, rows: Mapping[int, Shown]) -> dict[int, Rating]:
+    def shown(self, rows: Mapping[VersionId, Shown]) -> dict[VersionId, Rating]:
         """After a start: take note of what everybody sees.
 
         After other options, or a state of another release, that is not what the ratings are. The refit that is wanted
@@ -116,7 +117,7 @@ class Run:
             if _noticed(row, now) or row[2:] != (now.provisional, now.anchor)
         }
 
-    def install(self, fit: Any) -> dict[int, Rating] | None:
+    def install(self, fit: Any) -> dict[VersionId, Rating] | None:
         """Put a refit in: what it moved noticeably; None where something later has overtaken it. Raises OurFault where
         a rating became no number."""
         refitting = self.refitting
@@ -125,7 +126,7 @@ class Run:
             return None
         self.state = refitting.install(self.state, fit)
         ratings = dict(self.system.standings(self.state))
-        moved: dict[int, Rating] = {}
+        moved: dict[VersionId, Rating] = {}
         for version, now in ratings.items():
             _check(version, now)
             before = self._recorded.get(version)
@@ -136,7 +137,7 @@ class Run:
         self._recorded |= moved
         return moved
 
-    def refit_where_due(self, sparse: int = SPARSE) -> tuple[Begun, Any, dict[int, Rating]] | None:
+    def refit_where_due(self, sparse: int = SPARSE) -> tuple[Begun, Any, dict[VersionId, Rating]] | None:
         """While old results are folded: a refit where one is due, done here and now.
 
         :param sparse: into how many parts refits divide what there is
@@ -149,7 +150,7 @@ class Run:
             return None
         return self.refit_now(wanted.cold and self.seq >= 2 * self._cold_at)
 
-    def refit_now(self, cold: bool) -> tuple[Begun, Any, dict[int, Rating]]:
+    def refit_now(self, cold: bool) -> tuple[Begun, Any, dict[VersionId, Rating]]:
         """A refit here and now. Only for systems with refits."""
         refitting = self.refitting
         assert refitting is not None
@@ -167,7 +168,7 @@ def _noticed(before: Rating | Shown, now: Rating) -> bool:
     return abs(now.mean - before.mean) > NOTICED or abs(now.spread - before.spread) > NOTICED
 
 
-def _check(version: int, rating: Rating) -> None:
+def _check(version: VersionId, rating: Rating) -> None:
     if not (isfinite(rating.mean) and isfinite(rating.spread)):
         raise OurFault(f"the rating of version {version} became {rating.mean} with spread {rating.spread}")
 
@@ -181,8 +182,8 @@ class Retraced(NamedTuple):
 
     refit: StoredRefit
     notes: str
-    moved: dict[int, Rating]
-    ratings: dict[int, Rating]
+    moved: dict[VersionId, Rating]
+    ratings: dict[VersionId, Rating]
 
 
 class Retrace:

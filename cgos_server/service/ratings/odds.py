@@ -10,6 +10,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import msgspec
 
+from cgos_protocol.ids import VersionId
 from cgos_server.core.rating.base import Z95, Rating, RatingSystem
 
 
@@ -17,9 +18,9 @@ from cgos_server.core.rating.base import Z95, Rating, RatingSystem
 class Joint(Protocol):
     """What a rating system has that knows strengths jointly."""
 
-    def superiority(self, state: Any, one: int, other: int) -> float: ...
+    def superiority(self, state: Any, one: VersionId, other: VersionId) -> float: ...
 
-    def difference(self, state: Any, one: int, other: int) -> tuple[float, float]: ...
+    def difference(self, state: Any, one: VersionId, other: VersionId) -> tuple[float, float]: ...
 
 
 class Expected(msgspec.Struct, frozen=True):
@@ -49,7 +50,7 @@ class Odds(msgspec.Struct, frozen=True):
     as_white: Expected
 
 
-def odds(system: RatingSystem, state: Any, one: int, other: int) -> Odds:
+def odds(system: RatingSystem, state: Any, one: VersionId, other: VersionId) -> Odds:
     """Compare two different versions. Raises KeyError for one that never entered."""
     black = system.predict(state, one, other)
     white = system.predict(state, other, one)
@@ -77,12 +78,12 @@ class Table(msgspec.Struct, frozen=True):
     :ivar superior: row by row the probability that this version is stronger than that one; None on the diagonal
     """
 
-    versions: list[int]
+    versions: list[VersionId]
     ratings: list[Rating]
     superior: list[list[float | None]]
 
 
-def table(system: RatingSystem, state: Any, most: int, only: Iterable[int] | None = None) -> Table:
+def table(system: RatingSystem, state: Any, most: int, only: Iterable[VersionId] | None = None) -> Table:
     """The best `most` versions of all, or of these, against each other.
 
     Raises TypeError for a system that does not know strengths jointly.
@@ -91,7 +92,7 @@ def table(system: RatingSystem, state: Any, most: int, only: Iterable[int] | Non
         raise TypeError(f"{system.name} knows no joint distribution of strengths")
     standings = system.standings(state)
     chosen = standings if only is None else [version for version in only if version in standings]
-    best: Sequence[int] = sorted(chosen, key=lambda version: (-standings[version].mean, version))[:most]
+    best: Sequence[VersionId] = sorted(chosen, key=lambda version: (-standings[version].mean, version))[:most]
     return Table(
         list(best),
         [standings[version] for version in best],

@@ -12,6 +12,7 @@ from typing import Final, Protocol
 
 import msgspec
 
+from cgos_protocol.ids import GameId, VersionId
 from cgos_server.core.rating import breaks
 from cgos_server.core.rating.base import Outcome
 from cgos_server.storage.reading.answers import VersionGame
@@ -25,7 +26,7 @@ class Residual(Protocol):
     """What the games say of an anchor; see :class:`cgos_server.core.rating.bayes.system.AnchorResidual`."""
 
     @property
-    def version(self) -> int: ...
+    def version(self) -> VersionId: ...
     @property
     def value(self) -> float: ...
     @property
@@ -73,13 +74,13 @@ class BreakFinding(msgspec.Struct, frozen=True):
     version: str
     look: int
     games: int
-    game: int
+    game: GameId
     shift: float
     p: float
     sentence: str
 
 
-def check_anchors(residuals: Iterable[Residual], names: Mapping[int, str], venue: str) -> list[AnchorFinding]:
+def check_anchors(residuals: Iterable[Residual], names: Mapping[VersionId, str], venue: str) -> list[AnchorFinding]:
     """A finding for every anchor of which something is known besides its own number, the worst first.
 
     :param residuals: of :meth:`cgos_server.core.rating.bayes.system.Bayes.anchor_residuals`
@@ -126,7 +127,7 @@ def looks(games: int) -> int:
 
 
 def check_version(
-    name: str, version: int, games: Sequence[VersionGame], predict: Callable[[int, int], Outcome]
+    name: str, version: VersionId, games: Sequence[VersionGame], predict: Callable[[VersionId, VersionId], Outcome]
 ) -> BreakFinding | None:
     """Whether a version's results break with its past; the false alarms of its whole life are one in a thousand.
 
@@ -162,7 +163,7 @@ def _first_flag(results: Sequence[breaks.Result]) -> tuple[int, breaks.Break] | 
     return None
 
 
-def _result(version: int, game: VersionGame, predict: Callable[[int, int], Outcome]) -> breaks.Result:
+def _result(version: VersionId, game: VersionGame, predict: Callable[[VersionId, VersionId], Outcome]) -> breaks.Result:
     assert game.score2 is not None
     black = game.color == "black"
     outcome = predict(version, game.opponent) if black else predict(game.opponent, version)

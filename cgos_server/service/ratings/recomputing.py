@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from cgos_protocol.ids import VersionId
 from cgos_server.core.rating.base import Entry, Kind, Rating, RatingSystem
 from cgos_server.service.ratings.current_state import WINDOW, Progress, unheard
 from cgos_server.service.ratings.ledger_fold import Run
@@ -24,7 +25,7 @@ class Recomputed(NamedTuple):
 
     seq: int
     games: int
-    ratings: Mapping[int, Rating]
+    ratings: Mapping[VersionId, Rating]
 
 
 def as_corrected(entries: Iterable[Entry], amended: Mapping[int, int | None]) -> Iterator[Entry]:

@@ -13,6 +13,7 @@ from typing import Final
 import msgspec
 
 from cgos_protocol.errors import OurFault
+from cgos_protocol.ids import VersionId
 from cgos_server.core.rating.base import Change, Entry, Rating, RatingSystem
 from cgos_server.core.rating.registry import systems
 from cgos_server.service.ratings.build import under
@@ -45,7 +46,7 @@ class Difference(msgspec.Struct, frozen=True):
 
     seq: int
     refit: int | None
-    version: int
+    version: VersionId
     published: Numbers | None
     computed: Numbers | None
 
@@ -121,7 +122,7 @@ class Replay:
         return bool(self._stopped)
 
     @property
-    def ratings(self) -> Mapping[int, Rating]:
+    def ratings(self) -> Mapping[VersionId, Rating]:
         """Version id -> its rating as computed so far."""
         return self._run.ratings
 
@@ -134,7 +135,7 @@ class Replay:
         :param changes: all that the system published for them
         :param refits: its recorded refits that began after one of them, in any order
         """
-        published: dict[int, dict[int, Numbers]] = {}
+        published: dict[int, dict[VersionId, Numbers]] = {}
         for change in changes:
             numbers = Numbers(change.after_mean, change.after_spread, change.games)
             published.setdefault(change.seq, {})[change.version] = numbers
@@ -171,7 +172,7 @@ class Replay:
             build=self._build,
         )
 
-    def _entry(self, seq: int, published: Mapping[int, Numbers], changed: Sequence[Change]) -> None:
+    def _entry(self, seq: int, published: Mapping[VersionId, Numbers], changed: Sequence[Change]) -> None:
         computed = {version: Numbers(after.mean, after.spread, after.games) for version, _, after in changed}
         for version in sorted(published.keys() | computed.keys()):
             self._changes += version in published
@@ -195,7 +196,7 @@ class Replay:
             )
 
     def _compare(
-        self, seq: int, refit: int | None, version: int, published: Numbers | None, computed: Numbers | None
+        self, seq: int, refit: int | None, version: VersionId, published: Numbers | None, computed: Numbers | None
     ) -> None:
         if published == computed:
             return

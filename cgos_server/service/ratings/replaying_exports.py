@@ -16,6 +16,7 @@ from typing import Protocol
 from cgos_protocol.api.bulk import ExportedChange, ExportedRefit
 from cgos_protocol.api.figures import LedgerEntry
 from cgos_protocol.api.messages import Venue
+from cgos_protocol.ids import VersionId
 from cgos_server.core.rating.base import Entry, Kind, Rating
 from cgos_server.core.rating.registry import rating_system
 from cgos_server.service.ratings.build import this_build
@@ -79,7 +80,7 @@ class _Numbers:
     """Exported lines as the values that a replay takes. Inside, versions are numbers: any will do."""
 
     def __init__(self) -> None:
-        self.by_name: dict[str, int] = {}
+        self.by_name: dict[str, VersionId] = {}
 
     def entry(self, line: LedgerEntry) -> Entry:
         return Entry(
@@ -124,8 +125,8 @@ class _Numbers:
         ]
         return PublishedRefit(refit=stored, build=refit.build, points=points, at=refit.at)
 
-    def _known(self, name: str) -> int:
-        return self.by_name.setdefault(name, len(self.by_name) + 1)
+    def _known(self, name: str) -> VersionId:
+        return self.by_name.setdefault(name, VersionId(len(self.by_name) + 1))
 
-    def _number(self, name: str | None) -> int | None:
+    def _number(self, name: str | None) -> VersionId | None:
         return None if name is None else self._known(name)

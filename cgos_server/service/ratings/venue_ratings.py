@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import structlog
 
+from cgos_protocol.ids import GameId, VenueId, VersionId
 from cgos_server.core.rating.base import Change, Entry, Fit, Kind, Outcome, Rating, RatingSystem, Refitting, Wanted
 from cgos_server.core.rating.registry import rating_system, systems
 from cgos_server.core.rating.repeats import Repeats
@@ -64,7 +65,7 @@ class Refitted(NamedTuple):
     :ivar moved: the versions whose rating it moved noticeably
     """
 
-    moved: dict[int, Rating]
+    moved: dict[VersionId, Rating]
     records: list[Record]
 
 
@@ -81,7 +82,7 @@ class VenueRatings:
 
     def __init__(
         self,
-        venue_id: int,
+        venue_id: VenueId,
         headline: RatingSystem,
         views: Sequence[RatingSystem] = (),
         build: str = "",
@@ -102,7 +103,7 @@ class VenueRatings:
     async def load(
         cls,
         store: Store,
-        venue_id: int,
+        venue_id: VenueId,
         headline: RatingSystem,
         views: Sequence[RatingSystem] = (),
         build: str = "",
@@ -162,23 +163,23 @@ class VenueRatings:
             await store.commit(plugins)
         return self
 
-    def standings(self) -> Mapping[int, Rating]:
+    def standings(self) -> Mapping[VersionId, Rating]:
         """Version id -> rating in the headline system, as published."""
         return self._headline.ratings
 
-    def knows(self, version: int) -> bool:
+    def knows(self, version: VersionId) -> bool:
         """True once the version has entered this venue."""
         return version in self.standings()
 
-    def rating(self, version: int) -> Rating:
+    def rating(self, version: VersionId) -> Rating:
         """Raises KeyError for a version that never entered."""
         return self.standings()[version]
 
-    def predict(self, black: int, white: int) -> Outcome:
+    def predict(self, black: VersionId, white: VersionId) -> Outcome:
         """The next game of these two in the headline system. Raises KeyError for a version that never entered."""
         return self.system.predict(self._headline.state, black, white)
 
-    def together(self, versions: Sequence[int]) -> Any:
+    def together(self, versions: Sequence[VersionId]) -> Any:
         """What the headline system knows of these versions together: a snapshot whose ``compute()`` may run in another
         thread and gives ``covariance`` and ``gram`` (see :mod:`cgos_server.core.rating.bayes.together`); None where it
         knows each on its own only. Raises KeyError for a version that never entered."""
@@ -193,12 +194,16 @@ class VenueRatings:
 
     # -- entries
 
-    def enter(self, version: int, value: float, at: int, other: int | None = None, sd: float | None = None) -> Applied:
+    def enter(
+        self, version: VersionId, value: float, at: int, other: VersionId | None = None, sd: float | None = None
+    ) -> Applied:
         """A version joins the pool at rating `value`, or as successor of version `other`; `at` in Unix ms."""
         entry = Entry(self.seq + 1, Kind.ENTER, version, value=value, other=other, sd=sd, at=at)
         return self._apply(entry)
 
-    def game(self, game: int, black: int, white: int, score2: int, at: int, digest: int | None = None) -> Applied:
+    def game(
+        self, game: GameId, black: VersionId, white: VersionId, score2: int, at: int, digest: int | None = None
+    ) -> Applied:
         """A rated game ended with `score2` half points for Black.
 
         :param digest: :func:`cgos_server.core.rating.repeats.game_digest` of a game that may be the same as another
@@ -221,24 +226,31 @@ class VenueRatings:
                 self._repeats.discard(black, white, digest)  # the game is void: the next one like it is the first
             raise
 
-    def anchor(self, version: int, value: float, at: int, sd: float | None = None) -> Applied:
+    def anchor(self, version: VersionId, value: float, at: int, sd: float | None = None) -> Applied:
         """The version's rating is `value` from now on, known to `sd` (None: as the system has it)."""
         return self._apply(Entry(self.seq + 1, Kind.ANCHOR, version, value=value, sd=sd, at=at))
 
-    def unanchor(self, version: int, at: int) -> Applied:
+    def unanchor(self, version: VersionId, at: int) -> Applied:
         """The version is an ordinary one again."""
         return self._apply(Entry(self.seq + 1, Kind.UNANCHOR, version, at=at))
 
-    def link(self, version: int, other: int, at: int, sd: float | None = None) -> Applied:
+    def link(self, version: VersionId, other: VersionId, at: int, sd: float | None = None) -> Applied:
         """The version succeeds version `other`."""
         return self._apply(Entry(self.seq + 1, Kind.LINK, version, other=other, sd=sd, at=at))
 
-    def unlink(self, version: int, other: int, at: int) -> Applied:
+    def unlink(self, version: VersionId, other: VersionId, at: int) -> Applied:
         """The version has nothing to do with version `other` any more."""
         return self._apply(Entry(self.seq + 1, Kind.UNLINK, version, other=other, at=at))
 
     def correct(
-        self, game: int, black: int, white: int, was2: int | None, score2: int | None, at: int, repeat: bool = False
+        self,
+        game: GameId,
+        black: VersionId,
+        white: VersionId,
+        was2: int | None,
+        score2: int | None,
+        at: int,
+        repeat: bool = False,
     ) -> Applied:
         """The game counted as `was2` and counts as `score2` from now on; `repeat` as in :class:`Entry`."""
         entry = Entry(
@@ -254,11 +266,11 @@ class VenueRatings:
         )
         return self._apply(entry, game)
 
-    def forget(self, black: int, white: int, digest: int) -> None:
+    def forget(self, black: VersionId, white: VersionId, digest: int) -> None:
         """No game of these with this digest counts any more, by corrections: the next one will be no repeat."""
         self._repeats.discard(black, white, digest)
 
-    def _apply(self, entry: Entry, game: int | None = None, digest: int | None = None) -> Applied:
+    def _apply(self, entry: Entry, game: GameId | None = None, digest: int | None = None) -> Applied:
         changes = self._headline.fold(entry)
         self.seq = entry.seq
         records: list[Record] = [
@@ -353,7 +365,7 @@ class VenueRatings:
         return Refitted(moved, self._refitted(run, begun, fit=fit, moved=moved, at=at, took_us=took_us))
 
     def _refitted(
-        self, run: Run, begun: Begun, fit: Fit, moved: Mapping[int, Rating], at: int, took_us: int
+        self, run: Run, begun: Begun, fit: Fit, moved: Mapping[VersionId, Rating], at: int, took_us: int
     ) -> list[Record]:
         venue, name = self.venue_id, run.system.name
         records: list[Record] = []
@@ -517,7 +529,7 @@ class _Filling:
         self.afresh = True
 
 
-async def _traced(store: Store, venue_id: int, run: Run) -> Retrace:
+async def _traced(store: Store, venue_id: VenueId, run: Run) -> Retrace:
     """The run at its saved state, or at the very beginning, and the refits that are recorded after it."""
     name = run.system.name
     saved = await store.history.refits.state(venue_id, name)
@@ -560,7 +572,7 @@ def _unfit(run: Run, error: Exception) -> None:
     )
 
 
-def _now(venue: int, system: str, version: int, rating: Rating, seq: int) -> RatingNow:
+def _now(venue: VenueId, system: str, version: VersionId, rating: Rating, seq: int) -> RatingNow:
     return RatingNow(
         venue_id=venue,
         system=system,

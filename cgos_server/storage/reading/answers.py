@@ -14,6 +14,7 @@ import msgspec
 
 from cgos_protocol.api.games import Game, Pairing
 from cgos_protocol.api.messages import BotFacts, Version
+from cgos_protocol.ids import GameId, VenueId, VersionId
 from cgos_server.storage.reading.stored import StoredRefit
 
 
@@ -24,7 +25,7 @@ class Value(msgspec.Struct, frozen=True):
 class VenueRow(Value, frozen=True, kw_only=True):
     """A venue. `fixed`: what may never change, as a decoded JSON value."""
 
-    id: int
+    id: VenueId
     name: str
     fixed: Any
     created_at: int
@@ -45,7 +46,7 @@ class Standing(Value, frozen=True, kw_only=True):
     games: int
     provisional: bool | None
     anchor: bool
-    last_game: int | None
+    last_game: GameId | None
     last_game_at: int | None
     seq: int
 
@@ -86,7 +87,7 @@ class CorrectionRow(Value, frozen=True, kw_only=True):
     :ivar result: the result that counts from then on, ``Void`` for none
     """
 
-    game: int
+    game: GameId
     venue: str
     at: int
     seq: int | None
@@ -112,7 +113,7 @@ class GameDetail(Value, frozen=True, kw_only=True):
     moves: list[MoveRow]
     ratings: list[GameChange]
     corrections: list[CorrectionRow] = []
-    repeats: int | None = None
+    repeats: GameId | None = None
 
 
 class RatingPoint(Value, frozen=True, kw_only=True):
@@ -127,7 +128,7 @@ class RatingPoint(Value, frozen=True, kw_only=True):
     seq: int
     at: int
     kind: str
-    game: int | None
+    game: GameId | None
     opponent: str | None
     score2: int | None
     before_mean: float
@@ -167,7 +168,7 @@ class PublishedChange(Value, frozen=True, kw_only=True):
     """What one entry did to one version's rating. `version` is its id, `games` the number after it."""
 
     seq: int
-    version: int
+    version: VersionId
     before_mean: float
     before_spread: float
     after_mean: float
@@ -178,7 +179,7 @@ class PublishedChange(Value, frozen=True, kw_only=True):
 class PublishedPoint(Value, frozen=True, kw_only=True):
     """Where a refit put a version, by its id."""
 
-    version: int
+    version: VersionId
     mean: float
     spread: float
 
@@ -203,9 +204,9 @@ class VersionGame(Value, frozen=True, kw_only=True):
     """
 
     seq: int
-    game: int
+    game: GameId
     at: int
-    opponent: int
+    opponent: VersionId
     color: str
     score2: int | None
     repeat: bool
@@ -243,10 +244,10 @@ class PairedGame(Value, frozen=True, kw_only=True):
     """One game as pairing sees it, versions by their numbers. `round` is None where an operator arranged it; `detail`:
     what the pair was decided by (decoded JSON), None where there is no pairing."""
 
-    id: int
+    id: GameId
     round: int | None
-    black_id: int
-    white_id: int
+    black_id: VersionId
+    white_id: VersionId
     black_label: str
     white_label: str
     started_at: int
@@ -272,7 +273,7 @@ class PairedRound(Value, frozen=True, kw_only=True):
 class ConnectionSpan(Value, frozen=True, kw_only=True):
     """When a version was signed in. `closed_at` is None while it is, and after a crash until the next start."""
 
-    version_id: int
+    version_id: VersionId
     opened_at: int
     closed_at: int | None
 

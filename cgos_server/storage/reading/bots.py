@@ -28,6 +28,7 @@ from sqlalchemy import (
 from cgos_protocol import hours
 from cgos_protocol.api.messages import SetAside, Version
 from cgos_protocol.api.people import Connection
+from cgos_protocol.ids import BotId, VersionId
 from cgos_protocol.names import fold
 from cgos_protocol.session import Limits
 from cgos_server.storage import tables
@@ -132,7 +133,7 @@ class Belongings(NamedTuple):
     set_aside: list[SetAside]
 
 
-async def belongings(read: Read, bots: Collection[int], *, all_of_them: bool = False) -> dict[int, Belongings]:
+async def belongings(read: Read, bots: Collection[BotId], *, all_of_them: bool = False) -> dict[BotId, Belongings]:
     """What belongs to these bots; with `all_of_them` there are no others, and nothing is looked up one by one."""
     of_these = [] if all_of_them else [_versions.c.bot_id.in_(bots)]
     versions = await _by_bot(
@@ -220,7 +221,7 @@ class Bots(Subject):
         return [value(PresenceRow, row) for row in rows]
 
     async def connection_spans(
-        self, venue: VenueKey, versions: Iterable[int], since: int, until: int
+        self, venue: VenueKey, versions: Iterable[VersionId], since: int, until: int
     ) -> list[ConnectionSpan]:
         """When these versions were signed in there between two times (Unix ms), each version's oldest first."""
         spans: list[ConnectionSpan] = []
@@ -296,15 +297,15 @@ class Bots(Subject):
             rows = await read(select(tokens).where(tokens.c.bot_id == found[0]["id"]).order_by(tokens.c.id))
         return [value(TokenRow, row) for row in rows]
 
-    async def version_names(self) -> dict[int, str]:
+    async def version_names(self) -> dict[VersionId, str]:
         """Version id -> wire name."""
         return {row["id"]: row["wire_name"] for row in await self._source.rows(_VERSION_NAMES)}
 
-    async def of_versions(self) -> dict[int, int]:
+    async def of_versions(self) -> dict[VersionId, BotId]:
         """Version id -> id of the bot whose version it is."""
         return {row["id"]: row["bot_id"] for row in await self._source.rows(_VERSION_NAMES)}
 
-    async def names(self) -> list[tuple[int, str, int | None]]:
+    async def names(self) -> list[tuple[BotId, str, BotId | None]]:
         """(id, name, family's id or None) of every bot, oldest first."""
         rows = await self._source.rows(select(_bots.c.id, _bots.c.name, _bots.c.family_id).order_by(_bots.c.id))
         return [(row["id"], row["name"], row["family_id"]) for row in rows]
@@ -331,7 +332,7 @@ class Bots(Subject):
         rows = await self._source.rows(_NAME_TAKEN, name=name_key)
         return str(rows[0]["name"]) if rows else None
 
-    async def labeled(self, bot_id: int, label: str) -> StoredVersion | None:
+    async def labeled(self, bot_id: BotId, label: str) -> StoredVersion | None:
         """The version of this bot with exactly this label, or None."""
         rows = await self._source.rows(_LABELED, bot=bot_id, label=label)
         return value(StoredVersion, rows[0]) if rows else None
@@ -350,8 +351,8 @@ def _latest(times: Iterable[int | None]) -> int | None:
     return max((at for at in times if at is not None), default=None)
 
 
-async def _by_bot(read: Read, asked: Select[Any]) -> dict[int, list[RowMapping]]:
-    found: dict[int, list[RowMapping]] = defaultdict(list)
+async def _by_bot(read: Read, asked: Select[Any]) -> dict[BotId, list[RowMapping]]:
+    found: dict[BotId, list[RowMapping]] = defaultdict(list)
     for row in await read(asked):
         found[row["bot_id"]].append(row)
     return found

@@ -14,6 +14,7 @@ from sqlalchemy import select
 from cgos_protocol.api.bulk import ExportedChange, ExportedRefit, RefitMove
 from cgos_protocol.api.figures import LedgerEntry
 from cgos_protocol.api.games import Game
+from cgos_protocol.ids import VersionId
 from cgos_server.storage import tables
 from cgos_server.storage.reading.answers import GameChange, GameDetail
 from cgos_server.storage.reading.bots import Bots
@@ -101,7 +102,7 @@ class Bulk(Subject):
 
     async def refits(self, venue: str, system: str, after: int = 0) -> AsyncIterator[list[ExportedRefit]]:
         """All refits of a system from number `after` + 1 on, in order, in portions, each with what it moved."""
-        names: dict[int, str] = {}
+        names: dict[VersionId, str] = {}
         while refits := await self._refits.published(venue, system, after, REFITS_AT_ONCE):
             if any(point.version not in names for each in refits for point in each.points):
                 names = await self._bots.version_names()

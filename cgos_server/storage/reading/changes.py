@@ -27,6 +27,7 @@ from sqlalchemy import (
     select,
 )
 
+from cgos_protocol.ids import VenueId
 from cgos_server.storage import tables
 from cgos_server.storage.reading.answers import RatingPoint, VersionGame
 from cgos_server.storage.reading.game_answers import BandPoint
@@ -317,7 +318,7 @@ class _Was(NamedTuple):
     games: int
 
 
-async def _points_of(read: Read, venue: int, me: int, changes: Sequence[_Changed]) -> list[RatingPoint]:
+async def _points_of(read: Read, venue: VenueId, me: int, changes: Sequence[_Changed]) -> list[RatingPoint]:
     """These changes as they are told, in their order: those by refits with where the rating was before."""
     points: list[RatingPoint] = []
     before: dict[str, _Was] = {}
@@ -349,7 +350,7 @@ async def _points_of(read: Read, venue: int, me: int, changes: Sequence[_Changed
     return points
 
 
-def _latest_changes(venue: int, me: int, *conditions: ColumnElement[bool]) -> Select[Any]:
+def _latest_changes(venue: VenueId, me: int, *conditions: ColumnElement[bool]) -> Select[Any]:
     """The keys of a version's changes, latest first. They are found in the index alone: asked for whole rows, or
     without a limit, SQLite would walk through all changes of the venue."""
     return (
@@ -359,7 +360,7 @@ def _latest_changes(venue: int, me: int, *conditions: ColumnElement[bool]) -> Se
     )
 
 
-async def _refitted(read: Read, venue: int) -> list[str]:
+async def _refitted(read: Read, venue: VenueId) -> list[str]:
     """The systems that have refits, found by steps in an index."""
     systems: list[str] = []
     rows = await read(_FIRST_REFITTED, venue=venue)
@@ -370,7 +371,7 @@ async def _refitted(read: Read, venue: int) -> list[str]:
 
 
 async def _refit_points_after(
-    read: Read, venue: int, me: int, system: str, after: tuple[int, int], limit: int
+    read: Read, venue: VenueId, me: int, system: str, after: tuple[int, int], limit: int
 ) -> Sequence[RowMapping]:
     """The first refits that moved a version after an entry and a refit, oldest first: refits are put in by number."""
     seq, refit = after
@@ -392,7 +393,7 @@ async def _refit_points_after(
     )
 
 
-async def _was(read: Read, venue: int, me: int, system: str, applied: int, refit: int) -> _Was | None:
+async def _was(read: Read, venue: VenueId, me: int, system: str, applied: int, refit: int) -> _Was | None:
     """A version's rating before a refit; None where it had none."""
     points = await read(
         select(_points.c.applied, _points.c.mean, _points.c.spread)
@@ -413,7 +414,7 @@ async def _was(read: Read, venue: int, me: int, system: str, applied: int, refit
     return _Was(points[0]["mean"], points[0]["spread"], games) if points else None
 
 
-async def _games_of(read: Read, venue: int, me: int, seqs: list[int]) -> Sequence[RowMapping]:
+async def _games_of(read: Read, venue: VenueId, me: int, seqs: list[int]) -> Sequence[RowMapping]:
     """The version's own games among these entries, latest first, with what they count as now."""
     later = _ledger.alias("later")
     corrected = (

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from cgos_protocol.api.games import Game
+from cgos_protocol.ids import GameId
 from cgos_server.storage.reading.answers import Value
 
 Outcome = Literal["B", "W", "draw", "none"]
@@ -80,7 +81,7 @@ class PairRecord(Value, frozen=True, kw_only=True):
     draws: int
     without_result: int
     rated: int
-    last_game: int | None
+    last_game: GameId | None
     last_at: int | None
 
     @property
@@ -112,7 +113,7 @@ class OpponentRow(Value, frozen=True, kw_only=True):
     as_black: int
     as_white: int
     score: float
-    last_game: int
+    last_game: GameId
     last_at: int | None
 
 

@@ -11,6 +11,7 @@ from typing import Any, Final
 from sqlalchemy import BigInteger, ColumnElement, Select, and_, bindparam, func, select, union_all
 
 from cgos_protocol.api.games import Game
+from cgos_protocol.ids import GameId, VersionId
 from cgos_protocol.verdict import Reason, Verdict
 from cgos_server.storage import tables
 from cgos_server.storage.reading.source import Read, no_bot, value
@@ -70,7 +71,7 @@ def moves_said(wanted: ColumnElement[bool]) -> Select[Any]:
     )
 
 
-async def version_ids(read: Read, name: str) -> list[int]:
+async def version_ids(read: Read, name: str) -> list[VersionId]:
     """The numbers of the versions of the bot of this name, or of the version. Raises Refused."""
     rows = await read(_VERSIONS_OF, name=name)
     if not rows:
@@ -83,6 +84,6 @@ async def game_rows(read: Read, *wanted: ColumnElement[bool]) -> list[Game]:
     return [value(Game, row) for row in await read(_GAMES.where(*wanted))]
 
 
-async def games_by_id(read: Read, ids: Sequence[int]) -> list[Game]:
+async def games_by_id(read: Read, ids: Sequence[GameId]) -> list[Game]:
     """The games of these numbers, newest first; some hundreds at most."""
     return [value(Game, row) for row in await read(_GAMES_BY_ID, ids=ids)] if ids else []

@@ -19,6 +19,7 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy import Column, ColumnElement, Select, and_, false, or_, select, union_all
 
 from cgos_protocol.api.games import Game
+from cgos_protocol.ids import GameId
 from cgos_protocol.verdict import Reason, Verdict
 from cgos_server.storage import tables
 from cgos_server.storage.reading.game_answers import GameFilter, GamePart
@@ -91,7 +92,7 @@ async def find(
     walks = _has_length(wanted) and not wanted.running and wanted.bot is None and wanted.opponent is None
     if walks:
         span = await _narrowed(read, span)
-    ids: list[int] = []
+    ids: list[GameId] = []
     looked = 0
     while span.low <= span.high and len(ids) < limit:
         if looked == windows:
@@ -147,11 +148,11 @@ async def _bounds(read: Read, players: Sequence[_Branch], span: Span, newest: bo
     return bounds
 
 
-async def _ids(read: Read, branches: Sequence[_Branch], span: Span, limit: int, newest: bool) -> list[int]:
+async def _ids(read: Read, branches: Sequence[_Branch], span: Span, limit: int, newest: bool) -> list[GameId]:
     """The first ids of all branches together."""
     order = _games.c.id.desc() if newest else _games.c.id
     within = (_games.c.id >= number(span.low), _games.c.id <= number(span.high))
-    ids: set[int] = set()
+    ids: set[GameId] = set()
     for some in portions(branches, _BRANCHES_AT_ONCE):
         walks = [select(_games.c.id).where(*branch.conditions, *within).order_by(order).limit(limit) for branch in some]
         together: Any = walks[0] if len(walks) == 1 else union_all(*(select(walk.subquery()) for walk in walks))
@@ -159,14 +160,14 @@ async def _ids(read: Read, branches: Sequence[_Branch], span: Span, limit: int, 
     return sorted(ids, reverse=newest)[:limit]
 
 
-async def _part(read: Read, ids: Sequence[int], limit: int, newest: bool) -> GamePart:
+async def _part(read: Read, ids: Sequence[GameId], limit: int, newest: bool) -> GamePart:
     """The answer that these first ids make."""
     before = ids[-1] if newest and len(ids) == limit else None
     return GamePart(games=await _rows(read, ids, newest), before=before)
 
 
-async def _rows(read: Read, ids: Sequence[int], newest: bool) -> list[Game]:
-    rows: dict[int, Game] = {}
+async def _rows(read: Read, ids: Sequence[GameId], newest: bool) -> list[Game]:
+    rows: dict[GameId, Game] = {}
     for some in portions(ids):
         rows |= {row.id: row for row in await games_by_id(read, some)}
     return [rows[each] for each in sorted(rows, reverse=newest)]

@@ -32,6 +32,7 @@ from sqlalchemy import (
 from cgos_protocol.api.games import Game
 from cgos_protocol.clock import ClockState
 from cgos_protocol.errors import Code, NotFound
+from cgos_protocol.ids import GameId, VersionId
 from cgos_server.storage import tables
 from cgos_server.storage.reading import game_search
 from cgos_server.storage.reading.answers import GameDetail, MoveRow
@@ -165,7 +166,7 @@ class Games(Subject):
             running = await game_rows(read, _unfinished)
         return [game for game in running if venue in (None, game.venue)]
 
-    async def detail(self, game_id: int) -> GameDetail:
+    async def detail(self, game_id: GameId) -> GameDetail:
         """All about one game. Raises Refused where there is none of this number."""
         async with self._source.snapshot() as read:
             rows = await games_by_id(read, [game_id])
@@ -206,12 +207,12 @@ class Games(Subject):
             for row in rows
         ]
 
-    async def moves_after(self, games: Mapping[int, int], until: int | None = None) -> dict[int, list[MoveRow]]:
+    async def moves_after(self, games: Mapping[GameId, int], until: int | None = None) -> dict[GameId, list[MoveRow]]:
         """Of each of these games the moves after the given ply, in order, with what the movers said about them.
 
         :param until: only moves that were played at this time or before
         """
-        moves: dict[int, list[MoveRow]] = {game: [] for game in games}
+        moves: dict[GameId, list[MoveRow]] = {game: [] for game in games}
         latest = _EVER if until is None else until
         plies = set(games.values())
         async with self._source.snapshot() as read:
@@ -224,9 +225,9 @@ class Games(Subject):
                     moves[row["game_id"]].append(value(MoveRow, row))
         return moves
 
-    async def terms_of(self, games: Collection[int]) -> dict[int, GameTerms]:
+    async def terms_of(self, games: Collection[GameId]) -> dict[GameId, GameTerms]:
         """What each of these games was begun with; without those that there are not."""
-        terms: dict[int, GameTerms] = {}
+        terms: dict[GameId, GameTerms] = {}
         columns = (_games.c.id, _games.c.terms, _games.c.start)
         async with self._source.snapshot() as read:
             for some in portions(sorted(games)):
@@ -234,7 +235,7 @@ class Games(Subject):
                     terms[row["id"]] = GameTerms(decoded(row["terms"]), decoded(row["start"]))
         return terms
 
-    async def played_by(self, games: Collection[int], until: int) -> dict[int, int]:
+    async def played_by(self, games: Collection[GameId], until: int) -> dict[GameId, int]:
         """How many moves each of these games had at this time."""
         counts = dict.fromkeys(games, 0)
         async with self._source.snapshot() as read:
@@ -253,7 +254,7 @@ class Games(Subject):
         """All games without a verdict, moves included, oldest first."""
         return await self._source.answer(lambda read: _with_moves(read, _UNFINISHED))
 
-    async def untold(self, venue: VenueKey, version: int, since: int) -> list[StoredGame]:
+    async def untold(self, venue: VenueKey, version: VersionId, since: int) -> list[StoredGame]:
         """The games of this version that ended at or after `since` (Unix ms) and whose end it was not surely told (its
         `told` is below 2), moves included, in the order of their ends; the latest :data:`MOST_UNTOLD` at most."""
 
@@ -263,7 +264,7 @@ class Games(Subject):
 
         return await self._source.answer(questions)
 
-    async def stored(self, game_id: int) -> StoredGame | None:
+    async def stored(self, game_id: GameId) -> StoredGame | None:
         """One game, moves included, or None."""
         games = await self._source.answer(lambda read: _with_moves(read, _STORED, game=game_id))
         return games[0] if games else None
@@ -274,7 +275,7 @@ class Games(Subject):
             rows = await read(_RECENT, venue=await venue_id(read, venue), some=limit)
         return [value(StoredGame, row, moves=()) for row in reversed(rows)]
 
-    async def begun(self, venue: VenueKey, version: int, since: int) -> int:
+    async def begun(self, venue: VenueKey, version: VersionId, since: int) -> int:
         """How many games of this version in this venue began at or after `since` (Unix ms)."""
 
         async def questions(read: Read) -> int:
@@ -290,7 +291,7 @@ def _decoded(more: RowMapping) -> dict[str, Any]:
     return {**more, **said}
 
 
-def _moves_after_each(games: Sequence[tuple[int, int]], until: int) -> Select[Any]:
+def _moves_after_each(games: Sequence[tuple[GameId, int]], until: int) -> Select[Any]:
     """The moves of each game after a ply of its own."""
     some = values(column("game_id", BigInteger), column("after", Integer), name="some").data(games).cte("some")
     return (
@@ -305,7 +306,7 @@ def _moves_after_each(games: Sequence[tuple[int, int]], until: int) -> Select[An
 async def _with_moves(read: Read, games: Select[Any], **given: int) -> list[StoredGame]:
     """These games with their moves."""
     rows = await read(games, **given)
-    moves: dict[int, tuple[StoredMove, ...]] = {}
+    moves: dict[GameId, tuple[StoredMove, ...]] = {}
     for some in portions([row["id"] for row in rows]):
         of_each = itertools.groupby(await read(_CLOCKS, ids=some), itemgetter("game_id"))
         moves |= {game: _stored_moves(played) for game, played in of_each}

@@ -26,6 +26,7 @@ from sqlalchemy import (
 )
 
 from cgos_protocol.api.figures import LedgerEntry
+from cgos_protocol.ids import GameId, VenueId, VersionId
 from cgos_server.core.rating.base import Entry, Kind
 from cgos_server.storage import tables
 from cgos_server.storage.reading.answers import CorrectionRow, GameChange, PublishedChange
@@ -207,7 +208,7 @@ class Ledger(Subject):
                     high = middle - 1
         return low
 
-    async def corrections(self, game: int | None = None, venue: VenueKey | None = None) -> list[CorrectionRow]:
+    async def corrections(self, game: GameId | None = None, venue: VenueKey | None = None) -> list[CorrectionRow]:
         """What operators corrected, oldest first; in one game or one venue where that is named."""
         async with self._source.snapshot() as read:
             conditions: list[ColumnElement[bool]] = []
@@ -233,7 +234,7 @@ class Ledger(Subject):
                     select(*columns).where(_ledger.c.game_id.in_(corrected), is_game),
                 ).order_by("seq")
             )
-        first: dict[int, int] = {}
+        first: dict[GameId, int] = {}
         now: dict[int, int | None] = {}
         for row in rows:
             now[first.setdefault(row["game_id"], row["seq"])] = row["score2"]
@@ -259,14 +260,14 @@ class Ledger(Subject):
 
     async def digests(
         self, venue: VenueKey, after: int = 0, limit: int | None = None
-    ) -> list[tuple[int, int, int, int]]:
+    ) -> list[tuple[int, VersionId, VersionId, int]]:
         """(entry, black, white, digest) of every GAME entry above `after` that has a digest and counts as it was
         played, in order, `limit` at most."""
         async with self._source.snapshot() as read:
             rows = await read(_DIGESTS, venue=await venue_id(read, venue), after=bounded(after), some=limited(limit))
         return [(row["seq"], row["black_id"], row["white_id"], row["digest"]) for row in rows]
 
-    async def counted(self, game_id: int) -> Counted | None:
+    async def counted(self, game_id: GameId) -> Counted | None:
         """What the ledger says of an ended game, corrections included; None where it has no entry there."""
         counted = None
         for row in await self._source.rows(_COUNTED, game=game_id):
@@ -279,7 +280,9 @@ class Ledger(Subject):
                 counted = counted._replace(score2=score2, repeat=False, ruled=ruled)
         return counted
 
-    async def first_repeat(self, venue: VenueKey, black: int, white: int, digest: int) -> FirstRepeat | None:
+    async def first_repeat(
+        self, venue: VenueKey, black: VersionId, white: VersionId, digest: int
+    ) -> FirstRepeat | None:
         """The earliest uncorrected game between these two that was marked as a repeat with this digest, or None."""
         async with self._source.snapshot() as read:
             at = await venue_id(read, venue)
@@ -287,29 +290,29 @@ class Ledger(Subject):
         return value(FirstRepeat, rows[0]) if rows else None
 
 
-async def last_entry(read: Read, venue: int) -> int:
+async def last_entry(read: Read, venue: VenueId) -> int:
     """The number of a venue's last entry, 0 for none."""
     rows = await read(_LAST, venue=venue)
     return int(rows[0]["seq"]) if rows else 0
 
 
-async def changes_of_games(read: Read, games: Sequence[int]) -> dict[int, list[GameChange]]:
+async def changes_of_games(read: Read, games: Sequence[GameId]) -> dict[GameId, list[GameChange]]:
     """What each of these games did to ratings."""
-    changes: dict[int, list[GameChange]] = {game: [] for game in games}
+    changes: dict[GameId, list[GameChange]] = {game: [] for game in games}
     for row in await read(_CHANGED, games=games):
         changes[row["game"]].append(value(GameChange, row))
     return changes
 
 
-async def repeated_by(read: Read, game_id: int) -> int | None:
+async def repeated_by(read: Read, game_id: GameId) -> GameId | None:
     """The earliest game with the same moves and result, where this one was marked as a repeat of it."""
     rows = await read(_REPEATED, game=game_id)
-    return int(rows[0]["game_id"]) if rows else None
+    return GameId(rows[0]["game_id"]) if rows else None
 
 
-async def corrections_of_games(read: Read, games: Sequence[int]) -> dict[int, list[CorrectionRow]]:
+async def corrections_of_games(read: Read, games: Sequence[GameId]) -> dict[GameId, list[CorrectionRow]]:
     """Each of these games' corrections, oldest first."""
-    corrections: dict[int, list[CorrectionRow]] = {game: [] for game in games}
+    corrections: dict[GameId, list[CorrectionRow]] = {game: [] for game in games}
     for row in await read(_CORRECTED_GAMES, games=games):
         corrections[row["game_id"]].append(value(CorrectionRow, row, winner=SIDES.get(row["winner"])))
     return corrections

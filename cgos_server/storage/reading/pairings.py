@@ -14,6 +14,7 @@ from sqlalchemy import BigInteger, BindParameter, RowMapping, bindparam, case, f
 from cgos_protocol.api.games import Pairing, Round
 from cgos_protocol.errors import Code, NotFound
 from cgos_protocol.games.base import Color, Start
+from cgos_protocol.ids import GameId, VersionId
 from cgos_protocol.verdict import Reason, Verdict
 from cgos_server.storage import tables
 from cgos_server.storage.functions import bytewise
@@ -177,13 +178,13 @@ class Pairings(Subject):
             rows = await read(_MEETINGS, venue=await venue_id(read, venue))
         return [value(Meeting, row) for row in rows]
 
-    async def recent_opponents(self, venue: VenueKey, last: int) -> dict[int, list[int]]:
+    async def recent_opponents(self, venue: VenueKey, last: int) -> dict[VersionId, list[VersionId]]:
         """Version id -> version ids of the opponents in its last games, `last` at most, oldest first.
 
         Whoever played in none of the venue's latest :data:`MOST_RECENT` games is left out, and of the others older
         games are.
         """
-        met: dict[int, list[int]] = {}
+        met: dict[VersionId, list[VersionId]] = {}
         async with self._source.snapshot() as read:
             rows = await read(_RECENT_OPPONENTS, venue=await venue_id(read, venue))
         for row in rows:
@@ -210,10 +211,10 @@ class Pairings(Subject):
             for row in rows
         ]
 
-    async def thinking(self, venue: VenueKey, games: int) -> dict[int, float]:
+    async def thinking(self, venue: VenueKey, games: int) -> dict[VersionId, float]:
         """Version id -> mean microseconds a game that it thought itself, in the venue's latest `games` games that ended
         with a result."""
-        totals: dict[int, tuple[int, int]] = {}
+        totals: dict[VersionId, tuple[int, int]] = {}
         async with self._source.snapshot() as read:
             rows = await read(_THINKING, venue=await venue_id(read, venue), games=games)
         for row in rows:
@@ -250,7 +251,7 @@ class Pairings(Subject):
             return list(await read(wanted.order_by(_rounds.c.number.desc()).limit(limit)))
 
 
-async def pairing_of(read: Read, game_id: int) -> Pairing | None:
+async def pairing_of(read: Read, game_id: GameId) -> Pairing | None:
     """Why a game was played; None where an operator arranged it."""
     rows = await read(_PAIRED_GAME, game=game_id)
     return _pairing(rows[0]) if rows else None

@@ -26,6 +26,7 @@ from sqlalchemy import (
 )
 
 from cgos_protocol.errors import Code, NotFound
+from cgos_protocol.ids import VenueId, VersionId
 from cgos_server.core.rating.base import Kind
 from cgos_server.storage import tables
 from cgos_server.storage.functions import bytewise, greater
@@ -207,7 +208,7 @@ class Ratings(Subject):
 
     # -- as the live server goes on with them
 
-    async def shown(self, venue: VenueKey, system: str) -> dict[int, Shown]:
+    async def shown(self, venue: VenueKey, system: str) -> dict[VersionId, Shown]:
         """Version id -> what is stored of its rating under this system now."""
         async with self._source.snapshot() as read:
             rows = await read(_SHOWN, venue=await venue_id(read, venue), system=system)
@@ -223,7 +224,9 @@ class Ratings(Subject):
         return {row["system"]: row["seq"] for row in rows}
 
 
-async def _standings_now(read: Read, venue: int, system: str | None, limit: int | None, played: bool) -> list[Standing]:
+async def _standings_now(
+    read: Read, venue: VenueId, system: str | None, limit: int | None, played: bool
+) -> list[Standing]:
     some = limited(limit)
     if system is None:
         rows = await read(_STANDINGS, venue=venue, some=some)
@@ -241,7 +244,7 @@ async def _standings_now(read: Read, venue: int, system: str | None, limit: int 
     ]
 
 
-def _rated_by(venue: int, system: str | None, as_of: int) -> Subquery:
+def _rated_by(venue: VenueId, system: str | None, as_of: int) -> Subquery:
     """Every rated version with its last change up to entry `as_of`, and whether it was an anchor then."""
     then = number(as_of)
     changed = (
@@ -282,7 +285,7 @@ def _rated_by(venue: int, system: str | None, as_of: int) -> Subquery:
     )
 
 
-async def _standings_then(read: Read, venue: int, system: str | None, as_of: int) -> list[Standing]:
+async def _standings_then(read: Read, venue: VenueId, system: str | None, as_of: int) -> list[Standing]:
     rated = _rated_by(venue, system, as_of)
     rows = await read(
         select(
@@ -332,7 +335,7 @@ def _standing_then(row: RowMapping, point: RowMapping | None, as_of: int) -> Sta
     )
 
 
-async def _points_then(read: Read, venue: int, system: str, as_of: int) -> Sequence[RowMapping]:
+async def _points_then(read: Read, venue: VenueId, system: str, as_of: int) -> Sequence[RowMapping]:
     """Where the refits up to an entry had put each version that they ever moved."""
     latest = await read(
         select(_refits.c.number)
@@ -366,5 +369,5 @@ async def _points_then(read: Read, venue: int, system: str, as_of: int) -> Seque
     return [row for row in rows if row["applied"] is not None]
 
 
-def _under(venue: int, system: str | None) -> list[ColumnElement[bool]]:
+def _under(venue: VenueId, system: str | None) -> list[ColumnElement[bool]]:
     return [_ratings.c.venue_id == venue, *([] if system is None else [_ratings.c.system == system])]

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy import BindParameter, Column, Select, bindparam, func, select
 
 from cgos_protocol.api.figures import Ending
+from cgos_protocol.ids import GameId, VenueId, VersionId
 from cgos_protocol.verdict import Reason, Verdict
 from cgos_server.storage import tables
 from cgos_server.storage.reading.game_answers import OpponentRow, PairRecord
@@ -74,6 +75,8 @@ _AMENDED: Final = _amended()
 _TIMES: Final = select(_games.c.id, _games.c.ended_at).where(_games.c.id.in_(_IDS))
 _NAMES: Final = select(_versions.c.id, _versions.c.wire_name).where(_versions.c.id.in_(_IDS))
 
+_NO_GAME: Final = GameId(0)
+
 _BLACK, _WHITE, _DRAW, _NONE = 0, 1, 2, 3
 """What a game counts as: its winner, or neither."""
 
@@ -97,7 +100,7 @@ class Records(Subject):
             at = await venue_id(read, venue)
             ids = {number: name for name, number in (await version_numbers(read, versions)).items()}
             place = {version: number for number, version in enumerate(ids)}
-            met: dict[tuple[int, int], list[_Tally]] = defaultdict(list)
+            met: dict[tuple[VersionId, VersionId], list[_Tally]] = defaultdict(list)
             if len(ids) > 1:
                 for tally in await _tallies(read, at, "among", list(ids)):
                     if tally.black != tally.white:
@@ -115,7 +118,7 @@ class Records(Subject):
             tallies = [*await _tallies(read, at, "as black", [me]), *await _tallies(read, at, "as white", [me])]
             times = await _ended(read, (tally.last for tally in tallies))
             names = await _names(read, {tally.black for tally in tallies} | {tally.white for tally in tallies})
-        against: dict[int, list[_Tally]] = defaultdict(list)
+        against: dict[VersionId, list[_Tally]] = defaultdict(list)
         for tally in tallies:
             against[tally.white if tally.black == me else tally.black].append(tally)
         rows = []
@@ -133,7 +136,7 @@ class Records(Subject):
                     as_black=record.one_black,
                     as_white=record.games - record.one_black,
                     score=record.one_wins + record.draws / 2,
-                    last_game=record.last_game or 0,
+                    last_game=record.last_game or _NO_GAME,
                     last_at=record.last_at,
                 )
             )
@@ -164,12 +167,12 @@ _OUTCOMES = {"black": ("won", "lost", "drawn", "none"), "white": ("lost", "won",
 class _Tally(NamedTuple):
     """Games with these colors that ended for this reason and count as this now. `last`: the latest of them."""
 
-    black: int
-    white: int
+    black: VersionId
+    white: VersionId
     reason: str
     outcome: int
     games: int
-    last: int
+    last: GameId
 
 
 _RATED = frozenset(reason.value for reason in Reason if Verdict(None, reason).rated)
@@ -181,7 +184,7 @@ def _outcome(reason: str, winner: int | None) -> int:
     return _DRAW if winner is None else winner
 
 
-async def _tallies(read: Read, venue: int, way: str, versions: Sequence[int]) -> list[_Tally]:
+async def _tallies(read: Read, venue: VenueId, way: str, versions: Sequence[VersionId]) -> list[_Tally]:
     """The games of these versions, counted; `way` is a key of :data:`_WAYS`."""
     tallies = [
         _Tally(
@@ -197,7 +200,7 @@ async def _tallies(read: Read, venue: int, way: str, versions: Sequence[int]) ->
     return tallies + await _corrected(read, venue, way, versions)
 
 
-async def _corrected(read: Read, venue: int, way: str, versions: Sequence[int]) -> list[_Tally]:
+async def _corrected(read: Read, venue: VenueId, way: str, versions: Sequence[VersionId]) -> list[_Tally]:
     """For each corrected game: one less of what it was, one more of what it is."""
     tallies = []
     for row in await read(_AMENDED[way], venue=venue, versions=versions):
@@ -205,32 +208,32 @@ async def _corrected(read: Read, venue: int, way: str, versions: Sequence[int]) 
         was = _outcome(row["reason"], row["winner"])
         now = _NONE if row["result"] in VOIDS else _DRAW if row["now"] is None else row["now"]
         tallies += [
-            _Tally(*sides, outcome=was, games=-1, last=0),
+            _Tally(*sides, outcome=was, games=-1, last=_NO_GAME),
             _Tally(*sides, outcome=now, games=1, last=row["id"]),
         ]
     return tallies
 
 
-async def _ended(read: Read, games: Iterable[int]) -> dict[int, int | None]:
+async def _ended(read: Read, games: Iterable[GameId]) -> dict[GameId, int | None]:
     """When these games ended."""
-    times: dict[int, int | None] = {}
+    times: dict[GameId, int | None] = {}
     for some in portions(sorted(set(games))):
         times.update((row["id"], row["ended_at"]) for row in await read(_TIMES, ids=some))
     return times
 
 
-async def _names(read: Read, versions: Iterable[int]) -> dict[int, str]:
-    names: dict[int, str] = {}
+async def _names(read: Read, versions: Iterable[VersionId]) -> dict[VersionId, str]:
+    names: dict[VersionId, str] = {}
     for some in portions(sorted(set(versions))):
         names.update((row["id"], row["wire_name"]) for row in await read(_NAMES, ids=some))
     return names
 
 
 def _record(
-    one: tuple[str, int], other: tuple[str, int], tallies: Iterable[_Tally], times: dict[int, int | None]
+    one: tuple[str, VersionId], other: tuple[str, VersionId], tallies: Iterable[_Tally], times: dict[GameId, int | None]
 ) -> PairRecord:
     counts: dict[tuple[bool, int], int] = defaultdict(int)
-    last = 0
+    last = _NO_GAME
     for tally in tallies:
         counts[tally.black == one[1], tally.outcome] += tally.games
         last = max(last, tally.last)

@@ -12,6 +12,7 @@ from typing import Final
 from sqlalchemy import ColumnElement, func, or_, select
 
 from cgos_protocol.api.people import AuditEntry
+from cgos_protocol.ids import ConnectionId
 from cgos_server.storage import tables
 from cgos_server.storage.reading.answers import Counts, VenueRow
 from cgos_server.storage.reading.source import Read, Subject, decoded, number, value
@@ -118,11 +119,11 @@ class Server(Subject):
         """The next free number of each kind that the server gives out itself."""
         return value(NextIds, (await self._source.rows(_NEXT_IDS))[0])
 
-    async def left_open(self) -> dict[int, int]:
+    async def left_open(self) -> dict[ConnectionId, int]:
         """Connections whose end was not written down, as the server was killed: number -> when it was still alive by
         what else is stored, Unix ms; not before the connection began. To be asked before anybody signs in."""
 
-        async def questions(read: Read) -> dict[int, int]:
+        async def questions(read: Read) -> dict[ConnectionId, int]:
             (signs,) = await read(_LAST_SIGNS)
             opened = {row["id"]: row["opened_at"] for row in await read(_LEFT_OPEN)}
             last = max(*(at or 0 for at in signs.values()), *opened.values(), 0)

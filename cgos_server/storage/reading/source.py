@@ -11,7 +11,7 @@ import contextlib
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
 from sqlalchemy import BigInteger, ColumnElement, CompoundSelect, RowMapping, Select, literal, select
@@ -19,6 +19,7 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from cgos_protocol.errors import Code, NotFound, Refused, StoreError
+from cgos_protocol.ids import VenueId, VersionId
 from cgos_server.storage import tables
 from cgos_server.storage.location import Location
 from cgos_server.storage.sqlite.readers import SqliteReaders
@@ -38,26 +39,33 @@ Statement = Select[Any] | CompoundSelect[Any]
 Engine = AsyncEngine | SqliteReaders
 """What opens connections that cannot write."""
 
-VenueKey = str | int
+VenueKey = str | VenueId
 """A venue's name, as people say it, or its number, as the live server knows it."""
+
+
+class Numbers(NamedTuple):
+    """Numbers by name: a venue's own, a version's wire name."""
+
+    venues: dict[str, VenueId]
+    versions: dict[str, VersionId]
 
 
 class Read:
     """A way to ask questions that all see one moment.
 
     :param ask: brings the rows of a statement
-    :ivar ids: numbers of venues and versions by kind and name; they never change, and only found ones are kept
+    :ivar known: numbers of venues and versions by name; they never change, and only found ones are kept
     """
 
-    __slots__ = ("_ask", "ids")
+    __slots__ = ("_ask", "known")
 
     def __init__(
         self,
         ask: Callable[[Statement, Mapping[str, Any]], Awaitable[Sequence[RowMapping]]],
-        ids: dict[tuple[str, str], int],
+        known: Numbers,
     ) -> None:
         self._ask = ask
-        self.ids = ids
+        self.known = known
 
     def __call__(self, statement: Statement, **values: Any) -> Awaitable[Sequence[RowMapping]]:
         """All rows of a statement. `values`: what its named parameters stand for; what is asked often is built once."""
@@ -74,7 +82,7 @@ class Source:
         self.location = location
         self.engine = engine
         self._patience_s = patience_s
-        self._ids: dict[tuple[str, str], int] = {}
+        self._known = Numbers({}, {})
 
     async def close(self) -> None:
         """Close all connections."""
@@ -118,7 +126,7 @@ class Source:
         try:
             if isinstance(self.engine, SqliteReaders):
                 async with self.engine.connect() as one:
-                    yield Read(one.ask, self._ids)
+                    yield Read(one.ask, self._known)
                 return
             async with contextlib.AsyncExitStack() as stack:
                 connection = await self._connected(stack, self.engine)
@@ -126,7 +134,7 @@ class Source:
                 async def ask(statement: Statement, values: Mapping[str, Any]) -> Sequence[RowMapping]:
                     return (await connection.execute(statement, _without_nul(values))).mappings().all()
 
-                yield Read(ask, self._ids)
+                yield Read(ask, self._known)
         except (SQLAlchemyError, TimeoutError) as error:
             why = str(error) or "the database did not answer in time"
             raise StoreError(f"the database could not be read: {why}") from error
@@ -161,38 +169,38 @@ def _without_nul(values: Mapping[str, Any]) -> Mapping[str, Any]:
     return values
 
 
-async def venue_id(read: Read, venue: VenueKey) -> int:
+async def venue_id(read: Read, venue: VenueKey) -> VenueId:
     """The venue's number. Raises Refused where no venue has this name."""
     if isinstance(venue, int):
         return venue
-    known = read.ids.get(("venue", venue))
+    known = read.known.venues.get(venue)
     if known is not None:
         return known
     venues = tables.venues
-    ids = {row["name"]: int(row["id"]) for row in await read(select(venues.c.name, venues.c.id))}
+    ids = {row["name"]: VenueId(row["id"]) for row in await read(select(venues.c.name, venues.c.id))}
     if venue not in ids:
         there = f"The venues are {', '.join(sorted(ids))}." if ids else "There are no venues yet."
         raise NotFound(Code.NO_VENUE, f"There is no venue {venue!r}. {there}")
-    read.ids["venue", venue] = ids[venue]
+    read.known.venues[venue] = ids[venue]
     return ids[venue]
 
 
-async def version_id(read: Read, name: str) -> int:
+async def version_id(read: Read, name: str) -> VersionId:
     """The number of the version with this wire name. Raises Refused."""
     return (await version_numbers(read, [name]))[name]
 
 
-async def version_numbers(read: Read, names: Iterable[str]) -> dict[str, int]:
+async def version_numbers(read: Read, names: Iterable[str]) -> dict[str, VersionId]:
     """The numbers of the versions with these wire names, in their order. Raises Refused."""
     wanted = dict.fromkeys(names)
-    missing = [name for name in wanted if ("version", name) not in read.ids]
+    missing = [name for name in wanted if name not in read.known.versions]
     for some in portions(missing, _NAMES_AT_ONCE):
         for row in await read(_VERSION_IDS.where(_versions.c.wire_name.in_(some))):
-            read.ids["version", row["wire_name"]] = int(row["id"])
+            read.known.versions[row["wire_name"]] = VersionId(row["id"])
     for name in missing:
-        if ("version", name) not in read.ids:
+        if name not in read.known.versions:
             raise NotFound(Code.NO_VERSION, f"There is no version {name!r}. `cgos-server bots` lists them.")
-    return {name: read.ids["version", name] for name in wanted}
+    return {name: read.known.versions[name] for name in wanted}
 
 
 def no_bot(name: str) -> Refused:

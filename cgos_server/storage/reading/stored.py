@@ -10,6 +10,7 @@ from typing import NamedTuple
 import msgspec
 
 from cgos_protocol.clock import ClockState
+from cgos_protocol.ids import BotId, ConnectionId, GameId, VenueId, VersionId
 from cgos_protocol.session import Limits
 
 
@@ -26,8 +27,8 @@ class BotLogin(NamedTuple):
     :ivar limits: what its owner allows, besides what it says itself
     """
 
-    bot_id: int
-    version_id: int
+    bot_id: BotId
+    version_id: VersionId
     name: str
     password: str
     state: str
@@ -42,7 +43,7 @@ class BotLogin(NamedTuple):
 class BotOwned(NamedTuple):
     """Whose a bot is. `owner`: the account, None where nobody owns it."""
 
-    bot_id: int
+    bot_id: BotId
     name: str
     owner: int | None
 
@@ -51,7 +52,7 @@ class StoredVersion(NamedTuple):
     """A version of a bot as it last described itself; fields as in
     :class:`cgos_server.storage.writing.records.VersionAdded`."""
 
-    id: int
+    id: VersionId
     wire_name: str
     label: str
     engine: str
@@ -122,10 +123,10 @@ class StoredGame(NamedTuple):
     :ivar opening: the name of the opening it began with, or empty
     """
 
-    id: int
-    venue_id: int
-    black_id: int
-    white_id: int
+    id: GameId
+    venue_id: VenueId
+    black_id: VersionId
+    white_id: VersionId
     black: str
     white: str
     black_label: str
@@ -149,15 +150,15 @@ class StoredGame(NamedTuple):
 class Meeting(NamedTuple):
     """How often `black` played Black against `white` in a venue (games that ended with a result)."""
 
-    black: int
-    white: int
+    black: VersionId
+    white: VersionId
     games: int
 
 
 class StoredSetback(NamedTuple):
     """A version that spoilt its latest games; fields as in :class:`cgos_server.storage.writing.records.SetbackNow`."""
 
-    version_id: int
+    version_id: VersionId
     spoilt: int
     set_aside: bool
     reason: str
@@ -171,8 +172,8 @@ class Half(NamedTuple):
     :ivar at: when the latest of all their games with it began (Unix ms)
     """
 
-    black: int
-    white: int
+    black: VersionId
+    white: VersionId
     opening: str
     games: int
     at: int
@@ -218,7 +219,7 @@ class Counted(NamedTuple):
 class FirstRepeat(NamedTuple):
     """A game that was marked as a repeat and still counts as nothing but that."""
 
-    game_id: int
+    game_id: GameId
     score2: int
 
 
@@ -226,11 +227,11 @@ class NextIds(NamedTuple):
     """The next free number of each kind that the server gives out itself."""
 
     owner: int
-    bot: int
-    version: int
+    bot: BotId
+    version: VersionId
     token: int
-    connection: int
+    connection: ConnectionId
     round: int
-    game: int
+    game: GameId
     access: int
     webhook: int

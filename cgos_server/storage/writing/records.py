@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from cgos_protocol.ids import BotId, ConnectionId, GameId, VenueId, VersionId
+
 
 class VenueAdded(NamedTuple):
     """A venue's first start. `fixed` is JSON of what may never change (game, size, komi, rules, time)."""
 
-    id: int
+    id: VenueId
     name: str
     fixed: str
     created_at: int
@@ -41,7 +43,7 @@ class OwnerChanged(NamedTuple):
 class BotAdded(NamedTuple):
     """A bot registered. `state`: ``active``, ``pending`` or ``disabled``. `name_key` is the folded name."""
 
-    id: int
+    id: BotId
     name: str
     name_key: str
     password: str
@@ -53,7 +55,7 @@ class BotPassword(NamedTuple):
     """A bot's password hash was replaced."""
 
     password: str
-    id: int
+    id: BotId
 
 
 class BotState(NamedTuple):
@@ -63,14 +65,14 @@ class BotState(NamedTuple):
     state: str
     reason: str
     until: int | None
-    id: int
+    id: BotId
 
 
 class BotOwner(NamedTuple):
     """A bot was claimed by an account, or with None given up."""
 
     owner_id: int | None
-    id: int
+    id: BotId
 
 
 class BotWishes(NamedTuple):
@@ -79,7 +81,7 @@ class BotWishes(NamedTuple):
 
     paused: int
     limits: str
-    id: int
+    id: BotId
 
 
 class AccessAdded(NamedTuple):
@@ -116,7 +118,7 @@ class WebhookAdded(NamedTuple):
 
     id: int
     owner_id: int
-    bot_id: int | None
+    bot_id: BotId | None
     url: str
     secret: str
     events: str
@@ -138,8 +140,8 @@ class VersionAdded(NamedTuple):
     name. `parameters` is compact JSON of an object, or empty.
     """
 
-    id: int
-    bot_id: int
+    id: VersionId
+    bot_id: BotId
     wire_name: str
     wire_key: str
     label: str
@@ -155,14 +157,14 @@ class VersionDescribed(NamedTuple):
     engine: str
     parameters: str
     author: str
-    id: int
+    id: VersionId
 
 
 class TokenAdded(NamedTuple):
     """A token of a bot; `digest` is the hexadecimal SHA-256 of its text."""
 
     id: int
-    bot_id: int
+    bot_id: BotId
     digest: str
     label: str
     created_at: int
@@ -178,9 +180,9 @@ class TokenRevoked(NamedTuple):
 class ConnectionOpened(NamedTuple):
     """A sign-in succeeded."""
 
-    id: int
-    venue_id: int
-    version_id: int
+    id: ConnectionId
+    venue_id: VenueId
+    version_id: VersionId
     address: str
     client: str
     opened_at: int
@@ -191,7 +193,7 @@ class ConnectionClosed(NamedTuple):
 
     closed_at: int
     reason: str
-    id: int
+    id: ConnectionId
 
 
 class RoundAdded(NamedTuple):
@@ -199,7 +201,7 @@ class RoundAdded(NamedTuple):
     `total` is what the pairs are worth together, see :class:`cgos_server.core.pairing.base.Pairing`."""
 
     id: int
-    venue_id: int
+    venue_id: VenueId
     number: int
     at: int
     policy: str
@@ -216,11 +218,11 @@ class GameAdded(NamedTuple):
     """A game begins. Labels are the ratings as shown to the bots; `start` is JSON of set-up stones or empty; `opening`
     is the name of the one that it begins with, or empty."""
 
-    id: int
-    venue_id: int
+    id: GameId
+    venue_id: VenueId
     round_id: int | None
-    black_id: int
-    white_id: int
+    black_id: VersionId
+    white_id: VersionId
     black_label: str
     white_label: str
     terms: str
@@ -232,10 +234,10 @@ class GameAdded(NamedTuple):
 class PairingAdded(NamedTuple):
     """Why this game is played: the sentence for people and its inputs as JSON; `colors` says why these colors."""
 
-    game_id: int
+    game_id: GameId
     round_id: int
-    high_id: int
-    low_id: int
+    high_id: VersionId
+    low_id: VersionId
     reason: str
     colors: str
     detail: str
@@ -244,7 +246,7 @@ class PairingAdded(NamedTuple):
 class MoveAdded(NamedTuple):
     """One accepted move (or a pass) with the mover's clock after it."""
 
-    game_id: int
+    game_id: GameId
     ply: int
     move: str
     main_us: int
@@ -258,7 +260,7 @@ class MoveAdded(NamedTuple):
 class AnalysisAdded(NamedTuple):
     """What the mover said about its move: one line of compact JSON, bounded."""
 
-    game_id: int
+    game_id: GameId
     ply: int
     text: str
 
@@ -274,21 +276,21 @@ class GameEnded(NamedTuple):
     result: str
     black_told: int
     white_told: int
-    id: int
+    id: GameId
 
 
 class BlackTold(NamedTuple):
     """0: `gameover` was never written to Black; 1: written, not acknowledged; 2: settled."""
 
     told: int
-    id: int
+    id: GameId
 
 
 class WhiteTold(NamedTuple):
     """As `BlackTold`, for White."""
 
     told: int
-    id: int
+    id: GameId
 
 
 class LedgerAdded(NamedTuple):
@@ -298,18 +300,18 @@ class LedgerAdded(NamedTuple):
     games that ended by score or resignation.
     """
 
-    venue_id: int
+    venue_id: VenueId
     seq: int
     at: int
     kind: str
-    game_id: int | None
-    version_id: int | None
-    black_id: int | None
-    white_id: int | None
+    game_id: GameId | None
+    version_id: VersionId | None
+    black_id: VersionId | None
+    white_id: VersionId | None
     score2: int | None
     value: float | None
     sd: float | None = None
-    other_id: int | None = None
+    other_id: VersionId | None = None
     was2: int | None = None
     repeat: int = 0
     digest: int | None = None
@@ -318,10 +320,10 @@ class LedgerAdded(NamedTuple):
 class RatingMoved(NamedTuple):
     """History: entry `seq` moved this version's rating under `system`."""
 
-    venue_id: int
+    venue_id: VenueId
     system: str
     seq: int
-    version_id: int
+    version_id: VersionId
     before_mean: float
     before_spread: float
     after_mean: float
@@ -332,9 +334,9 @@ class RatingMoved(NamedTuple):
 class RatingNow(NamedTuple):
     """The standing of a version under `system` after entry `seq` (replaces the older row)."""
 
-    venue_id: int
+    venue_id: VenueId
     system: str
-    version_id: int
+    version_id: VersionId
     mean: float
     spread: float
     games: int
@@ -349,8 +351,8 @@ class SetbackNow(NamedTuple):
     `set_aside` is 0 or 1; `reason` is a sentence for people, empty for none.
     """
 
-    venue_id: int
-    version_id: int
+    venue_id: VenueId
+    version_id: VersionId
     spoilt: int
     set_aside: int
     reason: str
@@ -362,7 +364,7 @@ class RefitAdded(NamedTuple):
     (0: none) was in place, and was put in after entry `applied`. `notes` is JSON of hyperparameters, start and
     iterations, `build` the id of a `BuildSeen`."""
 
-    venue_id: int
+    venue_id: VenueId
     system: str
     number: int
     included: int
@@ -379,9 +381,9 @@ class RefitMoved(NamedTuple):
     """Refit `number`, after entry `applied`, moved this version. Kept only where mean or spread moved by more than 0.1
     since the version's last row: an index for graphs, the truth is the ledger with the recorded refits."""
 
-    venue_id: int
+    venue_id: VenueId
     system: str
-    version_id: int
+    version_id: VersionId
     number: int
     applied: int
     mean: float
@@ -391,7 +393,7 @@ class RefitMoved(NamedTuple):
 class StateSaved(NamedTuple):
     """A system's whole state after entry `seq` and refit `refit` (0: none), to start from (replaces the older one)."""
 
-    venue_id: int
+    venue_id: VenueId
     system: str
     seq: int
     refit: int
@@ -411,7 +413,7 @@ class RatingPluginSeen(NamedTuple):
     """A plug-in, by distribution and version, computes a system's ratings in a venue; after entry `seq` it began to,
     the last time that it did (replaces itself)."""
 
-    venue_id: int
+    venue_id: VenueId
     system: str
     plugin: str
     seq: int
@@ -421,7 +423,7 @@ class CorrectionAdded(NamedTuple):
     """An operator changed what an ended game counts as; the game's own row stays. `seq` is the ledger's entry, None
     where ratings are not concerned. `winner` and `result` as in `GameEnded`; `result` ``Void`` for nothing."""
 
-    game_id: int
+    game_id: GameId
     at: int
     seq: int | None
     actor: str
@@ -433,8 +435,8 @@ class CorrectionAdded(NamedTuple):
 class BotFamily(NamedTuple):
     """The bot belongs to the family that is led by the bot with the number `family_id`; None: to its own."""
 
-    family_id: int | None
-    id: int
+    family_id: BotId | None
+    id: BotId
 
 
 class AuditAdded(NamedTuple):

@@ -20,7 +20,7 @@ import inspect
 import types
 from collections.abc import Awaitable, Callable, Iterable
 from operator import attrgetter
-from typing import Annotated, Any, Final, Literal, NamedTuple, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, Final, Literal, NamedTuple, NewType, TypeVar, Union, get_args, get_origin
 from typing import get_type_hints as hints_of
 
 import msgspec
@@ -199,4 +199,6 @@ def _parts(hint: Any) -> tuple[Any, dict[str, Any]]:
     if get_origin(hint) in (Union, types.UnionType):
         (inner,) = (arg for arg in get_args(hint) if arg is not types.NoneType)
         return _parts(inner)
+    if isinstance(hint, NewType):
+        return _parts(hint.__supertype__)
     return hint, {}

@@ -20,6 +20,7 @@ from cgos_protocol.api.games import Game
 from cgos_protocol.api.live import LiveGame, VenueGames
 from cgos_protocol.errors import Code, NotFound, OurFault, Refused, StoreError
 from cgos_protocol.facts import AnyFact, GameEnded, GameStarted, MovePlayed
+from cgos_protocol.ids import GameId
 from cgos_server.presentation.settings import WebSettings
 from cgos_server.presentation.stored_game import StoredGame
 from cgos_server.storage.reading.answers import GameDetail
@@ -87,21 +88,21 @@ class Hub:
         self.news = News(secrets.token_hex(4), delays)
         self.bell = Bell()
         self.stopping = False
-        self._boards: dict[int, Board | None] = {}
-        self._loading: dict[int, asyncio.Lock] = {}
-        self._rung: set[int] = set()
-        self._ended: set[int] = set()
+        self._boards: dict[GameId, Board | None] = {}
+        self._loading: dict[GameId, asyncio.Lock] = {}
+        self._rung: set[GameId] = set()
+        self._ended: set[GameId] = set()
         self.followers = 0
         self._lost = True  # whatever happened before this process began
         self._polling = False
-        self._unreadable: set[int] = set()
+        self._unreadable: set[GameId] = set()
         self._after_ms = 0
         self._facts: list[AnyFact] = []
         self._wake = Bell()
         self._stopped = asyncio.Event()
         self._pictures: dict[tuple[str | None, bool], Picture] = {}
         self._picturing = asyncio.Lock()
-        self._starts: dict[int, LiveGame] = {}
+        self._starts: dict[GameId, LiveGame] = {}
 
     def heard(self, fact: AnyFact | None) -> None:
         """The next fact; None where some were lost on the way. Returns at once."""
@@ -172,7 +173,7 @@ class Hub:
                 board.release(now)
 
     @contextlib.asynccontextmanager
-    async def watching(self, game: int) -> AsyncIterator[Board]:
+    async def watching(self, game: GameId) -> AsyncIterator[Board]:
         """A game's board, kept up to date inside the block. Raises Refused (``no-game``), StoreError, OurFault."""
         lock = self._loading.setdefault(game, asyncio.Lock())
         async with lock:
@@ -243,7 +244,7 @@ class Hub:
         if self.news.head != head:
             self.bell.ring()
 
-    async def _given(self, begun: Sequence[GameStarted]) -> dict[int, LiveGame]:
+    async def _given(self, begun: Sequence[GameStarted]) -> dict[GameId, LiveGame]:
         """Games that have just begun, with the moves that were given. Raises StoreError."""
         rows = [
             Game(
@@ -292,7 +293,7 @@ class Hub:
         self._again()
         self._ended |= {game for game in self._rung if game not in running}
 
-    async def _read_moves(self, games: Iterable[int]) -> None:
+    async def _read_moves(self, games: Iterable[GameId]) -> None:
         boards = {game: board for game in games if (board := self._boards.get(game)) is not None and not board.over}
         if not boards:
             return
@@ -301,7 +302,7 @@ class Hub:
         for game, moves in played.items():
             self._continued(game, boards[game], partial(boards[game].add, moves, now))
 
-    async def _read_end(self, game: int) -> None:
+    async def _read_end(self, game: GameId) -> None:
         board = self._boards.get(game)
         if board is None or board.over:
             return
@@ -316,7 +317,7 @@ class Hub:
         if detail.game.result is not None:
             self._continued(game, board, partial(board.finish, detail))
 
-    def _continued(self, game: int, board: Board, tell: Callable[[], None]) -> None:
+    def _continued(self, game: GameId, board: Board, tell: Callable[[], None]) -> None:
         """What one game holds must not keep all others from going on."""
         try:
             tell()
@@ -324,7 +325,7 @@ class Hub:
             self._unread(game, error)
             board.fail()
 
-    def _unread(self, game: int, error: Exception) -> None:
+    def _unread(self, game: GameId, error: Exception) -> None:
         """Say it once."""
         if game not in self._unreadable:
             log.error("a game cannot be shown and is left out", game=game, error=str(error))
@@ -366,7 +367,7 @@ class Hub:
             games.append(msgspec.structs.replace(start, ply=len(shown), moves=shown))
         return games
 
-    async def _beginnings(self, rows: Sequence[Game]) -> dict[int, LiveGame]:
+    async def _beginnings(self, rows: Sequence[Game]) -> dict[GameId, LiveGame]:
         """Game -> how it began, without its moves; in one question. Raises StoreError."""
         new = [row.id for row in rows if row.id not in self._starts]
         terms = await self._history.games.terms_of(new) if new else {}

@@ -22,6 +22,7 @@ from cgos_protocol.api.live import (
     VenueStarted,
 )
 from cgos_protocol.facts import AnyFact, BotArrived, BotLeft, GameEnded, GameStarted, MovePlayed, RatingChanged
+from cgos_protocol.ids import GameId
 from cgos_server.web.live.framing import PORTION, Form, Message, framed, message
 
 KEPT: Final = 16_384
@@ -177,7 +178,7 @@ class News:
                 at -= 1
             self._young.insert(at, (due, move))
 
-    def _free(self, game: int) -> None:
+    def _free(self, game: GameId) -> None:
         """A game has ended: its moves may be told."""
         for _, move in self._young:
             if move.game == game:

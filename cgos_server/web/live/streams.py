@@ -16,6 +16,7 @@ from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from cgos_protocol.errors import OurFault, Refused, StoreError
+from cgos_protocol.ids import GameId
 from cgos_server.web.around.caching import weights
 from cgos_server.web.around.disconnect import while_there
 from cgos_server.web.live.bell import heard
@@ -70,7 +71,7 @@ class Streams:
     def __init__(self, hub: Hub) -> None:
         self._hub = hub
 
-    async def game(self, request: Request, game: int, since: int) -> Response:
+    async def game(self, request: Request, game: GameId, since: int) -> Response:
         """A game's moves after ply `since`, or after the last one that a returning browser had; then its end. One that
         had the end gets nothing."""
         last = _last_ply(request)
@@ -89,7 +90,7 @@ class Streams:
         form = form_of(request)
         return Streaming(self.venue_chunks(venue, moves, place, form), form)
 
-    async def game_chunks(self, game: int, since: int, form: Form) -> AsyncGenerator[bytes, None]:
+    async def game_chunks(self, game: GameId, since: int, form: Form) -> AsyncGenerator[bytes, None]:
         """What a viewer of the game gets that knows `since` moves."""
         yield opening(form)
         try:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import types
-from typing import Annotated, Any, Final, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Final, Literal, NamedTuple, NewType, Union, get_args, get_origin, get_type_hints
 from urllib.parse import quote
 
 import msgspec
@@ -274,6 +274,8 @@ def _words(hint: Any) -> str:
         return f"object of {_words(args[1])}"
     if isinstance(hint, type) and issubclass(hint, msgspec.Struct):
         return hint.__name__
+    if isinstance(hint, NewType):
+        return _words(hint.__supertype__)
     return {str: "text", int: "integer", float: "number", bool: "true or false"}.get(hint, "anything")
 
 

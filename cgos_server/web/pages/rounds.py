@@ -14,6 +14,7 @@ from starlette.routing import BaseRoute, Route
 
 from cgos_protocol.api.route import LARGEST
 from cgos_protocol.errors import Code, NotFound
+from cgos_protocol.ids import GameId
 from cgos_server.service.pairing.explained import PARTNERS, Explained
 from cgos_server.web.pages.requests import before, stored_game, venue_of, with_query
 from cgos_server.web.site import Site
@@ -73,7 +74,7 @@ class RoundPages:
             everybody=with_query(request, ready="all"),
         )
 
-    async def _explained(self, number: int, game: int | None) -> Explained:
+    async def _explained(self, number: int, game: GameId | None) -> Explained:
         try:
             if number <= LARGEST:
                 return await self._site.explaining.round(number, game)

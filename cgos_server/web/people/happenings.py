@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from cgos_protocol.api.games import Game
 from cgos_protocol.facts import AnyFact, BotArrived, BotLeft, GameEnded, GameStarted
+from cgos_protocol.ids import GameId
 
 TIME_LOSSES: Final = 3
 """Games in a row lost on time that are worth a message; our choice."""
@@ -37,7 +38,7 @@ class Happenings:
         self._playing: OrderedDict[int, tuple[str, str]] = OrderedDict()
         self._late: OrderedDict[str, int] = OrderedDict()
 
-    def players(self, game: int) -> tuple[str, str] | None:
+    def players(self, game: GameId) -> tuple[str, str] | None:
         """Black and White of a running game, where its beginning was heard."""
         return self._playing.get(game)
 
@@ -98,7 +99,7 @@ class Happenings:
         return found
 
     def _both(
-        self, event: str, venue: str, game: int, players: tuple[str, str], at: float, more: dict[str, Any]
+        self, event: str, venue: str, game: GameId, players: tuple[str, str], at: float, more: dict[str, Any]
     ) -> list[Happening]:
         about = {"id": game, "venue": venue, "black": players[0], "white": players[1], **more}
         return [

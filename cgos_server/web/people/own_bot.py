@@ -17,6 +17,7 @@ from starlette.routing import BaseRoute, Route
 from cgos_protocol.api.games import Game
 from cgos_protocol.api.people import Done
 from cgos_protocol.errors import Refused
+from cgos_protocol.ids import GameId
 from cgos_server.presentation import transcript_lines as wire
 from cgos_server.presentation import words
 from cgos_server.service.holds import NOT_HERE, Hold
@@ -131,7 +132,7 @@ class TranscriptPage:
         game = number(request.query_params.get("game"))
         if game is None:
             raise HTTPException(404, "Which game? Follow the links of the bot's page.")
-        row = await self._game(game, [version.name for version in bot.versions])
+        row = await self._game(GameId(game), [version.name for version in bot.versions])
         data = self._site.data
         span = (row.started_at, row.ended_at or self._site.now_ms())
         found = [] if data is None else await asyncio.to_thread(wire.read, data, bot.id, game, *span)
@@ -152,7 +153,7 @@ class TranscriptPage:
         response.headers.update(PRIVATE)
         return response
 
-    async def _game(self, game: int, versions: Sequence[str]) -> Game:
+    async def _game(self, game: GameId, versions: Sequence[str]) -> Game:
         try:
             row = (await self._site.history.games.detail(game)).game
         except Refused as refusal:

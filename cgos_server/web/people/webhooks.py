@@ -23,6 +23,7 @@ import structlog
 from cgos_protocol.api.games import Game
 from cgos_protocol.errors import CgosError, Code, Invalid, Refused
 from cgos_protocol.facts import AnyFact, BotArrived, BotLeft, GameEnded, GameStarted
+from cgos_protocol.ids import GameId
 from cgos_server import __version__
 from cgos_server.service.commands.webhooks import WebhookGiveUp
 from cgos_server.storage.reading.game_answers import GameFilter
@@ -308,7 +309,7 @@ class Webhooks:
             owed = self._site.deliveries.of(line.hook.id).owed_from
             start = (until if owed is None else min(owed, until)) - SLACK_MS
             since[line.hook.id] = max(start, earliest, line.hook.created_at)
-        games: dict[int, Game] = {}
+        games: dict[GameId, Game] = {}
         versions: set[str] = set()
         looked = 0
         for owner in sorted({line.hook.owner_id for line in lines if set(line.hook.events) & set(STORED)}):
@@ -331,7 +332,7 @@ class Webhooks:
         await self._tell_owners(happenings, group, since)
         self._read_at = now - FRESH_MS  # a look at the past makes nobody wait who adds a webhook
 
-    def _end(self, game: int) -> None:
+    def _end(self, game: GameId) -> None:
         """The end of this game has been looked at."""
         self._ended[game] = None
         if len(self._ended) > FACTS_MAX:

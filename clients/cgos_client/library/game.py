@@ -15,6 +15,7 @@ from cgos_client.library.games import Effect, Games, GameState, Outcome
 from cgos_client.library.notifier import Notifier
 from cgos_client.library.position import Position
 from cgos_protocol.games.notation import COLUMNS, PASS_WORD, normal
+from cgos_protocol.ids import GameId
 from cgos_protocol.v2.messages import Analysis, ColorWord, Player, RulesInfo, TimeInfo
 
 log = logging.getLogger(__name__)
@@ -52,7 +53,7 @@ class Game:
         return f"<game {self.number}: {self.black.name} - {self.white.name}, {len(self._state.moves)} moves>"
 
     @property
-    def number(self) -> int:
+    def number(self) -> GameId:
         """The game's number on the server."""
         return self._state.start.game
 

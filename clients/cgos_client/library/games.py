@@ -19,6 +19,7 @@ from msgspec import UNSET, Raw, UnsetType
 from cgos_client.errors import CgosClientError, Dismissed, MoveRefused, ServerFault, SignInRefused
 from cgos_protocol.errors import Code
 from cgos_protocol.games.notation import normal
+from cgos_protocol.ids import GameId
 from cgos_protocol.v2 import messages as ws
 from cgos_protocol.v2.messages import ColorWord, KnownGame, Ply
 
@@ -120,26 +121,26 @@ class Admitted(NamedTuple):
 class Began(NamedTuple):
     """A game that the bot did not know, new or unfinished from before."""
 
-    game: int
+    game: GameId
 
 
 class TurnGiven(NamedTuple):
     """The bot is to choose a move. It is asked once a ply, again only where the record changed under it."""
 
-    game: int
+    game: GameId
     ply: int
 
 
 class Changed(NamedTuple):
     """The record or the clocks of a game are others than before."""
 
-    game: int
+    game: GameId
 
 
 class Ended(NamedTuple):
     """A game has its outcome."""
 
-    game: int
+    game: GameId
 
 
 class Notice(NamedTuple):
@@ -148,7 +149,7 @@ class Notice(NamedTuple):
     text: str
     venue: str = ""
     code: str = ""
-    game: int | None = None
+    game: GameId | None = None
 
 
 class Finished(NamedTuple):
@@ -188,12 +189,12 @@ class Games:
     """
 
     sign_in: ws.SignIn | None
-    seats: dict[int, GameState] = field(default_factory=dict)
+    seats: dict[GameId, GameState] = field(default_factory=dict)
     welcome: ws.Welcome | None = None
     admitted: bool = False
     wish: Wish = Wish.GAMES
     latency_ms: float | None = None
-    _ended: OrderedDict[int, None] = field(default_factory=OrderedDict)
+    _ended: OrderedDict[GameId, None] = field(default_factory=OrderedDict)
 
     # -- the connection
 
@@ -232,7 +233,7 @@ class Games:
 
     # -- what the bot says
 
-    def choose(self, game: int, ply: int, move: str, analysis: Raw | UnsetType = UNSET) -> tuple[bool, list[Effect]]:
+    def choose(self, game: GameId, ply: int, move: str, analysis: Raw | UnsetType = UNSET) -> tuple[bool, list[Effect]]:
         """The bot's move at `ply`. (False, nothing) where the game has gone on or ended meanwhile.
 
         Raises MoveRefused where the bot was not asked, or has chosen another move there.
@@ -263,7 +264,7 @@ class Games:
             self.sign_in = msgspec.structs.replace(self.sign_in, limits=limits)
         return [Send(ws.SetLimits(limits))] if self.admitted else []
 
-    def retire(self, game: int) -> None:
+    def retire(self, game: GameId) -> None:
         """Nobody looks at that game any more."""
         if self.seats.pop(game, None) is not None:
             self._ended[game] = None
@@ -271,7 +272,7 @@ class Games:
                 self._ended.popitem(last=False)
 
     @property
-    def playing(self) -> list[int]:
+    def playing(self) -> list[GameId]:
         """The games without an outcome."""
         return [game for game, seat in self.seats.items() if seat.outcome is None]
 
@@ -365,7 +366,7 @@ class Games:
         seat.black_ms, seat.white_ms = message.black_ms, message.white_ms
         return [Changed(game), *(self._wanted(game, seat, ply + 1) if message.your_turn else ())]
 
-    def _wanted(self, game: int, seat: GameState, ply: int) -> list[Effect]:
+    def _wanted(self, game: GameId, seat: GameState, ply: int) -> list[Effect]:
         seat.wanted = ply
         if seat.held is not None and seat.held.ply == ply:
             return self._send_held(game, seat)
@@ -375,7 +376,7 @@ class Games:
         seat.turns_given += 1
         return [TurnGiven(game, ply)]
 
-    def _send_held(self, game: int, seat: GameState) -> list[Effect]:
+    def _send_held(self, game: GameId, seat: GameState) -> list[Effect]:
         held = seat.held
         if held is None or seat.wanted != held.ply:
             return []
@@ -402,11 +403,11 @@ class Games:
         )
         return [seen, *self._end(game, seat, outcome)]
 
-    def _end(self, game: int, seat: GameState, outcome: Outcome) -> list[Effect]:
+    def _end(self, game: GameId, seat: GameState, outcome: Outcome) -> list[Effect]:
         seat.outcome, seat.held, seat.open_turn, seat.wanted = outcome, None, None, None
         return [Ended(game)]
 
-    def _mend(self, game: int, seat: GameState, ply: int) -> list[Effect]:
+    def _mend(self, game: GameId, seat: GameState, ply: int) -> list[Effect]:
         """The record and what is known here differ: ask for what follows `ply`, a limited number of times."""
         seat.faults += 1
         if seat.faults <= FAULTS:
@@ -431,7 +432,7 @@ class Games:
             return [*effects, *self._unknown(message.game, seat, text)]
         return effects
 
-    def _unknown(self, game: int, seat: GameState, text: str) -> list[Effect]:
+    def _unknown(self, game: GameId, seat: GameState, text: str) -> list[Effect]:
         """It runs no more: ask once how it ended, then leave it at that."""
         if not seat.sought:
             seat.sought, seat.wanted = True, None
@@ -448,7 +449,7 @@ _WISHES: dict[Wish, ws.ClientMessage] = {
 }
 
 
-def _sync(game: int, ply: int) -> Send:
+def _sync(game: GameId, ply: int) -> Send:
     return Send(ws.Sync([KnownGame(game, ply)]))
 
 

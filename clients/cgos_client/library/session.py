@@ -27,6 +27,7 @@ from cgos_client.retry import Pauses, Retries
 from cgos_client.settings import BadSetting, bot_name, checked_hours
 from cgos_client.version import __version__
 from cgos_protocol.errors import Code
+from cgos_protocol.ids import GameId
 from cgos_protocol.names import password_fault
 from cgos_protocol.v2 import messages as ws
 
@@ -168,10 +169,11 @@ class Session:
         result. Who looks seldom misses states, not moves. Raises WatchRefused where there is no such game.
         """
         self._check_venue(venue)
-        if game in self._watches.games:
+        number = GameId(game)
+        if number in self._watches.games:
             raise WatchRefused("watched", f"game {game} is watched in this session already")
-        watch = self._watches.games[game] = GameWatch(venue, game)
-        self._keeper.say(ws.WatchGame(venue, game))
+        watch = self._watches.games[number] = GameWatch(venue, number)
+        self._keeper.say(ws.WatchGame(venue, number))
         try:
             while True:
                 view = watch.view()
@@ -183,8 +185,8 @@ class Session:
                 if view.result is not None:
                     return
         finally:
-            del self._watches.games[game]
-            self._keeper.say(ws.Unwatch(venue, game))
+            del self._watches.games[number]
+            self._keeper.say(ws.Unwatch(venue, number))
 
     async def _until_news(self, watch: VenueWatch | GameWatch) -> None:
         if watch.refusal is not None:

@@ -15,6 +15,7 @@ from cgos_client.errors import WatchRefused
 from cgos_client.library.position import Position
 from cgos_protocol.errors import Code
 from cgos_protocol.facts import AnyFact, GameEnded, GameStarted, MovePlayed
+from cgos_protocol.ids import GameId
 from cgos_protocol.v2 import messages as ws
 from cgos_protocol.v2.messages import Ply
 
@@ -31,7 +32,7 @@ class View:
     :ivar result: None while it runs
     """
 
-    game: int
+    game: GameId
     venue: str
     black: ws.Player
     white: ws.Player
@@ -69,7 +70,7 @@ class GameWatch:
     """One game's latest state."""
 
     venue: str
-    game: int
+    game: GameId
     shown: ws.Shown | None = None
     plies: list[Ply] = field(default_factory=list)
     fresh: bool = False
@@ -123,7 +124,7 @@ class Watches:
     """All that one connection watches."""
 
     venues: dict[str, VenueWatch] = field(default_factory=dict)
-    games: dict[int, GameWatch] = field(default_factory=dict)
+    games: dict[GameId, GameWatch] = field(default_factory=dict)
 
     def requests(self) -> list[ws.ClientMessage]:
         """What has to be said on a new connection."""

@@ -10,6 +10,7 @@ import math
 from typing import NamedTuple
 
 from cgos_protocol.games.base import Color
+from cgos_protocol.ids import GameId
 from cgos_protocol.session import GameSetup
 
 
@@ -118,7 +119,7 @@ def _setup(line: str, fields: list[str]) -> GameSetup:
     black, black_label = _player(fields[5])
     history = fields[6:]
     return GameSetup(
-        game=game,
+        game=GameId(game),
         size=size,
         komi2=_komi2(line, fields[2]),
         level_ms=_msec(line, fields[3]),

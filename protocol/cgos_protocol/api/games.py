@@ -10,7 +10,8 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from cgos_protocol.api.messages import Answer, ColorWord, Count, HalfWidth, Id, Moment, Share, WireName
+from cgos_protocol.api.messages import Answer, ColorWord, Count, GameNumber, HalfWidth, Id, Moment, Share, WireName
+from cgos_protocol.ids import GameId
 from cgos_protocol.v2.messages import RulesInfo, TimeInfo
 
 
@@ -21,7 +22,7 @@ class Game(Answer, frozen=True, kw_only=True):
     operator changed it.
     """
 
-    id: Id
+    id: GameNumber
     venue: WireName
     black: WireName
     white: WireName
@@ -64,7 +65,7 @@ class Move(Answer, frozen=True, kw_only=True):
 class Moves(Answer, frozen=True, kw_only=True):
     """Moves of a game after ply `after`. Of a running game, those that may be shown already."""
 
-    game: Id
+    game: GameNumber
     after: Count
     running: bool
     items: list[Move]
@@ -99,7 +100,7 @@ class Correction(Answer, frozen=True, kw_only=True):
 class Pairing(Answer, frozen=True, kw_only=True):
     """Why a game was played. `detail` is what the pair was decided by."""
 
-    game: int
+    game: GameId
     round: int
     black: WireName
     white: WireName
@@ -172,7 +173,7 @@ class Ready(Answer, frozen=True, kw_only=True):
     anchor: bool
     provisional: bool
     met: str | None
-    game: int | None
+    game: GameId | None
     left_over: str
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import msgspec
 
 from cgos_protocol.api.messages import Moment, WireName
+from cgos_protocol.ids import GameId
 
 
 class Candidate(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -65,7 +66,7 @@ class LiveMove(Live, frozen=True, tag="move"):
     :ivar at: when it was played, Unix milliseconds
     """
 
-    game: int
+    game: GameId
     ply: int
     color: str
     move: str
@@ -96,7 +97,7 @@ class LiveEnd(Live, frozen=True, tag="end"):
     :ivar ended_at: Unix milliseconds
     """
 
-    game: int
+    game: GameId
     result: str
     reason: str
     sentence: str
@@ -114,7 +115,7 @@ class LiveGame(msgspec.Struct, frozen=True, omit_defaults=True):
     :ivar ply: moves so far, left out where the venue delays them; `moves` are these where moves were asked for
     """
 
-    game: int
+    game: GameId
     venue: WireName
     size: int
     black: WireName
@@ -141,7 +142,7 @@ class VenueGames(Live, frozen=True, tag="games"):
 class VenueStarted(Live, frozen=True, tag="started"):
     """A game has begun. `board`: how it stands, with the moves that were given; where moves are followed."""
 
-    game: int
+    game: GameId
     venue: WireName
     black: WireName
     white: WireName
@@ -154,7 +155,7 @@ class VenueStarted(Live, frozen=True, tag="started"):
 class VenueMove(Live, frozen=True, tag="move"):
     """A move of any running game. `left_ms` is the mover's time after it."""
 
-    game: int
+    game: GameId
     venue: WireName
     ply: int
     move: str
@@ -164,7 +165,7 @@ class VenueMove(Live, frozen=True, tag="move"):
 class VenueEnded(Live, frozen=True, tag="ended"):
     """A game has ended."""
 
-    game: int
+    game: GameId
     venue: WireName
     result: str
     reason: str

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
+from cgos_protocol.ids import GameId
 from cgos_protocol.names import NAME_PATTERN
 from cgos_protocol.v2.messages import RulesInfo, TimeInfo
 
@@ -23,6 +24,7 @@ WireName = Annotated[str, Meta(extra_json_schema={"pattern": NAME_PATTERN})]
 refused by it."""
 Count = Annotated[int, Meta(ge=0)]
 Id = Annotated[int, Meta(ge=1)]
+GameNumber = Annotated[GameId, Meta(ge=1)]
 ColorWord = Literal["black", "white"]
 HalfWidth = Annotated[
     float | None, Meta(description="Half of the 95 % interval, Elo; null where the rating system does not say one.")
@@ -133,7 +135,7 @@ class Standing(Answer, frozen=True, kw_only=True):
     games: Annotated[int, Meta(description="Rated games.")]
     provisional: bool | None
     anchor: bool
-    last_game: int | None
+    last_game: GameId | None
     last_game_at: Moment | None
     seq: Annotated[int | None, Meta(description="The entry that changed the rating last; null if recomputed.")]
 
@@ -247,7 +249,7 @@ class RatingChange(Answer, frozen=True, kw_only=True):
     seq: int
     at: Moment
     kind: str
-    game: int | None
+    game: GameId | None
     opponent: WireName | None
     score: Share | None
     before_mean: float
@@ -316,7 +318,7 @@ class Record(Answer, frozen=True, kw_only=True):
     losses_as_black: Count
     losses_as_white: Count
     rated: Annotated[Count, Meta(description="Games with a result.")]
-    last_game: int | None
+    last_game: GameId | None
     last_game_at: Moment | None
 
 
@@ -363,7 +365,7 @@ class Opponent(Answer, frozen=True, kw_only=True):
     expected: Annotated[
         Share | None, Meta(description="Expected score of a game now, as in `PairStatistics`; null where unknown.")
     ]
-    last_game: int | None
+    last_game: GameId | None
     last_game_at: Moment | None
 
 

@@ -10,7 +10,8 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from cgos_protocol.api.messages import Answer, Count, Id, Moment, WireName
+from cgos_protocol.api.messages import Answer, Count, GameNumber, Id, Moment, WireName
+from cgos_protocol.ids import GameId
 from cgos_protocol.names import ACCOUNT_PASSWORD_MIN, PASSWORD_MAX, PASSWORD_MIN
 
 Name = Annotated[WireName, Meta(min_length=1, max_length=64)]
@@ -109,7 +110,7 @@ class VersionNow(Answer, frozen=True, kw_only=True):
     venue: Annotated[WireName | None, Meta(description="null: it is signed in nowhere.")]
     state: str
     since: Annotated[float | None, Meta(description="When that began, Unix time in seconds; null: not known.")]
-    games: Annotated[list[Id], Meta(description="Those that it plays.")]
+    games: Annotated[list[GameNumber], Meta(description="Those that it plays.")]
     why: Annotated[str, Meta(description="Why it is not paired just now, or what it waits for; a sentence.")]
     paired: Annotated[bool, Meta(description="False: something besides an opponent keeps it from a new game.")]
 
@@ -245,13 +246,13 @@ class TranscriptLine(Answer, frozen=True, kw_only=True):
     way: str
     text: str
     venue: WireName
-    game: int
+    game: GameId
 
 
 class Arranged(Answer, frozen=True, kw_only=True):
     """A game that is about to begin. `plies`: moves of an old game with which it begins."""
 
-    game: int
+    game: GameId
     venue: WireName
     black: WireName
     white: WireName
@@ -262,7 +263,7 @@ class Arranged(Answer, frozen=True, kw_only=True):
 class EndedGame(Answer, frozen=True, kw_only=True):
     """A game that was ended."""
 
-    game: int
+    game: GameId
     venue: WireName
     black: WireName
     white: WireName
@@ -354,7 +355,7 @@ class BotNow(Answer, frozen=True, kw_only=True):
     state: str
     address: str
     client: str
-    game: int | None
+    game: GameId | None
     set_aside: str
     paused: bool
     connection: int
@@ -364,7 +365,7 @@ class BotNow(Answer, frozen=True, kw_only=True):
 class GameNow(Answer, frozen=True, kw_only=True):
     """A running game."""
 
-    game: int
+    game: GameId
     venue: WireName
     black: WireName
     white: WireName

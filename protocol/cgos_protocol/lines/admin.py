@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import Final, NamedTuple, TypeAlias
 
 from cgos_protocol.errors import Code
+from cgos_protocol.ids import GameId
 from cgos_protocol.lines.words import safe_text, safe_word, seat, whole_ms
 from cgos_protocol.session import ListedGame
 
@@ -36,14 +37,14 @@ class Match(NamedTuple):
     black: str
     white_s: int = 0
     black_s: int = 0
-    game: int | None = None
+    game: GameId | None = None
     moves: int | None = None
 
 
 class Abort(NamedTuple):
     """End a game, with the result that is given."""
 
-    game: int
+    game: GameId
     result: str | None = None
 
 
@@ -109,7 +110,7 @@ def help_lines() -> list[str]:
     return [f"help {form.usage} : {form.meaning}" for form in FORMS.values()]
 
 
-def who_line(name: str, state: str, game: int, mean: float, spread: float) -> str:
+def who_line(name: str, state: str, game: GameId, mean: float, spread: float) -> str:
     """One signed-in bot. `game` is 0 where it plays none."""
     return f"{safe_word(name)} {safe_word(state)} {game} {mean:.1f} {spread:.1f}"
 
@@ -130,7 +131,7 @@ def arranged_line(white: str, white_label: str, black: str, black_label: str) ->
     return f"match {seat(white, white_label)} {seat(black, black_label)}"
 
 
-def aborted_line(game: int, white: str, black: str) -> str:
+def aborted_line(game: GameId, white: str, black: str) -> str:
     """A game was ended."""
     return f"aborted {game} {safe_word(white)} {safe_word(black)}"
 
@@ -181,7 +182,8 @@ def _match(words: list[str]) -> Command | None:
         return None
     white, black, *rest = words
     seconds = [_number(word) for word in rest[:2]] + [0, 0]
-    game, moves = ([_number(word) for word in rest[2:]] + [None, None])[:2]
+    number, moves = ([_number(word) for word in rest[2:]] + [None, None])[:2]
+    game = None if number is None else GameId(number)
     if seconds[0] is None or seconds[1] is None:
         return Wrong("bad time: give whole seconds, or 0 for the venue's own time")
     if len(rest) > 2 and game is None:
@@ -194,8 +196,10 @@ def _match(words: list[str]) -> Command | None:
 def _abort(words: list[str]) -> Command | None:
     if not 1 <= len(words) <= 2:
         return None
-    game = _number(words[0])
-    return Wrong(f"No game: {words[0][:40]} is no number of a game") if game is None else Abort(game, *words[1:])
+    number = _number(words[0])
+    if number is None:
+        return Wrong(f"No game: {words[0][:40]} is no number of a game")
+    return Abort(GameId(number), *words[1:])
 
 
 def _kick(words: list[str]) -> Command | None:

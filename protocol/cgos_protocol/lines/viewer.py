@@ -18,6 +18,7 @@ from datetime import UTC, datetime
 from typing import Final, NamedTuple, TypeAlias
 
 from cgos_protocol.facts import Fact, GameEnded, GameStarted
+from cgos_protocol.ids import GameId
 from cgos_protocol.lines.words import error_line, safe_text, safe_word, seat, whole_ms
 from cgos_protocol.session import GameOver, ListedGame, ShownGame, Turn
 from cgos_protocol.verdict import Reason
@@ -32,7 +33,7 @@ LINES_KEPT: Final = 4_096
 class Observe(NamedTuple):
     """Show this game and follow it."""
 
-    game: int
+    game: GameId
 
 
 class Quit(NamedTuple):
@@ -52,9 +53,9 @@ class MatchLines:
     __slots__ = ("_written",)
 
     def __init__(self) -> None:
-        self._written: dict[tuple[int, str | None], str] = {}
+        self._written: dict[tuple[GameId, str | None], str] = {}
 
-    def written(self, game: int, result: str | None) -> str | None:
+    def written(self, game: GameId, result: str | None) -> str | None:
         """The line of that game, running or with that result, if it was written lately."""
         return self._written.get((game, result))
 
@@ -87,10 +88,10 @@ class CgosViewer:
         self._komi = komi2
         self._lines = lines
         # The running games that a `match` line announced and no `gameover` has ended, and the latest game of all.
-        self._announced: set[int] = set()
+        self._announced: set[GameId] = set()
         self._latest = 0
         # By game that was `setup` and runs: [Black's, White's] milliseconds left.
-        self._clocks: dict[int, list[int]] = {}
+        self._clocks: dict[GameId, list[int]] = {}
 
     def receive(self, line: bytes) -> Event:
         """What `line` (with or without its end) asks for. Never raises."""
@@ -100,7 +101,7 @@ class CgosViewer:
         request = _OBSERVE.fullmatch(line)
         if request is None or int(request[1]) > _LAST_GAME:
             return Ignored()
-        game = int(request[1])
+        game = GameId(int(request[1]))
         self._clocks.pop(game, None)
         return Observe(game)
 
@@ -128,7 +129,7 @@ class CgosViewer:
                 lines += self._gameover(fact.game, fact.result, fact.white_used_ms, fact.black_used_ms)
         return "".join(lines).encode("ascii")
 
-    def shown(self, game: int, shown: ShownGame | None, since: int) -> bytes:
+    def shown(self, game: GameId, shown: ShownGame | None, since: int) -> bytes:
         """A game that was asked for; or, where it was `setup` already, its moves after `since`."""
         if shown is None:
             return f"setup {game} ?\n".encode("ascii")
@@ -141,14 +142,14 @@ class CgosViewer:
         data = "".join(_update(game, move, left) for move, left in setup.moves[since:]).encode("ascii")
         return data if over is None else data + self.ended(game, over)
 
-    def moved(self, game: int, turns: Sequence[Turn]) -> bytes:
+    def moved(self, game: GameId, turns: Sequence[Turn]) -> bytes:
         """Moves of a game that is followed."""
         clocks = self._clocks.setdefault(game, [0, 0])
         for turn in turns:
             clocks[turn.color] = turn.left_ms
         return "".join(_update(game, turn.move, turn.left_ms) for turn in turns).encode("ascii")
 
-    def ended(self, game: int, over: GameOver) -> bytes:
+    def ended(self, game: GameId, over: GameOver) -> bytes:
         """A game that is followed has ended. A resignation is told as a move as well, as it always was, with what the
         loser had left after its last move."""
         clocks = self._clocks.pop(game, [0, 0])
@@ -186,13 +187,13 @@ class CgosViewer:
             )
         )
 
-    def _announce(self, game: int, running: bool) -> None:
+    def _announce(self, game: GameId, running: bool) -> None:
         if game > self._latest:
             self._latest = game
         if running:
             self._announced.add(game)
 
-    def _gameover(self, game: int, result: str, white_ms: int, black_ms: int) -> list[str]:
+    def _gameover(self, game: GameId, result: str, white_ms: int, black_ms: int) -> list[str]:
         if game not in self._announced:
             return []  # a viewer looks it up among the games that it was told of, and may stop where there is none
         self._announced.discard(game)
@@ -212,7 +213,7 @@ class CgosViewer:
         return lines
 
 
-def _setup(game: int, shown: ShownGame) -> str:
+def _setup(game: GameId, shown: ShownGame) -> str:
     setup, over = shown.setup, shown.over
     words = [
         f"setup {game} {_moment(shown.started_at) if over is not None else '- -'} {setup.size} {setup.komi2 / 2:.1f}",
@@ -226,7 +227,7 @@ def _setup(game: int, shown: ShownGame) -> str:
     return " ".join(words) + "\n"
 
 
-def _update(game: int, move: str, left_ms: int) -> str:
+def _update(game: GameId, move: str, left_ms: int) -> str:
     return f"update {game} {safe_word(move)} {whole_ms(left_ms)}\n"
 
 

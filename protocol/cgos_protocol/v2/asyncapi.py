@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import types
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Final, Literal, NewType, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -274,6 +274,8 @@ def _words(kind: Any, parts: set[type[msgspec.Struct]]) -> str:
     if kind is msgspec.Raw:
         parts.add(ws.Analysis)
         return "Analysis"
+    if isinstance(kind, NewType):
+        return _words(kind.__supertype__, parts)
     if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
         parts.add(kind)
         return kind.__name__

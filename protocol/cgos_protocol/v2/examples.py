@@ -11,13 +11,15 @@ from typing import Final
 import msgspec
 
 from cgos_protocol import facts
+from cgos_protocol.ids import GameId
 from cgos_protocol.v2 import messages as ws
 
+_GAME: Final = GameId(17)
 _RULES: Final = ws.RulesInfo(game="go", size=9, komi=7.0, ko="positional", suicide=False)
 _TIME: Final = ws.TimeInfo(system="fischer", main_ms=300_000, increment_ms=2_000, lag_ms=250)
 _BLACK: Final = ws.Player("my-engine", "1800?")
 _WHITE: Final = ws.Player("GNUGo-L0", "1803")
-_KNOWN: Final = ws.KnownGame(17, 2)
+_KNOWN: Final = ws.KnownGame(_GAME, 2)
 
 
 class Example(msgspec.Struct, frozen=True):
@@ -51,23 +53,23 @@ EXAMPLES: Final[Mapping[str, tuple[Example, ...]]] = {
         ),
     ),
     "move": (
-        Example("A vertex", ws.Move(17, 1, "E5")),
-        Example("A pass", ws.Move(17, 3, "pass")),
-        Example("A resignation", ws.Move(17, 3, "resign")),
+        Example("A vertex", ws.Move(_GAME, 1, "E5")),
+        Example("A pass", ws.Move(_GAME, 3, "pass")),
+        Example("A resignation", ws.Move(_GAME, 3, "resign")),
         Example(
             "With analysis",
-            ws.Move(17, 1, "E5", msgspec.Raw(b'{"winrate":0.52,"visits":800,"moves":[{"move":"E5","pv":"E5 C5"}]}')),
+            ws.Move(_GAME, 1, "E5", msgspec.Raw(b'{"winrate":0.52,"visits":800,"moves":[{"move":"E5","pv":"E5 C5"}]}')),
         ),
     ),
-    "seen": (Example("After `over`", ws.Seen(17)),),
+    "seen": (Example("After `over`", ws.Seen(_GAME)),),
     "sync": (Example("After an error `gap`", ws.Sync([_KNOWN])),),
     "ready": (Example("After `pause`", ws.Ready()),),
     "pause": (Example("Before an update of the engine", ws.Pause()),),
     "drain": (Example("Before leaving for good", ws.Drain()),),
     "limits": (Example("Other hours", ws.SetLimits(ws.OwnerLimits(hours="22-6"))),),
     "watch_venue": (Example("Without a sign-in", ws.WatchVenue("9x9")),),
-    "watch_game": (Example("From its beginning", ws.WatchGame("9x9", 17)),),
-    "unwatch": (Example("One game", ws.Unwatch("9x9", 17)), Example("The venue's facts", ws.Unwatch("9x9"))),
+    "watch_game": (Example("From its beginning", ws.WatchGame("9x9", _GAME)),),
+    "unwatch": (Example("One game", ws.Unwatch("9x9", _GAME)), Example("The venue's facts", ws.Unwatch("9x9"))),
     "welcome": (
         Example(
             "The first message",
@@ -85,7 +87,7 @@ EXAMPLES: Final[Mapping[str, tuple[Example, ...]]] = {
         Example(
             "A new game",
             ws.Game(
-                game=17,
+                game=_GAME,
                 venue="9x9",
                 color="black",
                 rules=_RULES,
@@ -103,7 +105,7 @@ EXAMPLES: Final[Mapping[str, tuple[Example, ...]]] = {
         Example(
             "A game that goes on after a cut, from the last ply that the client knew",
             ws.Game(
-                game=17,
+                game=_GAME,
                 venue="9x9",
                 color="black",
                 rules=_RULES,
@@ -118,12 +120,12 @@ EXAMPLES: Final[Mapping[str, tuple[Example, ...]]] = {
             ),
         ),
     ),
-    "turn": (Example("The first move", ws.Turn(game=17, ply=1, color="black", black_ms=300_000, white_ms=300_000)),),
+    "turn": (Example("The first move", ws.Turn(game=_GAME, ply=1, color="black", black_ms=300_000, white_ms=300_000)),),
     "moved": (
         Example(
             "The bot is to move",
             ws.Moved(
-                game=17,
+                game=_GAME,
                 ply=2,
                 color="white",
                 move="C5",
@@ -136,7 +138,7 @@ EXAMPLES: Final[Mapping[str, tuple[Example, ...]]] = {
         Example(
             "A pass that ends the game",
             ws.Moved(
-                game=17,
+                game=_GAME,
                 ply=4,
                 color="white",
                 move="PASS",
@@ -151,7 +153,7 @@ EXAMPLES: Final[Mapping[str, tuple[Example, ...]]] = {
         Example(
             "By score",
             ws.Over(
-                game=17,
+                game=_GAME,
                 result="W+6.0",
                 winner="white",
                 reason="score",
@@ -164,7 +166,7 @@ EXAMPLES: Final[Mapping[str, tuple[Example, ...]]] = {
         Example(
             "By the server's fault: no result",
             ws.Over(
-                game=17,
+                game=_GAME,
                 result="Void",
                 winner=None,
                 reason="void",
@@ -178,7 +180,7 @@ EXAMPLES: Final[Mapping[str, tuple[Example, ...]]] = {
     "error": (
         Example(
             "The connection stays",
-            ws.Error("gap", "Ply 5 was sent, and 3 is the next one. Send sync to hear what you missed.", game=17),
+            ws.Error("gap", "Ply 5 was sent, and 3 is the next one. Send sync to hear what you missed.", game=_GAME),
         ),
         Example(
             "The connection closes; come back later",
@@ -191,22 +193,23 @@ EXAMPLES: Final[Mapping[str, tuple[Example, ...]]] = {
         Example(
             "One running game",
             ws.Picture(
-                "9x9", [ws.GameLine(game=17, started_at=1_767_225_600.0, size=9, komi=7.0, black=_BLACK, white=_WHITE)]
+                "9x9",
+                [ws.GameLine(game=_GAME, started_at=1_767_225_600.0, size=9, komi=7.0, black=_BLACK, white=_WHITE)],
             ),
         ),
     ),
     "fact": (
-        Example("A move", ws.FactTold(facts.MovePlayed(venue="9x9", game=17, ply=1, move="E5", left_ms=302_000))),
+        Example("A move", ws.FactTold(facts.MovePlayed(venue="9x9", game=_GAME, ply=1, move="E5", left_ms=302_000))),
         Example(
             "A game's end",
-            ws.FactTold(facts.GameEnded(venue="9x9", game=17, result="W+6.0", reason="score", at=1_767_225_700.0)),
+            ws.FactTold(facts.GameEnded(venue="9x9", game=_GAME, result="W+6.0", reason="score", at=1_767_225_700.0)),
         ),
     ),
     "shown": (
         Example(
             "A running game",
             ws.Shown(
-                game=17,
+                game=_GAME,
                 venue="9x9",
                 rules=_RULES,
                 time=_TIME,

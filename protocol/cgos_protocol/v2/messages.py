@@ -19,6 +19,7 @@ from cgos_protocol.clock import TimeSystem
 from cgos_protocol.facts import AnyFact
 from cgos_protocol.games.base import Ko
 from cgos_protocol.games.notation import COLUMNS, PASS_WORD
+from cgos_protocol.ids import GameId
 from cgos_protocol.names import BOT_NAME_PATTERN, PASSWORD_PATTERN
 from cgos_protocol.verdict import Reason
 
@@ -27,6 +28,7 @@ VERSION = 2
 Text = Annotated[str, Meta(max_length=200)]
 Name = Annotated[str, Meta(max_length=64)]
 Count = Annotated[int, Meta(ge=0, le=1 << 53)]
+GameNumber = Annotated[GameId, Meta(ge=0, le=1 << 53)]
 PlyNumber = Annotated[int, Meta(ge=1, le=1 << 53)]
 # Patterns are for clients, not checked here: a name against them is refused in words, another word as a move loses.
 BotName = Annotated[Name, Meta(extra_json_schema={"pattern": BOT_NAME_PATTERN})]
@@ -65,7 +67,7 @@ class _Message(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="type"
 class KnownGame(_Part, frozen=True):
     """A game that the client knows up to and including `ply` (0: it knows that the game exists)."""
 
-    game: Count
+    game: GameNumber
     ply: Count
 
 
@@ -108,7 +110,7 @@ class Move(_Message, frozen=True, tag="move"):
     The move counts all the same, and an `error` that is not fatal says what was dropped and why.
     """
 
-    game: Count
+    game: GameNumber
     ply: PlyNumber
     move: MoveText
     analysis: Raw | UnsetType = UNSET
@@ -145,7 +147,7 @@ class Analysis(_Part, frozen=True):
 class Seen(_Message, frozen=True, tag="seen"):
     """The client knows how `game` ended; the server will not repeat it."""
 
-    game: Count
+    game: GameNumber
 
 
 class Sync(_Message, frozen=True, tag="sync"):
@@ -182,7 +184,7 @@ class WatchGame(_Message, frozen=True, tag="watch_game"):
     """Show a game of a venue from the move after `ply` on, and follow it. Needs no sign-in."""
 
     venue: Name
-    game: Count
+    game: GameNumber
     ply: Count = 0
 
 
@@ -190,7 +192,7 @@ class Unwatch(_Message, frozen=True, tag="unwatch"):
     """Stop watching `game`, or without it the venue's facts."""
 
     venue: Name
-    game: Count | None = None
+    game: GameNumber | None = None
 
 
 ClientMessage = SignIn | Move | Seen | Sync | Ready | Pause | Drain | SetLimits | WatchVenue | WatchGame | Unwatch
@@ -272,7 +274,7 @@ class Game(_Message, frozen=True, tag="game"):
     that the first moves are, where the game did not begin on the empty board: nobody's time was spent on them.
     """
 
-    game: int
+    game: GameId
     venue: str
     color: ColorWord
     rules: RulesInfo
@@ -291,7 +293,7 @@ class Game(_Message, frozen=True, tag="game"):
 class Turn(_Message, frozen=True, tag="turn"):
     """Your move at `ply`, in a game whose earlier plies you know."""
 
-    game: int
+    game: GameId
     ply: int
     color: ColorWord
     black_ms: int
@@ -304,7 +306,7 @@ class Moved(_Message, frozen=True, tag="moved"):
     `at` is when the server received it.
     """
 
-    game: int
+    game: GameId
     ply: int
     color: ColorWord
     move: Spelled
@@ -329,7 +331,7 @@ class Over(_Message, frozen=True, tag="over"):
     record, your last one included where it counted. `rating` is your own, where the game was rated.
     """
 
-    game: int
+    game: GameId
     result: Result
     winner: ColorWord | None
     reason: ReasonWord
@@ -356,7 +358,7 @@ class Error(_Message, frozen=True, tag="error"):
     text: str
     fatal: bool = False
     retry_after_s: float | None = None
-    game: int | None = None
+    game: GameId | None = None
     venue: str = ""
 
 
@@ -373,7 +375,7 @@ class Drained(_Message, frozen=True, tag="drained"):
 class GameLine(_Part, frozen=True):
     """One game of a venue's list; `result` is None while it runs."""
 
-    game: int
+    game: GameId
     started_at: float
     size: int
     komi: float
@@ -403,7 +405,7 @@ class Shown(_Message, frozen=True, tag="shown"):
     `result` is None while it runs.
     """
 
-    game: int
+    game: GameId
     venue: str
     rules: RulesInfo
     time: TimeInfo

@@ -11,6 +11,7 @@ from typing import Final, Protocol, cast
 from cgos_protocol.errors import Code
 from cgos_protocol.facts import AnyFact, Fact, GameEnded, MovePlayed
 from cgos_protocol.games.base import Color
+from cgos_protocol.ids import ConnectionId, GameId
 from cgos_protocol.session import GameOver, GameSetup, ListedGame, OperatorDesk, Reach, Seat, ShownGame, Turn
 from cgos_protocol.v2 import messages as ws
 from cgos_protocol.v2 import render
@@ -56,11 +57,11 @@ class Dialogue(Protocol):
     def tell(self, message: ws.ServerMessage) -> None: ...
     def accepted(self, name: str) -> None: ...
     def refused(self, place: Place, code: str, sentence: str, retry_after_s: float | None) -> None: ...
-    def game(self, place: Place, number: int) -> PlayedGame: ...
-    def known(self, number: int) -> int: ...
-    def unknown(self, place: Place, games: Sequence[int]) -> None: ...
+    def game(self, place: Place, number: GameId) -> PlayedGame: ...
+    def known(self, number: GameId) -> int: ...
+    def unknown(self, place: Place, games: Sequence[GameId]) -> None: ...
     def ended(self, game: PlayedGame) -> None: ...
-    def unwatched(self, watcher: Watcher, number: int) -> None: ...
+    def unwatched(self, watcher: Watcher, number: GameId) -> None: ...
 
 
 class Place:
@@ -73,7 +74,7 @@ class Place:
 
     says_ready = False
 
-    def __init__(self, dialogue: Dialogue, peer: Peer, venue: str, number: int) -> None:
+    def __init__(self, dialogue: Dialogue, peer: Peer, venue: str, number: ConnectionId) -> None:
         self.id = number
         self.venue = venue
         self.seat: Seat | None = None
@@ -106,10 +107,10 @@ class Place:
     def refused(self, code: str, sentence: str, retry_after_s: float | None = None) -> None:
         self._dialogue.refused(self, code, sentence, retry_after_s)
 
-    def table(self, game: int) -> PlayedGame:
+    def table(self, game: GameId) -> PlayedGame:
         return self._dialogue.game(self, game)
 
-    def unknown(self, games: Sequence[int]) -> None:
+    def unknown(self, games: Sequence[GameId]) -> None:
         self._dialogue.unknown(self, games)
 
     def info(self, text: str) -> None:
@@ -119,7 +120,7 @@ class Place:
         self.info(sentence)
         return await self._peer.reaches_peer()
 
-    def seen(self, game: int) -> None:
+    def seen(self, game: GameId) -> None:
         """The client knows how `game` ended."""
         if self.seat is not None:
             self.seat.seen(game)
@@ -133,7 +134,7 @@ class PlayedGame:
 
     __slots__ = ("_dialogue", "number", "place", "ply")
 
-    def __init__(self, dialogue: Dialogue, place: Place, number: int) -> None:
+    def __init__(self, dialogue: Dialogue, place: Place, number: GameId) -> None:
         self.number = number
         self.place = place
         self.ply = 0
@@ -173,7 +174,7 @@ class Watcher:
     def __init__(self, dialogue: Dialogue, peer: Peer, venue: str) -> None:
         self.venue = venue
         self.everything = False
-        self.games: set[int] = set()
+        self.games: set[GameId] = set()
         self._dialogue = dialogue
         self._peer = peer
 
@@ -188,7 +189,7 @@ class Watcher:
     def facts(self, facts: Sequence[Fact]) -> None:
         self._peer.send(*[ws.FactTold(cast(AnyFact, fact)) for fact in facts])
 
-    def shown(self, game: int, shown: ShownGame | None, since: int) -> None:
+    def shown(self, game: GameId, shown: ShownGame | None, since: int) -> None:
         if shown is None:
             self._dialogue.unwatched(self, game)
             text = f"Venue {self.venue} has no game {game}."
@@ -198,7 +199,7 @@ class Watcher:
             self._dialogue.unwatched(self, game)
         self._peer.send(render.shown(self.venue, shown, since))
 
-    def moved(self, game: int, turns: Sequence[Turn]) -> None:
+    def moved(self, game: GameId, turns: Sequence[Turn]) -> None:
         self._peer.send(
             *[
                 ws.FactTold(MovePlayed(venue=self.venue, game=game, ply=turn.ply, move=turn.move, left_ms=turn.left_ms))
@@ -206,7 +207,7 @@ class Watcher:
             ]
         )
 
-    def ended(self, game: int, over: GameOver) -> None:
+    def ended(self, game: GameId, over: GameOver) -> None:
         self._dialogue.unwatched(self, game)
         self._peer.send(
             ws.FactTold(

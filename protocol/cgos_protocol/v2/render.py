@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cgos_protocol.clock import TimeControl
 from cgos_protocol.games.base import Color, Ko, Ruleset
+from cgos_protocol.ids import GameId
 from cgos_protocol.session import GameOver, GameSetup, ListedGame, ShownGame, Turn
 from cgos_protocol.v2 import messages as ws
 
@@ -63,13 +64,13 @@ def game(setup: GameSetup, color: Color, from_ply: int) -> ws.Game:
     )
 
 
-def turn(number: int, ply: int, color: Color, left_ms: int, other_left_ms: int) -> ws.Turn:
+def turn(number: GameId, ply: int, color: Color, left_ms: int, other_left_ms: int) -> ws.Turn:
     """It is `color`'s move at `ply`."""
     black, white = (left_ms, other_left_ms) if color is BLACK else (other_left_ms, left_ms)
     return ws.Turn(game=number, ply=ply, color=_WORDS[color], black_ms=black, white_ms=white)
 
 
-def moved(number: int, turn: Turn) -> ws.Moved:
+def moved(number: GameId, turn: Turn) -> ws.Moved:
     """The opponent's committed move."""
     color = turn.color
     if color is BLACK:
@@ -88,7 +89,7 @@ def moved(number: int, turn: Turn) -> ws.Moved:
     )
 
 
-def over(number: int, over: GameOver) -> ws.Over:
+def over(number: GameId, over: GameOver) -> ws.Over:
     """A game's end."""
     return ws.Over(
         game=number,

@@ -15,6 +15,7 @@ from msgspec import UNSET, Raw
 
 from cgos_protocol import hours
 from cgos_protocol.errors import Code, Refused
+from cgos_protocol.ids import ConnectionId, GameId
 from cgos_protocol.lines.move_word import first_word
 from cgos_protocol.lines.player import CLIENT_MAX
 from cgos_protocol.names import bot_name_fault, password_fault
@@ -70,7 +71,7 @@ class House(NamedTuple):
 
     concierge: MultiVenueReception
     galleries: Mapping[str, Gallery]
-    new_id: Callable[[], int]
+    new_id: Callable[[], ConnectionId]
 
 
 class WsSession:
@@ -112,10 +113,10 @@ class WsSession:
         self._name = ""
         self._slots = 1
         self._places: dict[str, Place] = {}
-        self._games: dict[int, PlayedGame] = {}
-        self._known: dict[int, int] = {}
-        self._strange: dict[int, set[str]] = {}
-        self._unseen: dict[int, Place] = {}
+        self._games: dict[GameId, PlayedGame] = {}
+        self._known: dict[GameId, int] = {}
+        self._strange: dict[GameId, set[str]] = {}
+        self._unseen: dict[GameId, Place] = {}
         self._held: list[ws.ServerMessage] | None = None
         self._watchers: dict[str, Watcher] = {}
         self._watching = 0
@@ -409,18 +410,18 @@ class WsSession:
         self._peer.send(ws.Error(code=code, text=sentence, fatal=True, retry_after_s=retry_after_s, venue=place.venue))
         self._close(ending)
 
-    def game(self, place: Place, number: int) -> PlayedGame:
+    def game(self, place: Place, number: GameId) -> PlayedGame:
         """The table of a game; made anew where there is none."""
         game = self._games.get(number)
         if game is None:
             game = self._games[number] = PlayedGame(self, place, number)
         return game
 
-    def known(self, number: int) -> int:
+    def known(self, number: GameId) -> int:
         """The last ply of a game that the client has said it knows. It counts once."""
         return self._known.pop(number, 0)
 
-    def unknown(self, place: Place, games: Sequence[int]) -> None:
+    def unknown(self, place: Place, games: Sequence[GameId]) -> None:
         """One venue does not know these games; the client hears it of those that no venue knows."""
         for number in games:
             strange = self._strange.setdefault(number, set())
@@ -440,7 +441,7 @@ class WsSession:
             del unseen[next(iter(unseen))]
         unseen[number] = game.place
 
-    def unwatched(self, watcher: Watcher, number: int) -> None:
+    def unwatched(self, watcher: Watcher, number: GameId) -> None:
         """A watched game is not watched any more."""
         if number in watcher.games:
             watcher.games.remove(number)
@@ -490,7 +491,7 @@ _RULES: Final[Mapping[type[ws.ClientMessage], Callable[[WsSession, Any, int], ws
 }
 
 
-def _error(code: str, text: str, *, fatal: bool = False, game: int | None = None) -> ws.Error:
+def _error(code: str, text: str, *, fatal: bool = False, game: GameId | None = None) -> ws.Error:
     return ws.Error(code=code, text=text, fatal=fatal, game=game)
 
 

@@ -11,6 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
+from cgos_protocol.ids import VersionId
 from cgos_server.core.rating.base import Z95, Outcome, Rating
 
 from .belief import Belief
@@ -22,11 +23,11 @@ class Holder(Protocol):
     :class:`~cgos_server.core.rating.bayes.state.State`."""
 
     belief: Belief
-    waiting: dict[int, None]
+    waiting: dict[VersionId, None]
     games: list[int]
     anchors: dict[int, tuple[float, float]]
 
-    def find(self, version: int) -> int | None: ...
+    def find(self, version: VersionId) -> int | None: ...
 
 
 class Answers:
@@ -41,7 +42,7 @@ class Answers:
         """Whether a rating with this spread was provisional; not asked about anchors."""
         return games == 0 or Z95 * spread > self.provisional
 
-    def _rating(self, state: Holder, version: int) -> Rating:
+    def _rating(self, state: Holder, version: VersionId) -> Rating:
         """Raises KeyError for a version that never entered."""
         at, centered = state.find(version), not state.anchors
         if at is None:
@@ -56,26 +57,26 @@ class Answers:
     def _newcomer(self, state: Holder) -> Rating:
         return Rating(*state.belief.shown_newcomer(not state.anchors), 0, True)
 
-    def _and_waiting(self, state: Holder, shown: dict[int, Rating]) -> Mapping[int, Rating]:
+    def _and_waiting(self, state: Holder, shown: dict[VersionId, Rating]) -> Mapping[VersionId, Rating]:
         """`shown` with those who have not joined."""
         return shown | dict.fromkeys(state.waiting, self._newcomer(state)) if state.waiting else shown
 
-    def predict(self, state: Holder, black: int, white: int) -> Outcome:
+    def predict(self, state: Holder, black: VersionId, white: VersionId) -> Outcome:
         """The next game of these two, Black moving first: averaged over what is not known of their difference."""
         return state.belief.outcome(state.find(black), state.find(white))
 
-    def superiority(self, state: Holder, one: int, other: int) -> float:
+    def superiority(self, state: Holder, one: VersionId, other: VersionId) -> float:
         """The probability (0..1) that `one` is stronger than `other`; a half for a version and itself."""
         if one == other:
             return 0.5
         return state.belief.superiority(state.find(one), state.find(other), not state.anchors)
 
-    def difference(self, state: Holder, one: int, other: int) -> tuple[float, float]:
+    def difference(self, state: Holder, one: VersionId, other: VersionId) -> tuple[float, float]:
         """Mean and standard deviation, in Elo, of the strength of `one` minus that of `other`, of two versions."""
         mean, variance = state.belief.difference(state.find(one), state.find(other), not state.anchors)
         return mean, sqrt(variance)
 
-    def snapshot(self, state: Holder, versions: Sequence[int]) -> Snapshot:
+    def snapshot(self, state: Holder, versions: Sequence[VersionId]) -> Snapshot:
         """What :meth:`joint` needs, cheaply: it can be computed elsewhere while the state goes on. Raises KeyError for
         a version that never entered."""
         places = [state.find(version) for version in versions]
@@ -84,7 +85,7 @@ class Answers:
         at = np.array([-1 if place is None else place for place in places], dtype=np.int64)
         return Snapshot(state.belief.snapshot(), free, at)
 
-    def joint(self, state: Holder, versions: Sequence[int]) -> Together:
+    def joint(self, state: Holder, versions: Sequence[VersionId]) -> Together:
         """What is known of these versions together, by the joint distribution as it is: neither centered nor widened by
         the prior's share."""
         return self.snapshot(state, versions).compute()

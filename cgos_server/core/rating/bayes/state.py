@@ -10,6 +10,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from cgos_protocol.ids import VersionId
+
 from .belief import Belief
 from .pool import Floats, Hyper, Ints, Pool, Prior, Sites
 
@@ -192,9 +194,9 @@ class State:
 
     base: Base
     belief: Belief
-    index: dict[int, int] = field(default_factory=dict)
-    waiting: dict[int, None] = field(default_factory=dict)
-    ids: list[int] = field(default_factory=list)
+    index: dict[VersionId, int] = field(default_factory=dict)
+    waiting: dict[VersionId, None] = field(default_factory=dict)
+    ids: list[VersionId] = field(default_factory=list)
     games: list[int] = field(default_factory=list)
     anchors: dict[int, tuple[float, float]] = field(default_factory=dict)
     own: dict[int, tuple[float, float]] = field(default_factory=dict)
@@ -207,7 +209,7 @@ class State:
     pending: int = 0
     needs_refit: bool = False
 
-    def join(self, version: int, seq: int) -> int:
+    def join(self, version: VersionId, seq: int) -> int:
         """The index of a version that has entered; it joins if it has not. Raises KeyError for any other."""
         if version in self.waiting:
             del self.waiting[version]
@@ -217,7 +219,7 @@ class State:
             self.take(Step(seq, StepKind.ENTER, self.index[version]))
         return self.index[version]
 
-    def find(self, version: int) -> int | None:
+    def find(self, version: VersionId) -> int | None:
         """The index of a version that has entered, None where it has not joined. Raises KeyError for any other."""
         return None if version in self.waiting else self.index[version]
 

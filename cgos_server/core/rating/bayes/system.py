@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cgos_protocol.errors import OurFault
+from cgos_protocol.ids import VersionId
 from cgos_server.core.rating.base import Z95, Change, Entry, Kind, Rating, Wanted
 
 from . import fit as engine
@@ -70,7 +71,7 @@ class AnchorResidual(NamedTuple):
     :ivar z: (mean - value) in standard deviations of that difference
     """
 
-    version: int
+    version: VersionId
     value: float
     sd: float
     mean: float
@@ -246,7 +247,7 @@ class Bayes(Answers):
         return self._changes(state, entry.seq, (version, other), before)
 
     def _changes(
-        self, state: State, seq: int, versions: tuple[int, ...], before: tuple[Rating, ...]
+        self, state: State, seq: int, versions: tuple[VersionId, ...], before: tuple[Rating, ...]
     ) -> tuple[Change, ...]:
         state.seq = seq
         return tuple(
@@ -263,7 +264,7 @@ class Bayes(Answers):
             means[at], sds[at], provisional[at] = value, sd, False
         return means, sds, provisional
 
-    def standings(self, state: State) -> Mapping[int, Rating]:
+    def standings(self, state: State) -> Mapping[VersionId, Rating]:
         """Every version's rating, as it is now."""
         means, sds, provisional = self._all(state)
         rows = zip(means.tolist(), sds.tolist(), state.games, provisional.tolist(), strict=True)
@@ -445,13 +446,13 @@ def _followed(notes: str) -> tuple[int | None, tuple[int, ...]]:
         raise OurFault(f"The notes of a refit cannot be read: {notes[:200]!r}.") from error
 
 
-def _version(entry: Entry) -> int:
+def _version(entry: Entry) -> VersionId:
     if entry.version is None:
         raise OurFault(f"Ledger entry {entry.seq} ({entry.kind}) names no version.")
     return entry.version
 
 
-def _players(entry: Entry) -> tuple[int, int]:
+def _players(entry: Entry) -> tuple[VersionId, VersionId]:
     if entry.black is None or entry.white is None or entry.black == entry.white:
         raise OurFault(f"Ledger entry {entry.seq} ({entry.kind}) is no game between two versions.")
     return entry.black, entry.white

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from cgos_protocol.errors import Code, Invalid
+from cgos_protocol.ids import VersionId
 from cgos_protocol.options import Flag, Number
 from cgos_server.core.rating import checks
 from cgos_server.core.rating.base import Entry, Outcome, Rating, RatingDeclaration
@@ -62,7 +63,7 @@ class CgosElo(Plain):
     def is_provisional(self, spread: float, games: int) -> bool:  # noqa: ARG002 - K has shrunk with them
         return spread > self.provisional_k
 
-    def predict(self, state: State, black: int, white: int) -> Outcome:
+    def predict(self, state: State, black: VersionId, white: VersionId) -> Outcome:
         """Color is taken to be worth nothing, and a draw to be half a win and half a loss."""
         score = expected(state[black].mean - state[white].mean)
         return Outcome(score, 0.0, 1.0 - score)
@@ -77,12 +78,12 @@ class CgosElo(Plain):
     def _freed(self, before: Rating) -> Rating:
         return self._rating(before.mean, self.provisional_k, before.games)
 
-    def _met(self, state: State, black: int, white: int, score: float) -> tuple[Rating, Rating]:
+    def _met(self, state: State, black: VersionId, white: VersionId, score: float) -> tuple[Rating, Rating]:
         b, w = state[black], state[white]
         return self._after(b, w, score), self._after(w, b, 1.0 - score)
 
     def _corrected(
-        self, state: State, black: int, white: int, was: float | None, score: float | None
+        self, state: State, black: VersionId, white: VersionId, was: float | None, score: float | None
     ) -> tuple[Rating, Rating]:
         b, w = state[black], state[white]
         even = expected(b.mean - w.mean)

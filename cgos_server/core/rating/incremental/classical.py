@@ -11,11 +11,12 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
+from cgos_protocol.ids import VersionId
 from cgos_server.core.rating import checks
 from cgos_server.core.rating.base import Change, Entry, Kind, Outcome, Rating
 from cgos_server.core.rating.plain_state import dumped, loaded
 
-State = dict[int, Rating]
+State = dict[VersionId, Rating]
 """The state of a system that keeps nothing but the ratings."""
 
 S = TypeVar("S")
@@ -47,7 +48,7 @@ class Classical(ABC, Generic[S]):
         """The empty pool."""
 
     @abstractmethod
-    def predict(self, state: S, black: int, white: int) -> Outcome:
+    def predict(self, state: S, black: VersionId, white: VersionId) -> Outcome:
         """The next game of these two. Raises KeyError for a version that never entered."""
 
     @abstractmethod
@@ -67,14 +68,14 @@ class Classical(ABC, Generic[S]):
         """
         return state, self._changes(state, entry)
 
-    def standings(self, state: S) -> Mapping[int, Rating]:
+    def standings(self, state: S) -> Mapping[VersionId, Rating]:
         """Every version's rating: a read-only view of `state`."""
         return MappingProxyType(self._ratings(state))
 
     # -- each system's own
 
     @abstractmethod
-    def _ratings(self, state: S) -> dict[int, Rating]:
+    def _ratings(self, state: S) -> dict[VersionId, Rating]:
         """The ratings in `state`, to be written to."""
 
     @abstractmethod
@@ -90,12 +91,12 @@ class Classical(ABC, Generic[S]):
         """A former anchor as an ordinary version."""
 
     @abstractmethod
-    def _met(self, state: S, black: int, white: int, score: float) -> tuple[Rating, Rating]:
+    def _met(self, state: S, black: VersionId, white: VersionId, score: float) -> tuple[Rating, Rating]:
         """Both after a game with `score` (0..1) for Black."""
 
     @abstractmethod
     def _corrected(
-        self, state: S, black: int, white: int, was: float | None, score: float | None
+        self, state: S, black: VersionId, white: VersionId, was: float | None, score: float | None
     ) -> tuple[Rating, Rating]:
         """Both after a game that gave Black `was` gives `score` instead (None: the game does not count)."""
 
@@ -169,9 +170,9 @@ class Plain(Classical[State]):
 
     def load(self, data: bytes) -> State:
         """What :meth:`dump` wrote under the same options. Raises ValueError for anything else."""
-        return loaded(data, repr(self), _LAYOUT, dict[int, Rating])
+        return loaded(data, repr(self), _LAYOUT, dict[VersionId, Rating])
 
-    def _ratings(self, state: State) -> dict[int, Rating]:
+    def _ratings(self, state: State) -> dict[VersionId, Rating]:
         return state
 
 

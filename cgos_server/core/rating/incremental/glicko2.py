@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from cgos_protocol.ids import VersionId
 from cgos_protocol.options import Number
 from cgos_server.core.rating import checks
 from cgos_server.core.rating.base import INTERVAL_RULE, PROVISIONAL, Z95, Entry, Outcome, Rating, RatingDeclaration
@@ -117,8 +118,8 @@ def _volatility(sigma: float, phi2: float, v: float, delta2: float, tau: float) 
 class State(NamedTuple):
     """The ratings, whose spread is the standard deviation in Elo, and every version's volatility a game."""
 
-    ratings: dict[int, Rating]
-    volatility: dict[int, float]
+    ratings: dict[VersionId, Rating]
+    volatility: dict[VersionId, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +164,7 @@ class Glicko2(Classical[State]):
     def start(self) -> State:
         return State({}, {})
 
-    def predict(self, state: State, black: int, white: int) -> Outcome:
+    def predict(self, state: State, black: VersionId, white: VersionId) -> Outcome:
         """With both players' uncertainty. Color is worth nothing, a draw is half a win and half a loss."""
         b, w = state.ratings[black], state.ratings[white]
         score = expected(b.mean, w.mean, math.hypot(b.spread, w.spread))
@@ -175,7 +176,7 @@ class Glicko2(Classical[State]):
     def load(self, data: bytes) -> State:
         return loaded(data, repr(self), _LAYOUT, State)
 
-    def _ratings(self, state: State) -> dict[int, Rating]:
+    def _ratings(self, state: State) -> dict[VersionId, Rating]:
         return state.ratings
 
     def _entered(self, state: State, entry: Entry) -> Rating:
@@ -200,7 +201,7 @@ class Glicko2(Classical[State]):
     def _freed(self, before: Rating) -> Rating:
         return self._rating(before.mean, self.provisional / Z95, before.games)
 
-    def _met(self, state: State, black: int, white: int, score: float) -> tuple[Rating, Rating]:
+    def _met(self, state: State, black: VersionId, white: VersionId, score: float) -> tuple[Rating, Rating]:
         b, w = state.ratings[black], state.ratings[white]
         b_after, b_volatility = self._after(b, state.volatility[black], w, score)
         w_after, w_volatility = self._after(w, state.volatility[white], b, 1.0 - score)
@@ -208,7 +209,7 @@ class Glicko2(Classical[State]):
         return b_after, w_after
 
     def _corrected(
-        self, state: State, black: int, white: int, was: float | None, score: float | None
+        self, state: State, black: VersionId, white: VersionId, was: float | None, score: float | None
     ) -> tuple[Rating, Rating]:
         b, w = state.ratings[black], state.ratings[white]
         flipped = tuple(None if half is None else 1.0 - half for half in (was, score))

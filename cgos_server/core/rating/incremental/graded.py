@@ -9,6 +9,7 @@ import math
 from abc import abstractmethod
 from typing import Final
 
+from cgos_protocol.ids import VersionId
 from cgos_server.core.rating import checks
 from cgos_server.core.rating.base import Entry, Outcome, Rating
 from cgos_server.core.rating.incremental.classical import Plain, State, games_after
@@ -79,7 +80,7 @@ class Graded(Plain):
     def chance(self, black: float, white: float) -> float:
         """The score (0..1) to expect of `black`."""
 
-    def predict(self, state: State, black: int, white: int) -> Outcome:
+    def predict(self, state: State, black: VersionId, white: VersionId) -> Outcome:
         """Color is taken to be worth nothing, and a draw to be half a win and half a loss."""
         score = self.chance(state[black].mean, state[white].mean)
         return Outcome(score, 0.0, 1.0 - score)
@@ -94,11 +95,11 @@ class Graded(Plain):
     def _freed(self, before: Rating) -> Rating:
         return self._rating(before.mean, before.games)
 
-    def _met(self, state: State, black: int, white: int, score: float) -> tuple[Rating, Rating]:
+    def _met(self, state: State, black: VersionId, white: VersionId, score: float) -> tuple[Rating, Rating]:
         return self._corrected(state, black=black, white=white, was=None, score=score)
 
     def _corrected(
-        self, state: State, black: int, white: int, was: float | None, score: float | None
+        self, state: State, black: VersionId, white: VersionId, was: float | None, score: float | None
     ) -> tuple[Rating, Rating]:
         b, w = state[black], state[white]
         b_even, w_even = self.expectancies(b.mean, w.mean)

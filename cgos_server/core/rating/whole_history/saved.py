@@ -11,6 +11,7 @@ from zlib import crc32
 
 import numpy as np
 
+from cgos_protocol.ids import VersionId
 from cgos_server.core.rating.bayes.state import Step
 from cgos_server.core.rating.curvature import Curvature, Ties, covariance, today
 from cgos_server.core.rating.plain_arrays import Packed, floats, packed, whole
@@ -51,8 +52,8 @@ class _Fit(NamedTuple):
 class _Saved(NamedTuple):
     timeline: Dumped
     fit: _Fit
-    ids: list[int]
-    waiting: list[int]
+    ids: list[VersionId]
+    waiting: list[VersionId]
     games: list[int]
     anchors: list[tuple[int, float, float]]
     own: list[tuple[int, float, float]]

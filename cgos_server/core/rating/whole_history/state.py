@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from cgos_protocol.ids import VersionId
 from cgos_server.core.rating.bayes.belief import Belief
 from cgos_server.core.rating.bayes.pool import Hyper, Prior
 from cgos_server.core.rating.bayes.state import Step, StepKind
@@ -39,9 +40,9 @@ class State:
     fit: HistoryFit
     belief: Belief
     timeline: Timeline
-    index: dict[int, int] = field(default_factory=dict)
-    waiting: dict[int, None] = field(default_factory=dict)
-    ids: list[int] = field(default_factory=list)
+    index: dict[VersionId, int] = field(default_factory=dict)
+    waiting: dict[VersionId, None] = field(default_factory=dict)
+    ids: list[VersionId] = field(default_factory=list)
     games: list[int] = field(default_factory=list)
     anchors: dict[int, tuple[float, float]] = field(default_factory=dict)
     own: dict[int, tuple[float, float]] = field(default_factory=dict)
@@ -51,7 +52,7 @@ class State:
     pending: int = 0
     needs_refit: bool = False
 
-    def join(self, version: int, seq: int, at: int) -> int:
+    def join(self, version: VersionId, seq: int, at: int) -> int:
         """The index of a version that has entered. If it has not joined it does, by entry `seq`, and its time begins
         `at` then (Unix milliseconds). Raises KeyError for any other."""
         if version in self.waiting:
@@ -63,7 +64,7 @@ class State:
             self.take(Step(seq, StepKind.ENTER, self.index[version]))
         return self.index[version]
 
-    def find(self, version: int) -> int | None:
+    def find(self, version: VersionId) -> int | None:
         """The index of a version that has entered, None where it has not joined. Raises KeyError for any other."""
         return None if version in self.waiting else self.index[version]
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from cgos_protocol.errors import OurFault
+from cgos_protocol.ids import VersionId
 from cgos_server.core.rating import checks
 from cgos_server.core.rating.base import Change, Entry, Kind, Rating, Wanted
 from cgos_server.core.rating.bayes.answers import Answers
@@ -185,22 +186,24 @@ class WholeHistory(Answers):
 
     # -- what is shown
 
-    def _ratings(self, state: State, *who: int) -> tuple[Rating, ...]:
+    def _ratings(self, state: State, *who: VersionId) -> tuple[Rating, ...]:
         return tuple(self._rating(state, version) for version in who)
 
-    def _changes(self, state: State, who: tuple[int, ...], before: tuple[Rating, ...], more: int) -> tuple[Change, ...]:
+    def _changes(
+        self, state: State, who: tuple[VersionId, ...], before: tuple[Rating, ...], more: int
+    ) -> tuple[Change, ...]:
         """From `before` to now, with `more` games each; all have joined."""
         for version in who:
             at = state.index[version]
             state.games[at] = max(0, state.games[at] + more)
         return tuple(map(Change, who, before, self._ratings(state, *who)))
 
-    def standings(self, state: State) -> Mapping[int, Rating]:
+    def standings(self, state: State) -> Mapping[VersionId, Rating]:
         """Every version's rating, as it is now."""
         shown = {version: self._rating(state, version) for version in state.ids}
         return self._and_waiting(state, shown)
 
-    def history(self, state: State, version: int) -> list[Moment]:
+    def history(self, state: State, version: VersionId) -> list[Moment]:
         """What the installed refit says of a version's strength over time, in its gauge; empty for a version that it
         does not know yet. An anchor has one moment, at the epoch. Raises KeyError for one that never entered."""
         at = state.find(version)

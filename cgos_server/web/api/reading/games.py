@@ -15,6 +15,7 @@ from starlette.responses import Response
 from cgos_protocol.api import games as api
 from cgos_protocol.api.route import SGF
 from cgos_protocol.errors import Code, NotFound
+from cgos_protocol.ids import GameId
 from cgos_protocol.sgf import writing as sgf
 from cgos_protocol.v2.render import color_word
 from cgos_server.presentation.answers import game_detail, published
@@ -113,7 +114,7 @@ class ReadingGames:
         """One act of pairing with all it was decided from."""
         return published(await self._site.explaining.round(round), api.RoundDetail)
 
-    async def _stored(self, game: int) -> StoredGame:
+    async def _stored(self, game: GameId) -> StoredGame:
         """One act of pairing with all it was decided from."""
         return StoredGame(self._site.visible(await self._history.games.detail(game)))
 

@@ -9,6 +9,7 @@ from typing import Annotated, Final, Literal
 
 from msgspec import Meta
 
+from cgos_protocol.ids import GameId
 from cgos_protocol.names import NAME_PATTERN
 from cgos_server.web.api.typed import Query
 
@@ -23,7 +24,7 @@ BotName = Annotated[Name, Meta(description="Name of a bot.")]
 VersionName = Annotated[Name, Meta(description="Name of a version.")]
 OtherVersionName = Annotated[Name, Meta(description="Name of another version.")]
 AccountName = Annotated[Name, Meta(description="Name of a person's account.")]
-GameNumber = Annotated[int, Meta(ge=1, description="Number of a game.")]
+GameNumber = Annotated[GameId, Meta(ge=1, description="Number of a game.")]
 RoundNumber = Annotated[int, Meta(ge=1, description="Number of an act of pairing.")]
 
 OnlyVenue = Annotated[Name | None, Meta(description="Only in the venue of this name.")]
