@@ -137,7 +137,7 @@ def explain(
     inputs = msgspec.json.encode(detail.inputs).decode()
     recorded = decode_inputs(inputs)
     act = ranked(recorded)
-    asked = _asked(detail, game)
+    pairing = _asked(detail, game)
     sits_out = _sits_out(detail)
     replay = Replay(None, "Nobody was chosen in this round: there is nothing to decide again.")
     could: dict[str, list[Partner]] = {}
@@ -151,7 +151,7 @@ def explain(
             replay = Replay(None, f"It cannot be decided again by this program. {refusal}")
         else:
             view = _View(act, method, make_rng(int(detail.seed)), detail.pairings)
-            sides = () if asked is None else (asked.high, asked.low)
+            sides = () if pairing is None else (pairing.high, pairing.low)
             could = {side: view.partners(side, partners) for side in sides}
     replay = msgspec.structs.replace(replay, sentence=replay.sentence + _of_another_version(detail.method, inputs))
     ready = _ready(act.candidates, names, detail.pairings, sits_out)
@@ -200,11 +200,11 @@ def _ready(
     candidates: Sequence[Candidate], names: Mapping[int, str], pairs: Sequence[PairingRow], sits_out: Mapping[int, str]
 ) -> list[Ready]:
     met = {name: (other, row.game) for row in pairs for name, other in ((row.high, row.low), (row.low, row.high))}
-    found = []
+    ready = []
     for one in candidates:
         partner, game = met.get(one.name, (None, None))
         last = one.last_opponent
-        found.append(
+        ready.append(
             Ready(
                 name=one.name,
                 rating=one.rating,
@@ -221,7 +221,7 @@ def _ready(
                 left_over=sits_out.get(one.id, ""),
             )
         )
-    return found
+    return ready
 
 
 def _replay(detail: RoundDetail, again: Pairing, names: Mapping[int, str]) -> Replay:
@@ -269,10 +269,10 @@ class _View:
         order = np.lexsort((self._far(at, others) if worth is None else costs - worth, barriers, ~possible))
         chosen = [row for row in order.tolist() if self._act.candidates[others[row]].name == self._met.get(name)]
         shown = dict.fromkeys((*chosen, *order.tolist()[:most]))
-        found = []
+        partners = []
         for row in sorted(shown, key=order.tolist().index):
             other = self._act.candidates[others[row]]
-            found.append(
+            partners.append(
                 Partner(
                     name=other.name,
                     rating=other.rating,
@@ -284,7 +284,7 @@ class _View:
                     met=self._met.get(other.name),
                 )
             )
-        return found
+        return partners
 
     def _far(self, at: int, others: np.ndarray[Any, np.dtype[np.int64]]) -> Floats:
         ratings = np.array([candidate.rating for candidate in self._act.candidates])

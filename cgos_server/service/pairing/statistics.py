@@ -341,15 +341,15 @@ class Tally:
                 # A crash hid its end; by the next sign-in it was over.
                 mine[-1] = (mine[-1][0], span.opened_at)
             mine.append((span.opened_at, span.closed_at))
-        found = {}
+        shares = {}
         for version, spans in here.items():
             if spans[-1][1] is None:
                 # Still signed in, or hidden by a crash: so far as anything was heard of it.
                 spans[-1] = (spans[-1][0], self._seen.get(version, until) if self._left(version) else until)
             signed_in = union(spans, since, until)
             playing = union(self._playing.get(version, []), since, until)
-            found[version] = _Share(_length(signed_in), _length(common(signed_in, playing)))
-        return found
+            shares[version] = _Share(_length(signed_in), _length(common(signed_in, playing)))
+        return shares
 
     def _left(self, version: int) -> bool:
         """True where nothing was heard of it towards the end of the span: no game that runs, no act that it was in."""
@@ -397,29 +397,29 @@ def _quantile(ordered: Sequence[float], share: float) -> float:
 def union(spans: Iterable[tuple[int, int | None]], since: int, until: int) -> list[tuple[int, int]]:
     """The times that any of the spans covers between `since` and `until`, as disjoint spans in order; a span without
     an end goes on until then."""
-    found: list[tuple[int, int]] = []
+    joined: list[tuple[int, int]] = []
     for begin, end in sorted((max(begin, since), until if end is None else min(end, until)) for begin, end in spans):
-        if found and begin <= found[-1][1]:
-            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        if joined and begin <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
         elif begin < end:
-            found.append((begin, end))
-    return found
+            joined.append((begin, end))
+    return joined
 
 
 def common(some: Sequence[tuple[int, int]], others: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """The times that both cover; each is disjoint and in order, and so is the answer."""
-    found = []
+    shared = []
     mine, theirs = 0, 0
     while mine < len(some) and theirs < len(others):
         begin = max(some[mine][0], others[theirs][0])
         end = min(some[mine][1], others[theirs][1])
         if begin < end:
-            found.append((begin, end))
+            shared.append((begin, end))
         if some[mine][1] < others[theirs][1]:
             mine += 1
         else:
             theirs += 1
-    return found
+    return shared
 
 
 def _length(spans: Iterable[tuple[int, int]]) -> int:

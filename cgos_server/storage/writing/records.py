@@ -280,14 +280,14 @@ class GameEnded(NamedTuple):
 class BlackTold(NamedTuple):
     """0: `gameover` was never written to Black; 1: written, not acknowledged; 2: settled."""
 
-    told: int
+    progress: int
     id: int
 
 
 class WhiteTold(NamedTuple):
     """As `BlackTold`, for White."""
 
-    told: int
+    progress: int
     id: int
 
 
