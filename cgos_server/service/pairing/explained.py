@@ -1,4 +1,4 @@
-"""Why two versions met: a recorded act of pairing with everything that it was decided from, and decided once more.
+"""Why two versions met: a recorded pairing pass with everything that it was decided from, and decided once more.
 
 Must not know: the live server, how answers are shown.
 """
@@ -34,7 +34,7 @@ class Ready(msgspec.Struct, frozen=True):
 
     :ivar sd: standard deviation of its rating, 0 where it was not known
     :ivar balance: games as Black minus games as White
-    :ivar sat_out: sit-outs in a row before this act
+    :ivar sat_out: sit-outs in a row before this pass
     :ivar met: whom it met, and in which game; None where it stayed unpaired
     :ivar left_over: why it stayed unpaired; empty for one that was paired, or went away meanwhile
     """
@@ -61,7 +61,7 @@ class Partner(msgspec.Struct, frozen=True):
     :ivar worth: what the game was worth by the method's objective; None where the method has none
     :ivar costs: bits that spoke against it: the venue's wishes, and fast ones meeting fast ones
     :ivar kept: what the two were kept from each other by, in words; empty for nothing
-    :ivar possible: False where they could not have met in this act
+    :ivar possible: False where they could not have met in this pass
     :ivar met: whom it met instead; None for nobody
     """
 
@@ -76,7 +76,7 @@ class Partner(msgspec.Struct, frozen=True):
 
 
 class Replay(msgspec.Struct, frozen=True):
-    """The act decided again.
+    """The pass decided again.
 
     :ivar agrees: whether it comes to the same; None where it cannot be decided again
     :ivar total: of the replay, in millionths; None where the method has none
@@ -92,9 +92,9 @@ class Replay(msgspec.Struct, frozen=True):
 
 
 class Explained(msgspec.Struct, frozen=True):
-    """An act of pairing; the first fields as in :class:`cgos_server.storage.reading.answers.RoundDetail`.
+    """A pairing pass; the first fields as in :class:`cgos_server.storage.reading.answers.RoundDetail`.
 
-    :ivar game: the pairing that was asked about, None where the whole act was
+    :ivar game: the pairing that was asked about, None where the whole round was
     :ivar partners: the two versions of that game, each with those whom it could have met, the best ones first
     """
 
@@ -126,11 +126,11 @@ def explain(
     too_many: str = "",
     partners: int | None = None,
 ) -> Explained:
-    """All about an act, and about one of its games.
+    """All about a round, and about one of its games.
 
     :param names: version id -> wire name, of all versions
     :param partners: so many of a version's possible partners, besides the one that it met; None: all of them
-    :param make_rng: as when the act was decided
+    :param make_rng: as when the pass was decided
     :param most: with more candidates it is not decided again, for the reason `too_many`; None: however many there are
     :raises OurFault: where its record cannot be read
     """
@@ -159,7 +159,7 @@ def explain(
 
 
 def _of_another_version(method: str, inputs: str) -> str:
-    """A further sentence where another version of a plug-in decided the act than is installed now."""
+    """A further sentence where another version of a plug-in decided the pass than is installed now."""
     then, now = recorded_plugin(inputs), matchmakers().origin(method)
     if not then or then == now:
         return ""
@@ -167,7 +167,7 @@ def _of_another_version(method: str, inputs: str) -> str:
 
 
 def as_recorded(detail: RoundDetail, names: Mapping[int, str], game: int | None, why: str) -> Explained:
-    """What was said of an act when it was decided, without what it was decided from; `why`: why there is no more."""
+    """What was said of a pass when it was decided, without what it was decided from; `why`: why there is no more."""
     return Explained(
         round=detail.id,
         venue=detail.venue,
@@ -241,7 +241,7 @@ def _ordered(one: str, other: str) -> tuple[str, str]:
 
 
 class _View:
-    """What the method saw in the pairs of one act."""
+    """What the method saw in the pairs of one pass."""
 
     def __init__(self, act: PairingPass, method: Matchmaker, rng: Rng, pairs: Sequence[PairingRow]) -> None:
         self._act = act

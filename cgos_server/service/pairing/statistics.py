@@ -25,7 +25,7 @@ MOST_GAMES: Final = 100_000
 """Games that are looked at, at most."""
 
 MOST_ROUNDS: Final = 5_000
-"""Acts of pairing whose candidates are looked at, at most: the latest."""
+"""Pairing passes whose candidates are looked at, at most: the latest."""
 
 LAST: Final = 100
 """Games of a version in which its most frequent opponent is looked for."""
@@ -65,8 +65,8 @@ class VersionPairing(msgspec.Struct, frozen=True):
     :ivar opponents: how many different ones
     :ivar again: share of its games that were against the opponent of the game before; None with fewer than two
     :ivar most: the opponent of most of its last `LAST` games, and their share
-    :ivar sat_out: acts in which it was ready and stayed unpaired
-    :ivar wait_s: mean seconds that it waited for a game; None where no act says
+    :ivar sat_out: passes in which it was ready and stayed unpaired
+    :ivar wait_s: mean seconds that it waited for a game; None where no pass says
     :ivar in_games: share of the time in which it was signed in that it spent in games; None where it never was
     """
 
@@ -86,9 +86,9 @@ class PairingStats(msgspec.Struct, frozen=True):
     """A venue's pairing in a span of time (Unix ms).
 
     :ivar games: that began in the span; `arranged` of them by an operator, `opened` of them with an opening
-    :ivar rounds: acts of pairing that began these games
-    :ivar looked_at: the latest acts, of which `methods`, `waits` and `sat_out` tell
-    :ivar methods: matchmaker -> acts
+    :ivar rounds: pairing passes that began these games
+    :ivar looked_at: the latest passes, of which `methods`, `waits` and `sat_out` tell
+    :ivar methods: matchmaker -> passes
     :ivar gaps: differences of the ratings as they were shown, Elo
     :ivar waits: seconds that those had waited who were paired
     :ivar expected: expected score of the better one
@@ -128,7 +128,7 @@ async def statistics(
     """Count up a venue's latest games.
 
     :param last: so many games; MOST_GAMES is the limit of it
-    :param most_rounds: acts whose candidates are looked at, the latest: their records may be large
+    :param most_rounds: rounds whose candidates are looked at, the latest: their records may be large
     :param since: those that began at or after (Unix ms)
     :raises Refused: where there is no such venue
     """
@@ -151,11 +151,11 @@ async def statistics(
 
 
 class Tally:
-    """Counts games and acts of pairing as they come, newest first.
+    """Counts games and pairing passes as they come, newest first.
 
     :param most: games that are looked at, the latest
     :param since: Unix ms
-    :param most_rounds: acts that are looked at, the latest
+    :param most_rounds: rounds that are looked at, the latest
     """
 
     def __init__(self, venue: str, most: int, since: int, most_rounds: int = MOST_ROUNDS) -> None:
@@ -230,7 +230,7 @@ class Tally:
         self._gave_way.update(detail.get("gave_way", ()))
 
     def rounds(self, rows: Sequence[PairedRound]) -> bool:
-        """Acts of pairing, newest first, older than those before; False once older ones do not matter."""
+        """Pairing passes, newest first, older than those before; False once older ones do not matter."""
         for row in rows:
             before = row.at < self.span[0] and row.id not in self._of_round
             if not self._count or before or self._looked_at == self._most_rounds:
@@ -352,7 +352,7 @@ class Tally:
         return shares
 
     def _left(self, version: int) -> bool:
-        """True where nothing was heard of it towards the end of the span: no game that runs, no act that it was in."""
+        """True where nothing was heard of it towards the end of the span: no game that runs, no pass that it was in."""
         running = any(ended is None for _, ended in self._playing.get(version, ()))
         return not running and self._until - self._seen.get(version, 0) > _QUIET_MS
 
@@ -427,7 +427,7 @@ def _length(spans: Iterable[tuple[int, int]]) -> int:
 
 
 class _Inputs(msgspec.Struct):
-    """As much of a recorded act as is counted: what was known of ratings together need not be read."""
+    """As much of a round as is counted: what was known of ratings together need not be read."""
 
     candidates: list[Candidate]
 
@@ -436,7 +436,7 @@ _ACT = msgspec.json.Decoder(_Inputs)
 
 
 def candidates_of(inputs: str) -> Sequence[Candidate]:
-    """The candidates of a recorded act. Raises OurFault where it cannot be read."""
+    """The candidates of a round. Raises OurFault where it cannot be read."""
     try:
         return _ACT.decode(inputs).candidates
     except msgspec.DecodeError as error:

@@ -195,7 +195,7 @@ class ConnectionClosed(NamedTuple):
 
 
 class RoundAdded(NamedTuple):
-    """One act of pairing, replayable: `options`, `inputs`, `sits_out` and `notes` are JSON, `seed` a decimal number;
+    """One pairing pass, replayable: `options`, `inputs`, `sits_out` and `notes` are JSON, `seed` a decimal number;
     `total` is what the pairs are worth together, see :class:`cgos_server.core.pairing.base.Pairing`."""
 
     id: int

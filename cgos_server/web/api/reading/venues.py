@@ -51,7 +51,7 @@ FIGURES_OF: Final = 1_000
 """Games that a venue's figures of pairing are counted up from: the latest."""
 
 ROUNDS_OF: Final = 200
-"""Acts of pairing whose candidates these figures look at: some hundred kilobytes each where a pool is large."""
+"""Rounds whose candidates these figures look at: some hundred kilobytes each where a pool is large."""
 
 _venues = Group("Venues")
 
