@@ -49,7 +49,7 @@ def pairing() -> None:
 
 @pairing.command("explain")
 @click.argument("game", type=game_number, required=False)
-@click.option("--round", "number", type=game_number, metavar="ROUND", help="A whole act of pairing, by its number.")
+@click.option("--round", "number", type=game_number, metavar="ROUND", help="A whole round, by its number.")
 @click.option("--all", "everybody", is_flag=True, help="All whom the two could have met, and all who were ready.")
 @json_option
 @configured

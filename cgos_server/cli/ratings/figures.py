@@ -177,7 +177,7 @@ def crosstable(
 @json_option
 @configured
 def rounds(setup: Setup, venue: str | None, limit: int, before: int | None, as_json: bool) -> None:
-    """The latest acts of pairing of VENUE.
+    """The latest rounds of VENUE.
 
     Newest first; `pairing explain --round` shows one with all it was decided from.
     """

@@ -64,4 +64,4 @@ class PairingProcess:
         try:
             return await self._child.do(partial(decide, method, dict(options), act=act, seed=seed), self._limit_s)
         except ChildFailed as error:
-            raise OurFault(f"An act of pairing {error}") from error
+            raise OurFault(f"A pairing pass {error}") from error

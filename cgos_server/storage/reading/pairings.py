@@ -134,9 +134,7 @@ class Pairings(Subject):
                 select(_rounds, _venues.c.name.label("venue")).join(_venues).where(_rounds.c.id == number(round_id))
             )
             if not rows:
-                raise NotFound(
-                    Code.NO_ROUND, f"There is no act of pairing {round_id}. `cgos-server show GAME` names one."
-                )
+                raise NotFound(Code.NO_ROUND, f"There is no round {round_id}. `cgos-server show GAME` names one.")
             pairings = [_pairing(row) for row in await read(_PAIRED_ROUND, round=round_id)]
         texts = {name: decoded(rows[0][name]) for name in ("options", "inputs", "sits_out", "notes")}
         return value(RoundDetail, rows[0], pairings=pairings, **texts)

@@ -80,7 +80,7 @@ class RoundPages:
         except NotFound as refusal:
             if refusal.code is not Code.NO_ROUND:
                 raise
-        raise HTTPException(404, "There is no act of pairing of this number on the server.")
+        raise HTTPException(404, "There is no round of this number on the server.")
 
 
 def routes(site: Site) -> list[BaseRoute]:

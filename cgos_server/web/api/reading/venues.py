@@ -209,7 +209,7 @@ class ReadingVenues:
     async def rounds(
         self, venue: VenueName, before: Before = None, limit: Annotated[PageSize, Meta(le=200)] = 50
     ) -> games.RoundPage:
-        """Acts of pairing that began games, newest first."""
+        """Rounds, newest first."""
         rows = await self._history.pairings.rounds(venue, limit + 1, before)
         page = rows[:limit]
         return games.RoundPage(
