@@ -30,7 +30,7 @@ from benchmarks.moves.server_moves import Running, server
 from benchmarks.reporting import CommandLine, write_json
 
 NEVER = 100_000.0
-"""Seconds between two acts of pairing: there is none."""
+"""Seconds between two pairing passes: there is none."""
 AT_ONCE = 200
 """Connections that one client process opens at the same time."""
 

@@ -99,7 +99,7 @@ def server(
 ) -> Iterator[Running]:
     """A server with its bots registered; a second call with the same directory goes on with its database.
 
-    :param interval_s: between two acts of pairing
+    :param interval_s: between two pairing passes
     :param ports: for lines and WebSocket
     :param rating: the headline system
     :param web: the table ``[web]``

@@ -80,7 +80,7 @@ class CrowdReport(msgspec.Struct, kw_only=True):
     opened: int
     events: int
     bytes: int
-    asked: int
+    requested: int
     pages: int
     page_bytes: int
     page_ms: list[float]
@@ -97,7 +97,7 @@ class Crowd:
     def __init__(self, options: argparse.Namespace) -> None:
         self.options = options
         self.running: list[int] = []
-        self.events = self.bytes = self.pages = self.page_bytes = self.streams = self.opened = self.asked = 0
+        self.events = self.bytes = self.pages = self.page_bytes = self.streams = self.opened = self.requested = 0
         self.failures: Counter[str] = Counter()
         self.page_s: list[float] = []
         self.transports: set[asyncio.Transport] = set()
@@ -185,7 +185,7 @@ class Crowd:
             await asyncio.sleep(max(0.0, due - time.monotonic()))
             if not self._here or self.streams < REACHED * self.options.viewers:
                 continue
-            self.asked += 1
+            self.requested += 1
             if self._visiting >= VISITORS:
                 self.failed("pages", "not asked for, as too many wait")
                 continue
@@ -219,7 +219,7 @@ class Crowd:
                 opened=self.opened,
                 events=self.events,
                 bytes=self.bytes,
-                asked=self.asked,
+                requested=self.requested,
                 pages=self.pages,
                 page_bytes=self.page_bytes,
                 page_ms=page_ms,

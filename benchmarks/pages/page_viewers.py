@@ -188,9 +188,9 @@ class Viewers:
             "opened_per_s": (last.opened - first.opened) / took,
             "events_per_s": (last.events - first.events) / took,
             "bytes_per_s": (last.bytes - first.bytes) / took,
-            "asked_per_s": (last.asked - first.asked) / took,
+            "asked_per_s": (last.requested - first.requested) / took,
             "pages_per_s": (last.pages - first.pages) / took,
-            "requests": last.asked - first.asked + last.opened - first.opened,
+            "requests": last.requested - first.requested + last.opened - first.opened,
             "failures": dict(failures),
             "page_ms": [took for row in rows[1:] for took in row.page_ms],
         }

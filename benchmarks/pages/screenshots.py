@@ -143,10 +143,10 @@ class Run:
 
     def status(self) -> dict[str, Any] | None:
         try:
-            found: dict[str, Any] = msgspec.json.decode(self.command("status", "--json"))
+            status_now: dict[str, Any] = msgspec.json.decode(self.command("status", "--json"))
         except subprocess.CalledProcessError:
             return None
-        return found if found.get("web") else None
+        return status_now if status_now.get("web") else None
 
     def ask(self, sql: str) -> list[tuple[Any, ...]]:
         with sqlite3.connect(f"file:{self.folder / 'data' / 'cgos.sqlite'}?mode=ro", uri=True) as db:
@@ -154,11 +154,11 @@ class Run:
 
     def finished_game(self) -> tuple[int, int] | None:
         """A long game that has ended in which both sides said what they thought, and a ply to show it at."""
-        found = self.ask(
+        rows = self.ask(
             "SELECT g.id, g.plies FROM games g WHERE g.plies > 40 AND g.reason IN ('score', 'resignation') AND "
             "(SELECT count(*) FROM analysis a WHERE a.game_id = g.id) > 0.9 * g.plies ORDER BY g.id DESC LIMIT 1"
         )
-        return (found[0][0], found[0][1] * 2 // 3) if found else None
+        return (rows[0][0], rows[0][1] * 2 // 3) if rows else None
 
 
 @contextlib.contextmanager

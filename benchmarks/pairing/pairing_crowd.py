@@ -1,4 +1,4 @@
-"""A thousand bots ready at once, again and again: what an act of pairing does to the lag of the game process's loop.
+"""A thousand bots ready at once, again and again: what a pairing pass does to the lag of the game process's loop.
 
 A venue with the barrier policy whose bots play very short games, so that all of them are ready together every ten
 seconds or so, under the default ratings and matchmaker, with a past of results. The server is the shipped one in a

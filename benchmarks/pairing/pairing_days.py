@@ -144,7 +144,7 @@ class Figures:
 
 
 class Ladder:
-    """One venue in simulated time. The clock goes from one act of pairing to the next, each bot's games are drawn from
+    """One venue in simulated time. The clock goes from one pairing pass to the next, each bot's games are drawn from
     its own source of randomness.
 
     :param interval: seconds between two acts
@@ -392,7 +392,7 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
         "--owners", type=sizes, default=(), metavar="N,N", help="how many bots each owner of several has"
     )
     parser.add_argument("--families", type=sizes, default=(), metavar="N,N", help="how many bots each family has")
-    parser.add_argument("--interval", type=float, default=1.0, help="seconds between two acts of pairing")
+    parser.add_argument("--interval", type=float, default=1.0, help="seconds between two pairing passes")
     parser.add_argument("--settle", type=float, default=0.5, help="seconds from a game's end to the next `ready`")
     parser.add_argument("--seed", type=int, default=1)
     return parser.read(words)

@@ -55,13 +55,13 @@ class Played(Driven):
 
     def results(self, count: int) -> list[tuple[int, int, int]]:
         """So many results to come, as `game` takes them."""
-        found: list[tuple[int, int, int]] = []
-        while len(found) < count:
+        results: list[tuple[int, int, int]] = []
+        while len(results) < count:
             for pair in permuted_window(self.rng, self.truth):
                 first, second = self._colors.first(*pair)
                 difference = float(self.truth[first] - self.truth[second])
-                found.append((first, second, score2(self.rng, POOLS["normal"], difference)))
-        return found[:count]
+                results.append((first, second, score2(self.rng, POOLS["normal"], difference)))
+        return results[:count]
 
     def play(self, count: int) -> None:
         """Fold so many results."""
@@ -98,27 +98,27 @@ def sized(n: int, runs: int, rounds: int) -> dict[str, float]:
     pool = Played(n)
     pool.play(rounds * n // 2)
     system: Any = pool.system
-    found: dict[str, float] = {"cholesky": cholesky(n, runs)}
+    seconds: dict[str, float] = {"cholesky": cholesky(n, runs)}
     job = system.job(pool.state, True)
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as executor:
         executor.submit(int).result()
         start = time.perf_counter()
-        fit, found["cold"] = executor.submit(refit_elsewhere, system, job).result()
-        found["cold_wall"] = time.perf_counter() - start
-    found["install"] = cpu(lambda: setattr(pool, "state", system.install(pool.state, fit)))
-    found |= _warm(pool, n, runs)
+        fit, seconds["cold"] = executor.submit(refit_elsewhere, system, job).result()
+        seconds["cold_wall"] = time.perf_counter() - start
+    seconds["install"] = cpu(lambda: setattr(pool, "state", system.install(pool.state, fit)))
+    seconds |= _warm(pool, n, runs)
     steps = []
     for _ in range(runs):
         results = pool.results(max(200, n // 4))
         steps.append(cpu(partial(pool.fold, results)) / len(results))
         pool.refit(cold=False)
-    found["step"] = statistics.median(steps)
+    seconds["step"] = statistics.median(steps)
     games = pool.results(rounds * n // 2)
     for _ in range(4):
         pool.fold(games)
     pool.refit(cold=False)
-    found["warm_of_five_times_the_games"] = _warm(pool, n, runs)["warm"]
-    return found
+    seconds["warm_of_five_times_the_games"] = _warm(pool, n, runs)["warm"]
+    return seconds
 
 
 def _warm(pool: Played, n: int, runs: int) -> dict[str, float]:

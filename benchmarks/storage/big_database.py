@@ -4,7 +4,7 @@
     python benchmarks/storage/big_database.py /tmp/big/cgos.sqlite --measure
 
 A million games of 2 000 versions over four years, drawn by ``generated_past.py``. Moves and analysis are there for the
-latest games alone (``--moves``), acts of pairing for the latest ones too (``--rounds``). There is no saved rating
+latest games alone (``--moves``), pairing passes for the latest ones too (``--rounds``). There is no saved rating
 state, and ratings are a plain running Elo with shrinking spreads under the name of the headline system, since what is
 measured (``reading_questions.py``) is reading and not rating.
 """
@@ -176,7 +176,7 @@ class _Writer:
         return place >= self._sizes.games - self._sizes.running
 
     def _rounds(self) -> None:
-        """Acts of pairing for the latest games, some games each."""
+        """Pairing passes for the latest games, some games each."""
         games = self._drawn
         each = 4
         first = max(0, self._sizes.games - each * self._sizes.rounds)

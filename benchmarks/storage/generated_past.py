@@ -37,7 +37,7 @@ OPENINGS = tuple(f"opening {number}" for number in range(1, 25))
 
 @dataclass(frozen=True)
 class Sizes:
-    """How much there is to be; `moves` is the number of games with moves, `rounds` that of acts of pairing."""
+    """How much there is to be; `moves` is the number of games with moves, `rounds` that of pairing passes."""
 
     games: int = 1_000_000
     versions: int = 2_000

@@ -70,10 +70,10 @@ def rounds(system: str, n: int) -> list[float]:
     seconds = []
     for number in range(1, ROUNDS[system] + 1):
         start = time.process_time()
-        found = next_round(event)
+        drawn = next_round(event)
         seconds.append(time.process_time() - start)
         lots = Lots(n, number)
-        event = begin(event, Round(number, tuple(played(game, lots) for game in found.games), found.byes))
+        event = begin(event, Round(number, tuple(played(game, lots) for game in drawn.games), drawn.byes))
     return seconds
 
 
@@ -190,11 +190,11 @@ def simulations(runs: int, count: int) -> list[dict[str, Any]]:
     seeds = [seed_of(1, index) for index in range(count)]
     for system in SIMULATED:
         loops = _loops(Plan(system, PLAYERS, LENGTH), seeds)
-        found: dict[str, list[float]] = {name: [] for name in loops}
+        speeds: dict[str, list[float]] = {name: [] for name in loops}
         for _ in range(runs):
             for name, (count, work) in loops.items():
-                found[name].append(count / cpu(work))
-        rates = {name: statistics.median(each) for name, each in found.items()}
+                speeds[name].append(count / cpu(work))
+        rates = {name: statistics.median(each) for name, each in speeds.items()}
         rows.append({"system": system, **rates, "ratio": rates["ours"] / max(rates["networkx"], rates["plain"])})
     return rows
 

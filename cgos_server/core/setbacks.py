@@ -100,14 +100,14 @@ def back(state: Setback, at: int) -> Setback:
     return state._replace(aside=False, at=at)
 
 
-def wait_ms(state: Setback, most: int, now: int, asked: bool) -> int:
+def wait_ms(state: Setback, most: int, now: int, by_word: bool) -> int:
     """Milliseconds until a version that is set aside may come back; 0: now.
 
-    :param asked: True where it asks for games by a word of its own; that is enough the first time. Otherwise, as for a
-        new sign-in, it must wait, so that what signs in again and again by itself does not come straight back
+    :param by_word: True where it asks for games by a word of its own; that is enough the first time. Otherwise, as for
+        a new sign-in, it must wait, so that what signs in again and again by itself does not come straight back
     """
     times = max(0, state.spoilt - most) // _again(most)
-    if asked and times == 0:
+    if by_word and times == 0:
         return 0
     # A large number of times would make a large number of digits.
     pause = min(PAUSE_MS << min(times, 20), PAUSE_MOST_MS)

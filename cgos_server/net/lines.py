@@ -174,8 +174,8 @@ class EngineLines:
         return self._wire.alive
 
     @property
-    def heard(self) -> int:
-        return self._wire.heard
+    def heard_at(self) -> int:
+        return self._wire.heard_at
 
     @property
     def proxied(self) -> bool:

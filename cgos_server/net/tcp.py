@@ -52,7 +52,7 @@ class BotConnection(asyncio.Protocol):
         "_silence",
         "_transport",
         "address",
-        "heard",
+        "heard_at",
         "id",
         "proxied",
     )
@@ -60,7 +60,7 @@ class BotConnection(asyncio.Protocol):
     def __init__(self, port: Port) -> None:
         self.id = port.context.new_id()
         self.address = ""
-        self.heard = 0
+        self.heard_at = 0
         self.proxied = False
         self._port = port
         self._framer = LineFramer()
@@ -75,7 +75,7 @@ class BotConnection(asyncio.Protocol):
         assert isinstance(transport, asyncio.Transport)
         port, context = self._port, self._port.context
         self._transport = transport
-        self.heard = context.time.now()
+        self.heard_at = context.time.now()
         peer = transport.get_extra_info("peername")
         self.address = str(peer[0]).removeprefix("::ffff:") if peer else "unknown"
         self.proxied = is_among(self.address, port.proxies)
@@ -86,7 +86,7 @@ class BotConnection(asyncio.Protocol):
         self._lines.opened(context.count.enter(self.address))
 
     def data_received(self, data: bytes) -> None:
-        received = self.heard = self._port.context.time.received()
+        received = self.heard_at = self._port.context.time.received()
         framer, lines = self._framer, self._lines
         for line in framer.feed(data, received):
             if self._closed_for is not None:
@@ -166,7 +166,7 @@ class BotConnection(asyncio.Protocol):
         if transport is None or transport.get_write_buffer_size():
             return False
         reached = acknowledged(transport.get_extra_info("socket"))
-        return reached if reached is not None else self.heard > since
+        return reached if reached is not None else self.heard_at > since
 
     # -- the server's own ending
 

@@ -252,7 +252,7 @@ class TranscriptRecorder:
 
     def _add(self, mark: bytes, at: int, text: bytes) -> None:
         if self._early is not None:
-            if len(self._early) < EARLY and sum(len(said[2]) for said in self._early) + len(text) <= EARLY_BYTES:
+            if len(self._early) < EARLY and sum(len(early[2]) for early in self._early) + len(text) <= EARLY_BYTES:
                 self._early.append((mark, at, text))
             return
         if mark in PACKED_MARKS:

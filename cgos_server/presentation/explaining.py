@@ -1,7 +1,7 @@
-"""Acts of pairing explained for the pages and the API: one at a time, bounded by size, and kept.
+"""Pairing passes explained for the pages and the API: one at a time, bounded by size, and kept.
 
-Deciding an act once more holds the interpreter for a part of its time (matchings are made by a library that does not
-let go of it), so that larger acts are shown as they are recorded; the command `pairing explain` has time for them. Must
+Deciding a pass once more holds the interpreter for a part of its time (matchings are made by a library that does not
+let go of it), so that larger ones are shown as they are recorded; the command `pairing explain` has time for them. Must
 not know: HTTP, how pairs are made.
 """
 
@@ -17,7 +17,7 @@ from cgos_server.service.pairing.explained import Explained, as_recorded, explai
 from cgos_server.storage.reading.history import History
 
 LARGEST_ACT: Final = 150
-"""Candidates of an act that is decided again here: some tens of milliseconds."""
+"""Candidates of a round that is decided again here: some tens of milliseconds."""
 
 KEPT: Final = 32
 """Explanations that are kept: what was decided once never changes."""
@@ -37,7 +37,7 @@ class Explaining:
         self._one_at_a_time = asyncio.Lock()
 
     async def round(self, number: int, game: GameId | None = None) -> Explained:
-        """All about an act, by its id, and about one of its games. Raises Refused."""
+        """All about a round, by its id, and about one of its games. Raises Refused."""
         async with self._one_at_a_time:
             known = self._known.get((number, game))
             if known is None:

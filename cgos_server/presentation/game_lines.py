@@ -27,7 +27,7 @@ class MoveLine(NamedTuple):
     left: str
     winrate: str
     score: str
-    said: bool
+    analyzed: bool
 
 
 class CandidateLine(NamedTuple):
@@ -74,7 +74,7 @@ def _move_line(game: StoredGame, ply: int, thought: Analysis | None) -> MoveLine
         left=words.time_left(game.terms.time, clock_of(row)),
         winrate="" if winrate is None else f"{winrate:.4g}",
         score="" if score is None else f"{score:.4g}",
-        said=thought is not None,
+        analyzed=thought is not None,
     )
 
 

@@ -41,19 +41,21 @@ def read(data: Path, bot: int, game: int, began_ms: int, ended_ms: int) -> list[
 
 def timed(lines: Sequence[TranscriptLine]) -> list[Timed]:
     """All lines with the times between them."""
-    found: list[Timed] = []
+    timed_lines: list[Timed] = []
     latest: int | None = None
-    asked = False
+    clock_runs = False
     for line in lines:
         from_bot = line.way == "<"
         since = "" if latest is None else f"{(line.at - latest) / 1e6:.3f}"
-        found.append(
-            Timed(at=_time_of_day(line.at), since=since, from_bot=from_bot, text=line.text, clock=asked and from_bot)
+        timed_lines.append(
+            Timed(
+                at=_time_of_day(line.at), since=since, from_bot=from_bot, text=line.text, clock=clock_runs and from_bot
+            )
         )
         latest = line.at
         # The bot may say something else before it moves: its clock runs until the server speaks again.
-        asked = asked if from_bot else _asks(line.text)
-    return found
+        clock_runs = clock_runs if from_bot else _asks(line.text)
+    return timed_lines
 
 
 def as_text(lines: Sequence[TranscriptLine]) -> str:

@@ -104,12 +104,12 @@ def opponents_with_expectation(
     :param known: what is known jointly, if anything
     """
     own = mean(version)
-    found = []
+    faced = []
     for row in rows:
         both = chances(version, row.opponent, mean=own, its_mean=mean(row.opponent), known=known)
         each = None if both is None else both.a_game(row.as_black, row.as_white)
-        found.append((row, Faced(each, None if each is None else each * row.rated)))
-    return found
+        faced.append((row, Faced(each, None if each is None else each * row.rated)))
+    return faced
 
 
 def color_split(rows: Iterable[Verdicts]) -> dict[str, ColorSplit]:

@@ -80,7 +80,7 @@ class Hold(enum.Enum):
     COUNTING = "being counted", "Its games of the last 24 hours are being counted."
     SLOW = "slow to read", "Its connection does not take what the server writes: it gets no new game until it does."
 
-    __hash__ = object.__hash__  # all players' sets of holds are looked at for each act of pairing
+    __hash__ = object.__hash__  # all players' sets of holds are looked at for each pairing pass
 
     def __init__(self, state: str, owner: str, operator: str = "", bot: str = "") -> None:
         self.state = state

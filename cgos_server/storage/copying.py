@@ -105,14 +105,14 @@ def fingerprint(location: Location) -> list[Copied]:
 
 
 async def _fingerprint(location: Location) -> list[Copied]:
-    found = []
+    copied = []
     async with _open(location, writing=False) as end:
         for table in tables.metadata.sorted_tables:
             account = _Account(table)
             async for rows in end.rows(table, ROWS_AT_ONCE):
                 account.add(rows)
-            found.append(account.closed())
-    return found
+            copied.append(account.closed())
+    return copied
 
 
 class _Account:

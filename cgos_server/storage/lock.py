@@ -104,8 +104,8 @@ def _signature(file: IO[bytes]) -> Holder | None:
 
 def _refusal(path: Path) -> DatabaseLocked:
     with lock_path(path).open("rb") as file:
-        found = _signature(file)
-    if found is None:
+        holder = _signature(file)
+    if holder is None:
         return in_use(path, "another process", None)
-    who = f"{found.purpose} (process {found.pid} on {found.host})"
-    return in_use(path, who, datetime.fromtimestamp(found.since, UTC))
+    who = f"{holder.purpose} (process {holder.pid} on {holder.host})"
+    return in_use(path, who, datetime.fromtimestamp(holder.since, UTC))

@@ -110,31 +110,31 @@ def check(location: Location) -> None:
 
 
 def _check(location: Location) -> None:
-    found = current(location)
-    if found is None:
+    revision = current(location)
+    if revision is None:
         raise NotFound(
             Code.NO_DATABASE,
             f"There is no database at {location}. `cgos-server serve` makes one; if it should be there, check "
             f"{'the data directory' if isinstance(location, Path) else 'server.database'} in the configuration.",
         )
-    if found == head():
+    if revision == head():
         return
-    if _knows(found):
+    if _knows(revision):
         raise SchemaMismatch(
             Code.SCHEMA_OLDER,
-            f"The database {location} has the older schema {found}, this program needs {head()}. Stop the server, keep "
-            "a copy of the database, and run `cgos-server db upgrade`.",
+            f"The database {location} has the older schema {revision}, this program needs {head()}. Stop the server, "
+            "keep a copy of the database, and run `cgos-server db upgrade`.",
         )
-    if found in _UNRELEASED:
+    if revision in _UNRELEASED:
         raise SchemaMismatch(
             Code.SCHEMA_UNRELEASED,
-            f"The database {location} has the schema {found} of a development version of cgos-server that was never "
+            f"The database {location} has the schema {revision} of a development version of cgos-server that was never "
             "released. This program can neither read nor upgrade it; only the version that made it can read it. "
             + _other_place(location),
         )
     raise SchemaMismatch(
         Code.SCHEMA_NEWER,
-        f"The database {location} has the schema {found}, which this program ({cgos_server.__version__}) does not "
+        f"The database {location} has the schema {revision}, which this program ({cgos_server.__version__}) does not "
         "know: a newer one has upgraded it. Install that newer cgos-server (`pip install --upgrade cgos-server`).",
     )
 
@@ -175,12 +175,12 @@ def upgrade(location: Location) -> tuple[str, str]:
     The caller holds the database's lock. Raises NotFound where there is no database, SchemaMismatch where it is a newer
     one or one of a version that was never released, StoreError where it cannot be written.
     """
-    found = current(location)
-    if found is None or not _knows(found):
+    revision = current(location)
+    if revision is None or not _knows(revision):
         check(location)
     with _store_errors(location, "upgraded"):
         on_connection(location, _upgrade)
-    return str(found), head()
+    return str(revision), head()
 
 
 def _upgrade(connection: Connection) -> None:

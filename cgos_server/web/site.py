@@ -119,9 +119,9 @@ class Site:
             static_version=static_version,
         )
 
-    def attend(self, heard: Callable[[AnyFact | None], None], work: Work) -> None:
-        """Let `heard` be told every fact, and `work` run as long as requests are answered."""
-        self.hearers.append(heard)
+    def attend(self, hear: Callable[[AnyFact | None], None], work: Work) -> None:
+        """Let `hear` be told every fact, and `work` run as long as requests are answered."""
+        self.hearers.append(hear)
         self.works.append(work)
 
     def offer(self, names: Mapping[str, Any]) -> None:

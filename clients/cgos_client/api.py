@@ -164,7 +164,7 @@ class Server:
         return self._get(VenueMetrics, path_of("venues", venue, "metrics"))
 
     def rounds(self, venue: str) -> Iterator[Round]:
-        """Acts of pairing that began games, newest first."""
+        """Rounds, newest first."""
         return self._pages(RoundPage, path_of("venues", venue, "rounds"), query={}, cursor="before", limit=200)
 
     def ledger(self, venue: str, *, after: int = 0) -> Iterator[LedgerEntry]:
@@ -236,7 +236,7 @@ class Server:
         return self._get(RoundDetail, path_of("games", game, "pairing"))
 
     def round(self, number: int) -> RoundDetail:
-        """One act of pairing, by its id."""
+        """One round, by its id."""
         return self._get(RoundDetail, path_of("rounds", number))
 
     # -- exports

@@ -65,17 +65,17 @@ class Hours(NamedTuple):
             return other
         if other == ALWAYS:
             return self
-        found: list[tuple[int, int]] = []
+        common: list[tuple[int, int]] = []
         mine, theirs = 0, 0
         while mine < len(self.spans) and theirs < len(other.spans):
             (begin, end), (start, stop) = self.spans[mine], other.spans[theirs]
             if max(begin, start) < min(end, stop):
-                found.append((max(begin, start), min(end, stop)))
+                common.append((max(begin, start), min(end, stop)))
             if end < stop:
                 mine += 1
             else:
                 theirs += 1
-        return Hours(tuple(found))
+        return Hours(tuple(common))
 
     def __str__(self) -> str:
         """As people write them: :func:`parse` reads it. Empty for all hours, and ``never`` for none."""
@@ -136,10 +136,10 @@ def notice(hours: Hours, now_ms: int) -> str:
 
 
 def _piece(text: str) -> Iterator[tuple[int, int]]:
-    found = _PIECE.fullmatch(text)
-    if found is None or not text:
+    match = _PIECE.fullmatch(text)
+    if match is None or not text:
         raise Invalid(Code.HOURS, f"{text[:40]!r} are no hours. {_HOW}")
-    first, last, *times = found.groups()
+    first, last, *times = match.groups()
     since = _day(first) if first else 0
     until = _day(last) if last else (since if first else 6)
     days = [(since + step) % 7 for step in range((until - since) % 7 + 1)]
@@ -165,21 +165,21 @@ def _day(word: str) -> int:
 
 def _time(hour: str, minute: str | None) -> int:
     """Minutes since midnight."""
-    found = int(hour) * 60 + int(minute or 0)
-    if found > DAY or int(minute or 0) > 59:
+    minutes = int(hour) * 60 + int(minute or 0)
+    if minutes > DAY or int(minute or 0) > 59:
         raise Invalid(Code.HOURS, f"There is no {hour}:{minute or '00'}: a day has times from 0:00 to 24:00.")
-    return found
+    return minutes
 
 
 def _joined(spans: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
     """Sorted, and those that touch in one."""
-    found: list[tuple[int, int]] = []
+    joined: list[tuple[int, int]] = []
     for begin, end in sorted(spans):
-        if found and begin <= found[-1][1]:
-            found[-1] = (found[-1][0], max(found[-1][1], end))
+        if joined and begin <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(joined[-1][1], end))
         else:
-            found.append((begin, end))
-    return tuple(found)
+            joined.append((begin, end))
+    return tuple(joined)
 
 
 def _by_day(begin: int, end: int) -> Iterator[tuple[int, int, int]]:

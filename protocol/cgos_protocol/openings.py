@@ -108,11 +108,11 @@ def parse(text: str) -> tuple[list[Draft], list[Fault]]:
         weight = 1.0
         match = _WEIGHT.fullmatch(rest)
         if match is not None:
-            found = weight_of(match[1])
-            if found is None:
+            parsed_weight = weight_of(match[1])
+            if parsed_weight is None:
                 faults.append(Fault(number, f'"{match[1]}" is no weight', f"Give {WEIGHTS} before the colon"))
                 continue
-            weight, rest = found, match[2]
+            weight, rest = parsed_weight, match[2]
         name, *moves = rest.split() or [""]
         drafts.append(Draft(name, tuple(moves), weight, number))
     return drafts, faults

@@ -47,9 +47,9 @@ def installed(group: Group) -> tuple[Plugin, ...]:
     """The plug-ins of a group by name, then by distribution. Nothing of them is imported."""
     from importlib.metadata import entry_points  # takes longer than many a command does without plug-ins
 
-    found = [
+    plugins = [
         Plugin(entry.name, entry.dist.name, entry.dist.version, entry.load)
         for entry in entry_points(group=group.value)
         if entry.dist is not None
     ]
-    return tuple(sorted(found, key=lambda plugin: plugin[:3]))
+    return tuple(sorted(plugins, key=lambda plugin: plugin[:3]))

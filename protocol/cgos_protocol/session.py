@@ -166,7 +166,7 @@ class Liveness(Protocol):
         """False once it is lost or being closed."""
 
     @property
-    def heard(self) -> int:
+    def heard_at(self) -> int:
         """When the peer last sent anything (microseconds, loop's clock)."""
 
     @property

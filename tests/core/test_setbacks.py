@@ -126,12 +126,12 @@ def test_who_came_back_is_set_aside_again_after_fewer(most: int, times: int) -> 
 
 def test_a_word_is_enough_the_first_time_only() -> None:
     state, at = spoil(NONE, 5, 5)
-    assert wait_ms(state, 5, at, asked=True) == 0
-    assert wait_ms(state, 5, at, asked=False) == PAUSE_MS
-    assert wait_ms(state, 5, at + PAUSE_MS - 1, asked=False) == 1
-    assert wait_ms(state, 5, at + PAUSE_MS, asked=False) == 0
+    assert wait_ms(state, 5, at, by_word=True) == 0
+    assert wait_ms(state, 5, at, by_word=False) == PAUSE_MS
+    assert wait_ms(state, 5, at + PAUSE_MS - 1, by_word=False) == 1
+    assert wait_ms(state, 5, at + PAUSE_MS, by_word=False) == 0
     state, at = spoil(back(state, at), AGAIN, 5)
-    assert wait_ms(state, 5, at, asked=True) == 2 * PAUSE_MS
+    assert wait_ms(state, 5, at, by_word=True) == 2 * PAUSE_MS
 
 
 @given(st.integers(1, 1_000), st.integers(0, 100_000), st.booleans())

@@ -26,14 +26,14 @@ def family() -> None:
 @configured
 def family_list(setup: Setup, as_json: bool) -> None:
     """All families of more than one bot."""
-    found: dict[str, list[str]] = {}
+    families: dict[str, list[str]] = {}
     for row in read(setup, lambda history: history.bots.page()):
         if row.family is not None:
-            found.setdefault(row.family, []).append(row.name)
+            families.setdefault(row.family, []).append(row.name)
     if as_json:
-        print_json(found)
+        print_json(families)
         return
-    print_table(("family of", "bots"), [(leader, ", ".join(members)) for leader, members in sorted(found.items())])
+    print_table(("family of", "bots"), [(leader, ", ".join(members)) for leader, members in sorted(families.items())])
 
 
 add_declared(family)

@@ -60,10 +60,10 @@ def bot_show(setup: Setup, name: str, venue: str | None, limit: int, as_json: bo
     """
 
     async def ask(history: History) -> tuple[BotDetail, list[RankedRow], list[Figures]]:
-        found = await _bot_of(history, name)
-        ratings = await history.ratings.ranked([version.name for version in found.versions])
-        newest = max(found.versions, key=lambda version: version.id, default=None)
-        chosen = next((version for version in found.versions if version.name == name), newest)
+        bot = await _bot_of(history, name)
+        ratings = await history.ratings.ranked([version.name for version in bot.versions])
+        newest = max(bot.versions, key=lambda version: version.id, default=None)
+        chosen = next((version for version in bot.versions if version.name == name), newest)
         figures = []
         for row in ratings if chosen is not None else []:
             there = {each.system for each in ratings if each.venue == row.venue}
@@ -74,15 +74,15 @@ def bot_show(setup: Setup, name: str, venue: str | None, limit: int, as_json: bo
                 and row.system == headline(setup, row.venue, there)
             ):
                 figures.append(await _figures(setup, history, row, limit))
-        return found, ratings, figures
+        return bot, ratings, figures
 
     if venue is not None and venue not in [row.name for row in read(setup, lambda history: history.server.venues())]:
         raise NotFound(Code.NO_VENUE, f"There is no venue {venue!r}.")
-    found, ratings, figures = read(setup, ask)
+    bot, ratings, figures = read(setup, ask)
     if as_json:
-        print_json({"bot": found, "ratings": [_rating(row) for row in ratings], "figures": list(map(_told, figures))})
+        print_json({"bot": bot, "ratings": [_rating(row) for row in ratings], "figures": list(map(_told, figures))})
         return
-    _describe(found, ratings, figures)
+    _describe(bot, ratings, figures)
 
 
 async def _bot_of(history: History, name: str) -> BotDetail:
@@ -134,18 +134,18 @@ def _told(each: Figures) -> dict[str, Any]:
     }
 
 
-def _describe(found: BotDetail, ratings: list[RankedRow], figures: list[Figures]) -> None:
-    until = "" if found.state != "disabled" or found.until is None else f" until {moment(found.until)}"
-    click.echo(f"{found.name}: {found.state}{until}{f' ({found.reason})' if found.reason else ''}")
-    if found.owner is not None:
-        click.echo(f"belongs to {found.owner}{', who paused it' if found.paused else ''}")
-    for aside in found.set_aside:
+def _describe(bot: BotDetail, ratings: list[RankedRow], figures: list[Figures]) -> None:
+    until = "" if bot.state != "disabled" or bot.until is None else f" until {moment(bot.until)}"
+    click.echo(f"{bot.name}: {bot.state}{until}{f' ({bot.reason})' if bot.reason else ''}")
+    if bot.owner is not None:
+        click.echo(f"belongs to {bot.owner}{', who paused it' if bot.paused else ''}")
+    for aside in bot.set_aside:
         click.echo(f"{aside.version} is set aside in {aside.venue} since {moment(aside.at)}")
     by_name: dict[str, list[RankedRow]] = {}
     for row in ratings:
         by_name.setdefault(row.version, []).append(row)
     lines: list[tuple[Any, ...]] = []
-    for version in sorted(found.versions, key=lambda each: -each.id):
+    for version in sorted(bot.versions, key=lambda each: -each.id):
         seen = last_seen(version.last_seen_at, version.signed_in)
         rated = by_name.get(version.name)
         if not rated:

@@ -89,20 +89,20 @@ def _argument(each: Parameter) -> Callable[[Any], Any]:
 
 
 def _option(each: Parameter) -> Callable[[Any], Any]:
-    said: dict[str, Any] = {"help": each.field.help, "type": _type(each), "required": each.required}
+    attributes: dict[str, Any] = {"help": each.field.help, "type": _type(each), "required": each.required}
     if each.kind is bool:
         return click.option(f"--{each.name}", is_flag=True, help=each.field.help)
     if not each.choices:
-        said["metavar"] = each.field.metavar or "TEXT"
+        attributes["metavar"] = each.field.metavar or "TEXT"
     if each.field.source is Source.MOMENT:
-        said |= {"callback": date, "type": None}
+        attributes |= {"callback": date, "type": None}
     if each.kind is list:
-        said["multiple"] = True
+        attributes["multiple"] = True
     elif each.field.none_word:
-        said |= {"default": each.field.none_word, "show_default": True}
+        attributes |= {"default": each.field.none_word, "show_default": True}
     elif not each.required:
-        said["default"] = each.default
-    return click.option("--" + each.name.replace("_", "-"), each.name, **said)
+        attributes["default"] = each.default
+    return click.option("--" + each.name.replace("_", "-"), each.name, **attributes)
 
 
 def _type(each: Parameter) -> click.ParamType[Any] | None:

@@ -61,9 +61,9 @@ def export() -> None:
 @_after_option
 @json_option
 @configured
-def export_games(setup: Setup, asked: GameFilter, target: Path, after: int, as_json: bool) -> None:
+def export_games(setup: Setup, filters: GameFilter, target: Path, after: int, as_json: bool) -> None:
     """Ended games, oldest first, a line each."""
-    ended = msgspec.structs.replace(asked, running=False)
+    ended = msgspec.structs.replace(filters, running=False)
 
     async def ask(history: History) -> dict[str, Any]:
         newest = await history.games.find(ended, 1)
@@ -83,12 +83,12 @@ def export_games(setup: Setup, asked: GameFilter, target: Path, after: int, as_j
 @_after_option
 @json_option
 @configured
-def export_sgf(setup: Setup, asked: GameFilter, target: Path, after: int, as_json: bool) -> None:
+def export_sgf(setup: Setup, filters: GameFilter, target: Path, after: int, as_json: bool) -> None:
     """Ended games as SGF files in an archive (tar).
 
     A folder a venue, a file a game.
     """
-    ended = msgspec.structs.replace(asked, running=False)
+    ended = msgspec.structs.replace(filters, running=False)
     files = functools.partial(game_files, place=setup.config.server.name)
 
     async def ask(history: History) -> dict[str, Any]:

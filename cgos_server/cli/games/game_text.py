@@ -54,32 +54,32 @@ def describe(detail: GameDetail, ply: int | None = None) -> None:
         click.echo(f"after move {at} of {last}")
     for line in board(stored.position(at), played_by.rules.size):
         click.echo(line)
-    said = game_lines.analyses(stored)
-    _describe_thoughts(game_lines.said_with(stored, at, said.get(at)))
+    analyses = game_lines.analyses(stored)
+    _describe_thoughts(game_lines.said_with(stored, at, analyses.get(at)))
     if not detail.moves:
         return
     click.echo()
-    lines = game_lines.move_lines(stored, said)
+    lines = game_lines.move_lines(stored, analyses)
     columns: tuple[str, ...] = ("move", "by", "at", "used", "left")
     rows: list[tuple[object, ...]] = [(each.ply, each.color, each.move, each.used, each.left) for each in lines]
-    if said:
+    if analyses:
         columns = (*columns, "black wins %", "black leads")
         rows = [(*row, _per_cent(each.winrate), each.score or None) for row, each in zip(rows, lines, strict=True)]
     print_table(columns, rows)
 
 
-def _describe_thoughts(said: game_lines.Said | None) -> None:
+def _describe_thoughts(thoughts: game_lines.Said | None) -> None:
     """What the mover thought with the move shown."""
-    if said is None:
+    if thoughts is None:
         return
     click.echo()
-    click.echo(shown(f"thought with this move: {said.figures}"))
-    if said.comment:
-        click.echo(shown(said.comment))
-    if said.candidates:
+    click.echo(shown(f"thought with this move: {thoughts.figures}"))
+    if thoughts.comment:
+        click.echo(shown(thoughts.comment))
+    if thoughts.candidates:
         print_table(
             ("considered", "wins", "score", "visits", "and then"),
-            [(each.move, each.winrate, each.score, each.visits, each.pv) for each in said.candidates],
+            [(each.move, each.winrate, each.score, each.visits, each.pv) for each in thoughts.candidates],
         )
 
 

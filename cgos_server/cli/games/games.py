@@ -58,10 +58,10 @@ def filters(command: Callable[Concatenate[GameFilter, P], T]) -> Callable[..., T
     @functools.wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> T:
         names = ("venue", "bot", "opponent", "reason", "result", "min_moves", "max_moves", "since", "until")
-        asked = {name: kwargs.pop(name) for name in names}
-        if asked["opponent"] is not None and asked["bot"] is None:
+        values = {name: kwargs.pop(name) for name in names}
+        if values["opponent"] is not None and values["bot"] is None:
             raise click.UsageError("--opponent goes with --bot.")
-        return command(msgspec.convert(asked, GameFilter), *args, **kwargs)
+        return command(msgspec.convert(values, GameFilter), *args, **kwargs)
 
     return run
 
@@ -73,9 +73,11 @@ def filters(command: Callable[Concatenate[GameFilter, P], T]) -> Callable[..., T
 @click.option("--before", type=game_number, metavar="GAME", help="Only games older than this one.")
 @json_option
 @configured
-def games(setup: Setup, asked: GameFilter, running: bool | None, limit: int, before: int | None, as_json: bool) -> None:
+def games(
+    setup: Setup, filters: GameFilter, running: bool | None, limit: int, before: int | None, as_json: bool
+) -> None:
     """The latest games, newest first."""
-    wanted = msgspec.structs.replace(asked, running=running)
+    wanted = msgspec.structs.replace(filters, running=running)
     rows = read(setup, lambda history: history.games.find(wanted, limit, before))
     if as_json:
         print_json(published(rows, list[Game]))
@@ -108,14 +110,14 @@ def show(setup: Setup, game: int, ply: int | None, as_json: bool) -> None:
     Board, moves with clocks and with what the bots thought, verdict, why the two met, what it did to their ratings.
     With --json always the whole game.
     """
-    found = read(setup, lambda history: history.games.detail(GameId(game)))
+    detail = read(setup, lambda history: history.games.detail(GameId(game)))
     if not as_json:
-        describe(found, ply)
+        describe(detail, ply)
         return
     # Only this answer needs the API's words.
     from cgos_server.presentation.answers import game_detail
 
-    print_json(msgspec.to_builtins(found) | msgspec.to_builtins(game_detail(StoredGame(found))))
+    print_json(msgspec.to_builtins(detail) | msgspec.to_builtins(game_detail(StoredGame(detail))))
 
 
 @click.command()
@@ -124,8 +126,8 @@ def show(setup: Setup, game: int, ply: int | None, as_json: bool) -> None:
 @configured
 def sgf(setup: Setup, game: int, output: Path | None) -> None:
     """The record of one game as SGF."""
-    found = read(setup, lambda history: history.games.detail(GameId(game)))
-    text = write(StoredGame(found).record(setup.config.server.name))
+    detail = read(setup, lambda history: history.games.detail(GameId(game)))
+    text = write(StoredGame(detail).record(setup.config.server.name))
     if output is None:
         click.echo(text, nl=False)
         return

@@ -50,7 +50,7 @@ def pairing() -> None:
 
 @pairing.command("explain")
 @click.argument("game", type=game_number, required=False)
-@click.option("--round", "number", type=game_number, metavar="ROUND", help="A whole act of pairing, by its number.")
+@click.option("--round", "number", type=game_number, metavar="ROUND", help="A whole round, by its number.")
 @click.option("--all", "everybody", is_flag=True, help="All whom the two could have met, and all who were ready.")
 @json_option
 @configured
@@ -66,57 +66,57 @@ def explain_command(setup: Setup, game: GameId | None, number: int | None, every
     async def ask(history: History) -> Explained:
         which = number
         if game is not None:
-            found = await history.games.detail(game)
-            if found.pairing is None:
+            detail = await history.games.detail(game)
+            if detail.pairing is None:
                 raise Conflict(Code.NOT_PAIRED, f"Game {game} was not paired: an operator arranged it.")
-            which = found.pairing.round
+            which = detail.pairing.round
         assert which is not None
         partners = None if everybody or as_json else PARTNERS
         return explain(await history.pairings.round(which), await history.bots.version_names(), game, partners=partners)
 
-    found = read(setup, ask)
+    explained = read(setup, ask)
     if as_json:
-        print_json(found)
+        print_json(explained)
     else:
-        _show_explained(found, None if everybody else _READY_SHOWN)
+        _show_explained(explained, None if everybody else _READY_SHOWN)
 
 
-def _show_explained(found: Explained, ready: int | None) -> None:
+def _show_explained(explained: Explained, ready: int | None) -> None:
     click.echo(
-        f"round {found.round} (number {found.number} of {found.venue}), {moment(found.at)} (UTC): {found.policy}, "
-        f"{found.method}"
+        f"round {explained.round} (number {explained.number} of {explained.venue}), {moment(explained.at)} (UTC): "
+        f"{explained.policy}, {explained.method}"
     )
-    if found.options:
-        click.echo(f"options: {_options(found.options)}")
-    click.echo(f"random seed {found.seed}")
-    if found.game is not None:
+    if explained.options:
+        click.echo(f"options: {_options(explained.options)}")
+    click.echo(f"random seed {explained.seed}")
+    if explained.game is not None:
         click.echo()
-        click.echo(f"game {found.game.game}: {found.game.black} (Black) - {found.game.white} (White)")
-        click.echo(found.game.reason)
-        click.echo(f"colors: {found.game.colors}")
-    for name, partners in found.partners.items():
+        click.echo(f"game {explained.game.game}: {explained.game.black} (Black) - {explained.game.white} (White)")
+        click.echo(explained.game.reason)
+        click.echo(f"colors: {explained.game.colors}")
+    for name, partners in explained.partners.items():
         click.echo()
-        _show_partners(name, partners, found)
-    if found.ready:
+        _show_partners(name, partners, explained)
+    if explained.ready:
         click.echo()
-        _show_ready(found.ready, ready)
-    if found.game is None and found.pairs:
+        _show_ready(explained.ready, ready)
+    if explained.game is None and explained.pairs:
         click.echo()
-        for pair in found.pairs:
+        for pair in explained.pairs:
             click.echo(f"game {pair.game}, {pair.black} (Black) - {pair.white} (White): {pair.reason} {pair.colors}")
-    for title, sentences in (("unpaired", found.sits_out.values()), ("noted", found.notes)):
+    for title, sentences in (("unpaired", explained.sits_out.values()), ("noted", explained.notes)):
         if sentences:
             click.echo()
             click.echo(f"{title}:")
             for sentence in sentences:
                 click.echo(f"  {sentence}")
     click.echo()
-    click.echo(found.replay.sentence)
+    click.echo(explained.replay.sentence)
 
 
-def _show_partners(name: str, partners: Sequence[Partner], found: Explained) -> None:
-    assert found.game is not None
-    chosen = found.game.low if name == found.game.high else found.game.high
+def _show_partners(name: str, partners: Sequence[Partner], explained: Explained) -> None:
+    assert explained.game is not None
+    chosen = explained.game.low if name == explained.game.high else explained.game.high
     print_table(
         ("", "opponent", "rating", "expected", "worth", "costs", "met", "kept apart"),
         [
@@ -200,19 +200,19 @@ def preview(setup: Setup, venue: str | None, method: str | None, options: tuple[
         _show_preview(previewed)
 
 
-def _show_preview(found: Previewed) -> None:
-    click.echo(f"{found.venue}, {found.policy}, {found.method}: {_options(found.options)}")
-    click.echo(f"ready: {', '.join(found.ready) or 'nobody'}")
+def _show_preview(preview: Previewed) -> None:
+    click.echo(f"{preview.venue}, {preview.policy}, {preview.method}: {_options(preview.options)}")
+    click.echo(f"ready: {', '.join(preview.ready) or 'nobody'}")
     for title, sentences in (
-        ("would meet", [pair.reason for pair in found.pairs]),
-        ("unpaired", list(found.sits_out.values())),
-        ("noted", found.notes),
+        ("would meet", [pair.reason for pair in preview.pairs]),
+        ("unpaired", list(preview.sits_out.values())),
+        ("noted", preview.notes),
     ):
         if sentences:
             click.echo(f"{title}:")
             for sentence in sentences:
                 click.echo(f"  {sentence}")
-    if not found.pairs:
+    if not preview.pairs:
         click.echo("Nobody would meet.")
 
 
@@ -236,11 +236,11 @@ def stats(setup: Setup, venue: str | None, last: int | None, since: datetime.dat
     async def ask(history: History) -> dict[str, PairingStats]:
         return {name: await statistics(history, name, most, begin) for name in await venues_asked(history, venue)}
 
-    found = read(setup, ask)
+    by_venue = read(setup, ask)
     if as_json:
-        print_json(found)
+        print_json(by_venue)
         return
-    played = [each for each in found.values() if each.games]
+    played = [each for each in by_venue.values() if each.games]
     if not played:
         say("No games were paired in that time.")
     for index, each in enumerate(played):
@@ -249,31 +249,32 @@ def stats(setup: Setup, venue: str | None, last: int | None, since: datetime.dat
         _show_stats(each)
 
 
-def _show_stats(found: PairingStats) -> None:
+def _show_stats(figures: PairingStats) -> None:
     click.echo(
-        f"{found.venue}: {count(found.games, 'game')} in {count(found.rounds, 'round')}, {moment(found.since)} to "
-        f"{moment(found.until)} (UTC)"
+        f"{figures.venue}: {count(figures.games, 'game')} in {count(figures.rounds, 'round')}, "
+        f"{moment(figures.since)} to {moment(figures.until)} (UTC)"
     )
-    click.echo(f"paired by {_counts(found.methods) or 'nobody'}; {found.arranged} arranged by an operator")
+    click.echo(f"paired by {_counts(figures.methods) or 'nobody'}; {figures.arranged} arranged by an operator")
     for what, share in (
-        ("time in games", found.in_games),
-        ("games against the opponent of the game before", found.again),
+        ("time in games", figures.in_games),
+        ("games against the opponent of the game before", figures.again),
     ):
         click.echo(f"{what}: {_percent(share)}")
-    if found.most is not None:
-        name, opponent, share = found.most
+    if figures.most is not None:
+        name, opponent, share = figures.most
         click.echo(f"most often together: {_percent(share)} of the last games of {name} were against {opponent}")
-    worst = max(found.versions, key=lambda one: abs(2 * one.black - one.games), default=None)
+    worst = max(figures.versions, key=lambda one: abs(2 * one.black - one.games), default=None)
     if worst is not None:
         click.echo(f"colors: the worst is {worst.name}, Black in {worst.black} of {worst.games} games")
-    if found.opened:
-        click.echo(f"with an opening: {found.opened}")
-    click.echo(f"stayed unpaired though ready: {found.sat_out} times; gave way: {_counts(found.gave_way) or 'nothing'}")
+    if figures.opened:
+        click.echo(f"with an opening: {figures.opened}")
+    gave_way = _counts(figures.gave_way) or "nothing"
+    click.echo(f"stayed unpaired though ready: {figures.sat_out} times; gave way: {gave_way}")
     for title, spread, unit, digits in (
-        ("rating gap", found.gaps, "Elo", 0),
-        ("waited", found.waits, "s", 1),
-        ("expected score of the better one", found.expected, "", 2),
-        ("information of a game", found.bits, "bit", 2),
+        ("rating gap", figures.gaps, "Elo", 0),
+        ("waited", figures.waits, "s", 1),
+        ("expected score of the better one", figures.expected, "", 2),
+        ("information of a game", figures.bits, "bit", 2),
     ):
         if spread.count:
             click.echo()
@@ -305,7 +306,7 @@ def _show_stats(found: PairingStats) -> None:
                 None if one.wait_s is None else f"{one.wait_s:.1f}",
                 _percent(one.in_games),
             )
-            for one in found.versions
+            for one in figures.versions
         ],
     )
 

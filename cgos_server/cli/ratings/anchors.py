@@ -36,13 +36,13 @@ def anchor_list(setup: Setup, venue: str | None, as_json: bool) -> None:
     async def ask(history: History) -> dict[str, list[Standing]]:
         return {name: _anchors(await history.ratings.standings(name)) for name in await venues_asked(history, venue)}
 
-    found = read(setup, ask)
+    by_venue = read(setup, ask)
     if as_json:
-        print_json(found)
+        print_json(by_venue)
         return
     rows = [
         (name, row.version, f"{row.mean:.1f}", f"{row.spread:g}" if sure(row.system) else None, row.games)
-        for name, anchors in found.items()
+        for name, anchors in by_venue.items()
         for row in anchors
     ]
     print_table(("venue", "anchor", "rating", "sd", "games"), rows)
@@ -50,11 +50,13 @@ def anchor_list(setup: Setup, venue: str | None, as_json: bool) -> None:
 
 def _anchors(rows: Iterable[Standing]) -> list[Standing]:
     """Each anchor once, as a system shows it that says how exactly it is known, if there is one."""
-    found: dict[str, Standing] = {}
+    by_version: dict[str, Standing] = {}
     for row in rows:
-        if row.anchor and (row.version not in found or (sure(row.system) and not sure(found[row.version].system))):
-            found[row.version] = row
-    return sorted(found.values(), key=lambda row: (-row.mean, row.version))
+        if row.anchor and (
+            row.version not in by_version or (sure(row.system) and not sure(by_version[row.version].system))
+        ):
+            by_version[row.version] = row
+    return sorted(by_version.values(), key=lambda row: (-row.mean, row.version))
 
 
 add_declared(anchor)

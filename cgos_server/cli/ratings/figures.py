@@ -75,19 +75,19 @@ def pair(setup: Setup, venue: str, one: str, other: str, limit: int, as_json: bo
         compared = compare(
             one, other, rated=of.get(one), its=of.get(other), known=await known_strengths(setup, history, venue)
         )
-        asked = GameFilter(venue=venue, bot=one, opponent=other, exact=True)
-        games = await history.games.find(asked, limit) if limit else []
+        filters = GameFilter(venue=venue, bot=one, opponent=other, exact=True)
+        games = await history.games.find(filters, limit) if limit else []
         return _Pair(record=record, system=system, ratings=ratings, compared=compared, games=games)
 
-    found = read(setup, ask)
+    figures = read(setup, ask)
     if as_json:
-        told = msgspec.structs.asdict(pair_statistics(venue, found.record, one, found.compared))
-        print_json(told | {"ratings": found.ratings, "games": published(found.games, list[Game])})
+        statistics = msgspec.structs.asdict(pair_statistics(venue, figures.record, one, figures.compared))
+        print_json(statistics | {"ratings": figures.ratings, "games": published(figures.games, list[Game])})
         return
-    record = found.record
+    record = figures.record
     points = record.one_wins + record.draws / 2
-    click.echo(f"{venue}, {found.system}")
-    for name, row in zip((one, other), found.ratings, strict=True):
+    click.echo(f"{venue}, {figures.system}")
+    for name, row in zip((one, other), figures.ratings, strict=True):
         rating = words.rating(row.system, row.mean, row.spread, bool(row.provisional)) if row else "not rated"
         click.echo(f"{name}: {rating}")
     click.echo(
@@ -96,9 +96,9 @@ def pair(setup: Setup, venue: str, one: str, other: str, limit: int, as_json: bo
     click.echo(f"{one} won {record.one_wins_black} as Black and {record.one_wins_white} as White")
     click.echo(f"{other} won {record.other_wins_black} as Black and {record.other_wins_white} as White")
     click.echo(f"{record.draws} drawn, {record.without_result} without a result")
-    if found.compared is not None:
-        _describe(one, record, found.compared)
-    if found.games:
+    if figures.compared is not None:
+        _describe(one, record, figures.compared)
+    if figures.games:
         click.echo()
         print_table(
             ("game", "black", "white", "result", "moves", "started (UTC)"),
@@ -111,7 +111,7 @@ def pair(setup: Setup, venue: str, one: str, other: str, limit: int, as_json: bo
                     row.moves,
                     moment(row.started_at),
                 )
-                for row in found.games
+                for row in figures.games
             ],
         )
 
@@ -178,7 +178,7 @@ def crosstable(
 @json_option
 @configured
 def rounds(setup: Setup, venue: str | None, limit: int, before: int | None, as_json: bool) -> None:
-    """The latest acts of pairing of VENUE.
+    """The latest rounds of VENUE.
 
     Newest first; `pairing explain --round` shows one with all it was decided from.
     """
@@ -213,11 +213,11 @@ def rules(setup: Setup, venue: str | None, as_json: bool) -> None:
     fixed = next((row.fixed for row in stored_venues(setup) if row.name == where), None)
     ruleset = terms.rules if fixed is None else msgspec.convert(fixed, Ruleset)
     time = terms.time if fixed is None else msgspec.convert(fixed["time"], TimeControl)
-    told = sections(ruleset, time, VenueSettings.of(terms, port))
+    titled_sections = sections(ruleset, time, VenueSettings.of(terms, port))
     if as_json:
-        print_json({"venue": where, "sections": [{"title": title, "rules": lines} for title, lines in told]})
+        print_json({"venue": where, "sections": [{"title": title, "rules": lines} for title, lines in titled_sections]})
         return
-    for title, lines in told:
+    for title, lines in titled_sections:
         click.echo(title)
         for line in lines:
             click.echo(f"  {line.name}: {line.sentence}")

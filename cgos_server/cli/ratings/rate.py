@@ -67,24 +67,24 @@ def rate_replay(setup: Setup, venue: str | None, chosen: tuple[str, ...], as_jso
 
     async def ask(history: History) -> dict[str, list[tuple[Replayed, dict[VersionId, str]]]]:
         names = await history.bots.version_names()
-        found: dict[str, list[tuple[Replayed, dict[VersionId, str]]]] = {}
+        replays: dict[str, list[tuple[Replayed, dict[VersionId, str]]]] = {}
         for each in await _venues(setup, history, venue):
             terms = venue_terms(setup, each)
             for name in await _published(history, each, terms, chosen):
                 with progress_bar(f"{each}, {name}") as progress:
                     done = await replay(history, each, system=_system(terms, name), build=build, progress=progress)
-                found.setdefault(each, []).append((done, names))
-        return found
+                replays.setdefault(each, []).append((done, names))
+        return replays
 
-    found = read(setup, ask)
-    every = [done for each in found.values() for done, _ in each]
+    replays = read(setup, ask)
+    every = [done for each in replays.values() for done, _ in each]
     if as_json:
         print_json(
             {
                 each: [
                     msgspec.structs.asdict(done) | {"exact": done.exact, "agrees": done.agrees} for done, _ in replayed
                 ]
-                for each, replayed in found.items()
+                for each, replayed in replays.items()
             }
         )
     elif not every:
@@ -104,11 +104,11 @@ def rate_replay(setup: Setup, venue: str | None, chosen: tuple[str, ...], as_jso
                     f"{done.largest:.2g}",
                     "same bits" if done.exact else "same" if done.agrees else "differs",
                 )
-                for each, replayed in found.items()
+                for each, replayed in replays.items()
                 for done, _ in replayed
             ],
         )
-        for each, replayed in found.items():
+        for each, replayed in replays.items():
             for done, names in replayed:
                 for sentence in _about(each, done, names):
                     say(sentence)
@@ -130,23 +130,23 @@ def rate_compare(setup: Setup, venue: str | None, chosen: tuple[str, ...], as_js
     one_thread()
 
     async def ask(history: History) -> dict[str, Compared]:
-        found: dict[str, Compared] = {}
+        comparisons: dict[str, Compared] = {}
         for each in await _venues(setup, history, venue):
             terms = venue_terms(setup, each)
             every = list(dict.fromkeys(chosen or (terms.rating, *terms.views, *systems().usable)))
             if await history.ledger.last_entry(each):
                 with progress_bar(each) as progress:
-                    found[each] = await compare(history, each, [_system(terms, name) for name in every], progress)
-        return found
+                    comparisons[each] = await compare(history, each, [_system(terms, name) for name in every], progress)
+        return comparisons
 
-    found = read(setup, ask)
+    comparisons = read(setup, ask)
     if as_json:
-        print_json(found)
+        print_json(comparisons)
         return
-    told = {each: done for each, done in found.items() if done.games}
-    if not told:
+    with_games = {each: done for each, done in comparisons.items() if done.games}
+    if not with_games:
         say("There are no results yet.")
-    for index, (each, done) in enumerate(told.items()):
+    for index, (each, done) in enumerate(with_games.items()):
         if index:
             click.echo()
         first = done.systems[0].system
@@ -179,17 +179,17 @@ def rate_check(setup: Setup, venue: str | None, as_json: bool) -> None:
     one_thread()
 
     async def ask(history: History) -> dict[str, dict[str, Any]]:
-        found: dict[str, dict[str, Any]] = {}
+        checks: dict[str, dict[str, Any]] = {}
         for each in await _venues(setup, history, venue):
             if await history.ledger.last_entry(each):
-                found[each] = await _check(history, each, venue_terms(setup, each))
-        return found
+                checks[each] = await _check(history, each, venue_terms(setup, each))
+        return checks
 
-    found = read(setup, ask)
+    checks = read(setup, ask)
     if as_json:
-        print_json(found)
+        print_json(checks)
         return
-    for each, checked in found.items():
+    for each, checked in checks.items():
         anchors: list[AnchorFinding] = checked["anchors"]
         broken: list[BreakFinding] = checked["breaks"]
         alarms = [row.sentence for row in anchors if row.alarm] + [row.sentence for row in broken]
@@ -214,7 +214,7 @@ def rate_check(setup: Setup, venue: str | None, as_json: bool) -> None:
             click.echo(sentence)
         if not alarms:
             click.echo(f"No alarm; {count(checked['versions'], 'version')} with games enough to be checked.")
-    if not found:
+    if not checks:
         say("There are no results yet.")
 
 
@@ -249,19 +249,19 @@ def rate_odds(setup: Setup, one: str, other: str, venue: str | None, system: str
         both = [ratings[ids[one]], ratings[ids[other]]]
         return where, name, run.seq, both, odds(run.system, run.state, ids[one], ids[other])
 
-    where, name, seq, ratings, found = read(setup, ask)
+    where, name, seq, ratings, outlook = read(setup, ask)
     if as_json:
         who = {"venue": where, "system": name, "seq": seq, "one": one, "other": other}
-        print_json(who | msgspec.structs.asdict(found))
+        print_json(who | msgspec.structs.asdict(outlook))
         return
     click.echo(f"{where}, {name}, as of result {seq}")
     for label, rating in zip((one, other), ratings, strict=True):
         click.echo(f"{label}: {shown(rating.mean, half_width(name, rating.spread), rating.provisional)}")
-    if found.superiority is not None:
-        click.echo(f"{one} is stronger than {other} with probability {_percent(found.superiority)}")
-    interval = "" if found.half_width is None else f" ± {found.half_width:.0f}"
-    click.echo(f"difference: {found.difference:+.0f}{interval} Elo")
-    for color, game in (("Black", found.as_black), ("White", found.as_white)):
+    if outlook.superiority is not None:
+        click.echo(f"{one} is stronger than {other} with probability {_percent(outlook.superiority)}")
+    interval = "" if outlook.half_width is None else f" ± {outlook.half_width:.0f}"
+    click.echo(f"difference: {outlook.difference:+.0f}{interval} Elo")
+    for color, game in (("Black", outlook.as_black), ("White", outlook.as_white)):
         draws = f", {_percent(game.draw)} drawn" if game.draw > 0.0005 else ""
         click.echo(f"{one} as {color} is expected to score {_percent(game.score)}{draws}")
 
@@ -278,19 +278,19 @@ def rate_refits(setup: Setup, venue: str | None, system: str | None, limit: int,
     """The latest recorded refits with what they learned."""
 
     async def ask(history: History) -> dict[str, list[RefitRow]]:
-        found: dict[str, list[RefitRow]] = {}
+        refits: dict[str, list[RefitRow]] = {}
         for each in await _venues(setup, history, venue):
             for name in (system,) if system else systems().names:
-                found[each] = found.get(each, []) + await history.refits.recorded(each, name, limit)
-        return {each: rows for each, rows in found.items() if rows}
+                refits[each] = refits.get(each, []) + await history.refits.recorded(each, name, limit)
+        return {each: rows for each, rows in refits.items() if rows}
 
-    found = read(setup, ask)
+    refits = read(setup, ask)
     if as_json:
-        print_json(found)
+        print_json(refits)
         return
-    if not found:
+    if not refits:
         say("No refit is recorded.")
-    for index, (each, rows) in enumerate(found.items()):
+    for index, (each, rows) in enumerate(refits.items()):
         if index:
             click.echo()
         print_table(
@@ -318,15 +318,15 @@ async def _venues(setup: Setup, history: History, venue: str | None) -> list[str
     return [each for each in await venues_asked(history, venue) if venue is not None or each in configured_ones]
 
 
-async def _published(history: History, venue: str, terms: Venue, asked: Sequence[str]) -> list[str]:
+async def _published(history: History, venue: str, terms: Venue, systems_named: Sequence[str]) -> list[str]:
     """The systems that published something in a venue, the headline first. Raises Refused where one did not."""
     there = {row.system for row in await history.ratings.standings(venue)}
-    for name in asked:
+    for name in systems_named:
         if there and name not in there:
             known = ", ".join(sorted(there))
             raise NotFound(Code.NO_SYSTEM, f"{name} has published nothing in {venue}. What has is: {known}.")
     order = dict.fromkeys((terms.rating, *terms.views, *systems().names))
-    return [name for name in order if name in there and (not asked or name in asked)]
+    return [name for name in order if name in there and (not systems_named or name in systems_named)]
 
 
 def _system(venue: Venue, name: str) -> Any:
@@ -336,26 +336,26 @@ def _system(venue: Venue, name: str) -> Any:
 
 def _about(venue: str, done: Replayed, names: dict[VersionId, str]) -> list[str]:
     """What a replay found amiss, as sentences."""
-    told = []
+    sentences = []
     if done.stopped:
-        told.append(f"{venue}, {done.system}: the replay could not go on. {done.stopped}")
+        sentences.append(f"{venue}, {done.system}: the replay could not go on. {done.stopped}")
     if done.first is not None:
-        told.append(f"{venue}, {done.system}: the first difference is {_where(done.first, names)}.")
+        sentences.append(f"{venue}, {done.system}: the first difference is {_where(done.first, names)}.")
     if done.paths:
-        told.append(f"{venue}, {done.system}: {done.paths} refits learned something else than is recorded.")
-    told += [
+        sentences.append(f"{venue}, {done.system}: {done.paths} refits learned something else than is recorded.")
+    sentences += [
         f"{venue}, {done.system}: ratings were computed by {plugin}; {done.plugin} is installed now."
         for plugin in done.plugins
         if plugin != done.plugin
     ]
     others = sorted(set(done.builds) - {done.build})
-    told += [
+    sentences += [
         f"{venue}, {done.system}: {done.builds[build]} refits were computed by another build: {build}."
         for build in others
     ]
     if others or not done.exact:
-        told.append(f"This build: {done.build}.")
-    return told
+        sentences.append(f"This build: {done.build}.")
+    return sentences
 
 
 def _where(first: Difference, names: dict[VersionId, str]) -> str:
@@ -377,7 +377,7 @@ async def _check(history: History, venue: str, terms: Venue) -> dict[str, Any]:
         run = await caught_up(history, venue, system, progress)
     names = await history.bots.version_names()
     enough = [version for version, rating in run.ratings.items() if looks(rating.games)]
-    found: list[BreakFinding] = []
+    breaks: list[BreakFinding] = []
     with progress_bar(f"{venue}, versions") as progress:
         for done, version in enumerate(enough, 1):
             games = await history.changes.games(names[version], venue)
@@ -385,10 +385,10 @@ async def _check(history: History, venue: str, terms: Venue) -> dict[str, Any]:
                 names[version], version, games, lambda black, white: system.predict(run.state, black, white)
             )
             if broken is not None:
-                found.append(broken)
+                breaks.append(broken)
             progress(done, len(enough))
     anchors = check_anchors(system.anchor_residuals(run.state), names, venue)
-    return {"seq": run.seq, "anchors": anchors, "versions": len(enough), "breaks": found}
+    return {"seq": run.seq, "anchors": anchors, "versions": len(enough), "breaks": breaks}
 
 
 def _nobody(name: str, venue: str, known: Sequence[str]) -> Refused:

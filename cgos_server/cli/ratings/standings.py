@@ -67,7 +67,7 @@ def standings(
         venue = one_venue(setup, venue)
 
     async def ask(history: History) -> dict[str, _Table]:
-        found: dict[str, _Table] = {}
+        tables: dict[str, _Table] = {}
         for name in await venues_asked(history, venue):
             if answer == "recomputed":
                 table = await _recomputed(setup, history, venue=name, system=system, as_of=as_of)
@@ -77,14 +77,14 @@ def standings(
                 chosen = system or headline(setup, name, {row.system for row in rows})
                 among = placed([row for row in rows if row.system == chosen], page_settings(setup).rated(name).system)
                 table = _Table(last if as_of is None else as_of, among)
-            found[name] = table._replace(rows=[row for row in table.rows if everybody or row.listed])
-        return found
+            tables[name] = table._replace(rows=[row for row in table.rows if everybody or row.listed])
+        return tables
 
-    found = read(setup, ask)
+    tables = read(setup, ask)
     if as_json:
-        print_json({name: [_as_json(row.rank, row.standing) for row in table.rows] for name, table in found.items()})
+        print_json({name: [_as_json(row.rank, row.standing) for row in table.rows] for name, table in tables.items()})
         return
-    for index, (name, table) in enumerate(found.items()):
+    for index, (name, table) in enumerate(tables.items()):
         if index:
             click.echo()
         print_table(
@@ -112,19 +112,19 @@ def history(setup: Setup, name: str, venue: str | None, system: str | None, limi
     """
 
     async def ask(history: History) -> dict[str, list[RatingPoint]]:
-        found: dict[str, list[RatingPoint]] = {}
+        histories: dict[str, list[RatingPoint]] = {}
         for each in await venues_asked(history, venue):
             there = {row.system for row in await history.ratings.standings(each)}
-            found[each] = await history.changes.latest(name, each, limit, system or headline(setup, each, there))
-        return found
+            histories[each] = await history.changes.latest(name, each, limit, system or headline(setup, each, there))
+        return histories
 
-    found = {each: points for each, points in read(setup, ask).items() if points}
+    histories = {each: points for each, points in read(setup, ask).items() if points}
     if as_json:
-        print_json({each: [_change(point) for point in points] for each, points in found.items()})
+        print_json({each: [_change(point) for point in points] for each, points in histories.items()})
         return
-    if not found:
+    if not histories:
         say(f"{name} has no rating yet.")
-    for index, (each, points) in enumerate(found.items()):
+    for index, (each, points) in enumerate(histories.items()):
         if index:
             click.echo()
         print_table(
@@ -160,7 +160,7 @@ async def _recomputed(setup: Setup, history: History, venue: str, system: str | 
         raise NotFound(Code.NO_ENTRY, f"The ledger of {venue} has no entry {as_of}: it ends with entry {last}.")
     with progress_bar(venue) as progress:
         chosen = rating_system(name, terms.initial, terms.rating_options.get(name, {}))
-        found = await recompute(history, venue, system=chosen, last=as_of, progress=progress)
+        recomputed = await recompute(history, venue, system=chosen, last=as_of, progress=progress)
     names = await history.bots.version_names()
     rows = [
         Standing(
@@ -173,15 +173,15 @@ async def _recomputed(setup: Setup, history: History, venue: str, system: str | 
             anchor=rating.anchor,
             last_game=None,
             last_game_at=None,
-            seq=found.seq,
+            seq=recomputed.seq,
         )
-        for version, rating in found.ratings.items()
+        for version, rating in recomputed.ratings.items()
     ]
     published = await history.ratings.standings(venue, name, as_of)
     options = page_settings(setup).rated(venue).system
     retired = {each.standing.version for each in placed(published, options) if each.retired}
     among = placed(sorted(rows, key=lambda row: (-row.mean, row.version)), options)
-    return _Table(found.seq, [each._replace(retired=each.standing.version in retired) for each in among])
+    return _Table(recomputed.seq, [each._replace(retired=each.standing.version in retired) for each in among])
 
 
 def _title(venue: str, table: _Table, answer: str) -> str:

@@ -45,4 +45,4 @@ def audit(
 
 
 def _words(detail: dict[str, object]) -> str | None:
-    return ", ".join(f"{name}: {said}" for name, said in detail.items() if said not in ("", None)) or None
+    return ", ".join(f"{name}: {value}" for name, value in detail.items() if value not in ("", None)) or None

@@ -47,11 +47,11 @@ def connect(setup: Setup, venue: str | None, host: str | None, as_json: bool) ->
     Ready to copy, for VENUE or the first one. Ports are those of the configuration.
     """
     where = one_venue(setup, venue) if venue is not None else setup.config.venue[0].name
-    told = _commands(setup, where, host)
+    commands = _commands(setup, where, host)
     if as_json:
-        print_json({"venue": where} | told._asdict())
+        print_json({"venue": where} | commands._asdict())
         return
-    for name, text in told._asdict().items():
+    for name, text in commands._asdict().items():
         if text:
             click.echo(f"# {_TITLES[name]}")
             click.echo(f"{text}\n")

@@ -91,8 +91,8 @@ def move_added(game: GameId, ply: int, move: str, *, clock: ClockState, used: in
     )
 
 
-def game_ended(game: GameId, verdict: Verdict, at: int, told: tuple[int, int]) -> GameEnded:
-    """The row of an end; `at` in Unix milliseconds, `told` for Black and White as in the store."""
+def game_ended(game: GameId, verdict: Verdict, at: int, deliveries: tuple[int, int]) -> GameEnded:
+    """The row of an end; `at` in Unix milliseconds, `deliveries` for Black and White as in the store."""
     return GameEnded(
         ended_at=at,
         winner=None if verdict.winner is None else int(verdict.winner),
@@ -100,8 +100,8 @@ def game_ended(game: GameId, verdict: Verdict, at: int, told: tuple[int, int]) -
         margin2=verdict.margin2,
         detail=verdict.detail,
         result=verdict.text,
-        black_told=told[Color.BLACK],
-        white_told=told[Color.WHITE],
+        black_told=deliveries[Color.BLACK],
+        white_told=deliveries[Color.WHITE],
         id=game,
     )
 
@@ -550,7 +550,7 @@ class LiveGame:
         self._deliveries = tuple(
             ResultDelivery(context.store, self.id, color, written=self._tables[color] is not None) for color in Color
         )
-        black_told, white_told = (delivery.told for delivery in self._deliveries)
+        black_told, white_told = (delivery.progress for delivery in self._deliveries)
         records.append(game_ended(self.id, verdict, at, (black_told, white_told)))
         if self._applied is not None:
             records.extend(self._applied.records)

@@ -36,8 +36,8 @@ class PastGames:
         """Show an ended game and how it ended."""
         venue = self._context.venue.name
         color = Color.BLACK if stored.black_id == player.version else Color.WHITE
-        told = stored.black_told if color is Color.BLACK else stored.white_told
-        delivery = ResultDelivery(self._context.store, stored.id, color, told)
+        progress = stored.black_told if color is Color.BLACK else stored.white_told
+        delivery = ResultDelivery(self._context.store, stored.id, color, progress)
         try:
             setup = stored_setup(stored, venue)
         except (CgosError, ValueError) as error:

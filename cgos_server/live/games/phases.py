@@ -38,7 +38,7 @@ class PlayerPhase(_Phase):
 
     AWAY = "away", "not signed in; it is known while a game of it runs or is about to begin"
     CHOSEN = "chosen", "its next game is being committed"
-    CONSIDERED = "considered", "an act of pairing looks at it; no other one may"
+    CONSIDERED = "considered", "a pairing pass looks at it; no other one may"
     OWING = "owing", "its last game is over, and it has not said `ready`"
     PLAYING = "playing", "it plays at least one game, and may have a slot for another"
     IDLE = "idle", "it plays nothing"
@@ -82,11 +82,11 @@ PLAYER: Final[Mapping[PlayerPhase, Mapping[PlayerPhase, str]]] = {
     PlayerPhase.AWAY: {
         PlayerPhase.IDLE: "it signs in",
         PlayerPhase.PLAYING: "it comes back to its games",
-        PlayerPhase.CONSIDERED: "it comes back before an act of pairing that looked at it is over",
+        PlayerPhase.CONSIDERED: "it comes back before a pairing pass that looked at it is over",
         PlayerPhase.CHOSEN: "it comes back before its next game is committed",
     },
     PlayerPhase.IDLE: {
-        PlayerPhase.CONSIDERED: "an act of pairing, or an operator who arranges a game",
+        PlayerPhase.CONSIDERED: "a pairing pass, or an operator who arranges a game",
         PlayerPhase.OWING: "at its sign-in it is told of an end that it missed",
         PlayerPhase.AWAY: "its connection is gone",
     },
@@ -99,7 +99,7 @@ PLAYER: Final[Mapping[PlayerPhase, Mapping[PlayerPhase, str]]] = {
     PlayerPhase.PLAYING: {
         PlayerPhase.IDLE: "its last game has ended",
         PlayerPhase.OWING: "a game has ended, and its protocol has the word `ready`",
-        PlayerPhase.CONSIDERED: "it has a slot for another game, and an act of pairing looks at it",
+        PlayerPhase.CONSIDERED: "it has a slot for another game, and a pairing pass looks at it",
         PlayerPhase.AWAY: "its connection is gone",
     },
     PlayerPhase.OWING: {

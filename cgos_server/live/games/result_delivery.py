@@ -23,26 +23,28 @@ NEVER, UNACKNOWLEDGED, SETTLED = 0, 1, 2
 class ResultDelivery:
     """One side of one ended game.
 
-    :param told: what the store holds
+    :param progress: what the store holds
     :param written: True where the store's row already counts the first `gameover` that is about to be written
-    :ivar told: NEVER, UNACKNOWLEDGED or SETTLED
+    :ivar progress: NEVER, UNACKNOWLEDGED or SETTLED
     """
 
-    __slots__ = ("_color", "_counted", "_game", "_store", "told")
+    __slots__ = ("_color", "_counted", "_game", "_store", "progress")
 
-    def __init__(self, store: Store, game: GameId, color: Color, told: int = NEVER, *, written: bool = False) -> None:
+    def __init__(
+        self, store: Store, game: GameId, color: Color, progress: int = NEVER, *, written: bool = False
+    ) -> None:
         self._store = store
         self._game = game
         self._color = color
         self._counted = written
-        self.told = UNACKNOWLEDGED if written else told
+        self.progress = UNACKNOWLEDGED if written else progress
 
     def written(self) -> None:
         """A `gameover` went out. The second one settles the matter."""
         if self._counted:
             self._counted = False
             return
-        self._move(UNACKNOWLEDGED if self.told == NEVER else SETTLED)
+        self._move(UNACKNOWLEDGED if self.progress == NEVER else SETTLED)
 
     def missed(self) -> None:
         """The bot left before the first `gameover` could be written: the next one is not the second."""
@@ -52,11 +54,11 @@ class ResultDelivery:
         """The bot sent something after it, or closed in order."""
         self._move(SETTLED)
 
-    def _move(self, told: int) -> None:
-        if self.told != told:
-            self.told = told
+    def _move(self, progress: int) -> None:
+        if self.progress != progress:
+            self.progress = progress
             record = BlackTold if self._color is Color.BLACK else WhiteTold
-            self._store.submit([record(told, self._game)])
+            self._store.submit([record(progress, self._game)])
 
 
 def stored_setup(game: StoredGame, venue: str) -> GameSetup:

@@ -1,4 +1,4 @@
-"""Puts together what an act of pairing is decided from: who is idle, what is known of them, what they have had before.
+"""Puts together what a pairing pass is decided from: who is idle, what is known of them, what they have had before.
 
 Must not know: how pairs are made, what becomes of them, SQL.
 """
@@ -40,7 +40,7 @@ class CandidateCollector:
 
     :ivar memory: what the matchmaker remembers of the games so far
     :ivar families: who belongs together
-    :ivar number: of the latest act of pairing
+    :ivar number: of the latest pairing pass
     """
 
     def __init__(self, roster: Roster, ratings: VenueRatings, memory: Memory, time: Timekeeper, number: int) -> None:
@@ -54,7 +54,7 @@ class CandidateCollector:
         self._sat_out: dict[VersionId, tuple[int, int]] = {}
 
     async def act(self, players: Sequence[Player], policy: Policy, choosing: bool = True) -> PairingPass:
-        """An act among `players`, as of now. Lets the loop have its turn where they are many.
+        """A pass among `players`, as of now. Lets the loop have its turn where they are many.
 
         :param choosing: False where their pairs are settled, so that nobody looks at what they have had with each other
         """
@@ -101,7 +101,7 @@ class CandidateCollector:
             self._lengths.popleft()
 
     def decided(self, paired: Sequence[VersionId], sat_out: Sequence[VersionId]) -> None:
-        """An act is over: these play, those were ready and do not. An act that pairs nobody passes nobody over."""
+        """A pass is over: these play, those were ready and do not. A pass that pairs nobody passes nobody over."""
         self.number += 1
         players = self._roster.players
         gone = [version for version in self._sat_out if version not in players or players[version].session is None]
@@ -111,7 +111,7 @@ class CandidateCollector:
             self._sat_out[version] = (self._sat_out.get(version, (0, 0))[0] + 1, self.number)
 
     def plays(self, version: VersionId) -> None:
-        """It has a game without an act of pairing."""
+        """It has a game without a pairing pass."""
         self._sat_out.pop(version, None)
 
     def _candidate(

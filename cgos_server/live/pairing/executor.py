@@ -1,4 +1,4 @@
-"""Has an act of pairing decided: at once where the candidates are few, else in a child, as the solver lets nobody else
+"""Has a pairing pass decided: at once where the candidates are few, else in a child, as the solver lets nobody else
 compute meanwhile.
 
 Must not know: where candidates come from, what becomes of the pairs.
@@ -19,10 +19,10 @@ from cgos_server.core.pairing.registry import matchmaker, matchmakers
 from cgos_server.live.processes.children import Child, ChildFailed
 
 MOST_INLINE = 32
-"""Candidates up to which an act is decided in the event loop: some milliseconds."""
+"""Candidates up to which a pass is decided in the event loop: some milliseconds."""
 
 LIMIT_S = 20.0
-"""A decision that takes longer is given up, with the child, and those whom it was about are free for the next act."""
+"""A decision that takes longer is given up, with the child, and those whom it was about are free for the next pass."""
 
 
 class Decided(NamedTuple):
@@ -33,21 +33,21 @@ class Decided(NamedTuple):
 
 
 class PairingExecutor(Protocol):
-    """Whoever decides acts of pairing."""
+    """Whoever decides pairing passes."""
 
     async def decide(self, method: str, options: Mapping[str, Any], act: PairingPass, seed: int) -> Decided:
         """Decide it. Raises OurFault where that failed."""
 
 
 def decide(method: str, options: Mapping[str, Any], act: PairingPass, seed: int) -> Decided:
-    """Decide an act here and now, from exactly what its record will hold."""
+    """Decide a pass here and now, from exactly what its record will hold."""
     act = rounded(act)
     pairing = decided_by(matchmaker(method, options), act, random.Random(seed))
     return Decided(pairing, encode_inputs(act, matchmakers().origin(method)) if pairing.pairs else "")
 
 
 class PairingProcess:
-    """Decides small acts itself and gives the others to its child."""
+    """Decides small passes itself and gives the others to its child."""
 
     def __init__(self, limit_s: float = LIMIT_S) -> None:
         self._child = Child("pairing")
@@ -64,4 +64,4 @@ class PairingProcess:
         try:
             return await self._child.do(partial(decide, method, dict(options), act=act, seed=seed), self._limit_s)
         except ChildFailed as error:
-            raise OurFault(f"An act of pairing {error}") from error
+            raise OurFault(f"A pairing pass {error}") from error

@@ -73,7 +73,7 @@ class GameStarter:
     def pair(
         self, round_id: int, pair: Pair, players: Mapping[VersionId, Player], at: int, opening: Opening | None, rng: Rng
     ) -> Prepared:
-        """The game of a pair of an act of pairing; `rng` decides colors where nothing else does."""
+        """The game of a pair of a pairing pass; `rng` decides colors where nothing else does."""
         return self._paired(round_id, pair, chosen=self._colors(pair, rng), players=players, at=at, opening=opening)
 
     def second(

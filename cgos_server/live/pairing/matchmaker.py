@@ -1,4 +1,4 @@
-"""One venue's matchmaker: has its acts of pairing decided, records why, and has the games begun.
+"""One venue's matchmaker: has its pairing passes decided, records why, and has the games begun.
 
 When to pair and whom is decided by :mod:`cgos_server.core.pairing`; here is only the doing. Must not know: how ratings
 or pairs are computed, wire formats, SQL.
@@ -46,7 +46,7 @@ _REPAIRS = 3
 class VenueMatchmaker:
     """Pairs the idle bots of one venue, for ever.
 
-    :param new_seed: gives the seed of the next act
+    :param new_seed: gives the seed of the next pass
     :ivar holds: why nobody is paired in the venue: an operator has paused it, the server stops
     """
 
@@ -74,13 +74,13 @@ class VenueMatchmaker:
         self._method: Matchmaker = matchmaker(self._settings.method, self._settings.options)
 
     def configure(self, settings: PairingSettings) -> None:
-        """Pair by these settings from the next act on. Raises Refused where the method objects."""
+        """Pair by these settings from the next pass on. Raises Refused where the method objects."""
         self._method = matchmaker(settings.method, settings.options)
         self._settings = settings
         self._collector.memory.keep(remembered(self._method))
 
     async def run(self) -> None:
-        """An act of pairing every `interval`, until cancelled. A fault in one is reported; the other venues play on."""
+        """A pairing pass every `interval`, until cancelled. A fault in one is reported; the other venues play on."""
         while True:
             await asyncio.sleep(self._settings.interval / 1e6)
             try:
@@ -97,7 +97,7 @@ class VenueMatchmaker:
         if owed:
             try:
                 await self._second_games(owed, busy)
-            except Exception as error:  # they would come first in every act to come
+            except Exception as error:  # they would come first in every pass to come
                 log.error("our fault in second games of openings", venue=self._context.venue.name, exc_info=error)
         for _ in range(1 + _REPAIRS):
             rest = [player for player in rest if player.available]  # nobody held them so far
@@ -138,7 +138,7 @@ class VenueMatchmaker:
         return prepared.game.id
 
     async def preview(self, method: str | None, options: Mapping[str, Any]) -> Preview:
-        """What an act would decide now; nothing comes of it.
+        """What a pass would decide now; nothing comes of it.
 
         :param method: another matchmaker, or None for the venue's own
         :param options: on top of the method's defaults, or of the venue's own options where it is the venue's method
@@ -174,7 +174,7 @@ class VenueMatchmaker:
         return not (owner or family or other.name in one.limits.avoid or one.name in other.limits.avoid)
 
     async def _decide(self, players: list[Player]) -> list[Player]:
-        """One act among `players`; who of them lost its partner while it was being decided, with whom they could meet.
+        """One pass among `players`; who of them lost its partner while it was being decided, with whom they could meet.
 
         Nobody else gives them a game meanwhile.
         """
@@ -301,7 +301,7 @@ class VenueMatchmaker:
 
 
 class Preview(NamedTuple):
-    """What an act of pairing would decide.
+    """What a pairing pass would decide.
 
     :ivar listed: those who owe each other the second game of an opening, which comes before everything else
     :ivar second: their pairs

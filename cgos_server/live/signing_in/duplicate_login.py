@@ -51,10 +51,10 @@ class DuplicateLogin:
         if player.has(Hold.OWES_READY) and now > player.since + self._ready_limit + PATIENCE_US:
             return True
         # By WebSocket a library answers pings for a bot that hangs: only what the bot itself says counts (PlayerSeat).
-        silent = not session.says_ready or session.heard <= player.flagged
+        silent = not session.says_ready or session.heard_at <= player.flagged
         if player.flagged and silent and now > player.flagged + PATIENCE_US:
             return True
-        return session.proxied and now > session.heard + PATIENCE_US
+        return session.proxied and now > session.heard_at + PATIENCE_US
 
     async def settle(self, player: Player, address: str) -> None:
         """Return where the connection of `player` must give way to a newcomer from `address`.

@@ -53,7 +53,7 @@ class Shared:
     :ivar names: version id -> wire name; arrivals add to it
     :ivar families: who belongs together; arrivals are added
     :ivar refit_executor: computes refits of ratings
-    :ivar pairing_executor: decides acts of pairing
+    :ivar pairing_executor: decides pairing passes
     :ivar build: the arithmetic that the ratings depend on
     :ivar history: where a version's games are read
     :ivar folded: told, at the start, up to which entry a venue's ledger is folded; what it raises ends the start
@@ -191,7 +191,7 @@ async def _matchmaker(
 
 
 def reconfigure(live: LiveVenue, pairing: PairingSettings) -> None:
-    """Pair by other settings from the next act on. Raises Refused where the matchmaker objects; nothing is changed
+    """Pair by other settings from the next pass on. Raises Refused where the matchmaker objects; nothing is changed
     then."""
     live.matchmaker.configure(pairing)
     live.venue = live.context.venue = replace(live.venue, pairing=pairing)

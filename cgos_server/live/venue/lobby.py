@@ -101,8 +101,8 @@ class Lobby:
             untold = () if player.games or player.reserved else untold[-1:]
         for stored in untold:
             self._past_games.tell_end(player, session, stored)
-        told = {stored.id for stored in untold}
-        rest = [known for known in wish.known if known.game not in told and known.game not in player.games]
+        untold_ids = {stored.id for stored in untold}
+        rest = [known for known in wish.known if known.game not in untold_ids and known.game not in player.games]
         if rest:
             self._past_games.sync(player, session, rest)
         explained = (Hold.OWES_READY, Hold.SUSPENDED, Hold.PAUSED, Hold.OUT_OF_HOURS)

@@ -141,7 +141,7 @@ class Player:
 
     @property
     def could_play(self) -> bool:
-        """True where nothing has come between since an act of pairing looked at it."""
+        """True where nothing has come between since a pairing pass looked at it."""
         return self.holds <= _RESERVED
 
     def wants(self, availability: Availability) -> None:
@@ -190,7 +190,7 @@ class Player:
 
     @property
     def reserved(self) -> bool:
-        """True while an act of pairing looks at it or has chosen it, whether it is signed in or not."""
+        """True while a pairing pass looks at it or has chosen it, whether it is signed in or not."""
         return Hold.PAIRED in self._holds
 
     @contextmanager
@@ -224,7 +224,7 @@ class Player:
             self.put(Hold.AWAY)
 
     def consider(self) -> None:
-        """An act of pairing looks at it: no other one may."""
+        """A pairing pass looks at it: no other one may."""
         with self._step():
             self.put(Hold.PAIRED)
             self.capacity.used += 1
@@ -235,7 +235,7 @@ class Player:
             self.chosen = True
 
     def let_go(self) -> None:
-        """An act of pairing is over, and it gets no game by it."""
+        """A pairing pass is over, and it gets no game by it."""
         with self._step():
             self._free()
 

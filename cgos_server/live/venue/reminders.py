@@ -52,8 +52,8 @@ class Reminders:
         """
         if player.session is None:
             return
-        if told := for_bot(self.seen(player)):
-            player.session.info(told)
+        if why_held := for_bot(self.seen(player)):
+            player.session.info(why_held)
             return
         if connected == 1:
             why = "You are the only bot here. Your game begins as soon as another one signs in."

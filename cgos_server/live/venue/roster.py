@@ -74,7 +74,7 @@ class Roster:
         return player
 
     def let_go(self, players: Iterable[Player]) -> None:
-        """An act of pairing is over: those of them that it considered and did not choose are free again."""
+        """A pairing pass is over: those of them that it considered and did not choose are free again."""
         for player in players:
             if player.reserved and not player.chosen:
                 player.let_go()

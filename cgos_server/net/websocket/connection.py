@@ -78,7 +78,7 @@ class WsConnection(asyncio.Protocol):
         "_transport",
         "_ws",
         "address",
-        "heard",
+        "heard_at",
         "id",
         "proxied",
     )
@@ -86,7 +86,7 @@ class WsConnection(asyncio.Protocol):
     def __init__(self, port: WsPort) -> None:
         self.id = port.new_id()
         self.address = ""
-        self.heard = 0
+        self.heard_at = 0
         self.proxied = False
         self._port = port
         self._transport: asyncio.Transport | None = None
@@ -109,7 +109,7 @@ class WsConnection(asyncio.Protocol):
         assert isinstance(transport, asyncio.Transport)
         port = self._port
         self._transport = transport
-        self.heard = now = port.time.now()
+        self.heard_at = now = port.time.now()
         peer = transport.get_extra_info("peername")
         self.address = str(peer[0]).removeprefix("::ffff:") if peer else "unknown"
         self.proxied = is_among(self.address, port.proxies)
@@ -124,7 +124,7 @@ class WsConnection(asyncio.Protocol):
         self._deadline = port.time.call_at(now + limit, self._no_request)
 
     def data_received(self, data: bytes) -> None:
-        received = self.heard = self._port.time.received()
+        received = self.heard_at = self._port.time.received()
         if self._ws is None:
             data = self._shake(data)
         for start in range(0, len(data), _SLICE):

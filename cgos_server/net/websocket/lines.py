@@ -79,8 +79,8 @@ class LineFrames:
         return self._connection.alive
 
     @property
-    def heard(self) -> int:
-        return self._connection.heard
+    def heard_at(self) -> int:
+        return self._connection.heard_at
 
     @property
     def proxied(self) -> bool:

@@ -116,8 +116,8 @@ class BotDisable(Command[Done], frozen=True, kw_only=True, tag="bot disable"):
             end = f" until {until_words(self.until)}"
         state = BotState("disabled", reason, self.until, bot.bot_id)
         await context.commit(self, bot.name, [state], reason=reason, until=self.until or 0)
-        told = f"{bot.name} was disabled{end}: {reason}"
-        gone = 0 if context.control is None else context.control.dismiss(bot.bot_id, told)
+        notice = f"{bot.name} was disabled{end}: {reason}"
+        gone = 0 if context.control is None else context.control.dismiss(bot.bot_id, notice)
         closed = f"; closed {gone} {'connection' if gone == 1 else 'connections'} of it" if gone else ""
         return Done(sentence=f"{bot.name} is disabled{end}{closed}.")
 

@@ -126,10 +126,10 @@ _KINDS: Final[dict[type, type]] = {
 
 def _members(hint: Any) -> tuple[inspect.Type, ...]:
     """The types of which a value may be, without what merely stands round them."""
-    found = inspect.type_info(hint)
-    while isinstance(found, inspect.Metadata):
-        found = found.type
-    members = found.types if isinstance(found, inspect.UnionType) else (found,)
+    kind = inspect.type_info(hint)
+    while isinstance(kind, inspect.Metadata):
+        kind = kind.type
+    members = kind.types if isinstance(kind, inspect.UnionType) else (kind,)
     return tuple(each.type if isinstance(each, inspect.Metadata) else each for each in members)
 
 

@@ -1,4 +1,4 @@
-"""Why two versions met: a recorded act of pairing with everything that it was decided from, and decided once more.
+"""Why two versions met: a recorded pairing pass with everything that it was decided from, and decided once more.
 
 Must not know: the live server, how answers are shown.
 """
@@ -35,7 +35,7 @@ class Ready(msgspec.Struct, frozen=True):
 
     :ivar sd: standard deviation of its rating, 0 where it was not known
     :ivar balance: games as Black minus games as White
-    :ivar sat_out: sit-outs in a row before this act
+    :ivar sat_out: sit-outs in a row before this pass
     :ivar met: whom it met, and in which game; None where it stayed unpaired
     :ivar left_over: why it stayed unpaired; empty for one that was paired, or went away meanwhile
     """
@@ -62,7 +62,7 @@ class Partner(msgspec.Struct, frozen=True):
     :ivar worth: what the game was worth by the method's objective; None where the method has none
     :ivar costs: bits that spoke against it: the venue's wishes, and fast ones meeting fast ones
     :ivar kept: what the two were kept from each other by, in words; empty for nothing
-    :ivar possible: False where they could not have met in this act
+    :ivar possible: False where they could not have met in this pass
     :ivar met: whom it met instead; None for nobody
     """
 
@@ -77,7 +77,7 @@ class Partner(msgspec.Struct, frozen=True):
 
 
 class Replay(msgspec.Struct, frozen=True):
-    """The act decided again.
+    """The pass decided again.
 
     :ivar agrees: whether it comes to the same; None where it cannot be decided again
     :ivar total: of the replay, in millionths; None where the method has none
@@ -93,9 +93,9 @@ class Replay(msgspec.Struct, frozen=True):
 
 
 class Explained(msgspec.Struct, frozen=True):
-    """An act of pairing; the first fields as in :class:`cgos_server.storage.reading.answers.RoundDetail`.
+    """A pairing pass; the first fields as in :class:`cgos_server.storage.reading.answers.RoundDetail`.
 
-    :ivar game: the pairing that was asked about, None where the whole act was
+    :ivar game: the pairing that was asked about, None where the whole round was
     :ivar partners: the two versions of that game, each with those whom it could have met, the best ones first
     """
 
@@ -127,18 +127,18 @@ def explain(
     too_many: str = "",
     partners: int | None = None,
 ) -> Explained:
-    """All about an act, and about one of its games.
+    """All about a round, and about one of its games.
 
     :param names: version id -> wire name, of all versions
     :param partners: so many of a version's possible partners, besides the one that it met; None: all of them
-    :param make_rng: as when the act was decided
+    :param make_rng: as when the pass was decided
     :param most: with more candidates it is not decided again, for the reason `too_many`; None: however many there are
     :raises OurFault: where its record cannot be read
     """
     inputs = msgspec.json.encode(detail.inputs).decode()
     recorded = decode_inputs(inputs)
     act = ranked(recorded)
-    asked = _asked(detail, game)
+    pairing = _asked(detail, game)
     sits_out = _sits_out(detail)
     replay = Replay(None, "Nobody was chosen in this round: there is nothing to decide again.")
     could: dict[str, list[Partner]] = {}
@@ -152,7 +152,7 @@ def explain(
             replay = Replay(None, f"It cannot be decided again by this program. {refusal}")
         else:
             view = _View(act, method, make_rng(int(detail.seed)), detail.pairings)
-            sides = () if asked is None else (asked.high, asked.low)
+            sides = () if pairing is None else (pairing.high, pairing.low)
             could = {side: view.partners(side, partners) for side in sides}
     replay = msgspec.structs.replace(replay, sentence=replay.sentence + _of_another_version(detail.method, inputs))
     ready = _ready(act.candidates, names, detail.pairings, sits_out)
@@ -160,7 +160,7 @@ def explain(
 
 
 def _of_another_version(method: str, inputs: str) -> str:
-    """A further sentence where another version of a plug-in decided the act than is installed now."""
+    """A further sentence where another version of a plug-in decided the pass than is installed now."""
     then, now = recorded_plugin(inputs), matchmakers().origin(method)
     if not then or then == now:
         return ""
@@ -168,7 +168,7 @@ def _of_another_version(method: str, inputs: str) -> str:
 
 
 def as_recorded(detail: RoundDetail, names: Mapping[VersionId, str], game: GameId | None, why: str) -> Explained:
-    """What was said of an act when it was decided, without what it was decided from; `why`: why there is no more."""
+    """What was said of a pass when it was decided, without what it was decided from; `why`: why there is no more."""
     return Explained(
         round=detail.id,
         venue=detail.venue,
@@ -204,11 +204,11 @@ def _ready(
     sits_out: Mapping[VersionId, str],
 ) -> list[Ready]:
     met = {name: (other, row.game) for row in pairs for name, other in ((row.high, row.low), (row.low, row.high))}
-    found = []
+    ready = []
     for one in candidates:
         partner, game = met.get(one.name, (None, None))
         last = one.last_opponent
-        found.append(
+        ready.append(
             Ready(
                 name=one.name,
                 rating=one.rating,
@@ -225,7 +225,7 @@ def _ready(
                 left_over=sits_out.get(one.id, ""),
             )
         )
-    return found
+    return ready
 
 
 def _replay(detail: RoundDetail, again: Pairing, names: Mapping[VersionId, str]) -> Replay:
@@ -245,7 +245,7 @@ def _ordered(one: str, other: str) -> tuple[str, str]:
 
 
 class _View:
-    """What the method saw in the pairs of one act."""
+    """What the method saw in the pairs of one pass."""
 
     def __init__(self, act: PairingPass, method: Matchmaker, rng: Rng, pairs: Sequence[PairingRow]) -> None:
         self._act = act
@@ -273,10 +273,10 @@ class _View:
         order = np.lexsort((self._far(at, others) if worth is None else costs - worth, barriers, ~possible))
         chosen = [row for row in order.tolist() if self._act.candidates[others[row]].name == self._met.get(name)]
         shown = dict.fromkeys((*chosen, *order.tolist()[:most]))
-        found = []
+        partners = []
         for row in sorted(shown, key=order.tolist().index):
             other = self._act.candidates[others[row]]
-            found.append(
+            partners.append(
                 Partner(
                     name=other.name,
                     rating=other.rating,
@@ -288,7 +288,7 @@ class _View:
                     met=self._met.get(other.name),
                 )
             )
-        return found
+        return partners
 
     def _far(self, at: int, others: np.ndarray[Any, np.dtype[np.int64]]) -> Floats:
         ratings = np.array([candidate.rating for candidate in self._act.candidates])

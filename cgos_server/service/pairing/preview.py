@@ -1,4 +1,4 @@
-"""What an act of pairing would decide, by names.
+"""What a pairing pass would decide, by names.
 
 Must not know: who asks, how it was decided.
 """

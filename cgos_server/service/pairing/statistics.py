@@ -26,7 +26,7 @@ MOST_GAMES: Final = 100_000
 """Games that are looked at, at most."""
 
 MOST_ROUNDS: Final = 5_000
-"""Acts of pairing whose candidates are looked at, at most: the latest."""
+"""Pairing passes whose candidates are looked at, at most: the latest."""
 
 LAST: Final = 100
 """Games of a version in which its most frequent opponent is looked for."""
@@ -66,8 +66,8 @@ class VersionPairing(msgspec.Struct, frozen=True):
     :ivar opponents: how many different ones
     :ivar again: share of its games that were against the opponent of the game before; None with fewer than two
     :ivar most: the opponent of most of its last `LAST` games, and their share
-    :ivar sat_out: acts in which it was ready and stayed unpaired
-    :ivar wait_s: mean seconds that it waited for a game; None where no act says
+    :ivar sat_out: passes in which it was ready and stayed unpaired
+    :ivar wait_s: mean seconds that it waited for a game; None where no pass says
     :ivar in_games: share of the time in which it was signed in that it spent in games; None where it never was
     """
 
@@ -87,9 +87,9 @@ class PairingStats(msgspec.Struct, frozen=True):
     """A venue's pairing in a span of time (Unix ms).
 
     :ivar games: that began in the span; `arranged` of them by an operator, `opened` of them with an opening
-    :ivar rounds: acts of pairing that began these games
-    :ivar looked_at: the latest acts, of which `methods`, `waits` and `sat_out` tell
-    :ivar methods: matchmaker -> acts
+    :ivar rounds: pairing passes that began these games
+    :ivar looked_at: the latest passes, of which `methods`, `waits` and `sat_out` tell
+    :ivar methods: matchmaker -> passes
     :ivar gaps: differences of the ratings as they were shown, Elo
     :ivar waits: seconds that those had waited who were paired
     :ivar expected: expected score of the better one
@@ -129,7 +129,7 @@ async def statistics(
     """Count up a venue's latest games.
 
     :param last: so many games; MOST_GAMES is the limit of it
-    :param most_rounds: acts whose candidates are looked at, the latest: their records may be large
+    :param most_rounds: rounds whose candidates are looked at, the latest: their records may be large
     :param since: those that began at or after (Unix ms)
     :raises Refused: where there is no such venue
     """
@@ -152,11 +152,11 @@ async def statistics(
 
 
 class Tally:
-    """Counts games and acts of pairing as they come, newest first.
+    """Counts games and pairing passes as they come, newest first.
 
     :param most: games that are looked at, the latest
     :param since: Unix ms
-    :param most_rounds: acts that are looked at, the latest
+    :param most_rounds: rounds that are looked at, the latest
     """
 
     def __init__(self, venue: str, most: int, since: int, most_rounds: int = MOST_ROUNDS) -> None:
@@ -231,7 +231,7 @@ class Tally:
         self._gave_way.update(detail.get("gave_way", ()))
 
     def rounds(self, rows: Sequence[PairedRound]) -> bool:
-        """Acts of pairing, newest first, older than those before; False once older ones do not matter."""
+        """Pairing passes, newest first, older than those before; False once older ones do not matter."""
         for row in rows:
             before = row.at < self.span[0] and row.id not in self._of_round
             if not self._count or before or self._looked_at == self._most_rounds:
@@ -342,18 +342,18 @@ class Tally:
                 # A crash hid its end; by the next sign-in it was over.
                 mine[-1] = (mine[-1][0], span.opened_at)
             mine.append((span.opened_at, span.closed_at))
-        found = {}
+        shares = {}
         for version, spans in here.items():
             if spans[-1][1] is None:
                 # Still signed in, or hidden by a crash: so far as anything was heard of it.
                 spans[-1] = (spans[-1][0], self._seen.get(version, until) if self._left(version) else until)
             signed_in = union(spans, since, until)
             playing = union(self._playing.get(version, []), since, until)
-            found[version] = _Share(_length(signed_in), _length(common(signed_in, playing)))
-        return found
+            shares[version] = _Share(_length(signed_in), _length(common(signed_in, playing)))
+        return shares
 
     def _left(self, version: VersionId) -> bool:
-        """True where nothing was heard of it towards the end of the span: no game that runs, no act that it was in."""
+        """True where nothing was heard of it towards the end of the span: no game that runs, no pass that it was in."""
         running = any(ended is None for _, ended in self._playing.get(version, ()))
         return not running and self._until - self._seen.get(version, 0) > _QUIET_MS
 
@@ -398,29 +398,29 @@ def _quantile(ordered: Sequence[float], share: float) -> float:
 def union(spans: Iterable[tuple[int, int | None]], since: int, until: int) -> list[tuple[int, int]]:
     """The times that any of the spans covers between `since` and `until`, as disjoint spans in order; a span without
     an end goes on until then."""
-    found: list[tuple[int, int]] = []
+    joined: list[tuple[int, int]] = []
     for begin, end in sorted((max(begin, since), until if end is None else min(end, until)) for begin, end in spans):
-        if found and begin <= found[-1][1]:
-            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        if joined and begin <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
         elif begin < end:
-            found.append((begin, end))
-    return found
+            joined.append((begin, end))
+    return joined
 
 
 def common(some: Sequence[tuple[int, int]], others: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """The times that both cover; each is disjoint and in order, and so is the answer."""
-    found = []
+    shared = []
     mine, theirs = 0, 0
     while mine < len(some) and theirs < len(others):
         begin = max(some[mine][0], others[theirs][0])
         end = min(some[mine][1], others[theirs][1])
         if begin < end:
-            found.append((begin, end))
+            shared.append((begin, end))
         if some[mine][1] < others[theirs][1]:
             mine += 1
         else:
             theirs += 1
-    return found
+    return shared
 
 
 def _length(spans: Iterable[tuple[int, int]]) -> int:
@@ -428,7 +428,7 @@ def _length(spans: Iterable[tuple[int, int]]) -> int:
 
 
 class _Inputs(msgspec.Struct):
-    """As much of a recorded act as is counted: what was known of ratings together need not be read."""
+    """As much of a round as is counted: what was known of ratings together need not be read."""
 
     candidates: list[Candidate]
 
@@ -437,7 +437,7 @@ _ACT = msgspec.json.Decoder(_Inputs)
 
 
 def candidates_of(inputs: str) -> Sequence[Candidate]:
-    """The candidates of a recorded act. Raises OurFault where it cannot be read."""
+    """The candidates of a round. Raises OurFault where it cannot be read."""
     try:
         return _ACT.decode(inputs).candidates
     except msgspec.DecodeError as error:

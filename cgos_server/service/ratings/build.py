@@ -33,9 +33,9 @@ def one_thread() -> ThreadpoolController:
 def this_build() -> Build:
     """Python, numpy, BLAS with the kernels that it chose, the processor's features that numpy uses, architecture."""
     blas = sorted(
-        " ".join(str(found.get(key)) for key in ("internal_api", "version", "architecture"))
-        for found in ThreadpoolController().info()
-        if found.get("user_api") == "blas"
+        " ".join(str(library.get(key)) for key in ("internal_api", "version", "architecture"))
+        for library in ThreadpoolController().info()
+        if library.get("user_api") == "blas"
     )
     features = np.show_config(mode="dicts")["SIMD Extensions"]
     text = "; ".join(

@@ -57,10 +57,10 @@ class RecordedRefits:
         return cold + warm
 
     async def _some(self, cold: bool, limit: int | None) -> list[PublishedRefit]:
-        found = await self._history.refits.published(
+        refits = await self._history.refits.published(
             self._venue, self._system, after=self._after, limit=limit, cold=cold
         )
-        return [refit for refit in found if refit.refit.number <= self._last]
+        return [refit for refit in refits if refit.refit.number <= self._last]
 
 
 def _split(refits: list[PublishedRefit], entry: int) -> tuple[list[PublishedRefit], list[PublishedRefit]]:

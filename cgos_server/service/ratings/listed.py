@@ -46,14 +46,14 @@ def placed(rows: Sequence[Standing], system: Callable[[str], RatingSystem]) -> l
         earlier entry, of which that is not stored, were provisional
     """
     latest = max((row.last_game_at for row in rows if row.last_game_at is not None), default=0)
-    found, rank = [], 0
+    places, rank = [], 0
     for row in rows:
         rank += row.games > 0
         if row.provisional is None:
             doubtful = not row.anchor and system(row.system).is_provisional(row.spread, row.games)
             row = msgspec.structs.replace(row, provisional=doubtful)
-        found.append(Placed(rank if row.games else None, row, _retired(row, latest)))
-    return found
+        places.append(Placed(rank if row.games else None, row, _retired(row, latest)))
+    return places
 
 
 async def best(history: History, venue: str, system: str, limit: int) -> list[Standing]:

@@ -89,7 +89,7 @@ def check_anchors(residuals: Iterable[Residual], names: Mapping[VersionId, str],
     """
     each = list(residuals)
     limit = NormalDist().inv_cdf(1 - ANCHOR_ALARMS / (2 * max(len(each), 1)))
-    found = []
+    findings = []
     for residual in sorted(each, key=lambda residual: -abs(residual.z)):
         name, alarm = names.get(residual.version, str(residual.version)), abs(residual.z) > limit
         # A statement is as far off as the two differ, with the uncertainty of both.
@@ -102,7 +102,7 @@ def check_anchors(residuals: Iterable[Residual], names: Mapping[VersionId, str],
             else f"{name} plays like its number: its games against the others say {residual.mean:.0f} ± "
             f"{1.96 * residual.mean_sd:.0f}."
         )
-        found.append(
+        findings.append(
             AnchorFinding(
                 version=name,
                 value=residual.value,
@@ -115,7 +115,7 @@ def check_anchors(residuals: Iterable[Residual], names: Mapping[VersionId, str],
                 sentence=verdict,
             )
         )
-    return found
+    return findings
 
 
 def looks(games: int) -> int:
@@ -139,16 +139,16 @@ def check_version(
     flagged = _first_flag(results)
     if flagged is None:
         return None
-    look, found = flagged
-    game = counted[found.at].game
-    way = "stronger" if found.shift > 0 else "weaker"
+    look, change = flagged
+    game = counted[change.at].game
+    way = "stronger" if change.shift > 0 else "weaker"
     sentence = (
-        f"{name} seems to have become {abs(found.shift):.0f} Elo {way} at about its {_ordinal(found.at + 1)} game "
-        f"(game {game}): if it had not changed, so large a break would come up with probability {found.p:.1g}. If "
+        f"{name} seems to have become {abs(change.shift):.0f} Elo {way} at about its {_ordinal(change.at + 1)} game "
+        f"(game {game}): if it had not changed, so large a break would come up with probability {change.p:.1g}. If "
         "it is another engine or another setting now, give that a name or a version of its own."
     )
     return BreakFinding(
-        version=name, look=look, games=found.at, game=game, shift=found.shift, p=found.p, sentence=sentence
+        version=name, look=look, games=change.at, game=game, shift=change.shift, p=change.p, sentence=sentence
     )
 
 
@@ -156,9 +156,9 @@ def _first_flag(results: Sequence[breaks.Result]) -> tuple[int, breaks.Break] | 
     """As :func:`cgos_server.core.rating.breaks.find`, with the number of games at that look."""
     at = breaks.FIRST_LOOK
     while at <= len(results):
-        found, allowed = breaks.examine(results[:at]), breaks.level(at)
-        if found is not None and allowed is not None and found.p <= allowed:
-            return at, found
+        change, allowed = breaks.examine(results[:at]), breaks.level(at)
+        if change is not None and allowed is not None and change.p <= allowed:
+            return at, change
         at *= 2
     return None
 

@@ -332,8 +332,8 @@ class VenueRatings:
 
     def wanted(self) -> dict[str, Wanted]:
         """What the systems with refits would like; those that want nothing are left out."""
-        found = {name: run.wanted() for name, run in self._runs.items()}
-        return {name: wanted for name, wanted in found.items() if wanted.results or wanted.cold}
+        wishes = {name: run.wanted() for name, run in self._runs.items()}
+        return {name: wanted for name, wanted in wishes.items() if wanted.results or wanted.cold}
 
     def refitting(self, system: str) -> Refitting:
         """The system with refits of this name. Raises KeyError for any other."""

@@ -147,15 +147,15 @@ async def try_lock(connection: asyncpg.Connection) -> Held | None:
     """Take the advisory lock for the rest of this session. None: it is ours; else who holds it."""
     if await connection.fetchval("SELECT pg_try_advisory_lock($1)", LOCK):
         return None
-    found = await connection.fetchrow(
+    holder = await connection.fetchrow(
         "SELECT l.pid, a.application_name, a.backend_start FROM pg_locks l LEFT JOIN pg_stat_activity a USING (pid) "
         "WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1 AND l.classid = 0 AND l.objid = $1 "
         "AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())",
         LOCK,
     )
-    if found is None:
+    if holder is None:
         return Held(0, "", None)  # it was let go while we asked
-    return Held(found[0], found[1] or "", found[2])
+    return Held(holder[0], holder[1] or "", holder[2])
 
 
 async def end(connection: asyncpg.Connection) -> None:

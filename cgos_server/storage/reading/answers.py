@@ -222,7 +222,7 @@ class TokenRow(Value, frozen=True, kw_only=True):
 
 
 class RoundDetail(Value, frozen=True, kw_only=True):
-    """One act of pairing with all it was decided from; `options`, `inputs`, `sits_out` and `notes` are decoded JSON;
+    """One pairing pass with all it was decided from; `options`, `inputs`, `sits_out` and `notes` are decoded JSON;
     `total` as in :class:`cgos_server.core.pairing.base.Pairing`, None where it was not recorded."""
 
     id: int
@@ -258,7 +258,7 @@ class PairedGame(Value, frozen=True, kw_only=True):
 
 
 class PairedRound(Value, frozen=True, kw_only=True):
-    """One act of pairing as statistics see it: `inputs` as they are stored, `sits_out` and `notes` decoded."""
+    """One pairing pass as statistics see it: `inputs` as they are stored, `sits_out` and `notes` decoded."""
 
     id: int
     number: int

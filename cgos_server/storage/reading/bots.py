@@ -207,10 +207,10 @@ class Bots(Subject):
     async def version(self, name: str) -> Version:
         """The version with this wire name. Raises Refused."""
         async with self._source.snapshot() as read:
-            found = await read(_BY_NAME, name=name)
-            if not found:
+            rows = await read(_BY_NAME, name=name)
+            if not rows:
                 await version_id(read, name)
-        return _version(found[0])
+        return _version(rows[0])
 
     async def presence(self, version: str, since: int, until: int) -> list[PresenceRow]:
         """When a version was signed in between two times, in all venues, oldest first; connections that began before
@@ -290,11 +290,11 @@ class Bots(Subject):
     async def tokens(self, bot: str) -> list[TokenRow]:
         """The tokens of the bot with this name, revoked ones too."""
         async with self._source.snapshot() as read:
-            found = await read(select(_bots.c.id).where(_bots.c.name == bot))
-            if not found:
+            bots = await read(select(_bots.c.id).where(_bots.c.name == bot))
+            if not bots:
                 raise no_bot(bot)
             tokens = _tokens
-            rows = await read(select(tokens).where(tokens.c.bot_id == found[0]["id"]).order_by(tokens.c.id))
+            rows = await read(select(tokens).where(tokens.c.bot_id == bots[0]["id"]).order_by(tokens.c.id))
         return [value(TokenRow, row) for row in rows]
 
     async def version_names(self) -> dict[VersionId, str]:
@@ -351,8 +351,8 @@ def _latest(times: Iterable[int | None]) -> int | None:
     return max((at for at in times if at is not None), default=None)
 
 
-async def _by_bot(read: Read, asked: Select[Any]) -> dict[BotId, list[RowMapping]]:
-    found: dict[BotId, list[RowMapping]] = defaultdict(list)
-    for row in await read(asked):
-        found[row["bot_id"]].append(row)
-    return found
+async def _by_bot(read: Read, query: Select[Any]) -> dict[BotId, list[RowMapping]]:
+    by_bot: dict[BotId, list[RowMapping]] = defaultdict(list)
+    for row in await read(query):
+        by_bot[row["bot_id"]].append(row)
+    return by_bot

@@ -86,11 +86,11 @@ def _stored_where(*wanted: ColumnElement[bool]) -> Select[Any]:
     )
 
 
-def _untold(side: Column[int], told: Column[int]) -> Select[Any]:
+def _untold(side: Column[int], progress: Column[int]) -> Select[Any]:
     return select(_games.c.id, _games.c.ended_at).where(
         _games.c.venue_id == bindparam("venue"),
         side == bindparam("version"),
-        told < literal_column("2"),  # spelt out, so that SQLite sees that the partial index serves
+        progress < literal_column("2"),  # spelt out, so that SQLite sees that the partial index serves
         _games.c.ended_at >= bindparam("since", type_=BigInteger),
     )
 
@@ -287,8 +287,8 @@ class Games(Subject):
 
 def _decoded(more: RowMapping) -> dict[str, Any]:
     """What :data:`_MORE` says of a game."""
-    said = {"terms": decoded(more["terms"]), "start": decoded(more["start"]), "winner": SIDES.get(more["winner"])}
-    return {**more, **said}
+    known = {"terms": decoded(more["terms"]), "start": decoded(more["start"]), "winner": SIDES.get(more["winner"])}
+    return {**more, **known}
 
 
 def _moves_after_each(games: Sequence[tuple[GameId, int]], until: int) -> Select[Any]:

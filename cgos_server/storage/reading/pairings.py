@@ -1,4 +1,4 @@
-"""The read side's answers about pairing: acts of pairing with their reasons, a venue's latest games as pairing sees
+"""The read side's answers about pairing: pairing passes with their reasons, a venue's latest games as pairing sees
 them, and what the matchmaker remembers when it starts.
 
 Must not know: what is computed from them.
@@ -124,20 +124,18 @@ class Pairings(Subject):
     """Who met whom, and why."""
 
     async def rounds(self, venue: VenueKey, limit: int, before: int | None = None) -> list[Round]:
-        """A venue's acts of pairing, newest first; the next page is `before` the last one's number."""
+        """A venue's pairing passes, newest first; the next page is `before` the last one's number."""
         rows = await self._latest_rounds(venue, limit, before)
         return [value(Round, row, sits_out=len(decoded(row["sits_out"]) or ())) for row in rows]
 
     async def round(self, round_id: int) -> RoundDetail:
-        """One act of pairing with its inputs and its pairs."""
+        """One pairing pass with its inputs and its pairs."""
         async with self._source.snapshot() as read:
             rows = await read(
                 select(_rounds, _venues.c.name.label("venue")).join(_venues).where(_rounds.c.id == number(round_id))
             )
             if not rows:
-                raise NotFound(
-                    Code.NO_ROUND, f"There is no act of pairing {round_id}. `cgos-server show GAME` names one."
-                )
+                raise NotFound(Code.NO_ROUND, f"There is no round {round_id}. `cgos-server show GAME` names one.")
             pairings = [_pairing(row) for row in await read(_PAIRED_ROUND, round=round_id)]
         texts = {name: decoded(rows[0][name]) for name in ("options", "inputs", "sits_out", "notes")}
         return value(RoundDetail, rows[0], pairings=pairings, **texts)
@@ -162,10 +160,10 @@ class Pairings(Subject):
         return [value(PairedGame, row, detail=decoded(row["detail"])) for row in rows]
 
     async def decided(self, venue: VenueKey, limit: int, before: int | None = None) -> list[PairedRound]:
-        """The venue's acts of pairing with what they were decided from, newest first; the next portion is `before` the
+        """The venue's pairing passes with what they were decided from, newest first; the next portion is `before` the
         last one's number.
 
-        What an act of a thousand versions was decided from is a megabyte and more: portions should be small.
+        What a pass of a thousand versions was decided from is a megabyte and more: portions should be small.
         """
         rows = await self._latest_rounds(venue, limit, before, whole=True)
         return [value(PairedRound, row, sits_out=decoded(row["sits_out"]), notes=decoded(row["notes"])) for row in rows]
@@ -232,7 +230,7 @@ class Pairings(Subject):
         return [value(StoredSetback, row, set_aside=bool(row["set_aside"])) for row in rows]
 
     async def last_round(self, venue: VenueKey) -> int:
-        """Number of the venue's latest act of pairing, 0 for none."""
+        """Number of the venue's latest pairing pass, 0 for none."""
         async with self._source.snapshot() as read:
             rows = await read(_LAST_ROUND, venue=await venue_id(read, venue))
         return int(rows[0]["number"])
@@ -240,7 +238,7 @@ class Pairings(Subject):
     async def _latest_rounds(
         self, venue: VenueKey, limit: int, before: int | None, *, whole: bool = False
     ) -> list[RowMapping]:
-        """Rows of acts of pairing, newest first, with the number of games that they began, or `whole`: with what they
+        """Rows of pairing passes, newest first, with the number of games that they began, or `whole`: with what they
         were decided from."""
         columns: list[Any] = [_rounds.c[name] for name in ("id", "number", "at", "policy", "method", "sits_out")]
         columns += [_rounds.c.inputs, _rounds.c.notes] if whole else [_begun.label("games")]

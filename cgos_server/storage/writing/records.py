@@ -197,7 +197,7 @@ class ConnectionClosed(NamedTuple):
 
 
 class RoundAdded(NamedTuple):
-    """One act of pairing, replayable: `options`, `inputs`, `sits_out` and `notes` are JSON, `seed` a decimal number;
+    """One pairing pass, replayable: `options`, `inputs`, `sits_out` and `notes` are JSON, `seed` a decimal number;
     `total` is what the pairs are worth together, see :class:`cgos_server.core.pairing.base.Pairing`."""
 
     id: int
@@ -282,14 +282,14 @@ class GameEnded(NamedTuple):
 class BlackTold(NamedTuple):
     """0: `gameover` was never written to Black; 1: written, not acknowledged; 2: settled."""
 
-    told: int
+    progress: int
     id: GameId
 
 
 class WhiteTold(NamedTuple):
     """As `BlackTold`, for White."""
 
-    told: int
+    progress: int
     id: GameId
 
 

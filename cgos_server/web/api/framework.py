@@ -146,8 +146,8 @@ class _Place:
         if operation.limit is Limit.SIGN_IN:
             self._site.limits.spend(Limit.SIGN_IN, self._site.visitor(request))
         values = path_of(operation, request.path_params) | query_of(operation, request.query_params.multi_items())
-        asked = ApiRequest(operation, request, values, await body_of(operation, request))
-        answer = await handler(asked)
+        api_request = ApiRequest(operation, request, values, await body_of(operation, request))
+        answer = await handler(api_request)
         if isinstance(answer, Response):
             return answer
         # What signs somebody in needs no token, but holds one.

@@ -21,7 +21,7 @@ class Bell:
         return self._next
 
 
-async def heard(ring: asyncio.Event, seconds: float) -> bool:
+async def rang(ring: asyncio.Event, seconds: float) -> bool:
     """Wait for `ring` at most so long; False where there was none."""
     try:
         async with asyncio.timeout(seconds):

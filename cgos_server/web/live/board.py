@@ -35,7 +35,7 @@ class Board:
     :ivar left_ms: when the last viewer left it, Unix milliseconds
     :ivar broken: True where it cannot be read on
     :ivar known: moves that have been read
-    :ivar told: moves that may be told by now
+    :ivar released: moves that may be told by now
     :ivar over: True once its end is told
     :ivar bell: rung when there is more to tell
     """
@@ -54,7 +54,7 @@ class Board:
         self.viewers = 0
         self.left_ms = 0
         self.broken = False
-        self.told = 0
+        self.released = 0
         self.bell = Bell()
         self._add(detail.moves)
         if detail.game.result is not None:
@@ -73,7 +73,7 @@ class Board:
     @property
     def next_due(self) -> int | None:
         """When the next move may be told, Unix milliseconds; None where none waits."""
-        return self._due[self.told] if self.told < len(self._due) else None
+        return self._due[self.released] if self.released < len(self._due) else None
 
     def add(self, moves: Sequence[MoveRow], now_ms: int) -> None:
         """What was played; moves that are known already are passed over."""
@@ -82,7 +82,7 @@ class Board:
 
     def release(self, now_ms: int) -> None:
         """Tell what is old enough."""
-        shown = self.told
+        shown = self.released
         while shown < len(self._due) and self._due[shown] <= now_ms:
             shown += 1
         self._tell(shown)
@@ -92,7 +92,7 @@ class Board:
         self._game = StoredGame(detail)
         self._add(detail.moves)
         self._end = message(_end(self._game), END)
-        self.told = -1
+        self.released = -1
         self._tell(self.known)
 
     def fail(self) -> None:
@@ -106,20 +106,20 @@ class Board:
         place = (ply, form)
         chunk = self._chunks.get(place)
         if chunk is None:
-            messages = self._messages[ply : self.told]
+            messages = self._messages[ply : self.released]
             count = portion(messages)
             if count < len(messages):
                 chunk = Portion(framed(messages[:count], form), ply + count)
             else:
                 end = [] if self._end is None else [self._end]
-                chunk = Portion(framed([*messages, *end], form), max(ply, self.told))
+                chunk = Portion(framed([*messages, *end], form), max(ply, self.released))
             if len(self._chunks) < CHUNKS:
                 self._chunks[place] = chunk
         return chunk
 
     def _tell(self, shown: int) -> None:
-        if shown != self.told:
-            self.told = shown
+        if shown != self.released:
+            self.released = shown
             self._chunks.clear()
             self.bell.ring()
 

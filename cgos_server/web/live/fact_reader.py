@@ -19,11 +19,11 @@ LINE_MAX: Final = 65_536
 class FactReader:
     """Cuts what comes into lines and tells the fact in each.
 
-    :param heard: told the next fact, or None where some are missing: some were dropped on the way, or a line is none
+    :param hear: told the next fact, or None where some are missing: some were dropped on the way, or a line is none
     """
 
-    def __init__(self, heard: Callable[[AnyFact | None], None]) -> None:
-        self._heard = heard
+    def __init__(self, hear: Callable[[AnyFact | None], None]) -> None:
+        self._heard = hear
         self._rest = b""
         self._skipping = False
 

@@ -26,7 +26,7 @@ from cgos_server.presentation.stored_game import StoredGame
 from cgos_server.storage.reading.answers import GameDetail
 from cgos_server.storage.reading.game_answers import GameTerms
 from cgos_server.storage.reading.history import History
-from cgos_server.web.live.bell import Bell, heard
+from cgos_server.web.live.bell import Bell, rang
 from cgos_server.web.live.board import Board
 from cgos_server.web.live.framing import Message, message
 from cgos_server.web.live.news import News
@@ -125,11 +125,11 @@ class Hub:
                 await self.look()
             except StoreError as error:
                 log.warning("live boards cannot be read just now", error=str(error))
-                await heard(self._stopped, 1.0)
+                await rang(self._stopped, 1.0)
                 continue
             due = self._next_due()
             wait = POLL_S if due is None else min(max(0.0, (due - self._now_ms()) / 1000), POLL_S)
-            if not await heard(wake, wait) and wait == POLL_S:
+            if not await rang(wake, wait) and wait == POLL_S:
                 self._polling = True
             due_at = clock() + tick
             await asyncio.sleep(0 if self.stopping else tick)

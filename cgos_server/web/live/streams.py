@@ -19,7 +19,7 @@ from cgos_protocol.errors import OurFault, Refused, StoreError
 from cgos_protocol.ids import GameId
 from cgos_server.web.around.caching import weights
 from cgos_server.web.around.disconnect import while_there
-from cgos_server.web.live.bell import heard
+from cgos_server.web.live.bell import rang
 from cgos_server.web.live.framing import END, Form, framed, heartbeat, opening, remark
 from cgos_server.web.live.hub import Hub
 from cgos_server.web.live.news import Portion
@@ -101,7 +101,7 @@ class Streams:
                     if board.broken:
                         yield remark(UNREADABLE, form)
                         return
-                    shown = board.told
+                    shown = board.released
                     chunk, known = board.since(known, form)
                     if chunk:
                         yield chunk
@@ -109,7 +109,7 @@ class Streams:
                         continue
                     if over:
                         return
-                    if not ring.is_set() and not await heard(ring, HEARTBEAT_S):
+                    if not ring.is_set() and not await rang(ring, HEARTBEAT_S):
                         yield heartbeat(form)
         except (Refused, StoreError, OurFault):
             yield remark(UNREADABLE, form)
@@ -145,7 +145,7 @@ class Streams:
             chunk, place = portion
             if chunk:
                 yield chunk
-            if place == news.head and not ring.is_set() and not await heard(ring, HEARTBEAT_S):
+            if place == news.head and not ring.is_set() and not await rang(ring, HEARTBEAT_S):
                 yield heartbeat(form)
         yield remark(STOPPING, form)
 

@@ -100,7 +100,7 @@ class GamePages:
             ply=ply,
             last=last,
             moves=game_lines.move_lines(game, analyses),
-            said=game_lines.said_with(game, ply, now),
+            thoughts=game_lines.said_with(game, ply, now),
             analyzed=bool(analyses),
             shown=shown,
             curves=view.curves(view.opinions(game, analyses), last, ply),
@@ -111,7 +111,7 @@ class GamePages:
             base=self._site.address(request),
         )
 
-    async def said(self, request: Request) -> Response:
+    async def analyses(self, request: Request) -> Response:
         """What the bots said with some moves, for the page's script: ply -> analysis, from the ply asked for on."""
         game = await self._visible(request)
         first = number(request.query_params.get("from")) or 1
@@ -179,5 +179,5 @@ def routes(site: Site) -> list[BaseRoute]:
     return [
         Route("/game/{id:int}.sgf", pages.game_sgf),
         Route("/game/{id:int}", pages.game),
-        Route("/game/{id:int}/said", pages.said),
+        Route("/game/{id:int}/said", pages.analyses),
     ]

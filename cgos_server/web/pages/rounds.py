@@ -1,4 +1,4 @@
-"""Acts of pairing: a venue's latest ones, one with everything that it was decided from, and why two bots met.
+"""Rounds: a venue's latest ones, one with everything that it was decided from, and why two bots met.
 
 Must not know: SQL, the live server, how pairs are made.
 """
@@ -20,7 +20,7 @@ from cgos_server.web.pages.requests import before, stored_game, venue_of, with_q
 from cgos_server.web.site import Site
 
 ROUNDS: Final = 30
-"""Acts on one page of the list."""
+"""Rounds on one page of the list."""
 
 READY: Final = 100
 """Of those who were ready so many are shown unless all are asked for."""
@@ -33,7 +33,7 @@ class RoundPages:
         self._site = site
 
     async def rounds(self, request: Request) -> Response:
-        """The latest acts of pairing of a venue."""
+        """The latest rounds of a venue."""
         name = request.path_params["name"]
         await venue_of(self._site, name)
         earlier = before(request)
@@ -51,7 +51,7 @@ class RoundPages:
         )
 
     async def round(self, request: Request) -> Response:
-        """One act of pairing."""
+        """One round."""
         explained = await self._explained(request.path_params["id"], None)
         return self._page(request, explained)
 
@@ -81,7 +81,7 @@ class RoundPages:
         except NotFound as refusal:
             if refusal.code is not Code.NO_ROUND:
                 raise
-        raise HTTPException(404, "There is no act of pairing of this number on the server.")
+        raise HTTPException(404, "There is no round of this number on the server.")
 
 
 def routes(site: Site) -> list[BaseRoute]:

@@ -80,11 +80,11 @@ async def fare(site: Site, bot: OwnedBot) -> Fare:
 
 def losses(verdicts: Sequence[Ending]) -> dict[str, int]:
     """Reason -> games lost for it."""
-    found: dict[str, int] = {}
+    by_reason: dict[str, int] = {}
     for row in verdicts:
         if row.outcome == "lost":
-            found[row.reason] = found.get(row.reason, 0) + row.games
-    return found
+            by_reason[row.reason] = by_reason.get(row.reason, 0) + row.games
+    return by_reason
 
 
 class AccountPage(FormPage):

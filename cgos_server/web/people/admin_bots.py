@@ -58,11 +58,11 @@ class AdminBots(FormPage):
     async def values(self, request: Request, _here: Visit) -> dict[str, Any]:
         text, state = request.query_params.get("search", "").strip()[:40], request.query_params.get("state", "")
         bots = await self.site.history.bots.page()
-        found = found_bots(bots, text, state)
+        matching = found_bots(bots, text, state)
         return {
             "here": "/admin",
-            "bots": found[:ROWS],
-            "found": len(found),
+            "bots": matching[:ROWS],
+            "matching": len(matching),
             "all": len(bots),
             "search": text,
             "state": state,
@@ -104,7 +104,7 @@ class AdminConnections(FormPage):
         return {
             "here": "/admin",
             "bots": bots[:ROWS],
-            "found": len(bots),
+            "matching": len(bots),
             "search": text,
             "why": why,
             "chosen": request.query_params.get("bot", "")[:40],
@@ -123,8 +123,8 @@ class AdminAccounts(FormPage):
 
     async def values(self, request: Request, _here: Visit) -> dict[str, Any]:
         text = request.query_params.get("search", "").strip()[:40]
-        found = [row for row in await self.site.history.people.accounts() if text.lower() in row.name.lower()]
-        return {"here": "/admin", "accounts": found[:ROWS], "found": len(found), "search": text}
+        matching = [row for row in await self.site.history.people.accounts() if text.lower() in row.name.lower()]
+        return {"here": "/admin", "accounts": matching[:ROWS], "matching": len(matching), "search": text}
 
 
 def routes(site: Site) -> list[BaseRoute]:

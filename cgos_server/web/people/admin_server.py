@@ -87,16 +87,16 @@ class AdminAudit(FormPage):
     admin = True
 
     async def values(self, request: Request, _here: Visit) -> dict[str, Any]:
-        asked = {name: request.query_params.get(name, "").strip()[:80] for name in ("actor", "action", "subject")}
+        filters = {name: request.query_params.get(name, "").strip()[:80] for name in ("actor", "action", "subject")}
         rows = await self.site.history.server.audit(
             AUDIT_ROWS + 1,
             before(request),
-            actor=asked["actor"] or None,
-            action=asked["action"] or None,
-            subject=asked["subject"] or None,
+            actor=filters["actor"] or None,
+            action=filters["action"] or None,
+            subject=filters["subject"] or None,
         )
         older = rows[AUDIT_ROWS - 1].id if len(rows) > AUDIT_ROWS else None
-        return {"here": "/admin", "rows": rows[:AUDIT_ROWS], "older": older, "asked": asked}
+        return {"here": "/admin", "rows": rows[:AUDIT_ROWS], "older": older, "filters": filters}
 
 
 def routes(site: Site) -> list[BaseRoute]:

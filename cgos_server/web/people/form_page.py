@@ -140,7 +140,7 @@ class FormPage(abc.ABC):
         """The page as it is now."""
         values = await self.values(request, here) | more
         values.setdefault("here", "/account")
-        said = told(self.site, request, here.session)
+        sentence = sentence_before(self.site, request, here.session)
         response = self.site.render(
             self.template,
             status,
@@ -148,7 +148,7 @@ class FormPage(abc.ABC):
             token=token_of(here.session),
             tried=tried or Tried(),
             made=made,
-            said=said,
+            sentence_before=sentence,
             **values,
         )
         if request.cookies.get(said_cookie(self.site, request)) is not None:
@@ -287,7 +287,7 @@ def tell(site: Site, request: Request, response: Response, secret: str, sentence
     )
 
 
-def told(site: Site, request: Request, secret: str) -> str:
+def sentence_before(site: Site, request: Request, secret: str) -> str:
     """What the page before has to say, empty for nothing."""
     text, _, mark = request.cookies.get(said_cookie(site, request), "").strip('"').partition(".")
     if not text or not same(mark, signed(secret, "said " + text)):

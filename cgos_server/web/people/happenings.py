@@ -57,8 +57,8 @@ class Happenings:
                 if players is None:
                     return []
                 ending = {"result": fact.result, "reason": fact.reason}
-                told = self._both("game-ended", fact.venue, game=fact.game, players=players, at=fact.at, more=ending)
-                return told + self._time_losses(fact, players)
+                ended = self._both("game-ended", fact.venue, game=fact.game, players=players, at=fact.at, more=ending)
+                return ended + self._time_losses(fact, players)
             case BotArrived():
                 return [Happening(event="signed-in", version=fact.version, venue=fact.venue, at=now_ms, more={})]
             case BotLeft():
@@ -88,7 +88,7 @@ class Happenings:
                 )
                 facts.append((game.ended_at, 2 * game.id + 1, over, game))
         facts.sort(key=lambda each: each[:2])
-        found = [
+        happenings = [
             happening for _, _, fact, game in facts for happening in past.of(fact, (game.black, game.white), now_ms)
         ]
         self._playing |= past._playing
@@ -96,7 +96,7 @@ class Happenings:
             self._late.pop(version, None)
             if version in past._late:
                 self._late[version] = past._late[version]
-        return found
+        return happenings
 
     def _both(
         self, event: str, venue: str, game: GameId, players: tuple[str, str], at: float, more: dict[str, Any]
@@ -109,7 +109,7 @@ class Happenings:
 
     def _time_losses(self, fact: GameEnded, players: tuple[str, str]) -> list[Happening]:
         loser = {"W+": players[0], "B+": players[1]}.get(fact.result[:2])
-        found = []
+        happenings = []
         for name in players:
             if fact.reason != "time" or name != loser:
                 if fact.reason not in ("void", "abort"):
@@ -122,7 +122,7 @@ class Happenings:
             if in_a_row % TIME_LOSSES == 0:
                 about = {"id": fact.game, "venue": fact.venue, "black": players[0], "white": players[1]}
                 more = {"in_a_row": in_a_row, "game": about}
-                found.append(
+                happenings.append(
                     Happening(event="time-losses", version=name, venue=fact.venue, at=round(1000 * fact.at), more=more)
                 )
-        return found
+        return happenings

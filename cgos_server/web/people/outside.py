@@ -86,8 +86,8 @@ class Resolver:
     async def __call__(self, host: str, port: int) -> list[str]:
         """The addresses of a name. Raises OSError, UnicodeError."""
         look = functools.partial(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
-        found = await asyncio.get_running_loop().run_in_executor(self._pool, look)
-        return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+        entries = await asyncio.get_running_loop().run_in_executor(self._pool, look)
+        return list(dict.fromkeys(str(entry[4][0]) for entry in entries))
 
 
 class Outside:
@@ -203,7 +203,7 @@ async def _exchange(
     parts = (connection.send(request), connection.send(h11.Data(data=body)), connection.send(h11.EndOfMessage()))
     writer.write(b"".join(part for part in parts if part))
     await writer.drain()
-    status, said = 0, bytearray()
+    status, received = 0, bytearray()
     while True:
         event = connection.next_event()
         if event is h11.NEED_DATA:
@@ -211,9 +211,9 @@ async def _exchange(
         elif isinstance(event, h11.Response):
             status = event.status_code
         elif isinstance(event, h11.Data):
-            said += event.data
+            received += event.data
         elif not isinstance(event, h11.InformationalResponse):
             break
-        if len(said) >= ANSWER_MAX:
+        if len(received) >= ANSWER_MAX:
             break
-    return Answered(status, bytes(said[:ANSWER_MAX]))
+    return Answered(status, bytes(received[:ANSWER_MAX]))

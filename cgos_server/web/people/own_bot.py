@@ -135,11 +135,11 @@ class TranscriptPage:
         row = await self._game(GameId(game), [version.name for version in bot.versions])
         data = self._site.data
         span = (row.started_at, row.ended_at or self._site.now_ms())
-        found = [] if data is None else await asyncio.to_thread(wire.read, data, bot.id, game, *span)
+        lines = [] if data is None else await asyncio.to_thread(wire.read, data, bot.id, game, *span)
         if request.query_params.get("format") == "text":
             name = f"{bot.name}-{game}.txt"
             headers = PRIVATE | {"Content-Disposition": f'attachment; filename="{name}"'}
-            return PlainTextResponse(wire.as_text(found), headers=headers)
+            return PlainTextResponse(wire.as_text(lines), headers=headers)
         response = self._site.render(
             "people/transcript.html",
             here="/account",
@@ -147,7 +147,7 @@ class TranscriptPage:
             token=token_of(here.session),
             bot=bot.name,
             game=row,
-            lines=wire.timed(found),
+            lines=wire.timed(lines),
             days=self._site.settings.transcript_days,
         )
         response.headers.update(PRIVATE)

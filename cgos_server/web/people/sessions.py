@@ -170,9 +170,9 @@ def is_ours(site: Site, request: Request, form: Form, secret: str | None) -> boo
     return secret is not None and _from_here(site, request) and same(form.text("csrf"), token_of(secret))
 
 
-def same(told: str, right: str) -> bool:
+def same(word: str, right: str) -> bool:
     """Whether two words are the same, found out in a time that says nothing of where they differ."""
-    return hmac.compare_digest(told.encode(errors="replace"), right.encode())
+    return hmac.compare_digest(word.encode(errors="replace"), right.encode())
 
 
 def _from_here(site: Site, request: Request) -> bool:

@@ -359,7 +359,7 @@ class Webhooks:
             each for each in happenings if each.event == "game-ended" and each.more["game"]["reason"] not in _QUIET
         ]
         owners = {owner.owner_id for each in ended if (owner := self._owners.get(each.version)) is not None}
-        found = []
+        set_aside = []
         for owner_id in sorted(owners & wanted):
             for bot in await self._site.history.people.bots_of(owner_id):
                 for row in bot.set_aside:
@@ -368,10 +368,10 @@ class Webhooks:
                         self._aside[key] = row.at
                         await self._learn_owners([row.version])
                         more = {"reason": row.reason, "spoilt": row.spoilt}
-                        found.append(
+                        set_aside.append(
                             Happening(event="set-aside", version=row.version, venue=row.venue, at=row.at, more=more)
                         )
-        return found
+        return set_aside
 
     def _message(self, hook: WebhookRow, happening: Happening, bot: str | None) -> Message:
         if happening.event in STORED:  # the same one in every process, so that nobody need be told twice
@@ -410,8 +410,8 @@ class Webhooks:
     async def _learn_owners(self, versions: Iterable[str]) -> None:
         unknown = {version for version in versions if version and version not in self._owners}
         if unknown:
-            found = await self._site.history.people.owners_of(unknown)
-            self._owners |= {version: found.get(version) for version in unknown}
+            owners = await self._site.history.people.owners_of(unknown)
+            self._owners |= {version: owners.get(version) for version in unknown}
 
     # -- from messages to answers
 

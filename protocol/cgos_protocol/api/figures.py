@@ -60,8 +60,8 @@ class PairingFigures(Answer, frozen=True, kw_only=True):
     since: Moment
     until: Moment
     games: Count
-    rounds: Annotated[Count, Meta(description="Acts of pairing that began these games.")]
-    looked_at: Annotated[Count, Meta(description="The latest acts, of which `waits` and `sat_out` tell.")]
+    rounds: Annotated[Count, Meta(description="Rounds that began these games.")]
+    looked_at: Annotated[Count, Meta(description="The latest rounds, of which `waits` and `sat_out` tell.")]
     gaps: Annotated[Spread, Meta(description="Differences of ratings as they were shown, Elo.")]
     waits: Annotated[Spread, Meta(description="Seconds that those had waited who were paired.")]
     expected: Annotated[Spread, Meta(description="Expected score of the better one.")]

@@ -139,7 +139,7 @@ class GameDetail(Answer, frozen=True, kw_only=True):
 
 
 class Round(Answer, frozen=True, kw_only=True):
-    """One act of pairing that began games."""
+    """One round: a pairing pass that began games."""
 
     id: Id
     number: Annotated[int, Meta(description="Within its venue.")]
@@ -202,7 +202,7 @@ class Replay(Answer, frozen=True, kw_only=True):
 
 
 class RoundDetail(Answer, frozen=True, kw_only=True):
-    """One act of pairing with all that it was decided from.
+    """One round with all that it was decided from.
 
     `game` and `partners` (version -> those whom it could have met, the best ones first) are there where one of its
     games was asked about.

@@ -203,7 +203,7 @@ class PreviewedPair(Answer, frozen=True, kw_only=True):
 
 
 class Previewed(Answer, frozen=True, kw_only=True):
-    """What an act of pairing would decide now. Nothing comes of it. `sits_out`: name -> why; `total`: what the pairs
+    """What a pairing pass would decide now. Nothing comes of it. `sits_out`: name -> why; `total`: what the pairs
     are worth together, in millionths, null where the method does not say."""
 
     venue: WireName

@@ -185,13 +185,13 @@ class Board:
         taken: list[int] = []
         loser = 1 - color
         for neighbor in around:
-            found = cells[neighbor]
-            if found == EMPTY:
+            cell = cells[neighbor]
+            if cell == EMPTY:
                 open_sides += 1
             else:
                 chain = head[neighbor]
                 liberties[chain] = left = liberties[chain] - 1
-                if found == color:
+                if cell == color:
                     own.append(chain)
                 elif not left:
                     taken += stones[chain]

@@ -34,7 +34,7 @@ class _Gone:
 
     address = ""
     alive = False
-    heard = 0
+    heard_at = 0
     proxied = False
     has_room = False
 
@@ -86,8 +86,8 @@ class Place:
         return self._peer.alive
 
     @property
-    def heard(self) -> int:
-        return self._peer.heard
+    def heard_at(self) -> int:
+        return self._peer.heard_at
 
     @property
     def proxied(self) -> bool:

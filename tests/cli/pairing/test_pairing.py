@@ -124,7 +124,7 @@ def test_what_cannot_be_explained(run: Any, data: Path) -> None:
     put(data, r.GameAdded(3, 1, None, 1, 2, "", "", "{}", "", T0))
     assert "Game 3 was not paired: an operator arranged it." in run("pairing", "explain", "3", fails=1).stderr
     assert "There is no game 9" in run("pairing", "explain", "9", fails=1).stderr
-    assert "There is no act of pairing 9" in run("pairing", "explain", "--round", "9", fails=1).stderr
+    assert "There is no round 9" in run("pairing", "explain", "--round", "9", fails=1).stderr
     for words in ([], ["1", "--round", "1"], ["x"]):
         run("pairing", "explain", *words, fails=2)
 

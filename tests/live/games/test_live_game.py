@@ -187,7 +187,7 @@ def test_who_returns_while_the_verdict_is_committed_is_told_it(table: Table) -> 
     table.store.release()
     assert again.words() == ["setup", "gameover"]
     assert table.store.of(rows.GameEnded)[0].white_told == 0
-    assert [record.told for record in table.store.of(rows.WhiteTold)] == [1]
+    assert [record.progress for record in table.store.of(rows.WhiteTold)] == [1]
 
 
 def test_abort_during_a_commit_comes_after_the_move(table: Table) -> None:
@@ -323,7 +323,7 @@ def test_a_side_that_leaves_while_the_verdict_is_committed_was_not_told_it(table
     table.game.left(WHITE)
     table.store.release()
     assert table.store.of(rows.GameEnded)[0].white_told == 1
-    assert [record.told for record in table.store.of(rows.WhiteTold)] == [0]
+    assert [record.progress for record in table.store.of(rows.WhiteTold)] == [0]
     assert table.store.of(rows.BlackTold) == []
 
 

@@ -110,7 +110,7 @@ async def test_who_let_its_flag_fall_a_minute_ago_and_said_nothing_since_gives_w
     await house.act()
     (game,) = house.live.roster.games()
     for color in Color:
-        sessions[game.sides[color].name].heard = house.time.now()
+        sessions[game.sides[color].name].heard_at = house.time.now()
         game.move(color, "D5" if color else "E5", None, house.time.received())
     loser = game.sides[Color.BLACK].name
     house.time.advance(70 * S)
@@ -146,7 +146,7 @@ async def test_only_what_the_bot_itself_says_after_its_flag_counts(house: House,
         game.move(color, "D5" if color else "E5", None, house.time.received())
     loser = game.sides[Color.BLACK].name
     house.time.advance(70 * S)
-    sessions[loser].heard = house.time.now()
+    sessions[loser].heard_at = house.time.now()
     if itself:
         seat = sessions[loser].seat
         assert seat is not None
@@ -159,7 +159,7 @@ async def test_only_what_the_bot_itself_says_after_its_flag_counts(house: House,
 async def test_a_silent_connection_behind_a_proxy_gives_way(house: House, silent_s: int, replaced: bool) -> None:
     anna = await house.sign_in("anna")
     anna.proxied = True
-    anna.heard = house.time.now()
+    anna.heard_at = house.time.now()
     house.time.advance(silent_s * S)
     assert ((await again(house)).seat is not None) is replaced
 

@@ -218,7 +218,7 @@ async def test_acknowledged_endings_are_settled(house: House) -> None:
     assert white is not None
     black.ready()
     white.left(orderly=False)
-    assert [record.told for record in house.store.of(rows.BlackTold)] == [2]
+    assert [record.progress for record in house.store.of(rows.BlackTold)] == [2]
     assert house.store.of(rows.WhiteTold) == []
 
 
@@ -234,10 +234,10 @@ async def test_the_end_of_a_missed_game_is_told_at_the_next_sign_in(house: House
     assert again.words() == ["accepted", "setup", "gameover"]
     assert again.told[1][1].moves == (("E5", 59_000),)
     assert again.last() == ("gameover", "W+Time", "")
-    assert [record.told for record in house.store.of(rows.BlackTold)] == [1]
+    assert [record.progress for record in house.store.of(rows.BlackTold)] == [1]
     assert again.seat is not None
     again.seat.ready()
-    assert [record.told for record in house.store.of(rows.BlackTold)] == [1, 2]
+    assert [record.progress for record in house.store.of(rows.BlackTold)] == [1, 2]
     assert house.live.roster.players[1].state == "idle"
 
 

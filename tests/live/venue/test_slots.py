@@ -268,7 +268,7 @@ async def test_all_missed_ends_are_told_to_a_bot_of_several_slots(house: House) 
     anna = await house.check_in("anna", 2)
     assert [entry[1] for entry in anna.told if entry[0] == "gameover"] == [41, 43]
     assert house.live.roster.player(1).available
-    assert [(row.id, row.told) for row in house.store.of(rows.BlackTold)] == [(41, 1), (43, 2)]
+    assert [(row.id, row.progress) for row in house.store.of(rows.BlackTold)] == [(41, 1), (43, 2)]
 
 
 async def test_an_arranged_game_begins_with_its_own_clocks_after_old_moves(house: House) -> None:
@@ -341,7 +341,9 @@ async def test_ready_settles_no_end_that_a_line_client_was_not_told(house: House
     assert not house.live.roster.players[1].has(Hold.OWES_READY)
     first.abort("by ruling")
     seat(line).ready()
-    settled = [row.id for row in (*house.store.of(rows.BlackTold), *house.store.of(rows.WhiteTold)) if row.told == 2]
+    settled = [
+        row.id for row in (*house.store.of(rows.BlackTold), *house.store.of(rows.WhiteTold)) if row.progress == 2
+    ]
     assert settled == [first.id]
 
 

@@ -46,7 +46,7 @@ def test_a_sign_in_says_everything_that_the_server_wants_to_know() -> None:
         assert session.alive
         assert not session.says_ready
         assert not session.proxied
-        assert session.heard == client.connection.heard
+        assert session.heard_at == client.connection.heard_at
 
 
 @pytest.mark.parametrize(

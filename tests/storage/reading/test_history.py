@@ -387,7 +387,7 @@ async def test_answers_are_one_call_away_from_json(history: History) -> None:
         ("changes.latest", ("nobody", "9x9"), "There is no version 'nobody'"),
         ("changes.latest", ("alpha", "7x7"), "no venue"),
         ("bots.tokens", ("nobody",), "There is no bot 'nobody'"),
-        ("pairings.round", (99,), "There is no act of pairing 99"),
+        ("pairings.round", (99,), "There is no round 99"),
         ("ledger.named", ("7x7",), "no venue"),
     ],
 )

@@ -32,9 +32,9 @@ def stored_games(records: Iterable[rows.Record], names: Mapping[int, str]) -> di
                     plies=len(games[row.id].moves), black_told=row.black_told, white_told=row.white_told,
                 )  # fmt: skip
             case rows.BlackTold():
-                games[row.id] = games[row.id]._replace(black_told=row.told)
+                games[row.id] = games[row.id]._replace(black_told=row.progress)
             case rows.WhiteTold():
-                games[row.id] = games[row.id]._replace(white_told=row.told)
+                games[row.id] = games[row.id]._replace(white_told=row.progress)
     return games
 
 

@@ -123,7 +123,7 @@ class RecordingSession:
         self.proxied = False
         self.says_ready = says_ready
         self.responsive = True
-        self.heard = 0
+        self.heard_at = 0
         self.told: list[tuple[Any, ...]] = []
         self.seat: Seat | None = None
         self.name = ""

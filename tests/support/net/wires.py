@@ -57,7 +57,7 @@ class FakeWire:
         self.id = 1
         self.address = "192.0.2.1"
         self.alive = True
-        self.heard = 0
+        self.heard_at = 0
         self.proxied = False
         self.capacity = capacity
         self.writes: list[bytes] = []

@@ -241,7 +241,7 @@ async def test_losses_in_a_row_are_made_up_for_once() -> None:
         world.now += 2000
         await world.hub.look()
         assert world.history.asked == [{1: 0}]
-        assert board.told == 50
+        assert board.released == 50
 
 
 async def test_a_disk_that_is_away_costs_no_move() -> None:
@@ -255,7 +255,7 @@ async def test_a_disk_that_is_away_costs_no_move() -> None:
             await world.hub.look()
         world.history.down = False
         await world.hub.look()
-        assert board.told == 1
+        assert board.released == 1
 
 
 # -- venues

@@ -46,7 +46,7 @@ class ExpectedChange:
     """The objective. Means are taken for GoR points.
 
     Worth is the expected total change over the most that any game of the pass could have: the lowest rated candidate
-    against its equal, eps (1 - eps) con(lowest) points. So it is 1 at most, and pairs compare within an act, not
+    against its equal, eps (1 - eps) con(lowest) points. So it is 1 at most, and pairs compare within a pass, not
     between passes (our choice: con falls from 116 to 10, and a fixed divisor would make strong versions wait for ever).
     """
 

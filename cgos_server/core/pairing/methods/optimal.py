@@ -86,7 +86,7 @@ class Optimal:
             return Pairing((), {c.id: f"{who(c)} is alone: there is nobody to meet." for c in act.candidates}, (), 0)
         rules = PairConstraints(self.constraints, act, self.waiting)
         field = _Field(act, self.objective.look(act, rng), rules, self.waiting)
-        return field.told(field.exact() if n <= MOST_EXACT else field.wide())
+        return field.with_sentences(field.exact() if n <= MOST_EXACT else field.wide())
 
 
 class _Edges(NamedTuple):
@@ -196,7 +196,7 @@ class _Field:
 
     # --- telling ------------------------------------------------------------------------------------------------
 
-    def told(self, chosen: _Edges) -> Pairing:
+    def with_sentences(self, chosen: _Edges) -> Pairing:
         """The round with its sentences."""
         pairs: list[Pair] = []
         notes: list[str] = []

@@ -23,7 +23,7 @@ from cgos_server.core.venue import Policy
 
 NARROW = 128
 """Up to so many candidates every pair is looked at beforehand. In a wider field (rolling policy) a pair is drawn before
-it is asked whether its game is worth it yet, and if it is not, both wait for the next act."""
+it is asked whether its game is worth it yet, and if it is not, both wait for the next pass."""
 
 MARKED = 50
 """More marked pairs a candidate than this are not listed; rows are computed as they are needed."""

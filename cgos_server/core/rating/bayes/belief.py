@@ -120,10 +120,10 @@ class Belief:
         along = np.subtract(C[a, :size], C[b, :size], out=self._difference[:size])
         at_a, at_b = along.item(a), along.item(b)
         variance = at_a - at_b
-        heard = self._heard
-        scale = slope / (1.0 + (weight + max(heard[first], heard[second])) * variance)
-        heard[first] += weight
-        heard[second] += weight
+        weights = self._heard
+        scale = slope / (1.0 + (weight + max(weights[first], weights[second])) * variance)
+        weights[first] += weight
+        weights[second] += weight
         move = np.multiply(along, scale, out=self._move[:size])
         x = x[:size]
         np.add(x, move, out=x)

@@ -111,11 +111,11 @@ class ReadingGames:
 
     @_games.get("/rounds/{round}")
     async def round(self, round: RoundNumber) -> api.RoundDetail:  # noqa: A002
-        """One act of pairing with all it was decided from."""
+        """One round with all it was decided from."""
         return published(await self._site.explaining.round(round), api.RoundDetail)
 
     async def _stored(self, game: GameId) -> StoredGame:
-        """One act of pairing with all it was decided from."""
+        """One round with all it was decided from."""
         return StoredGame(self._site.visible(await self._history.games.detail(game)))
 
 

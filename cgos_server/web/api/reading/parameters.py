@@ -25,7 +25,7 @@ VersionName = Annotated[Name, Meta(description="Name of a version.")]
 OtherVersionName = Annotated[Name, Meta(description="Name of another version.")]
 AccountName = Annotated[Name, Meta(description="Name of a person's account.")]
 GameNumber = Annotated[GameId, Meta(ge=1, description="Number of a game.")]
-RoundNumber = Annotated[int, Meta(ge=1, description="Number of an act of pairing.")]
+RoundNumber = Annotated[int, Meta(ge=1, description="Number of a round.")]
 
 OnlyVenue = Annotated[Name | None, Meta(description="Only in the venue of this name.")]
 RatedVenue = Annotated[Name | None, Meta(description="In this venue; needed where the version is rated in several.")]

@@ -51,7 +51,7 @@ FIGURES_OF: Final = 1_000
 """Games that a venue's figures of pairing are counted up from: the latest."""
 
 ROUNDS_OF: Final = 200
-"""Acts of pairing whose candidates these figures look at: some hundred kilobytes each where a pool is large."""
+"""Rounds whose candidates these figures look at: some hundred kilobytes each where a pool is large."""
 
 _venues = Group("Venues")
 
@@ -209,7 +209,7 @@ class ReadingVenues:
     async def rounds(
         self, venue: VenueName, before: Before = None, limit: Annotated[PageSize, Meta(le=200)] = 50
     ) -> games.RoundPage:
-        """Acts of pairing that began games, newest first."""
+        """Rounds, newest first."""
         rows = await self._history.pairings.rounds(venue, limit + 1, before)
         page = rows[:limit]
         return games.RoundPage(
