@@ -32,19 +32,19 @@ def performing(
     fields = {each.name: each for each in parameters(command)}
     path = in_path(route)
 
-    async def handler(asked: ApiRequest) -> Any:
+    async def handler(request: ApiRequest) -> Any:
         if before is not None:
-            await before(asked)
-        values: dict[str, Any] = {field: asked.values[name] for name, field in path.items()}
+            await before(request)
+        values: dict[str, Any] = {field: request.values[name] for name, field in path.items()}
         for name, field in fields.items():
             if field.field.source is Source.VISITOR:
-                values[name] = site.visitor(asked.request)
+                values[name] = site.visitor(request.request)
             elif name not in values:
-                values[name] = getattr(asked.body, name)
+                values[name] = getattr(request.body, name)
         if command.allowed is Right.STRANGER:
             answer = await site.ask(command(**values))
         else:
-            answer = await site.on_behalf(asked.credential, asked.request, command(**values))
+            answer = await site.on_behalf(request.credential, request.request, command(**values))
         return answer if shown is None else shown(answer)
 
     return handler

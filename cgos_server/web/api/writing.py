@@ -47,9 +47,9 @@ def arranged(game: ArrangedGame) -> people.Arranged:
 def handlers(site: Site) -> dict[str, Handler]:
     """Operation id -> who answers it. What one's bot does just now is answered elsewhere: it is remembered."""
 
-    async def may_be_reached(asked: ApiRequest) -> None:
-        await person_of(site, asked.request, Sight.OWN_BOTS)  # or strangers would have names looked up
-        await site.outside.permit(asked.body.url)
+    async def may_be_reached(request: ApiRequest) -> None:
+        await person_of(site, request.request, Sight.OWN_BOTS)  # or strangers would have names looked up
+        await site.outside.permit(request.body.url)
 
     before = {"make_webhook": may_be_reached}
     shown: dict[str, Callable[[Any], Any]] = {"admin_status": server_now, "arrange_match": arranged}

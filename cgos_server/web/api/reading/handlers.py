@@ -34,9 +34,9 @@ def handlers(site: Site, describe: Callable[[], dict[str, Any]]) -> dict[str, Ha
     """
     live, own = LiveServer(site), ReadingOwn(site)
 
-    async def bot_now(asked: ApiRequest) -> Answer:
+    async def bot_now(request: ApiRequest) -> Answer:
         """A command has this route; its answer is remembered, as one of the reading routes."""
-        return await own.bot_now(str(asked.values["bot"]), asked.request)
+        return await own.bot_now(str(request.values["bot"]), request.request)
 
     return {"bot_now": bot_now} | handlers_of(
         (
