@@ -325,15 +325,17 @@ class Picking:
             del self.left[u], self.left[v]
 
     def _called_back(self, picks: list[Pick]) -> list[Pick]:
-        """Who was set aside meets, if it can, one of those who are left over after all."""
+        """Who was set aside meets, if it can, one of those who are left over after all: whose turn came first, and of
+        several the one with the least barriers."""
         left = np.array([rank for rank in self.left if rank != self._aside], np.int64)
         if self._aside is None or not len(left):
             return picks
         tiers = self.tiers(np.full(len(left), self._aside), left)
         give_way = np.where(tiers >= 0, tiers, UNABLE)
-        at = int(np.argmin(give_way))
-        if give_way[at] == UNABLE:
+        able = np.flatnonzero(give_way < UNABLE)
+        if not len(able):
             return picks
+        at = int(able[np.lexsort((give_way[able], -self._turns[left[able]]))[0]])
         one = int(left[at])
         del self.left[one], self.left[self._aside]
         return [*picks, Pick(one, self._aside, 1, top=False, tier=int(tiers[at]), called_back=True)]

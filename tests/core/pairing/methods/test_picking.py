@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.core.acts import acts, ids, waitings, wishes
 
-from cgos_server.core.pairing.base import Candidate, Matchmaker, Pairing, PairingPass
+from cgos_server.core.pairing.base import Candidate, Matchmaker, Meeting, Pairing, PairingPass
 from cgos_server.core.pairing.constraints import FREE, Constraints, Kin, PairConstraints
 from cgos_server.core.pairing.methods import picking
 from cgos_server.core.pairing.methods.birk import Birk
@@ -211,3 +211,18 @@ def test_the_odd_number_is_that_of_those_who_could_meet_somebody() -> None:
     pairing = Birk(constraints=FREE).pair(PairingPass(candidates), random.Random(1))
     (aside,) = (why for version, why in pairing.sits_out.items() if version not in kin)
     assert "sits out, as 3 is an odd number (2 more can meet nobody now): " in aside
+
+
+def test_who_was_set_aside_meets_the_most_overdue_of_those_left_over() -> None:
+    """Not whoever it may meet with less against it: that one has sat out three times, the other ten."""
+    often, most, aside = (
+        Candidate(2, "often", 300.0, sat_out=3, last_sit_out=9, apart=(1,)),
+        Candidate(1, "most", 300.0, waited=9_999_999, sat_out=10, last_sit_out=9),
+        Candidate(3, "aside", 700.0, waited=10_000_000, last_sit_out=2),
+    )
+    met = Meeting(a=3, b=1, recent_a=9, recent_b=27, black_a=9, black_b=24, lately_a=0, lately_b=8)
+    act = PairingPass([often, aside, most], [met], policy=Policy.BARRIER, connected=26)
+    constraints = Constraints(avoid_last=False, repeat_most=1, max_expected=0.51, repeat_cost=0.0)
+    pairing = made("birk", constraints, Waiting(pass_over=1)).pair(act, random.Random(0))
+    assert ids(pairing) == [(3, 1)]
+    assert set(pairing.sits_out) == {2}
