@@ -39,6 +39,7 @@ MOST_FILES = 20
 REASONS: Final = {
     "go_board.py play": "a measured hot loop: every move of every game",
     "0001_initial.py upgrade": "a table",
+    "MoveAdded": "a row in the order of its statement, built for every move of every game",
     "create_table": "Alembic takes columns by position",
     "Table": "SQLAlchemy takes columns by position",
     "Index": "SQLAlchemy takes columns by position",

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import structlog
 
-from cgos_protocol.clock import ClockState, remaining_ms, start
+from cgos_protocol.clock import remaining_ms, start
 from cgos_protocol.facts import GameEnded as GameEndedFact
 from cgos_protocol.facts import MovePlayed
 from cgos_protocol.games.base import Color, mover_of
@@ -27,7 +27,7 @@ from cgos_protocol.verdict import Reason, Verdict
 from cgos_server.core.venue import Venue
 from cgos_server.live.bus import FactBus
 from cgos_server.live.games.phases import GAME, GamePhase, check
-from cgos_server.live.games.result_delivery import ResultDelivery
+from cgos_server.live.games.result_delivery import ResultDelivery, game_ended
 from cgos_server.live.ratings.rater import Rater
 from cgos_server.live.signing_in.expected import Expected
 from cgos_server.net.loop import Handle, Timekeeper
@@ -35,7 +35,7 @@ from cgos_server.observability.metrics import VenueMeter
 from cgos_server.service.ratings.venue_ratings import Applied
 from cgos_server.storage.reading.stored import StoredMove
 from cgos_server.storage.store import Store
-from cgos_server.storage.writing.records import AnalysisAdded, GameEnded, MoveAdded, Record
+from cgos_server.storage.writing.records import AnalysisAdded, MoveAdded, Record
 
 log = structlog.get_logger(__name__)
 
@@ -74,36 +74,6 @@ class Side:
     version: VersionId
     name: str
     label: str
-
-
-def move_added(game: GameId, ply: int, move: str, *, clock: ClockState, used: int, at: int) -> MoveAdded:
-    """The row of a move; `used` in microseconds, `at` in Unix milliseconds."""
-    return MoveAdded(
-        game_id=game,
-        ply=ply,
-        move=move,
-        main_us=clock.main,
-        period_us=clock.period,
-        quota=clock.quota,
-        bank_us=clock.bank,
-        used_us=used,
-        at=at,
-    )
-
-
-def game_ended(game: GameId, verdict: Verdict, at: int, deliveries: tuple[int, int]) -> GameEnded:
-    """The row of an end; `at` in Unix milliseconds, `deliveries` for Black and White as in the store."""
-    return GameEnded(
-        ended_at=at,
-        winner=None if verdict.winner is None else int(verdict.winner),
-        reason=verdict.reason.value,
-        margin2=verdict.margin2,
-        detail=verdict.detail,
-        result=verdict.text,
-        black_told=deliveries[Color.BLACK],
-        white_told=deliveries[Color.WHITE],
-        id=game,
-    )
 
 
 class LiveGame:
@@ -367,14 +337,10 @@ class LiveGame:
         if played is not None:
             self._played = played
             self.thought[color] += played.used
-            clock = played.clock
-            records.append(
-                move_added(
-                    self.id, len(self._moves) + 1, played.move_text, clock=clock, used=played.used, at=self._received_at
-                )
-            )
+            ply = len(self._moves) + 1
+            records.append(MoveAdded(self.id, ply, played.move_text, *played.clock, played.used, self._received_at))
             if analysis is not None:
-                records.append(AnalysisAdded(self.id, len(self._moves) + 1, analysis))
+                records.append(AnalysisAdded(self.id, ply, analysis))
         if referee.verdict is not None:
             self._end(referee.verdict, records)
         else:

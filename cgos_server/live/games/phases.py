@@ -16,6 +16,8 @@ from cgos_protocol.errors import OurFault
 class _Phase(enum.Enum):
     """:ivar meaning: for documentation"""
 
+    __hash__ = object.__hash__  # an enum's own is a call in Python, and each step of a player looks twice
+
     def __init__(self, word: str, meaning: str) -> None:
         self.word = word
         self.meaning = meaning

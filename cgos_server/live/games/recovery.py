@@ -17,8 +17,8 @@ from cgos_protocol.ids import ConnectionId, GameId, VenueId
 from cgos_protocol.referee import Referee
 from cgos_protocol.terms import decode_terms
 from cgos_protocol.verdict import Reason, Verdict
-from cgos_server.live.games.live_game import LiveGame, Side, game_ended
-from cgos_server.live.games.result_delivery import SETTLED
+from cgos_server.live.games.live_game import LiveGame, Side
+from cgos_server.live.games.result_delivery import SETTLED, game_ended
 from cgos_server.live.venue.live_venue import LiveVenue
 from cgos_server.storage.reading.stored import StoredGame
 from cgos_server.storage.writing.records import ConnectionClosed, GameEnded, Record

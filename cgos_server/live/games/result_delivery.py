@@ -13,9 +13,10 @@ from cgos_protocol.games.base import Color
 from cgos_protocol.ids import GameId
 from cgos_protocol.session import GameOver, GameSetup
 from cgos_protocol.terms import decode_terms
+from cgos_protocol.verdict import Verdict
 from cgos_server.storage.reading.stored import StoredGame
 from cgos_server.storage.store import Store
-from cgos_server.storage.writing.records import BlackTold, WhiteTold
+from cgos_server.storage.writing.records import BlackTold, GameEnded, WhiteTold
 
 NEVER, UNACKNOWLEDGED, SETTLED = 0, 1, 2
 
@@ -59,6 +60,22 @@ class ResultDelivery:
             self.progress = progress
             record = BlackTold if self._color is Color.BLACK else WhiteTold
             self._store.submit([record(progress, self._game)])
+
+
+def game_ended(game: GameId, verdict: Verdict, at: int, progress: tuple[int, int]) -> GameEnded:
+    """The row of an end; `at` in Unix milliseconds, `progress` of the delivery to Black and to White."""
+    black_told, white_told = progress
+    return GameEnded(
+        ended_at=at,
+        winner=None if verdict.winner is None else int(verdict.winner),
+        reason=verdict.reason.value,
+        margin2=verdict.margin2,
+        detail=verdict.detail,
+        result=verdict.text,
+        black_told=black_told,
+        white_told=white_told,
+        id=game,
+    )
 
 
 def stored_setup(game: StoredGame, venue: str) -> GameSetup:

@@ -24,14 +24,14 @@ from cgos_server.core.pairing.fairness import Colors, colors
 from cgos_server.core.pairing.memory import Memory
 from cgos_server.core.pairing.methods.entropy import result_bits
 from cgos_server.core.venue import terms_of
-from cgos_server.live.games.live_game import LiveGame, Side, VenueContext, move_added
+from cgos_server.live.games.live_game import LiveGame, Side, VenueContext
 from cgos_server.live.pairing.openings import Openings
 from cgos_server.live.venue.lobby import Lobby
 from cgos_server.live.venue.player import Player
 from cgos_server.live.venue.roster import Roster
 from cgos_server.service.ids import Ids
 from cgos_server.storage.reading.stored import StoredMove
-from cgos_server.storage.writing.records import GameAdded, PairingAdded, Record
+from cgos_server.storage.writing.records import GameAdded, MoveAdded, PairingAdded, Record
 
 log = structlog.get_logger(__name__)
 
@@ -209,10 +209,7 @@ class GameStarter:
                 started_at=at,
                 opening=opening,
             ),
-            *(
-                move_added(game.id, ply, move.move, clock=move.clock, used=0, at=at)
-                for ply, move in enumerate(moves, 1)
-            ),
+            *(MoveAdded(game.id, ply, move.move, *move.clock, 0, at) for ply, move in enumerate(moves, 1)),
         ]
         return Prepared(game, records)
 

@@ -77,6 +77,7 @@ class Lobby:
         player = roster.player(signed.version_id)
         player.address, player.client = credentials.address, credentials.client
         player.arrive(session, admission.capacity, context.time.wall_ms())
+        roster.connected += 1
         self._play_limits.arrived(player, signed)
         session.accepted(PlayerSeat(self, player, session), signed.name)
         log.info(
@@ -118,6 +119,7 @@ class Lobby:
         if orderly:
             player.acknowledged()
         player.leave()
+        self._roster.connected -= 1
         log.info("left", connection=session.id, bot=player.name, venue=venue.name, state=state, orderly=orderly)
         for game in list(player.games.values()):
             game.left(player.color(game))

@@ -5,9 +5,9 @@ Must not know: wire formats, how bots sign in, who is paired.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
-from contextlib import contextmanager
-from typing import Final
+from collections.abc import Callable, Set
+from functools import wraps
+from typing import Concatenate, Final, ParamSpec, TypeVar
 
 from cgos_protocol.games.base import Color
 from cgos_protocol.ids import BotId, GameId, VersionId
@@ -67,6 +67,25 @@ class DailyGames:
         if self.counting:
             return Hold.COUNTING
         return Hold.AT_LIMIT if self.begun >= most else None
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def _step(method: Callable[Concatenate[Player, P], R]) -> Callable[Concatenate[Player, P], R]:
+    """A method of a player that may lead to another phase. Raises OurFault where there is no way to that one."""
+
+    @wraps(method)
+    def checked(player: Player, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        before = player.phase
+        result = method(player, *args, **kwargs)
+        after = player.phase
+        if after is not before:
+            check(PLAYER, before, after)
+        return result
+
+    return checked
 
 
 class Player:
@@ -193,83 +212,74 @@ class Player:
         """True while a pairing pass looks at it or has chosen it, whether it is signed in or not."""
         return Hold.PAIRED in self._holds
 
-    @contextmanager
-    def _step(self) -> Iterator[None]:
-        """Do something that may lead to another phase. Raises OurFault where there is no way to that one."""
-        before = self.phase
-        yield
-        after = self.phase
-        if after is not before:
-            check(PLAYER, before, after)
-
+    @_step
     def arrive(self, session: PlayerSession, capacity: Capacity, now_ms: int) -> None:
         """A connection takes its place; `now_ms` in Unix milliseconds."""
-        with self._step():
-            self.session = session
-            self.capacity = capacity
-            capacity.used += len(self.games) + self.reserved
-            self.signed_in_at = now_ms
-            self.flagged = 0
-            self._holds &= _RESERVED
+        self.session = session
+        self.capacity = capacity
+        capacity.used += len(self.games) + self.reserved
+        self.signed_in_at = now_ms
+        self.flagged = 0
+        self._holds &= _RESERVED
 
+    @_step
     def leave(self) -> None:
         """Its connection is gone; its games go on."""
-        with self._step():
-            self.session = self.board = None
-            self.deliveries.clear()
-            self.wanted_games.clear()
-            self.capacity.used -= len(self.games) + self.reserved  # its other venues are a moment behind
-            self.capacity = Capacity(1)
-            self.put(Hold.OWES_READY, False)
-            self.put(Hold.AWAY)
+        self.session = self.board = None
+        self.deliveries.clear()
+        self.wanted_games.clear()
+        self.capacity.used -= len(self.games) + self.reserved  # its other venues are a moment behind
+        self.capacity = Capacity(1)
+        self.put(Hold.OWES_READY, False)
+        self.put(Hold.AWAY)
 
+    @_step
     def consider(self) -> None:
         """A pairing pass looks at it: no other one may."""
-        with self._step():
-            self.put(Hold.PAIRED)
-            self.capacity.used += 1
+        self.put(Hold.PAIRED)
+        self.capacity.used += 1
 
+    @_step
     def choose(self) -> None:
         """It gets a game, which begins once it is committed."""
-        with self._step():
-            self.chosen = True
+        self.chosen = True
 
+    @_step
     def let_go(self) -> None:
         """A pairing pass is over, and it gets no game by it."""
-        with self._step():
-            self._free()
+        self._free()
 
+    @_step
     def take(self, game: LiveGame) -> None:
         """A game of it begins, which may be one that it was chosen for, or goes on after a restart."""
-        with self._step():
-            self._free()
-            self.games[game.id] = game
-            self.capacity.used += 1
+        self._free()
+        self.games[game.id] = game
+        self.capacity.used += 1
 
+    @_step
     def ended(self, game: LiveGame, now: int) -> None:
         """A game of it has ended; `now` in microseconds."""
-        with self._step():
-            self.games.pop(game.id, None)
-            if self.board is game:
-                self.board = None
-            if self.session is not None:
-                self.capacity.give_back(now)
-                if game.present(self.color(game)):
-                    self.told(game.id, game.delivery(self.color(game)))
+        self.games.pop(game.id, None)
+        if self.board is game:
+            self.board = None
+        if self.session is not None:
+            self.capacity.give_back(now)
+            if game.present(self.color(game)):
+                self.told(game.id, game.delivery(self.color(game)))
 
+    @_step
     def told(self, game: GameId, delivery: ResultDelivery) -> None:
         """It was told how `game` ended, and owes an answer where its protocol has one."""
-        with self._step():
-            self.deliveries[game] = delivery
-            if len(self.deliveries) > DELIVERIES_MAX:
-                del self.deliveries[next(iter(self.deliveries))]
-            if self.session is not None and self.session.says_ready:
-                self.put(Hold.OWES_READY)
+        self.deliveries[game] = delivery
+        if len(self.deliveries) > DELIVERIES_MAX:
+            del self.deliveries[next(iter(self.deliveries))]
+        if self.session is not None and self.session.says_ready:
+            self.put(Hold.OWES_READY)
 
+    @_step
     def says_ready(self) -> bool:
         """It knows the end that it was told; False where it owed no word."""
-        with self._step():
-            owed = self.put(Hold.OWES_READY, False)
+        owed = self.put(Hold.OWES_READY, False)
         if owed:
             self.acknowledged()
         return owed

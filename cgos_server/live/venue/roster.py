@@ -18,6 +18,7 @@ class Roster:
     """One a venue.
 
     :ivar players: by version; those who are away stay while a game of theirs runs
+    :ivar connected: how many versions are signed in
     :ivar running: the running games, by number
     :ivar names: version id -> wire name; arrivals add to it
     :ivar families: who belongs together; arrivals are added
@@ -25,6 +26,7 @@ class Roster:
 
     def __init__(self, names: dict[VersionId, str], families: Families) -> None:
         self.players: dict[VersionId, Player] = {}
+        self.connected = 0
         self.running: dict[GameId, LiveGame] = {}
         self.names = names
         self.families = families
@@ -40,11 +42,6 @@ class Roster:
     def named(self, name: str) -> Player | None:
         """The version that is signed in under this wire name."""
         return next((player for player in self.here() if player.name == name), None)
-
-    @property
-    def connected(self) -> int:
-        """How many versions are signed in."""
-        return sum(player.session is not None for player in self.players.values())
 
     def idle(self) -> list[Player]:
         """Who could be paired now."""
