@@ -156,7 +156,11 @@ class Player:
     @property
     def awaited(self) -> bool:
         """True where it could be somebody's opponent now or after its game."""
-        return self.holds <= PASSING
+        if not self._holds <= PASSING:
+            return False
+        # Of those that come and go by themselves, this one alone outlasts a game.
+        most = self.limits.games_a_day
+        return most is None or self.daily.hold(most) is not Hold.AT_LIMIT
 
     @property
     def could_play(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -13,8 +14,10 @@ from support.live.simulated import RecordingSession
 
 from cgos_protocol.errors import OurFault
 from cgos_protocol.games.base import Color
+from cgos_protocol.session import Limits
 from cgos_server.live.games.phases import GAME, PLAYER, GamePhase, PlayerPhase, check, drawn
 from cgos_server.live.venue.player import Capacity, Player
+from cgos_server.service.holds import PASSING, Hold
 
 PAGE = Path(__file__).parents[3] / "docs" / "architecture.md"
 TABLES: list[Mapping[Any, Mapping[Any, str]]] = [GAME, PLAYER]
@@ -148,3 +151,17 @@ def test_who_owes_a_word_is_not_considered() -> None:
 
 def test_what_is_over_stays_over() -> None:
     assert not GAME[GamePhase.OVER]
+
+
+def test_whoever_waits_for_a_game_at_most_is_awaited() -> None:
+    """`awaited` looks at no connection; what it says of a player follows from all of its holds nevertheless."""
+    for hold, games_a_day, slots, alive in itertools.product((None, *Hold), (None, 2, 3), (0, 1), (True, False)):
+        player = Player(1, "anna", 1)
+        session = RecordingSession()
+        session.alive = alive
+        player.arrive(session, Capacity(slots), 0)
+        player.limits = Limits(games_a_day)
+        player.daily.begun = 2
+        if hold is not None:
+            player.put(hold)
+        assert player.awaited == (player.holds <= PASSING)
