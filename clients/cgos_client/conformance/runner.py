@@ -23,13 +23,10 @@ SPARE_SECONDS = 120.0
 
 def all_cases(directory: Path | None = None) -> list[Case]:
     """The kit's own cases, or those of the ``*.txt`` files in `directory`. Raises BadTranscript."""
-    if directory is not None:
-        files = [(file.name, file.read_text(encoding="ascii")) for file in sorted(directory.glob("*.txt"))]
-    else:
-        package = resources.files("cgos_client.conformance") / "transcripts"
-        files = sorted(
-            (file.name, file.read_text(encoding="ascii")) for file in package.iterdir() if file.name.endswith(".txt")
-        )
+    folder = directory or resources.files("cgos_client.conformance") / "transcripts"
+    files = sorted(
+        (file.name, file.read_text(encoding="ascii")) for file in folder.iterdir() if file.name.endswith(".txt")
+    )
     cases = [case for name, text in files for case in parse(name, text)]
     seen: dict[str, Case] = {}
     for case in cases:
@@ -86,11 +83,5 @@ async def _bounded(case: Case, settings: RunSettings, rng: random.Random) -> Out
     except TimeoutError:
         late = Differs(f"the case ends within {limit:g} s", "it was given up")
         return Outcome(
-            case=case,
-            verdict=Verdict.DIFFERS,
-            seconds=limit,
-            why=str(late),
-            step=None,
-            expected=late.expected,
-            got=late.got,
+            case=case, verdict=Verdict.DIFFERS, seconds=limit, why=str(late), expected=late.expected, got=late.got
         )

@@ -127,15 +127,20 @@ async def connect(host: str, port: int) -> Connection:
 
     Raises CannotConnect.
     """
-    try:
-        async with asyncio.timeout(CONNECT_SECONDS):
-            reader, writer = await asyncio.open_connection(host, port, limit=LINE_LIMIT)
-    except TimeoutError:
-        raise CannotConnect(f"{host}:{port} did not answer within {CONNECT_SECONDS:.0f} s") from None
-    except OSError as error:
-        raise CannotConnect(f"{host}:{port} cannot be reached ({error.strerror or error})") from None
+    reader, writer = await open_tcp(host, port, CONNECT_SECONDS)
     _keep_alive(writer.get_extra_info("socket"))
     return Connection(TcpWire(reader, writer))
+
+
+async def open_tcp(host: str, port: int, seconds: float) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """Open a connection that reads lines of at most `LINE_LIMIT` bytes. Raises CannotConnect after `seconds`."""
+    try:
+        async with asyncio.timeout(seconds):
+            return await asyncio.open_connection(host, port, limit=LINE_LIMIT)
+    except TimeoutError:
+        raise CannotConnect(f"{host}:{port} did not answer within {seconds:.0f} s") from None
+    except OSError as error:
+        raise CannotConnect(f"{host}:{port} cannot be reached ({error.strerror or error})") from None
 
 
 def _keep_alive(sock: socket.socket) -> None:
