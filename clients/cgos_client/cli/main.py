@@ -64,10 +64,7 @@ def check_engine(
 
     Example: cgos-client check --size 9 -- gnugo --mode gtp --chinese-rules
     """
-    try:
-        report.set_up_logs(logging.CRITICAL, log_file)
-    except OSError as error:
-        raise click.UsageError(f"--log {log_file}: the file cannot be written ({error.strerror}).") from None
+    report.set_up_logs(logging.CRITICAL, log_file)
     broken: set[str] = set()
     with Console(stderr=True).status("start") as status:
         findings = asyncio.run(
