@@ -21,7 +21,7 @@ from cgos_client.addresses import Address, server_address
 from cgos_client.bots.gtp_shell import GtpShell
 from cgos_client.cli import init, report
 from cgos_client.playing import bots_file, launch
-from cgos_client.playing.bots_file import BotsFile, BotTable, ServerTable
+from cgos_client.playing.bots_file import ONLY_V2, BotsFile, BotTable, ServerTable
 from cgos_client.playing.events import to_all
 from cgos_client.playing.live_line import LiveLine
 from cgos_client.playing.records import Records
@@ -31,8 +31,6 @@ from cgos_protocol.v2.messages import Scalar
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 _DIRECTORY = click.Path(file_okay=False, path_type=Path)
-_V2_ONLY = ("slots", "version", "wire_name", "author", "parameters", "encoding")
-"""What CGOS lines have no words for."""
 
 
 class SettingsCommand(click.Command):
@@ -264,7 +262,7 @@ def _speaks_lines(address: Address, session: dict[str, Any]) -> bool:
         if not venues:
             raise BadSetting("--venue is missing: where to play, such as --venue 9x9")
         return False
-    given = [option for option in _V2_ONLY if session[option]]
+    given = [option for option in (*ONLY_V2, "encoding") if session.get(option)]
     if given:
         option = "param" if given[0] == "parameters" else given[0].replace("_", "-")
         raise BadSetting(f"--{option} has no words in CGOS lines: it needs --server ws://HOST:PORT")
