@@ -57,11 +57,6 @@ class Held(NamedTuple):
     move: str
     analysis: Raw | UnsetType = UNSET
 
-    @property
-    def spelled(self) -> str | None:
-        """The move as the record has it."""
-        return normal(self.move)
-
 
 @dataclass(slots=True)
 class GameState:
@@ -93,6 +88,13 @@ class GameState:
     def color(self) -> ColorWord:
         """The bot's color."""
         return self.start.color
+
+    @property
+    def chosen_move(self) -> str | None:
+        """The bot's own next move, chosen already, as the record will have it; None where there is none to record."""
+        held = self.held
+        move = normal(held.move) if held is not None and held.ply == len(self.moves) + 1 else None
+        return None if move == "RESIGN" else move
 
     def is_own(self, ply: int) -> bool:
         """True where the bot makes that ply."""
@@ -213,10 +215,13 @@ class Games:
                 return self._signed_in(message)
             case ws.Game():
                 return self._game(message)
-            case ws.Turn():
-                return self._turn(message)
-            case ws.Moved():
-                return self._moved(message)
+            case ws.Turn() | ws.Moved():
+                seat = self.seats.get(message.game)
+                if seat is None:
+                    return [] if message.game in self._ended else [_sync(message.game, 0)]
+                if seat.outcome is not None:
+                    return []
+                return self._turn(seat, message) if isinstance(message, ws.Turn) else self._moved(seat, message)
             case ws.Over():
                 return self._over(message)
             case ws.Info():
@@ -328,24 +333,15 @@ class Games:
         if seat.open_turn is not None and (not same or seat.open_turn != next_ply):
             seat.open_turn = None
 
-    def _turn(self, message: ws.Turn) -> list[Effect]:
-        game, seat = message.game, self.seats.get(message.game)
-        if seat is None:
-            return [] if game in self._ended else [_sync(game, 0)]
-        if seat.outcome is not None:
-            return []
+    def _turn(self, seat: GameState, message: ws.Turn) -> list[Effect]:
+        game = message.game
         if message.ply != len(seat.moves) + 1 or message.color != seat.color:
             return self._mend(game, seat, min(len(seat.moves), max(0, message.ply - 1)))
         seat.black_ms, seat.white_ms = message.black_ms, message.white_ms
         return [Changed(game), *self._wanted(game, seat, message.ply)]
 
-    def _moved(self, message: ws.Moved) -> list[Effect]:
-        game, seat = message.game, self.seats.get(message.game)
-        if seat is None:
-            return [] if game in self._ended else [_sync(game, 0)]
-        if seat.outcome is not None:
-            return []
-        ply, known, held = message.ply, len(seat.moves), seat.held
+    def _moved(self, seat: GameState, message: ws.Moved) -> list[Effect]:
+        game, ply, known = message.game, message.ply, len(seat.moves)
         left_ms = message.black_ms if message.color == "black" else message.white_ms
         if seat.is_own(ply) or ply < 1 or message.color == seat.color:
             return self._mend(game, seat, min(known, max(0, ply - 1)))
@@ -356,9 +352,9 @@ class Games:
                 return []
         else:
             missing = ply - known - 1
-            if missing == 1 and held is not None and held.ply == known + 1 and held.spelled not in (None, "RESIGN"):
-                own_ms = seat.own_ms(message.black_ms, message.white_ms)
-                seat.moves.append(Ply(str(held.spelled), own_ms))
+            own = seat.chosen_move
+            if missing == 1 and own is not None:
+                seat.moves.append(Ply(own, seat.own_ms(message.black_ms, message.white_ms)))
             elif missing:
                 return self._mend(game, seat, known)
             seat.moves.append(Ply(message.move, left_ms))
@@ -387,9 +383,9 @@ class Games:
         seen = Send(ws.Seen(game))
         if seat is None or seat.outcome is not None:
             return [seen]
-        held, known = seat.held, len(seat.moves)
-        if held is not None and message.plies == known + 1 == held.ply and held.spelled not in (None, "RESIGN"):
-            seat.moves.append(Ply(str(held.spelled), seat.own_ms(seat.black_ms, seat.white_ms)))
+        own = seat.chosen_move
+        if own is not None and message.plies == len(seat.moves) + 1:
+            seat.moves.append(Ply(own, seat.own_ms(seat.black_ms, seat.white_ms)))
         moved = message.rating
         outcome = Outcome(
             result=message.result,

@@ -11,8 +11,9 @@ import logging
 import random
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
-from types import TracebackType
+from typing import TypeAlias
 
 from cgos_client.addresses import server_address
 from cgos_client.errors import CgosClientError, SessionClosed, WatchRefused
@@ -293,39 +294,26 @@ class Session:
         self._keeper.leave()
 
 
-class Connecting:
-    """What :func:`connect` returns: a session for the length of an ``async with`` block."""
+Connecting: TypeAlias = AbstractAsyncContextManager[Session]
+"""What :func:`connect` returns: a session for the length of an ``async with`` block."""
 
-    def __init__(self, session: Session, who: str) -> None:
-        self._session = session
-        self._who = who
-        self._tasks = asyncio.TaskGroup()
-        self._staying: asyncio.Task[None] | None = None
 
-    async def __aenter__(self) -> Session:
-        await self._tasks.__aenter__()
-        self._staying = self._tasks.create_task(self._session.stay(self._who))
+@asynccontextmanager
+async def _connected(session: Session, who: str) -> AsyncIterator[Session]:
+    """`session`, admitted, for the length of the block. What the block raises comes out as it is, in no group."""
+    staying = asyncio.create_task(session.stay(who))
+    try:
+        await session.admitted()
+        yield session
+    finally:
+        session.leave()
         try:
-            await self._session.admitted()
-        except BaseException:
-            await self._leave()
-            raise
-        return self._session
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self._leave()
-
-    async def _leave(self) -> None:
-        self._session.leave()
-        try:
-            if self._staying is not None:
-                await asyncio.wait({self._staying}, timeout=LEAVING_SECONDS)
+            await asyncio.wait({staying}, timeout=LEAVING_SECONDS)
         finally:
-            if self._staying is not None:
-                self._staying.cancel()
-            await self._tasks.__aexit__(None, None, None)
+            staying.cancel()
+            await asyncio.wait({staying})
+            if not staying.cancelled():
+                staying.result()
 
 
 def connect(
@@ -406,7 +394,7 @@ def connect(
             raise BadSetting(fault)
     endpoint = Endpoint(address, written.subprotocol, None if ca_file is None else Path(ca_file))
     keeper = ConnectionKeeper(endpoint, Codec(written), Retries(random.Random(), pauses), reconnect)
-    return Connecting(Session(keeper, sign_in), bot or "watcher")
+    return _connected(Session(keeper, sign_in), bot or "watcher")
 
 
 def _fault(sign_in: ws.SignIn) -> str | None:
