@@ -98,7 +98,7 @@ class GtpShell:
         if not math.isfinite(komi):
             raise _Failure("syntax error")
         self._komi2 = round(komi * 2)
-        self._bot.set_komi(self._komi2)
+        self._bot.komi2 = self._komi2
         return ""
 
     def _play(self, arguments: list[str]) -> str:

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from cgos_client.bots.engines import RESIGN, BoardBot
+from cgos_client.bots.engines import RESIGN, Bot
 from cgos_protocol.games.go_board import BLACK, EMPTY, PASS, Board
 
 EQUIVALENCE = 300.0
@@ -68,27 +68,22 @@ class _Node:
         return chosen
 
 
-class MctsBot(BoardBot):
+class MctsBot(Bot):
     """Monte Carlo tree search.
 
     :param playouts: simulated games a move, at least 1; fewer where the clock is short
     :param clock: seconds, for the time limit
     """
 
+    analyses = True
+
     def __init__(self, rng: random.Random, playouts: int, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(rng)
+        self.name = f"mcts-{playouts}"
         self._playouts = playouts
         self._clock = clock
         self._analysis: str | None = None
         self._hurried = False
-
-    @property
-    def name(self) -> str:
-        return f"mcts-{self._playouts}"
-
-    @property
-    def analyses(self) -> bool:
-        return True
 
     def analysis(self) -> str | None:
         return self._analysis
