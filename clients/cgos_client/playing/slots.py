@@ -51,7 +51,6 @@ class SlotsRunner(BotRunner):
         self._begun = 0
         self._playing: set[int] = set()
         self._status = OK
-        self._session: Session | None = None
         self._drain = asyncio.Event()
 
     async def _close(self) -> None:
@@ -76,8 +75,11 @@ class SlotsRunner(BotRunner):
             self._free.put_nowait(engine)
         try:
             async with self._connect(self._engines[0].label) as session:
-                self._session = session
-                await self._games_of(session)
+                draining = asyncio.create_task(self._drain_when_asked(session))
+                try:
+                    await session.play(self._game)
+                finally:
+                    draining.cancel()
         except CgosClientError as error:
             log.error("%s", error)
             return FAILED
@@ -93,25 +95,12 @@ class SlotsRunner(BotRunner):
             return str(error)
         return None
 
-    async def _games_of(self, session: Session) -> None:
-        failure: CgosClientError | None = None
-        async with asyncio.TaskGroup() as tasks:
-            draining = tasks.create_task(self._drain_when_asked(session))
-            try:
-                async for game in session.games():
-                    self._playing.add(game.number)
-                    tasks.create_task(self._game(game))
-            except CgosClientError as error:
-                failure = error
-            draining.cancel()
-        if failure is not None:
-            raise failure
-
     async def _drain_when_asked(self, session: Session) -> None:
         await self._drain.wait()
         await session.drain()
 
     async def _game(self, game: Game) -> None:
+        self._playing.add(game.number)
         table = Table(game, self._tell)
         log.info("%s%s%s", table.seated, "" if game.rated else ", unrated", f": {game.why}" if game.why else "")
         if game.result is None:
