@@ -28,7 +28,7 @@ from cgos_protocol.games.go_rules import Go, GoPosition
 from cgos_protocol.games.notation import vertex
 from cgos_protocol.referee import Referee
 from cgos_protocol.terms import Terms
-from cgos_protocol.verdict import Reason
+from cgos_protocol.verdict import Reason, by_score
 
 LEVEL_MS = 60_000
 LAG_MS = 250
@@ -396,7 +396,7 @@ def _random_game(size: int, length: int) -> list[str]:
 
 
 def _counted(margin2: int) -> str:
-    return "a draw" if margin2 == 0 else f"{'B' if margin2 > 0 else 'W'}+{abs(margin2) / 2}"
+    return by_score(margin2).text if margin2 else "a draw"
 
 
 def _margin2(text: str) -> int | None:

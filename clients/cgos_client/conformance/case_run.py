@@ -36,6 +36,7 @@ from cgos_client.conformance.language import (
 from cgos_client.conformance.outcome import Differs, KnownQuirk, Outcome, Skipped, Verdict
 from cgos_client.conformance.patterns import BadPattern, Made, fill, to_bytes
 from cgos_client.errors import CannotConnect
+from cgos_protocol.verdict import by_score
 
 NAME_MAX: Final = 18
 CLEAN_UP_SECONDS: Final = 10.0
@@ -293,14 +294,14 @@ class CaseRun:
         self._actors.pop("two", None)
         self._expected.game = words[1]
         self._expected.moves.clear()
-        size, komi, least = int(words[2]), float(words[3]), THOUGHT_SECONDS + 2 * self._settings.quiet
+        size, komi2, least = int(words[2]), round(2 * float(words[3])), THOUGHT_SECONDS + 2 * self._settings.quiet
         self._variables.update(
             gid=words[1],
             size=words[2],
             komi=words[3],
             level=words[4],
-            empty=_result(-komi),
-            full=_result(size**2 - komi),
+            empty=by_score(-komi2).text,
+            full=by_score(2 * size**2 - komi2).text,
         )
         self._variables.update(dict.fromkeys(("black.left", "white.left"), words[4]))
         if int(words[4]) < least * 1000:
@@ -386,10 +387,3 @@ def _sum(text: str) -> float:
     first, *rest = text.split(" ")
     terms = zip(rest[::2], rest[1::2], strict=True)
     return float(first) + sum(float(term) if sign == "+" else -float(term) for sign, term in terms)
-
-
-def _result(margin: float) -> str:
-    """The result where Black is ahead by `margin` points."""
-    if not margin:
-        return "Draw"
-    return f"B+{margin:.1f}" if margin > 0 else f"W+{-margin:.1f}"

@@ -6,6 +6,7 @@ import asyncio
 import random
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -148,12 +149,11 @@ def _played(cases: list[Case], settings: RunSettings, options: Options) -> list[
         return await play_all(cases, settings, jobs=options.jobs, rng=rng, done=show)
 
     try:
-        if not pretty:
-            return asyncio.run(play())
-        with status:
+        with status if pretty else nullcontext():
             outcomes = asyncio.run(play())
     except CannotConnect as error:
         click.echo(f"Error: {error}", err=True)
         sys.exit(3)
-    report.print_table(outcomes, console)
+    if pretty:
+        report.print_table(outcomes, console)
     return outcomes

@@ -52,26 +52,17 @@ async def play_all(
     :returns: outcomes in the order of `cases`
     """
     outcomes: dict[str, Outcome] = {}
-    gate = asyncio.Semaphore(jobs)
+    alone, beside = asyncio.Semaphore(1), asyncio.Semaphore(jobs)  # both let in whoever came first
 
-    async def one(case: Case, seed: int) -> None:
-        outcome = outcomes[case.name] = await _bounded(case, settings, random.Random(seed))
-        done(outcome)
-
-    async def beside(case: Case, seed: int) -> None:
-        async with gate:
-            await one(case, seed)
-
-    async def in_turn(queue: Sequence[tuple[Case, int]]) -> None:
-        for case, seed in queue:
-            await one(case, seed)
+    async def play(case: Case, seed: int) -> None:
+        async with alone if case.alone else beside:
+            outcome = outcomes[case.name] = await _bounded(case, settings, random.Random(seed))
+            done(outcome)
 
     seeded = sorted(((case, rng.getrandbits(64)) for case in cases), key=lambda pair: bool(pair[0].harsh))
     async with asyncio.TaskGroup() as tasks:
-        tasks.create_task(in_turn([(case, seed) for case, seed in seeded if case.alone]))
         for case, seed in seeded:
-            if not case.alone:
-                tasks.create_task(beside(case, seed))
+            tasks.create_task(play(case, seed))
     return [outcomes[case.name] for case in cases]
 
 

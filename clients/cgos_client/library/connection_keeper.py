@@ -14,7 +14,7 @@ import msgspec
 
 from cgos_client.errors import CannotConnect, CgosClientError, ConnectionLost, Dismissed, SignInRefused
 from cgos_client.library.codec import Codec
-from cgos_client.library.link import Endpoint, Link, opened
+from cgos_client.library.link import Endpoint, Link, open_link
 from cgos_client.library.notifier import Notifier
 from cgos_client.retry import Retries, heals_by_waiting
 from cgos_protocol.errors import Code
@@ -125,12 +125,16 @@ class ConnectionKeeper:
     async def _connection(self, peer: Peer) -> tuple[CgosClientError, bool]:
         """One connection: how it ended, and whether the peer was ever admitted on it."""
         try:
-            async with opened(self._endpoint) as link, asyncio.TaskGroup() as tasks:
+            link = await open_link(self._endpoint)
+        except CannotConnect as error:
+            return error, False
+        try:
+            async with asyncio.TaskGroup() as tasks:
                 writing = tasks.create_task(self._write(link))
                 ended = await self._hear(link, peer)
                 writing.cancel()
-        except CannotConnect as error:
-            return error, False
+        finally:
+            await link.close()
         return ended
 
     async def _hear(self, link: Link, peer: Peer) -> tuple[CgosClientError, bool]:

@@ -151,7 +151,6 @@ class Notice(NamedTuple):
     text: str
     venue: str = ""
     code: str = ""
-    game: GameId | None = None
 
 
 class Finished(NamedTuple):
@@ -418,7 +417,7 @@ class Games:
         if message.fatal:
             kind = Dismissed if self.admitted else SignInRefused
             return [Fatal(kind(code, text, fatal=True, retry_after=wait))]
-        effects: list[Effect] = [Notice(text, message.venue, code, message.game)]
+        effects: list[Effect] = [Notice(text, message.venue, code)]
         seat = None if message.game is None else self.seats.get(message.game)
         if seat is None or message.game is None or seat.outcome is not None:
             return effects

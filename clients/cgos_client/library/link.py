@@ -9,8 +9,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import ssl
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -74,7 +72,7 @@ class Link:
             raise ConnectionLost(_how_it_closed(error)) from None
 
     async def close(self) -> None:
-        """End the connection in order, by force where that takes too long."""
+        """End the connection in order, by force where that takes more than `CLOSE_SECONDS`."""
         await self._socket.close()
 
 
@@ -89,16 +87,6 @@ def trust(endpoint: Endpoint) -> ssl.SSLContext | None:
         raise CannotConnect(
             f"the certificates in {endpoint.ca_file} cannot be read ({reason})", code="ca-file"
         ) from None
-
-
-@asynccontextmanager
-async def opened(endpoint: Endpoint) -> AsyncIterator[Link]:
-    """A connection for the length of the block, closed at its end within CLOSE_SECONDS. Raises CannotConnect."""
-    link = await open_link(endpoint)
-    try:
-        yield link
-    finally:
-        await link.close()
 
 
 async def open_link(endpoint: Endpoint) -> Link:

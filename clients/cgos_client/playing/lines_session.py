@@ -128,35 +128,34 @@ class Bridge:
 
     async def run(self) -> Ended:
         """Talk until the session ends. The connection stays the caller's to close."""
-        end: End | None = None
-        sentence = ""
         try:
-            line = await self._read()
-            while line is not None:
-                message = parse(line)
-                if isinstance(message, Refusal):
-                    end, sentence = End.REFUSED, message.sentence
-                    break
-                if self._password_sent and not self._signed_in:
-                    self._signed_in = True
-                    log.info("signed in as %s", self._identity.name)
-                if isinstance(message, MoveWanted):
-                    line = await self._move(message)
-                    continue
-                await self._hear(message)
-                if isinstance(message, GameEnded) and self._agenda.done:
-                    end, sentence = End.LEFT, "left after the game"
-                    break
-                line = await self._read()
+            end, sentence = await self._talk()
         except BadLine as error:
             end, sentence = End.LOST, f"the server's line cannot be used: {error}"
         except EngineGone as error:
             end, sentence = End.ENGINE_GONE, str(error)
-        if end is None:
-            end, sentence = self._silence()
         if end in (End.LEFT, End.ENGINE_GONE):
             await self._connection.send("quit")
         return Ended(end, sentence, self._signed_in)
+
+    async def _talk(self) -> tuple[End, str]:
+        """Answer lines until the session ends: how, and what happened. Raises BadLine and EngineGone."""
+        line = await self._read()
+        while line is not None:
+            message = parse(line)
+            if isinstance(message, Refusal):
+                return End.REFUSED, message.sentence
+            if self._password_sent and not self._signed_in:
+                self._signed_in = True
+                log.info("signed in as %s", self._identity.name)
+            if isinstance(message, MoveWanted):
+                line = await self._move(message)
+                continue
+            await self._hear(message)
+            if isinstance(message, GameEnded) and self._agenda.done:
+                return End.LEFT, "left after the game"
+            line = await self._read()
+        return self._silence()
 
     def _silence(self) -> tuple[End, str]:
         """What the end of reading means."""
