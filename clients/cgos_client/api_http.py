@@ -10,7 +10,6 @@ import contextlib
 import gzip
 import http.client
 import io
-import random
 import time
 import urllib.error
 import urllib.request
@@ -22,7 +21,6 @@ from urllib.parse import quote, urlencode, urlsplit
 import msgspec
 
 from cgos_client.errors import CannotConnect, CgosClientError, ConnectionLost, ServerFault
-from cgos_client.retry import Pauses
 from cgos_client.settings import BadSetting
 from cgos_protocol.api.messages import Problem
 from cgos_protocol.api.route import NDJSON, PREFIX
@@ -79,17 +77,13 @@ class Http:
         self._opener = urllib.request.build_opener(_NoRedirects)
 
     def answer(
-        self,
-        path: str,
-        query: Mapping[str, Value] | None = None,
-        accept: str = "application/json",
-        least_s: float = 0.0,
+        self, path: str, query: Mapping[str, Value], accept: str = "application/json", least_s: float = 0.0
     ) -> bytes:
         """The whole answer. Raises ApiRefused, CannotConnect, ConnectionLost.
 
         :param least_s: seconds that a healthy server may need before it says anything
         """
-        with self._opened(path, query or {}, accept, max(self._timeout, least_s)) as body:
+        with self._opened(path, query, accept, max(self._timeout, least_s)) as body:
             try:
                 data = body.read(_LARGEST_ANSWER + 1)
             except BROKEN as error:
@@ -98,11 +92,9 @@ class Http:
             raise ServerFault(f"The answer of {path} is longer than {_LARGEST_ANSWER} bytes.")
         return data
 
-    def lines(
-        self, path: str, query: Mapping[str, Value] | None = None, timeout: float | None = None
-    ) -> Iterator[bytes]:
+    def lines(self, path: str, query: Mapping[str, Value], timeout: float | None = None) -> Iterator[bytes]:
         """The lines of a stream, empty ones left out. Raises as :meth:`answer`; ConnectionLost where it breaks."""
-        with self._opened(path, query or {}, NDJSON, timeout or self._timeout) as body:
+        with self._opened(path, query, NDJSON, timeout or self._timeout) as body:
             while True:
                 try:
                     line = body.readline(_LONGEST_LINE)
@@ -168,32 +160,6 @@ class Http:
         except BROKEN as error:
             raise CannotConnect(f"{self._base} does not answer: {error or type(error).__name__}.") from error
         return response
-
-
-class Reconnecting:
-    """When a broken stream is opened again: after growing pauses, and not for ever.
-
-    :param attempts: how many in a row may come to nothing
-    """
-
-    def __init__(self, sleep: Callable[[float], None], attempts: int = 6) -> None:
-        self._pauses = Pauses(random.Random(), first=0.5, longest=15.0)
-        self._sleep = sleep
-        self._attempts = attempts
-        self._failed = 0
-
-    def came(self) -> None:
-        """Something was read."""
-        if self._failed:
-            self._failed = 0
-            self._pauses.reset()
-
-    def wait(self, error: CgosClientError) -> None:
-        """Before the next attempt. Raises `error` where it was one too many."""
-        self._failed += 1
-        if self._failed > self._attempts:
-            raise error
-        self._sleep(self._pauses.next())
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):

@@ -94,7 +94,7 @@ class GtpShell:
         try:
             komi = float(arguments[0])
         except (IndexError, ValueError):
-            raise _Failure("syntax error") from None
+            komi = math.nan
         if not math.isfinite(komi):
             raise _Failure("syntax error")
         self._komi2 = round(komi * 2)

@@ -7,15 +7,17 @@ Must not know: servers, GTP.
 
 from __future__ import annotations
 
-import json
 import math
 import random
 import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import msgspec
+
 from cgos_client.bots.engines import RESIGN, Bot
 from cgos_protocol.games.go_board import BLACK, EMPTY, PASS, Board
+from cgos_protocol.v2.messages import Analysis, Candidate
 
 EQUIVALENCE = 300.0
 """Visits at which a move's own results and its rapid action value weigh about the same (times three)."""
@@ -165,22 +167,17 @@ class MctsBot(Bot):
     def _explain(self, root: _Node, total: int, won: float) -> str:
         names = self.board.tables.names
         order = sorted(range(len(root.moves)), key=lambda index: -root.visits[index])[:5]
-        return json.dumps(
-            {
-                "winrate": round(won / total, 4),
-                "visits": total,
-                "moves": [
-                    {
-                        "move": names[root.moves[index]] or "pass",
-                        "winrate": round(root.wins[index] / root.visits[index], 4),
-                        "visits": root.visits[index],
-                    }
-                    for index in order
-                    if root.visits[index]
-                ],
-            },
-            separators=(",", ":"),
-        )
+        candidates = [
+            Candidate(
+                move=names[root.moves[index]] or "pass",
+                winrate=round(root.wins[index] / root.visits[index], 4),
+                visits=root.visits[index],
+            )
+            for index in order
+            if root.visits[index]
+        ]
+        analysis = Analysis(winrate=round(won / total, 4), visits=total, moves=candidates)
+        return msgspec.json.encode(analysis).decode()
 
 
 def _update(node: _Node, index: int, mover: int, won: float, first: list[int]) -> None:
