@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from cgos_client.bridge.engine import Engine, EngineFailure, EngineMove, EngineUnfit, NewGame
 from cgos_client.bridge.restarts import Restarts
@@ -31,6 +31,8 @@ class SupervisedEngine:
     :param make: a new engine, not started
     :param restarts: says how often; None: the usual bounds
     :param now: seconds of a clock that does not go back
+    :ivar analyses: True where the engine's moves may carry analysis
+    :ivar label: the engine's name and version as it gave them last; empty before it was started
     """
 
     def __init__(
@@ -48,18 +50,8 @@ class SupervisedEngine:
         self._known: int | None = None
         """How many of the moves the engine has on its board; None: its board is not this game's."""
         self._last: EngineFailure | None = None
-        self._analyses = False
-        self._label = ""
-
-    @property
-    def analyses(self) -> bool:
-        """True where the engine's moves may carry analysis."""
-        return self._analyses
-
-    @property
-    def label(self) -> str:
-        """The engine's name and version as it gave them last; empty before it was started."""
-        return self._label
+        self.analyses = False
+        self.label = ""
 
     @property
     def spent(self) -> bool:
@@ -80,9 +72,10 @@ class SupervisedEngine:
         why = self._restarts.gone
         raise EngineGone(str(self._last) if why is None else f"{why}: {self._last}")
 
-    async def sit(self, game: NewGame, moves: list[tuple[Color, str]]) -> None:
-        """A game begins, or goes on after a reconnection, with `moves` made already."""
-        self._game, self._moves, self._known = game, list(moves), None
+    async def sit(self, game: NewGame, moves: Iterable[str]) -> None:
+        """A game begins, or goes on after a reconnection, with `moves` made already, alternating from Black."""
+        self._game, self._known = game, None
+        self._moves = [(Color(ply % 2), move) for ply, move in enumerate(moves)]
         self._restarts.new_game()
         await self._attempt()
 
@@ -155,8 +148,7 @@ class SupervisedEngine:
             except BaseException:
                 await engine.close()
                 raise
-            self._engine, self._known, self._analyses = engine, None, engine.analyses
-            self._label = engine.label
+            self._engine, self._known, self.analyses, self.label = engine, None, engine.analyses, engine.label
             log.info("engine: %s", engine.label)
         if self._game is not None:
             if self._known is None:

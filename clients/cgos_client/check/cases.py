@@ -350,9 +350,7 @@ async def killed(trial: Trial) -> Outcome:
         judge.refuses(move)
     try:
         await supervised.start()
-        await supervised.sit(
-            NewGame(trial.size, KOMI2, LEVEL_MS), [(Color(ply % 2), move) for ply, move in enumerate(moves)]
-        )
+        await supervised.sit(NewGame(trial.size, KOMI2, LEVEL_MS), moves)
         pid = running[-1].pid
         if pid is not None:
             os.killpg(pid, signal.SIGKILL)  # a group of its own, and a child of this process: no other can be hit

@@ -225,8 +225,7 @@ class Bridge:
         log.info("%s%s", seated, f" after {len(setup.moves)} moves" if setup.moves else "")
         self._seated, self._agenda.game = seated, setup.game
         self._tell(seated)
-        moves = [(Color(ply % 2), move) for ply, (move, _) in enumerate(setup.moves)]
-        await self._engine.sit(seated.new_game(), moves)
+        await self._engine.sit(seated.new_game(), [move for move, _ in setup.moves])
 
     async def _move(self, wanted: MoveWanted) -> str | None:
         """Let the engine think, with an ear on the server. Returns the next line, or None as :meth:`_read` does."""

@@ -210,8 +210,7 @@ class Table:
 
     async def _sit(self, engine: SupervisedEngine) -> None:
         self._stale = False
-        moves = [(Color(ply % 2), move) for ply, move in enumerate(self._moves)]
-        await engine.sit(self.seated.new_game(), moves)
+        await engine.sit(self.seated.new_game(), self._moves)
 
     def _made(self, ply: int, move: str, left_ms: int | None, analysis: str | None = None) -> None:
         del self._moves[ply:]
