@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 
 import msgspec
 
 from cgos_client.errors import CannotConnect, CgosClientError, ConnectionLost, Dismissed, SignInRefused
 from cgos_client.library.codec import Codec
 from cgos_client.library.link import Endpoint, Link, open_link
-from cgos_client.library.notifier import Notifier
 from cgos_client.retry import Retries, heals_by_waiting
 from cgos_protocol.errors import Code
 from cgos_protocol.v2 import messages as ws
@@ -70,31 +69,30 @@ class ConnectionKeeper:
         self._codec = codec
         self._retries = retries
         self._reconnect = reconnect
-        self._outbox: deque[ws.ClientMessage] = deque()
-        self._wakeup = Notifier()
+        self._outbox: asyncio.Queue[ws.ClientMessage | None] = asyncio.Queue()
+        """What waits to be sent; None: nothing follows, and the connection is closed."""
         self._was_in = False
-        self._leaving = False
+        self._leaving = asyncio.Event()
 
     def say(self, message: ws.ClientMessage) -> None:
         """Send `message` on the connection that is open; what is not sent by its end is dropped."""
-        self._outbox.append(message)
-        self._wakeup.notify()
+        self._outbox.put_nowait(message)
 
     def leave(self) -> None:
         """Send what waits, close and be done."""
-        self._leaving = True
-        self._wakeup.notify()
+        self._leaving.set()
+        self._outbox.put_nowait(None)
 
     async def run(self, peer: Peer) -> CgosClientError | None:
         """Stay connected until :meth:`leave`, then None; or until there is no use in going on, then why."""
         loop = asyncio.get_running_loop()
-        while not self._leaving:
+        while not self._leaving.is_set():
             began = loop.time()
-            self._outbox.clear()
+            self._outbox = asyncio.Queue()
             error, was_in = await self._connection(peer)
             busy = peer.busy()
             peer.lost()
-            if self._leaving:
+            if self._leaving.is_set():
                 break
             self._was_in = self._was_in or was_in
             if was_in:
@@ -103,7 +101,9 @@ class ConnectionKeeper:
             if pause is None:
                 return error
             log.warning("%s: %s; trying again in %.0f s", peer.who, error.text, pause)
-            await self._rest(pause)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(pause):
+                    await self._leaving.wait()
         return None
 
     def _pause_after(self, error: CgosClientError) -> float | None:
@@ -115,12 +115,6 @@ class ConnectionKeeper:
         if not refused or wait is not None or error.code in _HEALING or heals_by_waiting(error.text):
             return self._retries.pause(wait or 0.0)
         return self._retries.pause_after_refusal() if self._was_in else None
-
-    async def _rest(self, seconds: float) -> None:
-        loop = asyncio.get_running_loop()
-        until = loop.time() + seconds
-        while not self._leaving and (left := until - loop.time()) > 0:
-            await self._wakeup.wait(left)
 
     async def _connection(self, peer: Peer) -> tuple[CgosClientError, bool]:
         """One connection: how it ended, and whether the peer was ever admitted on it."""
@@ -150,7 +144,7 @@ class ConnectionKeeper:
                     error = peer.hear(message)
                     if error is not None:
                         return error, was_in
-                    if self._leaving:
+                    if self._leaving.is_set():
                         deadline.reschedule(loop.time() + DRAINED_SECONDS)
                     elif peer.admitted():
                         was_in = True
@@ -166,15 +160,9 @@ class ConnectionKeeper:
     async def _write(self, link: Link) -> None:
         """Send what waits, as it comes; on leaving, close the connection after it."""
         try:
-            while True:
-                while self._outbox:
-                    message = self._outbox[0]
-                    shown = f"(sign-in as {message.bot})" if isinstance(message, ws.SignIn) else None
-                    await link.write(self._codec.encode(message), shown)
-                    self._outbox.popleft()
-                if self._leaving:
-                    break
-                await self._wakeup.wait()
+            while (message := await self._outbox.get()) is not None:
+                shown = f"(sign-in as {message.bot})" if isinstance(message, ws.SignIn) else None
+                await link.write(self._codec.encode(message), shown)
         except ConnectionLost as lost:
             log.debug("%s", lost.text)  # the reader meets the same end
         await link.close()

@@ -60,6 +60,13 @@ class Link:
         wire.debug("server: %s", _shown(frame))
         return frame
 
+    async def read_text(self) -> str:
+        """As :meth:`read`, where nothing but text may come."""
+        frame = await self.read()
+        if isinstance(frame, bytes):
+            raise ConnectionLost("the server sent a binary frame, where lines are text")
+        return frame
+
     async def write(self, frame: str | bytes, shown: str | None = None) -> None:
         """Send a frame; `shown` is what the log says in its place. Raises ConnectionLost."""
         wire.debug("client: %s", _shown(frame) if shown is None else shown)

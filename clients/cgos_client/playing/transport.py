@@ -26,7 +26,7 @@ CLOSE_SECONDS = 2.0
 class Wire(Protocol):
     """What carries text. Reading and writing raise ConnectionLost, whose text is a phrase that says how it ended."""
 
-    async def read(self) -> str:
+    async def read_text(self) -> str:
         """Some text, one line or several, which may be blank. May be cancelled without losing any."""
 
     async def write(self, line: str, shown: str | None = None) -> None:
@@ -57,7 +57,7 @@ class Connection:
         try:
             async with asyncio.timeout(seconds):
                 while not self._lines and self._lost is None:
-                    self._lines += filter(None, map(str.strip, (await self._wire.read()).split("\n")))
+                    self._lines += filter(None, map(str.strip, (await self._wire.read_text()).split("\n")))
         except TimeoutError:
             return None
         except ConnectionLost as lost:
@@ -87,7 +87,7 @@ class TcpWire:
         self._reader = reader
         self._writer = writer
 
-    async def read(self) -> str:
+    async def read_text(self) -> str:
         try:
             line = (await self._reader.readuntil(b"\n")).decode("utf-8", "replace").strip()
         except asyncio.IncompleteReadError as end:
