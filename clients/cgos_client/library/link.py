@@ -149,13 +149,11 @@ async def _open(endpoint: Endpoint) -> ClientConnection:
 def _how_it_closed(error: Exception) -> str:
     if not isinstance(error, ConnectionClosed):
         return f"the connection broke ({error})"
-    if error.rcvd is not None:
-        reason = f": {error.rcvd.reason}" if error.rcvd.reason else ""
-        return f"the server closed the connection ({error.rcvd.code}{reason})"
-    if error.sent is not None:
-        reason = f": {error.sent.reason}" if error.sent.reason else ""
-        return f"the connection broke ({error.sent.code}{reason})"
-    return "the connection broke"
+    how = "the connection broke" if error.rcvd is None else "the server closed the connection"
+    close = error.rcvd or error.sent
+    if close is None:
+        return how
+    return f"{how} ({close.code}: {close.reason})" if close.reason else f"{how} ({close.code})"
 
 
 def _shown(frame: str | bytes) -> str:
