@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Collection
 from contextlib import suppress
-
-import msgspec
+from typing import Protocol
 
 from cgos_client.errors import CannotConnect, CgosClientError, ConnectionLost, Dismissed, SignInRefused
 from cgos_client.library.codec import Codec
@@ -41,33 +40,36 @@ _HEALING = frozenset(
 """Refusals that pass by themselves, by their code."""
 
 
-class Peer(msgspec.Struct, frozen=True, kw_only=True):
-    """What the keeper of a connection asks of what is above it.
+class Peer(Protocol):
+    """What the keeper of a connection asks of what is above it."""
 
-    :ivar hear: takes a message; an error ends the connection
-    :ivar admitted: True while signed in, or greeted where there is nobody to sign in
-    :ivar busy: True where a game is on
-    :ivar lost: the connection is gone
-    :ivar who: a word for the log
-    """
+    @property
+    def connected(self) -> bool:
+        """True while signed in, or greeted where there is nobody to sign in."""
 
-    hear: Callable[[ws.ServerMessage], CgosClientError | None]
-    admitted: Callable[[], bool]
-    busy: Callable[[], bool]
-    lost: Callable[[], None]
-    who: str
+    @property
+    def playing(self) -> Collection[object]:
+        """The games that are on."""
+
+    def hear(self, message: ws.ServerMessage) -> CgosClientError | None:
+        """Take a message; an error ends the connection."""
+
+    def lost(self) -> None:
+        """The connection is gone."""
 
 
 class ConnectionKeeper:
     """One peer's connections, one after another.
 
+    :param who: a word for the log
     :param reconnect: False: the first end is the last
     """
 
-    def __init__(self, endpoint: Endpoint, codec: Codec, retries: Retries, reconnect: bool) -> None:
+    def __init__(self, endpoint: Endpoint, codec: Codec, retries: Retries, *, who: str, reconnect: bool) -> None:
         self._endpoint = endpoint
         self._codec = codec
         self._retries = retries
+        self._who = who
         self._reconnect = reconnect
         self._outbox: asyncio.Queue[ws.ClientMessage | None] = asyncio.Queue()
         """What waits to be sent; None: nothing follows, and the connection is closed."""
@@ -90,7 +92,7 @@ class ConnectionKeeper:
             began = loop.time()
             self._outbox = asyncio.Queue()
             error, was_in = await self._connection(peer)
-            busy = peer.busy()
+            busy = bool(peer.playing)
             peer.lost()
             if self._leaving.is_set():
                 break
@@ -100,7 +102,7 @@ class ConnectionKeeper:
             pause = self._pause_after(error) if self._reconnect else None
             if pause is None:
                 return error
-            log.warning("%s: %s; trying again in %.0f s", peer.who, error.text, pause)
+            log.warning("%s: %s; trying again in %.0f s", self._who, error.text, pause)
             with suppress(TimeoutError):
                 async with asyncio.timeout(pause):
                     await self._leaving.wait()
@@ -146,7 +148,7 @@ class ConnectionKeeper:
                         return error, was_in
                     if self._leaving.is_set():
                         deadline.reschedule(loop.time() + DRAINED_SECONDS)
-                    elif peer.admitted():
+                    elif peer.connected:
                         was_in = True
                         deadline.reschedule(None)
                     elif isinstance(message, ws.Welcome):

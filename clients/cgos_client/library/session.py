@@ -19,7 +19,7 @@ from cgos_client.addresses import server_address
 from cgos_client.errors import CgosClientError, SessionClosed, WatchRefused
 from cgos_client.library import games as core
 from cgos_client.library.codec import Codec, Encoding
-from cgos_client.library.connection_keeper import ConnectionKeeper, Peer
+from cgos_client.library.connection_keeper import ConnectionKeeper
 from cgos_client.library.game import Game
 from cgos_client.library.link import Endpoint
 from cgos_client.library.notifier import Notifier
@@ -203,7 +203,8 @@ class Session:
 
     # -- what goes on below
 
-    def _hear(self, message: ws.ServerMessage) -> CgosClientError | None:
+    def hear(self, message: ws.ServerMessage) -> CgosClientError | None:
+        """Take a message of the server; an error is why the connection must end. For the keeper of the connection."""
         if isinstance(message, ws.Latency) and self.latency_ms is None:
             log.info("the way to the server and back takes %.1f ms", message.round_trip_ms)
         error = self._do(self._core.receive(message))
@@ -258,22 +259,16 @@ class Session:
         elif self._drain_timer is None:
             self._drain_timer = asyncio.get_running_loop().call_later(DRAINED_SECONDS, self._keeper.leave)
 
-    def _lost(self) -> None:
+    def lost(self) -> None:
+        """The connection is gone. For its keeper."""
         self._core.lost()
         self._look_at_drain()
         self._changes.notify()
 
-    async def stay(self, who: str) -> None:
+    async def stay(self) -> None:
         """Keep connected until the session is over; what ended it comes out of the iterators. For :func:`connect`."""
-        peer = Peer(
-            hear=self._hear,
-            admitted=lambda: self._core.admitted,
-            busy=lambda: bool(self._core.playing),
-            lost=self._lost,
-            who=who,
-        )
         try:
-            self._failure = await self._keeper.run(peer)
+            self._failure = await self._keeper.run(self)
         finally:
             self._over = True
             if self._drain_timer is not None:
@@ -299,9 +294,9 @@ Connecting: TypeAlias = AbstractAsyncContextManager[Session]
 
 
 @asynccontextmanager
-async def _connected(session: Session, who: str) -> AsyncIterator[Session]:
+async def _connected(session: Session) -> AsyncIterator[Session]:
     """`session`, admitted, for the length of the block. What the block raises comes out as it is, in no group."""
-    staying = asyncio.create_task(session.stay(who))
+    staying = asyncio.create_task(session.stay())
     try:
         await session.admitted()
         yield session
@@ -393,8 +388,9 @@ def connect(
         if fault is not None:
             raise BadSetting(fault)
     endpoint = Endpoint(address, written.subprotocol, None if ca_file is None else Path(ca_file))
-    keeper = ConnectionKeeper(endpoint, Codec(written), Retries(random.Random(), pauses), reconnect)
-    return _connected(Session(keeper, sign_in), bot or "watcher")
+    retries = Retries(random.Random(), pauses)
+    keeper = ConnectionKeeper(endpoint, Codec(written), retries, who=bot or "watcher", reconnect=reconnect)
+    return _connected(Session(keeper, sign_in))
 
 
 def _fault(sign_in: ws.SignIn) -> str | None:
