@@ -366,7 +366,8 @@ class CaseRun:
                         if actor.owes_move:
                             await actor.send(b"resign\n")
                     await self._expected.until(
-                        lambda: True if not self._players() or any(one.owes_move for one in players) else None, 2.0
+                        lambda: True if not self._players() or any(player.owes_move for player in players) else None,
+                        2.0,
                     )
         except (TimeoutError, CannotConnect, Differs, Skipped):
             pass  # the server is told by the connection's end, and its clock does the rest

@@ -107,13 +107,13 @@ class Session:
         """
         failure: CgosClientError | None = None
 
-        async def one(game: Game) -> None:
+        async def play_game(game: Game) -> None:
             await play(game)
 
         async with asyncio.TaskGroup() as tasks:
             try:
                 async for game in self.games():
-                    tasks.create_task(one(game))
+                    tasks.create_task(play_game(game))
             except CgosClientError as error:
                 failure = error
         if failure is not None:

@@ -170,26 +170,25 @@ def _check(raw: dict[str, Any], path: Path, problems: list[str]) -> BotsFile | N
     """`raw` tables as a file's content, None where that cannot be; `path` is what relative paths count from."""
     server = _struct(ServerTable, raw.get("server", {}), "server", problems)
     tables = _tables(raw)
-    bots: list[BotTable | None] = []
+    bots: list[BotTable] = []
     strangers = [name for name in raw if name not in ("server", "bot")]
     problems += [f"{name}: is no table of this file; there are [server] and [[bot]]" for name in strangers]
     if not tables:
         problems.append("bot: is missing; write a table [[bot]] for each bot")
     for place, table in tables:
         bot = _struct(BotTable, table, place, problems)
-        bots.append(bot)
         if bot is not None:
+            bots.append(bot)
             _check_bot(bot, place, server=server, raw=table, problems=problems)
     if server is not None:
         with _noting(problems):
             server_address(server.url, "server.url")
-    names = [(bot.name.lower(), bot.url) for bot in bots if bot is not None]
+    names = [(bot.name.lower(), bot.url) for bot in bots]
     twice = sorted({name for name, _ in names if names.count((name, None)) > 1})
     problems += [f"bot {name}: is there twice; several slots play several games at once" for name in twice]
     if problems or server is None:
         return None
-    complete = [_placed(bot, path.parent) for bot in bots if bot is not None]
-    return BotsFile(server=_placed(server, path.parent), bot=complete)
+    return BotsFile(server=_placed(server, path.parent), bot=[_placed(bot, path.parent) for bot in bots])
 
 
 @contextmanager

@@ -1,26 +1,21 @@
 """A line connection with deadlines: what a peer does, or fails to do, comes back as a value and never as a surprise.
 
-Here is TCP. Another transport is another :class:`Wire`. Must not know: what the lines mean.
+Here is TCP, with the deadlines that WebSocket has. Another transport is another :class:`Wire`. Must not know: what the
+lines mean.
 """
 
 from __future__ import annotations
 
 import asyncio
-import logging
 import socket
 from collections import deque
 from contextlib import suppress
 from typing import Protocol
 
 from cgos_client.errors import CannotConnect, ConnectionLost
-
-log = logging.getLogger("cgos_client.wire")
-"""Every transport writes what passes over it here, at DEBUG, and never a secret."""
+from cgos_client.library.link import CLOSE_SECONDS, CONNECT_SECONDS, WRITE_SECONDS, wire
 
 LINE_LIMIT = 1 << 20
-CONNECT_SECONDS = 30.0
-WRITE_SECONDS = 30.0
-CLOSE_SECONDS = 2.0
 
 
 class Wire(Protocol):
@@ -99,11 +94,11 @@ class TcpWire:
         except OSError as error:
             raise ConnectionLost(f"the connection broke ({error})") from None
         if line:
-            log.debug("server: %s", line)
+            wire.debug("server: %s", line)
         return line
 
     async def write(self, line: str, shown: str | None = None) -> None:
-        log.debug("client: %s", line if shown is None else shown)
+        wire.debug("client: %s", line if shown is None else shown)
         try:
             self._writer.write(line.encode() + b"\n")
             async with asyncio.timeout(WRITE_SECONDS):
