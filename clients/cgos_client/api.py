@@ -106,7 +106,6 @@ class Server:
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._http = Http(server=address, token=token, timeout=timeout, patience=patience, sleep=sleep)
-        self._sleep = sleep
 
     def index(self) -> Index:
         """What the server is."""
@@ -374,4 +373,4 @@ class Server:
                 failed += 1
                 if failed > ATTEMPTS:
                     raise
-            self._sleep(pauses.next())
+            self._http.sleep(pauses.next())
