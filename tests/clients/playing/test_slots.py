@@ -203,7 +203,7 @@ async def test_an_engine_that_does_not_start_ends_the_client(bench, caplog):
     slots = Slots(Model())
     engine = bench.gtp("--fault", "start")
     unfit = bench.memory()
-    unfit._make = lambda: (_ for _ in ()).throw(EngineUnfit("no engine"))
+    unfit.make = lambda: (_ for _ in ()).throw(EngineUnfit("no engine"))
     assert await slots.run(engine, unfit) == 1
     assert "no engine" in caplog.text
     assert slots.server.opened == 0
