@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import enum
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias
 
 import msgspec
@@ -259,10 +259,3 @@ _STEPS: Sequence[tuple[str, Callable[[re.Match[str]], Action]]] = (
     (r"let \$([a-z]+(?:\.[a-z]+)*) = (.+)", lambda fit: Let(fit[1], fit[2])),
     (r"(check|needs) (.+)", _compare),
 )
-
-
-def actors(case: Case) -> Iterator[str]:
-    """Every actor that `case` names, pairs excepted."""
-    for step in case.steps:
-        if not isinstance(step.action, Pair | Play | Wait | Let | Compare):
-            yield step.action.actor
