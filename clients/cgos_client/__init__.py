@@ -1,10 +1,11 @@
 """cgos-client: connects game engines to a rating server, and a library for programs that play there by themselves.
 
 The library is :func:`connect` and what it leads to. The way of one move in the program ``cgos-client``: over CGOS
-lines ``transport`` (a line arrives) - ``messages`` (what it says) - ``bridge`` (what is to be done); over WebSocket
-``link`` (a frame arrives) - ``codec`` (what it says) - ``games`` (what follows) - ``session`` and ``game`` (what a
-program sees) - ``slots`` (which engine plays it); then ``supervisor`` (an engine that cannot be lost) - ``gtp`` or
-``bots`` (the engine). Round that, ``runner`` and ``upkeep`` decide when to connect again, and ``cli`` puts it together.
+lines ``transport`` (a line arrives) - ``lines_messages`` (what it says) - ``lines_session`` (what is to be done); over
+WebSocket ``link`` (a frame arrives) - ``codec`` (what it says) - ``games`` (what follows) - ``session`` and ``game``
+(what a program sees) - ``slots`` (which engine plays it); then ``supervisor`` (an engine that cannot be lost) -
+``gtp_engine`` or ``in_process`` (the engine). Round that, ``lines_runner`` and ``connection_keeper`` decide when to
+connect again, and ``cli`` puts it together.
 """
 
 from cgos_client.errors import (

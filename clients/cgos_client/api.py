@@ -1,12 +1,13 @@
 """Reads a server's API ``/api/v1`` from Python: ``api.Server("http://host:8080").standings("9x9")``.
 
-Answers are values of `cgos_server.protocol`'s messages, the same that the server makes them of. Lists of any length are
+Answers are messages of `cgos_protocol.api`, the same that the server makes them of. Lists of any length are
 iterators that ask for the next page when they get there. What the server refuses is raised with its sentence
 (:class:`ApiRefused`). Standard library only. Must not know: HTTP, which is `api_http`'s.
 """
 
 from __future__ import annotations
 
+import random
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -14,8 +15,9 @@ from typing import Any, Literal, TypedDict, TypeVar, Unpack
 
 import msgspec
 
-from cgos_client.api_http import ApiRefused, Http, Reconnecting, Value, decoded, path_of
-from cgos_client.errors import CannotConnect, CgosClientError, ConnectionLost
+from cgos_client.api_http import ApiRefused, Http, Value, decoded, path_of
+from cgos_client.errors import CannotConnect, ConnectionLost
+from cgos_client.retry import Pauses
 from cgos_protocol.api.bulk import ExportedChange, ExportedGame, ExportedRefit
 from cgos_protocol.api.figures import LedgerEntry, LedgerPage, VenueMetrics, VersionFigures
 from cgos_protocol.api.games import (
@@ -55,6 +57,9 @@ __all__ = ["ApiRefused", "CannotConnect", "ConnectionLost", "LiveEnd", "LiveMove
 
 RECOMPUTED_S = 60.0
 """Seconds that a server may take for standings that it computes again, and somewhat more."""
+
+ATTEMPTS = 6
+"""How often in a row a broken stream is opened again without anything coming of it."""
 
 T = TypeVar("T")
 Query = Mapping[str, Value]
@@ -101,7 +106,6 @@ class Server:
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._http = Http(server=address, token=token, timeout=timeout, patience=patience, sleep=sleep)
-        self._sleep = sleep
 
     def index(self) -> Index:
         """What the server is."""
@@ -229,7 +233,7 @@ class Server:
 
     def sgf(self, game: int) -> str:
         """A game's file."""
-        return self._http.answer(path_of("games", f"{game}.sgf"), accept=SGF).decode()
+        return self._http.answer(path_of("games", f"{game}.sgf"), {}, accept=SGF).decode()
 
     def pairing(self, game: int) -> RoundDetail:
         """Why these two, with everybody whom they could have met."""
@@ -321,7 +325,7 @@ class Server:
 
     def _get(self, kind: type[T], path: str, query: Query | None = None, least_s: float = 0.0) -> T:
         """`least_s`: seconds that a healthy server may need for it."""
-        answer: T = decoded(self._http.answer(path, query, least_s=least_s), kind)
+        answer: T = decoded(self._http.answer(path, query or {}, least_s=least_s), kind)
         return answer
 
     def _pages(self, kind: type[msgspec.Struct], path: str, query: Query, cursor: str, limit: int) -> Iterator[Any]:
@@ -353,16 +357,20 @@ class Server:
         :param idle: seconds without a byte after which a connection counts as broken; None: the usual
         :param ended: of a stream without an end, what is wrong where the server ends it again and again
         """
-        again = Reconnecting(self._sleep)
+        pauses, failed = Pauses(random.Random(), first=0.5, longest=15.0), 0
         while True:
             try:
                 for line in self._http.lines(path, rest(), idle):
                     value = decoded(line, kind)
-                    again.came()
+                    if failed:
+                        pauses.reset()
+                        failed = 0
                     yield value
                 if not ended:
                     return
-                broken: CgosClientError = ConnectionLost(ended)
-            except (ConnectionLost, CannotConnect) as error:
-                broken = error
-            again.wait(broken)
+                raise ConnectionLost(ended)
+            except (ConnectionLost, CannotConnect):
+                failed += 1
+                if failed > ATTEMPTS:
+                    raise
+            self._http.sleep(pauses.next())

@@ -10,19 +10,17 @@ import contextlib
 import gzip
 import http.client
 import io
-import random
-import time
 import urllib.error
 import urllib.request
 import zlib
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import IO, Any, Final, cast
 from urllib.parse import quote, urlencode, urlsplit
 
 import msgspec
 
 from cgos_client.errors import CannotConnect, CgosClientError, ConnectionLost, ServerFault
-from cgos_client.retry import Pauses
 from cgos_client.settings import BadSetting
 from cgos_protocol.api.messages import Problem
 from cgos_protocol.api.route import NDJSON, PREFIX
@@ -50,46 +48,39 @@ class ApiRefused(CgosClientError):
         self.problem = problem
 
 
+@dataclass(kw_only=True, repr=False)
 class Http:
-    """The way to one server's API.
+    """The way to one server's API. Its token is never shown.
 
-    :param server: ``http://host:8080``
-    :param token: of the API; None for what anybody may read
-    :param timeout: seconds without a byte after which a connection counts as broken
-    :param patience: seconds that one call may spend waiting where the server says when to come again; 0: not at all
+    :ivar server: ``http://host:8080``
+    :ivar token: of the API; None for what anybody may read
+    :ivar timeout: seconds without a byte after which a connection counts as broken
+    :ivar patience: seconds that one call may spend waiting where the server says when to come again; 0: not at all
+    :raises BadSetting: the server's address is none
     """
 
-    def __init__(
-        self,
-        server: str,
-        token: str | None = None,
-        timeout: float = 30.0,
-        patience: float = 120.0,
-        sleep: Callable[[float], None] = time.sleep,
-    ) -> None:
-        parts = urlsplit(server)
+    server: str
+    token: str | None
+    timeout: float
+    patience: float
+    sleep: Callable[[float], None]
+
+    def __post_init__(self) -> None:
+        server, parts = self.server, urlsplit(self.server)
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
             raise BadSetting(f"{server!r} is not the address of a server's pages. Give one such as http://host:8080.")
         self._base = server.rstrip("/") + PREFIX
-        self._token = token
-        self._timeout = timeout
-        self._patience = patience
-        self._sleep = sleep
         # A token must not follow the server's word to another host, so nothing follows at all.
         self._opener = urllib.request.build_opener(_NoRedirects)
 
     def answer(
-        self,
-        path: str,
-        query: Mapping[str, Value] | None = None,
-        accept: str = "application/json",
-        least_s: float = 0.0,
+        self, path: str, query: Mapping[str, Value], accept: str = "application/json", least_s: float = 0.0
     ) -> bytes:
         """The whole answer. Raises ApiRefused, CannotConnect, ConnectionLost.
 
         :param least_s: seconds that a healthy server may need before it says anything
         """
-        with self._opened(path, query or {}, accept, max(self._timeout, least_s)) as body:
+        with self._opened(path, query, accept, max(self.timeout, least_s)) as body:
             try:
                 data = body.read(_LARGEST_ANSWER + 1)
             except BROKEN as error:
@@ -98,11 +89,9 @@ class Http:
             raise ServerFault(f"The answer of {path} is longer than {_LARGEST_ANSWER} bytes.")
         return data
 
-    def lines(
-        self, path: str, query: Mapping[str, Value] | None = None, timeout: float | None = None
-    ) -> Iterator[bytes]:
+    def lines(self, path: str, query: Mapping[str, Value], timeout: float | None = None) -> Iterator[bytes]:
         """The lines of a stream, empty ones left out. Raises as :meth:`answer`; ConnectionLost where it breaks."""
-        with self._opened(path, query or {}, NDJSON, timeout or self._timeout) as body:
+        with self._opened(path, query, NDJSON, timeout or self.timeout) as body:
             while True:
                 try:
                     line = body.readline(_LONGEST_LINE)
@@ -118,7 +107,7 @@ class Http:
     def download(self, path: str, query: Mapping[str, Value], target: IO[bytes]) -> int:
         """Write an answer of any length to a file; its length in bytes. Raises as :meth:`answer`."""
         length = 0
-        with self._opened(path, query, "*/*", self._timeout) as body:
+        with self._opened(path, query, "*/*", self.timeout) as body:
             while True:
                 try:
                     portion = body.read(1 << 16)
@@ -138,11 +127,11 @@ class Http:
                 break
             except ApiRefused as refused:
                 pause = refused.retry_after
-                if refused.status not in _WORTH_WAITING or pause is None or waited + pause > self._patience:
+                if refused.status not in _WORTH_WAITING or pause is None or waited + pause > self.patience:
                     raise
                 pause = max(pause, 0.1)
                 waited += pause
-                self._sleep(pause)
+                self.sleep(pause)
         with response:
             packed = response.headers.get("Content-Encoding", "").lower() == "gzip"
             body = cast("IO[bytes]", response)
@@ -155,8 +144,8 @@ class Http:
         headers = {"Accept": accept, "User-Agent": "cgos-client"}
         if not path.endswith("/live"):
             headers["Accept-Encoding"] = "gzip"
-        if self._token is not None:
-            headers["Authorization"] = f"Bearer {self._token}"
+        if self.token is not None:
+            headers["Authorization"] = f"Bearer {self.token}"
         request = urllib.request.Request(url, headers=headers)
         try:
             response: http.client.HTTPResponse = self._opener.open(request, timeout=timeout)
@@ -168,32 +157,6 @@ class Http:
         except BROKEN as error:
             raise CannotConnect(f"{self._base} does not answer: {error or type(error).__name__}.") from error
         return response
-
-
-class Reconnecting:
-    """When a broken stream is opened again: after growing pauses, and not for ever.
-
-    :param attempts: how many in a row may come to nothing
-    """
-
-    def __init__(self, sleep: Callable[[float], None], attempts: int = 6) -> None:
-        self._pauses = Pauses(random.Random(), first=0.5, longest=15.0)
-        self._sleep = sleep
-        self._attempts = attempts
-        self._failed = 0
-
-    def came(self) -> None:
-        """Something was read."""
-        if self._failed:
-            self._failed = 0
-            self._pauses.reset()
-
-    def wait(self, error: CgosClientError) -> None:
-        """Before the next attempt. Raises `error` where it was one too many."""
-        self._failed += 1
-        if self._failed > self._attempts:
-            raise error
-        self._sleep(self._pauses.next())
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):

@@ -36,8 +36,8 @@ class CannotConnect(CgosClientError):
 class ConnectionLost(CgosClientError):
     """The connection ended."""
 
-    def __init__(self, text: str, *, code: str = "connection-lost") -> None:
-        super().__init__(code, text, fatal=True)
+    def __init__(self, text: str) -> None:
+        super().__init__("connection-lost", text, fatal=True)
 
 
 class SignInRefused(CgosClientError):
@@ -67,5 +67,5 @@ class WatchRefused(CgosClientError):
 class SessionClosed(CgosClientError):
     """The session is over, so that nothing can be asked of it any more."""
 
-    def __init__(self, text: str = "the session is closed") -> None:
-        super().__init__("closed", text, fatal=True)
+    def __init__(self) -> None:
+        super().__init__("closed", "the session is closed", fatal=True)

@@ -18,6 +18,7 @@ from cgos_client.playing.lines_runner import Runner
 from cgos_client.playing.lines_session import Agenda, Identity
 from cgos_client.playing.together import Together
 from cgos_client.playing.transport import connect
+from cgos_client.retry import Retries
 from cgos_protocol.games.base import Color
 
 FAKE_GTP = Path(__file__).parent / "engines" / "fake_gtp.py"
@@ -188,7 +189,7 @@ class Bench:
                 self.agenda,
                 self.events.append,
                 once=once,
-                rng=random.Random(1),
+                retries=Retries(random.Random(1)),
                 sleep=self.pause,
             )
             async with asyncio.timeout(30):

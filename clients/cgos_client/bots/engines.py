@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from cgos_protocol.games.base import Color, Illegality, Ko
 from cgos_protocol.games.go_board import BLACK, EMPTY, PASS, WHITE, Board, tables
@@ -22,52 +22,27 @@ class IllegalMove(ValueError):
     """A move that no rules of Go allow. The text names it."""
 
 
-class Bot(Protocol):
-    """A built-in bot. All calls are synchronous; :meth:`genmove` may take as long as the clock allows."""
+class Bot(ABC):
+    """A built-in bot: everything but the choice of a move.
 
-    @property
-    def name(self) -> str:
-        """What it is called, with its strength setting where it has one."""
+    All calls are synchronous; :meth:`genmove` may take as long as the clock allows. It never makes a move that
+    positional superko or the ban on suicide forbids, so its moves are legal under every rule of ko and suicide that
+    venues offer; it accepts such moves of others.
 
-    @property
-    def analyses(self) -> bool:
-        """True where :meth:`analysis` says something."""
-
-    def new_game(self, size: int, komi2: int) -> None:
-        """An empty board of `size` (2-25), komi in half points. Raises ValueError for any other size."""
-
-    def set_komi(self, komi2: int) -> None:
-        """Another komi in the same game."""
-
-    def play(self, color: Color, move: str) -> None:
-        """`color` made `move` (vertex or ``PASS``). Raises IllegalMove."""
-
-    def genmove(self, color: Color, left_ms: int) -> str:
-        """Choose a move for `color` with `left_ms` milliseconds left for the game, make it, and say it."""
-
-    def analysis(self) -> str | None:
-        """One line of JSON about the position before the last chosen move, or None."""
-
-    def hurry(self) -> None:
-        """End a :meth:`genmove` that runs in another thread soon; its move is not wanted any more."""
-
-
-class BoardBot(ABC):
-    """A bot with a board: everything but the choice of a move.
-
-    It never makes a move that positional superko or the ban on suicide forbids, so its moves are legal under every
-    rule of ko and suicide that venues offer; it accepts such moves of others.
+    :ivar name: what it is called, with its strength setting where it has one
+    :ivar analyses: True where :meth:`analysis` says something
+    :ivar komi2: komi in half points; may change in the same game
     """
+
+    name: str
+    analyses = False
 
     def __init__(self, rng: random.Random) -> None:
         self.rng = rng
         self.new_game(9, 14)
 
-    @property
-    def analyses(self) -> bool:
-        return False
-
     def new_game(self, size: int, komi2: int) -> None:
+        """An empty board of `size` (2-25), komi in half points. Raises ValueError for any other size."""
         if not 2 <= size <= 25:
             raise ValueError(f"boards of size {size} are not played here: 2 to 25 are")
         self.board = Board(tables(size))
@@ -76,10 +51,8 @@ class BoardBot(ABC):
         self.passed = False
         """True where the last move was a pass."""
 
-    def set_komi(self, komi2: int) -> None:
-        self.komi2 = komi2
-
     def play(self, color: Color, move: str) -> None:
+        """`color` made `move` (vertex or ``PASS``). Raises IllegalMove."""
         point = self.board.tables.moves.get(normal(move) or "")
         if point is None:
             raise IllegalMove(f"{move!r} is not a move on {self.board.tables.size}x{self.board.tables.size}")
@@ -90,6 +63,7 @@ class BoardBot(ABC):
             raise IllegalMove(f"{move}: {refusal}")
 
     def genmove(self, color: Color, left_ms: int) -> str:
+        """Choose a move for `color` with `left_ms` milliseconds left for the game, make it, and say it."""
         for point in self.candidates(color, left_ms):
             if point == RESIGN:
                 return "RESIGN"
@@ -103,10 +77,11 @@ class BoardBot(ABC):
         """Empty points, PASS or RESIGN, best first. The first legal one is played; where there is none, a pass."""
 
     def analysis(self) -> str | None:
+        """One line of JSON about the position before the last chosen move, or None."""
         return None
 
     def hurry(self) -> None:  # noqa: B027 - only a bot that searches has anything to hurry
-        """Nothing here takes long."""
+        """End a :meth:`genmove` that runs in another thread soon; its move is not wanted any more."""
 
     def margin2(self, color: int) -> int:
         """By how many half points `color` leads if the game ended here and all stones are alive."""
@@ -144,12 +119,10 @@ def _stones(board: Board) -> tuple[list[int], list[int]]:
     return [p for p in points if board.at(p) == BLACK], [p for p in points if board.at(p) == WHITE]
 
 
-class RandomBot(BoardBot):
+class RandomBot(Bot):
     """Any legal move that does not fill an eye of its own; a pass where there is none."""
 
-    @property
-    def name(self) -> str:
-        return "random"
+    name = "random"
 
     def candidates(self, color: int, left_ms: int) -> Iterable[int]:  # noqa: ARG002
         board, points = self.board, self.board.empties()
@@ -191,15 +164,13 @@ def chains(board: Board) -> dict[int, Chain]:
     return chain_of
 
 
-class GreedyBot(BoardBot):
+class GreedyBot(Bot):
     """Captures what it can, saves its own chains from capture, threatens; else plays at random.
 
     It does not put its own stones into atari, and passes where nothing else is left, or where a pass wins.
     """
 
-    @property
-    def name(self) -> str:
-        return "greedy"
+    name = "greedy"
 
     def candidates(self, color: int, left_ms: int) -> Iterable[int]:  # noqa: ARG002
         if self.wins_by_passing(color):

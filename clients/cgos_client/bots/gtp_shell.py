@@ -94,11 +94,11 @@ class GtpShell:
         try:
             komi = float(arguments[0])
         except (IndexError, ValueError):
-            raise _Failure("syntax error") from None
+            komi = math.nan
         if not math.isfinite(komi):
             raise _Failure("syntax error")
         self._komi2 = round(komi * 2)
-        self._bot.set_komi(self._komi2)
+        self._bot.komi2 = self._komi2
         return ""
 
     def _play(self, arguments: list[str]) -> str:

@@ -30,14 +30,8 @@ class InProcessEngine:
         self._bot = make()
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix=self._bot.name)
         self._latest: Future[object] | None = None
-
-    @property
-    def label(self) -> str:
-        return f"built-in {self._bot.name}"
-
-    @property
-    def analyses(self) -> bool:
-        return self._bot.analyses
+        self.label = f"built-in {self._bot.name}"
+        self.analyses = self._bot.analyses
 
     async def start(self) -> None:
         """Nothing to start."""

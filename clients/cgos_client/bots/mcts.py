@@ -7,15 +7,17 @@ Must not know: servers, GTP.
 
 from __future__ import annotations
 
-import json
 import math
 import random
 import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from cgos_client.bots.engines import RESIGN, BoardBot
+import msgspec
+
+from cgos_client.bots.engines import RESIGN, Bot
 from cgos_protocol.games.go_board import BLACK, EMPTY, PASS, Board
+from cgos_protocol.v2.messages import Analysis, Candidate
 
 EQUIVALENCE = 300.0
 """Visits at which a move's own results and its rapid action value weigh about the same (times three)."""
@@ -68,27 +70,22 @@ class _Node:
         return chosen
 
 
-class MctsBot(BoardBot):
+class MctsBot(Bot):
     """Monte Carlo tree search.
 
     :param playouts: simulated games a move, at least 1; fewer where the clock is short
     :param clock: seconds, for the time limit
     """
 
+    analyses = True
+
     def __init__(self, rng: random.Random, playouts: int, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(rng)
+        self.name = f"mcts-{playouts}"
         self._playouts = playouts
         self._clock = clock
         self._analysis: str | None = None
         self._hurried = False
-
-    @property
-    def name(self) -> str:
-        return f"mcts-{self._playouts}"
-
-    @property
-    def analyses(self) -> bool:
-        return True
 
     def analysis(self) -> str | None:
         return self._analysis
@@ -170,22 +167,17 @@ class MctsBot(BoardBot):
     def _explain(self, root: _Node, total: int, won: float) -> str:
         names = self.board.tables.names
         order = sorted(range(len(root.moves)), key=lambda index: -root.visits[index])[:5]
-        return json.dumps(
-            {
-                "winrate": round(won / total, 4),
-                "visits": total,
-                "moves": [
-                    {
-                        "move": names[root.moves[index]] or "pass",
-                        "winrate": round(root.wins[index] / root.visits[index], 4),
-                        "visits": root.visits[index],
-                    }
-                    for index in order
-                    if root.visits[index]
-                ],
-            },
-            separators=(",", ":"),
-        )
+        candidates = [
+            Candidate(
+                move=names[root.moves[index]] or "pass",
+                winrate=round(root.wins[index] / root.visits[index], 4),
+                visits=root.visits[index],
+            )
+            for index in order
+            if root.visits[index]
+        ]
+        analysis = Analysis(winrate=round(won / total, 4), visits=total, moves=candidates)
+        return msgspec.json.encode(analysis).decode()
 
 
 def _update(node: _Node, index: int, mover: int, won: float, first: list[int]) -> None:

@@ -5,14 +5,11 @@ Decides what an engine may be asked and in which ways it can fail. Must not know
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple, Protocol
 
 from cgos_protocol.clock import TimeControl
 from cgos_protocol.games.base import Color
-from cgos_protocol.games.notation import COLUMNS
-
-_VERTEX = re.compile(r"([A-HJ-Z])([1-9][0-9]?)")
+from cgos_protocol.games.go_board import tables
 
 
 class EngineFailure(Exception):
@@ -98,10 +95,4 @@ class Engine(Protocol):
 def normal_move(text: str, size: int) -> str | None:
     """The normal spelling of an engine's move on a board of `size`, or None where it is not a move at all."""
     word = text.strip().upper()
-    if word in ("PASS", "RESIGN"):
-        return word
-    match = _VERTEX.fullmatch(word)
-    if match is None:
-        return None
-    column, row = COLUMNS.index(match[1]), int(match[2])
-    return word if column < size and row <= size else None
+    return word if word == "RESIGN" or word in tables(size).moves else None

@@ -76,7 +76,7 @@ def from_info(lines: Sequence[str], size: int, move: str, *, per_10000: bool) ->
 
 
 def bounded(analysis: Any, limit: int = ANALYSIS_LIMIT) -> AnalysisText:
-    """`said` as one line of JSON of at most `limit` characters: without ownership, then without its last candidates."""
+    """`analysis` as one line of JSON of at most `limit` characters: without ownership, then without its last moves."""
     text = _dumped(analysis)
     if len(text) <= limit:
         return AnalysisText(text)

@@ -29,6 +29,8 @@ class GtpEngine:
     :param broken: commands that are not to be asked for moves, and those found broken from now on; shared by the
         engines that replace each other, so that each has not to find out anew
     :param loading: seconds that the first answer may take, where it is not `timeout`
+    :ivar commands: what the engine lists; known after :meth:`start`
+    :ivar label: its name and version as it gives them; known after :meth:`start`
     """
 
     def __init__(
@@ -42,11 +44,11 @@ class GtpEngine:
         self._process = GtpProcess(command, usual, usual if loading is None else loading)
         self._timeout = timeout
         self._broken = set() if broken is None else broken
-        self._listed: frozenset[str] = frozenset()
+        self.commands: frozenset[str] = frozenset()
         self._time_kinds: frozenset[str] = frozenset()
         self._move_command = MOVE_COMMANDS[-1]
         self._size = 0
-        self._label = self._command = command[0]
+        self.label = self._command = command[0]
         self._stones = gtp_time.Stones.NONE
         self._moves: list[tuple[Color, str]] = []
         """What is on the engine's board; to put it there again after an answer that left the board in doubt."""
@@ -56,17 +58,8 @@ class GtpEngine:
         """What has been warned of once."""
 
     @property
-    def label(self) -> str:
-        return self._label
-
-    @property
     def analyses(self) -> bool:
         return self._move_command.analyses
-
-    @property
-    def commands(self) -> frozenset[str]:
-        """What the engine lists. Known after :meth:`start`."""
-        return self._listed
 
     @property
     def pid(self) -> int | None:
@@ -74,8 +67,8 @@ class GtpEngine:
         return self._process.pid
 
     async def start(self) -> None:
-        self._listed = await self._process.start()
-        missing = [name for name in _REQUIRED if name not in self._listed]
+        self.commands = await self._process.start()
+        missing = [name for name in _REQUIRED if name not in self.commands]
         way = self._next_move_command()
         if missing or way is None:
             missing += [] if way is not None else ["genmove"]
@@ -84,9 +77,9 @@ class GtpEngine:
                 "Is it started in its GTP mode?"
             )
         self._move_command = way
-        words = [" ".join(await self.ask(name)) for name in ("name", "version") if name in self._listed]
-        self._label = " ".join(words).strip() or self._command
-        if gtp_time.KATA in self._listed:
+        words = [" ".join(await self.ask(name)) for name in ("name", "version") if name in self.commands]
+        self.label = " ".join(words).strip() or self._command
+        if gtp_time.KATA in self.commands:
             kinds = await self._tell("kata-list_time_settings") or []
             self._time_kinds = frozenset(word for line in kinds for word in line.split())
 
@@ -161,7 +154,7 @@ class GtpEngine:
         return choice
 
     def _next_move_command(self) -> MoveCommand | None:
-        usable = self._listed - self._broken
+        usable = self.commands - self._broken
         return next((way for way in MOVE_COMMANDS if way.command in usable), None)
 
     def _give_up(self, why: str) -> bool:
@@ -182,7 +175,7 @@ class GtpEngine:
         if fault is not None:
             log.warning("the engine is told nothing of the time control, which makes no sense: %s", fault)
             return
-        for way in gtp_time.time_commands(game.time, game.level_ms, self._listed, self._time_kinds):
+        for way in gtp_time.time_commands(game.time, game.level_ms, self.commands, self._time_kinds):
             if await self._tell(way.command, way.arguments) is not None:
                 self._stones = way.stones
                 return
@@ -192,7 +185,7 @@ class GtpEngine:
 
         A refusal is a warning the first time.
         """
-        if command not in self._listed:
+        if command not in self.commands:
             return None
         try:
             return await self.ask(f"{command} {arguments}".rstrip())

@@ -7,6 +7,7 @@ costs a game. Must not know: processes, which way is tried when another one fail
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from cgos_client.bridge.engine import normal_move
@@ -67,7 +68,7 @@ def _read_plain(lines: Sequence[str], size: int) -> Choice | None:
 
 
 def _read_played(
-    lines: Sequence[str], size: int, analysis_in: Callable[[Sequence[str], str], AnalysisText]
+    lines: Sequence[str], size: int, analysis_in: Callable[[Sequence[str], int, str], AnalysisText]
 ) -> Choice | None:
     """Lines of analysis, then ``play <move>``."""
     for index in range(len(lines) - 1, -1, -1):
@@ -76,24 +77,16 @@ def _read_played(
             move = next((move for text in rest.split() if (move := normal_move(text, size)) is not None), None)
             if move is None:
                 return None
-            analysis = analysis_in([line for line in lines[:index] if line], move)
+            analysis = analysis_in([line for line in lines[:index] if line], size, move)
             return Choice(move, analysis.text, f"holds an analysis that {analysis.remark}" if analysis.remark else "")
     if len(lines) == 1 and (move := normal_move(lines[0], size)) is not None:
         return Choice(move, None, f"was {shown(lines)} instead of analysis and 'play {move}'; the move was taken")
     return None
 
 
-def _read_cgos(lines: Sequence[str], size: int) -> Choice | None:
-    return _read_played(lines, size, lambda before, _: from_json(before))
-
-
-def _read_kata(lines: Sequence[str], size: int) -> Choice | None:
-    return _read_played(lines, size, lambda before, move: from_info(before, size, move, per_10000=False))
-
-
-def _read_lz(lines: Sequence[str], size: int) -> Choice | None:
-    return _read_played(lines, size, lambda before, move: from_info(before, size, move, per_10000=True))
-
+_read_cgos = partial(_read_played, analysis_in=lambda lines, _size, _move: from_json(lines))
+_read_kata = partial(_read_played, analysis_in=partial(from_info, per_10000=False))
+_read_lz = partial(_read_played, analysis_in=partial(from_info, per_10000=True))
 
 MOVE_COMMANDS = (
     MoveCommand("cgos-genmove_analyze", "{color}", _read_cgos, True),

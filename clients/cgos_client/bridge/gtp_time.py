@@ -94,25 +94,35 @@ def _limitless() -> tuple[TimeCommand, ...]:
     )
 
 
+def _main_alone(main: int) -> tuple[TimeCommand, ...]:
+    """Main time in whole seconds, at least one: nothing else is left where that is up."""
+    seconds = max(1, _seconds(main))
+    return (
+        TimeCommand(PLAIN, f"{seconds} 0 0", Stones.NONE),
+        TimeCommand(KGS, f"absolute {seconds}", Stones.NONE),
+    )
+
+
+def _canadian(main: int, period: int, stones: int, last_figure: Stones) -> tuple[TimeCommand, ...]:
+    """Canadian time in whole seconds, and exactly. Microseconds; `last_figure` is that of ``time_left``."""
+    rounded = f"{_seconds(main)} {max(1, _seconds(period))} {stones}"
+    return (
+        TimeCommand(PLAIN, rounded, last_figure),
+        TimeCommand(KGS, f"canadian {rounded}", last_figure),
+        TimeCommand(KATA, f"canadian {_exact(main)} {_exact(period)} {stones}", last_figure),
+    )
+
+
 def _ways(time: TimeControl) -> tuple[TimeCommand, ...]:
-    main, period = _seconds(time.main), _seconds(time.period)
     match time.system:
         case TimeSystem.ABSOLUTE:
-            main = max(1, main)
-            return (
-                TimeCommand(PLAIN, f"{main} 0 0", Stones.NONE),
-                TimeCommand(KGS, f"absolute {main}", Stones.NONE),
-                TimeCommand(KATA, f"absolute {_exact(time.main)}", Stones.NONE),
-            )
+            return (*_main_alone(time.main), TimeCommand(KATA, f"absolute {_exact(time.main)}", Stones.NONE))
         case TimeSystem.FISCHER:
             # Without a word for the increment the engine is told of its main time alone, which it cannot exceed.
-            main = max(1, main)
-            return (
-                TimeCommand(KATA, f"fischer {_exact(time.main)} {_exact(time.increment)}", Stones.NONE),
-                TimeCommand(PLAIN, f"{main} 0 0", Stones.NONE),
-                TimeCommand(KGS, f"absolute {main}", Stones.NONE),
-            )
+            figures = f"{_exact(time.main)} {_exact(time.increment)}"
+            return (TimeCommand(KATA, f"fischer {figures}", Stones.NONE), *_main_alone(time.main))
         case TimeSystem.BYOYOMI:
+            main, period = _seconds(time.main), _seconds(time.period)
             figures = f"{_exact(time.main)} {_exact(time.period)} {time.periods}"
             return (
                 *((TimeCommand(KGS, f"byoyomi {main} {period} {time.periods}", Stones.GIVEN),) if period else ()),
@@ -120,18 +130,10 @@ def _ways(time: TimeControl) -> tuple[TimeCommand, ...]:
                 TimeCommand(PLAIN, f"{main} {max(1, period)} 1", Stones.ONE),
             )
         case TimeSystem.CANADIAN:
-            return (
-                TimeCommand(PLAIN, f"{main} {max(1, period)} {time.stones}", Stones.GIVEN),
-                TimeCommand(KGS, f"canadian {main} {max(1, period)} {time.stones}", Stones.GIVEN),
-                TimeCommand(KATA, f"canadian {_exact(time.main)} {_exact(time.period)} {time.stones}", Stones.GIVEN),
-            )
+            return _canadian(time.main, time.period, time.stones, Stones.GIVEN)
         case TimeSystem.FIXED:
-            exact = (TimeCommand(KATA, f"canadian 0 {_exact(time.period)} 1", Stones.ALWAYS_ONE),)
-            whole = (
-                TimeCommand(PLAIN, f"0 {max(1, period)} 1", Stones.ALWAYS_ONE),
-                TimeCommand(KGS, f"canadian 0 {max(1, period)} 1", Stones.ALWAYS_ONE),
-            )
-            return whole + exact if time.period % 1_000_000 == 0 else exact + whole
+            *whole, exact = _canadian(0, time.period, 1, Stones.ALWAYS_ONE)
+            return (*whole, exact) if time.period % 1_000_000 == 0 else (exact, *whole)
 
 
 def _seconds(us: int) -> int:

@@ -8,7 +8,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 
 from cgos_client.bridge.engine import Engine, EngineFailure, EngineMove, EngineUnfit, NewGame
 from cgos_client.bridge.restarts import Restarts
@@ -25,46 +26,33 @@ class EngineGone(Exception):
     """The engine cannot be kept running; going on would only lose games. The text says why."""
 
 
+@dataclass(slots=True, eq=False)
 class SupervisedEngine:
     """One engine, restarted as often as it takes, within bounds.
 
-    :param make: a new engine, not started
-    :param restarts: says how often; None: the usual bounds
-    :param now: seconds of a clock that does not go back
+    :ivar make: a new engine, not started
+    :ivar restarts: says how often
+    :ivar now: seconds of a clock that does not go back
+    :ivar analyses: True where the engine's moves may carry analysis
+    :ivar label: the engine's name and version as it gave them last; empty before it was started
     """
 
-    def __init__(
-        self,
-        make: Callable[[], Engine],
-        restarts: Restarts | None = None,
-        now: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._make = make
-        self._restarts = restarts or Restarts()
-        self._now = now
-        self._engine: Engine | None = None
-        self._game: NewGame | None = None
-        self._moves: list[tuple[Color, str]] = []
-        self._known: int | None = None
-        """How many of the moves the engine has on its board; None: its board is not this game's."""
-        self._last: EngineFailure | None = None
-        self._analyses = False
-        self._label = ""
-
-    @property
-    def analyses(self) -> bool:
-        """True where the engine's moves may carry analysis."""
-        return self._analyses
-
-    @property
-    def label(self) -> str:
-        """The engine's name and version as it gave them last; empty before it was started."""
-        return self._label
+    make: Callable[[], Engine]
+    restarts: Restarts = field(default_factory=Restarts)
+    now: Callable[[], float] = time.monotonic
+    analyses: bool = False
+    label: str = ""
+    _engine: Engine | None = None
+    _game: NewGame | None = None
+    _moves: list[tuple[Color, str]] = field(default_factory=list)
+    _known: int | None = None
+    """How many of the moves the engine has on its board; None: its board is not this game's."""
+    _last: EngineFailure | None = None
 
     @property
     def spent(self) -> bool:
         """True where the engine failed so often that :meth:`start` will raise."""
-        return self._restarts.gone is not None
+        return self.restarts.gone is not None
 
     @property
     def ply(self) -> int:
@@ -73,17 +61,18 @@ class SupervisedEngine:
 
     async def start(self) -> None:
         """Have the engine running, without a game. Raises EngineGone."""
-        if self._restarts.gone is None:
-            self._restarts.new_game()
+        if self.restarts.gone is None:
+            self.restarts.new_game()
             if await self._attempt(starting=True) is not None:
                 return
-        why = self._restarts.gone
+        why = self.restarts.gone
         raise EngineGone(str(self._last) if why is None else f"{why}: {self._last}")
 
-    async def sit(self, game: NewGame, moves: list[tuple[Color, str]]) -> None:
-        """A game begins, or goes on after a reconnection, with `moves` made already."""
-        self._game, self._moves, self._known = game, list(moves), None
-        self._restarts.new_game()
+    async def sit(self, game: NewGame, moves: Iterable[str]) -> None:
+        """A game begins, or goes on after a reconnection, with `moves` made already, alternating from Black."""
+        self._game, self._known = game, None
+        self._moves = [(Color(ply % 2), move) for ply, move in enumerate(moves)]
+        self.restarts.new_game()
         await self._attempt()
 
     async def played(self, color: Color, move: str) -> None:
@@ -103,7 +92,7 @@ class SupervisedEngine:
             engine = await self._attempt()
             if engine is None:
                 log.error("resigning, since the engine makes no move")
-                self._restarts.game_given_up()
+                self.restarts.game_given_up()
                 return RESIGN
             self._known = None  # true until the answer is here: an abandoned answer may have changed the board
             spent_ms = int((loop.time() - began) * 1000)
@@ -112,7 +101,7 @@ class SupervisedEngine:
             except EngineFailure as failure:
                 await self._failed(failure)
                 continue
-            self._restarts.moved()
+            self.restarts.moved()
             if move.text != RESIGN.text:
                 self._moves.append((color, move.text))
                 self._known = len(self._moves)
@@ -120,7 +109,7 @@ class SupervisedEngine:
 
     async def game_over(self, result: str) -> None:
         """The game has ended. :meth:`start` has to follow if another shall come."""
-        self._restarts.game_over()
+        self.restarts.game_over()
         self._game, self._known = None, None
         if self._engine is not None:
             try:
@@ -140,7 +129,7 @@ class SupervisedEngine:
 
         :param starting: the caller raises the last failure, so that it is not logged here as well
         """
-        while self._restarts.allowed:
+        while self.restarts.allowed:
             try:
                 return await self._brought_up()
             except EngineFailure as failure:
@@ -149,14 +138,13 @@ class SupervisedEngine:
 
     async def _brought_up(self) -> Engine:
         if self._engine is None:
-            engine = self._make()
+            engine = self.make()
             try:
                 await engine.start()
             except BaseException:
                 await engine.close()
                 raise
-            self._engine, self._known, self._analyses = engine, None, engine.analyses
-            self._label = engine.label
+            self._engine, self._known, self.analyses, self.label = engine, None, engine.analyses, engine.label
             log.info("engine: %s", engine.label)
         if self._game is not None:
             if self._known is None:
@@ -168,10 +156,10 @@ class SupervisedEngine:
         return self._engine
 
     async def _failed(self, failure: EngineFailure, *, starting: bool = False) -> None:
-        self._restarts.failed(self._now(), isinstance(failure, EngineUnfit))
+        self.restarts.failed(self.now(), isinstance(failure, EngineUnfit))
         self._last = failure
-        if self._restarts.allowed:
-            log.warning("%s; restarting it (%s)", failure, self._restarts.count)
+        if self.restarts.allowed:
+            log.warning("%s; restarting it (%s)", failure, self.restarts.count)
         elif not starting:
             log.error("%s", failure)
         await self.close()

@@ -28,7 +28,7 @@ from cgos_protocol.games.go_rules import Go, GoPosition
 from cgos_protocol.games.notation import vertex
 from cgos_protocol.referee import Referee
 from cgos_protocol.terms import Terms
-from cgos_protocol.verdict import Reason
+from cgos_protocol.verdict import Reason, by_score
 
 LEVEL_MS = 60_000
 LAG_MS = 250
@@ -350,9 +350,7 @@ async def killed(trial: Trial) -> Outcome:
         judge.refuses(move)
     try:
         await supervised.start()
-        await supervised.sit(
-            NewGame(trial.size, KOMI2, LEVEL_MS), [(Color(ply % 2), move) for ply, move in enumerate(moves)]
-        )
+        await supervised.sit(NewGame(trial.size, KOMI2, LEVEL_MS), moves)
         pid = running[-1].pid
         if pid is not None:
             os.killpg(pid, signal.SIGKILL)  # a group of its own, and a child of this process: no other can be hit
@@ -396,7 +394,7 @@ def _random_game(size: int, length: int) -> list[str]:
 
 
 def _counted(margin2: int) -> str:
-    return "a draw" if margin2 == 0 else f"{'B' if margin2 > 0 else 'W'}+{abs(margin2) / 2}"
+    return by_score(margin2).text if margin2 else "a draw"
 
 
 def _margin2(text: str) -> int | None:

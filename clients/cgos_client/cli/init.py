@@ -67,19 +67,19 @@ def write(path: Path, address: Address, bot: BotTable) -> Path | None:
     Returns None where the password was there already. Raises BadSetting where `path` exists or cannot be written.
     """
     password = path.with_name(f"{bot.name}.password")
+    if not _write_new(path, text(address, bot, password.name), 0o666):
+        raise BadSetting(f"{path} exists: give another name, or take it away first")
+    return password if _write_new(password, secrets.token_hex(16) + "\n", 0o600) else None
+
+
+def _write_new(path: Path, content: str, mode: int) -> bool:
+    """Write a file that was not there yet; False where it was. Raises BadSetting where it cannot be written."""
     try:
-        with path.open("x", encoding="utf-8") as file:
-            file.write(text(address, bot, password.name))
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(content)
     except FileExistsError:
-        raise BadSetting(f"{path} exists: give another name, or take it away first") from None
+        return False
     except OSError as error:
         raise BadSetting(f"{path} cannot be written ({error.strerror})") from None
-    try:
-        handle = os.open(password, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        return None
-    except OSError as error:
-        raise BadSetting(f"{password} cannot be written ({error.strerror})") from None
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(secrets.token_hex(16) + "\n")
-    return password
+    return True

@@ -9,6 +9,7 @@ import asyncio
 import logging
 import shutil
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import click
@@ -35,23 +36,16 @@ for _command in (run, bot, init_file, conformance):
     main.add_command(_command)
 
 
+def _seconds(name: str, usual: float, sentence: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """An option that is a time."""
+    return click.option(name, type=click.FloatRange(0, min_open=True), default=usual, show_default=True, help=sentence)
+
+
 @main.command("check", cls=EngineCommand)
 @click.option("--size", type=click.Choice(["9", "13", "19"]), default="9", show_default=True, help="The board.")
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as one JSON array.")
-@click.option(
-    "--seconds",
-    type=click.FloatRange(0, min_open=True),
-    default=30.0,
-    show_default=True,
-    help="How long the engine may take for any answer.",
-)
-@click.option(
-    "--load-seconds",
-    type=click.FloatRange(0, min_open=True),
-    default=120.0,
-    show_default=True,
-    help="How long it may take to start.",
-)
+@_seconds("--seconds", 30.0, "How long the engine may take for any answer.")
+@_seconds("--load-seconds", 120.0, "How long it may take to start.")
 @click.option("--log", "log_file", type=_FILE, metavar="FILE", help="Write all that is said to and by the engine.")
 @click.argument("engine", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- ENGINE...")
 def check_engine(
@@ -64,10 +58,7 @@ def check_engine(
 
     Example: cgos-client check --size 9 -- gnugo --mode gtp --chinese-rules
     """
-    try:
-        report.set_up_logs(logging.CRITICAL, log_file)
-    except OSError as error:
-        raise click.UsageError(f"--log {log_file}: the file cannot be written ({error.strerror}).") from None
+    report.set_up_logs(logging.CRITICAL, log_file)
     broken: set[str] = set()
     with Console(stderr=True).status("start") as status:
         findings = asyncio.run(

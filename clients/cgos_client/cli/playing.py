@@ -21,7 +21,7 @@ from cgos_client.addresses import Address, server_address
 from cgos_client.bots.gtp_shell import GtpShell
 from cgos_client.cli import init, report
 from cgos_client.playing import bots_file, launch
-from cgos_client.playing.bots_file import BotsFile, BotTable, ServerTable
+from cgos_client.playing.bots_file import ONLY_V2, BotsFile, BotTable, ServerTable
 from cgos_client.playing.events import to_all
 from cgos_client.playing.live_line import LiveLine
 from cgos_client.playing.records import Records
@@ -31,11 +31,19 @@ from cgos_protocol.v2.messages import Scalar
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 _DIRECTORY = click.Path(file_okay=False, path_type=Path)
-_V2_ONLY = ("slots", "version", "wire_name", "author", "parameters", "encoding")
-"""What CGOS lines have no words for."""
 
 
-class EngineCommand(click.Command):
+class SettingsCommand(click.Command):
+    """A command to which a setting that cannot be used is wrong usage."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BadSetting as bad:
+            raise click.UsageError(str(bad), ctx) from None
+
+
+class EngineCommand(SettingsCommand):
     """A command behind whose ``--`` an engine's own command line stands."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -50,6 +58,17 @@ class EngineCommand(click.Command):
                 f"{ctx.command_path} ... -- ENGINE {error.option_name}",
                 ctx,
             ) from None
+
+
+class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """Options that hold for all bots of a run: they may stand beside a file of bots."""
+
+    once: bool
+    as_json: bool
+    verbose: bool
+    quiet: bool
+    log_file: Path | None
+    leave_within: float | None
 
 
 def _session_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -134,17 +153,14 @@ def run(engine: tuple[str, ...], engine_timeout: float | None, config: Path | No
     """
     if config is not None:
         _refuse_others(engine, engine_timeout, session)
-        try:
-            bots, secrets = bots_file.load_with_secrets(config)
-        except BadSetting as bad:
-            raise click.UsageError(str(bad)) from None
-        _play(bots, secrets, config, **{name: session[name] for name in _WITH_FILE})
+        bots, secrets = bots_file.load_with_secrets(config)
+        _play(bots, secrets, config, _run_options(session))
     if not engine:
         raise click.UsageError("Missing argument '-- ENGINE...': the engine's command line, or --config.")
-    _play_one({"engine": list(engine), "engine_timeout_s": engine_timeout}, **session)
+    _play_one({"engine": list(engine), "engine_timeout_s": engine_timeout}, session)
 
 
-@click.command()
+@click.command(cls=SettingsCommand)
 @click.argument("kind", type=click.Choice(["random", "greedy", "mcts"]))
 @click.option("--playouts", type=click.IntRange(1), metavar="N", help="mcts: simulated games a move (default 100).")
 @click.option("--seed", type=int, metavar="N", help="Make its choices repeatable.")
@@ -164,10 +180,10 @@ def bot(kind: str, playouts: int | None, seed: int | None, **session: Any) -> No
         make = launch.built_in_bot(kind, playouts, seed)
         GtpShell(make()).serve(sys.stdin, sys.stdout)
         return
-    _play_one({"builtin": kind, "playouts": playouts, "seed": seed}, **session)
+    _play_one({"builtin": kind, "playouts": playouts, "seed": seed}, session)
 
 
-@click.command("init")
+@click.command("init", cls=SettingsCommand)
 @click.argument("file", type=_FILE, default=Path("bots.toml"))
 @click.option("--server", metavar="ADDRESS", help="The server: ws://HOST:PORT, or HOST:PORT for CGOS lines.")
 @click.option("--name", metavar="NAME", help="The bot's name.")
@@ -192,8 +208,8 @@ def init_file(
         table = BotTable(name=chosen, venues=list(venues), engine=shlex.split(engine), slots=slots)
         password = init.write(file, address, table)
         bots_file.load(file)
-    except (BadSetting, ValueError) as bad:
-        raise click.UsageError(str(bad)) from None
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
     except click.Abort:
         if sys.stdin.isatty():
             raise
@@ -204,52 +220,41 @@ def init_file(
 
 # -- one bot from options
 
-_WITH_FILE = ("once", "as_json", "verbose", "quiet", "log_file", "leave_within")
-"""Options that may stand beside a file of bots."""
-
 
 def _refuse_others(engine: Sequence[str], engine_timeout: float | None, session: dict[str, Any]) -> None:
-    given = [name for name, value in session.items() if value and name not in _WITH_FILE]
+    given = [name for name, value in session.items() if value and name not in RunOptions.__struct_fields__]
     given += ["engine_timeout"] if engine_timeout is not None else []
     if engine or given:
         what = "an engine's command line" if engine else f"--{given[0].rstrip('s').replace('_', '-')}"
         raise click.UsageError(f"--config names all bots and their engines: {what} belongs into the file.")
 
 
-def _play_one(engine: dict[str, Any], **session: Any) -> NoReturn:
-    """`engine`: the fields of a bot's table that say what plays."""
+def _run_options(session: dict[str, Any]) -> RunOptions:
+    return RunOptions(**{name: session[name] for name in RunOptions.__struct_fields__})
+
+
+def _play_one(engine: dict[str, Any], session: dict[str, Any]) -> NoReturn:
+    """`engine`: the fields of a bot's table that say what plays. Options are called as the fields of the tables are."""
     for option in ("server", "name"):
         if session[option] is None:
             raise click.UsageError(f"Missing option '--{option}'.")
-    try:
-        address = server_address(session["server"])
-        server = ServerTable(
-            url=session["server"],
-            lines=_speaks_lines(address, session["protocol"], session["venues"], session),
-            encoding=session["encoding"] or "json",
-            ca_file=session["ca_file"],
-        )
-        table = BotTable(
-            name=bot_name(session["name"]),
-            venues=list(session["venues"]),
-            slots=session["slots"] or 1,
-            version=session["version"] or "",
-            wire_name=session["wire_name"] or "",
-            author=session["author"] or "",
-            parameters=_parameters(session["parameters"]),
-            games=session["games"],
-            log_dir=session["log_dir"],
-            sgf_dir=session["sgf_dir"],
-            **engine,
-        )
-        word = secret(session["password_file"], session["token_file"], os.environ)
-    except BadSetting as bad:
-        raise click.UsageError(str(bad)) from None
-    _play(BotsFile(server=server, bot=[table]), [word], None, **{name: session[name] for name in _WITH_FILE})
+    given = {name: value for name, value in session.items() if value}
+    server = ServerTable(
+        url=session["server"],
+        lines=_speaks_lines(server_address(session["server"]), session),
+        **{name: given[name] for name in ("encoding", "ca_file") if name in given},
+    )
+    given["name"] = bot_name(session["name"])
+    given["venues"] = list(session["venues"])
+    given["parameters"] = _parameters(session["parameters"])
+    table = BotTable(**engine, **{name: given[name] for name in BotTable.__struct_fields__ if name in given})
+    word = secret(session["password_file"], session["token_file"], os.environ)
+    _play(BotsFile(server=server, bot=[table]), [word], None, _run_options(session))
 
 
-def _speaks_lines(address: Address, protocol: str | None, venues: Sequence[str], v2: dict[str, Any]) -> bool:
+def _speaks_lines(address: Address, session: dict[str, Any]) -> bool:
     """True for CGOS lines. Raises BadSetting where the options do not go together."""
+    protocol, venues = session["protocol"], session["venues"]
     over_tcp = address.scheme == "tcp"
     if over_tcp and protocol == "v2":
         raise BadSetting(f"--protocol v2 is spoken over WebSocket: write --server ws://{address}")
@@ -257,7 +262,7 @@ def _speaks_lines(address: Address, protocol: str | None, venues: Sequence[str],
         if not venues:
             raise BadSetting("--venue is missing: where to play, such as --venue 9x9")
         return False
-    given = [option for option in _V2_ONLY if v2[option]]
+    given = [option for option in (*ONLY_V2, "encoding") if session.get(option)]
     if given:
         option = "param" if given[0] == "parameters" else given[0].replace("_", "-")
         raise BadSetting(f"--{option} has no words in CGOS lines: it needs --server ws://HOST:PORT")
@@ -285,21 +290,10 @@ def _parameters(given: Sequence[str]) -> dict[str, Scalar]:
 # -- playing
 
 
-def _play(
-    bots: BotsFile,
-    secrets: Sequence[str],
-    path: Path | None,
-    *,
-    once: bool,
-    as_json: bool,
-    verbose: bool,
-    quiet: bool,
-    log_file: Path | None,
-    leave_within: float | None,
-) -> NoReturn:
+def _play(bots: BotsFile, secrets: Sequence[str], path: Path | None, options: RunOptions) -> NoReturn:
     """Play with all bots until they are done. `path`: the file that describes them, None where options do."""
     single = len(bots.bot) == 1
-    line = _live_line(as_json or verbose or quiet or not single)
+    line = _live_line(options.as_json or options.verbose or options.quiet or not single)
     making_room = nullcontext if line is None else line.hidden
     runners: list[tuple[str, BotRunner]] = []
     problems: list[str] = []
@@ -307,18 +301,15 @@ def _play(
         who = "" if single else table.name
         try:
             records = _records(table.sgf_dir, bots.server.address(table), _place(table, "sgf_dir", path))
-            shown = partial(report.print_result, as_json=as_json, making_room=making_room, who=who)
+            shown = partial(report.print_result, as_json=options.as_json, making_room=making_room, who=who)
             tell = to_all(*(listener for listener in (records, line, shown) if listener is not None))
-            runners.append((who, launch.runner(bots.server, table, word, once=once, tell=tell)))
+            runners.append((who, launch.runner(bots.server, table, word, once=options.once, tell=tell)))
         except BadSetting as bad:
             problems.append(bad.text if path is None else f"{path}: {bad.text}")
     if problems:
         raise click.UsageError("\n".join(problems))
-    try:
-        level = logging.DEBUG if verbose else logging.WARNING if quiet else logging.INFO
-        report.set_up_logs(level, log_file, making_room)
-    except OSError as error:
-        raise click.UsageError(f"--log {log_file}: the file cannot be written ({error.strerror}).") from None
+    level = logging.DEBUG if options.verbose else logging.WARNING if options.quiet else logging.INFO
+    report.set_up_logs(level, options.log_file, making_room)
     for table in bots.bot:
         try:
             if table.log_dir is not None:
@@ -326,9 +317,9 @@ def _play(
         except OSError as error:
             what = ":" if path is not None else f" {table.log_dir}: a file in it"
             place = _place(table, "log_dir", path)
-            raise click.UsageError(f"{place}{what} cannot be written ({error.strerror}).") from None
+            raise BadSetting(f"{place}{what} cannot be written ({error.strerror}).") from None
     with line or nullcontext():
-        status = asyncio.run(Together(runners, leave_within or bots.server.leave_within_s).run())
+        status = asyncio.run(Together(runners, options.leave_within or bots.server.leave_within_s).run())
     sys.exit(status)
 
 

@@ -18,6 +18,7 @@ import msgspec
 
 from cgos_client.playing.events import Event, GameResult
 from cgos_client.playing.together import SLOT, WHO
+from cgos_client.settings import BadSetting
 
 LOG_BYTES = 10_000_000
 LOG_FILES = 3
@@ -100,7 +101,7 @@ def set_up_logs(level: int, file: Path | None, making_room: MakingRoom = nullcon
     """Lines from `level` up on the standard error; everything in a file, which is rotated.
 
     :param making_room: round every line on the standard error
-    :raises OSError: the file cannot be written
+    :raises BadSetting: the file cannot be written
     """
     logger = logging.getLogger("cgos_client")
     logger.setLevel(logging.DEBUG)
@@ -108,8 +109,12 @@ def set_up_logs(level: int, file: Path | None, making_room: MakingRoom = nullcon
     stderr.setLevel(level)
     stderr.setFormatter(_Plain())
     logger.addHandler(stderr)
-    if file is not None:
+    if file is None:
+        return
+    try:
         logger.addHandler(_rotated(file))
+    except OSError as error:
+        raise BadSetting(f"--log {file}: the file cannot be written ({error.strerror}).") from None
 
 
 def log_dialogues(directory: Path, who: str | None = None) -> None:

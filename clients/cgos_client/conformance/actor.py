@@ -14,9 +14,10 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
+from cgos_client.playing.transport import open_tcp
+
 CONNECT_SECONDS: Final = 10.0
 WRITE_SECONDS: Final = 10.0
-LINE_MAX: Final = 1 << 20
 LINES_MAX: Final = 20_000
 """Lines that one connection may say in one case."""
 
@@ -24,10 +25,6 @@ _DIALOGUE_MAX: Final = 400
 
 _PACE_SECONDS: Final = 0.1
 """Between two sends without an answer: there are servers to which a segment is a line."""
-
-
-class CannotConnect(Exception):
-    """The server was not reached. The text says why."""
 
 
 class Actor:
@@ -63,13 +60,7 @@ class Actor:
     async def connect(self, host: str, port: int, tasks: asyncio.TaskGroup) -> None:
         """Open a connection; one that was open is forgotten. Raises CannotConnect."""
         await self.close()
-        try:
-            async with asyncio.timeout(CONNECT_SECONDS):
-                reader, writer = await asyncio.open_connection(host, port, limit=LINE_MAX)
-        except TimeoutError:
-            raise CannotConnect(f"{host}:{port} did not answer within {CONNECT_SECONDS:.0f} s") from None
-        except OSError as error:
-            raise CannotConnect(f"{host}:{port} cannot be reached ({error.strerror or error})") from None
+        reader, writer = await open_tcp(host, port, CONNECT_SECONDS)
         self._writer, self.closed, self.owes_move, self.lines = writer, False, False, []
         self._owes_ready = False
         tasks.create_task(self._read(reader, writer))

@@ -13,9 +13,9 @@ import string
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
-from cgos_client.conformance.actor import Actor, CannotConnect
+from cgos_client.conformance.actor import Actor
 from cgos_client.conformance.expectations import Expectations, RunSettings
 from cgos_client.conformance.language import (
     Action,
@@ -35,8 +35,8 @@ from cgos_client.conformance.language import (
 )
 from cgos_client.conformance.outcome import Differs, KnownQuirk, Outcome, Skipped, Verdict
 from cgos_client.conformance.patterns import BadPattern, Made, fill, to_bytes
-
-T = TypeVar("T")
+from cgos_client.errors import CannotConnect
+from cgos_protocol.verdict import by_score
 
 NAME_MAX: Final = 18
 CLEAN_UP_SECONDS: Final = 10.0
@@ -66,6 +66,7 @@ class CaseRun:
         self._rng = rng
         self._actors: dict[str, Actor] = {}
         self._expected = Expectations(settings)
+        self._variables = self._expected.variables
         self._dialogue: list[str] = []
         self._tasks = asyncio.TaskGroup()
 
@@ -93,11 +94,10 @@ class CaseRun:
             verdict = Verdict.QUIRK
             why = "; ".join(f"{' and '.join(quirk.peers)}: {quirk.why}" for quirk in self._expected.quirks)
         peers = tuple(dict.fromkeys(peer for quirk in self._expected.quirks for peer in quirk.peers))
-        seconds = time.monotonic() - begun
         return Outcome(
             case=self._case,
             verdict=verdict,
-            seconds=seconds,
+            seconds=time.monotonic() - begun,
             why=why,
             step=at,
             expected=expected,
@@ -134,7 +134,7 @@ class CaseRun:
             case Wait(seconds):
                 await asyncio.sleep(seconds)
             case Let(name, template):
-                self._expected.variables[name] = self._value(template)
+                self._variables[name] = self._value(template)
             case Compare():
                 self._compare(action)
 
@@ -142,12 +142,20 @@ class CaseRun:
 
     def _actor(self, role: str) -> Actor:
         if role not in self._actors:
-            name, password = self._fresh_name(), self._fresh(12)
-            self._actors[role] = Actor(
-                role=role, name=name, password=password, changed=self._expected.changed.set, dialogue=self._dialogue
+            actor = Actor(
+                role=role,
+                name=self._fresh_name(),
+                password=self._fresh(12),
+                changed=self._expected.changed.set,
+                dialogue=self._dialogue,
             )
-            self._expected.variables[role], self._expected.variables[f"{role}.password"] = name, password
+            self._introduce(role, actor)
         return self._actors[role]
+
+    def _introduce(self, role: str, actor: Actor) -> None:
+        """From now on the case means `actor` by `role`."""
+        self._actors[role] = actor
+        self._variables[role], self._variables[f"{role}.password"] = actor.name, actor.password
 
     def _fresh(self, length: int) -> str:
         return "".join(self._rng.choice(_ALPHABET) for _ in range(length))
@@ -178,10 +186,9 @@ class CaseRun:
             ("username", actor.name),
             ("password", words),
         ):
-            line = await self._expected.next_line(actor, f"{action.actor} signing in: {expected!r}")
-            self._expected.hold(actor, expected, line)
+            line = await self._expected.next_fitting(actor, expected, f"{action.actor} signing in")
             if expected == "protocol *":
-                self._expected.variables["analysis"] = "yes" if "genmove_analyze" in line.split() else "no"
+                self._variables["analysis"] = "yes" if "genmove_analyze" in line.split() else "no"
             await actor.send(answer.encode("latin-1") + b"\n")
 
     async def _send(self, actor: Actor, text: str, whole: bool) -> None:
@@ -194,9 +201,9 @@ class CaseRun:
 
     def _filled(self, template: str) -> str:
         for role in ("black", "white"):
-            if f"${role}" in template and role not in self._expected.variables:
+            if f"${role}" in template and role not in self._variables:
                 raise BadPattern(f"${role} is known after 'pair'")
-        return fill(template, self._expected.variables)
+        return fill(template, self._variables)
 
     def _value(self, template: str) -> str:
         kind, _, rest = template.partition("(")
@@ -231,7 +238,7 @@ class CaseRun:
         else:
             roles = ("one", "two")
             for role in roles:
-                await self._sign_in(SignsIn(role, None, None, action.saying))
+                await self._sign_in(SignsIn(role, saying=action.saying))
         pair = [self._actors[role] for role in roles]
         names = {actor.name for actor in pair}
         deadline = time.monotonic() + self._settings.patience
@@ -282,25 +289,21 @@ class CaseRun:
         for role, word in (("white", words[5]), ("black", words[6])):
             actor = by_name[word.partition("(")[0]]
             actor.role = role
-            self._actors[role] = actor
-            self._expected.variables[role], self._expected.variables[f"{role}.password"] = (
-                actor.name,
-                actor.password,
-            )
+            self._introduce(role, actor)
         self._actors.pop("one", None)
         self._actors.pop("two", None)
         self._expected.game = words[1]
         self._expected.moves.clear()
-        size, komi, least = int(words[2]), float(words[3]), THOUGHT_SECONDS + 2 * self._settings.quiet
-        self._expected.variables.update(
+        size, komi2, least = int(words[2]), round(2 * float(words[3])), THOUGHT_SECONDS + 2 * self._settings.quiet
+        self._variables.update(
             gid=words[1],
             size=words[2],
             komi=words[3],
             level=words[4],
-            empty=_result(-komi),
-            full=_result(size**2 - komi),
+            empty=by_score(-komi2).text,
+            full=by_score(2 * size**2 - komi2).text,
         )
-        self._expected.variables.update(dict.fromkeys(("black.left", "white.left"), words[4]))
+        self._variables.update(dict.fromkeys(("black.left", "white.left"), words[4]))
         if int(words[4]) < least * 1000:
             raise Skipped(f"a side has {words[4]} ms here, and a move of these cases may take {least:g} s")
 
@@ -308,11 +311,7 @@ class CaseRun:
         """The side to move is asked, answers, and the other side is told."""
         letter, role = self._to_move()
         mover, other = self._actors[role], self._actors["white" if role == "black" else "black"]
-        self._expected.hold(
-            mover,
-            f"genmove {letter} <ms>",
-            await self._expected.next_line(mover, f"{role}: 'genmove {letter} <ms>'"),
-        )
+        await self._expected.next_fitting(mover, f"genmove {letter} <ms>", role)
         await mover.send(move.encode() + b"\n")
         expected = f"play {letter} /{move}/ <ms>"
         line = await self._expected.next_line(other, f"{other.role}: {expected!r}")
@@ -321,7 +320,7 @@ class CaseRun:
         if len(words) != 4 or words[:2] != ["play", letter] or words[2].upper() != move.upper():
             raise Differs(f"'play {letter} {move.upper()} <ms>'", repr(line[:200]))
         self._expected.moves.append(Made(move, words[3]))
-        self._expected.variables[f"{role}.left"] = words[3]
+        self._variables[f"{role}.left"] = words[3]
 
     def _to_move(self) -> tuple[str, str]:
         """The side to move as its letter and its role."""
@@ -337,22 +336,20 @@ class CaseRun:
         wish = f"genmove {self._to_move()[0]} <ms>"
         waited = 0.0
         while True:
-            line = await self._expected.next_line(actor, f"{actor.role}: {wish!r}")
-            self._expected.hold(actor, wish, line)
+            line = await self._expected.next_fitting(actor, wish, actor.role)
             left = int(line.split()[2]) / 1000
             if waited and not left:
                 raise Differs(f"the game of {actor.role}, who has no time left, is over", repr(line))
             if waited + left > self._settings.longest:
                 raise Skipped(f"its flag falls after more than {self._settings.longest:g} s")
             begun = time.monotonic()
-            if await self._expected.until(partial(self._expected.has_spoken, actor), left + self._settings.answer):
+            if await self._expected.spoken(actor, left + self._settings.answer):
                 return
             waited += time.monotonic() - begun
             await actor.close(hard=True)
-            await self._sign_in(SignsIn(actor.role, None, None, None))
-            setup = await self._expected.next_line(actor, f"{actor.role} coming back: 'setup $gid *'")
-            self._expected.hold(actor, "setup $gid *", setup)
-            await self._expected.until(partial(self._expected.has_spoken, actor), self._settings.answer)
+            await self._sign_in(SignsIn(actor.role))
+            await self._expected.next_fitting(actor, "setup $gid *", f"{actor.role} coming back")
+            await self._expected.spoken(actor, self._settings.answer)
             if actor.lines and actor.lines[0].startswith("gameover "):
                 return
 
@@ -365,11 +362,12 @@ class CaseRun:
                 while players := self._players():
                     for actor in players:
                         if actor.closed:
-                            await self._sign_in(SignsIn(actor.role, None, None, None))
+                            await self._sign_in(SignsIn(actor.role))
                         if actor.owes_move:
                             await actor.send(b"resign\n")
                     await self._expected.until(
-                        lambda: True if not self._players() or any(one.owes_move for one in players) else None, 2.0
+                        lambda: True if not self._players() or any(player.owes_move for player in players) else None,
+                        2.0,
                     )
         except (TimeoutError, CannotConnect, Differs, Skipped):
             pass  # the server is told by the connection's end, and its clock does the rest
@@ -390,10 +388,3 @@ def _sum(text: str) -> float:
     first, *rest = text.split(" ")
     terms = zip(rest[::2], rest[1::2], strict=True)
     return float(first) + sum(float(term) if sign == "+" else -float(term) for sign, term in terms)
-
-
-def _result(margin: float) -> str:
-    """The result where Black is ahead by `margin` points."""
-    if not margin:
-        return "Draw"
-    return f"B+{margin:.1f}" if margin > 0 else f"W+{-margin:.1f}"

@@ -5,9 +5,13 @@ from __future__ import annotations
 import asyncio
 import random
 import sys
+from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import click
+import msgspec
 from rich.console import Console
 
 from cgos_client.addresses import server_address
@@ -22,7 +26,26 @@ from cgos_client.settings import BadSetting
 from cgos_protocol.names import bot_name_fault
 
 _PREFIX_MAX = 10
-_SECONDS = click.FloatRange(0, 3600, min_open=True)
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True):
+    """What was given on the command line, beside the :class:`RunSettings`."""
+
+    server: str | None
+    only: tuple[str, ...]
+    listing: bool
+    transcripts: Path | None
+    jobs: int
+    gentle: bool
+    seed: int | None
+    strict: bool
+    as_json: bool
+
+
+def _seconds(name: str, usual: float, sentence: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """An option that is a time."""
+    kind = click.FloatRange(0, 3600, min_open=True)
+    return click.option(name, type=kind, default=usual, show_default=True, metavar="SECONDS", help=sentence)
 
 
 @click.command()
@@ -36,38 +59,10 @@ _SECONDS = click.FloatRange(0, 3600, min_open=True)
     help="Play the *.txt files of DIR in place of the kit's own.",
 )
 @click.option("--prefix", default="kit-", show_default=True, metavar="TEXT", help="How the bots' names begin.")
-@click.option(
-    "--patience",
-    type=_SECONDS,
-    default=150.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="How long two bots wait for their game; old servers pair in rounds.",
-)
-@click.option(
-    "--answer",
-    type=_SECONDS,
-    default=10.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="How long the server may take for an answer.",
-)
-@click.option(
-    "--quiet",
-    type=_SECONDS,
-    default=1.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="How long nothing has to come where nothing is expected.",
-)
-@click.option(
-    "--longest",
-    type=_SECONDS,
-    default=60.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="The longest time control whose flag is waited for.",
-)
+@_seconds("--patience", 150.0, "How long two bots wait for their game; old servers pair in rounds.")
+@_seconds("--answer", 10.0, "How long the server may take for an answer.")
+@_seconds("--quiet", 1.0, "How long nothing has to come where nothing is expected.")
+@_seconds("--longest", 60.0, "The longest time control whose flag is waited for.")
 @click.option(
     "--jobs",
     type=click.IntRange(1, 64),
@@ -80,22 +75,7 @@ _SECONDS = click.FloatRange(0, 3600, min_open=True)
 @click.option("--seed", type=int, metavar="N", help="Make names and passwords repeatable.")
 @click.option("--strict", is_flag=True, help="Quirks and skipped cases count as failures too.")
 @click.option("--json", "as_json", is_flag=True, help="Print outcomes as JSON, one object a line.")
-def conformance(
-    server: str | None,
-    only: tuple[str, ...],
-    listing: bool,
-    transcripts: Path | None,
-    prefix: str,
-    patience: float,
-    answer: float,
-    quiet: float,
-    longest: float,
-    jobs: int,
-    gentle: bool,
-    seed: int | None,
-    strict: bool,
-    as_json: bool,
-) -> None:
+def conformance(**given: Any) -> None:
     """Hold a server against the CGOS line protocol, one case after another.
 
     Every bot has a fresh name and a random password. The server needs open registration, and other bots on it
@@ -103,30 +83,28 @@ def conformance(
 
     Exit status: 0 nothing differs, 1 something differs, 2 wrong usage, 3 the server cannot be reached.
     """
-    cases = _cases(transcripts, only, gentle)
-    if listing:
+    options = Options(**{name: given.pop(name) for name in Options.__struct_fields__})
+    cases = _cases(options)
+    if options.listing:
         report.print_list(cases)
         return
-    if server is None:
+    if options.server is None:
         raise click.UsageError("give --server HOST:PORT, or --list.")
-    host, port = _host_and_port(server, prefix)
-    settings = RunSettings(
-        host=host, port=port, prefix=prefix, patience=patience, answer=answer, quiet=quiet, longest=longest
-    )
-    rng = random.Random(seed) if seed is not None else random.SystemRandom()
-    outcomes = _played(cases, settings, jobs, rng, as_json=as_json)
-    click.echo(report.summary(outcomes), err=as_json)
-    failures = {Verdict.DIFFERS, Verdict.QUIRK, Verdict.SKIPPED} if strict else {Verdict.DIFFERS}
+    host, port = _host_and_port(options.server, given["prefix"])
+    outcomes = _played(cases, RunSettings(host=host, port=port, **given), options)
+    click.echo(report.summary(outcomes), err=options.as_json)
+    failures = {Verdict.DIFFERS, Verdict.QUIRK, Verdict.SKIPPED} if options.strict else {Verdict.DIFFERS}
     sys.exit(1 if any(outcome.verdict in failures for outcome in outcomes) else 0)
 
 
-def _cases(transcripts: Path | None, only: tuple[str, ...], gentle: bool) -> list[Case]:
+def _cases(options: Options) -> list[Case]:
     """The cases to play. Raises UsageError where there is none."""
+    only = options.only
     try:
-        everything = all_cases(transcripts)
+        everything = all_cases(options.transcripts)
     except BadTranscript as bad:
         raise click.UsageError(str(bad)) from None
-    cases = [case for case in chosen(everything, only) if not (gentle and case.harsh)]
+    cases = [case for case in chosen(everything, only) if not (options.gentle and case.harsh)]
     if not cases:
         raise click.UsageError(f"no case is called {', '.join(only)}; --list shows them." if only else "no cases.")
     return cases
@@ -148,10 +126,11 @@ def _host_and_port(server: str, prefix: str) -> tuple[str, int]:
     return address.host, address.port
 
 
-def _played(cases: list[Case], settings: RunSettings, jobs: int, rng: random.Random, *, as_json: bool) -> list[Outcome]:
+def _played(cases: list[Case], settings: RunSettings, options: Options) -> list[Outcome]:
     """Play the cases and show how they went. Exits with 3 where the server cannot be reached."""
+    rng = random.Random(options.seed) if options.seed is not None else random.SystemRandom()
     console = Console()
-    pretty = console.is_terminal and not as_json
+    pretty = console.is_terminal and not options.as_json
     server = f"{settings.host}:{settings.port}"
     status = console.status(f"{len(cases)} cases against {server} ...")
     played = 0
@@ -159,7 +138,7 @@ def _played(cases: list[Case], settings: RunSettings, jobs: int, rng: random.Ran
     def show(outcome: Outcome) -> None:
         nonlocal played
         played += 1
-        if as_json:
+        if options.as_json:
             click.echo(report.as_json(outcome))
         elif not pretty:
             click.echo(report.as_line(outcome))
@@ -167,15 +146,14 @@ def _played(cases: list[Case], settings: RunSettings, jobs: int, rng: random.Ran
 
     async def play() -> list[Outcome]:
         await (await connect(settings.host, settings.port)).close()
-        return await play_all(cases, settings, jobs=jobs, rng=rng, done=show)
+        return await play_all(cases, settings, jobs=options.jobs, rng=rng, done=show)
 
     try:
-        if not pretty:
-            return asyncio.run(play())
-        with status:
+        with status if pretty else nullcontext():
             outcomes = asyncio.run(play())
     except CannotConnect as error:
         click.echo(f"Error: {error}", err=True)
         sys.exit(3)
-    report.print_table(outcomes, console)
+    if pretty:
+        report.print_table(outcomes, console)
     return outcomes

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import TypeVar
+from typing import NoReturn, TypeVar
 
 import msgspec
 
@@ -72,12 +72,25 @@ class Expectations:
         except TimeoutError:
             return condition()
 
-    async def next_line(self, actor: Actor, expected: str, seconds: float | None = None) -> str:
+    async def next_line(self, actor: Actor, expected: str) -> str:
         """The next line that is no `info`, taken. Raises Differs where none comes."""
-        await self.until(partial(self.has_spoken, actor), seconds or self._settings.answer)
+        await self.spoken(actor, self._settings.answer)
         if actor.lines:
             return actor.lines.pop(0)
         raise Differs(expected, _silence(actor))
+
+    async def next_fitting(self, actor: Actor, pattern: str, when: str) -> str:
+        """The next line that is no `info`, taken and held against `pattern`. Raises Differs.
+
+        :param when: what the actor is doing, for the sentence where no line comes
+        """
+        line = await self.next_line(actor, f"{when}: {pattern!r}")
+        self.hold(actor, pattern, line)
+        return line
+
+    async def spoken(self, actor: Actor, seconds: float) -> bool | None:
+        """Wait until a line has come that is no `info`, or none will come any more; None when `seconds` have passed."""
+        return await self.until(partial(self.has_spoken, actor), seconds)
 
     def has_spoken(self, actor: Actor) -> bool | None:
         """True once a line waits that is no `info`, or none will come."""
@@ -95,13 +108,18 @@ class Expectations:
 
     def hold(self, actor: Actor, pattern: str, line: str) -> None:
         """Hold a line against a pattern and the laws. Raises Differs."""
-        fit = fits(pattern, line, self.variables, self.moves)
-        if fit is None:
+        values = fits(pattern, line, self.variables, self.moves)
+        if values is None:
+            self._unlike(actor, line, self._shown(pattern))
+        self.obey(actor, line)
+        self.variables.update(values)
+
+    def _unlike(self, actor: Actor, line: str | None, expected: str) -> NoReturn:
+        """Something else than `expected` came, or nothing (None). Raises Differs or Skipped."""
+        if line is not None:
             self._not_in_mid_case(actor, line)
             self.obey(actor, line)
-            raise Differs(self._shown(pattern), repr(line[:300]))
-        self.obey(actor, line)
-        self.variables.update(fit.values)
+        raise Differs(expected, _silence(actor) if line is None else repr(line[:300]))
 
     def _not_in_mid_case(self, actor: Actor, line: str) -> None:
         """Another game than the case's own: the server paired a bot that was to wait. Raises Skipped.
@@ -141,15 +159,11 @@ class Expectations:
 
         await self.until(ready, action.seconds or self._settings.answer)
         line = actor.lines.pop(0) if actor.lines else None
-        fit = fits(action.pattern, line, self.variables, self.moves) if line is not None else None
-        if line is not None and fit is not None and laws.broken(line, actor.viewer) is None:
-            self.variables.update(fit.values)
-            return
-        if self._is_quirk(action.quirks, line, actor.closed):
-            return
-        if line is not None:
-            self.hold(actor, action.pattern, line)
-        raise Differs(self._shown(action.pattern), _silence(actor))
+        values = fits(action.pattern, line, self.variables, self.moves) if line is not None else None
+        if line is not None and values is not None and laws.broken(line, actor.viewer) is None:
+            self.variables.update(values)
+        elif not self._is_quirk(action.quirks, line, actor.closed):
+            self._unlike(actor, line, self._shown(action.pattern))
 
     async def _expect_some(self, actor: Actor, action: Expect) -> None:
         def find() -> int | None:
@@ -169,20 +183,18 @@ class Expectations:
 
     async def _expect_none(self, actor: Actor, action: Expect) -> None:
         def find() -> str | None:
-            return next((line for line in actor.lines if fits(action.pattern, line, self.variables)), None)
+            matching = (line for line in actor.lines if fits(action.pattern, line, self.variables) is not None)
+            return next(matching, None)
 
         line = await self.until(find, action.seconds or self._settings.quiet)
         if line is not None and not self._is_quirk(action.quirks, line, actor.closed):
             raise Differs("no line " + self._shown(action.pattern), repr(line[:300]))
 
     async def _expect_nothing(self, actor: Actor, action: Expect) -> None:
-        if await self.until(partial(self.has_spoken, actor), action.seconds or self._settings.quiet):
+        if await self.spoken(actor, action.seconds or self._settings.quiet):
             line = actor.lines.pop(0) if actor.lines else None
-            if self._is_quirk(action.quirks, line, actor.closed):
-                return
-            if line is not None:
-                self._not_in_mid_case(actor, line)
-            raise Differs("silence", "the connection was closed" if line is None else repr(line[:300]))
+            if not self._is_quirk(action.quirks, line, actor.closed):
+                self._unlike(actor, line, "silence")
 
     async def _expect_closed(self, actor: Actor, action: Expect) -> None:
         def ended() -> bool | None:
@@ -195,12 +207,8 @@ class Expectations:
         if actor.closed and not actor.lines:
             return
         line = actor.lines.pop(0) if actor.lines else None
-        if self._is_quirk(action.quirks, line, actor.closed):
-            return
-        if line is not None:
-            self._not_in_mid_case(actor, line)
-            self.obey(actor, line)
-        raise Differs("the connection is closed", "nothing" if line is None else repr(line[:300]))
+        if not self._is_quirk(action.quirks, line, actor.closed):
+            self._unlike(actor, line, "the connection is closed")
 
     def _is_quirk(self, quirks: Sequence[Quirk], line: str | None, closed: bool) -> bool:
         """True where `quirks` know what happened and the case goes on. Raises KnownQuirk where it ends there."""
@@ -215,9 +223,9 @@ class Expectations:
                 case "(blank line)":
                     known = line == ""
                 case pattern:
-                    fit = fits(pattern, line, self.variables, self.moves) if line is not None else None
-                    self.variables.update(fit.values if fit is not None else {})
-                    known = fit is not None
+                    values = fits(pattern, line, self.variables, self.moves) if line is not None else None
+                    self.variables.update(values or {})
+                    known = values is not None
             if known and not quirk.goes_on:
                 raise KnownQuirk(quirk)
             if known:

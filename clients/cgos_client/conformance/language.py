@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import enum
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias
 
 import msgspec
@@ -50,16 +50,16 @@ class SignsIn(NamedTuple):
     """``ACTOR signs in [as NAME] [with PASSWORD] [saying TEXT]``; templates, None for the actor's own."""
 
     actor: str
-    name: str | None
-    password: str | None
-    saying: str | None
+    name: str | None = None
+    password: str | None = None
+    saying: str | None = None
 
 
 class Pair(NamedTuple):
     """``pair [saying TEXT]``: two new bots meet; ``pair again``: the same two, after their `ready`."""
 
-    saying: str | None
-    again: bool
+    saying: str | None = None
+    again: bool = False
 
 
 class Play(NamedTuple):
@@ -194,7 +194,6 @@ def parse(file: str, text: str) -> list[Case]:
 
 _HEADER = re.compile(r"=== ([a-z0-9-]+): (.+)")
 _QUIRK = re.compile(r"quirk ([a-z]+(?: [a-z]+)*)(, goes on)?: (.+?)(?: +-- (.+))?")
-_EXPECT = re.compile(r"([a-z]+)<(\.\.\.|!)? (.+?)(?: +\[(?:within|for) (\d+(?:\.\d+)?) s\])?")
 _SUM = r"\S+(?: [+-] \S+)*"
 _COMPARE = re.compile(rf"({_SUM}) (<=|>=|<|>|==|!=) ({_SUM})(?: +-- (.+))?")
 
@@ -231,10 +230,8 @@ def _action(line: str) -> Action:
 
 
 def _expect(fit: re.Match[str]) -> Expect:
-    whole = _EXPECT.fullmatch(fit[0])
-    assert whole is not None
-    check(whole[3])
-    return Expect(whole[1], whole[3], Which(whole[2] or ""), float(whole[4]) if whole[4] else None)
+    check(fit[3])
+    return Expect(fit[1], fit[3], Which(fit[2] or ""), float(fit[4]) if fit[4] else None)
 
 
 def _compare(fit: re.Match[str]) -> Compare:
@@ -248,16 +245,13 @@ def _compare(fit: re.Match[str]) -> Compare:
 
 
 _STEPS: Sequence[tuple[str, Callable[[re.Match[str]], Action]]] = (
-    (r"([a-z]+)<(?:\.\.\.|!)? .+", _expect),
+    (r"([a-z]+)<(\.\.\.|!)? (.+?)(?: +\[(?:within|for) (\d+(?:\.\d+)?) s\])?", _expect),
     (r"([a-z]+)>> (.+)", lambda fit: Send(fit[1], fit[2], False)),
     (r"([a-z]+)>(?: (.*))?", lambda fit: Send(fit[1], fit[2] or "", True)),
     (r"([a-z]+) connects", lambda fit: Connects(fit[1])),
-    (
-        r"([a-z]+) signs in(?: as (\S+))?(?: with (.+?))?(?: saying (.+))?",
-        lambda fit: SignsIn(fit[1], fit[2], fit[3], fit[4]),
-    ),
-    (r"pair again", lambda _: Pair(None, True)),
-    (r"pair(?: saying (.+))?", lambda fit: Pair(fit[1], False)),
+    (r"([a-z]+) signs in(?: as (\S+))?(?: with (.+?))?(?: saying (.+))?", lambda fit: SignsIn(*fit.groups())),
+    (r"pair again", lambda _: Pair(again=True)),
+    (r"pair(?: saying (.+))?", lambda fit: Pair(fit[1])),
     (r"play (.+)", lambda fit: Play(tuple(fit[1].split()))),
     (r"([a-z]+) runs out of time", lambda fit: RunsOut(fit[1])),
     (r"([a-z]+) (drops|closes)", lambda fit: Leaves(fit[1], fit[2] == "drops")),
@@ -265,10 +259,3 @@ _STEPS: Sequence[tuple[str, Callable[[re.Match[str]], Action]]] = (
     (r"let \$([a-z]+(?:\.[a-z]+)*) = (.+)", lambda fit: Let(fit[1], fit[2])),
     (r"(check|needs) (.+)", _compare),
 )
-
-
-def actors(case: Case) -> Iterator[str]:
-    """Every actor that `case` names, pairs excepted."""
-    for step in case.steps:
-        if not isinstance(step.action, Pair | Play | Wait | Let | Compare):
-            yield step.action.actor

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from cgos_client.conformance.tcl_list import NotAList, split
+from cgos_client.conformance.tcl_list import list_fault
 
 _PLAYER_WORDS: Final = frozenset(
     ["info", "protocol", "username", "password", "Error:", "setup", "genmove", "gameover", "play"]
@@ -31,10 +31,8 @@ def broken(line: str, viewer: bool) -> str | None:
     word, *fields = line.split()
     if word not in (_VIEWER_WORDS if viewer else _PLAYER_WORDS):
         return f"a line that begins with {word!r}, a word that clients do not know"
-    try:
-        split(line)
-    except NotAList as error:
-        return f"a line that is no Tcl list ({error})"
+    if (fault := list_fault(line)) is not None:
+        return f"a line that is no Tcl list ({fault})"
     return None if viewer else _fields(word, fields)
 
 
@@ -47,14 +45,11 @@ def _fields(word: str, fields: list[str]) -> str | None:
             return f"{word!r} has no parameters" if fields else None
         case "setup":
             return _setup(fields)
-        case "play":
-            if len(fields) != 3:
-                return "'play' has exactly three parameters: clients count"
-            return _color(fields[0]) or _ms(fields[2])
-        case "genmove":
-            if len(fields) != 2:
-                return "'genmove' has exactly two parameters: clients count"
-            return _color(fields[0]) or _ms(fields[1])
+        case "play" | "genmove":
+            count, number = (3, "three") if word == "play" else (2, "two")
+            if len(fields) != count:
+                return f"{word!r} has exactly {number} parameters: clients count"
+            return _color(fields[0]) or _ms(fields[-1])
         case "gameover":
             if len(fields) < 2:
                 return "'gameover' has a date and a result"

@@ -40,12 +40,6 @@ class Made(NamedTuple):
     left: str
 
 
-class Match(NamedTuple):
-    """A line fits; `values` are what its gaps with a name held."""
-
-    values: dict[str, str]
-
-
 def check(pattern: str) -> None:
     """Raises BadPattern where `pattern` names an unknown kind of gap or is no regular expression."""
     for piece in _PIECE.finditer(pattern):
@@ -63,18 +57,19 @@ def is_regular(pattern: str) -> bool:
     return len(pattern) > 2 and pattern[0] == pattern[-1] == "/"
 
 
-def fits(pattern: str, line: str, variables: Variables, moves: Sequence[Made] = ()) -> Match | None:
+def fits(pattern: str, line: str, variables: Variables, moves: Sequence[Made] = ()) -> dict[str, str] | None:
     """Hold `line` against `pattern`; runs of white space count as one blank, white space at the end as none.
 
     :param variables: known values; an unknown ``$name`` fits one word and is found
     :param moves: the game so far, for ``<moves>``: each with the very time that was told when it was made, whatever the
         time system
+    :returns: what the gaps with a name held; None where the line does not fit
     """
     if is_regular(pattern):
         expression = _VARIABLE.sub(lambda name: re.escape(variables.get(name[1], name[0])), pattern[1:-1])
-        return Match({}) if re.fullmatch(expression, line) else None
+        return {} if re.fullmatch(expression, line) else None
     if pattern == "*":
-        return Match({})
+        return {}
     rest = pattern.endswith(" *")
     if rest:
         pattern = pattern[:-1].rstrip()
@@ -83,7 +78,7 @@ def fits(pattern: str, line: str, variables: Variables, moves: Sequence[Made] = 
     fit = re.fullmatch(expression + (r"(?:\s.*)?" if rest else r"\s*"), line, re.DOTALL)
     if fit is None:
         return None
-    return Match({name: fit[number] for number, name in enumerate(names, 1)})
+    return dict(zip(names, fit.groups(), strict=True))
 
 
 def _expression(pattern: str, variables: Variables, moves: Sequence[Made], names: list[str]) -> str:

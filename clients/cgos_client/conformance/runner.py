@@ -23,13 +23,10 @@ SPARE_SECONDS = 120.0
 
 def all_cases(directory: Path | None = None) -> list[Case]:
     """The kit's own cases, or those of the ``*.txt`` files in `directory`. Raises BadTranscript."""
-    if directory is not None:
-        files = [(file.name, file.read_text(encoding="ascii")) for file in sorted(directory.glob("*.txt"))]
-    else:
-        package = resources.files("cgos_client.conformance") / "transcripts"
-        files = sorted(
-            (file.name, file.read_text(encoding="ascii")) for file in package.iterdir() if file.name.endswith(".txt")
-        )
+    folder = directory or resources.files("cgos_client.conformance") / "transcripts"
+    files = sorted(
+        (file.name, file.read_text(encoding="ascii")) for file in folder.iterdir() if file.name.endswith(".txt")
+    )
     cases = [case for name, text in files for case in parse(name, text)]
     seen: dict[str, Case] = {}
     for case in cases:
@@ -55,26 +52,17 @@ async def play_all(
     :returns: outcomes in the order of `cases`
     """
     outcomes: dict[str, Outcome] = {}
-    gate = asyncio.Semaphore(jobs)
+    alone, beside = asyncio.Semaphore(1), asyncio.Semaphore(jobs)  # both let in whoever came first
 
-    async def one(case: Case, seed: int) -> None:
-        outcome = outcomes[case.name] = await _bounded(case, settings, random.Random(seed))
-        done(outcome)
-
-    async def beside(case: Case, seed: int) -> None:
-        async with gate:
-            await one(case, seed)
-
-    async def in_turn(queue: Sequence[tuple[Case, int]]) -> None:
-        for case, seed in queue:
-            await one(case, seed)
+    async def play(case: Case, seed: int) -> None:
+        async with alone if case.alone else beside:
+            outcome = outcomes[case.name] = await _bounded(case, settings, random.Random(seed))
+            done(outcome)
 
     seeded = sorted(((case, rng.getrandbits(64)) for case in cases), key=lambda pair: bool(pair[0].harsh))
     async with asyncio.TaskGroup() as tasks:
-        tasks.create_task(in_turn([(case, seed) for case, seed in seeded if case.alone]))
         for case, seed in seeded:
-            if not case.alone:
-                tasks.create_task(beside(case, seed))
+            tasks.create_task(play(case, seed))
     return [outcomes[case.name] for case in cases]
 
 
@@ -86,11 +74,5 @@ async def _bounded(case: Case, settings: RunSettings, rng: random.Random) -> Out
     except TimeoutError:
         late = Differs(f"the case ends within {limit:g} s", "it was given up")
         return Outcome(
-            case=case,
-            verdict=Verdict.DIFFERS,
-            seconds=limit,
-            why=str(late),
-            step=None,
-            expected=late.expected,
-            got=late.got,
+            case=case, verdict=Verdict.DIFFERS, seconds=limit, why=str(late), expected=late.expected, got=late.got
         )

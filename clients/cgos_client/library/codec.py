@@ -39,11 +39,10 @@ class Codec:
     def __init__(self, encoding: Encoding) -> None:
         self._binary = encoding is Encoding.MSGPACK
         self._decoder: msgspec.msgpack.Decoder[ws.ServerMessage] | msgspec.json.Decoder[ws.ServerMessage]
-        self._loose: msgspec.msgpack.Decoder[Any] | msgspec.json.Decoder[Any]
         if self._binary:
-            self._decoder, self._loose = msgspec.msgpack.Decoder(ws.ServerMessage), msgspec.msgpack.Decoder()
+            self._decoder = msgspec.msgpack.Decoder(ws.ServerMessage)
         else:
-            self._decoder, self._loose = msgspec.json.Decoder(ws.ServerMessage), msgspec.json.Decoder()
+            self._decoder = msgspec.json.Decoder(ws.ServerMessage)
 
     def encode(self, message: ws.ClientMessage) -> str | bytes:
         """`message` as the content of a frame."""
@@ -68,7 +67,7 @@ class Codec:
 
     def _is_of_another_kind(self, data: bytes) -> bool:
         try:
-            loose = self._loose.decode(data)
+            loose = msgspec.msgpack.decode(data) if self._binary else msgspec.json.decode(data)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return False
         kind = loose.get("type") if isinstance(loose, dict) else None

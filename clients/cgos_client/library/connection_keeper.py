@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import deque
-from collections.abc import Callable
-
-import msgspec
+from collections.abc import Collection
+from contextlib import suppress
+from typing import Protocol
 
 from cgos_client.errors import CannotConnect, CgosClientError, ConnectionLost, Dismissed, SignInRefused
 from cgos_client.library.codec import Codec
-from cgos_client.library.link import Endpoint, Link, opened
-from cgos_client.library.notifier import Notifier
+from cgos_client.library.link import Endpoint, Link, open_link
 from cgos_client.retry import Retries, heals_by_waiting
 from cgos_protocol.errors import Code
 from cgos_protocol.v2 import messages as ws
@@ -42,59 +40,61 @@ _HEALING = frozenset(
 """Refusals that pass by themselves, by their code."""
 
 
-class Peer(msgspec.Struct, frozen=True, kw_only=True):
-    """What the keeper of a connection asks of what is above it.
+class Peer(Protocol):
+    """What the keeper of a connection asks of what is above it."""
 
-    :ivar hear: takes a message; an error ends the connection
-    :ivar admitted: True while signed in, or greeted where there is nobody to sign in
-    :ivar busy: True where a game is on
-    :ivar lost: the connection is gone
-    :ivar who: a word for the log
-    """
+    @property
+    def connected(self) -> bool:
+        """True while signed in, or greeted where there is nobody to sign in."""
 
-    hear: Callable[[ws.ServerMessage], CgosClientError | None]
-    admitted: Callable[[], bool]
-    busy: Callable[[], bool]
-    lost: Callable[[], None]
-    who: str
+    @property
+    def playing(self) -> Collection[object]:
+        """The games that are on."""
+
+    def hear(self, message: ws.ServerMessage) -> CgosClientError | None:
+        """Take a message; an error ends the connection."""
+
+    def lost(self) -> None:
+        """The connection is gone."""
 
 
 class ConnectionKeeper:
     """One peer's connections, one after another.
 
+    :param who: a word for the log
     :param reconnect: False: the first end is the last
     """
 
-    def __init__(self, endpoint: Endpoint, codec: Codec, retries: Retries, reconnect: bool) -> None:
+    def __init__(self, endpoint: Endpoint, codec: Codec, retries: Retries, *, who: str, reconnect: bool) -> None:
         self._endpoint = endpoint
         self._codec = codec
         self._retries = retries
+        self._who = who
         self._reconnect = reconnect
-        self._outbox: deque[ws.ClientMessage] = deque()
-        self._wakeup = Notifier()
+        self._outbox: asyncio.Queue[ws.ClientMessage | None] = asyncio.Queue()
+        """What waits to be sent; None: nothing follows, and the connection is closed."""
         self._was_in = False
-        self._leaving = False
+        self._leaving = asyncio.Event()
 
     def say(self, message: ws.ClientMessage) -> None:
         """Send `message` on the connection that is open; what is not sent by its end is dropped."""
-        self._outbox.append(message)
-        self._wakeup.notify()
+        self._outbox.put_nowait(message)
 
     def leave(self) -> None:
         """Send what waits, close and be done."""
-        self._leaving = True
-        self._wakeup.notify()
+        self._leaving.set()
+        self._outbox.put_nowait(None)
 
     async def run(self, peer: Peer) -> CgosClientError | None:
         """Stay connected until :meth:`leave`, then None; or until there is no use in going on, then why."""
         loop = asyncio.get_running_loop()
-        while not self._leaving:
+        while not self._leaving.is_set():
             began = loop.time()
-            self._outbox.clear()
+            self._outbox = asyncio.Queue()
             error, was_in = await self._connection(peer)
-            busy = peer.busy()
+            busy = bool(peer.playing)
             peer.lost()
-            if self._leaving:
+            if self._leaving.is_set():
                 break
             self._was_in = self._was_in or was_in
             if was_in:
@@ -102,8 +102,10 @@ class ConnectionKeeper:
             pause = self._pause_after(error) if self._reconnect else None
             if pause is None:
                 return error
-            log.warning("%s: %s; trying again in %.0f s", peer.who, error.text, pause)
-            await self._rest(pause)
+            log.warning("%s: %s; trying again in %.0f s", self._who, error.text, pause)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(pause):
+                    await self._leaving.wait()
         return None
 
     def _pause_after(self, error: CgosClientError) -> float | None:
@@ -116,21 +118,19 @@ class ConnectionKeeper:
             return self._retries.pause(wait or 0.0)
         return self._retries.pause_after_refusal() if self._was_in else None
 
-    async def _rest(self, seconds: float) -> None:
-        loop = asyncio.get_running_loop()
-        until = loop.time() + seconds
-        while not self._leaving and (left := until - loop.time()) > 0:
-            await self._wakeup.wait(left)
-
     async def _connection(self, peer: Peer) -> tuple[CgosClientError, bool]:
         """One connection: how it ended, and whether the peer was ever admitted on it."""
         try:
-            async with opened(self._endpoint) as link, asyncio.TaskGroup() as tasks:
+            link = await open_link(self._endpoint)
+        except CannotConnect as error:
+            return error, False
+        try:
+            async with asyncio.TaskGroup() as tasks:
                 writing = tasks.create_task(self._write(link))
                 ended = await self._hear(link, peer)
                 writing.cancel()
-        except CannotConnect as error:
-            return error, False
+        finally:
+            await link.close()
         return ended
 
     async def _hear(self, link: Link, peer: Peer) -> tuple[CgosClientError, bool]:
@@ -146,9 +146,9 @@ class ConnectionKeeper:
                     error = peer.hear(message)
                     if error is not None:
                         return error, was_in
-                    if self._leaving:
+                    if self._leaving.is_set():
                         deadline.reschedule(loop.time() + DRAINED_SECONDS)
-                    elif peer.admitted():
+                    elif peer.connected:
                         was_in = True
                         deadline.reschedule(None)
                     elif isinstance(message, ws.Welcome):
@@ -162,15 +162,9 @@ class ConnectionKeeper:
     async def _write(self, link: Link) -> None:
         """Send what waits, as it comes; on leaving, close the connection after it."""
         try:
-            while True:
-                while self._outbox:
-                    message = self._outbox[0]
-                    shown = f"(sign-in as {message.bot})" if isinstance(message, ws.SignIn) else None
-                    await link.write(self._codec.encode(message), shown)
-                    self._outbox.popleft()
-                if self._leaving:
-                    break
-                await self._wakeup.wait()
+            while (message := await self._outbox.get()) is not None:
+                shown = f"(sign-in as {message.bot})" if isinstance(message, ws.SignIn) else None
+                await link.write(self._codec.encode(message), shown)
         except ConnectionLost as lost:
             log.debug("%s", lost.text)  # the reader meets the same end
         await link.close()

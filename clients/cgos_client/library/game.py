@@ -14,7 +14,8 @@ from cgos_client.library.codec import analysis_of
 from cgos_client.library.games import Effect, Games, GameState, Outcome
 from cgos_client.library.notifier import Notifier
 from cgos_client.library.position import Position
-from cgos_protocol.games.notation import COLUMNS, PASS_WORD, normal
+from cgos_protocol.games.go_board import tables
+from cgos_protocol.games.notation import PASS_WORD, normal
 from cgos_protocol.ids import GameId
 from cgos_protocol.v2.messages import Analysis, ColorWord, Player, RulesInfo, TimeInfo
 
@@ -153,7 +154,7 @@ class Game:
         if state.open_turn == self._ply and _moves(state) != self._before:
             return False
         word = normal(move)
-        if word not in (PASS_WORD, "RESIGN") and not _on_board(word, state.start.rules.size):
+        if word is None or (word != "RESIGN" and word not in tables(state.start.rules.size).moves):
             raise MoveRefused("no-move", f"game {self.number}: {move!r} is no move on this board")
         if not self._ply:
             raise MoveRefused("not-your-turn", f"game {self.number}: nobody asked for a move yet")
@@ -161,7 +162,7 @@ class Game:
         if fault:
             log.warning("game %d: the analysis of move %d is left out, as it %s", self.number, self._ply, fault)
         text = word if word not in (PASS_WORD, "RESIGN") else word.lower()
-        taken, effects = self._core.choose(self.number, self._ply, str(text), raw)
+        taken, effects = self._core.choose(self.number, self._ply, text, raw)
         self._do(effects)
         return taken
 
@@ -198,9 +199,3 @@ class Game:
 
 def _moves(state: GameState) -> list[str]:
     return [ply.move for ply in state.moves]
-
-
-def _on_board(word: str | None, size: int) -> bool:
-    if not word or word[0] not in COLUMNS[:size] or not word[1:].isdecimal():
-        return False
-    return word[1] != "0" and 1 <= int(word[1:]) <= size

@@ -57,11 +57,6 @@ class Held(NamedTuple):
     move: str
     analysis: Raw | UnsetType = UNSET
 
-    @property
-    def spelled(self) -> str | None:
-        """The move as the record has it."""
-        return normal(self.move)
-
 
 @dataclass(slots=True)
 class GameState:
@@ -90,9 +85,21 @@ class GameState:
     outcome: Outcome | None = None
 
     @property
+    def game(self) -> GameId:
+        """Its number."""
+        return self.start.game
+
+    @property
     def color(self) -> ColorWord:
         """The bot's color."""
         return self.start.color
+
+    @property
+    def chosen_move(self) -> str | None:
+        """The bot's own next move, chosen already, as the record will have it; None where there is none to record."""
+        held = self.held
+        move = normal(held.move) if held is not None and held.ply == len(self.moves) + 1 else None
+        return None if move == "RESIGN" else move
 
     def is_own(self, ply: int) -> bool:
         """True where the bot makes that ply."""
@@ -149,7 +156,6 @@ class Notice(NamedTuple):
     text: str
     venue: str = ""
     code: str = ""
-    game: GameId | None = None
 
 
 class Finished(NamedTuple):
@@ -213,10 +219,13 @@ class Games:
                 return self._signed_in(message)
             case ws.Game():
                 return self._game(message)
-            case ws.Turn():
-                return self._turn(message)
-            case ws.Moved():
-                return self._moved(message)
+            case ws.Turn() | ws.Moved():
+                seat = self.seats.get(message.game)
+                if seat is None:
+                    return [] if message.game in self._ended else [_sync(message.game, 0)]
+                if seat.outcome is not None:
+                    return []
+                return self._turn(seat, message) if isinstance(message, ws.Turn) else self._moved(seat, message)
             case ws.Over():
                 return self._over(message)
             case ws.Info():
@@ -251,7 +260,7 @@ class Games:
                 return False, []
             raise MoveRefused("not-your-turn", f"game {game}: nobody asked for a move at {ply}")
         seat.held, seat.open_turn = Held(ply, move, analysis), None
-        return True, self._send_held(game, seat)
+        return True, self._send_held(seat)
 
     def want(self, wish: Wish) -> list[Effect]:
         """Games, none for a while, or none any more. Holds over reconnections."""
@@ -308,7 +317,7 @@ class Games:
             self.seats[game] = GameState(message, list(message.moves), message.black_ms, message.white_ms)
             return [Began(game)]
         if message.from_ply > len(seat.moves):
-            return self._mend(game, seat, len(seat.moves))
+            return self._mend(seat, len(seat.moves))
         seat.start, seat.black_ms, seat.white_ms = message, message.black_ms, message.white_ms
         seat.wanted = None
         self._rewrite(seat, seat.moves[: message.from_ply] + list(message.moves))
@@ -328,68 +337,58 @@ class Games:
         if seat.open_turn is not None and (not same or seat.open_turn != next_ply):
             seat.open_turn = None
 
-    def _turn(self, message: ws.Turn) -> list[Effect]:
-        game, seat = message.game, self.seats.get(message.game)
-        if seat is None:
-            return [] if game in self._ended else [_sync(game, 0)]
-        if seat.outcome is not None:
-            return []
+    def _turn(self, seat: GameState, message: ws.Turn) -> list[Effect]:
         if message.ply != len(seat.moves) + 1 or message.color != seat.color:
-            return self._mend(game, seat, min(len(seat.moves), max(0, message.ply - 1)))
+            return self._mend(seat, min(len(seat.moves), max(0, message.ply - 1)))
         seat.black_ms, seat.white_ms = message.black_ms, message.white_ms
-        return [Changed(game), *self._wanted(game, seat, message.ply)]
+        return [Changed(seat.game), *self._wanted(seat, message.ply)]
 
-    def _moved(self, message: ws.Moved) -> list[Effect]:
-        game, seat = message.game, self.seats.get(message.game)
-        if seat is None:
-            return [] if game in self._ended else [_sync(game, 0)]
-        if seat.outcome is not None:
-            return []
-        ply, known, held = message.ply, len(seat.moves), seat.held
+    def _moved(self, seat: GameState, message: ws.Moved) -> list[Effect]:
+        ply, known = message.ply, len(seat.moves)
         left_ms = message.black_ms if message.color == "black" else message.white_ms
         if seat.is_own(ply) or ply < 1 or message.color == seat.color:
-            return self._mend(game, seat, min(known, max(0, ply - 1)))
+            return self._mend(seat, min(known, max(0, ply - 1)))
         if ply <= known:
             if seat.moves[ply - 1].move != message.move:
-                return self._mend(game, seat, ply - 1)
+                return self._mend(seat, ply - 1)
             if ply < known:
                 return []
         else:
             missing = ply - known - 1
-            if missing == 1 and held is not None and held.ply == known + 1 and held.spelled not in (None, "RESIGN"):
-                own_ms = seat.own_ms(message.black_ms, message.white_ms)
-                seat.moves.append(Ply(str(held.spelled), own_ms))
+            own = seat.chosen_move
+            if missing == 1 and own is not None:
+                seat.moves.append(Ply(own, seat.own_ms(message.black_ms, message.white_ms)))
             elif missing:
-                return self._mend(game, seat, known)
+                return self._mend(seat, known)
             seat.moves.append(Ply(message.move, left_ms))
             seat.held, seat.open_turn, seat.wanted, seat.faults = None, None, None, 0
         seat.black_ms, seat.white_ms = message.black_ms, message.white_ms
-        return [Changed(game), *(self._wanted(game, seat, ply + 1) if message.your_turn else ())]
+        return [Changed(seat.game), *(self._wanted(seat, ply + 1) if message.your_turn else ())]
 
-    def _wanted(self, game: GameId, seat: GameState, ply: int) -> list[Effect]:
+    def _wanted(self, seat: GameState, ply: int) -> list[Effect]:
         seat.wanted = ply
         if seat.held is not None and seat.held.ply == ply:
-            return self._send_held(game, seat)
+            return self._send_held(seat)
         if seat.open_turn == ply:
             return []
         seat.open_turn = ply
         seat.turns_given += 1
-        return [TurnGiven(game, ply)]
+        return [TurnGiven(seat.game, ply)]
 
-    def _send_held(self, game: GameId, seat: GameState) -> list[Effect]:
+    def _send_held(self, seat: GameState) -> list[Effect]:
         held = seat.held
         if held is None or seat.wanted != held.ply:
             return []
-        return [Send(ws.Move(game, held.ply, held.move, held.analysis))]
+        return [Send(ws.Move(seat.game, held.ply, held.move, held.analysis))]
 
     def _over(self, message: ws.Over) -> list[Effect]:
         game, seat = message.game, self.seats.get(message.game)
         seen = Send(ws.Seen(game))
         if seat is None or seat.outcome is not None:
             return [seen]
-        held, known = seat.held, len(seat.moves)
-        if held is not None and message.plies == known + 1 == held.ply and held.spelled not in (None, "RESIGN"):
-            seat.moves.append(Ply(str(held.spelled), seat.own_ms(seat.black_ms, seat.white_ms)))
+        own = seat.chosen_move
+        if own is not None and message.plies == len(seat.moves) + 1:
+            seat.moves.append(Ply(own, seat.own_ms(seat.black_ms, seat.white_ms)))
         moved = message.rating
         outcome = Outcome(
             result=message.result,
@@ -401,19 +400,21 @@ class Games:
             rating=None if moved is None else (moved.before, moved.after),
             plus_minus=None if moved is None else moved.plus_minus,
         )
-        return [seen, *self._end(game, seat, outcome)]
+        return [seen, *self._end(seat, outcome)]
 
-    def _end(self, game: GameId, seat: GameState, outcome: Outcome) -> list[Effect]:
+    def _end(self, seat: GameState, outcome: Outcome) -> list[Effect]:
         seat.outcome, seat.held, seat.open_turn, seat.wanted = outcome, None, None, None
-        return [Ended(game)]
+        return [Ended(seat.game)]
 
-    def _mend(self, game: GameId, seat: GameState, ply: int) -> list[Effect]:
+    def _mend(self, seat: GameState, ply: int) -> list[Effect]:
         """The record and what is known here differ: ask for what follows `ply`, a limited number of times."""
         seat.faults += 1
         if seat.faults <= FAULTS:
             seat.wanted = None
-            return [_sync(game, ply)]
-        return [Fatal(ServerFault(f"game {game} cannot be followed: the server contradicts itself at move {ply + 1}"))]
+            return [_sync(seat.game, ply)]
+        return [
+            Fatal(ServerFault(f"game {seat.game} cannot be followed: the server contradicts itself at move {ply + 1}"))
+        ]
 
     # -- complaints
 
@@ -422,24 +423,23 @@ class Games:
         if message.fatal:
             kind = Dismissed if self.admitted else SignInRefused
             return [Fatal(kind(code, text, fatal=True, retry_after=wait))]
-        effects: list[Effect] = [Notice(text, message.venue, code, message.game)]
+        effects: list[Effect] = [Notice(text, message.venue, code)]
         seat = None if message.game is None else self.seats.get(message.game)
-        if seat is None or message.game is None or seat.outcome is not None:
+        if seat is None or seat.outcome is not None:
             return effects
         if code in _MENDABLE:
-            return [*effects, *self._mend(message.game, seat, len(seat.moves))]
+            return [*effects, *self._mend(seat, len(seat.moves))]
         if code == Code.NO_GAME:
-            return [*effects, *self._unknown(message.game, seat, text)]
+            return [*effects, *self._unknown(seat, text)]
         return effects
 
-    def _unknown(self, game: GameId, seat: GameState, text: str) -> list[Effect]:
+    def _unknown(self, seat: GameState, text: str) -> list[Effect]:
         """It runs no more: ask once how it ended, then leave it at that."""
         if not seat.sought:
             seat.sought, seat.wanted = True, None
-            return [_sync(game, len(seat.moves))]
-        return self._end(
-            game, seat, Outcome(result="?", winner=None, reason="unknown", detail=text, plies=len(seat.moves), date="")
-        )
+            return [_sync(seat.game, len(seat.moves))]
+        plies = len(seat.moves)
+        return self._end(seat, Outcome(result="?", winner=None, reason="unknown", detail=text, plies=plies, date=""))
 
 
 _WISHES: dict[Wish, ws.ClientMessage] = {

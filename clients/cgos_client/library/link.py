@@ -9,8 +9,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import ssl
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -62,6 +60,13 @@ class Link:
         wire.debug("server: %s", _shown(frame))
         return frame
 
+    async def read_text(self) -> str:
+        """As :meth:`read`, where nothing but text may come."""
+        frame = await self.read()
+        if isinstance(frame, bytes):
+            raise ConnectionLost("the server sent a binary frame, where lines are text")
+        return frame
+
     async def write(self, frame: str | bytes, shown: str | None = None) -> None:
         """Send a frame; `shown` is what the log says in its place. Raises ConnectionLost."""
         wire.debug("client: %s", _shown(frame) if shown is None else shown)
@@ -74,7 +79,7 @@ class Link:
             raise ConnectionLost(_how_it_closed(error)) from None
 
     async def close(self) -> None:
-        """End the connection in order, by force where that takes too long."""
+        """End the connection in order, by force where that takes more than `CLOSE_SECONDS`."""
         await self._socket.close()
 
 
@@ -89,16 +94,6 @@ def trust(endpoint: Endpoint) -> ssl.SSLContext | None:
         raise CannotConnect(
             f"the certificates in {endpoint.ca_file} cannot be read ({reason})", code="ca-file"
         ) from None
-
-
-@asynccontextmanager
-async def opened(endpoint: Endpoint) -> AsyncIterator[Link]:
-    """A connection for the length of the block, closed at its end within CLOSE_SECONDS. Raises CannotConnect."""
-    link = await open_link(endpoint)
-    try:
-        yield link
-    finally:
-        await link.close()
 
 
 async def open_link(endpoint: Endpoint) -> Link:
@@ -154,13 +149,11 @@ async def _open(endpoint: Endpoint) -> ClientConnection:
 def _how_it_closed(error: Exception) -> str:
     if not isinstance(error, ConnectionClosed):
         return f"the connection broke ({error})"
-    if error.rcvd is not None:
-        reason = f": {error.rcvd.reason}" if error.rcvd.reason else ""
-        return f"the server closed the connection ({error.rcvd.code}{reason})"
-    if error.sent is not None:
-        reason = f": {error.sent.reason}" if error.sent.reason else ""
-        return f"the connection broke ({error.sent.code}{reason})"
-    return "the connection broke"
+    how = "the connection broke" if error.rcvd is None else "the server closed the connection"
+    close = error.rcvd or error.sent
+    if close is None:
+        return how
+    return f"{how} ({close.code}: {close.reason})" if close.reason else f"{how} ({close.code})"
 
 
 def _shown(frame: str | bytes) -> str:

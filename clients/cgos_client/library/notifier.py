@@ -19,12 +19,6 @@ class Notifier:
         self._event.set()
         self._event = asyncio.Event()
 
-    async def wait(self, seconds: float | None = None) -> bool:
-        """Wait for the next notification; False where `seconds` passed without one."""
-        event = self._event
-        try:
-            async with asyncio.timeout(seconds):
-                await event.wait()
-        except TimeoutError:
-            return False
-        return True
+    async def wait(self) -> None:
+        """Wait for the next notification."""
+        await self._event.wait()

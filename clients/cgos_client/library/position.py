@@ -49,7 +49,7 @@ class Position:
         eye, and counts. Raises ValueError where the moves cannot be played by the rules that are known here.
         """
         board = registry.board(ruleset(self.rules))
-        for number, (move, _) in enumerate(((ply.move, ply.left_ms) for ply in self.plies), 1):
+        for number, move in enumerate(self.moves, 1):
             point = board.read(move)
             refusal = "unreadable" if point is None else board.play(point)
             if refusal is not None:

@@ -11,14 +11,15 @@ import logging
 import random
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
-from types import TracebackType
+from typing import TypeAlias
 
 from cgos_client.addresses import server_address
 from cgos_client.errors import CgosClientError, SessionClosed, WatchRefused
 from cgos_client.library import games as core
 from cgos_client.library.codec import Codec, Encoding
-from cgos_client.library.connection_keeper import ConnectionKeeper, Peer
+from cgos_client.library.connection_keeper import ConnectionKeeper
 from cgos_client.library.game import Game
 from cgos_client.library.link import Endpoint
 from cgos_client.library.notifier import Notifier
@@ -106,13 +107,13 @@ class Session:
         """
         failure: CgosClientError | None = None
 
-        async def one(game: Game) -> None:
+        async def play_game(game: Game) -> None:
             await play(game)
 
         async with asyncio.TaskGroup() as tasks:
             try:
                 async for game in self.games():
-                    tasks.create_task(one(game))
+                    tasks.create_task(play_game(game))
             except CgosClientError as error:
                 failure = error
         if failure is not None:
@@ -202,7 +203,8 @@ class Session:
 
     # -- what goes on below
 
-    def _hear(self, message: ws.ServerMessage) -> CgosClientError | None:
+    def hear(self, message: ws.ServerMessage) -> CgosClientError | None:
+        """Take a message of the server; an error is why the connection must end. For the keeper of the connection."""
         if isinstance(message, ws.Latency) and self.latency_ms is None:
             log.info("the way to the server and back takes %.1f ms", message.round_trip_ms)
         error = self._do(self._core.receive(message))
@@ -257,22 +259,16 @@ class Session:
         elif self._drain_timer is None:
             self._drain_timer = asyncio.get_running_loop().call_later(DRAINED_SECONDS, self._keeper.leave)
 
-    def _lost(self) -> None:
+    def lost(self) -> None:
+        """The connection is gone. For its keeper."""
         self._core.lost()
         self._look_at_drain()
         self._changes.notify()
 
-    async def stay(self, who: str) -> None:
+    async def stay(self) -> None:
         """Keep connected until the session is over; what ended it comes out of the iterators. For :func:`connect`."""
-        peer = Peer(
-            hear=self._hear,
-            admitted=lambda: self._core.admitted,
-            busy=lambda: bool(self._core.playing),
-            lost=self._lost,
-            who=who,
-        )
         try:
-            self._failure = await self._keeper.run(peer)
+            self._failure = await self._keeper.run(self)
         finally:
             self._over = True
             if self._drain_timer is not None:
@@ -293,39 +289,26 @@ class Session:
         self._keeper.leave()
 
 
-class Connecting:
-    """What :func:`connect` returns: a session for the length of an ``async with`` block."""
+Connecting: TypeAlias = AbstractAsyncContextManager[Session]
+"""What :func:`connect` returns: a session for the length of an ``async with`` block."""
 
-    def __init__(self, session: Session, who: str) -> None:
-        self._session = session
-        self._who = who
-        self._tasks = asyncio.TaskGroup()
-        self._staying: asyncio.Task[None] | None = None
 
-    async def __aenter__(self) -> Session:
-        await self._tasks.__aenter__()
-        self._staying = self._tasks.create_task(self._session.stay(self._who))
+@asynccontextmanager
+async def _connected(session: Session) -> AsyncIterator[Session]:
+    """`session`, admitted, for the length of the block. What the block raises comes out as it is, in no group."""
+    staying = asyncio.create_task(session.stay())
+    try:
+        await session.admitted()
+        yield session
+    finally:
+        session.leave()
         try:
-            await self._session.admitted()
-        except BaseException:
-            await self._leave()
-            raise
-        return self._session
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self._leave()
-
-    async def _leave(self) -> None:
-        self._session.leave()
-        try:
-            if self._staying is not None:
-                await asyncio.wait({self._staying}, timeout=LEAVING_SECONDS)
+            await asyncio.wait({staying}, timeout=LEAVING_SECONDS)
         finally:
-            if self._staying is not None:
-                self._staying.cancel()
-            await self._tasks.__aexit__(None, None, None)
+            staying.cancel()
+            await asyncio.wait({staying})
+            if not staying.cancelled():
+                staying.result()
 
 
 def connect(
@@ -405,8 +388,9 @@ def connect(
         if fault is not None:
             raise BadSetting(fault)
     endpoint = Endpoint(address, written.subprotocol, None if ca_file is None else Path(ca_file))
-    keeper = ConnectionKeeper(endpoint, Codec(written), Retries(random.Random(), pauses), reconnect)
-    return Connecting(Session(keeper, sign_in), bot or "watcher")
+    retries = Retries(random.Random(), pauses)
+    keeper = ConnectionKeeper(endpoint, Codec(written), retries, who=bot or "watcher", reconnect=reconnect)
+    return _connected(Session(keeper, sign_in))
 
 
 def _fault(sign_in: ws.SignIn) -> str | None:

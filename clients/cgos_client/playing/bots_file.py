@@ -9,6 +9,8 @@ from __future__ import annotations
 import difflib
 import json
 import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -20,12 +22,6 @@ from cgos_client.addresses import Address, server_address
 from cgos_client.settings import BadSetting, bot_name, checked_hours, secret
 from cgos_protocol.v2.messages import Scalar
 
-
-def doc(sentence: str) -> msgspec.Meta:
-    """What a key means, for people."""
-    return msgspec.Meta(description=sentence)
-
-
 Count = Annotated[int, msgspec.Meta(ge=1, le=1_000_000)]
 Positive = Annotated[float, msgspec.Meta(gt=0, le=1_000_000)]
 Word = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
@@ -34,13 +30,16 @@ Word = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
 class ServerTable(msgspec.Struct, frozen=True, kw_only=True):
     """Where the bots play."""
 
-    url: Annotated[Word, doc("ws://HOST:PORT or wss://HOST:PORT; for CGOS lines over TCP HOST:PORT.")]
-    lines: Annotated[bool, doc("Speak CGOS lines over WebSocket too.")] = False
-    encoding: Annotated[Literal["json", "msgpack"], doc("How messages are written over WebSocket.")] = "json"
-    ca_file: Annotated[Path | None, doc("Certificates (PEM) to trust in place of the system's, for wss://.")] = None
-    leave_within_s: Annotated[
-        Positive | None, doc("How long running games may go on after Ctrl-C; without it as long as they take.")
-    ] = None
+    url: Word
+    """ws://HOST:PORT or wss://HOST:PORT; for CGOS lines over TCP HOST:PORT."""
+    lines: bool = False
+    """Speak CGOS lines over WebSocket too."""
+    encoding: Literal["json", "msgpack"] = "json"
+    """How messages are written over WebSocket."""
+    ca_file: Path | None = None
+    """Certificates (PEM) to trust in place of the system's, for wss://."""
+    leave_within_s: Positive | None = None
+    """How long running games may go on after Ctrl-C; without it as long as they take."""
 
     def address(self, bot: BotTable) -> Address:
         """Where `bot` plays. Raises BadSetting."""
@@ -50,27 +49,48 @@ class ServerTable(msgspec.Struct, frozen=True, kw_only=True):
 class BotTable(msgspec.Struct, frozen=True, kw_only=True):
     """One bot."""
 
-    name: Annotated[Word, doc("Its name on the server.")]
-    url: Annotated[Word | None, doc("Its own server, in place of the one above.")] = None
-    password_file: Annotated[Path | None, doc("File whose first line is the password.")] = None
-    token_file: Annotated[Path | None, doc("File whose first line is a token, in its place.")] = None
-    venues: Annotated[list[Word], doc("Where it plays, by name (WebSocket).")] = []
-    slots: Annotated[int, msgspec.Meta(ge=1, le=256), doc("Games at once, each with an engine process of its own.")] = 1
-    version: Annotated[str, msgspec.Meta(max_length=64), doc("What is rated, as a version of its own.")] = ""
-    wire_name: Annotated[str, msgspec.Meta(max_length=64), doc("What the version is called on the server.")] = ""
-    author: Annotated[str, msgspec.Meta(max_length=200), doc("Who made it.")] = ""
-    parameters: Annotated[dict[str, Scalar], doc("Its settings, for people.")] = {}
-    engine: Annotated[list[str] | None, doc("The engine's command line: program and arguments.")] = None
-    builtin: Annotated[Literal["random", "greedy", "mcts"] | None, doc("A built-in bot in place of an engine.")] = None
-    playouts: Annotated[Count | None, doc("Simulated games a move, for mcts.")] = None
-    seed: Annotated[int | None, doc("Makes a built-in bot's choices repeatable.")] = None
-    engine_timeout_s: Annotated[Positive | None, doc("How long the engine may take for any answer.")] = None
-    games: Annotated[Count | None, doc("Leave after so many games.")] = None
-    games_a_day: Annotated[Count | None, doc("Most games begun within 24 hours.")] = None
-    avoid: Annotated[list[Word], doc("Wire names that it must not meet.")] = []
-    hours: Annotated[str, msgspec.Meta(max_length=200), doc("When its games may begin, in UTC.")] = ""
-    log_dir: Annotated[Path | None, doc("Directory for wire.log and gtp.log, both rotated.")] = None
-    sgf_dir: Annotated[Path | None, doc("Directory for the games, one SGF file each.")] = None
+    name: Word
+    """Its name on the server."""
+    url: Word | None = None
+    """Its own server, in place of the one above."""
+    password_file: Path | None = None
+    """File whose first line is the password."""
+    token_file: Path | None = None
+    """File whose first line is a token, in its place."""
+    venues: list[Word] = []
+    """Where it plays, by name (WebSocket)."""
+    slots: Annotated[int, msgspec.Meta(ge=1, le=256)] = 1
+    """Games at once, each with an engine process of its own."""
+    version: Annotated[str, msgspec.Meta(max_length=64)] = ""
+    """What is rated, as a version of its own."""
+    wire_name: Annotated[str, msgspec.Meta(max_length=64)] = ""
+    """What the version is called on the server."""
+    author: Annotated[str, msgspec.Meta(max_length=200)] = ""
+    """Who made it."""
+    parameters: dict[str, Scalar] = {}
+    """Its settings, for people."""
+    engine: list[str] | None = None
+    """The engine's command line: program and arguments."""
+    builtin: Literal["random", "greedy", "mcts"] | None = None
+    """A built-in bot in place of an engine."""
+    playouts: Count | None = None
+    """Simulated games a move, for mcts."""
+    seed: int | None = None
+    """Makes a built-in bot's choices repeatable."""
+    engine_timeout_s: Positive | None = None
+    """How long the engine may take for any answer."""
+    games: Count | None = None
+    """Leave after so many games."""
+    games_a_day: Count | None = None
+    """Most games begun within 24 hours."""
+    avoid: list[Word] = []
+    """Wire names that it must not meet."""
+    hours: Annotated[str, msgspec.Meta(max_length=200)] = ""
+    """When its games may begin, in UTC."""
+    log_dir: Path | None = None
+    """Directory for wire.log and gtp.log, both rotated."""
+    sgf_dir: Path | None = None
+    """Directory for the games, one SGF file each."""
 
 
 class BotsFile(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,8 +108,8 @@ class BadBotsFile(BadSetting):
         self.problems = problems
 
 
-_ONLY_V2 = ("slots", "version", "wire_name", "author", "parameters", "games_a_day", "avoid", "hours")
-_MISSING = object()
+ONLY_V2 = ("slots", "version", "wire_name", "author", "parameters", "games_a_day", "avoid", "hours")
+"""Settings of a bot that CGOS lines have no words for."""
 
 
 def load(path: Path) -> BotsFile:
@@ -119,12 +139,10 @@ def _secret(table: Any, place: str, base: Path, problems: list[str]) -> str:
     files = {key: _absolute(Path(value), base) for key, value in given.items() if isinstance(value, str) and value}
     if len(files) != 1:
         return ""
-    try:
+    with _noting(problems):
         places = (f"{place}.password_file", f"{place}.token_file")
         return secret(files.get("password_file"), files.get("token_file"), {}, places)
-    except BadSetting as bad:
-        problems.append(bad.text)
-        return ""
+    return ""
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -152,44 +170,41 @@ def _check(raw: dict[str, Any], path: Path, problems: list[str]) -> BotsFile | N
     """`raw` tables as a file's content, None where that cannot be; `path` is what relative paths count from."""
     server = _struct(ServerTable, raw.get("server", {}), "server", problems)
     tables = _tables(raw)
-    bots: list[BotTable | None] = []
+    bots: list[BotTable] = []
     strangers = [name for name in raw if name not in ("server", "bot")]
     problems += [f"{name}: is no table of this file; there are [server] and [[bot]]" for name in strangers]
     if not tables:
         problems.append("bot: is missing; write a table [[bot]] for each bot")
     for place, table in tables:
         bot = _struct(BotTable, table, place, problems)
-        bots.append(bot)
         if bot is not None:
+            bots.append(bot)
             _check_bot(bot, place, server=server, raw=table, problems=problems)
     if server is not None:
-        _check_address(server.url, "server.url", problems)
-    names = [(bot.name.lower(), bot.url) for bot in bots if bot is not None]
+        with _noting(problems):
+            server_address(server.url, "server.url")
+    names = [(bot.name.lower(), bot.url) for bot in bots]
     twice = sorted({name for name, _ in names if names.count((name, None)) > 1})
     problems += [f"bot {name}: is there twice; several slots play several games at once" for name in twice]
     if problems or server is None:
         return None
-    complete = [_placed(bot, path.parent) for bot in bots if bot is not None]
-    return BotsFile(server=_placed(server, path.parent), bot=complete)
+    return BotsFile(server=_placed(server, path.parent), bot=[_placed(bot, path.parent) for bot in bots])
 
 
-def _check_address(text: str, place: str, problems: list[str]) -> Address | None:
+@contextmanager
+def _noting(problems: list[str]) -> Iterator[None]:
+    """A setting that cannot be used is one of the `problems`."""
     try:
-        return server_address(text, place)
+        yield
     except BadSetting as bad:
         problems.append(bad.text)
-        return None
 
 
 def _check_bot(bot: BotTable, place: str, server: ServerTable | None, raw: dict[str, Any], problems: list[str]) -> None:
-    try:
+    with _noting(problems):
         bot_name(bot.name, f"{place}: name")
-    except BadSetting as bad:
-        problems.append(bad.text)
-    try:
+    with _noting(problems):
         checked_hours(bot.hours, f"{place}.hours")
-    except BadSetting as bad:
-        problems.append(bad.text)
     if ("engine" in raw) == ("builtin" in raw):
         problems.append(f'{place}: give either engine = ["program", "argument"] or builtin = "mcts"')
     elif bot.engine is not None and not (bot.engine and bot.engine[0]):
@@ -199,21 +214,23 @@ def _check_bot(bot: BotTable, place: str, server: ServerTable | None, raw: dict[
     if ("password_file" in raw) == ("token_file" in raw):
         problems.append(f"{place}: give either password_file or token_file")
     if bot.url is not None:
-        _check_address(bot.url, f"{place}.url", problems)
-    text = bot.url or (None if server is None else server.url)
-    try:
-        address = None if text is None else server_address(text)
-    except BadSetting:
-        return
-    if address is None or server is None:
-        return
+        with _noting(problems):
+            server_address(bot.url, f"{place}.url")
+    if server is not None:
+        with suppress(BadSetting):  # an address that is none is among the problems already
+            _check_protocol(bot, place, server=server, raw=raw, problems=problems)
+
+
+def _check_protocol(bot: BotTable, place: str, server: ServerTable, raw: dict[str, Any], problems: list[str]) -> None:
+    """Whether the bot's settings go with what is spoken at its address. Raises BadSetting where that is no address."""
+    address = server.address(bot)
     if address.scheme != "tcp" and not server.lines:
         if not bot.venues and not raw.get("venues"):
             problems.append(f'{place}.venues: is missing; write venues = ["9x9"], or the names that the server has')
         elif len(set(bot.venues)) < len(bot.venues):
             problems.append(f"{place}.venues: names a venue twice")
         return
-    strange = [key for key in _ONLY_V2 if key in raw]
+    strange = [key for key in ONLY_V2 if key in raw]
     problems += [f'{place}.{key}: CGOS lines have no words for it; it needs url = "ws://..."' for key in strange]
     if address.scheme == "tcp" and bot.venues:
         problems.append(f"{place}.venues: over TCP every venue has a port of its own, which url names")
@@ -234,15 +251,14 @@ def _struct(cls: type[Any], raw: Any, place: str, problems: list[str]) -> Any:
             problems.append(f"{place}.{name}: is no key; {remedy}")
     values: dict[str, Any] = {}
     for name, field in fields.items():
-        value = raw.get(name, _MISSING)
-        if value is _MISSING:
-            if field.required:
-                problems.append(f"{place}.{name}: is missing")
-            continue
-        try:
-            values[name] = msgspec.convert(value, field.type, strict=True, dec_hook=_path)
-        except msgspec.ValidationError:
-            problems.append(f"{place}.{name}: {_shown(value)} is not possible. Give {_words(type_info(field.type))}.")
+        if name in raw:
+            try:
+                values[name] = msgspec.convert(raw[name], field.type, strict=True, dec_hook=_path)
+            except msgspec.ValidationError:
+                wanted = _words(type_info(field.type))
+                problems.append(f"{place}.{name}: {_shown(raw[name])} is not possible. Give {wanted}.")
+        elif field.required:
+            problems.append(f"{place}.{name}: is missing")
     return None if any(field.required and name not in values for name, field in fields.items()) else cls(**values)
 
 

@@ -161,7 +161,7 @@ def _komi2(line: str, text: str) -> int:
     try:
         value = float(text)
     except ValueError:
-        raise BadLine(f"{text!r} is not a komi in {line[:200]!r}") from None
+        value = math.nan
     if not math.isfinite(value) or abs(value) > 1000:
         raise BadLine(f"{text!r} is not a komi in {line[:200]!r}")
     return round(value * 2)

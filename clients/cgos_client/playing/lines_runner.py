@@ -9,6 +9,7 @@ import asyncio
 import logging
 import random
 from collections.abc import Awaitable, Callable, Collection
+from dataclasses import dataclass, field
 
 from cgos_client.bridge.supervisor import EngineGone, SupervisedEngine
 from cgos_client.errors import CannotConnect
@@ -21,51 +22,40 @@ from cgos_client.retry import Retries, heals_by_waiting, pause_named
 log = logging.getLogger(__name__)
 
 
+@dataclass(eq=False)
 class Runner(BotRunner):
     """Runs sessions one after another.
 
-    :param connect: opens a connection; raises CannotConnect
-    :param tell: called with everything that happens in games
-    :param once: never connect a second time
-    :param sleep: for tests
+    :ivar connect: opens a connection; raises CannotConnect
+    :ivar tell: called with everything that happens in games
+    :ivar once: never connect a second time
+    :ivar retries: when to connect again
+    :ivar sleep: for tests
     """
 
-    def __init__(
-        self,
-        connect: Callable[[], Awaitable[Connection]],
-        engine: SupervisedEngine,
-        identity: Identity,
-        agenda: Agenda,
-        tell: Listener,
-        *,
-        once: bool = False,
-        rng: random.Random | None = None,
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-    ) -> None:
-        super().__init__()
-        self._connect = connect
-        self._engine = engine
-        self._identity = identity
-        self._agenda = agenda
-        self._tell = tell
-        self._once = once
-        self._retries = Retries(rng or random.Random())
-        self._sleep = sleep
+    connect: Callable[[], Awaitable[Connection]]
+    engine: SupervisedEngine
+    identity: Identity
+    agenda: Agenda
+    tell: Listener
+    once: bool = False
+    retries: Retries = field(default_factory=lambda: Retries(random.Random()))
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
 
     async def _close(self) -> None:
-        await self._engine.close()
+        await self.engine.close()
 
     def _games_on(self) -> Collection[int]:
-        return () if self._agenda.game is None else (self._agenda.game,)
+        return () if self.agenda.game is None else (self.agenda.game,)
 
     def _leave_after_games(self) -> None:
-        self._agenda.leaving = True
-        log.info("leaving after game %d; ask again to leave at once (its clock would run on)", self._agenda.game)
+        self.agenda.leaving = True
+        log.info("leaving after game %d; ask again to leave at once (its clock would run on)", self.agenda.game)
 
     async def _play(self) -> int:
         loop = asyncio.get_running_loop()
         try:
-            await self._engine.start()
+            await self.engine.start()
         except EngineGone as error:
             log.error("%s", error)
             return FAILED
@@ -73,7 +63,7 @@ class Runner(BotRunner):
             began = loop.time()
             ended = await self._session()
             if ended.signed_in:
-                self._retries.signed_in(loop.time() - began, self._agenda.game is not None)
+                self.retries.signed_in(loop.time() - began, self.agenda.game is not None)
             if ended.end is End.LEFT:
                 log.info("%s", ended.sentence)
                 return OK
@@ -81,37 +71,37 @@ class Runner(BotRunner):
                 log.error("%s", ended.sentence)
                 return FAILED
             pause = self._pause_after(ended)
-            if pause is None or self._once:
+            if pause is None or self.once:
                 return FAILED
-            if self._agenda.done and self._agenda.game is None:
+            if self.agenda.done and self.agenda.game is None:
                 return OK
             log.info("trying again in %.0f s", pause)
-            await self._sleep(pause)
+            await self.sleep(pause)
 
     def _pause_after(self, ended: Ended) -> float | None:
         """Say what happened; seconds until the next attempt, None where there shall be none."""
         sentence = ended.sentence
         if ended.end is not End.REFUSED:
             log.warning("no connection: %s", sentence)
-            return self._retries.pause()
+            return self.retries.pause()
         if heals_by_waiting(sentence):
             what = "ended the connection" if ended.signed_in else "refused the sign-in for now"
             log.warning("the server %s: %s", what, sentence)
-            return self._retries.pause(pause_named(sentence))
-        what = "ended the connection" if ended.signed_in else f"refused the sign-in as {self._identity.name}"
+            return self.retries.pause(pause_named(sentence))
+        what = "ended the connection" if ended.signed_in else f"refused the sign-in as {self.identity.name}"
         log.error("the server %s: %s", what, sentence)
-        pause = self._retries.pause_after_refusal(pause_named(sentence))
+        pause = self.retries.pause_after_refusal(pause_named(sentence))
         if pause is None:
-            log.error("giving up after %d refusals", self._retries.refusals)
+            log.error("giving up after %d refusals", self.retries.refusals)
         return pause
 
     async def _session(self) -> Ended:
         try:
-            connection = await self._connect()
+            connection = await self.connect()
         except CannotConnect as error:
             return Ended(End.LOST, str(error), signed_in=False)
         try:
-            return await Bridge(connection, self._engine, self._identity, self._agenda, tell=self._tell).run()
+            return await Bridge(connection, self.engine, self.identity, self.agenda, tell=self.tell).run()
         except asyncio.CancelledError:
             await connection.send("quit")
             raise

@@ -101,87 +101,78 @@ class Ended(NamedTuple):
     signed_in: bool
 
 
+@dataclass(slots=True)
 class Bridge:
     """Runs one session over a connection that is open already.
 
-    :param tell: called with everything that happens in games
+    :ivar tell: called with everything that happens in games
     """
 
-    def __init__(
-        self,
-        connection: Connection,
-        engine: SupervisedEngine,
-        identity: Identity,
-        agenda: Agenda,
-        *,
-        tell: Listener,
-    ) -> None:
-        self._connection = connection
-        self._engine = engine
-        self._identity = identity
-        self._agenda = agenda
-        self._tell = tell
-        self._analysis = False
-        self._password_sent = False
-        self._signed_in = False
-        self._seated: Seated | None = None
+    connection: Connection
+    engine: SupervisedEngine
+    identity: Identity
+    agenda: Agenda
+    tell: Listener
+    _analysis: bool = False
+    _password_sent: bool = False
+    _signed_in: bool = False
+    _seated: Seated | None = None
 
     async def run(self) -> Ended:
         """Talk until the session ends. The connection stays the caller's to close."""
-        end: End | None = None
-        sentence = ""
         try:
-            line = await self._read()
-            while line is not None:
-                message = parse(line)
-                if isinstance(message, Refusal):
-                    end, sentence = End.REFUSED, message.sentence
-                    break
-                if self._password_sent and not self._signed_in:
-                    self._signed_in = True
-                    log.info("signed in as %s", self._identity.name)
-                if isinstance(message, MoveWanted):
-                    line = await self._move(message)
-                    continue
-                await self._hear(message)
-                if isinstance(message, GameEnded) and self._agenda.done:
-                    end, sentence = End.LEFT, "left after the game"
-                    break
-                line = await self._read()
+            end, sentence = await self._talk()
         except BadLine as error:
             end, sentence = End.LOST, f"the server's line cannot be used: {error}"
         except EngineGone as error:
             end, sentence = End.ENGINE_GONE, str(error)
-        if end is None:
-            end, sentence = self._silence()
         if end in (End.LEFT, End.ENGINE_GONE):
-            await self._connection.send("quit")
+            await self.connection.send("quit")
         return Ended(end, sentence, self._signed_in)
+
+    async def _talk(self) -> tuple[End, str]:
+        """Answer lines until the session ends: how, and what happened. Raises BadLine and EngineGone."""
+        line = await self._read()
+        while line is not None:
+            message = parse(line)
+            if isinstance(message, Refusal):
+                return End.REFUSED, message.sentence
+            if self._password_sent and not self._signed_in:
+                self._signed_in = True
+                log.info("signed in as %s", self.identity.name)
+            if isinstance(message, MoveWanted):
+                line = await self._move(message)
+                continue
+            await self._hear(message)
+            if isinstance(message, GameEnded) and self.agenda.done:
+                return End.LEFT, "left after the game"
+            line = await self._read()
+        return self._silence()
 
     def _silence(self) -> tuple[End, str]:
         """What the end of reading means."""
-        if self._connection.lost is not None:
-            return End.LOST, self._connection.lost
+        if self.connection.lost is not None:
+            return End.LOST, self.connection.lost
         if not self._password_sent:
             return End.LOST, (
                 "the server does not speak the CGOS protocol or does not answer: it did not ask for the password, and "
                 f"was silent for {SIGN_IN_SECONDS:g} s"
             )
         if self._leaves_unless_seated():
-            self._agenda.game = None
+            self.agenda.game = None
             return End.LEFT, "left, since no game is waiting"
         return End.LOST, "the server said nothing for too long"
 
     def _leaves_unless_seated(self) -> bool:
-        return self._agenda.done and self._password_sent and self._seated is None
+        return self.agenda.done and self._password_sent and self._seated is None
 
     async def _read(self) -> str | None:
         """The next line; None when the connection is lost, was silent for too long, or the client may leave."""
         limit = IDLE_SECONDS if self._password_sent else SIGN_IN_SECONDS
         waited = 0.0
         while waited < limit:
-            line = await self._connection.read(LEAVING_SECONDS)
-            if line is not None or self._connection.lost is not None:
+            line = await self.connection.read(LEAVING_SECONDS)
+            if line is not None or self.connection.lost is not None:
                 return line
             if self._leaves_unless_seated():
                 return None
@@ -192,12 +183,12 @@ class Bridge:
         """Everything but a refusal and the request for a move."""
         match message:
             case Greeting():
-                self._analysis = message.analysis and self._engine.analyses
-                await self._connection.send(f"e1 {self._identity.client}{' genmove_analyze' if self._analysis else ''}")
+                self._analysis = message.analysis and self.engine.analyses
+                await self.connection.send(f"e1 {self.identity.client}{' genmove_analyze' if self._analysis else ''}")
             case NameWanted():
-                await self._connection.send(self._identity.name)
+                await self.connection.send(self.identity.name)
             case PasswordWanted():
-                await self._connection.send(self._identity.secret, secret=True)
+                await self.connection.send(self.identity.secret, secret=True)
                 self._password_sent = True
             case Info():
                 log.info("server: %s", message.text)
@@ -206,8 +197,8 @@ class Bridge:
             case Played():
                 if self._seated is None:
                     raise BadLine("'play' came before 'setup'")
-                self._tell(MoveMade(self._seated.setup.game, message.color, message.move, message.left_ms))
-                await self._engine.played(message.color, message.move)
+                self.tell(MoveMade(self._seated.setup.game, message.color, message.move, message.left_ms))
+                await self.engine.played(message.color, message.move)
             case GameEnded():
                 await self._game_over(message)
             case Other() if message.line.startswith("HTTP/"):
@@ -219,24 +210,23 @@ class Bridge:
                 log.warning("the server sent a line that this client does not know: %s", message.line[:200])
 
     async def _sit(self, setup: GameSetup) -> None:
-        name = self._identity.name.lower()
+        name = self.identity.name.lower()
         if name not in (setup.black.lower(), setup.white.lower()):
-            raise BadLine(f"'setup' is for {setup.white} and {setup.black}, not for {self._identity.name}")
+            raise BadLine(f"'setup' is for {setup.white} and {setup.black}, not for {self.identity.name}")
         seated = Seated(setup, Color.BLACK if name == setup.black.lower() else Color.WHITE)
         log.info("%s%s", seated, f" after {len(setup.moves)} moves" if setup.moves else "")
-        self._seated, self._agenda.game = seated, setup.game
-        self._tell(seated)
-        moves = [(Color(ply % 2), move) for ply, (move, _) in enumerate(setup.moves)]
-        await self._engine.sit(seated.new_game(), moves)
+        self._seated, self.agenda.game = seated, setup.game
+        self.tell(seated)
+        await self.engine.sit(seated.new_game(), [move for move, _ in setup.moves])
 
     async def _move(self, wanted: MoveWanted) -> str | None:
         """Let the engine think, with an ear on the server. Returns the next line, or None as :meth:`_read` does."""
         if self._seated is None:
             raise BadLine("'genmove' came before 'setup'")
         game = self._seated.setup.game
-        self._tell(MoveAsked(game, wanted.color, wanted.left_ms))
+        self.tell(MoveAsked(game, wanted.color, wanted.left_ms))
         async with asyncio.TaskGroup() as tasks:
-            thinking = tasks.create_task(self._engine.genmove(wanted.color, wanted.left_ms))
+            thinking = tasks.create_task(self.engine.genmove(wanted.color, wanted.left_ms))
             while True:
                 hearing = tasks.create_task(self._read())
                 await asyncio.wait({thinking, hearing}, return_when=asyncio.FIRST_COMPLETED)
@@ -252,26 +242,26 @@ class Bridge:
                     break
         move = thinking.result()
         analysis = move.analysis if self._analysis else None
-        await self._connection.send(move.text if analysis is None else f"{move.text} {analysis}")
+        await self.connection.send(move.text if analysis is None else f"{move.text} {analysis}")
         if move.text != RESIGN.text:
-            self._tell(MoveMade(game=game, color=wanted.color, move=move.text, left_ms=None, analysis=move.analysis))
+            self.tell(MoveMade(game=game, color=wanted.color, move=move.text, left_ms=None, analysis=move.analysis))
         return await self._read()
 
     async def _game_over(self, ended: GameEnded) -> None:
-        seated, self._seated, self._agenda.game = self._seated, None, None
+        seated, self._seated, self.agenda.game = self._seated, None, None
         if seated is not None:
             over = GameOver(seated.setup.game, ended.date, ended.result, ended.detail)
-            self._tell(over)
-            self._count(seated, seated.result(over, self._engine.ply))
-        await self._engine.game_over(ended.result)
-        if not self._agenda.done:
-            await self._engine.start()
-            await self._connection.send("ready")
+            self.tell(over)
+            self._count(seated, seated.result(over, self.engine.ply))
+        await self.engine.game_over(ended.result)
+        if not self.agenda.done:
+            await self.engine.start()
+            await self.connection.send("ready")
 
     def _count(self, seated: Seated, result: GameResult) -> None:
-        if seated.setup.moves and result == self._agenda.last:
+        if seated.setup.moves and result == self.agenda.last:
             return  # a server repeats an ending where it cannot know that it was heard
-        self._agenda.last = result
-        if self._agenda.games_left is not None:
-            self._agenda.games_left = max(0, self._agenda.games_left - 1)
-        self._tell(result)
+        self.agenda.last = result
+        if self.agenda.games_left is not None:
+            self.agenda.games_left = max(0, self.agenda.games_left - 1)
+        self.tell(result)

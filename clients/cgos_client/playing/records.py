@@ -125,7 +125,7 @@ def _date_clock(game: _Game, color: Color, left_ms: int) -> None:
 
 def _record(game: _Game, over: GameOver, date: str, place: str) -> GameRecord:
     setup, moves = game.setup, game.moves
-    if moves and _lost_by(over.result, "Illegal", "Time") is moves[-1].color:
+    if moves and _loser_of_last_move(over.result) is moves[-1].color:
         moves = moves[:-1]  # the side that has moved cannot lose so any more: its last move was not accepted
     ending = " ".join(part for part in (over.result, f"({over.detail})" if over.detail else "") if part)
     return GameRecord(
@@ -147,11 +147,10 @@ def _record(game: _Game, over: GameOver, date: str, place: str) -> GameRecord:
     )
 
 
-def _lost_by(result: str, *reasons: str) -> Color | None:
+def _loser_of_last_move(result: str) -> Color | None:
+    """Who lost by a move that was not legal or not in time; None for every other result."""
     winner, _, reason = result.partition("+")
-    if reason not in reasons or winner.upper() not in ("B", "W"):
-        return None
-    return Color.WHITE if winner.upper() == "B" else Color.BLACK
+    return {"B": Color.WHITE, "W": Color.BLACK}.get(winner.upper()) if reason in ("Illegal", "Time") else None
 
 
 def _write_whole(path: Path, text: str) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
 
 from cgos_client.bridge.engine import EngineMove
 from cgos_client.bridge.supervisor import RESIGN, EngineGone, SupervisedEngine
@@ -23,40 +24,34 @@ from cgos_protocol.games.base import Color
 log = logging.getLogger(__name__)
 
 
+@dataclass(eq=False)
 class SlotsRunner(BotRunner):
     """Runs one bot from start to exit status.
 
-    :param connect: a session to be entered, for an engine of that name
-    :param engines: one a slot
-    :param tell: called with everything that happens in games
-    :param games: leave after so many games in which it was asked for a move; None: play on. Other slots' games that
+    :ivar connect: a session to be entered, for an engine of that name
+    :ivar engines: one a slot
+    :ivar tell: called with everything that happens in games
+    :ivar games: leave after so many games in which it was asked for a move; None: play on. Other slots' games that
         began meanwhile are played too
     """
 
-    def __init__(
-        self,
-        connect: Callable[[str], Connecting],
-        engines: Sequence[SupervisedEngine],
-        tell: Listener,
-        *,
-        games: int | None = None,
-    ) -> None:
-        super().__init__()
-        self._connect = connect
-        self._engines = engines
-        self._numbers = {engine: number if len(engines) > 1 else 0 for number, engine in enumerate(engines, 1)}
-        self._free: asyncio.Queue[SupervisedEngine] = asyncio.Queue()
-        self._games = games
-        self._tell = tell
-        self._begun = 0
-        self._playing: set[int] = set()
-        self._status = OK
-        self._session: Session | None = None
-        self._drain = asyncio.Event()
+    connect: Callable[[str], Connecting]
+    engines: Sequence[SupervisedEngine]
+    tell: Listener
+    games: int | None = None
+    _free: asyncio.Queue[SupervisedEngine] = field(default_factory=asyncio.Queue)
+    _begun: int = 0
+    _playing: set[int] = field(default_factory=set)
+    _status: int = OK
+    _drain: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def __post_init__(self) -> None:
+        several = len(self.engines) > 1
+        self._numbers = {engine: number if several else 0 for number, engine in enumerate(self.engines, 1)}
 
     async def _close(self) -> None:
         async with asyncio.TaskGroup() as closing:
-            for engine in self._engines:
+            for engine in self.engines:
                 closing.create_task(engine.close())
 
     def _games_on(self) -> Collection[int]:
@@ -68,16 +63,19 @@ class SlotsRunner(BotRunner):
         self._drain.set()
 
     async def _play(self) -> int:
-        faults = await asyncio.gather(*(self._started(engine) for engine in self._engines))
+        faults = await asyncio.gather(*(self._started(engine) for engine in self.engines))
         for fault in filter(None, faults):
             log.error("%s", fault)
             return FAILED
-        for engine in self._engines:
+        for engine in self.engines:
             self._free.put_nowait(engine)
         try:
-            async with self._connect(self._engines[0].label) as session:
-                self._session = session
-                await self._games_of(session)
+            async with self.connect(self.engines[0].label) as session:
+                draining = asyncio.create_task(self._drain_when_asked(session))
+                try:
+                    await session.play(self._game)
+                finally:
+                    draining.cancel()
         except CgosClientError as error:
             log.error("%s", error)
             return FAILED
@@ -93,26 +91,13 @@ class SlotsRunner(BotRunner):
             return str(error)
         return None
 
-    async def _games_of(self, session: Session) -> None:
-        failure: CgosClientError | None = None
-        async with asyncio.TaskGroup() as tasks:
-            draining = tasks.create_task(self._drain_when_asked(session))
-            try:
-                async for game in session.games():
-                    self._playing.add(game.number)
-                    tasks.create_task(self._game(game))
-            except CgosClientError as error:
-                failure = error
-            draining.cancel()
-        if failure is not None:
-            raise failure
-
     async def _drain_when_asked(self, session: Session) -> None:
         await self._drain.wait()
         await session.drain()
 
     async def _game(self, game: Game) -> None:
-        table = Table(game, self._tell)
+        self._playing.add(game.number)
+        table = Table(game, self.tell)
         log.info("%s%s%s", table.seated, "" if game.rated else ", unrated", f": {game.why}" if game.why else "")
         if game.result is None:
             engine = await self._free.get()
@@ -130,7 +115,7 @@ class SlotsRunner(BotRunner):
     def _count(self) -> None:
         """A game has come to this bot's first move: it counts. One that ended while the bot was away does not."""
         self._begun += 1
-        if self._games is not None and self._begun >= self._games:
+        if self.games is not None and self._begun >= self.games:
             self._drain.set()
 
     async def _put_back(self, engine: SupervisedEngine, result: str) -> None:
@@ -221,8 +206,7 @@ class Table:
 
     async def _sit(self, engine: SupervisedEngine) -> None:
         self._stale = False
-        moves = [(Color(ply % 2), move) for ply, move in enumerate(self._moves)]
-        await engine.sit(self.seated.new_game(), moves)
+        await engine.sit(self.seated.new_game(), self._moves)
 
     def _made(self, ply: int, move: str, left_ms: int | None, analysis: str | None = None) -> None:
         del self._moves[ply:]

@@ -27,9 +27,8 @@ SLOT: contextvars.ContextVar[int] = contextvars.ContextVar("SLOT", default=0)
 class BotRunner(ABC):
     """One bot, from its start to its exit status."""
 
-    def __init__(self) -> None:
-        self._leaving = False
-        self._work: asyncio.Task[int] | None = None
+    _leaving = False
+    _work: asyncio.Task[int] | None = None
 
     async def run(self) -> int:
         """Play until there is nothing more to do. Returns the exit status."""

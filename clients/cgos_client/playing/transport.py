@@ -1,32 +1,27 @@
 """A line connection with deadlines: what a peer does, or fails to do, comes back as a value and never as a surprise.
 
-Here is TCP. Another transport is another :class:`Wire`. Must not know: what the lines mean.
+Here is TCP, with the deadlines that WebSocket has. Another transport is another :class:`Wire`. Must not know: what the
+lines mean.
 """
 
 from __future__ import annotations
 
 import asyncio
-import logging
 import socket
 from collections import deque
 from contextlib import suppress
 from typing import Protocol
 
 from cgos_client.errors import CannotConnect, ConnectionLost
-
-log = logging.getLogger("cgos_client.wire")
-"""Every transport writes what passes over it here, at DEBUG, and never a secret."""
+from cgos_client.library.link import CLOSE_SECONDS, CONNECT_SECONDS, WRITE_SECONDS, wire
 
 LINE_LIMIT = 1 << 20
-CONNECT_SECONDS = 30.0
-WRITE_SECONDS = 30.0
-CLOSE_SECONDS = 2.0
 
 
 class Wire(Protocol):
     """What carries text. Reading and writing raise ConnectionLost, whose text is a phrase that says how it ended."""
 
-    async def read(self) -> str:
+    async def read_text(self) -> str:
         """Some text, one line or several, which may be blank. May be cancelled without losing any."""
 
     async def write(self, line: str, shown: str | None = None) -> None:
@@ -57,7 +52,7 @@ class Connection:
         try:
             async with asyncio.timeout(seconds):
                 while not self._lines and self._lost is None:
-                    self._lines += filter(None, map(str.strip, (await self._wire.read()).split("\n")))
+                    self._lines += filter(None, map(str.strip, (await self._wire.read_text()).split("\n")))
         except TimeoutError:
             return None
         except ConnectionLost as lost:
@@ -87,7 +82,7 @@ class TcpWire:
         self._reader = reader
         self._writer = writer
 
-    async def read(self) -> str:
+    async def read_text(self) -> str:
         try:
             line = (await self._reader.readuntil(b"\n")).decode("utf-8", "replace").strip()
         except asyncio.IncompleteReadError as end:
@@ -99,11 +94,11 @@ class TcpWire:
         except OSError as error:
             raise ConnectionLost(f"the connection broke ({error})") from None
         if line:
-            log.debug("server: %s", line)
+            wire.debug("server: %s", line)
         return line
 
     async def write(self, line: str, shown: str | None = None) -> None:
-        log.debug("client: %s", line if shown is None else shown)
+        wire.debug("client: %s", line if shown is None else shown)
         try:
             self._writer.write(line.encode() + b"\n")
             async with asyncio.timeout(WRITE_SECONDS):
@@ -127,15 +122,20 @@ async def connect(host: str, port: int) -> Connection:
 
     Raises CannotConnect.
     """
-    try:
-        async with asyncio.timeout(CONNECT_SECONDS):
-            reader, writer = await asyncio.open_connection(host, port, limit=LINE_LIMIT)
-    except TimeoutError:
-        raise CannotConnect(f"{host}:{port} did not answer within {CONNECT_SECONDS:.0f} s") from None
-    except OSError as error:
-        raise CannotConnect(f"{host}:{port} cannot be reached ({error.strerror or error})") from None
+    reader, writer = await open_tcp(host, port, CONNECT_SECONDS)
     _keep_alive(writer.get_extra_info("socket"))
     return Connection(TcpWire(reader, writer))
+
+
+async def open_tcp(host: str, port: int, seconds: float) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """Open a connection that reads lines of at most `LINE_LIMIT` bytes. Raises CannotConnect after `seconds`."""
+    try:
+        async with asyncio.timeout(seconds):
+            return await asyncio.open_connection(host, port, limit=LINE_LIMIT)
+    except TimeoutError:
+        raise CannotConnect(f"{host}:{port} did not answer within {seconds:.0f} s") from None
+    except OSError as error:
+        raise CannotConnect(f"{host}:{port} cannot be reached ({error.strerror or error})") from None
 
 
 def _keep_alive(sock: socket.socket) -> None:

@@ -55,7 +55,7 @@ async def test_interrupted_while_it_restarts():
     engine = SupervisedEngine(lambda: Engine(life, gate, faults))
     faults = ["broken"]
     await engine.start()
-    await engine.sit(GAME, [(Color.BLACK, "D4")])
+    await engine.sit(GAME, ["D4"])
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.02):
             await engine.genmove(Color.WHITE, 60_000)

@@ -30,9 +30,9 @@ MOVES = [Made("E5", "61000"), Made("pass", "0")]
     ],
 )
 def test_fits(pattern: str, line: str, found: dict[str, str]) -> None:
-    fit = fits(pattern, line, KNOWN, MOVES)
-    assert fit is not None
-    assert fit.values == found
+    values = fits(pattern, line, KNOWN, MOVES)
+    assert values is not None
+    assert values == found
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.clients.tcl_list import NotAList, split
 
-from cgos_client.conformance.tcl_list import NotAList, split
+from cgos_client.conformance.tcl_list import list_fault
 
 
 @pytest.mark.parametrize(
@@ -31,6 +32,7 @@ from cgos_client.conformance.tcl_list import NotAList, split
 )
 def test_lists(text: str, words: list[str]) -> None:
     assert split(text) == words
+    assert list_fault(text) is None
 
 
 @pytest.mark.parametrize(
@@ -44,8 +46,20 @@ def test_lists(text: str, words: list[str]) -> None:
     ],
 )
 def test_no_lists(text: str, reason: str) -> None:
-    with pytest.raises(NotAList, match=reason):
+    with pytest.raises(NotAList, match=reason) as caught:
         split(text)
+    assert list_fault(text) == str(caught.value)
+
+
+@settings(max_examples=500, deadline=None)
+@given(text=st.text('ab {}"\\[]$;\t\n01x', max_size=16))
+def test_a_fault_is_found_where_the_words_cannot_be_told(text: str) -> None:
+    reason = None
+    try:
+        split(text)
+    except NotAList as error:
+        reason = str(error)
+    assert list_fault(text) == reason
 
 
 ASK = """

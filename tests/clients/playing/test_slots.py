@@ -6,6 +6,7 @@ import asyncio
 import logging
 import random
 import signal
+from contextlib import asynccontextmanager
 
 import pytest
 from support.clients.v2_model import Model, ModelGame
@@ -54,16 +55,22 @@ class Slots:
 
     async def run(self, *engines, games=None, leave_within=None, meanwhile=None, **more) -> int:
         async with asyncio.timeout(SECONDS), V2Server(self.model) as self.server, asyncio.TaskGroup() as tasks:
-            self.runner = SlotsRunner(
-                lambda engine: connect(
-                    self.server.url, bot="Bot", secret="sesame", venues=list(self.model.venues), slots=len(engines),
+
+            @asynccontextmanager
+            async def opened(engine):
+                async with connect(
+                    self.server.url,
+                    bot="Bot",
+                    secret="sesame",
+                    venues=list(self.model.venues),
+                    slots=len(engines),
                     engine=engine,
-                    pauses=quick(), **more,
-                ),
-                engines,
-                self.events.append,
-                games=games,
-            )  # fmt: skip
+                    pauses=quick(),
+                    **more,
+                ) as self.session:
+                    yield self.session
+
+            self.runner = SlotsRunner(opened, engines, self.events.append, games=games)
             running = tasks.create_task(Together([("", self.runner)], leave_within).run())
             if meanwhile is not None:
                 await meanwhile(self)
@@ -143,7 +150,7 @@ async def test_moves_taken_back_while_the_engine_thinks(bench):
         slots.model.take_back(slots.model.games[1], 2)
         slots.server.cut()
         await until(lambda: len(slots.model.games[1].moves) == 4)
-        await until(lambda: slots.runner._session.playing[0].position.moves[3:] == ("A5",))
+        await until(lambda: slots.session.playing[0].position.moves[3:] == ("A5",))
         gate.set()
 
     assert await slots.run(bench.memory("C3", "B2", gate, "D4", "A4", "A1"), games=1, meanwhile=crash) == 0
@@ -196,7 +203,7 @@ async def test_an_engine_that_does_not_start_ends_the_client(bench, caplog):
     slots = Slots(Model())
     engine = bench.gtp("--fault", "start")
     unfit = bench.memory()
-    unfit._make = lambda: (_ for _ in ()).throw(EngineUnfit("no engine"))
+    unfit.make = lambda: (_ for _ in ()).throw(EngineUnfit("no engine"))
     assert await slots.run(engine, unfit) == 1
     assert "no engine" in caplog.text
     assert slots.server.opened == 0

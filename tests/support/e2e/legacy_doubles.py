@@ -18,9 +18,9 @@ import threading
 import time
 from typing import ClassVar
 
-from cgos_client.conformance.tcl_list import NotAList, split
 from cgos_protocol.games.base import Position, Ruleset
 from cgos_protocol.games.registry import game_kind
+from support.clients.tcl_list import NotAList, split
 
 SCALE = 0.05
 """Real seconds for each second that the real clients wait."""
