@@ -43,6 +43,9 @@ EVENT_WORDS: Final = {
 }
 
 
+SCOPE_WORDS: Final = {"bots": "my bots", "admin": "what operators may do"}
+
+
 class Fare(NamedTuple):
     """How one bot's latest versions fare. `ratings`: under the headline of each venue; `lost`: reason -> games lost so;
     `games`: all that ended; `today`: begun since midnight UTC."""
@@ -109,15 +112,17 @@ class AccountPage(FormPage):
         webhooks = await history.people.webhooks(person.owner_id)
         return {
             "fares": [await fare(self.site, bot) for bot in bots[first : first + BOTS]],
-            "names": [bot.name for bot in bots],
+            "choices": {
+                "own bot": {"": "all my bots"} | {bot.name: bot.name for bot in bots},
+                "events": EVENT_WORDS,
+                "scopes": {scope: SCOPE_WORDS[scope] for scope in SCOPES if scope != "admin" or person.admin},
+            },
             "following": first + BOTS if len(bots) > first + BOTS else None,
             "today_max": TODAY_MAX,
             "tokens": [row for row in access if row.kind == "token"],
             "sessions": [row for row in access if row.kind == "session"],
             "webhooks": [(row, self.site.deliveries.of(row.id)) for row in webhooks],
             "counted_since": self.site.deliveries.since,
-            "events": EVENT_WORDS,
-            "scopes": [scope for scope in SCOPES if scope != "admin" or person.admin],
             "venues": list(self.site.settings.venues),
         }
 

@@ -5,7 +5,7 @@ Must not know: SQL, what a command does, who is an operator.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 from starlette.exceptions import HTTPException
@@ -53,7 +53,6 @@ class AdminBots(FormPage):
     address = "/admin/bots"
     template = "people/admin_bots.html"
     admin = True
-    written: Mapping[str, str] = {"bot": "name"}
 
     async def values(self, request: Request, _here: Visit) -> dict[str, Any]:
         text, state = request.query_params.get("search", "").strip()[:40], request.query_params.get("state", "")
@@ -70,19 +69,22 @@ class AdminBots(FormPage):
         }
 
 
-class AdminBot(AdminBots):
-    """One bot, with all that can be done to it: the forms are those of the page of all bots."""
+class AdminBot(FormPage):
+    """One bot, with all that can be done to it."""
 
+    address = "/admin/bots/{bot}"
     template = "people/admin_bot.html"
+    admin = True
 
     async def values(self, request: Request, _here: Visit) -> dict[str, Any]:
         try:
-            bot = await self.site.history.bots.detail(request.path_params["name"])
+            bot = await self.site.history.bots.detail(request.path_params["bot"])
         except Refused as refusal:
             raise HTTPException(404, "There is no bot of this name on the server. Capitals matter.") from refusal
         return {
             "here": "/admin",
             "bot": bot,
+            "filled": {"account": bot.owner or ""},
             "connections": await self.site.history.bots.connections(bot.name, limit=20),
         }
 
@@ -107,7 +109,7 @@ class AdminConnections(FormPage):
             "matching": len(bots),
             "search": text,
             "why": why,
-            "chosen": request.query_params.get("bot", "")[:40],
+            "filled": {"bot": request.query_params.get("bot", "")[:40]},
             "address": address,
             "past": past,
         }
@@ -119,7 +121,6 @@ class AdminAccounts(FormPage):
     address = "/admin/accounts"
     template = "people/admin_accounts.html"
     admin = True
-    written: Mapping[str, str] = {"account": "name"}
 
     async def values(self, request: Request, _here: Visit) -> dict[str, Any]:
         text = request.query_params.get("search", "").strip()[:40]
@@ -132,7 +133,7 @@ def routes(site: Site) -> list[BaseRoute]:
     both = ["GET", "POST"]
     return [
         Route(AdminBots.address, AdminBots(site).answer, methods=both),
-        Route("/admin/bots/{name}", AdminBot(site).answer, methods=both),
+        Route(AdminBot.address, AdminBot(site).answer, methods=both),
         Route(AdminConnections.address, AdminConnections(site).answer, methods=both),
         Route(AdminAccounts.address, AdminAccounts(site).answer, methods=both),
     ]

@@ -5,14 +5,11 @@ Must not know: SQL, what a command does, who is an operator.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from starlette.requests import Request
 from starlette.routing import BaseRoute, Route
 
-from cgos_server.service.commands.ratings import RESULTS
-from cgos_server.service.commands.server import DRAIN
 from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.web.pages.requests import PAGE_SIZE, Systems, before, by_system, page_of
 from cgos_server.web.people.admin_bots import status_of_server
@@ -21,8 +18,6 @@ from cgos_server.web.people.sessions import Visit
 from cgos_server.web.site import Site
 
 AUDIT_ROWS: Final = 50
-ABORT_RESULTS: Final = ("Abort", "B+Forfeit", "W+Forfeit")
-"""How a running game can be ended."""
 
 
 class AdminHome(FormPage):
@@ -35,7 +30,7 @@ class AdminHome(FormPage):
     async def values(self, request: Request, here: Visit) -> dict[str, Any]:
         status, why = await status_of_server(self, request, here)
         pending = [bot for bot in await self.site.history.bots.page() if bot.state == "pending"]
-        return {"here": "/admin", "live": status, "why": why, "pending": pending, "drain": DRAIN}
+        return {"here": "/admin", "live": status, "why": why, "pending": pending}
 
 
 class AdminGames(FormPage):
@@ -53,10 +48,7 @@ class AdminGames(FormPage):
             "running": await self.site.history.games.running(),
             "games": page,
             "older": older,
-            "abort_results": ABORT_RESULTS,
-            "results": RESULTS,
-            "chosen": request.query_params.get("game", ""),
-            "venues": list(self.site.settings.venues),
+            "filled": {"game": request.query_params.get("game", "")},
         }
 
 
@@ -66,7 +58,6 @@ class AdminVenues(FormPage):
     address = "/admin/venues"
     template = "people/admin_venues.html"
     admin = True
-    written: Mapping[str, str] = {"version": "bot"}
 
     async def values(self, request: Request, here: Visit) -> dict[str, Any]:
         status, why = await status_of_server(self, request, here)

@@ -6,7 +6,7 @@ For the owner and for operators. Must not know: SQL, what a command does, where 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 from starlette.exceptions import HTTPException
@@ -64,7 +64,7 @@ def by_day(games: Sequence[Game], versions: Sequence[str]) -> list[Day]:
 
 async def own(site: Site, request: Request, here: Visit) -> BotDetail:
     """The bot that the address names. Raises HTTPException 404 where it is somebody else's, as where there is none."""
-    name = request.path_params["name"]
+    name = request.path_params["bot"]
     try:
         may_see(here.person, Sight.BOT, await site.history.people.owner_of(name))
         bot = await site.history.bots.detail(name)
@@ -78,9 +78,8 @@ async def own(site: Site, request: Request, here: Visit) -> BotDetail:
 class OwnBotPage(FormPage):
     """One bot."""
 
-    address = "/account/bot/{name}"
+    address = "/account/bot/{bot}"
     template = "people/bot.html"
-    named: Mapping[str, str] = {"bot": "name"}
 
     async def values(self, request: Request, here: Visit) -> dict[str, Any]:
         bot = await own(self.site, request, here)
@@ -100,9 +99,11 @@ class OwnBotPage(FormPage):
             "counted": COUNTED,
             "lost_words": {"time": "on time", "illegal move": "by an illegal move", "forfeit": "by forfeit"},
             "tokens": [token for token in await history.bots.tokens(bot.name) if token.revoked_at is None],
-            "games_a_day": limits.get("games_a_day"),
-            "avoid": " ".join(limits.get("avoid", [])),
-            "hours": limits.get("hours", ""),
+            "filled": {
+                "games_a_day": str(limits.get("games_a_day") if limits.get("games_a_day") is not None else ""),
+                "avoid": " ".join(limits.get("avoid", [])),
+                "hours": limits.get("hours", ""),
+            },
             "games": page,
             "older": older,
             "transcript_days": self.site.settings.transcript_days if self.site.data is not None else 0,
@@ -166,6 +167,6 @@ class TranscriptPage:
 def routes(site: Site) -> list[BaseRoute]:
     """The addresses of this module."""
     return [
-        Route("/account/bot/{name}/transcript", TranscriptPage(site).transcript),
+        Route("/account/bot/{bot}/transcript", TranscriptPage(site).transcript),
         Route(OwnBotPage.address, OwnBotPage(site).answer, methods=["GET", "POST"]),
     ]

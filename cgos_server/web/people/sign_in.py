@@ -10,7 +10,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from cgos_protocol import names
 from cgos_protocol.api.people import Session
 from cgos_protocol.api.route import Limit
 from cgos_protocol.errors import Code, Refused
@@ -36,6 +35,7 @@ from cgos_server.web.people.sessions import (
     token_of,
     visit,
 )
+from cgos_server.web.people.shown_forms import Offering
 from cgos_server.web.site import Site
 
 
@@ -51,7 +51,7 @@ class SignInPages:
             return await self._attempt(request, "people/sign_in.html", SignIn)
         if await visit(self._site, request) is not None:
             return to(own_path(request.query_params.get("next", "")))
-        return self._page(request, "people/sign_in.html", own_path(request.query_params.get("next", "")))
+        return self._page(request, "people/sign_in.html", SignIn)
 
     async def register(self, request: Request) -> Response:
         """The form for an account of one's own, where that is open, or the attempt."""
@@ -59,7 +59,7 @@ class SignInPages:
             raise HTTPException(404, "The operators of this server make the accounts here: ask them for one.")
         if request.method == "POST":
             return await self._attempt(request, "people/register.html", AccountRegister)
-        return self._page(request, "people/register.html", "/account")
+        return self._page(request, "people/register.html", AccountRegister)
 
     async def sign_out(self, request: Request) -> Response:
         """End the session."""
@@ -82,20 +82,15 @@ class SignInPages:
         form = await read_form(request)
         if not is_ours(self._site, request, form, form_secret(self._site, request)):
             return refused_form(self._site)
-        following = own_path(form.text("next"))
         try:
             self._site.limits.spend(Limit.SIGN_IN, self._site.visitor(request))
             (declared,) = kind.on(PageForm)
-            reading = fields.Reading(form, now_ms=self._site.now_ms(), visitor=self._site.visitor(request))
+            reading = fields.Reading(form, self._site.now_ms(), self._site.visitor(request))
             session = await self._site.ask(reading.command(kind, declared))
         except Refused as refusal:
-            return wait(
-                self._page(
-                    request, template, following=following, status=status_of(refusal), again=tried(form, refusal)
-                ),
-                refusal,
-            )
-        response = to(following)
+            page = self._page(request, template, kind, status=status_of(refusal), again=tried(form, refusal))
+            return wait(page, refusal)
+        response = to(own_path(request.query_params.get("next", "")))
         lasts_s = (session.until - self._site.now_ms()) // 1000
         name = session_cookie(self._site, request)
         set_cookie(self._site, request, response=response, name=name, value=session.session, lasts_s=lasts_s)
@@ -103,8 +98,15 @@ class SignInPages:
         return response
 
     def _page(
-        self, request: Request, template: str, following: str, status: int = 200, again: Tried | None = None
+        self,
+        request: Request,
+        template: str,
+        kind: type[Command[Session]],
+        *,
+        status: int = 200,
+        again: Tried | None = None,
     ) -> Response:
+        (declared,) = kind.on(PageForm)
         secret = form_secret(self._site, request) or new_form_secret()
         response = self._site.render(
             template,
@@ -112,10 +114,8 @@ class SignInPages:
             here="/account",
             token=token_of(secret),
             tried=again or Tried(),
-            following=following,
+            offered=Offering(forms={kind.word(): (kind, declared)}).at,
             open=self._site.settings.accounts == "open",
-            name_min=names.NAME_MIN,
-            name_max=names.NAME_MAX,
         )
         set_cookie(
             self._site, request, response=response, name=form_cookie(self._site, request), value=secret, lasts_s=FORM_S
