@@ -20,12 +20,12 @@ from starlette.routing import BaseRoute, Route
 from cgos_protocol.errors import OurFault, Refused
 from cgos_protocol.games.base import Color
 from cgos_server.presentation import words
-from cgos_server.presentation.stored_game import Seen, StoredGame
+from cgos_server.presentation.stored_game import Seen
 from cgos_server.storage.reading.answers import RankedRow
 from cgos_server.web.drawing import card_png
 from cgos_server.web.drawing.badge_svg import STYLES, badge_svg
 from cgos_server.web.drawing.board_svg import board_svg
-from cgos_server.web.pages.requests import Systems, stored_game, terms_of, venue_of
+from cgos_server.web.pages.requests import Systems, terms_of, venue_of, visible_game
 from cgos_server.web.site import Site, bot_path, venue_path
 
 KEPT: Final = 128
@@ -83,7 +83,7 @@ class Embeds:
 
     async def board(self, request: Request) -> Response:
         """A game's board for a frame. It follows the game by a script, or loads itself again where none runs."""
-        game = await self._visible(request)
+        game = await visible_game(self._site, request)
         detail = game.detail
         row, ply = detail.game, len(detail.moves)
         seen = game.position(ply)
@@ -119,7 +119,7 @@ class Embeds:
 
     async def game_picture(self, request: Request) -> Response:
         """A game's position as a picture of 1200 by 630."""
-        game = await self._visible(request)
+        game = await visible_game(self._site, request)
         detail = game.detail
         row, ply, place = detail.game, len(detail.moves), self._site.settings.server_name
 
@@ -169,9 +169,6 @@ class Embeds:
 
     async def _picture(self, key: tuple[object, ...], draw: Callable[[], bytes], keep: str = _FOR_MINUTES) -> Response:
         return _kept(await self._pictures.get(key, draw), "image/png", 200, {"Cache-Control": keep})
-
-    async def _visible(self, request: Request) -> StoredGame:
-        return StoredGame(self._site.visible((await stored_game(self._site, request)).detail))
 
     async def _versions(self, name: str) -> list[str]:
         """The version of this name, else all of the bot. Raises Refused."""

@@ -101,6 +101,11 @@ async def stored_game(site: Site, request: Request) -> StoredGame:
     raise HTTPException(404, "There is no game of this number on the server.")
 
 
+async def visible_game(site: Site, request: Request) -> StoredGame:
+    """The same as far as anybody may see it."""
+    return StoredGame(site.visible((await stored_game(site, request)).detail))
+
+
 def by_system(rows: Iterable[Standing]) -> dict[str, list[Standing]]:
     """Rating system -> its standings, best first."""
     tables: dict[str, list[Standing]] = {}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from starlette.routing import BaseRoute
 
-from cgos_server.web.people import account, admin_bots, admin_server, feeds, own_bot, sign_in
+from cgos_server.web.people import account, admin_bots, admin_server, own_bot, sign_in
 from cgos_server.web.people.webhooks import Webhooks
 from cgos_server.web.site import Site
 
@@ -22,5 +22,4 @@ def routes(site: Site) -> list[BaseRoute]:
         *own_bot.routes(site),
         *admin_server.routes(site),
         *admin_bots.routes(site),
-        *feeds.routes(site),
     ]
