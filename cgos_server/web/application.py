@@ -47,7 +47,7 @@ from cgos_server.web.pages import (
     wall,
 )
 from cgos_server.web.people import addresses as people
-from cgos_server.web.people import feeds
+from cgos_server.web.people import feeds, own_bot
 from cgos_server.web.people.outside import Outside
 from cgos_server.web.site import Call, Site, Work, wall_ms
 
@@ -116,7 +116,7 @@ def create_app(
 
 def addresses(site: Site) -> list[BaseRoute]:
     """All addresses, each module's own in its order."""
-    modules = (front, venue, rules, crosstable, pair, rounds, games, bot, game, wall, connect, api_docs, feeds)
+    modules = (front, venue, rules, crosstable, pair, rounds, games, bot, game, wall, connect, api_docs, feeds, own_bot)
     return [
         *(Route(path, partial(answer, site)) for module in modules for path, answer in module.PAGES.items()),
         *embeds.routes(site),

@@ -54,7 +54,10 @@ Work = Callable[[], Awaitable[None]]
 """Runs until it is cancelled, or there is nothing more to do."""
 
 
-Pages = Mapping[str, Callable[["Site", Request], Awaitable[Response]]]
+Handler = Callable[["Site", Request], Awaitable[Response]]
+"""Answers a request."""
+
+Pages = Mapping[str, Handler]
 """Addresses, in the order in which they are tried, with what answers a GET there."""
 
 

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 from starlette.requests import Request
-from starlette.routing import BaseRoute, Route
 
 from cgos_protocol.api.figures import Ending
 from cgos_protocol.errors import Code, NotFound
@@ -147,12 +146,3 @@ class PasswordPage(FormPage):
 
     async def values(self, _request: Request, _here: Visit) -> dict[str, Any]:
         return {}
-
-
-def routes(site: Site, webhooks: Webhooks) -> list[BaseRoute]:
-    """The addresses of this module."""
-    both = ["GET", "POST"]
-    return [
-        Route(AccountPage.address, AccountPage(site, webhooks).answer, methods=both),
-        Route(PasswordPage.address, PasswordPage(site).answer, methods=both),
-    ]

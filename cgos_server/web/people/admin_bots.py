@@ -10,7 +10,6 @@ from typing import Any, Final
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.routing import BaseRoute, Route
 
 from cgos_protocol.errors import Refused
 from cgos_server.service.commands.server import StatusRequest
@@ -18,7 +17,6 @@ from cgos_server.service.control import ServerStatus
 from cgos_server.storage.reading.answers import BotRow
 from cgos_server.web.people.form_page import FormPage
 from cgos_server.web.people.sessions import Visit
-from cgos_server.web.site import Site
 
 ROWS: Final = 100
 """Bots, accounts or connections on one page; a search finds the others."""
@@ -59,7 +57,6 @@ class AdminBots(FormPage):
         bots = await self.site.history.bots.page()
         matching = found_bots(bots, text, state)
         return {
-            "here": "/admin",
             "bots": matching[:ROWS],
             "matching": len(matching),
             "all": len(bots),
@@ -82,7 +79,6 @@ class AdminBot(FormPage):
         except Refused as refusal:
             raise HTTPException(404, "There is no bot of this name on the server. Capitals matter.") from refusal
         return {
-            "here": "/admin",
             "bot": bot,
             "filled": {"account": bot.owner or ""},
             "connections": await self.site.history.bots.connections(bot.name, limit=20),
@@ -104,7 +100,6 @@ class AdminConnections(FormPage):
         address = request.query_params.get("address", "").strip()[:64]
         past = await self.site.history.bots.connections(address=address, limit=ROWS) if address else []
         return {
-            "here": "/admin",
             "bots": bots[:ROWS],
             "matching": len(bots),
             "search": text,
@@ -125,15 +120,4 @@ class AdminAccounts(FormPage):
     async def values(self, request: Request, _here: Visit) -> dict[str, Any]:
         text = request.query_params.get("search", "").strip()[:40]
         matching = [row for row in await self.site.history.people.accounts() if text.lower() in row.name.lower()]
-        return {"here": "/admin", "accounts": matching[:ROWS], "matching": len(matching), "search": text}
-
-
-def routes(site: Site) -> list[BaseRoute]:
-    """The addresses of this module."""
-    both = ["GET", "POST"]
-    return [
-        Route(AdminBots.address, AdminBots(site).answer, methods=both),
-        Route(AdminBot.address, AdminBot(site).answer, methods=both),
-        Route(AdminConnections.address, AdminConnections(site).answer, methods=both),
-        Route(AdminAccounts.address, AdminAccounts(site).answer, methods=both),
-    ]
+        return {"accounts": matching[:ROWS], "matching": len(matching), "search": text}

@@ -8,14 +8,12 @@ from __future__ import annotations
 from typing import Any, Final
 
 from starlette.requests import Request
-from starlette.routing import BaseRoute, Route
 
 from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.web.pages.requests import PAGE_SIZE, Systems, before, by_system, page_of
 from cgos_server.web.people.admin_bots import status_of_server
 from cgos_server.web.people.form_page import FormPage
 from cgos_server.web.people.sessions import Visit
-from cgos_server.web.site import Site
 
 AUDIT_ROWS: Final = 50
 
@@ -30,7 +28,7 @@ class AdminHome(FormPage):
     async def values(self, request: Request, here: Visit) -> dict[str, Any]:
         status, why = await status_of_server(self, request, here)
         pending = [bot for bot in await self.site.history.bots.page() if bot.state == "pending"]
-        return {"here": "/admin", "live": status, "why": why, "pending": pending}
+        return {"live": status, "why": why, "pending": pending}
 
 
 class AdminGames(FormPage):
@@ -44,7 +42,6 @@ class AdminGames(FormPage):
         ended = await self.site.history.games.find(GameFilter(running=False), PAGE_SIZE + 1, before(request))
         page, older = page_of(ended)
         return {
-            "here": "/admin",
             "running": await self.site.history.games.running(),
             "games": page,
             "older": older,
@@ -67,7 +64,7 @@ class AdminVenues(FormPage):
             tables = by_system(await self.site.history.ratings.standings(venue.name))
             rows = tables.get(systems.headline(venue.name, tables), [])
             venues.append((venue.name, now.get(venue.name), [row for row in rows if row.anchor]))
-        return {"here": "/admin", "venues": venues, "why": why, "preview": None}
+        return {"venues": venues, "why": why, "preview": None}
 
 
 class AdminAudit(FormPage):
@@ -87,15 +84,4 @@ class AdminAudit(FormPage):
             subject=filters["subject"] or None,
         )
         older = rows[AUDIT_ROWS - 1].id if len(rows) > AUDIT_ROWS else None
-        return {"here": "/admin", "rows": rows[:AUDIT_ROWS], "older": older, "filters": filters}
-
-
-def routes(site: Site) -> list[BaseRoute]:
-    """The addresses of this module."""
-    both = ["GET", "POST"]
-    return [
-        Route(AdminHome.address, AdminHome(site).answer, methods=both),
-        Route(AdminGames.address, AdminGames(site).answer, methods=both),
-        Route(AdminVenues.address, AdminVenues(site).answer, methods=both),
-        Route(AdminAudit.address, AdminAudit(site).answer),
-    ]
+        return {"rows": rows[:AUDIT_ROWS], "older": older, "filters": filters}

@@ -135,7 +135,6 @@ class FormPage(abc.ABC):
     ) -> Response:
         """The page as it is now."""
         values = await self.values(request, here) | more
-        values.setdefault("here", "/account")
         offering = Offering(
             forms=self.forms,
             address=request.path_params,
@@ -146,6 +145,7 @@ class FormPage(abc.ABC):
         response = self.site.render(
             self.template,
             status,
+            here="/admin" if self.admin else "/account",
             person=here.person,
             token=token_of(here.session),
             tried=tried or Tried(),

@@ -12,7 +12,6 @@ from typing import Any, Final, NamedTuple
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
-from starlette.routing import BaseRoute, Route
 
 from cgos_protocol.api.games import Game
 from cgos_protocol.api.people import Done
@@ -27,7 +26,7 @@ from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.web.pages.requests import PAGE_SIZE, before, number, page_of
 from cgos_server.web.people.form_page import FormPage
 from cgos_server.web.people.sessions import PRIVATE, Visit, to_sign_in, token_of, visit
-from cgos_server.web.site import Site
+from cgos_server.web.site import Pages, Site
 
 COUNTED: Final = 500
 """Latest ended games over which the days are counted."""
@@ -118,55 +117,45 @@ class OwnBotPage(FormPage):
         return await super().done(request, here, answer)
 
 
-class TranscriptPage:
-    """What went over the wire in one game of one bot."""
-
-    def __init__(self, site: Site) -> None:
-        self._site = site
-
-    async def transcript(self, request: Request) -> Response:
-        """A timed table, or with ``format=text`` a file."""
-        here = await visit(self._site, request)
-        if here is None:
-            return to_sign_in(request)
-        bot = await own(self._site, request, here)
-        game = number(request.query_params.get("game"))
-        if game is None:
-            raise HTTPException(404, "Which game? Follow the links of the bot's page.")
-        row = await self._game(GameId(game), [version.name for version in bot.versions])
-        data = self._site.data
-        span = (row.started_at, row.ended_at or self._site.now_ms())
-        lines = [] if data is None else await asyncio.to_thread(wire.read, data, bot.id, game, *span)
-        if request.query_params.get("format") == "text":
-            name = f"{bot.name}-{game}.txt"
-            headers = PRIVATE | {"Content-Disposition": f'attachment; filename="{name}"'}
-            return PlainTextResponse(wire.as_text(lines), headers=headers)
-        response = self._site.render(
-            "people/transcript.html",
-            here="/account",
-            person=here.person,
-            token=token_of(here.session),
-            bot=bot.name,
-            game=row,
-            lines=wire.timed(lines),
-            days=self._site.settings.transcript_days,
-        )
-        response.headers.update(PRIVATE)
-        return response
-
-    async def _game(self, game: GameId, versions: Sequence[str]) -> Game:
-        try:
-            row = (await self._site.history.games.detail(game)).game
-        except Refused as refusal:
-            raise HTTPException(404, "There is no game of this number on the server.") from refusal
-        if row.black not in versions and row.white not in versions:
-            raise HTTPException(404, "This bot did not play in that game.")
-        return row
+async def transcript(site: Site, request: Request) -> Response:
+    """What went over the wire in one game of one bot: a timed table, or with ``format=text`` a file."""
+    here = await visit(site, request)
+    if here is None:
+        return to_sign_in(request)
+    bot = await own(site, request, here)
+    game = number(request.query_params.get("game"))
+    if game is None:
+        raise HTTPException(404, "Which game? Follow the links of the bot's page.")
+    row = await _game(site, GameId(game), [version.name for version in bot.versions])
+    data = site.data
+    span = (row.started_at, row.ended_at or site.now_ms())
+    lines = [] if data is None else await asyncio.to_thread(wire.read, data, bot.id, game, *span)
+    if request.query_params.get("format") == "text":
+        name = f"{bot.name}-{game}.txt"
+        headers = PRIVATE | {"Content-Disposition": f'attachment; filename="{name}"'}
+        return PlainTextResponse(wire.as_text(lines), headers=headers)
+    response = site.render(
+        "people/transcript.html",
+        here="/account",
+        person=here.person,
+        token=token_of(here.session),
+        bot=bot.name,
+        game=row,
+        lines=wire.timed(lines),
+        days=site.settings.transcript_days,
+    )
+    response.headers.update(PRIVATE)
+    return response
 
 
-def routes(site: Site) -> list[BaseRoute]:
-    """The addresses of this module."""
-    return [
-        Route("/account/bot/{bot}/transcript", TranscriptPage(site).transcript),
-        Route(OwnBotPage.address, OwnBotPage(site).answer, methods=["GET", "POST"]),
-    ]
+async def _game(site: Site, game: GameId, versions: Sequence[str]) -> Game:
+    try:
+        row = (await site.history.games.detail(game)).game
+    except Refused as refusal:
+        raise HTTPException(404, "There is no game of this number on the server.") from refusal
+    if row.black not in versions and row.white not in versions:
+        raise HTTPException(404, "This bot did not play in that game.")
+    return row
+
+
+PAGES: Final[Pages] = {f"{OwnBotPage.address}/transcript": transcript}
