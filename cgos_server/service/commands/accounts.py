@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from typing import Annotated, Final, Literal
 
-from cgos_protocol.api import people as api
 from cgos_protocol.api.people import Done
 from cgos_protocol.errors import Code, Invalid, NotFound
 from cgos_protocol.names import fold, name_fault
 from cgos_server.service.commands.context import CommandContext
 from cgos_server.service.commands.declaration import Command, Right
-from cgos_server.service.commands.fields import AccountName, AccountSecret, Field
+from cgos_server.service.commands.fields import AccountName, AccountSecret, Field, reason_field
 from cgos_server.service.commands.reasons import reason_for
 from cgos_server.service.commands.surfaces import ApiRoute, CommandLine, PageForm
 from cgos_server.storage.writing.records import OwnerAdded, OwnerChanged
@@ -179,10 +178,7 @@ class AccountDisable(Command[Done], frozen=True, kw_only=True, tag="account disa
     )
 
     account: AccountName
-    reason: Annotated[
-        str,
-        Field(body=api.Reason, label="The reason, which is kept,", caption="Reason", help="Why: kept in the audit."),
-    ]
+    reason: Annotated[str, reason_field("is kept", "Why: kept in the audit.", "The audit keeps it.")]
 
     async def perform(self, context: CommandContext) -> Done:
         reason = reason_for(self.reason, "the account is disabled")

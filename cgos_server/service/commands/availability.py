@@ -20,7 +20,7 @@ from cgos_protocol.names import name_fault
 from cgos_protocol.session import Limits
 from cgos_server.service.commands.context import CommandContext
 from cgos_server.service.commands.declaration import Command, Right
-from cgos_server.service.commands.fields import BotName, Field, VersionName
+from cgos_server.service.commands.fields import BotName, Field, VersionName, reason_field
 from cgos_server.service.commands.reasons import reason_for
 from cgos_server.service.commands.surfaces import ApiRoute, CommandLine, OperatorLine, PageForm
 from cgos_server.service.control import VersionNow
@@ -234,16 +234,7 @@ class Kick(Command[Done], frozen=True, kw_only=True, tag="kick"):
     )
 
     bot: VersionName
-    reason: Annotated[
-        str,
-        Field(
-            body=api.Reason,
-            label="The reason, which the bot is told,",
-            caption="Reason",
-            hint="The bot is told.",
-            help="Why: told to it and kept.",
-        ),
-    ]
+    reason: Annotated[str, reason_field("the bot is told", "Why: told to it and kept.")]
 
     async def perform(self, context: CommandContext) -> Done:
         reason = reason_for(self.reason, "the connection is closed")

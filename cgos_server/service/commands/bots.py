@@ -14,7 +14,7 @@ from cgos_protocol.errors import Code, Conflict, Invalid, NotFound
 from cgos_protocol.ids import VersionId
 from cgos_server.service.commands.context import CommandContext
 from cgos_server.service.commands.declaration import Command, Right
-from cgos_server.service.commands.fields import BotName, BotSecret, Field, Until
+from cgos_server.service.commands.fields import BotName, BotSecret, Field, Until, reason_field
 from cgos_server.service.commands.reasons import reason_for
 from cgos_server.service.commands.surfaces import ApiRoute, CommandLine, PageForm
 from cgos_server.service.people.accounts import until_words
@@ -103,16 +103,7 @@ class BotDisable(Command[Done], frozen=True, kw_only=True, tag="bot disable"):
     )
 
     bot: BotName
-    reason: Annotated[
-        str,
-        Field(
-            body=api.Reason,
-            label="The reason, which its author is told,",
-            caption="Reason",
-            hint="Its author is told.",
-            help="Why: told to its author at every try, and kept.",
-        ),
-    ]
+    reason: Annotated[str, reason_field("its author is told", "Why: told to its author at every try, and kept.")]
     until: Until = None
 
     async def perform(self, context: CommandContext) -> Done:

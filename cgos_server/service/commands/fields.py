@@ -176,6 +176,18 @@ AccountSecret = Annotated[
     str, Field(body=api.AccountPassword, source=Source.NEW_PASSWORD, shortest=ACCOUNT_PASSWORD_MIN)
 ]
 VisitorAddress = Annotated[str, Field(source=Source.VISITOR)]
+
+
+def reason_field(readers: str, help_text: str, hint: str = "") -> Field:
+    """Why it is done.
+
+    :param readers: who comes to know it, such as "the bot is told"
+    :param hint: what forms say beside it, where that is not the same
+    """
+    shown = hint or f"{readers[:1].upper()}{readers[1:]}."
+    return Field(body=api.Reason, label=f"The reason, which {readers},", caption="Reason", hint=shown, help=help_text)
+
+
 Until = Annotated[
     int | None,
     Field(

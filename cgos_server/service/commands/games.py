@@ -18,7 +18,7 @@ from cgos_protocol.ids import GameId
 from cgos_protocol.lines import admin as cgos_admin
 from cgos_server.service.commands.context import LAST_NUMBER, CommandContext
 from cgos_server.service.commands.declaration import Command, Right
-from cgos_server.service.commands.fields import Field, GameNumber, VenueName
+from cgos_server.service.commands.fields import Field, GameNumber, VenueName, reason_field
 from cgos_server.service.commands.reasons import one_line
 from cgos_server.service.commands.surfaces import ApiRoute, CommandLine, OperatorLine, PageForm
 from cgos_server.service.control import ArrangedGame
@@ -149,16 +149,7 @@ class GameAbort(Command[EndedGame], frozen=True, kw_only=True, tag="abort"):
             none_word="Abort",
         ),
     ] = None
-    reason: Annotated[
-        str,
-        Field(
-            body=api.Reason,
-            label="The reason, which both sides are told,",
-            caption="Reason",
-            hint="Both sides are told.",
-            help="Told to both sides.",
-        ),
-    ] = ""
+    reason: Annotated[str, reason_field("both sides are told", "Told to both sides.")] = ""
 
     async def perform(self, context: CommandContext) -> EndedGame:
         winner, reason = _ruling(self.result), one_line(self.reason)

@@ -17,7 +17,7 @@ from cgos_protocol.ids import GameId
 from cgos_protocol.terms import decode_terms
 from cgos_server.service.commands.context import LAST_NUMBER, CommandContext
 from cgos_server.service.commands.declaration import Command, Right
-from cgos_server.service.commands.fields import Field, GameNumber, VenueName, VersionName
+from cgos_server.service.commands.fields import Field, GameNumber, VenueName, VersionName, reason_field
 from cgos_server.service.commands.reasons import REASON_MAX
 from cgos_server.service.commands.surfaces import ApiRoute, CommandLine, PageForm
 from cgos_server.service.ratings.venue_ratings import VenueRatings
@@ -186,14 +186,7 @@ class GameCorrect(Command[Done], frozen=True, kw_only=True, tag="correct"):
         Field(body=api.CorrectedResult, caption="It counts as", help="What it counts as from now on; Void is nothing."),
     ]
     reason: Annotated[
-        str,
-        Field(
-            body=api.Reason,
-            label="The reason, which is kept,",
-            caption="Reason",
-            hint="Everybody can read it.",
-            help="Why: kept with the game and shown (200 characters).",
-        ),
+        str, reason_field("is kept", "Why: kept with the game and shown (200 characters).", "Everybody can read it.")
     ]
 
     async def perform(self, context: CommandContext) -> Done:

@@ -11,12 +11,11 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from cgos_protocol.errors import Refused
 from cgos_server.service.ratings.expectation import Jointly, chances
 from cgos_server.service.ratings.listed import best
 from cgos_server.storage.reading.game_answers import PairRecord
 from cgos_server.web.drawing.heat_table import Cell, heat_rows
-from cgos_server.web.pages.requests import Systems, number, venue_of
+from cgos_server.web.pages.requests import Systems, number, refused_as_404, venue_of
 from cgos_server.web.site import Pages, Site, bot_path, venue_path
 
 TOPS: Final = (10, 20, 50)
@@ -42,10 +41,8 @@ async def show(site: Site, request: Request) -> Response:
     else:
         means = {row.version: row.mean for row in await best(history, name, system, top)} if system else {}
         names = list(means)
-    try:
+    with refused_as_404("There is no bot of one of these names on the server."):
         records = await history.records.crosstable(name, names)
-    except Refused as refusal:
-        raise HTTPException(404, "There is no bot of one of these names on the server.") from refusal
     cells = cells_of(records, means, await site.strengths.venue(name))
     return site.render(
         "crosstable.html",

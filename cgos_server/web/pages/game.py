@@ -140,10 +140,7 @@ def _players(site: Site, game: StoredGame, ply: int, captures: tuple[int, int]) 
             clock=words.time_left(game.terms.time, game.clock_after(color, ply)),
             captures=captures[color],
         )
-        for color, name, label in (
-            (Color.BLACK, row.black, row.black_label),
-            (Color.WHITE, row.white, row.white_label),
-        )
+        for color, name, label in game.sides()
     ]
 
 

@@ -12,10 +12,9 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from cgos_protocol.errors import Refused
 from cgos_server.service.ratings.expectation import compare
 from cgos_server.storage.reading.game_answers import GameFilter
-from cgos_server.web.pages.requests import PAGE_SIZE, Systems, before, page_of, venue_of, with_query
+from cgos_server.web.pages.requests import PAGE_SIZE, Systems, before, page_of, refused_as_404, venue_of, with_query
 from cgos_server.web.site import Pages, Site, venue_path
 
 
@@ -27,10 +26,8 @@ async def pair(site: Site, request: Request) -> Response:
     if not one or not other or one == other:
         raise HTTPException(404, "Two different bots can be compared here: name them by a= and b= in the address.")
     history = site.history
-    try:
+    with refused_as_404("There is no bot of one of these names on the server. Capitals matter."):
         record = await history.records.pair(name, one, other)
-    except Refused as refusal:
-        raise HTTPException(404, "There is no bot of one of these names on the server. Capitals matter.") from refusal
     both = GameFilter(venue=name, bot=one, opponent=other, exact=True)
     games, older = page_of(await history.games.find(both, PAGE_SIZE + 1, before(request)))
     games = await site.visible_rows(games)

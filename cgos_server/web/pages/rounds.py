@@ -12,14 +12,16 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from cgos_protocol.api.route import LARGEST
-from cgos_protocol.errors import Code, NotFound
+from cgos_protocol.errors import Code
 from cgos_protocol.ids import GameId
 from cgos_server.service.pairing.explained import PARTNERS, Explained
-from cgos_server.web.pages.requests import before, stored_game, venue_of, with_query
+from cgos_server.web.pages.requests import before, refused_as_404, stored_game, venue_of, with_query
 from cgos_server.web.site import Pages, Site
 
 ROUNDS: Final = 30
 """Rounds on one page of the list."""
+
+_NO_ROUND: Final = "There is no round of this number on the server."
 
 READY: Final = 100
 """Of those who were ready so many are shown unless all are asked for."""
@@ -72,13 +74,10 @@ def _page(site: Site, request: Request, explained: Explained) -> Response:
 
 
 async def _explained(site: Site, number: int, game: GameId | None) -> Explained:
-    try:
+    with refused_as_404(_NO_ROUND, Code.NO_ROUND):
         if number <= LARGEST:
             return await site.explaining.round(number, game)
-    except NotFound as refusal:
-        if refusal.code is not Code.NO_ROUND:
-            raise
-    raise HTTPException(404, "There is no round of this number on the server.")
+    raise HTTPException(404, _NO_ROUND)
 
 
 PAGES: Final[Pages] = {

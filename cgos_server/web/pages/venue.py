@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from cgos_protocol.errors import Code, NotFound
+from cgos_protocol.errors import Code
 from cgos_server.core.rating.registry import sure
 from cgos_server.presentation.settings import VenueSettings
 from cgos_server.service.ratings.listed import RETIRED_DAYS, Placed, placed
@@ -21,7 +21,7 @@ from cgos_server.storage.reading.answers import Standing
 from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.web.drawing.interval_svg import scale
 from cgos_server.web.drawing.standing_rows import standing_rows
-from cgos_server.web.pages.requests import DAY_MS, Systems, date, number, terms_of, venue_of, with_query
+from cgos_server.web.pages.requests import DAY_MS, Systems, date, number, refused_as_404, terms_of, venue_of, with_query
 from cgos_server.web.site import Pages, Site
 
 ROWS: Final = 200
@@ -166,12 +166,8 @@ async def _as_of(site: Site, request: Request, venue: str) -> int | None:
 
 
 async def _rows(site: Site, venue: str, system: str, as_of: int | None) -> list[Standing]:
-    try:
+    with refused_as_404("There were not so many results here yet.", Code.NO_ENTRY):
         return await site.history.ratings.standings(venue, system, as_of)
-    except NotFound as refusal:
-        if refusal.code is not Code.NO_ENTRY:
-            raise
-        raise HTTPException(404, "There were not so many results here yet.") from refusal
 
 
 def _heads(request: Request, query: StandingsQuery) -> dict[str, tuple[str, str]]:

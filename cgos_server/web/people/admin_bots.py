@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from cgos_protocol.errors import Refused
 from cgos_server.service.commands.server import StatusRequest
 from cgos_server.service.control import ServerStatus
 from cgos_server.storage.reading.answers import BotRow
+from cgos_server.web.pages.requests import NO_BOT, refused_as_404
 from cgos_server.web.people.form_page import FormPage
 from cgos_server.web.people.sessions import Visit
 
@@ -50,7 +50,6 @@ class AdminBots(FormPage):
 
     address = "/admin/bots"
     template = "people/admin_bots.html"
-    admin = True
 
     async def values(self, request: Request, _here: Visit) -> dict[str, Any]:
         text, state = request.query_params.get("search", "").strip()[:40], request.query_params.get("state", "")
@@ -71,13 +70,10 @@ class AdminBot(FormPage):
 
     address = "/admin/bots/{bot}"
     template = "people/admin_bot.html"
-    admin = True
 
     async def values(self, request: Request, _here: Visit) -> dict[str, Any]:
-        try:
+        with refused_as_404(NO_BOT):
             bot = await self.site.history.bots.detail(request.path_params["bot"])
-        except Refused as refusal:
-            raise HTTPException(404, "There is no bot of this name on the server. Capitals matter.") from refusal
         return {
             "bot": bot,
             "filled": {"account": bot.owner or ""},
@@ -90,7 +86,6 @@ class AdminConnections(FormPage):
 
     address = "/admin/connections"
     template = "people/admin_connections.html"
-    admin = True
 
     async def values(self, request: Request, here: Visit) -> dict[str, Any]:
         status, why = await status_of_server(self, request, here)
@@ -115,7 +110,6 @@ class AdminAccounts(FormPage):
 
     address = "/admin/accounts"
     template = "people/admin_accounts.html"
-    admin = True
 
     async def values(self, request: Request, _here: Visit) -> dict[str, Any]:
         text = request.query_params.get("search", "").strip()[:40]

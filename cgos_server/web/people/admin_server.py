@@ -23,7 +23,6 @@ class AdminHome(FormPage):
 
     address = "/admin"
     template = "people/admin.html"
-    admin = True
 
     async def values(self, request: Request, here: Visit) -> dict[str, Any]:
         status, why = await status_of_server(self, request, here)
@@ -36,7 +35,6 @@ class AdminGames(FormPage):
 
     address = "/admin/games"
     template = "people/admin_games.html"
-    admin = True
 
     async def values(self, request: Request, _here: Visit) -> dict[str, Any]:
         ended = await self.site.history.games.find(GameFilter(running=False), PAGE_SIZE + 1, before(request))
@@ -54,7 +52,6 @@ class AdminVenues(FormPage):
 
     address = "/admin/venues"
     template = "people/admin_venues.html"
-    admin = True
 
     async def values(self, request: Request, here: Visit) -> dict[str, Any]:
         status, why = await status_of_server(self, request, here)
@@ -72,7 +69,6 @@ class AdminAudit(FormPage):
 
     address = "/admin/audit"
     template = "people/admin_audit.html"
-    admin = True
 
     async def values(self, request: Request, _here: Visit) -> dict[str, Any]:
         filters = {name: request.query_params.get(name, "").strip()[:80] for name in ("actor", "action", "subject")}

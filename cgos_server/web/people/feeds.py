@@ -9,15 +9,13 @@ import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 from typing import Final
 
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
 from cgos_protocol.api.games import Game
-from cgos_protocol.errors import Refused
 from cgos_server.presentation import words
 from cgos_server.storage.reading.game_answers import GameFilter
-from cgos_server.web.pages.requests import venue_of
+from cgos_server.web.pages.requests import NO_BOT, refused_as_404, venue_of
 from cgos_server.web.site import Pages, Site, bot_path, venue_path
 
 ENTRIES: Final = 50
@@ -28,11 +26,9 @@ ATOM: Final = "http://www.w3.org/2005/Atom"
 async def of_bot(site: Site, request: Request) -> Response:
     """What a bot, or one of its versions, has played."""
     name = request.path_params["name"]
-    try:
+    with refused_as_404(NO_BOT):
         games = await site.history.games.find(GameFilter(bot=name, running=False), ENTRIES)
-    except Refused as refusal:
-        raise HTTPException(404, "There is no bot of this name on the server. Capitals matter.") from refusal
-    return _feed(site, request, f"Games of {name}", bot_path(name), games)
+    return _feed(site, request, f"Games of {name}", bot_path(name), games=games)
 
 
 async def of_venue(site: Site, request: Request) -> Response:
@@ -40,7 +36,7 @@ async def of_venue(site: Site, request: Request) -> Response:
     name = request.path_params["name"]
     await venue_of(site, name)
     games = await site.history.games.find(GameFilter(venue=name, running=False), ENTRIES)
-    return _feed(site, request, f"Games in {name}", venue_path(name), games)
+    return _feed(site, request, f"Games in {name}", venue_path(name), games=games)
 
 
 def _feed(site: Site, request: Request, title: str, page: str, games: Sequence[Game]) -> Response:

@@ -82,22 +82,21 @@ class Made(NamedTuple):
 
 
 class FormPage(abc.ABC):
-    """One page with forms. Subclasses say its address, its template and its values; the forms are those that commands
-    declare for the address.
+    """One page with forms; under ``/admin`` only operators may look. Subclasses say its address, its template and its
+    values; the forms are those that commands declare for the address.
 
     :cvar address: of the page whose forms these are
-    :cvar admin: True where only operators may look
     :cvar following: where to go when a command was performed; empty: to the same page
     """
 
     address = ""
     template = ""
-    admin = False
     following = ""
 
     def __init__(self, site: Site) -> None:
         self.site = site
         self.forms = declared_for(self.address)
+        self._operators = self.address.startswith("/admin")
 
     @abc.abstractmethod
     async def values(self, request: Request, here: Visit) -> dict[str, Any]:
@@ -114,7 +113,7 @@ class FormPage(abc.ABC):
         here = await visit(self.site, request)
         if here is None:
             return to_sign_in(request)
-        if self.admin:
+        if self._operators:
             try:
                 may_see(here.person, Sight.SERVER)
             except Refused as refusal:
@@ -145,7 +144,7 @@ class FormPage(abc.ABC):
         response = self.site.render(
             self.template,
             status,
-            here="/admin" if self.admin else "/account",
+            here="/admin" if self._operators else "/account",
             person=here.person,
             token=token_of(here.session),
             tried=tried or Tried(),

@@ -15,7 +15,6 @@ from starlette.responses import PlainTextResponse, Response
 
 from cgos_protocol.api.games import Game
 from cgos_protocol.api.people import Done
-from cgos_protocol.errors import Refused
 from cgos_protocol.ids import GameId
 from cgos_server.presentation import transcript_lines as wire
 from cgos_server.presentation import words
@@ -23,7 +22,7 @@ from cgos_server.service.holds import NOT_HERE, Hold
 from cgos_server.service.people.authority import Sight, may_see
 from cgos_server.storage.reading.answers import BotDetail
 from cgos_server.storage.reading.game_answers import GameFilter
-from cgos_server.web.pages.requests import PAGE_SIZE, before, number, page_of
+from cgos_server.web.pages.requests import NO_GAME, PAGE_SIZE, before, number, page_of, refused_as_404
 from cgos_server.web.people.form_page import FormPage
 from cgos_server.web.people.sessions import PRIVATE, Visit, to_sign_in, token_of, visit
 from cgos_server.web.site import Pages, Site
@@ -64,11 +63,9 @@ def by_day(games: Sequence[Game], versions: Sequence[str]) -> list[Day]:
 async def own(site: Site, request: Request, here: Visit) -> BotDetail:
     """The bot that the address names. Raises HTTPException 404 where it is somebody else's, as where there is none."""
     name = request.path_params["bot"]
-    try:
+    with refused_as_404(NOWHERE):
         may_see(here.person, Sight.BOT, await site.history.people.owner_of(name))
         bot = await site.history.bots.detail(name)
-    except Refused as refusal:
-        raise HTTPException(404, NOWHERE) from refusal
     if bot.name != name:  # a version's name
         raise HTTPException(404, NOWHERE)
     return bot
@@ -87,6 +84,7 @@ class OwnBotPage(FormPage):
         ended = await history.games.find(GameFilter(bot=bot.name, running=False), COUNTED)
         page, older = page_of(await history.games.find(GameFilter(bot=bot.name), PAGE_SIZE + 1, before(request)))
         limits = bot.limits if isinstance(bot.limits, dict) else {}
+        games_a_day = limits.get("games_a_day")
         return {
             "bot": bot,
             "versions": versions,
@@ -99,7 +97,7 @@ class OwnBotPage(FormPage):
             "lost_words": {"time": "on time", "illegal move": "by an illegal move", "forfeit": "by forfeit"},
             "tokens": [token for token in await history.bots.tokens(bot.name) if token.revoked_at is None],
             "filled": {
-                "games_a_day": str(limits.get("games_a_day") if limits.get("games_a_day") is not None else ""),
+                "games_a_day": "" if games_a_day is None else str(games_a_day),
                 "avoid": " ".join(limits.get("avoid", [])),
                 "hours": limits.get("hours", ""),
             },
@@ -149,10 +147,8 @@ async def transcript(site: Site, request: Request) -> Response:
 
 
 async def _game(site: Site, game: GameId, versions: Sequence[str]) -> Game:
-    try:
+    with refused_as_404(NO_GAME):
         row = (await site.history.games.detail(game)).game
-    except Refused as refusal:
-        raise HTTPException(404, "There is no game of this number on the server.") from refusal
     if row.black not in versions and row.white not in versions:
         raise HTTPException(404, "This bot did not play in that game.")
     return row

@@ -88,15 +88,15 @@ class Offering(msgspec.Struct, frozen=True, kw_only=True):
         ]
 
     def _shown(self, command: type[Command[Any]], declared: PageForm, known: Mapping[str, Any]) -> ShownForm:
-        asked = [
+        open_fields = [
             each
             for each in parameters(command)
             if (declared.fields is None or each.name in declared.fields)
             and each.name not in declared.fixed
             and each.name not in self.address
         ]
-        hidden = {each.name: str(known[each.name]) for each in asked if each.name in known}
-        inputs = [field for each in asked if each.name not in hidden for field in self._inputs(each, declared)]
+        hidden = {each.name: str(known[each.name]) for each in open_fields if each.name in known}
+        inputs = [field for each in open_fields if each.name not in hidden for field in self._inputs(each, declared)]
         if declared.typed:
             inputs.append(Input(name="word", caption=f"Type “{declared.typed}” to confirm", needed=True))
         return ShownForm(
