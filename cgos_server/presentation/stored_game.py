@@ -15,6 +15,7 @@ from cgos_protocol.errors import OurFault
 from cgos_protocol.games.base import Color, Ko, Ruleset, Start
 from cgos_protocol.games.go_rules import Go, GoPosition
 from cgos_protocol.games.registry import board
+from cgos_protocol.ids import GameId
 from cgos_protocol.sgf.writing import GameRecord, RecordedMove
 from cgos_protocol.terms import Terms
 from cgos_server import __version__
@@ -40,6 +41,15 @@ def clock_of(row: MoveRow) -> ClockState:
     return ClockState(row.main_us, row.period_us, row.quota, row.bank_us)
 
 
+def terms_and_start(game: GameId, terms: object, start: object) -> tuple[Terms, Start | None]:
+    """What a game was started with, from what is stored; no start stands for an empty board. Raises OurFault where it
+    means nothing."""
+    try:
+        return msgspec.convert(terms, Terms), msgspec.convert(start, Start) if start else None
+    except msgspec.ValidationError as error:
+        raise OurFault(f"The terms of game {game} cannot be read: {error}") from error
+
+
 class StoredGame:
     """One game as the database has it.
 
@@ -50,16 +60,17 @@ class StoredGame:
     def __init__(self, detail: GameDetail) -> None:
         """Raises OurFault where the stored terms or start mean nothing."""
         self.detail = detail
-        try:
-            self.terms = msgspec.convert(detail.terms, Terms)
-            self.start = msgspec.convert(detail.start, Start) if detail.start else None
-        except msgspec.ValidationError as error:
-            raise OurFault(f"The terms of game {detail.game.id} cannot be read: {error}") from error
+        self.terms, self.start = terms_and_start(detail.game.id, detail.terms, detail.start)
 
     def color(self, ply: int) -> Color:
         """Who made, or will make, move number `ply` (from 1)."""
         first = self.start.to_play if self.start else Color.BLACK
         return first if ply % 2 else first.other
+
+    def sides(self) -> tuple[tuple[Color, str, str], ...]:
+        """Color, name and shown rating of Black and of White."""
+        game = self.detail.game
+        return (Color.BLACK, game.black, game.black_label), (Color.WHITE, game.white, game.white_label)
 
     def position(self, ply: int) -> Seen:
         """After `ply` moves. Raises OurFault where a stored move cannot be played."""

@@ -57,24 +57,28 @@ class Strengths:
 
     def odds(self, one: str, other: str) -> Odds | None:
         """Two versions compared; None where one of these names has not played, or where both are the same."""
-        first, second = self.ids.get(one), self.ids.get(other)
-        if first is None or second is None or first == second:
-            return None
-        return odds(self._system, self._state, first, second)
+        both = self._both(one, other)
+        return None if both is None else odds(self._system, self._state, *both)
 
     def chances(self, one: str, other: str) -> Chances | None:
         """The expected scores alone, which are much cheaper, and kept; None as in :meth:`odds`."""
-        first, second = self.ids.get(one), self.ids.get(other)
-        if first is None or second is None or first == second:
+        both = self._both(one, other)
+        if both is None:
             return None
-        known = self._chances.get((first, second))
+        first, second = both
+        known = self._chances.get(both)
         if known is None:
             black = self._system.predict(self._state, first, second).score
             white = self._system.predict(self._state, second, first).score
             if len(self._chances) >= MOST_CHANCES:
                 self._chances.clear()
-            known = self._chances[first, second] = Chances(black, 1 - white)
+            known = self._chances[both] = Chances(black, 1 - white)
         return known
+
+    def _both(self, one: str, other: str) -> tuple[VersionId, VersionId] | None:
+        """Their ids; None where one of these names has not played, or where both are the same."""
+        first, second = self.ids.get(one), self.ids.get(other)
+        return None if first is None or second is None or first == second else (first, second)
 
 
 class StrengthsOf:

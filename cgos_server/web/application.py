@@ -9,14 +9,15 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import structlog
 from starlette.applications import Starlette
 from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
-from starlette.routing import BaseRoute, Mount
+from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -35,6 +36,7 @@ from cgos_server.web.pages import (
     connect,
     crosstable,
     embeds,
+    failures,
     front,
     game,
     games,
@@ -44,8 +46,8 @@ from cgos_server.web.pages import (
     venue,
     wall,
 )
-from cgos_server.web.pages.failures import Failures
 from cgos_server.web.people import addresses as people
+from cgos_server.web.people import feeds, own_bot
 from cgos_server.web.people.outside import Outside
 from cgos_server.web.site import Call, Site, Work, wall_ms
 
@@ -103,17 +105,25 @@ def create_app(
         data=data,
         outside=outside,
     )
-    failures = Failures(site)
-    handlers = {HTTPException: failures.refused, StoreError: failures.unreadable, Exception: failures.failed}
+    handlers: dict[Any, Any] = {
+        HTTPException: partial(failures.refused, site),
+        StoreError: partial(failures.unreadable, site),
+        Exception: partial(failures.failed, site),
+    }
     inner = Starlette(routes=addresses(site), exception_handlers=handlers)
     return Application(site, Caching(_WithHeaders(RequestGuard(ResponseCache(inner, remember_s), site))))
 
 
 def addresses(site: Site) -> list[BaseRoute]:
     """All addresses, each module's own in its order."""
-    modules = (front, venue, rules, crosstable, pair, rounds, games, bot, game, wall, connect, api_docs, embeds, people)
-    routes = [route for module in modules for route in module.routes(site)]
-    return [*routes, *api.routes(site), Mount("/static", StaticFiles(directory=STATIC))]
+    modules = (front, venue, rules, crosstable, pair, rounds, games, bot, game, wall, connect, api_docs, feeds, own_bot)
+    return [
+        *(Route(path, partial(answer, site)) for module in modules for path, answer in module.PAGES.items()),
+        *embeds.routes(site),
+        *people.routes(site),
+        *api.routes(site),
+        Mount("/static", StaticFiles(directory=STATIC)),
+    ]
 
 
 class Application:

@@ -71,15 +71,7 @@ def parse(arguments: Sequence[str]) -> Arguments:
     parser.add_argument("--settings", type=_settings, default=WebSettings(), metavar="JSON", help="what pages show")
     parser.add_argument("--log-format", choices=("auto", "text", "json"), default="auto")
     parser.add_argument("--log-level", choices=("debug", "info", "warning", "error"), default="info")
-    given = parser.parse_args(arguments)
-    return Arguments(
-        data=given.data,
-        listen_fd=given.listen_fd,
-        pipe_fd=given.pipe_fd,
-        log_format=given.log_format,
-        log_level=given.log_level,
-        settings=given.settings,
-    )
+    return Arguments(**vars(parser.parse_args(arguments)))
 
 
 def _settings(text: str) -> WebSettings:

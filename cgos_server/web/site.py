@@ -21,7 +21,6 @@ from cgos_protocol.api.games import Game
 from cgos_protocol.errors import Code, Unavailable
 from cgos_protocol.facts import AnyFact
 from cgos_protocol.ids import GameId
-from cgos_protocol.names import ACCOUNT_PASSWORD_MIN
 from cgos_server import __version__
 from cgos_server.core.rating.registry import half_width
 from cgos_server.net.forwarded import bare, is_among, origin
@@ -53,6 +52,13 @@ A = TypeVar("A")
 
 Work = Callable[[], Awaitable[None]]
 """Runs until it is cancelled, or there is nothing more to do."""
+
+
+Handler = Callable[["Site", Request], Awaitable[Response]]
+"""Answers a request."""
+
+Pages = Mapping[str, Handler]
+"""Addresses, in the order in which they are tried, with what answers a GET there."""
 
 
 class Site:
@@ -113,7 +119,6 @@ class Site:
             half_width=half_width,
             finely=words.finely,
             scale=scale,
-            account_password_min=ACCOUNT_PASSWORD_MIN,
             interval=standing_interval,
             program_version=__version__,
             static_version=static_version,

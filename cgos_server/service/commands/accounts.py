@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from typing import Annotated, Final, Literal
 
-from cgos_protocol.api import people as api
 from cgos_protocol.api.people import Done
 from cgos_protocol.errors import Code, Invalid, NotFound
 from cgos_protocol.names import fold, name_fault
 from cgos_server.service.commands.context import CommandContext
 from cgos_server.service.commands.declaration import Command, Right
-from cgos_server.service.commands.fields import AccountName, AccountSecret, Field
+from cgos_server.service.commands.fields import AccountName, AccountSecret, Field, reason_field
 from cgos_server.service.commands.reasons import reason_for
 from cgos_server.service.commands.surfaces import ApiRoute, CommandLine, PageForm
 from cgos_server.storage.writing.records import OwnerAdded, OwnerChanged
@@ -40,12 +39,12 @@ class AccountAdd(Command[Done], frozen=True, kw_only=True, tag="account add"):
             body_says="A person's account; its password has ten characters at least. `admin`: an operator's.",
             status=201,
         ),
-        PageForm("/admin/accounts"),
+        PageForm("/admin/accounts", "Make it", title="Make an account"),
     )
 
     name: AccountName
     password: AccountSecret
-    admin: Annotated[bool, Field(help="With the right admin.")] = False
+    admin: Annotated[bool, Field(caption="an operator", help="With the right admin.")] = False
 
     async def perform(self, context: CommandContext) -> Done:
         fault = name_fault(self.name)
@@ -82,7 +81,7 @@ class AccountPasswd(Command[Done], frozen=True, kw_only=True, tag="account passw
             body="SetAccountPassword",
             body_says="The new password of an account: ten characters at least.",
         ),
-        PageForm("/admin/accounts"),
+        PageForm("/admin/accounts", "Replace it", title="Replace a password"),
     )
 
     account: AccountName
@@ -108,7 +107,11 @@ class AccountGrant(Command[Done], frozen=True, kw_only=True, tag="account grant"
         ApiRoute("grant_right", "PUT", "/admin/accounts/{account}/rights/{right}"),
         PageForm(
             "/admin/accounts",
-            "{account} will be able to do all that stands on these pages.",
+            "Make an operator",
+            place="account",
+            when=lambda account: not account.admin,
+            warning="{account} will be able to do all that stands on these pages.",
+            grave=True,
             fields=("account",),
             fixed={"right": "admin"},
         ),
@@ -131,7 +134,11 @@ class AccountRevoke(Command[Done], frozen=True, kw_only=True, tag="account revok
         ApiRoute("revoke_right", "DELETE", "/admin/accounts/{account}/rights/{right}"),
         PageForm(
             "/admin/accounts",
-            "{account} will be no operator any more.",
+            "Take the right away",
+            place="account",
+            when=lambda account: account.admin,
+            warning="{account} will be no operator any more.",
+            grave=True,
             fields=("account",),
             fixed={"right": "admin"},
         ),
@@ -161,11 +168,17 @@ class AccountDisable(Command[Done], frozen=True, kw_only=True, tag="account disa
             body="DisableAccount",
             body_says="Why a person is kept out: kept in the audit.",
         ),
-        PageForm("/admin/accounts", "{account} will be signed out everywhere and kept out. Its bots go on playing."),
+        PageForm(
+            "/admin/accounts",
+            "Disable",
+            title="Disable an account",
+            warning="{account} will be signed out everywhere and kept out. Its bots go on playing.",
+            grave=True,
+        ),
     )
 
     account: AccountName
-    reason: Annotated[str, Field(body=api.Reason, label="The reason, which is kept,", help="Why: kept in the audit.")]
+    reason: Annotated[str, reason_field("is kept", "Why: kept in the audit.", "The audit keeps it.")]
 
     async def perform(self, context: CommandContext) -> Done:
         reason = reason_for(self.reason, "the account is disabled")
@@ -187,7 +200,7 @@ class AccountEnable(Command[Done], frozen=True, kw_only=True, tag="account enabl
     surfaces = (
         CommandLine("account enable", "Let the person NAME in again, by its password."),
         ApiRoute("enable_account", "POST", "/admin/accounts/{account}/enable"),
-        PageForm("/admin/accounts"),
+        PageForm("/admin/accounts", "Enable", place="account", when=lambda account: account.state != "active"),
     )
 
     account: AccountName

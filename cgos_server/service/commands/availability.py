@@ -20,7 +20,7 @@ from cgos_protocol.names import name_fault
 from cgos_protocol.session import Limits
 from cgos_server.service.commands.context import CommandContext
 from cgos_server.service.commands.declaration import Command, Right
-from cgos_server.service.commands.fields import BotName, Field
+from cgos_server.service.commands.fields import BotName, Field, VersionName, reason_field
 from cgos_server.service.commands.reasons import reason_for
 from cgos_server.service.commands.surfaces import ApiRoute, CommandLine, OperatorLine, PageForm
 from cgos_server.service.control import VersionNow
@@ -44,7 +44,7 @@ class BotPause(Command[Done], frozen=True, kw_only=True, tag="bot pause"):
             "Wherever it signs in, also after a restart of the server. Running games go on.",
         ),
         ApiRoute("pause_bot", "POST", "/bots/{bot}/pause"),
-        PageForm("/account/bot/{name}"),
+        PageForm("/account/bot/{bot}", "Pause", when=lambda bot: not bot.paused),
     )
 
     bot: BotName
@@ -63,7 +63,7 @@ class BotResume(Command[Done], frozen=True, kw_only=True, tag="bot resume"):
     surfaces = (
         CommandLine("bot resume", "Give the bot NAME games again."),
         ApiRoute("resume_bot", "POST", "/bots/{bot}/resume"),
-        PageForm("/account/bot/{name}"),
+        PageForm("/account/bot/{bot}", "Resume", when=lambda bot: bot.paused),
     )
 
     bot: BotName
@@ -98,7 +98,7 @@ class BotLimit(Command[Done], frozen=True, kw_only=True, tag="bot limit"):
             body_says="What the owner allows a bot, on top of what it says itself. `avoid` are wire names that it must "
             "not meet; `hours` say when its games may begin, in UTC: `22-6`, `Mon-Fri 18-24, Sat`; empty: always.",
         ),
-        PageForm("/account/bot/{name}"),
+        PageForm("/account/bot/{bot}", "Set the limits", title="Limits"),
     )
 
     bot: BotName
@@ -107,6 +107,8 @@ class BotLimit(Command[Done], frozen=True, kw_only=True, tag="bot limit"):
         Field(
             body=Annotated[int, Meta(ge=0, le=MOST_GAMES_A_DAY)] | None,
             label="Games a day",
+            caption="Games within 24 hours",
+            hint="Empty: any number.",
             help="Games that it begins within 24 hours; without this any number.",
             metavar="N",
         ),
@@ -115,6 +117,8 @@ class BotLimit(Command[Done], frozen=True, kw_only=True, tag="bot limit"):
         list[str],
         Field(
             body=Annotated[list[api.Name], Meta(max_length=MOST_AVOIDED)],
+            caption="Bots that it does not meet",
+            hint="Their names, with blanks between them.",
             help="A version that it does not meet; may be repeated.",
             metavar="VERSION",
         ),
@@ -123,6 +127,8 @@ class BotLimit(Command[Done], frozen=True, kw_only=True, tag="bot limit"):
         str,
         Field(
             body=Annotated[str, Meta(max_length=200)],
+            caption="Hours at which its games begin (UTC)",
+            hint="Such as 22-6, or Mon-Fri 18-24, Sat. Empty: always.",
             help="When its games may begin, in UTC: 22-6, or Mon-Fri 18-24, Sat.",
             metavar="HOURS",
         ),
@@ -164,7 +170,11 @@ class BotDrain(Command[Done], frozen=True, kw_only=True, tag="bot drain"):
     surfaces = (
         CommandLine("bot drain", "Send the bot NAME home when its games have ended.\n\nIt may come back at once."),
         ApiRoute("drain_bot", "POST", "/bots/{bot}/drain"),
-        PageForm("/account/bot/{name}", "{bot} will be sent home when its running games have ended. It may come back."),
+        PageForm(
+            "/account/bot/{bot}",
+            "Drain",
+            warning="{bot} will be sent home when its running games have ended. It may come back.",
+        ),
     )
 
     bot: BotName
@@ -213,15 +223,18 @@ class Kick(Command[Done], frozen=True, kw_only=True, tag="kick"):
         CommandLine("kick", "Close the connections of the bot NAME.\n\nIt may come back: `bot disable` keeps it out."),
         ApiRoute("kick_bot", "POST", "/admin/bots/{bot}/kick", body="KickBot", body_says="What the bot is told."),
         PageForm(
-            "/admin/connections", "All connections of {bot} will be closed; it may come back. It is told: {reason}"
+            "/admin/connections",
+            "Kick",
+            title="Close connections",
+            note="The bot may come back at once; to keep it out, disable it on its page.",
+            warning="All connections of {bot} will be closed; it may come back. It is told: {reason}",
+            grave=True,
         ),
         OperatorLine(cgos_admin.Kick),
     )
 
-    bot: BotName
-    reason: Annotated[
-        str, Field(body=api.Reason, label="The reason, which the bot is told,", help="Why: told to it and kept.")
-    ]
+    bot: VersionName
+    reason: Annotated[str, reason_field("the bot is told", "Why: told to it and kept.")]
 
     async def perform(self, context: CommandContext) -> Done:
         reason = reason_for(self.reason, "the connection is closed")

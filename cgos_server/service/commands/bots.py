@@ -14,7 +14,7 @@ from cgos_protocol.errors import Code, Conflict, Invalid, NotFound
 from cgos_protocol.ids import VersionId
 from cgos_server.service.commands.context import CommandContext
 from cgos_server.service.commands.declaration import Command, Right
-from cgos_server.service.commands.fields import BotName, BotSecret, Field, Until
+from cgos_server.service.commands.fields import BotName, BotSecret, Field, Until, reason_field
 from cgos_server.service.commands.reasons import reason_for
 from cgos_server.service.commands.surfaces import ApiRoute, CommandLine, PageForm
 from cgos_server.service.people.accounts import until_words
@@ -33,7 +33,7 @@ class BotAdd(Command[Done], frozen=True, kw_only=True, tag="bot add"):
     surfaces = (
         CommandLine("bot add", "Register the bot NAME."),
         ApiRoute("add_bot", "POST", "/admin/bots", body="AddBot", body_says="A bot that may play at once.", status=201),
-        PageForm("/admin/bots"),
+        PageForm("/admin/bots", "Add it", title="Add a bot"),
     )
 
     name: BotName
@@ -55,8 +55,8 @@ class BotPasswd(Command[Done], frozen=True, kw_only=True, tag="bot passwd"):
         ApiRoute(
             "set_password", "PUT", "/bots/{bot}/password", body="SetPassword", body_says="The new password of a bot."
         ),
-        PageForm("/account/bot/{name}"),
-        PageForm("/admin/bots"),
+        PageForm("/account/bot/{bot}", "Replace the password", place="tokens", title="Another password"),
+        PageForm("/admin/bots/{bot}", "Replace the password", title="Another password"),
     )
 
     bot: BotName
@@ -92,18 +92,18 @@ class BotDisable(Command[Done], frozen=True, kw_only=True, tag="bot disable"):
             body="DisableBot",
             body_says="Why a bot is kept out, which its author is told; `until` when, null: until it is enabled again.",
         ),
-        PageForm("/admin/bots", _kept_out),
+        PageForm(
+            "/admin/bots/{bot}",
+            "Disable",
+            title="Disable",
+            note="Its connections are closed at once. Its games and ratings stay.",
+            warning=_kept_out,
+            grave=True,
+        ),
     )
 
     bot: BotName
-    reason: Annotated[
-        str,
-        Field(
-            body=api.Reason,
-            label="The reason, which its author is told,",
-            help="Why: told to its author at every try, and kept.",
-        ),
-    ]
+    reason: Annotated[str, reason_field("its author is told", "Why: told to its author at every try, and kept.")]
     until: Until = None
 
     async def perform(self, context: CommandContext) -> Done:
@@ -130,7 +130,7 @@ class BotEnable(Command[Done], frozen=True, kw_only=True, tag="bot enable"):
     surfaces = (
         CommandLine("bot enable", "Let the bot NAME in again."),
         ApiRoute("enable_bot", "POST", "/admin/bots/{bot}/enable"),
-        PageForm("/admin/bots"),
+        PageForm("/admin/bots/{bot}", "Enable", when=lambda bot: bot.state == "disabled"),
     )
 
     bot: BotName
@@ -153,7 +153,10 @@ class Approve(Command[Done], frozen=True, kw_only=True, tag="approve"):
     surfaces = (
         CommandLine("approve", "Let in a bot that waits for approval."),
         ApiRoute("approve_bot", "POST", "/admin/bots/{bot}/approve"),
-        PageForm("/admin/bots"),
+        *(
+            PageForm(page, "Approve", place=place, when=lambda bot: bot.state == "pending")
+            for page, place in (("/admin/bots", "bot"), ("/admin/bots/{bot}", ""))
+        ),
     )
 
     bot: BotName
@@ -184,8 +187,10 @@ class BotRecall(Command[Done], frozen=True, kw_only=True, tag="bot recall"):
             body="RecallBot",
             body_says="Where a bot that was set aside shall play again; null: everywhere.",
         ),
-        PageForm("/account/bot/{name}", fields=("bot",)),
-        PageForm("/admin/bots", fields=("bot",)),
+        *(
+            PageForm(page, "Let it play again", when=lambda bot: bool(bot.set_aside), fields=("bot",))
+            for page in ("/account/bot/{bot}", "/admin/bots/{bot}")
+        ),
     )
 
     bot: BotName

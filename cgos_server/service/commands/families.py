@@ -43,11 +43,11 @@ class FamilyLink(Command[Done], frozen=True, kw_only=True, tag="family link"):
             body="LinkFamily",
             body_says="The bot that leads the family: one engine under several names.",
         ),
-        PageForm("/admin/bots"),
+        PageForm("/admin/bots/{bot}", "Put it into the family", title="Family"),
     )
 
     bot: BotName
-    leader: Annotated[str, Field(body=api.Name, label="The bot that leads the family")]
+    leader: Annotated[str, Field(body=api.Name, label="The bot that leads the family", caption="The bot that leads it")]
 
     async def perform(self, context: CommandContext) -> Done:
         families, ledgers = context.accounts.families, context.ledgers
@@ -88,7 +88,7 @@ class FamilyUnlink(Command[Done], frozen=True, kw_only=True, tag="family unlink"
     surfaces = (
         CommandLine("family unlink", "Take the bot NAME out of its family."),
         ApiRoute("unlink_family", "DELETE", "/admin/bots/{bot}/family"),
-        PageForm("/admin/bots"),
+        PageForm("/admin/bots/{bot}", "Take it out of its family", when=lambda bot: bool(bot.family)),
     )
 
     bot: BotName

@@ -16,6 +16,7 @@ from msgspec import inspect
 from cgos_protocol.api import people as api
 from cgos_protocol.api.messages import Moment
 from cgos_protocol.ids import GameId
+from cgos_protocol.names import ACCOUNT_PASSWORD_MIN
 
 
 class Source(enum.Enum):
@@ -29,6 +30,8 @@ class Source(enum.Enum):
     """A secret that is to be: a form asks for it twice, a terminal hides it."""
     VENUE = "venue"
     """A venue; the command line takes the only one that is configured where none is named."""
+    OWN_BOT = "own bot"
+    """A bot of whoever asks, or none; a form offers them."""
     MOMENT = "moment"
     """Unix milliseconds; people write a date, or a number of days from now."""
     VISITOR = "visitor"
@@ -39,7 +42,12 @@ class Field(msgspec.Struct, frozen=True, kw_only=True):
     """What surfaces say of a field.
 
     :ivar body: its type in bodies of the API, with bounds; None: as it is in the command
-    :ivar label: how forms and faults call it, such as "The bot's name"
+    :ivar label: how faults call it, such as "The bot's name"
+    :ivar caption: how forms call it; empty: its label, without the article
+    :ivar hint: what forms say beside it
+    :ivar input: the type of a form's input
+    :ivar autocomplete: what a browser may fill in there
+    :ivar shortest: characters that a new password has at least, where forms say so
     :ivar help: the sentence of its option of the command line; empty where a required field is an argument
     :ivar metavar: how the command line calls its value
     :ivar none_word: what is chosen for None where one must choose
@@ -47,6 +55,11 @@ class Field(msgspec.Struct, frozen=True, kw_only=True):
 
     body: Any = None
     label: str = ""
+    caption: str = ""
+    hint: str = ""
+    input: str = "text"
+    autocomplete: str = "off"
+    shortest: int = 0
     help: str = ""
     metavar: str = ""
     none_word: str = ""
@@ -77,6 +90,17 @@ class Parameter(NamedTuple):
     @property
     def secret(self) -> bool:
         return self.field.source in (Source.SECRET, Source.NEW_PASSWORD)
+
+    @property
+    def needed(self) -> bool:
+        """True where there must be a value."""
+        return self.required and not self.optional
+
+    @property
+    def caption(self) -> str:
+        """How forms call it."""
+        label = self.field.label.removeprefix("The ")
+        return self.field.caption or label[:1].upper() + label[1:]
 
 
 def parameters(command: type[msgspec.Struct]) -> tuple[Parameter, ...]:
@@ -142,18 +166,34 @@ def _words(hint: Any) -> list[str]:
 
 # -- fields that several commands have
 
-BotName = Annotated[str, Field(body=api.Name, label="The bot's name", metavar="NAME")]
+BotName = Annotated[str, Field(body=api.Name, label="The bot's name", caption="Name", metavar="NAME")]
 AccountName = Annotated[str, Field(body=api.Name, label="The name", metavar="NAME")]
 VersionName = Annotated[str, Field(body=api.Name, label="The bot or version", metavar="NAME")]
 VenueName = Annotated[str, Field(body=api.Name, label="The venue", source=Source.VENUE)]
-GameNumber = Annotated[GameId, Field(body=api.GameNumber, label="The game's number")]
+GameNumber = Annotated[GameId, Field(body=api.GameNumber, label="The game's number", caption="Game")]
 BotSecret = Annotated[str, Field(body=api.BotPassword, source=Source.NEW_PASSWORD)]
-AccountSecret = Annotated[str, Field(body=api.AccountPassword, source=Source.NEW_PASSWORD)]
+AccountSecret = Annotated[
+    str, Field(body=api.AccountPassword, source=Source.NEW_PASSWORD, shortest=ACCOUNT_PASSWORD_MIN)
+]
 VisitorAddress = Annotated[str, Field(source=Source.VISITOR)]
+
+
+def reason_field(readers: str, help_text: str, hint: str = "") -> Field:
+    """Why it is done.
+
+    :param readers: who comes to know it, such as "the bot is told"
+    :param hint: what forms say beside it, where that is not the same
+    """
+    shown = hint or f"{readers[:1].upper()}{readers[1:]}."
+    return Field(body=api.Reason, label=f"The reason, which {readers},", caption="Reason", hint=shown, help=help_text)
+
+
 Until = Annotated[
     int | None,
     Field(
         body=Moment | None,
+        caption="Days",
+        hint="Empty: until somebody enables it.",
         help="When (UTC) it may play again; without this: `bot enable`.",
         metavar="DATE",
         source=Source.MOMENT,

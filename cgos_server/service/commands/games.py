@@ -18,7 +18,7 @@ from cgos_protocol.ids import GameId
 from cgos_protocol.lines import admin as cgos_admin
 from cgos_server.service.commands.context import LAST_NUMBER, CommandContext
 from cgos_server.service.commands.declaration import Command, Right
-from cgos_server.service.commands.fields import Field, GameNumber, VenueName
+from cgos_server.service.commands.fields import Field, GameNumber, VenueName, reason_field
 from cgos_server.service.commands.reasons import one_line
 from cgos_server.service.commands.surfaces import ApiRoute, CommandLine, OperatorLine, PageForm
 from cgos_server.service.control import ArrangedGame
@@ -53,7 +53,7 @@ class Match(Command[ArrangedGame], frozen=True, kw_only=True, tag="match"):
             "the first `moves` moves (all without it) of that old one.",
             status=201,
         ),
-        PageForm("/admin/games", fields=("venue", "white", "black")),
+        PageForm("/admin/games", "Begin it", title="Begin a game", fields=("venue", "white", "black")),
         OperatorLine(cgos_admin.Match),
     )
 
@@ -130,7 +130,10 @@ class GameAbort(Command[EndedGame], frozen=True, kw_only=True, tag="abort"):
         ),
         PageForm(
             "/admin/games",
-            "Game {game} will end at once as {result}. Both sides are told: {reason}",
+            "End it",
+            title="End a running game",
+            warning="Game {game} will end at once as {result}. Both sides are told: {reason}",
+            grave=True,
             needed=("reason",),
         ),
         OperatorLine(cgos_admin.Abort),
@@ -141,13 +144,12 @@ class GameAbort(Command[EndedGame], frozen=True, kw_only=True, tag="abort"):
         str | None,
         Field(
             body=Literal["B+Forfeit", "W+Forfeit"] | None,
+            caption="Result",
             help="A forfeit is rated, an abort is not.",
             none_word="Abort",
         ),
     ] = None
-    reason: Annotated[
-        str, Field(body=api.Reason, label="The reason, which both sides are told,", help="Told to both sides.")
-    ] = ""
+    reason: Annotated[str, reason_field("both sides are told", "Told to both sides.")] = ""
 
     async def perform(self, context: CommandContext) -> EndedGame:
         winner, reason = _ruling(self.result), one_line(self.reason)
@@ -180,7 +182,13 @@ class VenuePause(Command[Done], frozen=True, kw_only=True, tag="pause"):
             "Or until the server starts again. Running games go on, and `match` still begins new ones.",
         ),
         ApiRoute("pause_venue", "POST", "/admin/venues/{venue}/pause"),
-        PageForm("/admin/venues", "Nobody will be paired in {venue} until it is resumed. Running games go on."),
+        PageForm(
+            "/admin/venues",
+            "Pause pairing",
+            place="venue",
+            when=lambda venue: venue is not None and not venue.paused,
+            warning="Nobody will be paired in {venue} until it is resumed. Running games go on.",
+        ),
         OperatorLine(cgos_admin.Pause),
     )
 
@@ -203,7 +211,12 @@ class VenueResume(Command[Done], frozen=True, kw_only=True, tag="resume"):
     surfaces = (
         CommandLine("resume", "Pair again in a venue."),
         ApiRoute("resume_venue", "POST", "/admin/venues/{venue}/resume"),
-        PageForm("/admin/venues"),
+        PageForm(
+            "/admin/venues",
+            "Resume pairing",
+            place="venue",
+            when=lambda venue: venue is not None and venue.paused,
+        ),
         OperatorLine(cgos_admin.Resume),
     )
 
@@ -239,7 +252,13 @@ class Preview(Command[Previewed], frozen=True, kw_only=True, tag="pairing previe
             body_says="What would be paired, by the venue's own method or another one. `options` by their words in the "
             "configuration.",
         ),
-        PageForm("/admin/venues", fields=("venue",)),
+        PageForm(
+            "/admin/venues",
+            "Show the next pairing",
+            place="venue",
+            when=lambda venue: venue is not None,
+            fields=("venue",),
+        ),
     )
 
     venue: VenueName

@@ -35,11 +35,19 @@ class BotClaim(Command[Done], frozen=True, kw_only=True, tag="bot claim"):
             body_says="The bot's password, or one of its tokens.",
             limit=Limit.SIGN_IN,
         ),
-        PageForm("/account"),
+        PageForm("/account", "Claim it", place="bots", title="Claim a bot"),
     )
 
-    bot: BotName
-    secret: Annotated[str, Field(body=api.Password, label="The bot's password or token", source=Source.SECRET)]
+    bot: Annotated[str, Field(body=api.Name, label="The bot's name", caption="Its name")]
+    secret: Annotated[
+        str,
+        Field(
+            body=api.Password,
+            label="The bot's password or token",
+            caption="Its password, or one of its tokens",
+            source=Source.SECRET,
+        ),
+    ]
 
     async def perform(self, context: CommandContext) -> Done:
         """The password is checked before the bot's turn begins: it takes long."""
@@ -73,7 +81,13 @@ class BotRelease(Command[Done], frozen=True, kw_only=True, tag="bot release"):
         ),
         ApiRoute("release_bot", "DELETE", "/bots/{bot}/owner"),
         PageForm(
-            "/account/bot/{name}", "{bot} will be nobody's until somebody claims it with its password or a token."
+            "/account/bot/{bot}",
+            "Give it up",
+            place="end",
+            title="Give it up",
+            note="Its games and ratings stay. Whoever knows its password or a token of it can claim it then.",
+            warning="{bot} will be nobody's until somebody claims it with its password or a token.",
+            grave=True,
         ),
     )
 
@@ -106,11 +120,11 @@ class BotOwn(Command[Done], frozen=True, kw_only=True, tag="bot own"):
             body="SetOwner",
             body_says="Whose a bot is to be; null: nobody's.",
         ),
-        PageForm("/admin/bots"),
+        PageForm("/admin/bots/{bot}", "Set the owner", title="Owner"),
     )
 
     bot: BotName
-    account: Annotated[str | None, Field(body=api.Name | None)]
+    account: Annotated[str | None, Field(body=api.Name | None, caption="Account", hint="Empty: nobody.")]
 
     async def perform(self, context: CommandContext) -> Done:
         bot = await context.bot(self.bot)

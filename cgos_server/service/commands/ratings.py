@@ -17,7 +17,7 @@ from cgos_protocol.ids import GameId
 from cgos_protocol.terms import decode_terms
 from cgos_server.service.commands.context import LAST_NUMBER, CommandContext
 from cgos_server.service.commands.declaration import Command, Right
-from cgos_server.service.commands.fields import Field, GameNumber, VenueName, VersionName
+from cgos_server.service.commands.fields import Field, GameNumber, VenueName, VersionName, reason_field
 from cgos_server.service.commands.reasons import REASON_MAX
 from cgos_server.service.commands.surfaces import ApiRoute, CommandLine, PageForm
 from cgos_server.service.ratings.venue_ratings import VenueRatings
@@ -69,7 +69,10 @@ class AnchorSet(Command[Done], frozen=True, kw_only=True, tag="anchor set"):
         ),
         PageForm(
             "/admin/venues",
-            "{version} will have the rating {rating} in {venue} from now on, and all other ratings follow it.",
+            "Set it",
+            place="venue",
+            title="Set an anchor",
+            warning="{version} will have the rating {rating} in {venue} from now on, and all other ratings follow it.",
         ),
     )
 
@@ -81,6 +84,7 @@ class AnchorSet(Command[Done], frozen=True, kw_only=True, tag="anchor set"):
         Field(
             body=Annotated[float, Meta(gt=0, le=1_000)] | None,
             label="The standard deviation",
+            hint="How exactly it is known, in Elo. Empty: as the rating system has it.",
             help=(
                 "How exactly it is known: standard deviation, Elo (500 at most). Without this as the rating system "
                 "has it."
@@ -121,7 +125,12 @@ class AnchorUnset(Command[Done], frozen=True, kw_only=True, tag="anchor unset"):
     surfaces = (
         CommandLine("anchor unset", "Let the rating of NAME move again, from where it stands."),
         ApiRoute("unset_anchor", "DELETE", "/admin/venues/{venue}/anchors/{version}"),
-        PageForm("/admin/venues", "The rating of {version} in {venue} will move again."),
+        PageForm(
+            "/admin/venues",
+            "Let it move",
+            place="anchor",
+            warning="The rating of {version} in {venue} will move again.",
+        ),
     )
 
     venue: VenueName
@@ -162,23 +171,22 @@ class GameCorrect(Command[Done], frozen=True, kw_only=True, tag="correct"):
         ),
         PageForm(
             "/admin/games",
-            "Game {game} will count as {result}, and the ratings change accordingly. Anybody can see that it was "
-            "corrected, and why.",
+            "Change it",
+            place="ended",
+            title="Change what a game counts as",
+            grave=True,
+            warning="Game {game} will count as {result}, and the ratings change accordingly. Anybody can see that it "
+            "was corrected, and why.",
         ),
     )
 
     game: GameNumber
     result: Annotated[
         str,
-        Field(body=api.CorrectedResult, help="What it counts as from now on; Void is nothing."),
+        Field(body=api.CorrectedResult, caption="It counts as", help="What it counts as from now on; Void is nothing."),
     ]
     reason: Annotated[
-        str,
-        Field(
-            body=api.Reason,
-            label="The reason, which is kept,",
-            help="Why: kept with the game and shown (200 characters).",
-        ),
+        str, reason_field("is kept", "Why: kept with the game and shown (200 characters).", "Everybody can read it.")
     ]
 
     async def perform(self, context: CommandContext) -> Done:

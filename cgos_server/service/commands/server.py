@@ -48,8 +48,12 @@ class Drain(Command[Done], frozen=True, kw_only=True, tag="drain"):
         ApiRoute("drain_server", "POST", "/admin/drain"),
         PageForm(
             "/admin",
-            "No new game will begin, and the server ENDS when the running ones have ended. These pages end with it. "
-            "Whoever manages the machine has to start it again.",
+            "Drain",
+            title="End the server",
+            note="No new game begins; the server ends when the running ones have ended.",
+            grave=True,
+            warning="No new game will begin, and the server ENDS when the running ones have ended. These pages end "
+            "with it. Whoever manages the machine has to start it again.",
             typed=DRAIN,
         ),
     )
@@ -73,7 +77,14 @@ class Reload(Command[Reloaded], frozen=True, kw_only=True, tag="reload"):
             "fault in the configuration nothing changes.",
         ),
         ApiRoute("reload", "POST", "/admin/reload"),
-        PageForm("/admin", "The configuration will be read again; what concerns pairing holds from then on."),
+        PageForm(
+            "/admin",
+            "Reload",
+            title="Configuration",
+            note="Read the configuration file again. What concerns pairing holds from then on; the answer names what "
+            "needs a restart.",
+            warning="The configuration will be read again; what concerns pairing holds from then on.",
+        ),
     )
 
     async def perform(self, context: CommandContext) -> Reloaded:

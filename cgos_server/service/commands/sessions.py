@@ -15,7 +15,7 @@ from cgos_protocol.api import people as api
 from cgos_protocol.api.people import Done, Session
 from cgos_protocol.api.route import Limit
 from cgos_protocol.errors import Code, Forbidden, Invalid, Unauthenticated
-from cgos_protocol.names import bot_name_fault, fold, name_fault, password_fault
+from cgos_protocol.names import NAME_MAX, NAME_MIN, bot_name_fault, fold, name_fault, password_fault
 from cgos_server.core.addresses import party
 from cgos_server.service.commands.context import CommandContext
 from cgos_server.service.commands.declaration import Command, Right
@@ -27,7 +27,10 @@ from cgos_server.storage.writing.records import AccessRevoked, OwnerAdded, Owner
 
 log = structlog.get_logger(__name__)
 
-OwnName = Annotated[str, Field(body=api.Name, label="Your name")]
+_OWN_NAME: Final = Field(body=api.Name, label="Your name", caption="Name", autocomplete="username")
+_NAME_RULE: Final = (
+    f"From {NAME_MIN} to {NAME_MAX} letters, digits, '_', '.' and '-'. People and bots share one list of names."
+)
 
 
 class SignIn(Command[Session], frozen=True, kw_only=True, tag="sign in"):
@@ -45,11 +48,14 @@ class SignIn(Command[Session], frozen=True, kw_only=True, tag="sign in"):
             limit=Limit.SIGN_IN,
             about="The answer holds the session's text, to be sent as `Authorization: Bearer ...` as a token is.",
         ),
-        PageForm("/sign-in"),
+        PageForm("/sign-in", "Sign in"),
     )
 
-    name: OwnName
-    password: Annotated[str, Field(body=api.Password, label="The password", source=Source.SECRET)]
+    name: Annotated[str, _OWN_NAME]
+    password: Annotated[
+        str,
+        Field(body=api.Password, label="The password", source=Source.SECRET, autocomplete="current-password"),
+    ]
     address: VisitorAddress
 
     async def perform(self, context: CommandContext) -> Session:
@@ -96,10 +102,10 @@ class AccountRegister(Command[Session], frozen=True, kw_only=True, tag="account 
             limit=Limit.SIGN_IN,
             status=201,
         ),
-        PageForm("/register"),
+        PageForm("/register", "Make the account"),
     )
 
-    name: OwnName
+    name: Annotated[str, msgspec.structs.replace(_OWN_NAME, hint=_NAME_RULE)]
     password: AccountSecret
     address: VisitorAddress
 
@@ -141,7 +147,7 @@ class SignOut(Command[Done], frozen=True, kw_only=True, tag="sign out"):
 
     allowed = Right.SESSION
     audited = ("session",)
-    surfaces = (ApiRoute("sign_out", "DELETE", "/me/session"), PageForm("/sign-out"))
+    surfaces = (ApiRoute("sign_out", "DELETE", "/me/session"), PageForm("/sign-out", "Sign out"))
 
     async def perform(self, context: CommandContext) -> Done:
         person = context.caller.person
@@ -165,10 +171,13 @@ class PasswordChange(Command[Done], frozen=True, kw_only=True, tag="password cha
             limit=Limit.SIGN_IN,
             about=SESSION_ONLY,
         ),
-        PageForm("/account/password"),
+        PageForm("/account/password", "Change the password"),
     )
 
-    old: Annotated[str, Field(body=api.Password, label="The old password", source=Source.SECRET)]
+    old: Annotated[
+        str,
+        Field(body=api.Password, label="The old password", source=Source.SECRET, autocomplete="current-password"),
+    ]
     new: AccountSecret
 
     async def perform(self, context: CommandContext) -> Done:

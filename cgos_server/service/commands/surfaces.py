@@ -7,7 +7,7 @@ Must not know: single commands, click, HTTP.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 
@@ -65,23 +65,38 @@ class ApiRoute(_Place, frozen=True, kw_only=True):
 
 class _Form(msgspec.Struct, frozen=True):
     page: str
-    warning: str | Callable[[Mapping[str, str]], str] = ""
+    button: str
 
 
 class PageForm(_Form, frozen=True, kw_only=True):
-    """A form of a page.
+    """A form of a page, which the page draws without knowing the command.
 
-    :ivar page: the page's address
+    :ivar page: the page's address; a field in braces is said by the address, and no form asks for it
+    :ivar button: the word on its button
+    :ivar place: where on the page it stands, by a name that its template has, such as a kind of row; empty: with all
+        others for which there is no such place
+    :ivar title: the heading above it; empty for none
+    :ivar note: what people should know before; shown below the heading
+    :ivar when: whether it is shown, asked of what its place shows (a bot, an account ...); None: always
     :ivar warning: what is asked before it is done, made of what was written (field -> text); a text has the fields in
         braces; empty where it is done at once
+    :ivar grave: True where the color of the button warns
     :ivar fields: those that the form has; None: all
     :ivar fixed: fields whose value is always the same
+    :ivar filled: what its fields hold at first, where it is not what the page says
     :ivar needed: texts that must not be empty although the command has a default
     :ivar typed: a word that must be typed before it is done
     """
 
+    place: str = ""
+    title: str = ""
+    note: str = ""
+    when: Callable[[Any], bool] | None = None
+    warning: str | Callable[[Mapping[str, str]], str] = ""
+    grave: bool = False
     fields: tuple[str, ...] | None = None
     fixed: Mapping[str, str] = {}
+    filled: Mapping[str, str] = {}
     needed: tuple[str, ...] = ()
     typed: str = ""
 

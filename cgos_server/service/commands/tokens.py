@@ -45,7 +45,7 @@ class TokenMake(Command[NewToken], frozen=True, kw_only=True, tag="token make"):
             body_says="A token with which a bot signs in instead of its password.",
             status=201,
         ),
-        PageForm("/account/bot/{name}", needed=("label",)),
+        PageForm("/account/bot/{bot}", "Make a token", place="tokens", needed=("label",)),
     )
 
     bot: BotName
@@ -68,7 +68,13 @@ class TokenRevoke(Command[Done], frozen=True, kw_only=True, tag="token revoke"):
     surfaces = (
         CommandLine("token revoke", "End the validity of token ID of the bot NAME."),
         ApiRoute("revoke_bot_token", "DELETE", "/bots/{bot}/tokens/{token}"),
-        PageForm("/account/bot/{name}", "Token {token} of {bot} will let nobody in any more."),
+        PageForm(
+            "/account/bot/{bot}",
+            "Revoke",
+            place="token",
+            warning="Token {token} of {bot} will let nobody in any more.",
+            grave=True,
+        ),
     )
 
     bot: BotName
@@ -102,14 +108,29 @@ class AccessMake(Command[NewToken], frozen=True, kw_only=True, tag="access make"
             status=201,
             about=SESSION_ONLY,
         ),
-        PageForm("/account", needed=("label",)),
+        PageForm(
+            "/account",
+            "Make it",
+            place="tokens",
+            title="Make a token",
+            filled={"days": "90", "scopes": "bots"},
+            needed=("label",),
+        ),
     )
 
     label: Annotated[str, Field(body=api.Label, label="What it is for")] = ""
     scopes: Annotated[
         list[str], Field(body=Annotated[list[api.Scope], Meta(min_length=1, max_length=2)], label="Rights")
     ]
-    days: Annotated[int | None, Field(body=Annotated[int, Meta(ge=1, le=MOST_DAYS)] | None, label="Days")] = None
+    days: Annotated[
+        int | None,
+        Field(
+            body=Annotated[int, Meta(ge=1, le=MOST_DAYS)] | None,
+            label="Days",
+            caption="Days that it is valid",
+            hint="Empty: until it is revoked.",
+        ),
+    ] = None
 
     async def perform(self, context: CommandContext) -> NewToken:
         person = context.caller.person
@@ -166,7 +187,7 @@ class AccessRevoke(Command[Done], frozen=True, kw_only=True, tag="access revoke"
             named={"token": "access"},
             about="A token can end itself; every other one needs a session.",
         ),
-        PageForm("/account"),
+        PageForm("/account", "End it", place="access", grave=True),
     )
 
     access: Annotated[int, Field(body=api.Id, label="The token or session", metavar="NUMBER")]

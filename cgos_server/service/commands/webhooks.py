@@ -14,7 +14,7 @@ from cgos_protocol.api.people import Done, NewWebhook
 from cgos_protocol.errors import Code, Conflict, Invalid, NotFound
 from cgos_server.service.commands.context import CommandContext
 from cgos_server.service.commands.declaration import Command, Right
-from cgos_server.service.commands.fields import Field
+from cgos_server.service.commands.fields import Field, Source
 from cgos_server.service.commands.reasons import one_line
 from cgos_server.service.commands.surfaces import ApiRoute, CommandLine, PageForm
 from cgos_server.service.people.passwords import SIGNING_PREFIX, new_token
@@ -45,14 +45,23 @@ class WebhookAdd(Command[NewWebhook], frozen=True, kw_only=True, tag="webhook ad
             body_says="Tell this address by HTTP what one's bots do, or what `bot` does.",
             status=201,
         ),
-        PageForm("/account"),
+        PageForm("/account", "Add it", place="webhooks", title="Add a webhook", filled={"events": "game-ended"}),
     )
 
-    url: Annotated[str, Field(body=Annotated[str, Meta(min_length=8, max_length=500)], label="The address")]
-    events: Annotated[
-        list[str], Field(body=Annotated[list[api.Event], Meta(min_length=1, max_length=6)], label="Events")
+    url: Annotated[
+        str,
+        Field(
+            body=Annotated[str, Meta(min_length=8, max_length=500)],
+            label="The address",
+            hint="https:// or http://, on the open Internet.",
+            input="url",
+        ),
     ]
-    bot: Annotated[str | None, Field(body=api.Name | None)] = None
+    events: Annotated[
+        list[str],
+        Field(body=Annotated[list[api.Event], Meta(min_length=1, max_length=6)], label="Events", caption="When"),
+    ]
+    bot: Annotated[str | None, Field(body=api.Name | None, caption="Of", source=Source.OWN_BOT)] = None
 
     async def perform(self, context: CommandContext) -> NewWebhook:
         """Raises Refused (``url``, ``events``, ``full``, ``unknown-bot``)."""
@@ -90,7 +99,13 @@ class WebhookRemove(Command[Done], frozen=True, kw_only=True, tag="webhook remov
     surfaces = (
         CommandLine("webhook remove", "Send nothing to webhook NUMBER any more."),
         ApiRoute("remove_webhook", "DELETE", "/me/webhooks/{webhook}"),
-        PageForm("/account", "Webhook {webhook} will be told nothing any more. Its secret is forgotten."),
+        PageForm(
+            "/account",
+            "Remove",
+            place="webhook",
+            warning="Webhook {webhook} will be told nothing any more. Its secret is forgotten.",
+            grave=True,
+        ),
     )
 
     webhook: WebhookNumber

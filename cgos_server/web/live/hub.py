@@ -22,8 +22,7 @@ from cgos_protocol.errors import Code, NotFound, OurFault, Refused, StoreError
 from cgos_protocol.facts import AnyFact, GameEnded, GameStarted, MovePlayed
 from cgos_protocol.ids import GameId
 from cgos_server.presentation.settings import WebSettings
-from cgos_server.presentation.stored_game import StoredGame
-from cgos_server.storage.reading.answers import GameDetail
+from cgos_server.presentation.stored_game import terms_and_start
 from cgos_server.storage.reading.game_answers import GameTerms
 from cgos_server.storage.reading.history import History
 from cgos_server.web.live.bell import Bell, rang
@@ -264,12 +263,18 @@ class Hub:
             )
             for fact in begun
         ]
+        return {game.game: game for game in await self._until(rows, lambda start: start.started_at)}
+
+    async def _until(self, rows: Sequence[Game], latest: Callable[[LiveGame], int]) -> list[LiveGame]:
+        """These games with the moves until a time of each (Unix milliseconds); without those that mean nothing.
+        Raises StoreError."""
         starts = await self._beginnings(rows)
         played = await self._history.games.moves_after(dict.fromkeys(starts, 0)) if starts else {}
-        games = {}
+        games = []
         for game, start in starts.items():
-            given = tuple(move.move for move in played.get(game, ()) if move.at <= start.started_at)
-            games[game] = msgspec.structs.replace(start, ply=len(given), moves=given)
+            last = latest(start)
+            shown = tuple(move.move for move in played.get(game, ()) if move.at <= last)
+            games.append(msgspec.structs.replace(start, ply=len(shown), moves=shown))
         return games
 
     def _again(self) -> None:
@@ -356,16 +361,12 @@ class Hub:
     async def standing(self, rows: Sequence[Game]) -> list[LiveGame]:
         """These games with their moves, as far as those may be told; without those that mean nothing. Raises
         StoreError."""
-        starts = await self._beginnings(rows)
-        played = await self._history.games.moves_after(dict.fromkeys(starts, 0)) if starts else {}
-        now = self._now_ms()
-        games = []
-        for game, start in starts.items():
+
+        def latest(start: LiveGame) -> int:
             # The moves of an opening are given with the game, and nothing rings for them.
-            latest = max(now - self._settings.delay_ms(start.venue), start.started_at)
-            shown = tuple(move.move for move in played.get(game, ()) if move.at <= latest)
-            games.append(msgspec.structs.replace(start, ply=len(shown), moves=shown))
-        return games
+            return max(self._now_ms() - self._settings.delay_ms(start.venue), start.started_at)
+
+        return await self._until(rows, latest)
 
     async def _beginnings(self, rows: Sequence[Game]) -> dict[GameId, LiveGame]:
         """Game -> how it began, without its moves; in one question. Raises StoreError."""
@@ -387,24 +388,12 @@ class Hub:
 
 def _beginning(row: Game, agreed: GameTerms) -> LiveGame:
     """How a game began, without its moves. Raises OurFault where its stored terms mean nothing."""
-    game = StoredGame(
-        GameDetail(
-            game=row,
-            terms=agreed.terms,
-            start=agreed.start,
-            winner=None,
-            margin2=None,
-            detail="",
-            pairing=None,
-            moves=[],
-            ratings=[],
-        )
-    )
-    live = beginning_of(row, game.terms.rules.size, 0)
-    if game.start is None:
+    terms, start = terms_and_start(row.id, agreed.terms, agreed.start)
+    live = beginning_of(row, terms.rules.size, 0)
+    if start is None:
         return live
     return msgspec.structs.replace(
-        live, to_play=game.start.to_play.letter, black_stones=game.start.black, white_stones=game.start.white
+        live, to_play=start.to_play.letter, black_stones=start.black, white_stones=start.white
     )
 
 

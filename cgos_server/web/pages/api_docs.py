@@ -5,6 +5,7 @@ Must not know: handlers, the database.
 
 from __future__ import annotations
 
+import functools
 import re
 import types
 from typing import Annotated, Any, Final, Literal, NamedTuple, NewType, Union, get_args, get_origin, get_type_hints
@@ -14,7 +15,6 @@ import msgspec
 from markupsafe import Markup, escape
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Route
 
 from cgos_protocol.api.messages import Problem
 from cgos_protocol.api.route import JSON, NDJSON, PREFIX, Limit, Needs, Operation, Param
@@ -22,7 +22,7 @@ from cgos_server.service.people.sessions import MOST_REGISTRATIONS
 from cgos_server.web.api import openapi
 from cgos_server.web.api.operations import ROUTES
 from cgos_server.web.around.limiting import RECOMPUTES_PER_MINUTE, SIGN_INS_PER_MINUTE, STREAMS_OF_ALL
-from cgos_server.web.site import Site
+from cgos_server.web.site import Pages, Site
 
 _CODE: Final = re.compile(r"`([^`]+)`")
 _EXAMPLES: Final = {
@@ -141,81 +141,76 @@ class Catalog:
         return list(dict.fromkeys(names))
 
 
-class ApiDocs:
-    """The handler."""
+@functools.cache
+def _catalog() -> Catalog:
+    """Made when it is first needed."""
+    return Catalog()
 
-    def __init__(self, site: Site) -> None:
-        self._site = site
-        self._known: Catalog | None = None
-        self._venue = next(iter(site.settings.venues), "9x9")
 
-    @property
-    def _catalog(self) -> Catalog:
-        """Made when it is first needed."""
-        self._known = self._known or Catalog()
-        return self._known
+async def show(site: Site, request: Request) -> Response:
+    """The documentation, with examples for this very server."""
+    address = site.address(request)
+    settings = site.settings
+    venue = next(iter(settings.venues), "9x9")
+    streams = settings.streams_per_address
+    groups: dict[str, list[Shown]] = {}
+    for operation in ROUTES:
+        groups.setdefault(operation.group, []).append(_shown(operation, address, venue))
+    amounts = {
+        Limit.REQUESTS: f"{settings.requests_per_minute} a minute",
+        Limit.BULK: f"{settings.exports_at_once} at once for all",
+        Limit.STREAMS: f"{streams} at once, {STREAMS_OF_ALL * streams} for all",
+        Limit.SIGN_IN: f"{SIGN_INS_PER_MINUTE} a minute",
+        Limit.PASSWORDS: "10, unless the operators chose another number; then a pause",
+        Limit.ACCOUNTS: f"{MOST_REGISTRATIONS} an hour",
+        Limit.RECOMPUTE: f"{RECOMPUTES_PER_MINUTE} a minute, one at a time",
+    }
+    return site.render(
+        "api_docs.html",
+        here="/docs/api",
+        address=address,
+        prefix=PREFIX,
+        groups=groups,
+        structs=_catalog().structs,
+        limits=[(limit.value, openapi.LIMITS[limit], amounts[limit]) for limit in Limit],
+        coded=coded,
+    )
 
-    async def page(self, request: Request) -> Response:
-        """The documentation, with examples for this very server."""
-        address = self._site.address(request)
-        settings = self._site.settings
-        streams = settings.streams_per_address
-        groups: dict[str, list[Shown]] = {}
-        for operation in ROUTES:
-            groups.setdefault(operation.group, []).append(self._shown(operation, address))
-        amounts = {
-            Limit.REQUESTS: f"{settings.requests_per_minute} a minute",
-            Limit.BULK: f"{settings.exports_at_once} at once for all",
-            Limit.STREAMS: f"{streams} at once, {STREAMS_OF_ALL * streams} for all",
-            Limit.SIGN_IN: f"{SIGN_INS_PER_MINUTE} a minute",
-            Limit.PASSWORDS: "10, unless the operators chose another number; then a pause",
-            Limit.ACCOUNTS: f"{MOST_REGISTRATIONS} an hour",
-            Limit.RECOMPUTE: f"{RECOMPUTES_PER_MINUTE} a minute, one at a time",
-        }
-        return self._site.render(
-            "api_docs.html",
-            here="/docs/api",
-            address=address,
-            prefix=PREFIX,
-            groups=groups,
-            structs=self._catalog.structs,
-            limits=[(limit.value, openapi.LIMITS[limit], amounts[limit]) for limit in Limit],
-            coded=coded,
-        )
 
-    def _shown(self, operation: Operation, address: str) -> Shown:
-        return Shown(
-            id=operation.id,
-            method=operation.method,
-            path=PREFIX + operation.path,
-            summary=operation.summary,
-            about=operation.about,
-            needs=operation.needs.value if operation.needs is not Needs.NOTHING else "",
-            params=[
-                *(_param(param, "path") for param in operation.params()),
-                *(_param(param, "query") for param in operation.query),
-            ],
-            body=None if operation.body is None else self._catalog.shown(operation.body),
-            answers=[self._catalog.shown(kind) for kind in openapi.answers(operation)],
-            media=[media for media in operation.media if media != JSON],
-            limits=[limit.value for limit in openapi.limits(operation)],
-            failures=[(status, openapi.FAILURES[status]) for status in openapi.statuses(operation)],
-            example=self._example(operation, address),
-        )
+def _shown(operation: Operation, address: str, venue: str) -> Shown:
+    return Shown(
+        id=operation.id,
+        method=operation.method,
+        path=PREFIX + operation.path,
+        summary=operation.summary,
+        about=operation.about,
+        needs=operation.needs.value if operation.needs is not Needs.NOTHING else "",
+        params=[
+            *(_param(param, "path") for param in operation.params()),
+            *(_param(param, "query") for param in operation.query),
+        ],
+        body=None if operation.body is None else _catalog().shown(operation.body),
+        answers=[_catalog().shown(kind) for kind in openapi.answers(operation)],
+        media=[media for media in operation.media if media != JSON],
+        limits=[limit.value for limit in openapi.limits(operation)],
+        failures=[(status, openapi.FAILURES[status]) for status in openapi.statuses(operation)],
+        example=_example(operation, address, venue),
+    )
 
-    def _example(self, operation: Operation, address: str) -> str:
-        values = {**_EXAMPLES, "venue": self._venue}
-        path = re.sub(r"{(\w+)}", lambda match: quote(values[match[1]], safe=""), operation.path)
-        words = ["curl"]
-        if operation.method != "GET":
-            words.append(f"-X {operation.method}")
-        if operation.needs is not Needs.NOTHING:
-            words.append("-H 'Authorization: Bearer TOKEN'")
-        if operation.body is not None:
-            words.append(f"-H 'Content-Type: application/json' -d '{example_body(operation.body)}'")
-        if operation.limit is Limit.STREAMS:
-            words.append(f"-N -H 'Accept: {NDJSON}'")
-        return " ".join([*words, f"'{address}{PREFIX}{path}'"])
+
+def _example(operation: Operation, address: str, venue: str) -> str:
+    values = {**_EXAMPLES, "venue": venue}
+    path = re.sub(r"{(\w+)}", lambda match: quote(values[match[1]], safe=""), operation.path)
+    words = ["curl"]
+    if operation.method != "GET":
+        words.append(f"-X {operation.method}")
+    if operation.needs is not Needs.NOTHING:
+        words.append("-H 'Authorization: Bearer TOKEN'")
+    if operation.body is not None:
+        words.append(f"-H 'Content-Type: application/json' -d '{example_body(operation.body)}'")
+    if operation.limit is Limit.STREAMS:
+        words.append(f"-N -H 'Accept: {NDJSON}'")
+    return " ".join([*words, f"'{address}{PREFIX}{path}'"])
 
 
 def coded(text: str) -> Markup:
@@ -279,6 +274,4 @@ def _words(hint: Any) -> str:
     return {str: "text", int: "integer", float: "number", bool: "true or false"}.get(hint, "anything")
 
 
-def routes(site: Site) -> list[BaseRoute]:
-    """The addresses of this module."""
-    return [Route("/docs/api", ApiDocs(site).page)]
+PAGES: Final[Pages] = {"/docs/api": show}

@@ -12,18 +12,17 @@ from markupsafe import Markup
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Route
 
 from cgos_protocol.api.figures import Ending as VerdictRow
 from cgos_protocol.api.messages import Version
 from cgos_server.core.rating.registry import half_width
 from cgos_server.service import bot_figures
-from cgos_server.storage.reading.answers import BotDetail, RankedRow, RatingPoint
+from cgos_server.storage.reading.answers import RankedRow, RatingPoint
 from cgos_server.storage.reading.game_answers import BandPoint, GameFilter, OpponentRow
 from cgos_server.web.drawing.band_svg import Mark, Point, band_svg
 from cgos_server.web.drawing.uptime_svg import uptime_svg
 from cgos_server.web.pages.requests import DAY_MS, Systems, bot_of, with_query
-from cgos_server.web.site import Site
+from cgos_server.web.site import Pages, Site
 
 CHANGES: Final = 20
 """Latest changes of a rating that are shown."""
@@ -81,115 +80,101 @@ class Uptime(NamedTuple):
     strip: Markup
 
 
-class BotPages:
-    """The handlers."""
+async def show(site: Site, request: Request) -> Response:
+    """A bot's or a version's page."""
+    name = request.path_params["name"]
+    history = site.history
+    bot = await bot_of(site, name)
+    latest = sorted(bot.versions, key=lambda version: -version.id)
+    # A bot that always says its version has one more by its bare name, which never came.
+    there = [each for each in latest if each.last_seen_at is not None] or latest
+    named = next((each for each in latest if each.name == name), None)
+    version: Version | None
+    ratings = await history.ratings.ranked([each.name for each in there[:_LOOKED_AT]])
+    rated = {row.version for row in ratings}
+    if named is not None and (named in there or name != bot.name):
+        version = named
+    else:
+        version = next((each for each in there if each.name in rated), next(iter(there), None))
+    # Those that are rated are shown before newer ones that have not played.
+    shown = sorted(there, key=lambda each: (each is not version, each.name not in rated, -each.id))[:VERSIONS]
+    shown.sort(key=lambda each: -each.id)
+    if version is not None and version.name not in rated and version not in there[:_LOOKED_AT]:
+        ratings += await history.ratings.ranked([version.name])
+    ratings = [row for row in ratings if row.version in {each.name for each in shown}]
+    relatives = await history.bots.relatives(bot.name)
+    headlines = Systems(site).headlines(ratings)
+    own = [
+        row
+        for row in ratings
+        if version is not None and row.version == version.name and row.system == headlines[row.venue]
+    ]
+    wanted = request.query_params.get("venue")
+    if wanted and wanted not in headlines:
+        raise HTTPException(404, "This bot is not rated in a venue of this name.")
+    there_most = sorted(own, key=lambda row: (row.venue != wanted, -row.games))[:1]
+    figures = None
+    if version is not None and there_most:
+        figures = await _figures(site, request, there_most[0], bot.versions)
+    now = site.now_ms()
+    return site.render(
+        "bot.html",
+        bot=bot,
+        name=name,
+        base=site.address(request),
+        version=version,
+        versions=shown,
+        all_versions=len(there),
+        relatives=relatives[:RELATIVES],
+        more_relatives=max(0, len(relatives) - RELATIVES),
+        ratings=ratings,
+        headlines=headlines,
+        several=len({row.system for row in ratings}) > 1,
+        figures=figures,
+        venues=[row.venue for row in own],
+        all_opponents=with_query(request, opponents="all"),
+        by_time=with_query(request, over=None),
+        by_games=with_query(request, over="games"),
+        games=await site.visible_rows(await history.games.find(GameFilter(bot=name), GAMES)),
+        own=[each.name for each in bot.versions],
+        uptimes=[] if version is None else await _uptimes(site, version, now),
+        badge=None if figures is None or version is None else _badge(figures.venue, version.name),
+    )
 
-    def __init__(self, site: Site) -> None:
-        self._site = site
-        self._systems = Systems(site)
 
-    async def bot(self, request: Request) -> Response:
-        """A bot's or a version's page."""
-        name = request.path_params["name"]
-        history = self._site.history
-        bot = await bot_of(self._site, name)
-        latest = sorted(bot.versions, key=lambda version: -version.id)
-        # A bot that always says its version has one more by its bare name, which never came.
-        there = [each for each in latest if each.last_seen_at is not None] or latest
-        named = next((each for each in latest if each.name == name), None)
-        version: Version | None
-        ratings = await history.ratings.ranked([each.name for each in there[:_LOOKED_AT]])
-        rated = {row.version for row in ratings}
-        if named is not None and (named in there or name != bot.name):
-            version = named
-        else:
-            version = next((each for each in there if each.name in rated), next(iter(there), None))
-        # Those that are rated are shown before newer ones that have not played.
-        shown = sorted(there, key=lambda each: (each is not version, each.name not in rated, -each.id))[:VERSIONS]
-        shown.sort(key=lambda each: -each.id)
-        if version is not None and version.name not in rated and version not in there[:_LOOKED_AT]:
-            ratings += await history.ratings.ranked([version.name])
-        ratings = [row for row in ratings if row.version in {each.name for each in shown}]
-        relatives = await history.bots.relatives(bot.name)
-        headlines = self._systems.headlines(ratings)
-        figures = await self._figures(request, bot, version=version, ratings=ratings, headlines=headlines)
-        now = self._site.now_ms()
-        return self._site.render(
-            "bot.html",
-            bot=bot,
-            name=name,
-            base=self._site.address(request),
-            version=version,
-            versions=shown,
-            all_versions=len(there),
-            relatives=relatives[:RELATIVES],
-            more_relatives=max(0, len(relatives) - RELATIVES),
-            ratings=ratings,
-            headlines=headlines,
-            several=len({row.system for row in ratings}) > 1,
-            figures=figures,
-            venues=[row.venue for row in self._rated(version, ratings, headlines)],
-            all_opponents=with_query(request, opponents="all"),
-            by_time=with_query(request, over=None),
-            by_games=with_query(request, over="games"),
-            games=await self._site.visible_rows(await history.games.find(GameFilter(bot=name), GAMES)),
-            own=[each.name for each in bot.versions],
-            uptimes=[] if version is None else await self._uptimes(version, now),
-            badge=None if figures is None or version is None else _badge(figures.venue, version.name),
-        )
+async def _figures(site: Site, request: Request, row: RankedRow, versions: list[Version]) -> Figures:
+    """The figures of the version of `row` in its venue."""
+    history = site.history
+    over_time = request.query_params.get("over") != "games"
+    points = await history.changes.band(row.venue, row.version, row.system, _POINTS)
+    opponents = await history.records.opponents(row.venue, row.version)
+    some = opponents if request.query_params.get("opponents") == "all" else opponents[:OPPONENTS]
+    means = await history.ratings.means(row.venue, row.system, [row.version, *(each.opponent for each in some)])
+    known = await site.strengths.venue(row.venue)
+    verdicts = await history.records.verdicts(row.venue, [row.version])
+    return Figures(
+        venue=row.venue,
+        system=row.system,
+        band=_band(row, points, over_time, versions),
+        over_time=over_time,
+        opponents=bot_figures.opponents_with_expectation(row.version, some, means.get, known),
+        met=len(opponents),
+        colors=bot_figures.color_split(verdicts),
+        endings=endings(verdicts),
+        changes=(await history.changes.latest(row.version, row.venue, CHANGES, row.system))[::-1],
+    )
 
-    @staticmethod
-    def _rated(version: Version | None, ratings: list[RankedRow], headlines: dict[str, str]) -> list[RankedRow]:
-        """The version's headline ratings."""
-        if version is None:
-            return []
-        return [row for row in ratings if row.version == version.name and row.system == headlines[row.venue]]
 
-    async def _figures(
-        self,
-        request: Request,
-        bot: BotDetail,
-        version: Version | None,
-        ratings: list[RankedRow],
-        headlines: dict[str, str],
-    ) -> Figures | None:
-        rated = self._rated(version, ratings, headlines)
-        venue = request.query_params.get("venue")
-        if venue and venue not in headlines:
-            raise HTTPException(404, "This bot is not rated in a venue of this name.")
-        mine = [row for row in rated if row.venue == venue] or sorted(rated, key=lambda row: -row.games)[:1]
-        if version is None or not mine:
-            return None
-        history, row = self._site.history, mine[0]
-        over_time = request.query_params.get("over") != "games"
-        points = await history.changes.band(row.venue, version.name, row.system, _POINTS)
-        opponents = await history.records.opponents(row.venue, version.name)
-        some = opponents if request.query_params.get("opponents") == "all" else opponents[:OPPONENTS]
-        means = await history.ratings.means(row.venue, row.system, [version.name, *(each.opponent for each in some)])
-        known = await self._site.strengths.venue(row.venue)
-        verdicts = await history.records.verdicts(row.venue, [version.name])
-        return Figures(
-            venue=row.venue,
-            system=row.system,
-            band=_band(row, points, over_time, bot.versions),
-            over_time=over_time,
-            opponents=bot_figures.opponents_with_expectation(version.name, some, means.get, known),
-            met=len(opponents),
-            colors=bot_figures.color_split(verdicts),
-            endings=endings(verdicts),
-            changes=(await history.changes.latest(version.name, row.venue, CHANGES, row.system))[::-1],
-        )
-
-    async def _uptimes(self, version: Version, now: int) -> list[Uptime]:
-        rows = await self._site.history.bots.presence(version.name, now - _UPTIME_DAYS[-1] * DAY_MS, now)
-        uptimes = []
-        for days in _UPTIME_DAYS:
-            since = now - days * DAY_MS
-            share = bot_figures.uptime(rows, since, now)
-            words = f"Signed in for {100 * share:.0f} % of the last {days} days."
-            spans = bot_figures.signed_in(rows, since, now)
-            uptimes.append(Uptime(days, share, uptime_svg(spans, since, now, words)))
-        return uptimes
+async def _uptimes(site: Site, version: Version, now: int) -> list[Uptime]:
+    rows = await site.history.bots.presence(version.name, now - _UPTIME_DAYS[-1] * DAY_MS, now)
+    uptimes = []
+    for days in _UPTIME_DAYS:
+        since = now - days * DAY_MS
+        share = bot_figures.uptime(rows, since, now)
+        words = f"Signed in for {100 * share:.0f} % of the last {days} days."
+        spans = bot_figures.signed_in(rows, since, now)
+        uptimes.append(Uptime(days, share, uptime_svg(spans, since, now, words)))
+    return uptimes
 
 
 def endings(rows: list[VerdictRow]) -> list[Ending]:
@@ -228,6 +213,4 @@ def _badge(venue: str, version: str) -> str:
     return f"/badge/{quote(venue, safe='')}/{quote(version, safe='')}.svg"
 
 
-def routes(site: Site) -> list[BaseRoute]:
-    """The addresses of this module."""
-    return [Route("/bot/{name}", BotPages(site).bot)]
+PAGES: Final[Pages] = {"/bot/{name}": show}

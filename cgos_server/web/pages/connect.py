@@ -5,51 +5,45 @@ Must not know: SQL, the live server.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Route
 
 from cgos_protocol import names
 from cgos_protocol.errors import StoreError
 from cgos_server.presentation.connecting import addresses, bots_host, commands, place_of, websocket_address
-from cgos_server.web.site import Site
+from cgos_server.web.site import Pages, Site
 
 
-class ConnectPage:
-    """The handler."""
+async def show(site: Site, request: Request) -> Response:
+    """How to bring a bot here."""
+    settings = site.settings
+    host = bots_host(settings.bots_host, settings.public_url, request.headers.get("host", ""))
+    chosen = _chosen(list(settings.ports), request.query_params.get("venue"))
+    lines = addresses(settings, host)
+    websocket = websocket_address(settings.websocket_url, host, settings.websocket)
+    fixed = await _fixed(site, chosen)
+    return site.render(
+        "connect.html",
+        here="/connect",
+        addresses=lines,
+        chosen=chosen,
+        commands=commands(place_of(lines.get(chosen, f"{host}:6809"), websocket, chosen or "9x9", fixed)),
+        websocket=websocket,
+        registration=settings.registration,
+        accounts=settings.accounts,
+        name_min=names.NAME_MIN,
+        name_max=names.NAME_MAX,
+    )
 
-    def __init__(self, site: Site) -> None:
-        self._site = site
 
-    async def connect(self, request: Request) -> Response:
-        """How to bring a bot here."""
-        settings = self._site.settings
-        host = bots_host(settings.bots_host, settings.public_url, request.headers.get("host", ""))
-        chosen = _chosen(list(settings.ports), request.query_params.get("venue"))
-        lines = addresses(settings, host)
-        websocket = websocket_address(settings.websocket_url, host, settings.websocket)
-        fixed = await self._fixed(chosen)
-        return self._site.render(
-            "connect.html",
-            here="/connect",
-            addresses=lines,
-            chosen=chosen,
-            commands=commands(place_of(lines.get(chosen, f"{host}:6809"), websocket, chosen or "9x9", fixed)),
-            websocket=websocket,
-            registration=settings.registration,
-            accounts=settings.accounts,
-            name_min=names.NAME_MIN,
-            name_max=names.NAME_MAX,
-        )
-
-    async def _fixed(self, venue: str) -> Any:
-        """What is played there, as it is stored. Where that cannot be read just now the rest is worth showing."""
-        try:
-            return next((row.fixed for row in await self._site.history.server.venues() if row.name == venue), None)
-        except StoreError:
-            return None
+async def _fixed(site: Site, venue: str) -> Any:
+    """What is played there, as it is stored. Where that cannot be read just now the rest is worth showing."""
+    try:
+        return next((row.fixed for row in await site.history.server.venues() if row.name == venue), None)
+    except StoreError:
+        return None
 
 
 def _chosen(venues: list[str], named: str | None) -> str:
@@ -57,6 +51,4 @@ def _chosen(venues: list[str], named: str | None) -> str:
     return named if named in venues and named is not None else next(iter(venues), "")
 
 
-def routes(site: Site) -> list[BaseRoute]:
-    """The addresses of this module."""
-    return [Route("/connect", ConnectPage(site).connect)]
+PAGES: Final[Pages] = {"/connect": show}

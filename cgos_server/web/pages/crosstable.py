@@ -10,64 +10,53 @@ from typing import Final
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Route
 
-from cgos_protocol.errors import Refused
 from cgos_server.service.ratings.expectation import Jointly, chances
 from cgos_server.service.ratings.listed import best
 from cgos_server.storage.reading.game_answers import PairRecord
 from cgos_server.web.drawing.heat_table import Cell, heat_rows
-from cgos_server.web.pages.requests import Systems, number, venue_of
-from cgos_server.web.site import Site, bot_path, venue_path
+from cgos_server.web.pages.requests import Systems, number, refused_as_404, venue_of
+from cgos_server.web.site import Pages, Site, bot_path, venue_path
 
 TOPS: Final = (10, 20, 50)
 MOST: Final = TOPS[-1]
 """Versions of one table."""
 
 
-class CrosstablePage:
-    """The handler."""
-
-    def __init__(self, site: Site) -> None:
-        self._site = site
-        self._systems = Systems(site)
-
-    async def crosstable(self, request: Request) -> Response:
-        """Scores and games between the best, or between those that are named."""
-        name = request.path_params["name"]
-        await venue_of(self._site, name)
-        top = min(number(request.query_params.get("top")) or TOPS[1], MOST)
-        named = request.query_params.get("bots", "").replace(",", " ").split()
-        history = self._site.history
-        system = next(iter(await self._systems.rated(name)), "")
-        if named:
-            means = await history.ratings.means(name, system, named) if system else {}
-            unknown = [each for each in dict.fromkeys(named) if each not in means]
-            if unknown or len(means) > MOST:
-                what = f"is not rated here: {', '.join(unknown[:5])}" if unknown else f"would be more than {MOST} bots"
-                raise HTTPException(404, f"This table cannot be made: it {what}. Capitals matter.")
-            names = sorted(means, key=lambda each: (-means[each], each))
-        else:
-            means = {row.version: row.mean for row in await best(history, name, system, top)} if system else {}
-            names = list(means)
-        try:
-            records = await history.records.crosstable(name, names)
-        except Refused as refusal:
-            raise HTTPException(404, "There is no bot of one of these names on the server.") from refusal
-        cells = cells_of(records, means, await self._site.strengths.venue(name))
-        return self._site.render(
-            "crosstable.html",
-            here=name,
-            name=name,
-            system=system,
-            names=names,
-            tops=TOPS,
-            top=None if named else top,
-            named=", ".join(named),
-            games=sum(record.rated for record in records),
-            last=await history.ledger.last_entry(name),
-            rows=heat_rows(names, cells, f"{venue_path(name)}/pair", {each: bot_path(each) for each in names}),
-        )
+async def show(site: Site, request: Request) -> Response:
+    """Scores and games between the best, or between those that are named."""
+    name = request.path_params["name"]
+    await venue_of(site, name)
+    top = min(number(request.query_params.get("top")) or TOPS[1], MOST)
+    named = request.query_params.get("bots", "").replace(",", " ").split()
+    history = site.history
+    system = next(iter(await Systems(site).rated(name)), "")
+    if named:
+        means = await history.ratings.means(name, system, named) if system else {}
+        unknown = [each for each in dict.fromkeys(named) if each not in means]
+        if unknown or len(means) > MOST:
+            what = f"is not rated here: {', '.join(unknown[:5])}" if unknown else f"would be more than {MOST} bots"
+            raise HTTPException(404, f"This table cannot be made: it {what}. Capitals matter.")
+        names = sorted(means, key=lambda each: (-means[each], each))
+    else:
+        means = {row.version: row.mean for row in await best(history, name, system, top)} if system else {}
+        names = list(means)
+    with refused_as_404("There is no bot of one of these names on the server."):
+        records = await history.records.crosstable(name, names)
+    cells = cells_of(records, means, await site.strengths.venue(name))
+    return site.render(
+        "crosstable.html",
+        here=name,
+        name=name,
+        system=system,
+        names=names,
+        tops=TOPS,
+        top=None if named else top,
+        named=", ".join(named),
+        games=sum(record.rated for record in records),
+        last=await history.ledger.last_entry(name),
+        rows=heat_rows(names, cells, f"{venue_path(name)}/pair", {each: bot_path(each) for each in names}),
+    )
 
 
 def cells_of(records: list[PairRecord], means: dict[str, float], known: Jointly | None) -> dict[tuple[str, str], Cell]:
@@ -83,6 +72,4 @@ def cells_of(records: list[PairRecord], means: dict[str, float], known: Jointly 
     return cells
 
 
-def routes(site: Site) -> list[BaseRoute]:
-    """The addresses of this module."""
-    return [Route("/venue/{name}/crosstable", CrosstablePage(site).crosstable)]
+PAGES: Final[Pages] = {"/venue/{name}/crosstable": show}

@@ -18,14 +18,13 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from cgos_protocol.errors import OurFault, Refused
-from cgos_protocol.games.base import Color
 from cgos_server.presentation import words
-from cgos_server.presentation.stored_game import Seen, StoredGame
+from cgos_server.presentation.stored_game import Seen
 from cgos_server.storage.reading.answers import RankedRow
 from cgos_server.web.drawing import card_png
 from cgos_server.web.drawing.badge_svg import STYLES, badge_svg
 from cgos_server.web.drawing.board_svg import board_svg
-from cgos_server.web.pages.requests import Systems, stored_game, terms_of, venue_of
+from cgos_server.web.pages.requests import NO_BOT, Systems, refused_as_404, terms_of, venue_of, visible_game
 from cgos_server.web.site import Site, bot_path, venue_path
 
 KEPT: Final = 128
@@ -83,7 +82,7 @@ class Embeds:
 
     async def board(self, request: Request) -> Response:
         """A game's board for a frame. It follows the game by a script, or loads itself again where none runs."""
-        game = await self._visible(request)
+        game = await visible_game(self._site, request)
         detail = game.detail
         row, ply = detail.game, len(detail.moves)
         seen = game.position(ply)
@@ -91,10 +90,7 @@ class Embeds:
         title = f"{row.black} – {row.white}"
         players = [
             (color.letter, name, label, words.time_left(game.terms.time, game.clock_after(color, ply)))
-            for color, name, label in (
-                (Color.BLACK, row.black, row.black_label),
-                (Color.WHITE, row.white, row.white_label),
-            )
+            for color, name, label in game.sides()
         ]
         page = self._site.render(
             "embed.html",
@@ -119,7 +115,7 @@ class Embeds:
 
     async def game_picture(self, request: Request) -> Response:
         """A game's position as a picture of 1200 by 630."""
-        game = await self._visible(request)
+        game = await visible_game(self._site, request)
         detail = game.detail
         row, ply, place = detail.game, len(detail.moves), self._site.settings.server_name
 
@@ -140,10 +136,8 @@ class Embeds:
     async def bot_picture(self, request: Request) -> Response:
         """A bot's or version's name and its rating in the venue where it played most."""
         name = request.path_params["name"]
-        try:
+        with refused_as_404(NO_BOT):
             rows = await self._ranked(name)
-        except Refused as refusal:
-            raise HTTPException(404, "There is no bot of this name on the server. Capitals matter.") from refusal
         value, text = "", ["not rated yet"]
         if rows:
             row = max(rows, key=lambda row: row.games)
@@ -170,9 +164,6 @@ class Embeds:
     async def _picture(self, key: tuple[object, ...], draw: Callable[[], bytes], keep: str = _FOR_MINUTES) -> Response:
         return _kept(await self._pictures.get(key, draw), "image/png", 200, {"Cache-Control": keep})
 
-    async def _visible(self, request: Request) -> StoredGame:
-        return StoredGame(self._site.visible((await stored_game(self._site, request)).detail))
-
     async def _versions(self, name: str) -> list[str]:
         """The version of this name, else all of the bot. Raises Refused."""
         try:
@@ -180,23 +171,16 @@ class Embeds:
         except Refused:
             return [version.name for version in (await self._site.history.bots.detail(name)).versions]
 
-    async def _ranked(self, name: str) -> list[RankedRow]:
-        """Where these versions stand under the headline of each venue. Raises Refused."""
+    async def _ranked(self, name: str, system: str | None = None) -> list[RankedRow]:
+        """Where these versions stand under this system, else under the headline of each venue. Raises Refused."""
         rows = await self._site.history.ratings.ranked(await self._versions(name))
         headlines = self._systems.headlines(rows)
-        return [row for row in rows if row.system == headlines[row.venue]]
+        return [row for row in rows if row.system == (system or headlines[row.venue])]
 
     async def _standing(self, venue: str, name: str, system: str | None) -> RankedRow | None:
         """The best of these versions in a venue. Raises Refused, HTTPException."""
         await venue_of(self._site, venue)
-        if system is None:
-            rows = await self._ranked(name)
-        else:
-            rows = [
-                row
-                for row in await self._site.history.ratings.ranked(await self._versions(name))
-                if row.system == system
-            ]
+        rows = await self._ranked(name, system)
         return max((row for row in rows if row.venue == venue), key=lambda row: row.mean, default=None)
 
 

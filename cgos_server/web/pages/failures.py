@@ -12,33 +12,27 @@ from starlette.responses import Response
 from cgos_server.web.site import Site
 
 
-class Failures:
-    """The handlers of exceptions."""
+async def refused(site: Site, _request: Request, error: Exception) -> Response:
+    """Nothing here, or not so: 404, 405 and their like."""
+    assert isinstance(error, HTTPException)
+    sentence = (
+        error.detail
+        if error.status_code in (403, 404, 503) and error.detail not in ("Forbidden", "Not Found")
+        else _SENTENCES.get(error.status_code, "The server does not answer this request.")
+    )
+    return site.render("failure.html", error.status_code, title=_TITLES.get(error.status_code, "No"), sentence=sentence)
 
-    def __init__(self, site: Site) -> None:
-        self._site = site
 
-    async def refused(self, _request: Request, error: Exception) -> Response:
-        """Nothing here, or not so: 404, 405 and their like."""
-        assert isinstance(error, HTTPException)
-        sentence = (
-            error.detail
-            if error.status_code in (403, 404, 503) and error.detail not in ("Forbidden", "Not Found")
-            else _SENTENCES.get(error.status_code, "The server does not answer this request.")
-        )
-        return self._site.render(
-            "failure.html", error.status_code, title=_TITLES.get(error.status_code, "No"), sentence=sentence
-        )
+async def unreadable(site: Site, _request: Request, _error: Exception) -> Response:
+    """The database does not answer."""
+    sentence = "The database cannot be read just now. Games go on; please try again in a minute."
+    return site.render("failure.html", 503, title="Not now", sentence=sentence)
 
-    async def unreadable(self, _request: Request, _error: Exception) -> Response:
-        """The database does not answer."""
-        sentence = "The database cannot be read just now. Games go on; please try again in a minute."
-        return self._site.render("failure.html", 503, title="Not now", sentence=sentence)
 
-    async def failed(self, _request: Request, _error: Exception) -> Response:
-        """A fault of ours; it is in the log."""
-        sentence = "This page failed, and that is our fault. It was noted in the server's log. Games are not affected."
-        return self._site.render("failure.html", 500, title="Our fault", sentence=sentence)
+async def failed(site: Site, _request: Request, _error: Exception) -> Response:
+    """A fault of ours; it is in the log."""
+    sentence = "This page failed, and that is our fault. It was noted in the server's log. Games are not affected."
+    return site.render("failure.html", 500, title="Our fault", sentence=sentence)
 
 
 _TITLES = {403: "Not for you", 404: "Not here", 405: "Not so", 503: "Not now"}

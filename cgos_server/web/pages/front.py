@@ -9,7 +9,6 @@ from typing import Final, NamedTuple
 
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Route
 
 from cgos_protocol.api.games import Game
 from cgos_server.core.rating.registry import sure
@@ -18,7 +17,7 @@ from cgos_server.storage.reading.answers import Standing
 from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.web.pages.requests import Systems, terms_of, venues_in_order
 from cgos_server.web.pages.wall import SmallBoard, small_boards
-from cgos_server.web.site import Site
+from cgos_server.web.site import Pages, Site
 
 FRONT_ROWS: Final = 8
 """Bots of each venue, running games and results that are shown."""
@@ -42,55 +41,47 @@ class VenueView(NamedTuple):
     running: int
 
 
-class FrontPage:
-    """The handler."""
-
-    def __init__(self, site: Site) -> None:
-        self._site = site
-        self._systems = Systems(site)
-
-    async def front(self, _request: Request) -> Response:
-        """All venues."""
-        history = self._site.history
-        running = await self._site.visible_rows(await history.games.find(GameFilter(running=True), _RUNNING_MOST + 1))
-        newest = await history.games.find(GameFilter(), 1)
-        results = await history.games.find(GameFilter(running=False), FRONT_ROWS)
-        venues = []
-        for venue in await venues_in_order(self._site):
-            name = venue.name
-            rated = await self._systems.rated(name)
-            system = next(iter(rated), "")
-            rows = await best(history, name, system, FRONT_ROWS) if system else []
-            venues.append(
-                VenueView(
-                    name=name,
-                    terms=terms_of(venue),
-                    port=self._site.settings.ports.get(name),
-                    standings=rows,
-                    rated=rated.get(system, 0),
-                    sure=sure(system),
-                    running=sum(game.venue == name for game in running),
-                )
+async def show(site: Site, _request: Request) -> Response:
+    """All venues."""
+    history = site.history
+    running = await site.visible_rows(await history.games.find(GameFilter(running=True), _RUNNING_MOST + 1))
+    newest = await history.games.find(GameFilter(), 1)
+    results = await history.games.find(GameFilter(running=False), FRONT_ROWS)
+    venues = []
+    for venue in await venues_in_order(site):
+        name = venue.name
+        rated = await Systems(site).rated(name)
+        system = next(iter(rated), "")
+        rows = await best(history, name, system, FRONT_ROWS) if system else []
+        venues.append(
+            VenueView(
+                name=name,
+                terms=terms_of(venue),
+                port=site.settings.ports.get(name),
+                standings=rows,
+                rated=rated.get(system, 0),
+                sure=sure(system),
+                running=sum(game.venue == name for game in running),
             )
-        return self._site.render(
-            "front.html",
-            refresh=True,
-            venues=venues,
-            rows=FRONT_ROWS,
-            running=running[:FRONT_ROWS],
-            running_count=len(running),
-            running_most=_RUNNING_MOST,
-            boards=await self._boards(running[:FRONT_ROWS]),
-            games=newest[0].id if newest else 0,
-            rated=sum(view.rated for view in venues),
-            results=results,
         )
+    return site.render(
+        "front.html",
+        refresh=True,
+        venues=venues,
+        rows=FRONT_ROWS,
+        running=running[:FRONT_ROWS],
+        running_count=len(running),
+        running_most=_RUNNING_MOST,
+        boards=await _boards(site, running[:FRONT_ROWS]),
+        games=newest[0].id if newest else 0,
+        rated=sum(view.rated for view in venues),
+        results=results,
+    )
 
-    async def _boards(self, running: list[Game]) -> list[SmallBoard]:
-        furthest = sorted(running, key=lambda game: -game.moves)[:BOARDS]
-        return small_boards(await self._site.hub.standing(furthest))
+
+async def _boards(site: Site, running: list[Game]) -> list[SmallBoard]:
+    furthest = sorted(running, key=lambda game: -game.moves)[:BOARDS]
+    return small_boards(await site.hub.standing(furthest))
 
 
-def routes(site: Site) -> list[BaseRoute]:
-    """The addresses of this module."""
-    return [Route("/", FrontPage(site).front)]
+PAGES: Final[Pages] = {"/": show}

@@ -10,7 +10,6 @@ from typing import Final, NamedTuple
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Route
 
 from cgos_protocol.games.base import Color
 from cgos_protocol.sgf import writing as sgf
@@ -18,8 +17,8 @@ from cgos_server.presentation import analysis, game_lines, words
 from cgos_server.presentation.stored_game import StoredGame
 from cgos_server.web.drawing.board_svg import board_svg
 from cgos_server.web.pages import game_view as view
-from cgos_server.web.pages.requests import Systems, number, stored_game
-from cgos_server.web.site import Site
+from cgos_server.web.pages.requests import Systems, number, visible_game
+from cgos_server.web.site import Pages, Site
 
 SAID_AT_ONCE: Final = 16
 """Moves whose analyses the page's script gets at once."""
@@ -53,115 +52,104 @@ class _Shown(NamedTuple):
         return cls("numbers" in query, "candidates" in query, "ownership" in query)
 
 
-class GamePages:
-    """The handlers."""
+async def show(site: Site, request: Request) -> Response:
+    """One game with its board at the ply asked for, or the latest."""
+    game = await visible_game(site, request)
+    detail = game.detail
+    row, last = detail.game, len(detail.moves)
+    chosen = number(request.query_params.get("ply"))
+    ply = last if chosen is None else min(chosen, last)
+    seen = game.position(ply)
+    analyses = game_lines.analyses(game)
+    now = analyses.get(ply)
+    shown = _Shown.of(request)
+    title = f"{row.black} – {row.white}, move {ply}" if ply else f"{row.black} – {row.white}, before the first move"
+    size = game.terms.rules.size
+    board = board_svg(
+        size,
+        seen.stones,
+        last=seen.last,
+        title=title,
+        description=_described(seen.stones, seen.last),
+        numbers=view.numbers(game, ply) if shown.numbers else None,
+        owners=analysis.owners(now, game.color(ply), size) if shown.ownership and now else None,
+        proposals=view.proposals(now) if shown.candidates else (),
+    )
+    running = row.result is None
+    delay = site.settings.delay_ms(row.venue) if running else 0
+    return site.render(
+        "game.html",
+        refresh=running and chosen is None,
+        follows=True,
+        here=row.venue,
+        game=row,
+        detail=detail,
+        players=_players(site, game, ply, seen.captures),
+        ending=game.ending(),
+        to_play=game.color(last + 1).name.capitalize(),
+        terms=words.terms(game.terms.rules, game.terms.time),
+        board=board,
+        ply=ply,
+        last=last,
+        moves=game_lines.move_lines(game, analyses),
+        thoughts=game_lines.said_with(game, ply, now),
+        analyzed=bool(analyses),
+        shown=shown,
+        curves=view.curves(view.opinions(game, analyses), last, ply),
+        texts=view.texts(game, ply),
+        known=view.script_data(game) | {"system": site.settings.rated(row.venue).systems[0]},
+        age=max(0, site.now_ms() - detail.moves[-1].at - delay) if detail.moves else 0,
+        delay_s=delay / 1000,
+        base=site.address(request),
+    )
 
-    def __init__(self, site: Site) -> None:
-        self._site = site
-        self._systems = Systems(site)
 
-    async def game(self, request: Request) -> Response:
-        """One game with its board at the ply asked for, or the latest."""
-        game = await self._visible(request)
-        detail = game.detail
-        row, last = detail.game, len(detail.moves)
-        chosen = number(request.query_params.get("ply"))
-        ply = last if chosen is None else min(chosen, last)
-        seen = game.position(ply)
-        analyses = game_lines.analyses(game)
-        now = analyses.get(ply)
-        shown = _Shown.of(request)
-        title = f"{row.black} – {row.white}, move {ply}" if ply else f"{row.black} – {row.white}, before the first move"
-        size = game.terms.rules.size
-        board = board_svg(
-            size,
-            seen.stones,
-            last=seen.last,
-            title=title,
-            description=_described(seen.stones, seen.last),
-            numbers=view.numbers(game, ply) if shown.numbers else None,
-            owners=analysis.owners(now, game.color(ply), size) if shown.ownership and now else None,
-            proposals=view.proposals(now) if shown.candidates else (),
+async def analyses(site: Site, request: Request) -> Response:
+    """What the bots said with some moves, for the page's script: ply -> analysis, from the ply asked for on."""
+    game = await visible_game(site, request)
+    first = number(request.query_params.get("from")) or 1
+    size = game.terms.rules.size
+    by_ply = {
+        str(row.ply): one
+        for row in game.detail.moves[first - 1 : first - 1 + SAID_AT_ONCE]
+        if (one := analysis.read(row.analysis, size)) is not None
+    }
+    return Response(msgspec.json.encode(by_ply), media_type="application/json")
+
+
+def _players(site: Site, game: StoredGame, ply: int, captures: tuple[int, int]) -> list[Player]:
+    detail = game.detail
+    row = detail.game
+    headline = Systems(site).headline(row.venue, (change.system for change in detail.ratings))
+    changes = {
+        change.version: (
+            words.rating(headline, change.before_mean, change.before_spread, False),
+            words.rating(headline, change.after_mean, change.after_spread, False),
+            f"{change.after_mean - change.before_mean:+.0f}".replace("-", "−"),
         )
-        running = row.result is None
-        delay = self._site.settings.delay_ms(row.venue) if running else 0
-        return self._site.render(
-            "game.html",
-            refresh=running and chosen is None,
-            follows=True,
-            here=row.venue,
-            game=row,
-            detail=detail,
-            players=self._players(game, ply, seen.captures),
-            ending=game.ending(),
-            to_play=game.color(last + 1).name.capitalize(),
-            terms=words.terms(game.terms.rules, game.terms.time),
-            board=board,
-            ply=ply,
-            last=last,
-            moves=game_lines.move_lines(game, analyses),
-            thoughts=game_lines.said_with(game, ply, now),
-            analyzed=bool(analyses),
-            shown=shown,
-            curves=view.curves(view.opinions(game, analyses), last, ply),
-            texts=view.texts(game, ply),
-            known=view.script_data(game) | {"system": self._site.settings.rated(row.venue).systems[0]},
-            age=max(0, self._site.now_ms() - detail.moves[-1].at - delay) if detail.moves else 0,
-            delay_s=delay / 1000,
-            base=self._site.address(request),
+        for change in detail.ratings
+        if change.system == headline
+    }
+    return [
+        Player(
+            color=color.letter,
+            name=name,
+            label=label,
+            won=game.winner == color.name.lower(),
+            change=changes.get(name),
+            clock=words.time_left(game.terms.time, game.clock_after(color, ply)),
+            captures=captures[color],
         )
+        for color, name, label in game.sides()
+    ]
 
-    async def analyses(self, request: Request) -> Response:
-        """What the bots said with some moves, for the page's script: ply -> analysis, from the ply asked for on."""
-        game = await self._visible(request)
-        first = number(request.query_params.get("from")) or 1
-        size = game.terms.rules.size
-        by_ply = {
-            str(row.ply): one
-            for row in game.detail.moves[first - 1 : first - 1 + SAID_AT_ONCE]
-            if (one := analysis.read(row.analysis, size)) is not None
-        }
-        return Response(msgspec.json.encode(by_ply), media_type="application/json")
 
-    def _players(self, game: StoredGame, ply: int, captures: tuple[int, int]) -> list[Player]:
-        detail = game.detail
-        row = detail.game
-        headline = self._systems.headline(row.venue, (change.system for change in detail.ratings))
-        changes = {
-            change.version: (
-                words.rating(headline, change.before_mean, change.before_spread, False),
-                words.rating(headline, change.after_mean, change.after_spread, False),
-                f"{change.after_mean - change.before_mean:+.0f}".replace("-", "−"),
-            )
-            for change in detail.ratings
-            if change.system == headline
-        }
-        return [
-            Player(
-                color=color.letter,
-                name=name,
-                label=label,
-                won=game.winner == color.name.lower(),
-                change=changes.get(name),
-                clock=words.time_left(game.terms.time, game.clock_after(color, ply)),
-                captures=captures[color],
-            )
-            for color, name, label in (
-                (Color.BLACK, row.black, row.black_label),
-                (Color.WHITE, row.white, row.white_label),
-            )
-        ]
-
-    async def _visible(self, request: Request) -> StoredGame:
-        """The game asked for, as far as anybody may see it."""
-        return StoredGame(self._site.visible((await stored_game(self._site, request)).detail))
-
-    async def game_sgf(self, request: Request) -> Response:
-        """One game as a file."""
-        game = await self._visible(request)
-        headers = {"Content-Disposition": f'attachment; filename="{game.detail.game.id}.sgf"'}
-        text = sgf.write(game.record(self._site.settings.server_name))
-        return Response(text, media_type="application/x-go-sgf; charset=utf-8", headers=headers)
+async def game_sgf(site: Site, request: Request) -> Response:
+    """One game as a file."""
+    game = await visible_game(site, request)
+    headers = {"Content-Disposition": f'attachment; filename="{game.detail.game.id}.sgf"'}
+    text = sgf.write(game.record(site.settings.server_name))
+    return Response(text, media_type="application/x-go-sgf; charset=utf-8", headers=headers)
 
 
 def _described(stones: dict[str, Color], last: str | None) -> str:
@@ -173,11 +161,8 @@ def _described(stones: dict[str, Color], last: str | None) -> str:
     return " ".join(parts)
 
 
-def routes(site: Site) -> list[BaseRoute]:
-    """The addresses of this module."""
-    pages = GamePages(site)
-    return [
-        Route("/game/{id:int}.sgf", pages.game_sgf),
-        Route("/game/{id:int}", pages.game),
-        Route("/game/{id:int}/said", pages.analyses),
-    ]
+PAGES: Final[Pages] = {
+    "/game/{id:int}.sgf": game_sgf,
+    "/game/{id:int}": show,
+    "/game/{id:int}/said": analyses,
+}

@@ -10,7 +10,6 @@ from typing import Any, Final, NamedTuple
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Route
 
 from cgos_protocol.api.games import Game
 from cgos_protocol.api.route import LARGEST
@@ -18,7 +17,7 @@ from cgos_protocol.errors import Code, NotFound
 from cgos_protocol.verdict import Reason
 from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.web.pages.requests import DAY_MS, PAGE_SIZE, bot_of, date, page_of, with_query
-from cgos_server.web.site import Site
+from cgos_server.web.site import Pages, Site
 
 RESULTS: Final = {"B": "Black won", "W": "White won", "draw": "drawn", "none": "no result"}
 
@@ -83,61 +82,57 @@ def read(request: Request, venues: list[str]) -> Filters:
     return Filters(given=given, wanted=wanted, before=_number(before), after=_number(after), problems=problems)
 
 
-class GamesPage:
-    """The handler."""
+async def show(site: Site, request: Request) -> Response:
+    """The games that are asked for."""
+    venues = [venue.name for venue in await site.history.server.venues()]
+    filters = read(request, venues)
+    problems = filters.problems
+    games: list[Game] = []
+    older = newer = None
+    if not problems:
+        try:
+            games, older, newer = await _page(site, filters)
+            games = await site.visible_rows(games)
+        except NotFound as refusal:
+            if refusal.code not in (Code.NO_BOT, Code.NO_VERSION):
+                raise
+            names = [name for name in (filters.given["bot"], filters.given["opponent"]) if name]
+            problems.append(f"There is no bot of this name ({' or '.join(names)}). Capitals matter.")
+    own = await _own(site, filters.wanted.bot) if games and filters.wanted.bot else ()
+    return site.render(
+        "games.html",
+        400 if problems else 200,
+        here="/games",
+        venues=venues,
+        reasons=list(Reason),
+        results=RESULTS,
+        given=filters.given,
+        any=any(filters.given.values()),
+        sentence=in_words(filters.given),
+        problems=problems,
+        games=games,
+        own=own,
+        first=filters.before is None and filters.after is None,
+        older=None if older is None else with_query(request, before=older, after=None),
+        newer=None if newer is None else with_query(request, before=None, after=newer),
+        newest=with_query(request, before=None, after=None),
+    )
 
-    def __init__(self, site: Site) -> None:
-        self._site = site
 
-    async def games(self, request: Request) -> Response:
-        """The games that are asked for."""
-        venues = [venue.name for venue in await self._site.history.server.venues()]
-        filters = read(request, venues)
-        problems = filters.problems
-        games: list[Game] = []
-        older = newer = None
-        if not problems:
-            try:
-                games, older, newer = await self._page(filters)
-                games = await self._site.visible_rows(games)
-            except NotFound as refusal:
-                if refusal.code not in (Code.NO_BOT, Code.NO_VERSION):
-                    raise
-                names = [name for name in (filters.given["bot"], filters.given["opponent"]) if name]
-                problems.append(f"There is no bot of this name ({' or '.join(names)}). Capitals matter.")
-        own = await self._own(filters.wanted.bot) if games and filters.wanted.bot else ()
-        return self._site.render(
-            "games.html",
-            400 if problems else 200,
-            here="/games",
-            venues=venues,
-            reasons=list(Reason),
-            results=RESULTS,
-            given=filters.given,
-            any=any(filters.given.values()),
-            sentence=in_words(filters.given),
-            problems=problems,
-            games=games,
-            own=own,
-            first=filters.before is None and filters.after is None,
-            older=None if older is None else with_query(request, before=older, after=None),
-            newer=None if newer is None else with_query(request, before=None, after=newer),
-            newest=with_query(request, before=None, after=None),
-        )
+async def _page(site: Site, filters: Filters) -> tuple[list[Game], int | None, int | None]:
+    """A page of games, before which number the next older one ends, after which the next newer one begins."""
+    if filters.after is not None:
+        rows = await site.history.games.after(filters.wanted, PAGE_SIZE + 1, filters.after)
+        page = rows[:PAGE_SIZE][::-1]
+        newer = page[0].id if len(rows) > PAGE_SIZE else None
+        return page, page[-1].id if page else None, newer
+    page, older = page_of(await site.history.games.find(filters.wanted, PAGE_SIZE + 1, filters.before))
+    return page, older, page[0].id if page and filters.before is not None else None
 
-    async def _page(self, filters: Filters) -> tuple[list[Game], int | None, int | None]:
-        """A page of games, before which number the next older one ends, after which the next newer one begins."""
-        if filters.after is not None:
-            rows = await self._site.history.games.after(filters.wanted, PAGE_SIZE + 1, filters.after)
-            page = rows[:PAGE_SIZE][::-1]
-            newer = page[0].id if len(rows) > PAGE_SIZE else None
-            return page, page[-1].id if page else None, newer
-        page, older = page_of(await self._site.history.games.find(filters.wanted, PAGE_SIZE + 1, filters.before))
-        return page, older, page[0].id if page and filters.before is not None else None
 
-    async def _own(self, name: str) -> list[str]:
-        bot = await bot_of(self._site, name)
-        return [version.name for version in bot.versions if name in (bot.name, version.name)]
+async def _own(site: Site, name: str) -> list[str]:
+    bot = await bot_of(site, name)
+    return [version.name for version in bot.versions if name in (bot.name, version.name)]
 
 
 def in_words(given: dict[str, str]) -> str:
@@ -155,6 +150,4 @@ def _number(text: str) -> int | None:
     return min(int(text), LARGEST)
 
 
-def routes(site: Site) -> list[BaseRoute]:
-    """The addresses of this module."""
-    return [Route("/games", GamesPage(site).games, name="games")]
+PAGES: Final[Pages] = {"/games": show}

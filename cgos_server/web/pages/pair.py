@@ -5,86 +5,73 @@ Must not know: SQL, the live server.
 
 from __future__ import annotations
 
+from typing import Final
 from urllib.parse import urlencode
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
-from starlette.routing import BaseRoute, Route
 
-from cgos_protocol.errors import Refused
 from cgos_server.service.ratings.expectation import compare
 from cgos_server.storage.reading.game_answers import GameFilter
-from cgos_server.web.pages.requests import PAGE_SIZE, Systems, before, page_of, venue_of, with_query
-from cgos_server.web.site import Site, venue_path
+from cgos_server.web.pages.requests import PAGE_SIZE, Systems, before, page_of, refused_as_404, venue_of, with_query
+from cgos_server.web.site import Pages, Site, venue_path
 
 
-class PairPage:
-    """The handlers."""
-
-    def __init__(self, site: Site) -> None:
-        self._site = site
-        self._systems = Systems(site)
-
-    async def pair(self, request: Request) -> Response:
-        """Two versions in a venue."""
-        name = request.path_params["name"]
-        await venue_of(self._site, name)
-        one, other = (request.query_params.get(key, "").strip() for key in ("a", "b"))
-        if not one or not other or one == other:
-            raise HTTPException(404, "Two different bots can be compared here: name them by a= and b= in the address.")
-        history = self._site.history
-        try:
-            record = await history.records.pair(name, one, other)
-        except Refused as refusal:
-            raise HTTPException(
-                404, "There is no bot of one of these names on the server. Capitals matter."
-            ) from refusal
-        both = GameFilter(venue=name, bot=one, opponent=other, exact=True)
-        games, older = page_of(await history.games.find(both, PAGE_SIZE + 1, before(request)))
-        games = await self._site.visible_rows(games)
-        systems = list(await self._systems.rated(name))
-        ratings = {
-            row.version: row
-            for row in await history.ratings.ranked([one, other])
-            if row.venue == name and row.system in systems[:1]
-        }
-        known = await self._site.strengths.venue(name)
-        compared = None
-        if name not in self._site.settings.sandboxes:  # all have the rating there that they began with
-            compared = compare(one, other, rated=ratings.get(one), its=ratings.get(other), known=known)
-        a_game = (
-            None if compared is None else compared.chances.a_game(record.one_black, record.games - record.one_black)
-        )
-        return self._site.render(
-            "pair.html",
-            here=name,
-            name=name,
-            one=one,
-            other=other,
-            record=record,
-            points=record.one_wins + record.draws / 2,
-            expected=None if a_game is None else a_game * record.rated,
-            ratings=[ratings.get(one), ratings.get(other)],
-            compared=compared,
-            games=games,
-            first=before(request) is None,
-            older=None if older is None else with_query(request, before=older),
-            newest=with_query(request, before=None),
-        )
-
-    async def odds(self, request: Request) -> Response:
-        """Who is stronger than whom among the best of a venue; two of them have a page of their own."""
-        name = request.path_params["name"]
-        await venue_of(self._site, name)
-        one, other = request.query_params.get("a"), request.query_params.get("b")
-        if one is not None and other is not None:
-            return RedirectResponse(f"{venue_path(name)}/pair?{urlencode({'a': one, 'b': other})}")
-        known = await self._site.strengths.venue(name)
-        return self._site.render("odds.html", here=name, name=name, known=known)
+async def pair(site: Site, request: Request) -> Response:
+    """Two versions in a venue."""
+    name = request.path_params["name"]
+    await venue_of(site, name)
+    one, other = (request.query_params.get(key, "").strip() for key in ("a", "b"))
+    if not one or not other or one == other:
+        raise HTTPException(404, "Two different bots can be compared here: name them by a= and b= in the address.")
+    history = site.history
+    with refused_as_404("There is no bot of one of these names on the server. Capitals matter."):
+        record = await history.records.pair(name, one, other)
+    both = GameFilter(venue=name, bot=one, opponent=other, exact=True)
+    games, older = page_of(await history.games.find(both, PAGE_SIZE + 1, before(request)))
+    games = await site.visible_rows(games)
+    systems = list(await Systems(site).rated(name))
+    ratings = {
+        row.version: row
+        for row in await history.ratings.ranked([one, other])
+        if row.venue == name and row.system in systems[:1]
+    }
+    known = await site.strengths.venue(name)
+    compared = None
+    if name not in site.settings.sandboxes:  # all have the rating there that they began with
+        compared = compare(one, other, rated=ratings.get(one), its=ratings.get(other), known=known)
+    a_game = None if compared is None else compared.chances.a_game(record.one_black, record.games - record.one_black)
+    return site.render(
+        "pair.html",
+        here=name,
+        name=name,
+        one=one,
+        other=other,
+        record=record,
+        points=record.one_wins + record.draws / 2,
+        expected=None if a_game is None else a_game * record.rated,
+        ratings=[ratings.get(one), ratings.get(other)],
+        compared=compared,
+        games=games,
+        first=before(request) is None,
+        older=None if older is None else with_query(request, before=older),
+        newest=with_query(request, before=None),
+    )
 
 
-def routes(site: Site) -> list[BaseRoute]:
-    """The addresses of this module."""
-    pages = PairPage(site)
-    return [Route("/venue/{name}/pair", pages.pair), Route("/venue/{name}/odds", pages.odds)]
+async def odds(site: Site, request: Request) -> Response:
+    """Who is stronger than whom among the best of a venue; two of them have a page of their own."""
+    name = request.path_params["name"]
+    await venue_of(site, name)
+    one, other = request.query_params.get("a"), request.query_params.get("b")
+    if one is not None and other is not None:
+        return RedirectResponse(f"{venue_path(name)}/pair?{urlencode({'a': one, 'b': other})}")
+    known = await site.strengths.venue(name)
+    return site.render("odds.html", here=name, name=name, known=known)
+
+
+PAGES: Final[Pages] = {
+    "/venue/{name}/pair": pair,
+    "/venue/{name}/odds": odds,
+}

@@ -5,7 +5,8 @@ Must not know: templates.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Final
 from urllib.parse import quote, urlencode
@@ -17,13 +18,16 @@ from starlette.requests import Request
 from cgos_protocol.api.games import Game
 from cgos_protocol.api.route import LARGEST
 from cgos_protocol.clock import TimeControl
-from cgos_protocol.errors import Code, NotFound, Refused
+from cgos_protocol.errors import Code, Refused
 from cgos_protocol.games.base import Ruleset
 from cgos_server.presentation import words
 from cgos_server.presentation.stored_game import StoredGame
 from cgos_server.service.ratings.listed import best
 from cgos_server.storage.reading.answers import BotDetail, RankedRow, Standing, VenueRow
 from cgos_server.web.site import Site
+
+NO_BOT: Final = "There is no bot of this name on the server. Capitals matter."
+NO_GAME: Final = "There is no game of this number on the server."
 
 PAGE_SIZE: Final = 30
 """Games on one page of a list."""
@@ -78,27 +82,38 @@ async def venue_of(site: Site, name: str) -> VenueRow:
     return venue
 
 
+@contextmanager
+def refused_as_404(sentence: str, *codes: Code) -> Iterator[None]:
+    """What is refused with one of these codes, or with any where none is named, is a page that is not there."""
+    try:
+        yield
+    except Refused as refusal:
+        if codes and refusal.code not in codes:
+            raise
+        raise HTTPException(404, sentence) from refusal
+
+
 async def bot_of(site: Site, name: str) -> BotDetail:
     """The bot of this name, or the one that has a version of this name; 404 where there is neither."""
-    try:
+    with refused_as_404(NO_BOT):
         try:
             return await site.history.bots.detail(name)
         except Refused:
             return await site.history.bots.detail((await site.history.bots.version(name)).bot)
-    except Refused as refusal:
-        raise HTTPException(404, "There is no bot of this name on the server. Capitals matter.") from refusal
 
 
 async def stored_game(site: Site, request: Request) -> StoredGame:
     """The game whose number the address names; 404 where there is none."""
     game = request.path_params["id"]
-    if game <= LARGEST:
-        try:
+    with refused_as_404(NO_GAME, Code.NO_GAME):
+        if game <= LARGEST:
             return StoredGame(await site.history.games.detail(game))
-        except NotFound as refusal:
-            if refusal.code is not Code.NO_GAME:
-                raise
-    raise HTTPException(404, "There is no game of this number on the server.")
+    raise HTTPException(404, NO_GAME)
+
+
+async def visible_game(site: Site, request: Request) -> StoredGame:
+    """The same as far as anybody may see it."""
+    return StoredGame(site.visible((await stored_game(site, request)).detail))
 
 
 def by_system(rows: Iterable[Standing]) -> dict[str, list[Standing]]:

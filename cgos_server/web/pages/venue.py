@@ -12,9 +12,8 @@ from urllib.parse import urlencode
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
-from starlette.routing import BaseRoute, Route
 
-from cgos_protocol.errors import Code, NotFound
+from cgos_protocol.errors import Code
 from cgos_server.core.rating.registry import sure
 from cgos_server.presentation.settings import VenueSettings
 from cgos_server.service.ratings.listed import RETIRED_DAYS, Placed, placed
@@ -22,8 +21,8 @@ from cgos_server.storage.reading.answers import Standing
 from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.web.drawing.interval_svg import scale
 from cgos_server.web.drawing.standing_rows import standing_rows
-from cgos_server.web.pages.requests import DAY_MS, Systems, date, number, terms_of, venue_of, with_query
-from cgos_server.web.site import Site
+from cgos_server.web.pages.requests import DAY_MS, Systems, date, number, refused_as_404, terms_of, venue_of, with_query
+from cgos_server.web.site import Pages, Site
 
 ROWS: Final = 200
 """Versions on one page of standings."""
@@ -93,90 +92,82 @@ class StandingsQuery(NamedTuple):
         return known + [row for row in matching if key(row) is None]
 
 
-class VenuePages:
-    """The handlers."""
+async def show(site: Site, request: Request) -> Response:
+    """Standings, running and recent games of one venue."""
+    name = request.path_params["name"]
+    venue = await venue_of(site, name)
+    query = StandingsQuery.of(request)
+    history = site.history
+    systems = list(await Systems(site).rated(name))
+    system = request.query_params.get("system") or next(iter(systems), "")
+    if system and system not in systems:
+        raise HTTPException(404, "This venue is not rated by a system of this name.")
+    as_of = await _as_of(site, request, name)
+    standings = await _rows(site, name, system, as_of) if system else []
+    rows = placed(standings, site.settings.rated(name).system)
+    matching = query.choose(rows)
+    pages = max(1, -(-len(matching) // ROWS))
+    page = min(query.page, pages)
+    now = as_of is None
+    running = await site.visible_rows(await history.games.running(name)) if now else []
+    recent = await history.games.find(GameFilter(venue=name, running=False), _RECENT) if now else []
+    return site.render(
+        "venue.html",
+        refresh=now and not request.query_params,
+        here=name,
+        name=name,
+        base=site.address(request),
+        terms=terms_of(venue),
+        port=site.settings.ports.get(name),
+        address=site.settings.venues.get(name, VenueSettings()).public_address,
+        systems=systems,
+        system=system,
+        sure=sure(system),
+        all=len(rows),
+        matching=len(matching),
+        rows=standing_rows(
+            matching[(page - 1) * ROWS : page * ROWS], scale(row.mean for row in standings), site.now_ms()
+        ),
+        provisional=sum(bool(row.standing.provisional) for row in rows),
+        retired=sum(row.retired for row in rows),
+        unrated=sum(row.rank is None for row in rows),
+        whole=not query.search and not query.settled and pages == 1,
+        retired_days=RETIRED_DAYS,
+        anchors=any(row.anchor for row in standings),
+        query=query,
+        heads=_heads(request, query),
+        page=page,
+        earlier=with_query(request, page=page - 1) if page > 1 else None,
+        later=with_query(request, page=page + 1) if page < pages else None,
+        pages=pages,
+        plain=with_query(request, q=None, settled=None, show="all", page=None),
+        as_of=as_of,
+        on=request.query_params.get("on", ""),
+        last=await history.ledger.last_entry(name),
+        running=running[:_RUNNING],
+        more_running=len(running) > _RUNNING,
+        games=recent,
+    )
 
-    def __init__(self, site: Site) -> None:
-        self._site = site
-        self._systems = Systems(site)
 
-    async def venue(self, request: Request) -> Response:
-        """Standings, running and recent games of one venue."""
-        name = request.path_params["name"]
-        venue = await venue_of(self._site, name)
-        query = StandingsQuery.of(request)
-        history = self._site.history
-        systems = list(await self._systems.rated(name))
-        system = request.query_params.get("system") or next(iter(systems), "")
-        if system and system not in systems:
-            raise HTTPException(404, "This venue is not rated by a system of this name.")
-        as_of = await self._as_of(request, name)
-        standings = await self._standings(name, system, as_of) if system else []
-        rows = placed(standings, self._site.settings.rated(name).system)
-        matching = query.choose(rows)
-        pages = max(1, -(-len(matching) // ROWS))
-        page = min(query.page, pages)
-        now = as_of is None
-        running = await self._site.visible_rows(await history.games.running(name)) if now else []
-        recent = await history.games.find(GameFilter(venue=name, running=False), _RECENT) if now else []
-        return self._site.render(
-            "venue.html",
-            refresh=now and not request.query_params,
-            here=name,
-            name=name,
-            base=self._site.address(request),
-            terms=terms_of(venue),
-            port=self._site.settings.ports.get(name),
-            address=self._site.settings.venues.get(name, VenueSettings()).public_address,
-            systems=systems,
-            system=system,
-            sure=sure(system),
-            all=len(rows),
-            matching=len(matching),
-            rows=standing_rows(
-                matching[(page - 1) * ROWS : page * ROWS], scale(row.mean for row in standings), self._site.now_ms()
-            ),
-            provisional=sum(bool(row.standing.provisional) for row in rows),
-            retired=sum(row.retired for row in rows),
-            unrated=sum(row.rank is None for row in rows),
-            whole=not query.search and not query.settled and pages == 1,
-            retired_days=RETIRED_DAYS,
-            anchors=any(row.anchor for row in standings),
-            query=query,
-            heads=_heads(request, query),
-            page=page,
-            earlier=with_query(request, page=page - 1) if page > 1 else None,
-            later=with_query(request, page=page + 1) if page < pages else None,
-            pages=pages,
-            plain=with_query(request, q=None, settled=None, show="all", page=None),
-            as_of=as_of,
-            on=request.query_params.get("on", ""),
-            last=await history.ledger.last_entry(name),
-            running=running[:_RUNNING],
-            more_running=len(running) > _RUNNING,
-            games=recent,
-        )
+async def to_games(site: Site, request: Request) -> Response:
+    """To the games of a venue."""
+    name = request.path_params["name"]
+    await venue_of(site, name)
+    return RedirectResponse(f"/games?{urlencode({'venue': name})}")
 
-    async def games(self, request: Request) -> Response:
-        """To the games of a venue."""
-        name = request.path_params["name"]
-        await venue_of(self._site, name)
-        return RedirectResponse(f"/games?{urlencode({'venue': name})}")
 
-    async def _as_of(self, request: Request, venue: str) -> int | None:
-        """After which entry the standings are to be; None for now."""
-        as_of, day = number(request.query_params.get("as_of")), date(request.query_params.get("on"))
-        if as_of is None and day is not None:
-            return await self._site.history.ledger.entry_at(venue, day + DAY_MS - 1)
-        return as_of
+async def _as_of(site: Site, request: Request, venue: str) -> int | None:
+    """After which entry the standings are to be; None for now."""
+    as_of, day = number(request.query_params.get("as_of")), date(request.query_params.get("on"))
+    if as_of is None and day is not None:
+        return await site.history.ledger.entry_at(venue, day + DAY_MS - 1)
+    return as_of
 
-    async def _standings(self, venue: str, system: str, as_of: int | None) -> list[Standing]:
-        try:
-            return await self._site.history.ratings.standings(venue, system, as_of)
-        except NotFound as refusal:
-            if refusal.code is not Code.NO_ENTRY:
-                raise
-            raise HTTPException(404, "There were not so many results here yet.") from refusal
+
+async def _rows(site: Site, venue: str, system: str, as_of: int | None) -> list[Standing]:
+    with refused_as_404("There were not so many results here yet.", Code.NO_ENTRY):
+        return await site.history.ratings.standings(venue, system, as_of)
 
 
 def _heads(request: Request, query: StandingsQuery) -> dict[str, tuple[str, str]]:
@@ -192,7 +183,7 @@ def _heads(request: Request, query: StandingsQuery) -> dict[str, tuple[str, str]
     return heads
 
 
-def routes(site: Site) -> list[BaseRoute]:
-    """The addresses of this module."""
-    pages = VenuePages(site)
-    return [Route("/venue/{name}", pages.venue), Route("/venue/{name}/games", pages.games)]
+PAGES: Final[Pages] = {
+    "/venue/{name}": show,
+    "/venue/{name}/games": to_games,
+}

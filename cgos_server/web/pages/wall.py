@@ -6,13 +6,12 @@ Must not know: SQL, how boards are kept up to date.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import structlog
 from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Route
 
 from cgos_protocol.api.live import LiveGame
 from cgos_protocol.errors import OurFault
@@ -20,7 +19,7 @@ from cgos_server.presentation.stored_game import as_it_stands
 from cgos_server.web.drawing.board_svg import small_board_svg
 from cgos_server.web.live.hub import BOARDS
 from cgos_server.web.pages.requests import venue_of
-from cgos_server.web.site import Site
+from cgos_server.web.site import Pages, Site
 
 log = structlog.get_logger(__name__)
 
@@ -32,32 +31,26 @@ class SmallBoard(NamedTuple):
     picture: Markup
 
 
-class WallPage:
-    """The handler."""
-
-    def __init__(self, site: Site) -> None:
-        self._site = site
-
-    async def wall(self, request: Request) -> Response:
-        """The newest of the running games."""
-        name = request.query_params.get("venue") or None
-        if name is not None:
-            await venue_of(self._site, name)
-        games = await self._site.hub.running(name, moves=True)
-        venues = await self._site.history.server.venues()
-        sizes = sorted({int(venue.fixed["size"]) for venue in venues if name in (None, venue.name)})
-        return self._site.render(
-            "wall.html",
-            refresh=True,
-            follows=True,
-            here="/wall",
-            name=name,
-            venues=[venue.name for venue in venues],
-            boards=small_boards(games),
-            blanks=[(size, small_board_svg(size, {}, None, "")) for size in sizes],
-            most=BOARDS,
-            delays=sorted({self._site.settings.delay_ms(game.venue) // 1000 for game in games} - {0}),
-        )
+async def show(site: Site, request: Request) -> Response:
+    """The newest of the running games."""
+    name = request.query_params.get("venue") or None
+    if name is not None:
+        await venue_of(site, name)
+    games = await site.hub.running(name, moves=True)
+    venues = await site.history.server.venues()
+    sizes = sorted({int(venue.fixed["size"]) for venue in venues if name in (None, venue.name)})
+    return site.render(
+        "wall.html",
+        refresh=True,
+        follows=True,
+        here="/wall",
+        name=name,
+        venues=[venue.name for venue in venues],
+        boards=small_boards(games),
+        blanks=[(size, small_board_svg(size, {}, None, "")) for size in sizes],
+        most=BOARDS,
+        delays=sorted({site.settings.delay_ms(game.venue) // 1000 for game in games} - {0}),
+    )
 
 
 def small_boards(games: Iterable[LiveGame]) -> list[SmallBoard]:
@@ -77,6 +70,4 @@ def picture(game: LiveGame) -> Markup:
     return small_board_svg(game.size, position.stones(), last, f"{game.black} – {game.white}, move {len(game.moves)}")
 
 
-def routes(site: Site) -> list[BaseRoute]:
-    """The addresses of this module."""
-    return [Route("/wall", WallPage(site).wall)]
+PAGES: Final[Pages] = {"/wall": show}

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 from starlette.requests import Request
-from starlette.routing import BaseRoute, Route
 
 from cgos_protocol.api.figures import Ending
 from cgos_protocol.errors import Code, NotFound
@@ -41,6 +40,9 @@ EVENT_WORDS: Final = {
     "signed-in": "signed in",
     "signed-out": "signed out",
 }
+
+
+SCOPE_WORDS: Final = {"bots": "my bots", "admin": "what operators may do"}
 
 
 class Fare(NamedTuple):
@@ -109,15 +111,17 @@ class AccountPage(FormPage):
         webhooks = await history.people.webhooks(person.owner_id)
         return {
             "fares": [await fare(self.site, bot) for bot in bots[first : first + BOTS]],
-            "names": [bot.name for bot in bots],
+            "choices": {
+                "own bot": {"": "all my bots"} | {bot.name: bot.name for bot in bots},
+                "events": EVENT_WORDS,
+                "scopes": {scope: SCOPE_WORDS[scope] for scope in SCOPES if scope != "admin" or person.admin},
+            },
             "following": first + BOTS if len(bots) > first + BOTS else None,
             "today_max": TODAY_MAX,
             "tokens": [row for row in access if row.kind == "token"],
             "sessions": [row for row in access if row.kind == "session"],
             "webhooks": [(row, self.site.deliveries.of(row.id)) for row in webhooks],
             "counted_since": self.site.deliveries.since,
-            "events": EVENT_WORDS,
-            "scopes": [scope for scope in SCOPES if scope != "admin" or person.admin],
             "venues": list(self.site.settings.venues),
         }
 
@@ -142,12 +146,3 @@ class PasswordPage(FormPage):
 
     async def values(self, _request: Request, _here: Visit) -> dict[str, Any]:
         return {}
-
-
-def routes(site: Site, webhooks: Webhooks) -> list[BaseRoute]:
-    """The addresses of this module."""
-    both = ["GET", "POST"]
-    return [
-        Route(AccountPage.address, AccountPage(site, webhooks).answer, methods=both),
-        Route(PasswordPage.address, PasswordPage(site).answer, methods=both),
-    ]

@@ -5,9 +5,15 @@ Must not know: what stands on a page.
 
 from __future__ import annotations
 
-from starlette.routing import BaseRoute
+from functools import partial
 
-from cgos_server.web.people import account, admin_bots, admin_server, feeds, own_bot, sign_in
+from starlette.routing import BaseRoute, Route
+
+from cgos_server.web.people import sign_in
+from cgos_server.web.people.account import AccountPage, PasswordPage
+from cgos_server.web.people.admin_bots import AdminAccounts, AdminBot, AdminBots, AdminConnections
+from cgos_server.web.people.admin_server import AdminAudit, AdminGames, AdminHome, AdminVenues
+from cgos_server.web.people.own_bot import OwnBotPage
 from cgos_server.web.people.webhooks import Webhooks
 from cgos_server.web.site import Site
 
@@ -16,11 +22,19 @@ def routes(site: Site) -> list[BaseRoute]:
     """The addresses; webhooks begin to be told with the application."""
     webhooks = Webhooks(site)
     site.attend(webhooks.heard, webhooks.run)
-    return [
-        *sign_in.routes(site),
-        *account.routes(site, webhooks),
-        *own_bot.routes(site),
-        *admin_server.routes(site),
-        *admin_bots.routes(site),
-        *feeds.routes(site),
-    ]
+    kinds = (
+        PasswordPage,
+        OwnBotPage,
+        AdminHome,
+        AdminGames,
+        AdminVenues,
+        AdminAudit,
+        AdminBots,
+        AdminBot,
+        AdminConnections,
+        AdminAccounts,
+    )
+    pages = [AccountPage(site, webhooks), *(kind(site) for kind in kinds)]
+    forms = [Route(page.address, page.answer, methods=["GET", "POST"] if page.forms else ["GET"]) for page in pages]
+    signing = [Route(path, partial(answer, site), methods=methods) for path, (answer, methods) in sign_in.PAGES.items()]
+    return [*signing, *forms]

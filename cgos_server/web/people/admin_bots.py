@@ -5,20 +5,18 @@ Must not know: SQL, what a command does, who is an operator.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.routing import BaseRoute, Route
 
 from cgos_protocol.errors import Refused
 from cgos_server.service.commands.server import StatusRequest
 from cgos_server.service.control import ServerStatus
 from cgos_server.storage.reading.answers import BotRow
+from cgos_server.web.pages.requests import NO_BOT, refused_as_404
 from cgos_server.web.people.form_page import FormPage
 from cgos_server.web.people.sessions import Visit
-from cgos_server.web.site import Site
 
 ROWS: Final = 100
 """Bots, accounts or connections on one page; a search finds the others."""
@@ -52,15 +50,12 @@ class AdminBots(FormPage):
 
     address = "/admin/bots"
     template = "people/admin_bots.html"
-    admin = True
-    written: Mapping[str, str] = {"bot": "name"}
 
     async def values(self, request: Request, _here: Visit) -> dict[str, Any]:
         text, state = request.query_params.get("search", "").strip()[:40], request.query_params.get("state", "")
         bots = await self.site.history.bots.page()
         matching = found_bots(bots, text, state)
         return {
-            "here": "/admin",
             "bots": matching[:ROWS],
             "matching": len(matching),
             "all": len(bots),
@@ -70,19 +65,18 @@ class AdminBots(FormPage):
         }
 
 
-class AdminBot(AdminBots):
-    """One bot, with all that can be done to it: the forms are those of the page of all bots."""
+class AdminBot(FormPage):
+    """One bot, with all that can be done to it."""
 
+    address = "/admin/bots/{bot}"
     template = "people/admin_bot.html"
 
     async def values(self, request: Request, _here: Visit) -> dict[str, Any]:
-        try:
-            bot = await self.site.history.bots.detail(request.path_params["name"])
-        except Refused as refusal:
-            raise HTTPException(404, "There is no bot of this name on the server. Capitals matter.") from refusal
+        with refused_as_404(NO_BOT):
+            bot = await self.site.history.bots.detail(request.path_params["bot"])
         return {
-            "here": "/admin",
             "bot": bot,
+            "filled": {"account": bot.owner or ""},
             "connections": await self.site.history.bots.connections(bot.name, limit=20),
         }
 
@@ -92,7 +86,6 @@ class AdminConnections(FormPage):
 
     address = "/admin/connections"
     template = "people/admin_connections.html"
-    admin = True
 
     async def values(self, request: Request, here: Visit) -> dict[str, Any]:
         status, why = await status_of_server(self, request, here)
@@ -102,12 +95,11 @@ class AdminConnections(FormPage):
         address = request.query_params.get("address", "").strip()[:64]
         past = await self.site.history.bots.connections(address=address, limit=ROWS) if address else []
         return {
-            "here": "/admin",
             "bots": bots[:ROWS],
             "matching": len(bots),
             "search": text,
             "why": why,
-            "chosen": request.query_params.get("bot", "")[:40],
+            "filled": {"bot": request.query_params.get("bot", "")[:40]},
             "address": address,
             "past": past,
         }
@@ -118,21 +110,8 @@ class AdminAccounts(FormPage):
 
     address = "/admin/accounts"
     template = "people/admin_accounts.html"
-    admin = True
-    written: Mapping[str, str] = {"account": "name"}
 
     async def values(self, request: Request, _here: Visit) -> dict[str, Any]:
         text = request.query_params.get("search", "").strip()[:40]
         matching = [row for row in await self.site.history.people.accounts() if text.lower() in row.name.lower()]
-        return {"here": "/admin", "accounts": matching[:ROWS], "matching": len(matching), "search": text}
-
-
-def routes(site: Site) -> list[BaseRoute]:
-    """The addresses of this module."""
-    both = ["GET", "POST"]
-    return [
-        Route(AdminBots.address, AdminBots(site).answer, methods=both),
-        Route("/admin/bots/{name}", AdminBot(site).answer, methods=both),
-        Route(AdminConnections.address, AdminConnections(site).answer, methods=both),
-        Route(AdminAccounts.address, AdminAccounts(site).answer, methods=both),
-    ]
+        return {"accounts": matching[:ROWS], "matching": len(matching), "search": text}

@@ -5,24 +5,17 @@ Must not know: SQL, what a command does, who is an operator.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from starlette.requests import Request
-from starlette.routing import BaseRoute, Route
 
-from cgos_server.service.commands.ratings import RESULTS
-from cgos_server.service.commands.server import DRAIN
 from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.web.pages.requests import PAGE_SIZE, Systems, before, by_system, page_of
 from cgos_server.web.people.admin_bots import status_of_server
 from cgos_server.web.people.form_page import FormPage
 from cgos_server.web.people.sessions import Visit
-from cgos_server.web.site import Site
 
 AUDIT_ROWS: Final = 50
-ABORT_RESULTS: Final = ("Abort", "B+Forfeit", "W+Forfeit")
-"""How a running game can be ended."""
 
 
 class AdminHome(FormPage):
@@ -30,12 +23,11 @@ class AdminHome(FormPage):
 
     address = "/admin"
     template = "people/admin.html"
-    admin = True
 
     async def values(self, request: Request, here: Visit) -> dict[str, Any]:
         status, why = await status_of_server(self, request, here)
         pending = [bot for bot in await self.site.history.bots.page() if bot.state == "pending"]
-        return {"here": "/admin", "live": status, "why": why, "pending": pending, "drain": DRAIN}
+        return {"live": status, "why": why, "pending": pending}
 
 
 class AdminGames(FormPage):
@@ -43,20 +35,15 @@ class AdminGames(FormPage):
 
     address = "/admin/games"
     template = "people/admin_games.html"
-    admin = True
 
     async def values(self, request: Request, _here: Visit) -> dict[str, Any]:
         ended = await self.site.history.games.find(GameFilter(running=False), PAGE_SIZE + 1, before(request))
         page, older = page_of(ended)
         return {
-            "here": "/admin",
             "running": await self.site.history.games.running(),
             "games": page,
             "older": older,
-            "abort_results": ABORT_RESULTS,
-            "results": RESULTS,
-            "chosen": request.query_params.get("game", ""),
-            "venues": list(self.site.settings.venues),
+            "filled": {"game": request.query_params.get("game", "")},
         }
 
 
@@ -65,8 +52,6 @@ class AdminVenues(FormPage):
 
     address = "/admin/venues"
     template = "people/admin_venues.html"
-    admin = True
-    written: Mapping[str, str] = {"version": "bot"}
 
     async def values(self, request: Request, here: Visit) -> dict[str, Any]:
         status, why = await status_of_server(self, request, here)
@@ -76,7 +61,7 @@ class AdminVenues(FormPage):
             tables = by_system(await self.site.history.ratings.standings(venue.name))
             rows = tables.get(systems.headline(venue.name, tables), [])
             venues.append((venue.name, now.get(venue.name), [row for row in rows if row.anchor]))
-        return {"here": "/admin", "venues": venues, "why": why, "preview": None}
+        return {"venues": venues, "why": why, "preview": None}
 
 
 class AdminAudit(FormPage):
@@ -84,7 +69,6 @@ class AdminAudit(FormPage):
 
     address = "/admin/audit"
     template = "people/admin_audit.html"
-    admin = True
 
     async def values(self, request: Request, _here: Visit) -> dict[str, Any]:
         filters = {name: request.query_params.get(name, "").strip()[:80] for name in ("actor", "action", "subject")}
@@ -96,15 +80,4 @@ class AdminAudit(FormPage):
             subject=filters["subject"] or None,
         )
         older = rows[AUDIT_ROWS - 1].id if len(rows) > AUDIT_ROWS else None
-        return {"here": "/admin", "rows": rows[:AUDIT_ROWS], "older": older, "filters": filters}
-
-
-def routes(site: Site) -> list[BaseRoute]:
-    """The addresses of this module."""
-    both = ["GET", "POST"]
-    return [
-        Route(AdminHome.address, AdminHome(site).answer, methods=both),
-        Route(AdminGames.address, AdminGames(site).answer, methods=both),
-        Route(AdminVenues.address, AdminVenues(site).answer, methods=both),
-        Route(AdminAudit.address, AdminAudit(site).answer),
-    ]
+        return {"rows": rows[:AUDIT_ROWS], "older": older, "filters": filters}

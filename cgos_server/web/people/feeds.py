@@ -9,58 +9,49 @@ import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 from typing import Final
 
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Route
 
 from cgos_protocol.api.games import Game
-from cgos_protocol.errors import Refused
 from cgos_server.presentation import words
 from cgos_server.storage.reading.game_answers import GameFilter
-from cgos_server.web.pages.requests import venue_of
-from cgos_server.web.site import Site, bot_path, venue_path
+from cgos_server.web.pages.requests import NO_BOT, refused_as_404, venue_of
+from cgos_server.web.site import Pages, Site, bot_path, venue_path
 
 ENTRIES: Final = 50
 ATOM: Final = "http://www.w3.org/2005/Atom"
 """The namespace."""
 
 
-class Feeds:
-    """The handlers."""
+async def of_bot(site: Site, request: Request) -> Response:
+    """What a bot, or one of its versions, has played."""
+    name = request.path_params["name"]
+    with refused_as_404(NO_BOT):
+        games = await site.history.games.find(GameFilter(bot=name, running=False), ENTRIES)
+    return _feed(site, request, f"Games of {name}", bot_path(name), games=games)
 
-    def __init__(self, site: Site) -> None:
-        self._site = site
 
-    async def of_bot(self, request: Request) -> Response:
-        """What a bot, or one of its versions, has played."""
-        name = request.path_params["name"]
-        try:
-            games = await self._site.history.games.find(GameFilter(bot=name, running=False), ENTRIES)
-        except Refused as refusal:
-            raise HTTPException(404, "There is no bot of this name on the server. Capitals matter.") from refusal
-        return self._feed(request, f"Games of {name}", bot_path(name), games)
+async def of_venue(site: Site, request: Request) -> Response:
+    """What was played in a venue."""
+    name = request.path_params["name"]
+    await venue_of(site, name)
+    games = await site.history.games.find(GameFilter(venue=name, running=False), ENTRIES)
+    return _feed(site, request, f"Games in {name}", venue_path(name), games=games)
 
-    async def of_venue(self, request: Request) -> Response:
-        """What was played in a venue."""
-        name = request.path_params["name"]
-        await venue_of(self._site, name)
-        games = await self._site.history.games.find(GameFilter(venue=name, running=False), ENTRIES)
-        return self._feed(request, f"Games in {name}", venue_path(name), games)
 
-    def _feed(self, request: Request, title: str, page: str, games: Sequence[Game]) -> Response:
-        base = self._site.address(request)
-        feed = ET.Element("feed", {"xmlns": ATOM, "xml:lang": "en"})
-        _said(feed, "title", f"{title} – {self._site.settings.server_name}")
-        _said(feed, "id", f"{base}{page}/feed.atom")
-        _said(feed, "updated", words.machine_moment(max((game.ended_at or 0 for game in games), default=0)))
-        ET.SubElement(feed, "link", {"rel": "self", "type": "application/atom+xml", "href": f"{base}{page}/feed.atom"})
-        ET.SubElement(feed, "link", {"rel": "alternate", "type": "text/html", "href": f"{base}{page}"})
-        _said(ET.SubElement(feed, "author"), "name", self._site.settings.server_name)
-        for game in games:
-            _entry(feed, base, game)
-        text = ET.tostring(feed, encoding="utf-8", xml_declaration=True)
-        return Response(text, media_type="application/atom+xml; charset=utf-8")
+def _feed(site: Site, request: Request, title: str, page: str, games: Sequence[Game]) -> Response:
+    base = site.address(request)
+    feed = ET.Element("feed", {"xmlns": ATOM, "xml:lang": "en"})
+    _said(feed, "title", f"{title} – {site.settings.server_name}")
+    _said(feed, "id", f"{base}{page}/feed.atom")
+    _said(feed, "updated", words.machine_moment(max((game.ended_at or 0 for game in games), default=0)))
+    ET.SubElement(feed, "link", {"rel": "self", "type": "application/atom+xml", "href": f"{base}{page}/feed.atom"})
+    ET.SubElement(feed, "link", {"rel": "alternate", "type": "text/html", "href": f"{base}{page}"})
+    _said(ET.SubElement(feed, "author"), "name", site.settings.server_name)
+    for game in games:
+        _entry(feed, base, game)
+    text = ET.tostring(feed, encoding="utf-8", xml_declaration=True)
+    return Response(text, media_type="application/atom+xml; charset=utf-8")
 
 
 def _entry(feed: ET.Element, base: str, game: Game) -> None:
@@ -96,7 +87,7 @@ def _allowed(character: str) -> bool:
     )
 
 
-def routes(site: Site) -> list[BaseRoute]:
-    """The addresses of this module."""
-    feeds = Feeds(site)
-    return [Route("/bot/{name}/feed.atom", feeds.of_bot), Route("/venue/{name}/feed.atom", feeds.of_venue)]
+PAGES: Final[Pages] = {
+    "/bot/{name}/feed.atom": of_bot,
+    "/venue/{name}/feed.atom": of_venue,
+}

@@ -78,8 +78,7 @@ def same_twice(form: Form, name: str) -> str:
 class Reading(NamedTuple):
     """Makes a command of a form.
 
-    :ivar written: field of the command -> field of the form, where they are called differently
-    :ivar named: field of the command -> what the page's address says
+    :ivar address: field of the command -> what the page's address says
     :ivar now_ms: Unix milliseconds
     :ivar visitor: the address of whoever sent it
     """
@@ -87,8 +86,7 @@ class Reading(NamedTuple):
     form: Form
     now_ms: int
     visitor: str
-    written: Mapping[str, str] = {}
-    named: Mapping[str, str] = {}
+    address: Mapping[str, str] = {}
 
     def command(self, kind: type[Command[Any]], declared: PageForm) -> Command[Any]:
         """Raises Refused."""
@@ -101,9 +99,9 @@ class Reading(NamedTuple):
         return kind(**values)
 
     def _value(self, each: Parameter, *, filled: bool) -> Any:
-        if each.name in self.named:
-            return self.named[each.name]
-        name, label, form = self.written.get(each.name, each.name), each.field.label, self.form
+        if each.name in self.address:
+            return self.address[each.name]
+        name, label, form = each.name, each.field.label, self.form
         match each.field.source:
             case Source.NEW_PASSWORD:
                 return same_twice(form, "new")
@@ -118,8 +116,7 @@ class Reading(NamedTuple):
             return chosen(form, name, label, each.choices) if each.choices else names(form, name)
         if each.choices:
             return _one_of(form, name, each.choices)
-        must = filled or (each.required and not each.optional)
-        text = needed(form, name, label) if must else form.text(name)
+        text = needed(form, name, label) if filled or each.needed else form.text(name)
         if each.kind is int:
             most = LARGEST if each.most is None else int(each.most)
             return whole(form, name, label, least=int(each.least or 0), most=most)

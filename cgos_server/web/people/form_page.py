@@ -23,8 +23,6 @@ from starlette.responses import Response
 from cgos_protocol.api.people import Done, EndedGame, NewToken, NewWebhook, Previewed, Reloaded
 from cgos_protocol.errors import Code, Refused
 from cgos_server.service.commands.declaration import Command
-from cgos_server.service.commands.fields import parameters
-from cgos_server.service.commands.registry import on
 from cgos_server.service.commands.surfaces import PageForm
 from cgos_server.service.people.authority import Sight, may_see
 from cgos_server.web.people import fields
@@ -45,6 +43,7 @@ from cgos_server.web.people.sessions import (
     token_of,
     visit,
 )
+from cgos_server.web.people.shown_forms import Offering, declared_for
 from cgos_server.web.site import Site
 
 SECRET_FIELDS: Final = frozenset({"password", "old", "new", "new-again", "secret", "csrf"})
@@ -83,30 +82,26 @@ class Made(NamedTuple):
 
 
 class FormPage(abc.ABC):
-    """One page with forms. Subclasses say its address, its template and its values; the forms are those that commands
-    declare for the address.
+    """One page with forms; under ``/admin`` only operators may look. Subclasses say its address, its template and its
+    values; the forms are those that commands declare for the address.
 
     :cvar address: of the page whose forms these are
-    :cvar admin: True where only operators may look
     :cvar following: where to go when a command was performed; empty: to the same page
-    :cvar written: field of a command -> field of the form, where they are called differently
-    :cvar named: field of a command -> parameter of the page's own address that says it
     """
 
     address = ""
     template = ""
-    admin = False
     following = ""
-    written: Mapping[str, str] = {}
-    named: Mapping[str, str] = {}
 
     def __init__(self, site: Site) -> None:
         self.site = site
-        self.forms = {command.word(): (command, form) for command, form in on(PageForm) if form.page == self.address}
+        self.forms = declared_for(self.address)
+        self._operators = self.address.startswith("/admin")
 
     @abc.abstractmethod
     async def values(self, request: Request, here: Visit) -> dict[str, Any]:
-        """What the template shows. Raises HTTPException 404 where this person may not see it."""
+        """What the template shows; `filled` and `choices` of it as in :class:`.shown_forms.Offering`. Raises
+        HTTPException 404 where this person may not see it."""
 
     async def other(self, _request: Request, _here: Visit, _form: Form) -> str | None:
         """Do what concerns the web process alone, and say what was done; None for a command. Raises
@@ -118,7 +113,7 @@ class FormPage(abc.ABC):
         here = await visit(self.site, request)
         if here is None:
             return to_sign_in(request)
-        if self.admin:
+        if self._operators:
             try:
                 may_see(here.person, Sight.SERVER)
             except Refused as refusal:
@@ -139,16 +134,23 @@ class FormPage(abc.ABC):
     ) -> Response:
         """The page as it is now."""
         values = await self.values(request, here) | more
-        values.setdefault("here", "/account")
+        offering = Offering(
+            forms=self.forms,
+            address=request.path_params,
+            filled=values.get("filled", {}),
+            choices={"venue": {name: name for name in self.site.settings.venues}} | values.get("choices", {}),
+        )
         sentence = sentence_before(self.site, request, here.session)
         response = self.site.render(
             self.template,
             status,
+            here="/admin" if self._operators else "/account",
             person=here.person,
             token=token_of(here.session),
             tried=tried or Tried(),
             made=made,
             sentence_before=sentence,
+            offered=offering.at,
             **values,
         )
         if request.cookies.get(said_cookie(self.site, request)) is not None:
@@ -185,17 +187,9 @@ class FormPage(abc.ABC):
         self, kind: type[Command[Any]], declared: PageForm, form: Form, request: Request
     ) -> tuple[Command[Any], Mapping[str, str]]:
         """The command of the form, and the texts of which it is made by the command's fields. Raises Refused."""
-        paths = {field: request.path_params[name] for field, name in self.named.items()}
-        texts = defaultdict(str, {name: form.text(name) for name in form.fields})
-        for each in parameters(kind):
-            texts[each.name] = paths.get(each.name) or form.text(self.written.get(each.name, each.name))
-        reading = fields.Reading(
-            form,
-            now_ms=self.site.now_ms(),
-            visitor=self.site.visitor(request),
-            written=self.written,
-            named=paths,
-        )
+        address: dict[str, str] = request.path_params
+        texts = defaultdict(str, {name: form.text(name) for name in form.fields} | address)
+        reading = fields.Reading(form, self.site.now_ms(), self.site.visitor(request), address)
         return reading.command(kind, declared), texts
 
     async def done(self, request: Request, here: Visit, answer: Any) -> Response:

@@ -6,17 +6,15 @@ For the owner and for operators. Must not know: SQL, what a command does, where 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
-from starlette.routing import BaseRoute, Route
 
 from cgos_protocol.api.games import Game
 from cgos_protocol.api.people import Done
-from cgos_protocol.errors import Refused
 from cgos_protocol.ids import GameId
 from cgos_server.presentation import transcript_lines as wire
 from cgos_server.presentation import words
@@ -24,10 +22,10 @@ from cgos_server.service.holds import NOT_HERE, Hold
 from cgos_server.service.people.authority import Sight, may_see
 from cgos_server.storage.reading.answers import BotDetail
 from cgos_server.storage.reading.game_answers import GameFilter
-from cgos_server.web.pages.requests import PAGE_SIZE, before, number, page_of
+from cgos_server.web.pages.requests import NO_GAME, PAGE_SIZE, before, number, page_of, refused_as_404
 from cgos_server.web.people.form_page import FormPage
 from cgos_server.web.people.sessions import PRIVATE, Visit, to_sign_in, token_of, visit
-from cgos_server.web.site import Site
+from cgos_server.web.site import Pages, Site
 
 COUNTED: Final = 500
 """Latest ended games over which the days are counted."""
@@ -64,12 +62,10 @@ def by_day(games: Sequence[Game], versions: Sequence[str]) -> list[Day]:
 
 async def own(site: Site, request: Request, here: Visit) -> BotDetail:
     """The bot that the address names. Raises HTTPException 404 where it is somebody else's, as where there is none."""
-    name = request.path_params["name"]
-    try:
+    name = request.path_params["bot"]
+    with refused_as_404(NOWHERE):
         may_see(here.person, Sight.BOT, await site.history.people.owner_of(name))
         bot = await site.history.bots.detail(name)
-    except Refused as refusal:
-        raise HTTPException(404, NOWHERE) from refusal
     if bot.name != name:  # a version's name
         raise HTTPException(404, NOWHERE)
     return bot
@@ -78,9 +74,8 @@ async def own(site: Site, request: Request, here: Visit) -> BotDetail:
 class OwnBotPage(FormPage):
     """One bot."""
 
-    address = "/account/bot/{name}"
+    address = "/account/bot/{bot}"
     template = "people/bot.html"
-    named: Mapping[str, str] = {"bot": "name"}
 
     async def values(self, request: Request, here: Visit) -> dict[str, Any]:
         bot = await own(self.site, request, here)
@@ -89,6 +84,7 @@ class OwnBotPage(FormPage):
         ended = await history.games.find(GameFilter(bot=bot.name, running=False), COUNTED)
         page, older = page_of(await history.games.find(GameFilter(bot=bot.name), PAGE_SIZE + 1, before(request)))
         limits = bot.limits if isinstance(bot.limits, dict) else {}
+        games_a_day = limits.get("games_a_day")
         return {
             "bot": bot,
             "versions": versions,
@@ -100,9 +96,11 @@ class OwnBotPage(FormPage):
             "counted": COUNTED,
             "lost_words": {"time": "on time", "illegal move": "by an illegal move", "forfeit": "by forfeit"},
             "tokens": [token for token in await history.bots.tokens(bot.name) if token.revoked_at is None],
-            "games_a_day": limits.get("games_a_day"),
-            "avoid": " ".join(limits.get("avoid", [])),
-            "hours": limits.get("hours", ""),
+            "filled": {
+                "games_a_day": "" if games_a_day is None else str(games_a_day),
+                "avoid": " ".join(limits.get("avoid", [])),
+                "hours": limits.get("hours", ""),
+            },
             "games": page,
             "older": older,
             "transcript_days": self.site.settings.transcript_days if self.site.data is not None else 0,
@@ -117,55 +115,43 @@ class OwnBotPage(FormPage):
         return await super().done(request, here, answer)
 
 
-class TranscriptPage:
-    """What went over the wire in one game of one bot."""
-
-    def __init__(self, site: Site) -> None:
-        self._site = site
-
-    async def transcript(self, request: Request) -> Response:
-        """A timed table, or with ``format=text`` a file."""
-        here = await visit(self._site, request)
-        if here is None:
-            return to_sign_in(request)
-        bot = await own(self._site, request, here)
-        game = number(request.query_params.get("game"))
-        if game is None:
-            raise HTTPException(404, "Which game? Follow the links of the bot's page.")
-        row = await self._game(GameId(game), [version.name for version in bot.versions])
-        data = self._site.data
-        span = (row.started_at, row.ended_at or self._site.now_ms())
-        lines = [] if data is None else await asyncio.to_thread(wire.read, data, bot.id, game, *span)
-        if request.query_params.get("format") == "text":
-            name = f"{bot.name}-{game}.txt"
-            headers = PRIVATE | {"Content-Disposition": f'attachment; filename="{name}"'}
-            return PlainTextResponse(wire.as_text(lines), headers=headers)
-        response = self._site.render(
-            "people/transcript.html",
-            here="/account",
-            person=here.person,
-            token=token_of(here.session),
-            bot=bot.name,
-            game=row,
-            lines=wire.timed(lines),
-            days=self._site.settings.transcript_days,
-        )
-        response.headers.update(PRIVATE)
-        return response
-
-    async def _game(self, game: GameId, versions: Sequence[str]) -> Game:
-        try:
-            row = (await self._site.history.games.detail(game)).game
-        except Refused as refusal:
-            raise HTTPException(404, "There is no game of this number on the server.") from refusal
-        if row.black not in versions and row.white not in versions:
-            raise HTTPException(404, "This bot did not play in that game.")
-        return row
+async def transcript(site: Site, request: Request) -> Response:
+    """What went over the wire in one game of one bot: a timed table, or with ``format=text`` a file."""
+    here = await visit(site, request)
+    if here is None:
+        return to_sign_in(request)
+    bot = await own(site, request, here)
+    game = number(request.query_params.get("game"))
+    if game is None:
+        raise HTTPException(404, "Which game? Follow the links of the bot's page.")
+    row = await _game(site, GameId(game), [version.name for version in bot.versions])
+    data = site.data
+    span = (row.started_at, row.ended_at or site.now_ms())
+    lines = [] if data is None else await asyncio.to_thread(wire.read, data, bot.id, game, *span)
+    if request.query_params.get("format") == "text":
+        name = f"{bot.name}-{game}.txt"
+        headers = PRIVATE | {"Content-Disposition": f'attachment; filename="{name}"'}
+        return PlainTextResponse(wire.as_text(lines), headers=headers)
+    response = site.render(
+        "people/transcript.html",
+        here="/account",
+        person=here.person,
+        token=token_of(here.session),
+        bot=bot.name,
+        game=row,
+        lines=wire.timed(lines),
+        days=site.settings.transcript_days,
+    )
+    response.headers.update(PRIVATE)
+    return response
 
 
-def routes(site: Site) -> list[BaseRoute]:
-    """The addresses of this module."""
-    return [
-        Route("/account/bot/{name}/transcript", TranscriptPage(site).transcript),
-        Route(OwnBotPage.address, OwnBotPage(site).answer, methods=["GET", "POST"]),
-    ]
+async def _game(site: Site, game: GameId, versions: Sequence[str]) -> Game:
+    with refused_as_404(NO_GAME):
+        row = (await site.history.games.detail(game)).game
+    if row.black not in versions and row.white not in versions:
+        raise HTTPException(404, "This bot did not play in that game.")
+    return row
+
+
+PAGES: Final[Pages] = {f"{OwnBotPage.address}/transcript": transcript}

@@ -5,12 +5,13 @@ Must not know: how passwords are checked, what an account may do.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Final
+
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Route
 
-from cgos_protocol import names
 from cgos_protocol.api.people import Session
 from cgos_protocol.api.route import Limit
 from cgos_protocol.errors import Code, Refused
@@ -36,99 +37,94 @@ from cgos_server.web.people.sessions import (
     token_of,
     visit,
 )
-from cgos_server.web.site import Site
+from cgos_server.web.people.shown_forms import Offering
+from cgos_server.web.site import Handler, Site
 
 
-class SignInPages:
-    """The handlers."""
+async def sign_in(site: Site, request: Request) -> Response:
+    """The form, or the attempt."""
+    if request.method == "POST":
+        return await _attempt(site, request, "people/sign_in.html", SignIn)
+    if await visit(site, request) is not None:
+        return to(own_path(request.query_params.get("next", "")))
+    return _page(site, request, "people/sign_in.html", SignIn)
 
-    def __init__(self, site: Site) -> None:
-        self._site = site
 
-    async def sign_in(self, request: Request) -> Response:
-        """The form, or the attempt."""
-        if request.method == "POST":
-            return await self._attempt(request, "people/sign_in.html", SignIn)
-        if await visit(self._site, request) is not None:
-            return to(own_path(request.query_params.get("next", "")))
-        return self._page(request, "people/sign_in.html", own_path(request.query_params.get("next", "")))
+async def register(site: Site, request: Request) -> Response:
+    """The form for an account of one's own, where that is open, or the attempt."""
+    if site.settings.accounts != "open":
+        raise HTTPException(404, "The operators of this server make the accounts here: ask them for one.")
+    if request.method == "POST":
+        return await _attempt(site, request, "people/register.html", AccountRegister)
+    return _page(site, request, "people/register.html", AccountRegister)
 
-    async def register(self, request: Request) -> Response:
-        """The form for an account of one's own, where that is open, or the attempt."""
-        if self._site.settings.accounts != "open":
-            raise HTTPException(404, "The operators of this server make the accounts here: ask them for one.")
-        if request.method == "POST":
-            return await self._attempt(request, "people/register.html", AccountRegister)
-        return self._page(request, "people/register.html", "/account")
 
-    async def sign_out(self, request: Request) -> Response:
-        """End the session."""
-        here = await visit(self._site, request)
-        form = await read_form(request)
-        if here is not None:
-            if not is_ours(self._site, request, form, here.session):
-                return refused_form(self._site)
-            try:
-                await self._site.on_behalf(here.session, request, SignOut())
-            except Refused as refusal:
-                if refusal.code is not Code.NOT_SIGNED_IN:  # it is still valid: whoever believes to be out would not be
-                    raise HTTPException(503, f"You are still signed in. {refusal.sentence}") from refusal
-        response = to("/sign-in")
-        drop_cookie(self._site, request, response, session_cookie(self._site, request))
-        drop_cookie(self._site, request, response, said_cookie(self._site, request))
-        return response
-
-    async def _attempt(self, request: Request, template: str, kind: type[Command[Session]]) -> Response:
-        form = await read_form(request)
-        if not is_ours(self._site, request, form, form_secret(self._site, request)):
-            return refused_form(self._site)
-        following = own_path(form.text("next"))
+async def sign_out(site: Site, request: Request) -> Response:
+    """End the session."""
+    here = await visit(site, request)
+    form = await read_form(request)
+    if here is not None:
+        if not is_ours(site, request, form, here.session):
+            return refused_form(site)
         try:
-            self._site.limits.spend(Limit.SIGN_IN, self._site.visitor(request))
-            (declared,) = kind.on(PageForm)
-            reading = fields.Reading(form, now_ms=self._site.now_ms(), visitor=self._site.visitor(request))
-            session = await self._site.ask(reading.command(kind, declared))
+            await site.on_behalf(here.session, request, SignOut())
         except Refused as refusal:
-            return wait(
-                self._page(
-                    request, template, following=following, status=status_of(refusal), again=tried(form, refusal)
-                ),
-                refusal,
-            )
-        response = to(following)
-        lasts_s = (session.until - self._site.now_ms()) // 1000
-        name = session_cookie(self._site, request)
-        set_cookie(self._site, request, response=response, name=name, value=session.session, lasts_s=lasts_s)
-        drop_cookie(self._site, request, response, form_cookie(self._site, request))
-        return response
-
-    def _page(
-        self, request: Request, template: str, following: str, status: int = 200, again: Tried | None = None
-    ) -> Response:
-        secret = form_secret(self._site, request) or new_form_secret()
-        response = self._site.render(
-            template,
-            status,
-            here="/account",
-            token=token_of(secret),
-            tried=again or Tried(),
-            following=following,
-            open=self._site.settings.accounts == "open",
-            name_min=names.NAME_MIN,
-            name_max=names.NAME_MAX,
-        )
-        set_cookie(
-            self._site, request, response=response, name=form_cookie(self._site, request), value=secret, lasts_s=FORM_S
-        )
-        response.headers.update(PRIVATE)
-        return response
+            if refusal.code is not Code.NOT_SIGNED_IN:  # it is still valid: whoever believes to be out would not be
+                raise HTTPException(503, f"You are still signed in. {refusal.sentence}") from refusal
+    response = to("/sign-in")
+    drop_cookie(site, request, response, session_cookie(site, request))
+    drop_cookie(site, request, response, said_cookie(site, request))
+    return response
 
 
-def routes(site: Site) -> list[BaseRoute]:
-    """The addresses of this module."""
-    pages = SignInPages(site)
-    return [
-        Route("/sign-in", pages.sign_in, methods=["GET", "POST"]),
-        Route("/register", pages.register, methods=["GET", "POST"]),
-        Route("/sign-out", pages.sign_out, methods=["POST"]),
-    ]
+async def _attempt(site: Site, request: Request, template: str, kind: type[Command[Session]]) -> Response:
+    form = await read_form(request)
+    if not is_ours(site, request, form, form_secret(site, request)):
+        return refused_form(site)
+    try:
+        site.limits.spend(Limit.SIGN_IN, site.visitor(request))
+        (declared,) = kind.on(PageForm)
+        reading = fields.Reading(form, site.now_ms(), site.visitor(request))
+        session = await site.ask(reading.command(kind, declared))
+    except Refused as refusal:
+        page = _page(site, request, template, kind, status=status_of(refusal), again=tried(form, refusal))
+        return wait(page, refusal)
+    response = to(own_path(request.query_params.get("next", "")))
+    lasts_s = (session.until - site.now_ms()) // 1000
+    name = session_cookie(site, request)
+    set_cookie(site, request, response=response, name=name, value=session.session, lasts_s=lasts_s)
+    drop_cookie(site, request, response, form_cookie(site, request))
+    return response
+
+
+def _page(
+    site: Site,
+    request: Request,
+    template: str,
+    kind: type[Command[Session]],
+    *,
+    status: int = 200,
+    again: Tried | None = None,
+) -> Response:
+    (declared,) = kind.on(PageForm)
+    secret = form_secret(site, request) or new_form_secret()
+    response = site.render(
+        template,
+        status,
+        here="/account",
+        token=token_of(secret),
+        tried=again or Tried(),
+        offered=Offering(forms={kind.word(): (kind, declared)}).at,
+        open=site.settings.accounts == "open",
+    )
+    set_cookie(site, request, response=response, name=form_cookie(site, request), value=secret, lasts_s=FORM_S)
+    response.headers.update(PRIVATE)
+    return response
+
+
+PAGES: Final[Mapping[str, tuple[Handler, list[str]]]] = {
+    "/sign-in": (sign_in, ["GET", "POST"]),
+    "/register": (register, ["GET", "POST"]),
+    "/sign-out": (sign_out, ["POST"]),
+}
+"""Addresses, with what answers there and by which methods."""

@@ -258,11 +258,9 @@ class Webhooks:
         message = self._message(hook, Happening(event="test", version="", venue="", at=now, more={}), hook.bot)
         outcome = await self._try(hook, message, 0, 1)
         self._site.deliveries.note(hook.id, outcome)
-        return (
-            f"The test was delivered: {outcome.sentence}"
-            if outcome.delivered
-            else (f"The test was not delivered. {outcome.sentence}")
-        )
+        if outcome.delivered:
+            return f"The test was delivered: {outcome.sentence}"
+        return f"The test was not delivered. {outcome.sentence}"
 
     # -- from facts to messages
 
@@ -470,15 +468,12 @@ class Webhooks:
         try:
             answer = await self._outside.post(hook.url, headers, body)
         except Refused as refusal:
-            return Outcome(at=now, event=message.event, delivered=False, sentence=refusal.sentence, tries=tries)
-        if 200 <= answer.status < 300:
-            return Outcome(
-                at=now, event=message.event, delivered=True, sentence=f"It was answered {answer.status}.", tries=tries
-            )
-        why = " Redirects are not followed." if 300 <= answer.status < 400 else ""
-        return Outcome(
-            at=now, event=message.event, delivered=False, sentence=f"It was answered {answer.status}.{why}", tries=tries
-        )
+            delivered, sentence = False, refusal.sentence
+        else:
+            delivered = 200 <= answer.status < 300
+            why = " Redirects are not followed." if 300 <= answer.status < 400 else ""
+            sentence = f"It was answered {answer.status}.{why}"
+        return Outcome(at=now, event=message.event, delivered=delivered, sentence=sentence, tries=tries)
 
     async def _give_up(self, line: _Line, outcome: Outcome) -> None:
         why = f"{GIVE_UP} tries in a row failed. The last one: {outcome.sentence}"

@@ -219,12 +219,11 @@ class Browser:
     async def sign_in(self, name: str, password: str = PASSWORD, following: str = "") -> httpx2.Response:
         fields = {
             "csrf": await self.csrf("/sign-in"),
-            "form": "sign-in",
+            "form": "sign in:",
             "name": name,
             "password": password,
-            "next": following,
         }
-        return await self.post("/sign-in", fields)
+        return await self.post(f"/sign-in?{urlencode({'next': following})}", fields)
 
     async def said(self, path: str) -> str:
         """What the next page tells of what was done."""

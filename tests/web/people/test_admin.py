@@ -12,7 +12,7 @@ from web.people.test_owner import sound
 from cgos_server.service.commands.audit import audit
 from cgos_server.service.commands.bots import BotDisable
 from cgos_server.storage.writing.records import BotState, ConnectionClosed, ConnectionOpened
-from cgos_server.web.people.admin_bots import AdminAccounts, AdminBots, AdminConnections, found_bots
+from cgos_server.web.people.admin_bots import AdminAccounts, AdminBot, AdminBots, AdminConnections, found_bots
 from cgos_server.web.people.admin_server import AdminGames, AdminHome, AdminVenues
 from cgos_server.web.site import Site
 
@@ -24,14 +24,14 @@ FORMS: list[tuple[str, str, dict[str, Any], bool]] = [
     ("/admin", "reload", {}, True),
     ("/admin", "drain", {"word": "drain"}, True),
     ("/admin/bots", "bot add", {"name": "newbot"} | NEW, False),
-    ("/admin/bots/amigo", "bot disable", {"name": "amigo", "reason": "crashes", "days": "2"}, True),
-    ("/admin/bots/amigo", "bot enable", {"name": "amigo"}, False),
-    ("/admin/bots", "approve", {"name": "amigo"}, False),
-    ("/admin/bots/amigo", "bot recall", {"name": "amigo"}, False),
-    ("/admin/bots/amigo", "bot passwd", {"name": "amigo"} | NEW, False),
-    ("/admin/bots/amigo", "bot own", {"name": "amigo", "account": "root"}, False),
-    ("/admin/bots/amigo", "family link", {"name": "amigo", "leader": "Kogo_mcts"}, False),
-    ("/admin/bots/amigo", "family unlink", {"name": "amigo"}, False),
+    ("/admin/bots/amigo", "bot disable", {"reason": "crashes", "days": "2"}, True),
+    ("/admin/bots/amigo", "bot enable", {}, False),
+    ("/admin/bots", "approve", {"bot": "amigo"}, False),
+    ("/admin/bots/amigo", "bot recall", {}, False),
+    ("/admin/bots/amigo", "bot passwd", NEW, False),
+    ("/admin/bots/amigo", "bot own", {"account": "root"}, False),
+    ("/admin/bots/amigo", "family link", {"leader": "Kogo_mcts"}, False),
+    ("/admin/bots/amigo", "family unlink", {}, False),
     ("/admin/connections", "kick", {"bot": "amigo", "reason": "stuck"}, True),
     ("/admin/games", "abort", {"game": str(RUNNING), "result": "Abort", "reason": "stuck"}, True),
     ("/admin/games", "correct", {"game": "1", "result": "Void", "reason": "our fault"}, True),
@@ -39,21 +39,21 @@ FORMS: list[tuple[str, str, dict[str, Any], bool]] = [
     ("/admin/venues", "pause", {"venue": "9x9"}, True),
     ("/admin/venues", "resume", {"venue": "9x9"}, False),
     ("/admin/venues", "pairing preview", {"venue": "9x9"}, False),
-    ("/admin/venues", "anchor set", {"venue": "9x9", "bot": "amigo", "rating": "1500", "sd": ""}, True),
-    ("/admin/venues", "anchor unset", {"venue": "9x9", "bot": "amigo"}, True),
+    ("/admin/venues", "anchor set", {"venue": "9x9", "version": "amigo", "rating": "1500", "sd": ""}, True),
+    ("/admin/venues", "anchor unset", {"venue": "9x9", "version": "amigo"}, True),
     ("/admin/accounts", "account add", {"name": "carol", "admin": "yes"} | NEW, False),
-    ("/admin/accounts", "account passwd", {"name": "root"} | NEW, False),
-    ("/admin/accounts", "account grant", {"name": "root"}, True),
-    ("/admin/accounts", "account revoke", {"name": "root"}, True),
-    ("/admin/accounts", "account disable", {"name": "root", "reason": "gone"}, True),
-    ("/admin/accounts", "account enable", {"name": "root"}, False),
+    ("/admin/accounts", "account passwd", {"account": "root"} | NEW, False),
+    ("/admin/accounts", "account grant", {"account": "root"}, True),
+    ("/admin/accounts", "account revoke", {"account": "root"}, True),
+    ("/admin/accounts", "account disable", {"account": "root", "reason": "gone"}, True),
+    ("/admin/accounts", "account enable", {"account": "root"}, False),
 ]
 
 
 def test_every_deed_of_operators_was_tried(house: House) -> None:
     site = Site.__new__(Site)
     offered = set(AdminBots(site).forms)
-    for page in (AdminHome, AdminConnections, AdminGames, AdminVenues, AdminAccounts):
+    for page in (AdminBot, AdminHome, AdminConnections, AdminGames, AdminVenues, AdminAccounts):
         offered |= set(page(site).forms)
     assert {deed for _, deed, _, _ in FORMS} == offered
 
@@ -113,15 +113,19 @@ async def test_what_is_grave_is_asked_first(house: House) -> None:
 @pytest.mark.parametrize(
     ("path", "deed", "fields"),
     [
-        ("/admin/bots/amigo", "bot disable", {"name": "amigo", "reason": " "}),
+        ("/admin/bots/amigo", "bot disable", {"reason": " "}),
         ("/admin/connections", "kick", {"bot": "amigo", "reason": ""}),
         ("/admin/games", "abort", {"game": str(RUNNING), "result": "Abort", "reason": ""}),
         ("/admin/games", "abort", {"game": str(RUNNING), "result": "B+1.5", "reason": "x"}),
         ("/admin/games", "abort", {"game": "many", "result": "Abort", "reason": "x"}),
         ("/admin/games", "correct", {"game": "1", "result": "Void", "reason": ""}),
-        ("/admin/accounts", "account disable", {"name": "root", "reason": ""}),
-        ("/admin/bots/amigo", "bot disable", {"name": "amigo", "reason": "x", "days": "0"}),
-        ("/admin/venues", "anchor set", {"venue": "9x9", "bot": "amigo", "rating": "nan", "form": "anchor set:9x9"}),
+        ("/admin/accounts", "account disable", {"account": "root", "reason": ""}),
+        ("/admin/bots/amigo", "bot disable", {"reason": "x", "days": "0"}),
+        (
+            "/admin/venues",
+            "anchor set",
+            {"venue": "9x9", "version": "amigo", "rating": "nan", "form": "anchor set:9x9"},
+        ),
         ("/admin", "drain", {"word": "yes"}),
     ],
 )
@@ -138,7 +142,7 @@ async def test_what_is_missing_is_refused_with_a_sentence(
 async def test_a_bot_is_disabled_for_some_days_and_enabled(house: House) -> None:
     browser = await house.signed_in("root", admin=True)
     path = "/admin/bots/amigo"
-    answer = await browser.send(path, "bot disable", name="amigo", reason=HOSTILE, days="2", sure="yes")
+    answer = await browser.send(path, "bot disable", reason=HOSTILE, days="2", sure="yes")
     assert answer.status_code == 303, answer.text
     bot = await house.history.bots.detail("amigo")
     assert (bot.state, bot.reason) == ("disabled", HOSTILE)
@@ -147,7 +151,7 @@ async def test_a_bot_is_disabled_for_some_days_and_enabled(house: House) -> None
         text = (await browser.get(page)).text
         assert "<script>alert" not in text
         assert "alert(1)" in text
-    await browser.send(path, "bot enable", name="amigo")
+    await browser.send(path, "bot enable")
     assert (await house.history.bots.detail("amigo")).state == "active"
 
 
@@ -213,9 +217,9 @@ async def test_accounts_are_made_and_lose_their_rights(house: House) -> None:
     carol = house.browser()
     await carol.sign_in("carol", "abcdefghij")
     assert (await carol.get("/admin")).status_code == 200
-    await browser.send("/admin/accounts", "account revoke", name="carol", sure="yes")
+    await browser.send("/admin/accounts", "account revoke", account="carol", sure="yes")
     assert (await carol.get("/admin")).status_code == 403
-    await browser.send("/admin/accounts", "account disable", name="carol", reason="left", sure="yes")
+    await browser.send("/admin/accounts", "account disable", account="carol", reason="left", sure="yes")
     assert (await carol.get("/account")).status_code == 303
     assert "carol" in sound((await browser.get("/admin/accounts?search=CAR")).text).text
 
@@ -230,7 +234,7 @@ async def test_bots_are_found_and_those_that_wait_come_first(house: House) -> No
     assert found_bots(bots, "no such", "") == []
     browser = await house.signed_in("root", admin=True)
     assert "/admin/bots/random-walk" in sound((await browser.get("/admin")).text).links()
-    assert (await browser.send("/admin/bots", "approve", name="random-walk")).status_code == 303
+    assert (await browser.send("/admin/bots", "approve", bot="random-walk")).status_code == 303
     assert (await house.history.bots.detail("random-walk")).state == "active"
 
 

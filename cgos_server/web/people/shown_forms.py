@@ -1,0 +1,147 @@
+"""How a page shows the forms that commands declare for it: which, with which fields, and what stands in them.
+
+Must not know: single commands and pages, HTML.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
+
+import msgspec
+
+from cgos_server.service.commands.declaration import Command
+from cgos_server.service.commands.fields import Parameter, Source, parameters
+from cgos_server.service.commands.registry import on
+from cgos_server.service.commands.surfaces import PageForm
+
+Kind = Literal["written", "chosen", "ticks", "tick"]
+"""How a field is filled in: by writing, by choosing one or several of some words, or by a yes."""
+
+Declared = Mapping[str, tuple[type[Command[Any]], PageForm]]
+"""The forms of a page: the command's name -> command and form."""
+
+
+def declared_for(page: str) -> Declared:
+    """The forms that commands declare for this address; what is grave stands last."""
+    forms = [(command, form) for command, form in on(PageForm) if form.page == page]
+    return {command.word(): (command, form) for command, form in sorted(forms, key=lambda each: each[1].grave)}
+
+
+class Input(msgspec.Struct, frozen=True, kw_only=True):
+    """A field of a form.
+
+    :ivar value: what stands in it at first; of several choices those that are made, with blanks between them
+    :ivar choices: value -> how it is called; empty where one writes
+    :ivar shortest: characters at least, 0 where nothing is said of them
+    """
+
+    name: str
+    caption: str
+    kind: Kind = "written"
+    type: str = "text"
+    value: str = ""
+    choices: Mapping[str, str] = {}
+    hint: str = ""
+    needed: bool = False
+    autocomplete: str = "off"
+    shortest: int = 0
+
+
+class ShownForm(msgspec.Struct, frozen=True, kw_only=True):
+    """A form as its page shows it.
+
+    :ivar id: tells it from the others of its page, also from those of the same command
+    :ivar hidden: fields whose value the page knows
+    """
+
+    id: str
+    command: str
+    declared: PageForm
+    hidden: Mapping[str, str]
+    inputs: list[Input]
+
+
+class Offering(msgspec.Struct, frozen=True, kw_only=True):
+    """The forms of a page, of which its template takes those of one place after the other.
+
+    :ivar address: fields that the page's address says
+    :ivar filled: what stands in the other fields at first
+    :ivar choices: field, or its source's word -> its choices, where they are not those that the command declares
+    """
+
+    forms: Declared
+    address: Mapping[str, Any] = {}
+    filled: Mapping[str, str] = {}
+    choices: Mapping[str, Mapping[str, str]] = {}
+
+    def at(self, place: str, about: Any, known: Mapping[str, Any]) -> list[ShownForm]:
+        """Those that stand there.
+
+        :param about: what is shown there, of which each form's condition is asked
+        :param known: fields whose value is known there
+        """
+        return [
+            self._shown(command, declared, known)
+            for command, declared in self.forms.values()
+            if declared.place == place and (declared.when is None or declared.when(about))
+        ]
+
+    def _shown(self, command: type[Command[Any]], declared: PageForm, known: Mapping[str, Any]) -> ShownForm:
+        open_fields = [
+            each
+            for each in parameters(command)
+            if (declared.fields is None or each.name in declared.fields)
+            and each.name not in declared.fixed
+            and each.name not in self.address
+        ]
+        hidden = {each.name: str(known[each.name]) for each in open_fields if each.name in known}
+        inputs = [field for each in open_fields if each.name not in hidden for field in self._inputs(each, declared)]
+        if declared.typed:
+            inputs.append(Input(name="word", caption=f"Type “{declared.typed}” to confirm", needed=True))
+        return ShownForm(
+            id=f"{command.word()}:{' '.join(hidden.values())}",
+            command=command.word(),
+            declared=declared,
+            hidden=hidden,
+            inputs=inputs,
+        )
+
+    def _inputs(self, each: Parameter, declared: PageForm) -> Iterator[Input]:
+        field, caption = each.field, each.caption
+        value = self.filled.get(each.name, declared.filled.get(each.name, ""))
+        declared_choices = {word: word for word in each.choices}
+        choices = self.choices.get(field.source.value) or self.choices.get(each.name, declared_choices)
+        if field.source is Source.NEW_PASSWORD:
+            yield from _new_password(field.shortest)
+        elif field.source is Source.MOMENT:
+            yield Input(name="days", caption=caption, hint=field.hint)
+        elif each.kind is bool:
+            yield Input(name=each.name, caption=caption, kind="tick", value=value)
+        elif choices:
+            kind: Kind = "ticks" if each.kind is list else "chosen"
+            yield Input(name=each.name, caption=caption, kind=kind, value=value, choices=choices)
+        elif field.source is not Source.VISITOR:
+            yield Input(
+                name=each.name,
+                caption=caption,
+                type="password" if field.source is Source.SECRET else field.input,
+                value=value,
+                hint=field.hint,
+                needed=each.needed or each.name in declared.needed,
+                autocomplete=field.autocomplete,
+            )
+
+
+def _new_password(shortest: int) -> Iterator[Input]:
+    rule = f"at least {shortest} characters" if shortest else ""
+    for name, caption, hint in (("new", "New password", rule), ("new-again", "Once more", "")):
+        yield Input(
+            name=name,
+            caption=caption,
+            type="password",
+            hint=hint,
+            needed=True,
+            autocomplete="new-password",
+            shortest=shortest,
+        )
