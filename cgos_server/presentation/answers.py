@@ -13,14 +13,13 @@ import msgspec
 from cgos_protocol.api import games
 from cgos_protocol.api import messages as api
 from cgos_protocol.games.base import Color, Start
-from cgos_protocol.ids import GameId
 from cgos_protocol.v2.render import color_word, rules_info, time_info
 from cgos_server.core.rating.registry import half_width
 from cgos_server.presentation.stored_game import StoredGame
 from cgos_server.service.bot_figures import Faced
 from cgos_server.service.ratings.expectation import Compared
 from cgos_server.service.ratings.odds import Expected
-from cgos_server.storage.reading.answers import GameChange, RankedRow, RatingPoint, Standing
+from cgos_server.storage.reading.answers import GameChange, RankedRow, RatingPoint
 from cgos_server.storage.reading.game_answers import OpponentRow, PairRecord
 
 T = TypeVar("T")
@@ -34,32 +33,9 @@ def published(value: object, kind: type[T]) -> T:
     return msgspec.convert(value, kind, from_attributes=True)
 
 
-def standing(rank: int | None, row: Standing) -> api.Standing:
-    """One line of standings."""
-    return _standing(row, rank, row.last_game, row.last_game_at)
-
-
 def ranked(row: RankedRow) -> api.VersionRating:
-    """Where a version stands, without its last game, which standings tell."""
-    return api.VersionRating(venue=row.venue, system=row.system, standing=_standing(row, row.rank))
-
-
-def _standing(
-    row: Standing | RankedRow, rank: int | None, last_game: GameId | None = None, last_game_at: int | None = None
-) -> api.Standing:
-    return api.Standing(
-        rank=rank,
-        version=row.version,
-        mean=row.mean,
-        half_width=half_width(row.system, row.spread),
-        spread=row.spread,
-        games=row.games,
-        provisional=row.provisional,
-        anchor=row.anchor,
-        last_game=last_game,
-        last_game_at=last_game_at,
-        seq=row.seq,
-    )
+    """Where a version stands."""
+    return api.VersionRating(venue=row.venue, system=row.system, standing=published(row, api.Standing))
 
 
 def record(row: PairRecord, one: str | None = None) -> api.Record:

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from cgos_protocol import clock
+from cgos_protocol.api.messages import Standing
 from cgos_protocol.clock import ClockState, TimeControl, TimeSystem
 from cgos_protocol.games.base import Ko, Ruleset
 from cgos_protocol.verdict import Reason
@@ -34,6 +35,11 @@ def terms(rules: Ruleset, time: TimeControl) -> str:
 def rating(system: str, mean: float, spread: float, provisional: bool) -> str:
     """A rating with its 95 % interval where its system says one: ``1873 ± 42``, ``1873? ± 142``, ``1873``."""
     return shown(mean, half_width(system, spread), provisional)
+
+
+def standing(row: Standing) -> str:
+    """The rating of a standing, likewise."""
+    return shown(row.mean, row.half_width, bool(row.provisional))
 
 
 def finely(system: str, mean: float, spread: float) -> str:

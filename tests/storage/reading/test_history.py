@@ -19,7 +19,15 @@ from cgos_protocol.errors import Refused, StoreError
 from cgos_server.storage import tables
 from cgos_server.storage.location import Location, PostgresUrl
 from cgos_server.storage.opening import open_store
-from cgos_server.storage.reading.answers import BotRow, GameChange, MoveRow, RatingPoint, Standing, TokenRow, VenueRow
+from cgos_server.storage.reading.answers import (
+    BotRow,
+    GameChange,
+    MoveRow,
+    RatingPoint,
+    StandingRow,
+    TokenRow,
+    VenueRow,
+)
 from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.storage.reading.history import History
 from cgos_server.storage.sqlite.connections import connect_for_writing
@@ -55,11 +63,13 @@ async def test_venues(history: History) -> None:
 
 async def test_standings(history: History) -> None:
     assert await history.ratings.standings("9x9") == [
-        Standing(
+        StandingRow(
+            rank=1,
             system="cgos-elo",
             version="Beta",
             mean=1_780.0,
             spread=96.0,
+            half_width=None,
             games=2,
             provisional=False,
             anchor=True,
@@ -67,11 +77,13 @@ async def test_standings(history: History) -> None:
             last_game_at=3_700,
             seq=4,
         ),
-        Standing(
+        StandingRow(
+            rank=2,
             system="cgos-elo",
             version="alpha",
             mean=1_770.0,
             spread=96.0,
+            half_width=None,
             games=2,
             provisional=True,
             anchor=False,

@@ -21,11 +21,11 @@ from cgos_protocol.games.base import Ruleset
 from cgos_protocol.names import NAME_PATTERN
 from cgos_protocol.v2.render import rules_info, time_info
 from cgos_server.presentation import words
-from cgos_server.presentation.answers import pair_statistics, published, record, standing
+from cgos_server.presentation.answers import pair_statistics, published, record
 from cgos_server.presentation.connecting import addresses, bots_host, websocket_address
 from cgos_server.service.pairing.statistics import statistics
 from cgos_server.service.ratings.expectation import compare
-from cgos_server.service.ratings.listed import best, placed
+from cgos_server.service.ratings.listed import best, listing
 from cgos_server.storage.reading.answers import VenueRow
 from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.web.api.reading.parameters import (
@@ -115,17 +115,13 @@ class ReadingVenues:
             raise NotFound(Code.NO_ENTRY, f"The ledger of {venue} has no entry {as_of}: its last one is {last}.")
         seq, corrected = last if as_of is None else as_of, None
         rows = await self._history.ratings.standings(venue, system, as_of) if system else []
-        places = placed(rows, self._site.settings.rated(venue).system)
+        listed = listing(rows, self._site.settings.rated(venue).system)
         if recomputed:
             self._site.limits.spend(Limit.RECOMPUTE, self._site.visitor(request))
             again = await awaited(request.receive, self._recomputing.standings(venue, system, seq))
-            retired = {each.standing.version for each in places if each.retired}
-            corrected = again.corrected
-            items = [
-                row for row in again.rows if show == "all" or (row.rank is not None and row.version not in retired)
-            ]
+            corrected, items = again.corrected, again.rows
         else:
-            items = [standing(each.rank, each.standing) for each in places if show == "all" or each.listed]
+            items = published(listed.rows, list[api.Standing])
         return api.Standings(
             venue=venue,
             system=system,
@@ -134,7 +130,7 @@ class ReadingVenues:
             last_entry=last,
             recomputed=recomputed,
             corrected=corrected,
-            items=items[:limit],
+            items=[row for row in items if show == "all" or listed.lists(row)][:limit],
         )
 
     @_venues.get("/venues/{venue}/crosstable")
