@@ -22,6 +22,8 @@ from cgos_server.service.commands.surfaces import ApiRoute
 from cgos_server.web.api.reading.handlers import READING
 from cgos_server.web.api.reading.operators import ADMIN
 from cgos_server.web.api.reading.own import OWN, OWN_BOTS
+from cgos_server.web.api.reading.parameters import IN_PATHS
+from cgos_server.web.api.typed import param_of
 
 _NEEDS: Final = {
     Right.OPERATOR: Needs.ADMIN,
@@ -75,6 +77,7 @@ def _operation(command: type[Command[Any]], route: ApiRoute) -> Operation:
         answer=_ANSWERS.get(route.id) or command.answer(),
         group=ADMIN if needs is Needs.ADMIN else OWN_BOTS if route.path.startswith("/bots/") else OWN,
         about=route.about,
+        in_path=tuple(param_of(name, IN_PATHS[name]) for name in in_path(route)),
         body=body_type(command, route),
         status=route.status,
         needs=needs,

@@ -10,13 +10,12 @@ from collections.abc import AsyncIterator
 from typing import Annotated, Final
 
 import msgspec
-from msgspec import Meta
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from cgos_protocol.api import people
 from cgos_protocol.api.people import Access
-from cgos_protocol.api.route import NDJSON, Limit, Needs
+from cgos_protocol.api.route import LARGEST, NDJSON, Limit, Needs
 from cgos_server.observability import transcript_files
 from cgos_server.presentation.answers import published
 from cgos_server.service.commands.tokens import SCOPES
@@ -25,7 +24,7 @@ from cgos_server.service.people.authority import Sight
 from cgos_server.storage.reading.people_answers import OwnedBot
 from cgos_server.web.api.caller import person_of
 from cgos_server.web.api.framework import bearer
-from cgos_server.web.api.reading.parameters import BotName
+from cgos_server.web.api.reading.parameters import BotName, up_to
 from cgos_server.web.api.typed import Group
 from cgos_server.web.site import Site
 
@@ -147,8 +146,8 @@ class ReadingOwn:
         self,
         request: Request,
         bot: BotName,
-        game: Annotated[int | None, Meta(ge=1, description="Only what is about this game.")] = None,
-        limit: Annotated[int, Meta(ge=1, le=20_000, description="Lines, the last ones.")] = 2_000,
+        game: Annotated[int | None, up_to(LARGEST), "Only what is about this game."] = None,
+        limit: Annotated[int, up_to(20_000), "Lines, the last ones."] = 2_000,
     ) -> Annotated[Response, people.TranscriptLine]:
         """What was said on the wire, passwords masked."""
         await self._may_see(bot, request)
