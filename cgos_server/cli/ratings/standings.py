@@ -19,7 +19,7 @@ from cgos_server.core.rating.registry import rating_system, systems
 from cgos_server.presentation import words
 from cgos_server.presentation.words import moment
 from cgos_server.service.ratings.listed import Listing, listing
-from cgos_server.storage.reading.answers import RatingPoint, StandingRow
+from cgos_server.storage.reading.answers import ChangeRow, StandingRow
 from cgos_server.storage.reading.history import History
 
 _system_option = click.option(
@@ -109,8 +109,8 @@ def history(setup: Setup, name: str, venue: str | None, system: str | None, limi
     Oldest first, with the game that caused it, or the number of the refit that did.
     """
 
-    async def ask(history: History) -> dict[str, list[RatingPoint]]:
-        histories: dict[str, list[RatingPoint]] = {}
+    async def ask(history: History) -> dict[str, list[ChangeRow]]:
+        histories: dict[str, list[ChangeRow]] = {}
         for each in await venues_asked(history, venue):
             there = {row.system for row in await history.ratings.standings(each)}
             histories[each] = await history.changes.latest(name, each, limit, system or headline(setup, each, there))
@@ -118,7 +118,7 @@ def history(setup: Setup, name: str, venue: str | None, system: str | None, limi
 
     histories = {each: points for each, points in read(setup, ask).items() if points}
     if as_json:
-        print_json({each: [_change(point) for point in points] for each, points in histories.items()})
+        print_json({each: list(map(_as_json, points)) for each, points in histories.items()})
         return
     if not histories:
         say(f"{name} has no rating yet.")
@@ -134,9 +134,9 @@ def history(setup: Setup, name: str, venue: str | None, system: str | None, limi
                     point.kind if point.refit is None else f"refit {point.refit}",
                     point.game,
                     point.opponent,
-                    None if point.score2 is None else f"{point.score2 / 2:g}",
-                    words.finely(point.system, point.before_mean, point.before_spread),
-                    words.finely(point.system, point.after_mean, point.after_spread),
+                    None if point.score is None else f"{point.score:g}",
+                    words.finely(point.before_mean, point.before_half_width),
+                    words.finely(point.after_mean, point.after_half_width),
                     point.games,
                 )
                 for point in points
@@ -172,16 +172,9 @@ def _title(venue: str, table: _Table, answer: str) -> str:
     return f"{venue}, {table.rows[0].system}, as of result {table.seq}{how}"
 
 
-def _as_json(row: StandingRow) -> dict[str, Any]:
+def _as_json(row: StandingRow | ChangeRow) -> dict[str, Any]:
     """A line in the API's words."""
     return {"system": row.system} | msgspec.structs.asdict(row)
-
-
-def _change(point: RatingPoint) -> dict[str, Any]:
-    """A change in the API's words."""
-    from cgos_server.presentation.answers import rating_change
-
-    return {"system": point.system} | msgspec.structs.asdict(rating_change(point))
 
 
 def _state(row: StandingRow) -> str | None:

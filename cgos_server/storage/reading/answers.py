@@ -12,8 +12,8 @@ from typing import Any
 
 import msgspec
 
-from cgos_protocol.api.games import Game, Pairing
-from cgos_protocol.api.messages import BotFacts, Standing, Version
+from cgos_protocol.api.games import Game, GameChange, Pairing
+from cgos_protocol.api.messages import BotFacts, RatingChange, Standing, Version
 from cgos_protocol.ids import GameId, VenueId, VersionId
 from cgos_server.storage.reading.stored import StoredRefit
 
@@ -63,19 +63,6 @@ class MoveRow(Value, frozen=True, kw_only=True):
     analysis: str | None
 
 
-class GameChange(Value, frozen=True, kw_only=True):
-    """What a game did to one rating."""
-
-    system: str
-    seq: int
-    version: str
-    before_mean: float
-    before_spread: float
-    after_mean: float
-    after_spread: float
-    games: int
-
-
 class CorrectionRow(Value, frozen=True, kw_only=True):
     """An operator changed what an ended game counts as.
 
@@ -114,27 +101,11 @@ class GameDetail(Value, frozen=True, kw_only=True):
     repeats: GameId | None = None
 
 
-class RatingPoint(Value, frozen=True, kw_only=True):
-    """One change of one rating. `game` is the entry's; `opponent` and `score2` (its own, in half points) after its own
-    games only.
-
-    `kind` is the entry's, or ``refit`` for refit number `refit` that was put in after entry `seq`; refits that moved
-    the rating by 0.1 and less are left out, so `before_*` of a refit is the point before, not to the last digit.
-    """
+class ChangeRow(RatingChange, frozen=True, kw_only=True):
+    """One change of one rating; refits that moved the rating by 0.1 and less are left out, so `before_*` of a refit is
+    the point before, not to the last digit."""
 
     system: str
-    seq: int
-    at: int
-    kind: str
-    game: GameId | None
-    opponent: str | None
-    score2: int | None
-    before_mean: float
-    before_spread: float
-    after_mean: float
-    after_spread: float
-    games: int
-    refit: int | None = None
 
 
 class RefitRow(Value, frozen=True, kw_only=True):

@@ -15,11 +15,11 @@ from cgos_server.core.rating.base import Z95, Entry, Kind
 from cgos_server.storage import schema
 from cgos_server.storage.location import Location
 from cgos_server.storage.reading.answers import (
+    ChangeRow,
     CorrectionRow,
     PublishedChange,
     PublishedPoint,
     PublishedRefit,
-    RatingPoint,
     RefitRow,
     SavedState,
     StandingRow,
@@ -231,18 +231,20 @@ async def test_changes_and_refits_in_one_order(history: History) -> None:
         (4, "refit", 2, 1_790.0, 2),
         (5, "game", None, 1_790.0, 3),
     ]
-    refit = RatingPoint(
+    refit = ChangeRow(
         system="bayes",
         seq=4,
         at=2_700,
         kind="refit",
         game=None,
         opponent=None,
-        score2=None,
+        score=None,
         before_mean=1_785.0,
         before_spread=215.0,
+        before_half_width=Z95 * 215.0,
         after_mean=1_790.0,
         after_spread=210.0,
+        after_half_width=Z95 * 210.0,
         games=2,
         refit=2,
     )

@@ -13,8 +13,7 @@ from msgspec.structs import asdict
 from cgos_protocol.api import messages as api
 from cgos_protocol.api.figures import ColorFigures, Ending, SpoiltFigures, VersionFigures
 from cgos_protocol.options import Number
-from cgos_server.core.rating.registry import half_width
-from cgos_server.presentation.answers import opponent, published, ranked, rating_change
+from cgos_server.presentation.answers import opponent, published, ranked
 from cgos_server.service import bot_figures
 from cgos_server.storage.reading.answers import RankedRow
 from cgos_server.web.api.reading.parameters import (
@@ -101,8 +100,7 @@ class ReadingBots:
         if points is not None:
             if after is not None:
                 raise Wrong("after", "Say either `points` or `after`: a curve has no pages.")
-            band = await self._history.changes.band(venue, version, system, points)
-            curve = [api.RatingPoint(**asdict(row), half_width=half_width(system, row.spread)) for row in band]
+            curve = await self._history.changes.band(venue, version, system, points)
             return api.RatingCurve(version=version, venue=venue, system=system, points=curve)
         rows = await self._history.changes.page(version, venue, system=system, after=_place(after), limit=limit + 1)
         page = rows[:limit]
@@ -110,7 +108,7 @@ class ReadingBots:
             version=version,
             venue=venue,
             system=system,
-            items=[rating_change(row) for row in page],
+            items=published(page, list[api.RatingChange]),
             next=f"{page[-1].seq}.{page[-1].refit or 0}" if len(rows) > limit else None,
         )
 
