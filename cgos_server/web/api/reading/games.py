@@ -110,7 +110,7 @@ class ReadingGames:
         return published(await self._site.explaining.round(round), api.RoundDetail)
 
     async def _stored(self, game: GameId) -> StoredGame:
-        """One round with all it was decided from."""
+        """A game, a running one as far as its moves may be shown."""
         return StoredGame(self._site.visible(await self._history.games.detail(game)))
 
 
