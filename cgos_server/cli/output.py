@@ -25,6 +25,11 @@ def print_json(value: Any) -> None:
     click.echo(msgspec.json.format(msgspec.json.encode(value), indent=2))
 
 
+def without(value: msgspec.Struct, *names: str) -> dict[str, Any]:
+    """A value's fields, except those of these names."""
+    return {name: field for name, field in msgspec.structs.asdict(value).items() if name not in names}
+
+
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]], title: str = "") -> None:
     """A table; columns that hold only numbers stand to the right. None is shown as ``-``."""
     cells = [[shown(cell) for cell in row] for row in rows]

@@ -6,16 +6,14 @@ know: values, sources, which keys there are.
 
 from __future__ import annotations
 
-import enum
-import types
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Any, Final, Union, get_args, get_origin
+from typing import Any, Final, get_args, get_origin
 
 import msgspec
 
-from cgos_protocol.options import Choice, Flag, Number, Option, Parsed, Text
+from cgos_protocol.options import Choice, Flag, Number, Option, Parsed, Text, carried, plain_type
 from cgos_server.config.values import Networks, Options, PublicAddress, Span, WebSocketUrl, Words
 from cgos_server.storage.location import PostgresUrl
 
@@ -52,33 +50,17 @@ _SETTINGS: Final[Mapping[type, Choice | Flag | Number | Parsed | Text]] = Mappin
 """Types that say by themselves what a key takes."""
 
 
-def strip(kind: Any) -> Any:
-    """A key's type without its annotations and without None."""
-    if get_origin(kind) is Annotated:
-        return strip(get_args(kind)[0])
-    if get_origin(kind) in (Union, types.UnionType):
-        return strip(next(arg for arg in get_args(kind) if arg is not type(None)))
-    return kind
-
-
 def table_of(kind: Any) -> Any:
     """The type of a table, or of each of a list of tables; None for any other type."""
-    plain = get_args(kind)[0] if get_origin(kind) is tuple else strip(kind)
+    plain = get_args(kind)[0] if get_origin(kind) is tuple else plain_type(kind)
     return plain if issubclass(plain, msgspec.Struct) else None
 
 
 def setting(kind: Any) -> Option:
     """What values a key of this type takes."""
-    plain = strip(kind)
-    for each in _metadata(kind):
-        if isinstance(each, Option):
-            return each
-    return Choice(tuple(plain)) if issubclass(plain, enum.Enum) else _SETTINGS[plain]
-
-
-def description(kind: Any) -> str:
-    """The sentence that says what a key means; empty for a table."""
-    return next((each for each in _metadata(kind) if isinstance(each, str)), "")
+    option = carried(kind, _SETTINGS)
+    assert option is not None, f"{kind} does not say what a key takes"
+    return option
 
 
 def wanted(option: Option) -> str:
@@ -87,13 +69,3 @@ def wanted(option: Option) -> str:
         *choices, last = option.words
         return f"{', '.join(choices)} or {last}"
     return option.possible
-
-
-def _metadata(kind: Any) -> list[Any]:
-    """Every annotation of a type, inner ones first."""
-    if get_origin(kind) is Annotated:
-        inner, *own = get_args(kind)
-        return _metadata(inner) + own
-    if get_origin(kind) in (Union, types.UnionType):
-        return [each for arg in get_args(kind) for each in _metadata(arg)]
-    return []

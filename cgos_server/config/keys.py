@@ -11,7 +11,8 @@ from typing import Any, NamedTuple, get_origin
 
 import msgspec
 
-from cgos_server.config.key_types import description, setting, table_of, wanted
+from cgos_protocol.options import sentence
+from cgos_server.config.key_types import setting, table_of, wanted
 from cgos_server.config.schema import CLASSIC_VENUES, Config
 
 
@@ -130,7 +131,7 @@ def _keys(table: str, cls: type[Any], defaults: Any) -> Iterator[Key]:
                 name=field.encode_name,
                 values=wanted(setting(field.type)),
                 default=written(getattr(defaults, field.name, field.default)),
-                sentence=description(field.type),
+                sentence=sentence(field.type),
             )
 
 

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple, get_origin
 import msgspec
 
 from cgos_protocol.errors import ConfigError
-from cgos_protocol.options import Option, Parsed
-from cgos_server.config.key_types import description, setting, strip, table_of, wanted
+from cgos_protocol.options import Option, Parsed, plain_type, sentence
+from cgos_server.config.key_types import setting, table_of, wanted
 from cgos_server.config.openings import absolute
 from cgos_server.config.problems import ConfigErrors, Key
 from cgos_server.config.schema import CLASSIC_VENUES, Config, VenueConfig
@@ -181,7 +181,7 @@ class _Reader:
                 complete = complete and value is not _WRONG
                 values[field.name] = value
             elif field.required:
-                meaning = description(field.type) or f"{name} = {{ ... }}, as in [venue.{name}]."
+                meaning = sentence(field.type) or f"{name} = {{ ... }}, as in [venue.{name}]."
                 self.problem((*key, name), "is missing", f"Add the key: {meaning}")
                 complete = False
         return cls(**values) if complete else _WRONG
@@ -208,7 +208,7 @@ class _Reader:
             return _leaf(kind, option, raw)
         except ValueError:
             # Whatever was meant to be a database's URL may have a password in it.
-            shown = "this value" if strip(kind) is PostgresUrl else _shown(raw)
+            shown = "this value" if plain_type(kind) is PostgresUrl else _shown(raw)
             self.problem(key, f"{shown} is not possible", f"Give {wanted(option)}.")
             return _WRONG
 

@@ -6,21 +6,19 @@ Must not know: HTTP, SQL.
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeVar, cast
+from typing import Literal, TypeVar, cast
 
 import msgspec
 
 from cgos_protocol.api import games
 from cgos_protocol.api import messages as api
 from cgos_protocol.games.base import Color, Start
-from cgos_protocol.ids import GameId
 from cgos_protocol.v2.render import color_word, rules_info, time_info
-from cgos_server.core.rating.registry import half_width
 from cgos_server.presentation.stored_game import StoredGame
 from cgos_server.service.bot_figures import Faced
 from cgos_server.service.ratings.expectation import Compared
 from cgos_server.service.ratings.odds import Expected
-from cgos_server.storage.reading.answers import GameChange, RankedRow, RatingPoint, Standing
+from cgos_server.storage.reading.answers import RankedRow
 from cgos_server.storage.reading.game_answers import OpponentRow, PairRecord
 
 T = TypeVar("T")
@@ -34,32 +32,9 @@ def published(value: object, kind: type[T]) -> T:
     return msgspec.convert(value, kind, from_attributes=True)
 
 
-def standing(rank: int | None, row: Standing) -> api.Standing:
-    """One line of standings."""
-    return _standing(row, rank, row.last_game, row.last_game_at)
-
-
 def ranked(row: RankedRow) -> api.VersionRating:
-    """Where a version stands, without its last game, which standings tell."""
-    return api.VersionRating(venue=row.venue, system=row.system, standing=_standing(row, row.rank))
-
-
-def _standing(
-    row: Standing | RankedRow, rank: int | None, last_game: GameId | None = None, last_game_at: int | None = None
-) -> api.Standing:
-    return api.Standing(
-        rank=rank,
-        version=row.version,
-        mean=row.mean,
-        half_width=half_width(row.system, row.spread),
-        spread=row.spread,
-        games=row.games,
-        provisional=row.provisional,
-        anchor=row.anchor,
-        last_game=last_game,
-        last_game_at=last_game_at,
-        seq=row.seq,
-    )
+    """Where a version stands."""
+    return api.VersionRating(venue=row.venue, system=row.system, standing=published(row, api.Standing))
 
 
 def record(row: PairRecord, one: str | None = None) -> api.Record:
@@ -134,38 +109,6 @@ def opponent(row: OpponentRow, faced: Faced) -> api.Opponent:
     )
 
 
-def rating_change(row: RatingPoint) -> api.RatingChange:
-    """One change of a rating."""
-    return api.RatingChange(
-        seq=row.seq,
-        at=row.at,
-        kind=row.kind,
-        game=row.game,
-        opponent=row.opponent,
-        score=None if row.score2 is None else row.score2 / 2,
-        **_means(row),
-        games=row.games,
-        refit=row.refit,
-    )
-
-
-def game_change(row: GameChange) -> games.GameChange:
-    """What a game did to one rating."""
-    return games.GameChange(system=row.system, seq=row.seq, version=row.version, games=row.games, **_means(row))
-
-
-def _means(row: RatingPoint | GameChange) -> dict[str, Any]:
-    """The fields that say what a rating was before a change and after it."""
-    return {
-        "before_mean": row.before_mean,
-        "before_spread": row.before_spread,
-        "before_half_width": half_width(row.system, row.before_spread),
-        "after_mean": row.after_mean,
-        "after_spread": row.after_spread,
-        "after_half_width": half_width(row.system, row.after_spread),
-    }
-
-
 def game_detail(stored: StoredGame) -> games.GameDetail:
     """All about one game but its moves."""
     detail, terms = stored.detail, stored.terms
@@ -181,7 +124,7 @@ def game_detail(stored: StoredGame) -> games.GameDetail:
         detail=detail.detail,
         ending=stored.ending(),
         pairing=published(detail.pairing, games.Pairing) if detail.pairing else None,
-        ratings=[game_change(row) for row in detail.ratings],
+        ratings=detail.ratings,
         corrections=published(detail.corrections, list[games.Correction]),
         repeats=detail.repeats,
     )

@@ -15,7 +15,6 @@ from msgspec.structs import asdict
 from cgos_protocol.api.bulk import ExportedGame
 from cgos_protocol.errors import OurFault
 from cgos_protocol.sgf import writing as sgf
-from cgos_server.core.rating.registry import half_width
 from cgos_server.presentation.export_forms import File
 from cgos_server.presentation.stored_game import StoredGame
 from cgos_server.storage.reading.answers import GameDetail
@@ -40,8 +39,7 @@ def exported_games(rows: Sequence[RatedGame], headline: Callable[[str, list[str]
             if shown := _LABEL.fullmatch(label):
                 ratings |= {f"{side}_rating": int(shown[1]), f"{side}_provisional": bool(shown[2])}
             if change := before.get(version):
-                width = half_width(change.system, change.before_spread)
-                ratings |= {f"{side}_mean": change.before_mean, f"{side}_half_width": width}
+                ratings |= {f"{side}_mean": change.before_mean, f"{side}_half_width": change.before_half_width}
         made.append(ExportedGame(**asdict(row), system=system, **ratings))
     return made
 

@@ -14,7 +14,7 @@ from cgos_protocol.clock import TimeControl, TimeSystem
 from cgos_protocol.errors import Refused
 from cgos_protocol.games.base import Ruleset
 from cgos_protocol.games.registry import game_kind, games
-from cgos_server.config.key_types import description
+from cgos_protocol.options import sentence
 from cgos_server.config.pairing import PairingConfig
 from cgos_server.core.rating.registry import options_in_force, systems
 from cgos_server.presentation import words
@@ -71,7 +71,7 @@ def pairing_options(method: str, own: dict[str, Any]) -> list[OptionLine]:
     """All options that a matchmaker has in force, with their meaning. Takes its time when first asked."""
     from cgos_server.core.pairing.registry import matchmaker, matchmakers  # with numpy, which pages do not need before
 
-    meanings = {field.name: description(field.type) for field in msgspec.structs.fields(PairingConfig)}
+    meanings = {field.name: sentence(field.type) for field in msgspec.structs.fields(PairingConfig)}
     try:
         in_force = matchmaker(method, own).options
         if matchmakers().origin(method):

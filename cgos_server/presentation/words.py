@@ -11,10 +11,11 @@ from datetime import UTC, datetime
 from typing import Final
 
 from cgos_protocol import clock
+from cgos_protocol.api.messages import Standing
 from cgos_protocol.clock import ClockState, TimeControl, TimeSystem
 from cgos_protocol.games.base import Ko, Ruleset
 from cgos_protocol.verdict import Reason
-from cgos_server.core.rating.registry import half_width, shown
+from cgos_server.core.rating.registry import shown
 
 _KO = {
     Ko.POSITIONAL: "positional superko",
@@ -31,15 +32,14 @@ def terms(rules: Ruleset, time: TimeControl) -> str:
     return ", ".join(words)
 
 
-def rating(system: str, mean: float, spread: float, provisional: bool) -> str:
+def standing(row: Standing) -> str:
     """A rating with its 95 % interval where its system says one: ``1873 ± 42``, ``1873? ± 142``, ``1873``."""
-    return shown(mean, half_width(system, spread), provisional)
+    return shown(row.mean, row.half_width, bool(row.provisional))
 
 
-def finely(system: str, mean: float, spread: float) -> str:
+def finely(mean: float, half_width: float | None) -> str:
     """The same to a tenth, for small changes: ``1873.4 ± 42.0``."""
-    half = half_width(system, spread)
-    return f"{mean:.1f}" if half is None else f"{mean:.1f} ± {half:.1f}"
+    return f"{mean:.1f}" if half_width is None else f"{mean:.1f} ± {half_width:.1f}"
 
 
 def komi(komi2: int) -> str:

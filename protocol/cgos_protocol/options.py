@@ -1,15 +1,17 @@
 """What a named setting may be, what it is unless given, what it means. Values come from files, commands and requests.
 
 Rating systems, matchmakers and tournament systems describe their options in these words alone. The keys of the
-configuration are types that carry them: ``Annotated[float, Number(0, 1), "what it is for"]``. Must not know: whose
-settings they are, what they are called.
+configuration and the parameters of the API are types that carry them: ``Annotated[float, Number(0, 1), "what it is
+for"]``. Must not know: whose settings they are, what they are called.
 """
 
 from __future__ import annotations
 
+import enum
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+import types
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Annotated, Any, Literal, NamedTuple, Protocol, Union, get_args, get_origin, runtime_checkable
 
 from cgos_protocol.errors import Code, Invalid
 
@@ -123,12 +125,16 @@ class Seconds(NamedTuple):
 
 
 class Text(NamedTuple):
-    """A text of `least` to `most` characters; without `most` of any length."""
+    """A text of `least` to `most` characters; without `most` of any length.
+
+    :ivar pattern: what a text looks like that there can be, for programs: nothing is refused by it
+    """
 
     least: int = 0
     most: int | None = None
     default: str | None = None
     meaning: str = ""
+    pattern: str = ""
 
     @property
     def possible(self) -> str:
@@ -140,6 +146,24 @@ class Text(NamedTuple):
         if not isinstance(value, str) or len(value) < self.least or (self.most is not None and len(value) > self.most):
             raise ValueError(f"Give {self.possible}.")
         return value
+
+
+class Several(NamedTuple):
+    """A list of one to `most` texts."""
+
+    each: Text
+    most: int
+    default: Sequence[str] | None = None
+    meaning: str = ""
+
+    @property
+    def possible(self) -> str:
+        return f"a list of 1 to {self.most}, each {self.each.possible}"
+
+    def read(self, value: Any) -> list[str]:
+        if not isinstance(value, list) or not 1 <= len(value) <= self.most:
+            raise ValueError(f"Give {self.possible}.")
+        return [self.each.read(text) for text in value]
 
 
 class Parsed(NamedTuple):
@@ -158,6 +182,45 @@ class Parsed(NamedTuple):
             return self.parse(value)
         except ValueError as error:
             raise ValueError(f"Give {self.possible}.") from error
+
+
+def plain_type(hint: Any) -> Any:
+    """The type that carries a setting, without its annotations and without None."""
+    if get_origin(hint) is Annotated:
+        return plain_type(get_args(hint)[0])
+    if get_origin(hint) in (Union, types.UnionType):
+        return plain_type(next(arg for arg in get_args(hint) if arg is not type(None)))
+    return hint
+
+
+def carried(hint: Any, by_type: Mapping[Any, Option]) -> Option | None:
+    """The option that a type carries, the outermost; without one what its type says by itself, None where it does not.
+
+    :param by_type: types without annotations, besides enumerations of texts and `Literal`
+    """
+    kind = plain_type(hint)
+    for each in _annotations(hint):
+        if isinstance(each, Option):
+            return each
+    if get_origin(kind) is Literal:
+        return Choice(get_args(kind))
+    return Choice(tuple(kind)) if isinstance(kind, enum.EnumType) else by_type.get(kind)
+
+
+def sentence(hint: Any) -> str:
+    """What a type says that its setting means; empty where it does not."""
+    return next((each for each in _annotations(hint) if isinstance(each, str)), "")
+
+
+def _annotations(hint: Any) -> Iterator[Any]:
+    """Every annotation of a type, outer ones first."""
+    if get_origin(hint) is Annotated:
+        inner, *own = get_args(hint)
+        yield from reversed(own)
+        yield from _annotations(inner)
+    elif get_origin(hint) in (Union, types.UnionType):
+        for arg in get_args(hint):
+            yield from _annotations(arg)
 
 
 def read(what: str, key: str, option: Option, value: Any, code: Code) -> Any:

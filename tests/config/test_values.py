@@ -16,7 +16,7 @@ from cgos_protocol.clock import TimeControl, TimeSystem
 from cgos_protocol.errors import ConfigError
 from cgos_protocol.games import registry as games
 from cgos_protocol.games.base import Ko, Ruleset
-from cgos_protocol.options import Option
+from cgos_protocol.options import Option, plain_type
 from cgos_server.config import (
     Config,
     ConfigErrors,
@@ -29,7 +29,6 @@ from cgos_server.config import (
     template,
     venue_value,
 )
-from cgos_server.config.key_types import strip
 from cgos_server.config.pairing import PairingConfig
 from cgos_server.config.schema import RatingConfig, VenueConfig
 from cgos_server.config.system_keys import rating_options
@@ -459,7 +458,7 @@ def test_websocket_urls_that_are_none(value: object) -> None:
 
 
 def test_optional_types_are_seen_through() -> None:
-    assert strip(Annotated[int | None, "x"]) is int
+    assert plain_type(Annotated[int | None, "x"]) is int
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,6 @@ from web.test_pages import Page, client, get
 
 from cgos_server.cli.main import main
 from cgos_server.presentation.settings import Rated, VenueSettings, WebSettings
-from cgos_server.service.ratings.listed import Placed
 from cgos_server.storage.reading.history import History
 from cgos_server.web.pages import venue as module
 
@@ -40,10 +39,9 @@ def shown(page: Page) -> list[str]:
 @pytest.mark.parametrize("down", [False, True])
 async def test_every_column_sorts_both_ways(web: httpx2.AsyncClient, rated: History, column: str, down: bool) -> None:
     rows = {row.version: row for row in await rated.ratings.standings(VENUE, "bayes")}
-    ranks = {name: rank for rank, name in enumerate(rows, 1)}
     page = await get(web, f"{STANDINGS}?sort={'-' if down else ''}{column}")
     key = module.COLUMNS[column][0]
-    values = [key(Placed(ranks[name], rows[name], False)) for name in shown(page)]
+    values = [key(rows[name]) for name in shown(page)]
     assert len(values) == len(NAMES)
     assert values == sorted(values, reverse=down)
     heads = [attributes for tag, attributes in page.tags if tag == "th" and attributes.get("aria-sort")]

@@ -14,9 +14,8 @@ import msgspec
 from cgos_protocol.api.figures import Ending
 from cgos_protocol.errors import Code, NotFound, Refused
 from cgos_server.cli.common import Setup, configured, json_option, venue_option
-from cgos_server.cli.output import print_json, print_table, say
+from cgos_server.cli.output import print_json, print_table, say, without
 from cgos_server.cli.reading import headline, known_strengths, read
-from cgos_server.core.rating.registry import half_width
 from cgos_server.presentation import words
 from cgos_server.presentation.words import last_seen, moment
 from cgos_server.service import bot_figures
@@ -119,7 +118,7 @@ async def _figures(setup: Setup, history: History, row: RankedRow, limit: int) -
 
 def _rating(row: RankedRow) -> dict[str, Any]:
     """Where a version stands, in the API's words."""
-    return msgspec.structs.asdict(row) | {"half_width": half_width(row.system, row.spread)}
+    return without(row, "last_game", "last_game_at")
 
 
 def _told(each: Figures) -> dict[str, Any]:
@@ -151,7 +150,7 @@ def _describe(bot: BotDetail, ratings: list[RankedRow], figures: list[Figures]) 
         if not rated:
             lines.append((version.name, version.engine, None, None, None, None, None, seen))
         for row in rated or ():
-            shown = words.rating(row.system, row.mean, row.spread, bool(row.provisional))
+            shown = words.standing(row)
             lines.append((version.name, version.engine, row.venue, row.system, row.rank, shown, row.games, seen))
     print_table(("version", "engine", "venue", "system", "rank", "rating", "games", "last seen (UTC)"), lines)
     if not figures:

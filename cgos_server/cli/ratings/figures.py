@@ -20,7 +20,7 @@ from cgos_protocol.errors import Code, Conflict
 from cgos_protocol.games.base import Ruleset
 from cgos_protocol.ids import VenueId
 from cgos_server.cli.common import Setup, configured, json_option, one_venue
-from cgos_server.cli.output import print_json, print_table, shown
+from cgos_server.cli.output import print_json, print_table, shown, without
 from cgos_server.cli.reading import headline, known_strengths, read
 from cgos_server.cli.tournaments.crosstable_picture import crosstable_svg, ink, shade
 from cgos_server.cli.tournaments.event_files import write
@@ -82,13 +82,14 @@ def pair(setup: Setup, venue: str, one: str, other: str, limit: int, as_json: bo
     figures = read(setup, ask)
     if as_json:
         statistics = msgspec.structs.asdict(pair_statistics(venue, figures.record, one, figures.compared))
-        print_json(statistics | {"ratings": figures.ratings, "games": published(figures.games, list[Game])})
+        ratings = [row and without(row, "half_width", "last_game", "last_game_at") for row in figures.ratings]
+        print_json(statistics | {"ratings": ratings, "games": published(figures.games, list[Game])})
         return
     record = figures.record
     points = record.one_wins + record.draws / 2
     click.echo(f"{venue}, {figures.system}")
     for name, row in zip((one, other), figures.ratings, strict=True):
-        rating = words.rating(row.system, row.mean, row.spread, bool(row.provisional)) if row else "not rated"
+        rating = words.standing(row) if row else "not rated"
         click.echo(f"{name}: {rating}")
     click.echo(
         f"{words.count(record.games, 'game')}, {record.rated} with a result: {points:g} - {record.rated - points:g}"

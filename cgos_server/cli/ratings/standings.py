@@ -18,8 +18,8 @@ from cgos_server.cli.reading import headline, page_settings, read, venue_terms, 
 from cgos_server.core.rating.registry import rating_system, systems
 from cgos_server.presentation import words
 from cgos_server.presentation.words import moment
-from cgos_server.service.ratings.listed import Placed, placed
-from cgos_server.storage.reading.answers import RatingPoint, Standing
+from cgos_server.service.ratings.listed import Listing, listing
+from cgos_server.storage.reading.answers import ChangeRow, StandingRow
 from cgos_server.storage.reading.history import History
 
 _system_option = click.option(
@@ -33,10 +33,12 @@ class _Table(NamedTuple):
     """One venue's standings.
 
     :ivar seq: the entry of the ledger that they are as of
+    :ivar listed: as they were published
     """
 
     seq: int
-    rows: list[Placed]
+    rows: list[StandingRow]
+    listed: Listing
 
 
 @click.command()
@@ -75,25 +77,21 @@ def standings(
                 last = await history.ledger.last_entry(name)
                 rows = await history.ratings.standings(name, system, as_of)
                 chosen = system or headline(setup, name, {row.system for row in rows})
-                among = placed([row for row in rows if row.system == chosen], page_settings(setup).rated(name).system)
-                table = _Table(last if as_of is None else as_of, among)
-            tables[name] = table._replace(rows=[row for row in table.rows if everybody or row.listed])
+                listed = listing([row for row in rows if row.system == chosen], page_settings(setup).rated(name).system)
+                table = _Table(last if as_of is None else as_of, listed.rows, listed)
+            tables[name] = table._replace(rows=[row for row in table.rows if everybody or table.listed.lists(row)])
         return tables
 
     tables = read(setup, ask)
     if as_json:
-        print_json({name: [_as_json(row.rank, row.standing) for row in table.rows] for name, table in tables.items()})
+        print_json({name: list(map(_as_json, table.rows)) for name, table in tables.items()})
         return
     for index, (name, table) in enumerate(tables.items()):
         if index:
             click.echo()
         print_table(
             ("rank", "name", "rating", "state", "games", "last game"),
-            [
-                (each.rank, row.version, _rating(row), _state(row), row.games, row.last_game)
-                for each in table.rows
-                for row in (each.standing,)
-            ],
+            [(row.rank, row.version, words.standing(row), _state(row), row.games, row.last_game) for row in table.rows],
             title=_title(name, table, answer),
         )
 
@@ -111,8 +109,8 @@ def history(setup: Setup, name: str, venue: str | None, system: str | None, limi
     Oldest first, with the game that caused it, or the number of the refit that did.
     """
 
-    async def ask(history: History) -> dict[str, list[RatingPoint]]:
-        histories: dict[str, list[RatingPoint]] = {}
+    async def ask(history: History) -> dict[str, list[ChangeRow]]:
+        histories: dict[str, list[ChangeRow]] = {}
         for each in await venues_asked(history, venue):
             there = {row.system for row in await history.ratings.standings(each)}
             histories[each] = await history.changes.latest(name, each, limit, system or headline(setup, each, there))
@@ -120,7 +118,7 @@ def history(setup: Setup, name: str, venue: str | None, system: str | None, limi
 
     histories = {each: points for each, points in read(setup, ask).items() if points}
     if as_json:
-        print_json({each: [_change(point) for point in points] for each, points in histories.items()})
+        print_json({each: list(map(_as_json, points)) for each, points in histories.items()})
         return
     if not histories:
         say(f"{name} has no rating yet.")
@@ -136,9 +134,9 @@ def history(setup: Setup, name: str, venue: str | None, system: str | None, limi
                     point.kind if point.refit is None else f"refit {point.refit}",
                     point.game,
                     point.opponent,
-                    None if point.score2 is None else f"{point.score2 / 2:g}",
-                    words.finely(point.system, point.before_mean, point.before_spread),
-                    words.finely(point.system, point.after_mean, point.after_spread),
+                    None if point.score is None else f"{point.score:g}",
+                    words.finely(point.before_mean, point.before_half_width),
+                    words.finely(point.after_mean, point.after_half_width),
                     point.games,
                 )
                 for point in points
@@ -162,54 +160,24 @@ async def _recomputed(setup: Setup, history: History, venue: str, system: str | 
         chosen = rating_system(name, terms.initial, terms.rating_options.get(name, {}))
         recomputed = await recompute(history, venue, system=chosen, last=as_of, progress=progress)
     names = await history.bots.version_names()
-    rows = [
-        Standing(
-            system=name,
-            version=names[version],
-            mean=rating.mean,
-            spread=rating.spread,
-            games=rating.games,
-            provisional=rating.provisional,
-            anchor=rating.anchor,
-            last_game=None,
-            last_game_at=None,
-            seq=recomputed.seq,
-        )
-        for version, rating in recomputed.ratings.items()
-    ]
     published = await history.ratings.standings(venue, name, as_of)
-    options = page_settings(setup).rated(venue).system
-    retired = {each.standing.version for each in placed(published, options) if each.retired}
-    among = placed(sorted(rows, key=lambda row: (-row.mean, row.version)), options)
-    return _Table(recomputed.seq, [each._replace(retired=each.standing.version in retired) for each in among])
+    listed = listing(published, page_settings(setup).rated(venue).system)
+    return _Table(recomputed.seq, recomputed.standings(names), listed)
 
 
 def _title(venue: str, table: _Table, answer: str) -> str:
     if not table.rows:
         return venue
     how = "" if answer == "published" else ", recomputed with every game as it counts now"
-    return f"{venue}, {table.rows[0].standing.system}, as of result {table.seq}{how}"
+    return f"{venue}, {table.rows[0].system}, as of result {table.seq}{how}"
 
 
-def _rating(row: Standing) -> str:
-    return words.rating(row.system, row.mean, row.spread, bool(row.provisional))
-
-
-def _as_json(rank: int | None, row: Standing) -> dict[str, Any]:
+def _as_json(row: StandingRow | ChangeRow) -> dict[str, Any]:
     """A line in the API's words."""
-    from cgos_server.presentation.answers import standing
-
-    return {"system": row.system} | msgspec.structs.asdict(standing(rank, row))
+    return {"system": row.system} | msgspec.structs.asdict(row)
 
 
-def _change(point: RatingPoint) -> dict[str, Any]:
-    """A change in the API's words."""
-    from cgos_server.presentation.answers import rating_change
-
-    return {"system": point.system} | msgspec.structs.asdict(rating_change(point))
-
-
-def _state(row: Standing) -> str | None:
+def _state(row: StandingRow) -> str | None:
     if row.anchor:
         return "anchor"
     return None if row.provisional is None else "provisional" if row.provisional else "settled"

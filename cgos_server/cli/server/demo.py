@@ -228,8 +228,7 @@ async def _summary(directory: Path, last: ServerStatus, crashed: int, exit_code:
         standings = await history.ratings.standings(VENUE)
         counts = await history.server.counts()
     for row in standings:
-        rating = words.rating(row.system, row.mean, row.spread, bool(row.provisional))
-        click.echo(f"{row.version:<12} {rating:>12} {row.games:5} game{'' if row.games == 1 else 's'}")
+        click.echo(f"{row.version:<12} {words.standing(row):>12} {row.games:5} game{'' if row.games == 1 else 's'}")
     errors = last.warnings + last.errors + crashed + (exit_code != 0)
     endings = ", ".join(f"{games} by {reason}" for reason, games in counts.ended.items())
     click.echo(f"endings: {endings or 'none'}; {words.count(counts.running, 'game')} suspended")

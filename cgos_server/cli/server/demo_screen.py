@@ -17,7 +17,7 @@ from rich.text import Text
 
 from cgos_server.presentation import words
 from cgos_server.service.control import ServerStatus
-from cgos_server.storage.reading.answers import Standing
+from cgos_server.storage.reading.answers import StandingRow
 
 PLAIN_EVERY_S = 10.0
 """Between two lines where there is no terminal."""
@@ -34,7 +34,7 @@ class Snapshot(NamedTuple):
     """
 
     status: ServerStatus
-    standings: Sequence[Standing]
+    standings: Sequence[StandingRow]
     left: float | None
     at: float
 
@@ -101,10 +101,7 @@ class Screen:
         for heading in ("rating", "games"):
             standings.add_column(heading, justify="right")
         for place, row in enumerate(now.standings, 1):
-            rating = Text(
-                words.rating(row.system, row.mean, row.spread, bool(row.provisional)),
-                style="dim" if row.provisional else "bold",
-            )
+            rating = Text(words.standing(row), style="dim" if row.provisional else "bold")
             standings.add_row(str(place), row.version, rating, str(row.games))
         games = Table(title="Running games", title_justify="left", box=None, pad_edge=False)
         games.add_column("game", justify="right", style="dim")

@@ -51,17 +51,7 @@ class AccountAdd(Command[Done], frozen=True, kw_only=True, tag="account add"):
         if fault is not None:
             raise Invalid(Code.NAME, fault)
         async with context.accounts.name_lock(self.name):
-            await context.accounts.must_be_free(self.name)
-            hashed = await context.accounts.new_account_password(self.password)
-            number, now = context.ids.owner(), context.now_ms()
-            added = OwnerAdded(
-                id=number,
-                name=self.name,
-                name_key=fold(self.name),
-                password=hashed,
-                admin=int(self.admin),
-                created_at=now,
-            )
+            added = await new_account(context, self.name, self.password, admin=self.admin)
             await context.commit(self, self.name, [added], admin=self.admin)
         return Done(sentence=f"The account {self.name} is made{', with the right admin' if self.admin else ''}.")
 
@@ -211,6 +201,26 @@ class AccountEnable(Command[Done], frozen=True, kw_only=True, tag="account enabl
             changed = OwnerChanged(owner.password, int(owner.admin), "active", owner.id)
             await context.commit(self, owner.name, [changed])
         return Done(sentence=f"{owner.name} may sign in again.")
+
+
+async def new_account(
+    context: CommandContext, name: str, password: str, *, admin: bool = False, address: str = ""
+) -> OwnerAdded:
+    """An account that is to be; called under the lock of its name.
+
+    :param address: whose password it is, empty for an operator's choice
+    :raises Refused: ``name-taken``, ``password``, ``busy``
+    """
+    await context.accounts.must_be_free(name)
+    hashed = await context.accounts.new_account_password(password, address)
+    return OwnerAdded(
+        id=context.ids.owner(),
+        name=name,
+        name_key=fold(name),
+        password=hashed,
+        admin=int(admin),
+        created_at=context.now_ms(),
+    )
 
 
 async def _set_right(command: AccountGrant | AccountRevoke, context: CommandContext, *, granted: bool) -> Done:

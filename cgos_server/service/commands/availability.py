@@ -21,7 +21,7 @@ from cgos_protocol.session import Limits
 from cgos_server.service.commands.context import CommandContext
 from cgos_server.service.commands.declaration import Command, Right
 from cgos_server.service.commands.fields import BotName, Field, VersionName, reason_field
-from cgos_server.service.commands.reasons import reason_for
+from cgos_server.service.commands.reasons import connections, reason_for
 from cgos_server.service.commands.surfaces import ApiRoute, CommandLine, OperatorLine, PageForm
 from cgos_server.service.control import VersionNow
 from cgos_server.storage.reading.stored import BotLogin
@@ -185,8 +185,7 @@ class BotDrain(Command[Done], frozen=True, kw_only=True, tag="bot drain"):
         if not gone:
             raise Conflict(Code.NOT_HERE, f"{bot.name} is not signed in.")
         await context.commit(self, bot.name, [], connections=gone)
-        many = "1 connection" if gone == 1 else f"{gone} connections"
-        return Done(sentence=f"{bot.name} goes when its games have ended ({many}). It may come back.")
+        return Done(sentence=f"{bot.name} goes when its games have ended ({connections(gone)}). It may come back.")
 
 
 class BotLook(Command[list[VersionNow]], frozen=True, kw_only=True, tag="bot look"):
@@ -247,8 +246,8 @@ class Kick(Command[Done], frozen=True, kw_only=True, tag="kick"):
             raise Conflict(Code.NOT_HERE, f"{self.bot} is not signed in. See: cgos-server status")
         await context.commit(self, self.bot, [], reason=reason, connections=gone)
         return Done(
-            sentence=f"Closed {gone} {'connection' if gone == 1 else 'connections'} of {self.bot}. It may come back; "
-            f"to keep it out: cgos-server bot disable {self.bot}"
+            sentence=f"Closed {connections(gone)} of {self.bot}. It may come back; to keep it out: cgos-server bot "
+            f"disable {self.bot}"
         )
 
 

@@ -15,9 +15,10 @@ from cgos_protocol.ids import VersionId
 from cgos_server.service.commands.context import CommandContext
 from cgos_server.service.commands.declaration import Command, Right
 from cgos_server.service.commands.fields import BotName, BotSecret, Field, Until, reason_field
-from cgos_server.service.commands.reasons import reason_for
+from cgos_server.service.commands.reasons import connections, reason_for
 from cgos_server.service.commands.surfaces import ApiRoute, CommandLine, PageForm
 from cgos_server.service.people.accounts import until_words
+from cgos_server.storage.reading.stored import BotLogin
 from cgos_server.storage.writing.records import BotPassword, BotState, Record, SetbackNow
 
 LAST_MOMENT: Final = 253_402_300_799_000
@@ -118,7 +119,7 @@ class BotDisable(Command[Done], frozen=True, kw_only=True, tag="bot disable"):
         await context.commit(self, bot.name, [state], reason=reason, until=self.until or 0)
         notice = f"{bot.name} was disabled{end}: {reason}"
         gone = 0 if context.control is None else context.control.dismiss(bot.bot_id, notice)
-        closed = f"; closed {gone} {'connection' if gone == 1 else 'connections'} of it" if gone else ""
+        closed = f"; closed {connections(gone)} of it" if gone else ""
         return Done(sentence=f"{bot.name} is disabled{end}{closed}.")
 
 
@@ -141,8 +142,7 @@ class BotEnable(Command[Done], frozen=True, kw_only=True, tag="bot enable"):
             raise Conflict(
                 Code.WAITS_APPROVAL, f"{bot.name} waits for approval. Approve it with: cgos-server approve {bot.name}"
             )
-        await context.commit(self, bot.name, [BotState("active", "", None, bot.bot_id)])
-        return Done(sentence=f"{bot.name} may play.")
+        return await _let_in(self, context, bot)
 
 
 class Approve(Command[Done], frozen=True, kw_only=True, tag="approve"):
@@ -165,8 +165,12 @@ class Approve(Command[Done], frozen=True, kw_only=True, tag="approve"):
         bot = await context.bot(self.bot)
         if bot.state != "pending":
             raise Conflict(Code.NOT_PENDING, f"{bot.name} does not wait for approval; it is {bot.state}.")
-        await context.commit(self, bot.name, [BotState("active", "", None, bot.bot_id)])
-        return Done(sentence=f"{bot.name} may play.")
+        return await _let_in(self, context, bot)
+
+
+async def _let_in(command: BotEnable | Approve, context: CommandContext, bot: BotLogin) -> Done:
+    await context.commit(command, bot.name, [BotState("active", "", None, bot.bot_id)])
+    return Done(sentence=f"{bot.name} may play.")
 
 
 class BotRecall(Command[Done], frozen=True, kw_only=True, tag="bot recall"):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol
 
 from cgos_protocol.errors import Code, NotFound, Unauthenticated
-from cgos_protocol.ids import BotId, VersionId
+from cgos_protocol.ids import BotId, GameId, VersionId
 from cgos_protocol.names import fold
 from cgos_server.service.commands.audit import audit
 from cgos_server.service.control import Control
@@ -20,11 +20,11 @@ from cgos_server.service.people.accounts import Accounts
 from cgos_server.service.people.sessions import Sessions
 from cgos_server.service.ratings.venue_ledgers import VenueLedgers
 from cgos_server.storage.reading.people_answers import WebhookRow
-from cgos_server.storage.reading.stored import Access, BotLogin, Owner, Person
+from cgos_server.storage.reading.stored import Access, BotLogin, Owner, Person, StoredGame
 from cgos_server.storage.store import Store
 from cgos_server.storage.writing.records import Record
 
-LAST_NUMBER: Final = 2**63 - 1
+_LAST_NUMBER: Final = 2**63 - 1
 """The largest number that a database holds."""
 
 
@@ -137,11 +137,15 @@ class CommandContext:
 
     async def access(self, number: int) -> Access | None:
         """The session or token with this number that was not ended, or None."""
-        return await self.store.history.people.access(number) if 0 < number <= LAST_NUMBER else None
+        return await self.store.history.people.access(number) if 0 < number <= _LAST_NUMBER else None
+
+    async def game(self, number: GameId) -> StoredGame | None:
+        """The game with this number, or None."""
+        return await self.store.history.games.stored(number) if 0 < number <= _LAST_NUMBER else None
 
     async def webhook(self, number: int) -> WebhookRow | None:
         """The webhook with this number that was not removed, or None."""
-        return await self.store.history.people.webhook(number) if 0 < number <= LAST_NUMBER else None
+        return await self.store.history.people.webhook(number) if 0 < number <= _LAST_NUMBER else None
 
     async def live_webhooks(self, owner_id: int) -> list[WebhookRow]:
         """The webhooks of this account that are sent to."""

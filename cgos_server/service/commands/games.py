@@ -16,7 +16,7 @@ from cgos_protocol.errors import Code, Invalid
 from cgos_protocol.games.base import Color
 from cgos_protocol.ids import GameId
 from cgos_protocol.lines import admin as cgos_admin
-from cgos_server.service.commands.context import LAST_NUMBER, CommandContext
+from cgos_server.service.commands.context import CommandContext
 from cgos_server.service.commands.declaration import Command, Right
 from cgos_server.service.commands.fields import Field, GameNumber, VenueName, reason_field
 from cgos_server.service.commands.reasons import one_line
@@ -81,7 +81,7 @@ class Match(Command[ArrangedGame], frozen=True, kw_only=True, tag="match"):
     async def perform(self, context: CommandContext) -> ArrangedGame:
         opening = None
         if self.game is not None:
-            opening = await context.store.history.games.stored(self.game) if 0 < self.game <= LAST_NUMBER else None
+            opening = await context.game(self.game)
             if opening is None:
                 raise Invalid(Code.BAD_GAME, f"There is no game {self.game} to begin from.")
         arranged = context.server.match(

@@ -15,7 +15,7 @@ from cgos_protocol.api.people import Done
 from cgos_protocol.errors import Code, Conflict, Invalid, NotFound
 from cgos_protocol.ids import GameId
 from cgos_protocol.terms import decode_terms
-from cgos_server.service.commands.context import LAST_NUMBER, CommandContext
+from cgos_server.service.commands.context import CommandContext
 from cgos_server.service.commands.declaration import Command, Right
 from cgos_server.service.commands.fields import Field, GameNumber, VenueName, VersionName, reason_field
 from cgos_server.service.commands.reasons import REASON_MAX
@@ -282,7 +282,7 @@ def _instead(
 
 async def _rated_game(context: CommandContext, number: GameId, ruling: _Ruling) -> StoredGame:
     """Raises Refused unless the game has ended, can have that result, and was played for ratings."""
-    game = await context.store.history.games.stored(number) if 0 < number <= LAST_NUMBER else None
+    game = await context.game(number)
     if game is None:
         raise NotFound(Code.NO_GAME, f"There is no game {number}. See: cgos-server games")
     if game.result is None:

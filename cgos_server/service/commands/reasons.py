@@ -34,6 +34,11 @@ def shown_address(address: str) -> str:
     return one_line(address)[:ADDRESS_MAX]
 
 
+def connections(count: int) -> str:
+    """How many connections of a bot were closed."""
+    return "1 connection" if count == 1 else f"{count} connections"
+
+
 def reason_for(reason: str, what: str) -> str:
     """The reason as it is kept, for which there has to be one. Raises Refused (``reason``); `what` needs it."""
     kept = one_line(reason)

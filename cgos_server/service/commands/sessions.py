@@ -15,15 +15,16 @@ from cgos_protocol.api import people as api
 from cgos_protocol.api.people import Done, Session
 from cgos_protocol.api.route import Limit
 from cgos_protocol.errors import Code, Forbidden, Invalid, Unauthenticated
-from cgos_protocol.names import NAME_MAX, NAME_MIN, bot_name_fault, fold, name_fault, password_fault
+from cgos_protocol.names import NAME_MAX, NAME_MIN, bot_name_fault, name_fault, password_fault
 from cgos_server.core.addresses import party
+from cgos_server.service.commands.accounts import new_account
 from cgos_server.service.commands.context import CommandContext
 from cgos_server.service.commands.declaration import Command, Right
 from cgos_server.service.commands.fields import SESSION_ONLY, AccountSecret, Field, Source, VisitorAddress
 from cgos_server.service.commands.reasons import shown_address
 from cgos_server.service.commands.surfaces import ApiRoute, PageForm
 from cgos_server.storage.reading.stored import Owner
-from cgos_server.storage.writing.records import AccessRevoked, OwnerAdded, OwnerChanged, Record
+from cgos_server.storage.writing.records import AccessRevoked, OwnerChanged, Record
 
 log = structlog.get_logger(__name__)
 
@@ -124,17 +125,8 @@ class AccountRegister(Command[Session], frozen=True, kw_only=True, tag="account 
         made.append(began)  # before anything is waited for, lest many at once pass
         try:
             async with accounts.name_lock(self.name):
-                await accounts.must_be_free(self.name)
-                hashed = await accounts.new_account_password(self.password, address)
-                owner = Owner(id=context.ids.owner(), name=self.name, password=hashed, admin=False, state="active")
-                added = OwnerAdded(
-                    id=owner.id,
-                    name=owner.name,
-                    name_key=fold(owner.name),
-                    password=hashed,
-                    admin=0,
-                    created_at=context.now_ms(),
-                )
+                added = await new_account(context, self.name, self.password, address=address)
+                owner = Owner(id=added.id, name=added.name, password=added.password, admin=False, state="active")
                 return await _open(self, context, owner, address=address, before=[added])
         except BaseException:
             if began in made:  # it may be more than an hour ago

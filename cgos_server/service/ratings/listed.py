@@ -10,8 +10,9 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from cgos_protocol.api.messages import Standing
 from cgos_server.core.rating.base import RatingSystem
-from cgos_server.storage.reading.answers import Standing
+from cgos_server.storage.reading.answers import StandingRow
 from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.storage.reading.history import History
 
@@ -23,40 +24,37 @@ _MORE: Final = 4
 """So many times as many rows as are wanted are looked at first."""
 
 
-class Placed(NamedTuple):
-    """A version in standings.
+class Listing(NamedTuple):
+    """All standings of a venue under one system, highest mean first.
 
-    :ivar rank: among all that have a rated game, from 1; None without one
+    :ivar retired: names of versions
     """
 
-    rank: int | None
-    standing: Standing
-    retired: bool
+    rows: list[StandingRow]
+    retired: frozenset[str]
 
-    @property
-    def listed(self) -> bool:
-        """Whether it is shown to whoever does not ask for all."""
-        return self.rank is not None and not self.retired
+    def lists(self, row: Standing) -> bool:
+        """Whether a version is shown to whoever does not ask for all."""
+        return row.rank is not None and row.version not in self.retired
 
 
-def placed(rows: Sequence[Standing], system: Callable[[str], RatingSystem]) -> list[Placed]:
-    """All standings of a venue under one system, highest mean first, with places.
+def listing(rows: Sequence[StandingRow], system: Callable[[str], RatingSystem]) -> Listing:
+    """Standings with what is known of the whole venue alone.
 
     :param system: the rating system of a name with its options in the venue: it knows which of the ratings of an
         earlier entry, of which that is not stored, were provisional
     """
     latest = max((row.last_game_at for row in rows if row.last_game_at is not None), default=0)
-    places, rank = [], 0
-    for row in rows:
-        rank += row.games > 0
-        if row.provisional is None:
-            doubtful = not row.anchor and system(row.system).is_provisional(row.spread, row.games)
-            row = msgspec.structs.replace(row, provisional=doubtful)
-        places.append(Placed(rank if row.games else None, row, _retired(row, latest)))
-    return places
+    retired = frozenset(row.version for row in rows if _retired(row, latest))
+    return Listing([row if row.provisional is not None else _judged(row, system(row.system)) for row in rows], retired)
 
 
-async def best(history: History, venue: str, system: str, limit: int) -> list[Standing]:
+def _judged(row: StandingRow, system: RatingSystem) -> StandingRow:
+    doubtful = not row.anchor and system.is_provisional(row.spread, row.games)
+    return msgspec.structs.replace(row, provisional=doubtful)
+
+
+async def best(history: History, venue: str, system: str, limit: int) -> list[StandingRow]:
     """The first `limit` of those that are listed, highest mean first. Raises Refused where there is no such venue."""
     newest = await history.games.find(GameFilter(venue=venue), 1)
     latest = newest[0].ended_at or newest[0].started_at if newest else 0
@@ -69,6 +67,6 @@ async def best(history: History, venue: str, system: str, limit: int) -> list[St
         some *= _MORE
 
 
-def _retired(row: Standing, latest: int) -> bool:
+def _retired(row: StandingRow, latest: int) -> bool:
     """:param latest: when the venue's latest game was, Unix milliseconds"""
     return row.last_game_at is not None and row.last_game_at < latest - _RETIRED_MS

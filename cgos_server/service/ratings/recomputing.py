@@ -10,9 +10,12 @@ from typing import NamedTuple
 
 from cgos_protocol.ids import VersionId
 from cgos_server.core.rating.base import Entry, Kind, Rating, RatingSystem
+from cgos_server.core.rating.registry import half_width
 from cgos_server.service.ratings.current_state import WINDOW, Progress, unheard
 from cgos_server.service.ratings.ledger_fold import Run
+from cgos_server.storage.reading.answers import StandingRow
 from cgos_server.storage.reading.history import History
+from cgos_server.storage.reading.ratings import placed
 
 
 class Recomputed(NamedTuple):
@@ -20,12 +23,34 @@ class Recomputed(NamedTuple):
 
     :ivar seq: the last entry whose game could count
     :ivar games: how many games count otherwise than they did at first
+    :ivar system: name of the rating system
     :ivar ratings: version id -> rating
     """
 
     seq: int
     games: int
+    system: str
     ratings: Mapping[VersionId, Rating]
+
+    def standings(self, names: Mapping[VersionId, str]) -> list[StandingRow]:
+        """Where the versions stand, highest mean first, without their last games.
+
+        :param names: version id -> wire name
+        """
+        rows = [
+            StandingRow(
+                **rating._asdict(),
+                rank=None,
+                version=names.get(version, str(version)),
+                half_width=half_width(self.system, rating.spread),
+                last_game=None,
+                last_game_at=None,
+                seq=self.seq,
+                system=self.system,
+            )
+            for version, rating in self.ratings.items()
+        ]
+        return placed(sorted(rows, key=lambda row: (-row.mean, row.version.encode())))
 
 
 def as_corrected(entries: Iterable[Entry], amended: Mapping[int, int | None]) -> Iterator[Entry]:
@@ -74,4 +99,4 @@ async def recompute(
         progress(done, end)
     if run.wanted().results:
         run.refit_now(run.wanted().cold)
-    return Recomputed(end, sum(seq <= end for seq in amended), dict(run.ratings))
+    return Recomputed(end, sum(seq <= end for seq in amended), system.name, dict(run.ratings))

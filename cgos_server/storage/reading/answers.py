@@ -12,8 +12,8 @@ from typing import Any
 
 import msgspec
 
-from cgos_protocol.api.games import Game, Pairing
-from cgos_protocol.api.messages import BotFacts, Version
+from cgos_protocol.api.games import Game, GameChange, Pairing
+from cgos_protocol.api.messages import BotFacts, RatingChange, Standing, Version
 from cgos_protocol.ids import GameId, VenueId, VersionId
 from cgos_server.storage.reading.stored import StoredRefit
 
@@ -31,7 +31,7 @@ class VenueRow(Value, frozen=True, kw_only=True):
     created_at: int
 
 
-class Standing(Value, frozen=True, kw_only=True):
+class StandingRow(Standing, frozen=True, kw_only=True):
     """Where a version stands in a venue under a rating system, as it was last published: by entry `seq`, or by a refit
     after that entry. `last_game` may still be running.
 
@@ -39,16 +39,14 @@ class Standing(Value, frozen=True, kw_only=True):
     changed the rating last, None where something else did.
     """
 
-    system: str
-    version: str
-    mean: float
-    spread: float
-    games: int
-    provisional: bool | None
-    anchor: bool
-    last_game: GameId | None
-    last_game_at: int | None
     seq: int
+    system: str
+
+
+class RankedRow(StandingRow, frozen=True, kw_only=True):
+    """The same in one venue of several, without the last game, which standings tell."""
+
+    venue: str
 
 
 class MoveRow(Value, frozen=True, kw_only=True):
@@ -63,19 +61,6 @@ class MoveRow(Value, frozen=True, kw_only=True):
     used_us: int
     at: int
     analysis: str | None
-
-
-class GameChange(Value, frozen=True, kw_only=True):
-    """What a game did to one rating."""
-
-    system: str
-    seq: int
-    version: str
-    before_mean: float
-    before_spread: float
-    after_mean: float
-    after_spread: float
-    games: int
 
 
 class CorrectionRow(Value, frozen=True, kw_only=True):
@@ -116,27 +101,11 @@ class GameDetail(Value, frozen=True, kw_only=True):
     repeats: GameId | None = None
 
 
-class RatingPoint(Value, frozen=True, kw_only=True):
-    """One change of one rating. `game` is the entry's; `opponent` and `score2` (its own, in half points) after its own
-    games only.
-
-    `kind` is the entry's, or ``refit`` for refit number `refit` that was put in after entry `seq`; refits that moved
-    the rating by 0.1 and less are left out, so `before_*` of a refit is the point before, not to the last digit.
-    """
+class ChangeRow(RatingChange, frozen=True, kw_only=True):
+    """One change of one rating; refits that moved the rating by 0.1 and less are left out, so `before_*` of a refit is
+    the point before, not to the last digit."""
 
     system: str
-    seq: int
-    at: int
-    kind: str
-    game: GameId | None
-    opponent: str | None
-    score2: int | None
-    before_mean: float
-    before_spread: float
-    after_mean: float
-    after_spread: float
-    games: int
-    refit: int | None = None
 
 
 class RefitRow(Value, frozen=True, kw_only=True):
@@ -311,19 +280,3 @@ class PresenceRow(Value, frozen=True, kw_only=True):
     opened_at: int
     closed_at: int | None
     address: str
-
-
-class RankedRow(Value, frozen=True, kw_only=True):
-    """A version's published rating in a venue under a rating system, and its place there by mean among all that have a
-    rated game: 1 is the best, None is without one."""
-
-    venue: str
-    system: str
-    version: str
-    mean: float
-    spread: float
-    games: int
-    provisional: bool
-    anchor: bool
-    seq: int
-    rank: int | None

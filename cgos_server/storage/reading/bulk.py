@@ -13,10 +13,10 @@ from sqlalchemy import select
 
 from cgos_protocol.api.bulk import ExportedChange, ExportedRefit, RefitMove
 from cgos_protocol.api.figures import LedgerEntry
-from cgos_protocol.api.games import Game
+from cgos_protocol.api.games import Game, GameChange
 from cgos_protocol.ids import VersionId
 from cgos_server.storage import tables
-from cgos_server.storage.reading.answers import GameChange, GameDetail
+from cgos_server.storage.reading.answers import GameDetail
 from cgos_server.storage.reading.bots import Bots
 from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.storage.reading.games import Games

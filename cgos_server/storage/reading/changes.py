@@ -27,11 +27,12 @@ from sqlalchemy import (
     select,
 )
 
+from cgos_protocol.api.messages import RatingPoint
 from cgos_protocol.ids import VenueId
+from cgos_server.core.rating.registry import half_width
 from cgos_server.storage import tables
-from cgos_server.storage.reading.answers import RatingPoint, VersionGame
-from cgos_server.storage.reading.game_answers import BandPoint
-from cgos_server.storage.reading.ledger import entry_of_change, is_game
+from cgos_server.storage.reading.answers import ChangeRow, VersionGame
+from cgos_server.storage.reading.ledger import entry_of_change, half_widths, is_game
 from cgos_server.storage.reading.refits import refit_of_point
 from cgos_server.storage.reading.source import (
     ALL,
@@ -50,7 +51,7 @@ _versions, _ledger, _changes = tables.versions, tables.ledger, tables.rating_cha
 _refits, _points = tables.refits, tables.refit_points
 
 REFIT: Final = "refit"
-"""What a :class:`RatingPoint` is called that no entry made."""
+"""What a :class:`ChangeRow` is called that no entry made."""
 
 _EXTRA: Final = 8
 """Points of a band besides those at equal distances: of entries and of refits one over, the last, the lowest and the
@@ -211,7 +212,7 @@ class Changes(Subject):
 
     async def latest(
         self, version: str, venue: VenueKey, limit: int | None = None, system: str | None = None
-    ) -> list[RatingPoint]:
+    ) -> list[ChangeRow]:
         """Every change of a version's ratings in a venue by entries and by refits, or the latest `limit` ones; oldest
         first. Under all rating systems unless one is named."""
         some = limited(limit)
@@ -231,7 +232,7 @@ class Changes(Subject):
 
     async def page(
         self, version: str, venue: VenueKey, system: str, after: tuple[int, int] = (0, 0), limit: int = 200
-    ) -> list[RatingPoint]:
+    ) -> list[ChangeRow]:
         """Changes of a version's rating in a venue by entries and by refits, oldest first, `limit` at most; the next
         portion is `after` the last one's (seq, refit or 0)."""
         async with self._source.snapshot() as read:
@@ -244,7 +245,7 @@ class Changes(Subject):
             rows.sort(key=lambda changed: changed[:2])
             return await _points_of(read, at, me, rows[:limit])
 
-    async def band(self, venue: VenueKey, version: str, system: str, points: int = 300) -> list[BandPoint]:
+    async def band(self, venue: VenueKey, version: str, system: str, points: int = 300) -> list[RatingPoint]:
         """A version's rating under a system over time, in order: every change by entries and refits, or where there are
         more than `points` of those each so-manieth. The first, the last, the lowest and the highest are kept.
 
@@ -270,7 +271,14 @@ class Changes(Subject):
                 for row in await read(_BY_REFITS.points, keys=part, **mine)
             ]
         return [
-            BandPoint(seq=seq, at=when, mean=mean, spread=spread, games=games or 0)
+            RatingPoint(
+                seq=seq,
+                at=when,
+                mean=mean,
+                half_width=half_width(system, spread),
+                spread=spread,
+                games=games or 0,
+            )
             for seq, _, when, mean, spread, games in sorted(marks)
         ]
 
@@ -318,33 +326,36 @@ class _Was(NamedTuple):
     games: int
 
 
-async def _points_of(read: Read, venue: VenueId, me: int, changes: Sequence[_Changed]) -> list[RatingPoint]:
+async def _points_of(read: Read, venue: VenueId, me: int, changes: Sequence[_Changed]) -> list[ChangeRow]:
     """These changes as they are told, in their order: those by refits with where the rating was before."""
-    points: list[RatingPoint] = []
+    points: list[ChangeRow] = []
     before: dict[str, _Was] = {}
     for seq, refit, system, row in changes:
         if not refit:
-            points.append(value(RatingPoint, row, refit=None))
+            widths = half_widths(system, row["before_spread"], row["after_spread"])
+            score = None if row["score2"] is None else row["score2"] / 2
+            points.append(value(ChangeRow, row, refit=None, score=score, **widths))
             before[system] = _Was(row["after_mean"], row["after_spread"], row["games"])
             continue
         was = before.get(system) or await _was(read, venue, me=me, system=system, applied=seq, refit=refit)
         now = before[system] = _Was(row["mean"], row["spread"], 0 if was is None else was.games)
         mean, spread, _ = was or now
         points.append(
-            RatingPoint(
+            ChangeRow(
                 system=system,
                 seq=seq,
                 at=row["at"],
                 kind=REFIT,
                 game=None,
                 opponent=None,
-                score2=None,
+                score=None,
                 before_mean=mean,
                 before_spread=spread,
                 after_mean=now.mean,
                 after_spread=now.spread,
                 games=now.games,
                 refit=refit,
+                **half_widths(system, spread, now.spread),
             )
         )
     return points

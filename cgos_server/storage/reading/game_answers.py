@@ -115,14 +115,3 @@ class OpponentRow(Value, frozen=True, kw_only=True):
     score: float
     last_game: GameId
     last_at: int | None
-
-
-class BandPoint(Value, frozen=True, kw_only=True):
-    """A version's rating after entry `seq`, or after a refit that was put in after that entry. `games`: rated so
-    far."""
-
-    seq: int
-    at: int
-    mean: float
-    spread: float
-    games: int

@@ -26,10 +26,12 @@ from sqlalchemy import (
 )
 
 from cgos_protocol.api.figures import LedgerEntry
+from cgos_protocol.api.games import GameChange
 from cgos_protocol.ids import GameId, VenueId, VersionId
 from cgos_server.core.rating.base import Entry, Kind
+from cgos_server.core.rating.registry import half_width
 from cgos_server.storage import tables
-from cgos_server.storage.reading.answers import CorrectionRow, GameChange, PublishedChange
+from cgos_server.storage.reading.answers import CorrectionRow, PublishedChange
 from cgos_server.storage.reading.game_rows import SIDES
 from cgos_server.storage.reading.source import Read, Subject, VenueKey, bounded, limited, number, value, venue_id
 from cgos_server.storage.reading.stored import Counted, FirstRepeat
@@ -296,11 +298,17 @@ async def last_entry(read: Read, venue: VenueId) -> int:
     return int(rows[0]["seq"]) if rows else 0
 
 
+def half_widths(system: str, before: float, after: float) -> dict[str, float | None]:
+    """The half widths of a change from one spread to another one, by their fields."""
+    return {"before_half_width": half_width(system, before), "after_half_width": half_width(system, after)}
+
+
 async def changes_of_games(read: Read, games: Sequence[GameId]) -> dict[GameId, list[GameChange]]:
     """What each of these games did to ratings."""
     changes: dict[GameId, list[GameChange]] = {game: [] for game in games}
     for row in await read(_CHANGED, games=games):
-        changes[row["game"]].append(value(GameChange, row))
+        widths = half_widths(row["system"], row["before_spread"], row["after_spread"])
+        changes[row["game"]].append(value(GameChange, row, **widths))
     return changes
 
 

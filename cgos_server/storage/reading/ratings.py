@@ -6,9 +6,11 @@ formulas, how an answer is shown.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from typing import Any, Final
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any, Final, TypeVar
 
+import msgspec
 from sqlalchemy import (
     BigInteger,
     BindParameter,
@@ -28,12 +30,15 @@ from sqlalchemy import (
 from cgos_protocol.errors import Code, NotFound
 from cgos_protocol.ids import VenueId, VersionId
 from cgos_server.core.rating.base import Kind
+from cgos_server.core.rating.registry import half_width
 from cgos_server.storage import tables
 from cgos_server.storage.functions import bytewise, greater
-from cgos_server.storage.reading.answers import RankedRow, Standing
+from cgos_server.storage.reading.answers import RankedRow, StandingRow
 from cgos_server.storage.reading.ledger import entry_of_change, is_game, last_entry
 from cgos_server.storage.reading.source import ALL, Read, Subject, VenueKey, limited, number, portions, value, venue_id
 from cgos_server.storage.reading.stored import Shown
+
+StandingT = TypeVar("StandingT", bound=StandingRow)
 
 _games, _versions, _ledger, _changes = tables.games, tables.versions, tables.ledger, tables.rating_changes
 _ratings, _refits, _points, _venues = tables.ratings, tables.refits, tables.refit_points, tables.venues
@@ -159,7 +164,7 @@ class Ratings(Subject):
         as_of: int | None = None,
         limit: int | None = None,
         played: bool = False,
-    ) -> list[Standing]:
+    ) -> list[StandingRow]:
         """Every rated version of a venue, highest mean first; under all rating systems unless one is named.
 
         :param as_of: as they were published after this entry and the refits that came before the next one; a version
@@ -194,7 +199,7 @@ class Ratings(Subject):
         names = list(dict.fromkeys(versions))
         async with self._source.snapshot() as read:
             rows = await read(_RANKED if len(names) <= _FEW else _ALL_RANKED, versions=names)
-        return [value(RankedRow, row, provisional=bool(row["provisional"]), anchor=bool(row["anchor"])) for row in rows]
+        return [_standing(RankedRow, row, rank=row["rank"], last_game=None, last_game_at=None) for row in rows]
 
     async def means(self, venue: VenueKey, system: str, versions: Collection[str]) -> dict[str, float]:
         """The published means of these versions, by wire name; those that are not rated there are left out."""
@@ -226,22 +231,30 @@ class Ratings(Subject):
 
 async def _standings_now(
     read: Read, venue: VenueId, system: str | None, limit: int | None, played: bool
-) -> list[Standing]:
+) -> list[StandingRow]:
     some = limited(limit)
     if system is None:
         rows = await read(_STANDINGS, venue=venue, some=some)
     else:
         rows = await read(_PLAYED_UNDER if played else _STANDINGS_UNDER, venue=venue, system=system, some=some)
-    return [
-        value(
-            Standing,
-            row,
-            provisional=bool(row["provisional"]),
-            anchor=bool(row["anchor"]),
-            last_game=row["last_game"] or None,
-        )
-        for row in rows
-    ]
+    return placed(_standing(StandingRow, row, rank=None, last_game=row["last_game"] or None) for row in rows)
+
+
+def _standing(kind: type[StandingT], row: RowMapping, **other: Any) -> StandingT:
+    """A rating as it is published now; `other` says what is not in the row as it is."""
+    half = half_width(row["system"], row["spread"])
+    flags = {name: bool(row[name]) for name in ("provisional", "anchor")}
+    return value(kind, row, half_width=half, **flags, **other)
+
+
+def placed(rows: Iterable[StandingRow]) -> list[StandingRow]:
+    """Standings with their ranks: each system's versions, highest mean first, counted where they have a rated game."""
+    ranks: Counter[str] = Counter()
+    ranked = []
+    for row in rows:
+        ranks[row.system] += row.games > 0
+        ranked.append(msgspec.structs.replace(row, rank=ranks[row.system] if row.games else None))
+    return ranked
 
 
 def _rated_by(venue: VenueId, system: str | None, as_of: int) -> Subquery:
@@ -285,7 +298,7 @@ def _rated_by(venue: VenueId, system: str | None, as_of: int) -> Subquery:
     )
 
 
-async def _standings_then(read: Read, venue: VenueId, system: str | None, as_of: int) -> list[Standing]:
+async def _standings_then(read: Read, venue: VenueId, system: str | None, as_of: int) -> list[StandingRow]:
     rated = _rated_by(venue, system, as_of)
     rows = await read(
         select(
@@ -311,20 +324,22 @@ async def _standings_then(read: Read, venue: VenueId, system: str | None, as_of:
         for point in await _points_then(read, venue, each, as_of):
             points[each, point["version_id"]] = point
     standings = [_standing_then(row, points.get((row["system"], row["version_id"])), as_of) for row in rows]
-    return sorted(standings, key=lambda standing: (-standing.mean, standing.version.encode()))
+    return placed(sorted(standings, key=lambda standing: (-standing.mean, standing.version.encode())))
 
 
-def _standing_then(row: RowMapping, point: RowMapping | None, as_of: int) -> Standing:
+def _standing_then(row: RowMapping, point: RowMapping | None, as_of: int) -> StandingRow:
     still = row["seq"] <= as_of
     mean, spread, seq = row["after_mean"], row["after_spread"], row["changed"]
     if point is not None and point["applied"] >= seq:
         mean, spread, seq = point["mean"], point["spread"], point["applied"]
     if still:
         mean, spread, seq = row["mean"], row["spread"], row["seq"]
-    return Standing(
+    return StandingRow(
+        rank=None,
         system=row["system"],
         version=row["wire_name"],
         mean=mean,
+        half_width=half_width(row["system"], spread),
         spread=spread,
         games=row["games_then"],
         provisional=bool(row["provisional"]) if still else None,

@@ -1,7 +1,7 @@
 """The handlers of commands that change something.
 
 A command is made of the path and the body, as its declaration says, and handed to the game process with the rights of
-whoever asks. Must not know: single commands, who may have what done.
+whoever asks. Must not know: who may have what done, what commands do.
 """
 
 from __future__ import annotations
@@ -9,28 +9,43 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from cgos_server.presentation.answers import published
 from cgos_server.service.commands.declaration import Command, Right
 from cgos_server.service.commands.fields import Source, parameters
+from cgos_server.service.commands.registry import on
 from cgos_server.service.commands.surfaces import ApiRoute
+from cgos_server.service.people.authority import Sight
+from cgos_server.web.api.caller import person_of
 from cgos_server.web.api.framework import ApiRequest, Handler
-from cgos_server.web.api.operations import in_path
+from cgos_server.web.api.operations import ANSWERS, in_path
 from cgos_server.web.site import Site
 
 
-def performing(
-    site: Site,
-    command: type[Command[Any]],
-    route: ApiRoute,
-    before: Callable[[ApiRequest], Awaitable[None]] | None = None,
-    shown: Callable[[Any], Any] | None = None,
+def handlers(site: Site) -> dict[str, Handler]:
+    """Operation id -> who answers it. What one's bot does just now is answered elsewhere: it is remembered."""
+
+    async def may_be_reached(request: ApiRequest) -> None:
+        await person_of(site, request.request, Sight.OWN_BOTS)  # or strangers would have names looked up
+        await site.outside.permit(request.body.url)
+
+    before = {"make_webhook": may_be_reached}
+    return {
+        route.id: _handler(site, command, route, before.get(route.id))
+        for command, route in on(ApiRoute)
+        if route.id != "bot_now"
+    }
+
+
+def _handler(
+    site: Site, command: type[Command[Any]], route: ApiRoute, before: Callable[[ApiRequest], Awaitable[None]] | None
 ) -> Handler:
     """The handler of a command.
 
     :param before: what is looked at first; raises Refused
-    :param shown: makes the API's answer of the command's, where that is another one
     """
     fields = {each.name: each for each in parameters(command)}
     path = in_path(route)
+    less = ANSWERS.get(route.id)
 
     async def handler(request: ApiRequest) -> Any:
         if before is not None:
@@ -45,6 +60,6 @@ def performing(
             answer = await site.ask(command(**values))
         else:
             answer = await site.on_behalf(request.credential, request.request, command(**values))
-        return answer if shown is None else shown(answer)
+        return answer if less is None else published(answer, less)
 
     return handler

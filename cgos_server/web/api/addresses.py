@@ -9,7 +9,7 @@ from functools import partial
 
 from starlette.routing import BaseRoute
 
-from cgos_server.web.api import openapi, writing
+from cgos_server.web.api import acting, openapi
 from cgos_server.web.api.framework import Handler, api_routes
 from cgos_server.web.api.operations import ROUTES
 from cgos_server.web.api.reading import handlers as readers
@@ -19,7 +19,7 @@ from cgos_server.web.site import Site
 def handlers(site: Site) -> dict[str, Handler]:
     """Operation id -> who answers it."""
     reading = readers.handlers(site, describe=partial(openapi.document, ROUTES))
-    return reading | writing.handlers(site)
+    return reading | acting.handlers(site)
 
 
 def routes(site: Site) -> list[BaseRoute]:

@@ -25,6 +25,7 @@ from cgos_protocol.api.route import (
     Operation,
     Param,
 )
+from cgos_protocol.options import Choice, Flag, Number, Option, Several, Text
 
 VERSION: Final = "1.0.0"
 
@@ -145,9 +146,9 @@ def field_words(kind: type[msgspec.Struct]) -> dict[str, str]:
 def statuses(operation: Operation) -> list[str]:
     """The failures that an operation may answer, keys of :data:`FAILURES`."""
     codes = {"429", "500", "503"}
-    if operation.query or operation.params() or operation.body is not None:
+    if operation.query or operation.in_path or operation.body is not None:
         codes.add("400")
-    if operation.params() or operation.query or operation.needs is not Needs.NOTHING:
+    if operation.in_path or operation.query or operation.needs is not Needs.NOTHING:
         codes.add("404")
     if operation.needs is not Needs.NOTHING or operation.limit is Limit.SIGN_IN:
         codes |= {"401", "403"}
@@ -187,7 +188,7 @@ def _operation(operation: Operation, known: dict[str, Any]) -> dict[str, Any]:
     }
     if operation.about:
         described["description"] = operation.about
-    params = [_param(param, "path") for param in operation.params()]
+    params = [_param(param, "path") for param in operation.in_path]
     params += [_param(param, "query") for param in operation.query]
     if params:
         described["parameters"] = params
@@ -244,30 +245,32 @@ def _param(param: Param, place: str) -> dict[str, Any]:
     described: dict[str, Any] = {"name": param.name, "in": place, "description": param.about}
     if place == "path":
         described["required"] = True
-    if param.kind == "names":
+    if isinstance(param.option, Several):
         described |= {"explode": False, "style": "form"}
     return described | {"schema": schema_of(param)}
 
 
 def schema_of(param: Param) -> dict[str, Any]:
     """What a parameter may be, as a JSON schema."""
-    schema: dict[str, Any]
-    text: dict[str, Any] = {"type": "string", "minLength": param.least, "maxLength": min(param.most, LONGEST)}
-    if param.pattern:
-        text["pattern"] = param.pattern
-    if param.choices:
-        schema = {"type": "string", "enum": list(param.choices)}
-    elif param.kind == "flag":
-        schema = {"type": "boolean"}
-    elif param.kind == "number":
-        schema = {"type": "integer", "minimum": param.least, "maximum": param.most}
-        if param.most == LARGEST:
-            schema["format"] = "int64"
-    elif param.kind == "names":
-        schema = {"type": "array", "items": text, "minItems": 1, "maxItems": param.many}
-    else:
-        schema = text
+    schema = _schema(param.option)
     return schema if param.default is None else schema | {"default": param.default}
+
+
+def _schema(option: Option) -> dict[str, Any]:
+    match option:
+        case Choice(words):
+            return {"type": "string", "enum": list(words)}
+        case Flag():
+            return {"type": "boolean"}
+        case Number(least, most):
+            large = {"format": "int64"} if most == LARGEST else {}
+            return {"type": "integer", "minimum": least, "maximum": most} | large
+        case Several(each, most):
+            return {"type": "array", "items": _schema(each), "minItems": 1, "maxItems": most}
+        case Text(least, most, pattern=pattern):
+            text = {"type": "string", "minLength": least, "maxLength": LONGEST if most is None else most}
+            return text | ({"pattern": pattern} if pattern else {})
+    raise TypeError(f"no schema says what {option} may be")
 
 
 def _describe(component: dict[str, Any]) -> None:

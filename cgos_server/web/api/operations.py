@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final, cast
 
@@ -22,6 +23,8 @@ from cgos_server.service.commands.surfaces import ApiRoute
 from cgos_server.web.api.reading.handlers import READING
 from cgos_server.web.api.reading.operators import ADMIN
 from cgos_server.web.api.reading.own import OWN, OWN_BOTS
+from cgos_server.web.api.reading.parameters import IN_PATHS
+from cgos_server.web.api.typed import param_of
 
 _NEEDS: Final = {
     Right.OPERATOR: Needs.ADMIN,
@@ -35,8 +38,10 @@ _NEEDS: Final = {
 }
 """What a token must be made for, by the right; what has none of these has no route."""
 
-_ANSWERS: Final = {"admin_status": people.ServerNow, "arrange_match": people.Arranged, "bot_now": people.OwnBotNow}
-"""Operation id -> its answer, where that is not what the command answers."""
+ANSWERS: Final[Mapping[str, type[Any]]] = MappingProxyType(
+    {"admin_status": people.ServerNow, "arrange_match": people.Arranged, "bot_now": people.OwnBotNow}
+)
+"""Operation id -> its answer, where that is less than the command answers, or made elsewhere."""
 
 
 def in_path(route: ApiRoute) -> dict[str, str]:
@@ -72,9 +77,10 @@ def _operation(command: type[Command[Any]], route: ApiRoute) -> Operation:
         method=route.method,
         path=route.path,
         summary=route.summary or _first(inspect.getdoc(command) or ""),
-        answer=_ANSWERS.get(route.id) or command.answer(),
+        answer=ANSWERS.get(route.id) or command.answer(),
         group=ADMIN if needs is Needs.ADMIN else OWN_BOTS if route.path.startswith("/bots/") else OWN,
         about=route.about,
+        in_path=tuple(param_of(name, IN_PATHS[name]) for name in in_path(route)),
         body=body_type(command, route),
         status=route.status,
         needs=needs,

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import Any, get_args
 
 from cgos_protocol.api.route import JSON, PREFIX, Limit, Needs, Operation, Param
+from cgos_protocol.options import Choice
 
 
 def reference(operations: Iterable[Operation]) -> str:
@@ -47,8 +48,8 @@ def _row(each: Operation) -> str:
 
 
 def _param(param: Param) -> str:
-    if param.choices:
-        return f"`{param.name}` ({', '.join(param.choices)})"
+    if isinstance(param.option, Choice):
+        return f"`{param.name}` ({', '.join(param.option.words)})"
     default = "" if param.default is None else f" ({str(param.default).lower()})"
     return f"`{param.name}`{default}"
 

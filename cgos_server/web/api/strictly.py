@@ -12,8 +12,9 @@ from typing import Any, Final
 import msgspec
 from starlette.requests import Request
 
-from cgos_protocol.api.route import LONGEST, Operation, Param
+from cgos_protocol.api.route import Operation, Param
 from cgos_protocol.errors import Code
+from cgos_protocol.options import Choice, Flag, Number, Option, Several, Text
 from cgos_server.web.around.problems import HttpRefused, Wrong
 
 MOST_BODY: Final = 65_536
@@ -28,7 +29,7 @@ Value = str | int | bool | list[str] | None
 
 def path_of(operation: Operation, given: Mapping[str, Any]) -> dict[str, Value]:
     """The parameters of the path. Raises Wrong."""
-    return {param.name: read(param, str(given[param.name])) for param in operation.params()}
+    return {param.name: read(param, str(given[param.name])) for param in operation.in_path}
 
 
 def query_of(operation: Operation, given: Iterable[tuple[str, str]]) -> dict[str, Value]:
@@ -47,44 +48,41 @@ def query_of(operation: Operation, given: Iterable[tuple[str, str]]) -> dict[str
 
 def read(param: Param, text: str) -> Value:
     """The value that a parameter's text means. Raises Wrong."""
-    if param.choices:
-        return _text(param, text) if text in param.choices else _wrong(param, "one of: " + ", ".join(param.choices))
-    match param.kind:
-        case "flag":
-            if text not in ("true", "false"):
-                _wrong(param, "`true` or `false`")
-            return text == "true"
-        case "number":
-            return _number(param, text)
-        case "names":
-            names = text.split(",")
-            if len(names) > param.many:
-                _wrong(param, f"{param.many} names at most")
-            return [_text(param, name) for name in names]
-        case _:
-            return _text(param, text)
-
-
-def _number(param: Param, text: str) -> int:
-    if not text.isascii() or not text.isdecimal() or len(text) > _LONGEST_NUMBER:
-        _wrong(param, "a whole number, written with digits alone")
-    value = int(text)
-    if not param.least <= value <= param.most:
-        _wrong(param, f"a number from {param.least} to {param.most}")
+    meant, possible = _meant(param.option, text)
+    try:
+        value: Value = param.option.read(meant)
+    except ValueError as error:
+        raise _wrong(param, possible) from error
+    if not text.isprintable():
+        raise _wrong(param, "a text of printable characters")
     return value
 
 
-def _text(param: Param, text: str) -> str:
-    most = min(param.most, LONGEST)
-    if not param.least <= len(text) <= most:
-        _wrong(param, f"a text of {param.least} to {most} characters")
-    if not text.isprintable():
-        _wrong(param, "a text of printable characters")
-    return text
+def _meant(option: Option, text: str) -> tuple[Any, str]:
+    """What a text says, None where it is not of the option's type; and what it must be."""
+    match option:
+        case Choice(words):
+            return text, "one of: " + ", ".join(words)
+        case Flag():
+            return {"true": True, "false": False}.get(text), "`true` or `false`"
+        case Number(least, most):
+            if not text.isascii() or not text.isdecimal() or len(text) > _LONGEST_NUMBER:
+                return None, "a whole number, written with digits alone"
+            return int(text), f"a number from {least} to {most}"
+        case Several(each, most):
+            names = text.split(",")
+            return names, f"{most} names at most" if len(names) > most else _length(each)
+        case Text():
+            return text, _length(option)
+    raise TypeError(f"{option} cannot be read from text")
 
 
-def _wrong(param: Param, must: str) -> Any:
-    raise Wrong(param.name, f"The parameter {param.name!r} must be {must}.")
+def _length(option: Text) -> str:
+    return f"a text of {option.least} to {option.most} characters"
+
+
+def _wrong(param: Param, possible: str) -> Wrong:
+    return Wrong(param.name, f"The parameter {param.name!r} must be {possible}.")
 
 
 async def body_of(operation: Operation, request: Request) -> Any:

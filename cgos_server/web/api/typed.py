@@ -3,38 +3,43 @@
 A handler is an ordinary method with its place above it, and in its docstring what people are told::
 
     @venues.get("/venues/{venue}/ledger")
-    async def ledger(self, venue: VenueName, limit: Annotated[int, Meta(ge=1, le=1000)] = 200) -> LedgerPage:
+    async def ledger(self, venue: VenueName, after: Annotated[int, "Entries after this one."] = 0) -> LedgerPage:
         '''The numbered facts that ratings follow from.'''
 
 An argument that the path names comes from the path. One that is a :class:`Query` is made of the parameters that its
 fields are. `body` is the body, a `Request` is the request itself, an `Operation` the one that was asked for. Every
-other argument is a parameter of the query. Its type says what it may be: text, a whole number, a flag, a list of names,
-or the words of a `Literal`; bounds, pattern and sentence stand in its `msgspec.Meta`, as they do in the messages. A
-stream is an `Annotated[Response, Line]`: many values of the type `Line`. A signature that says too little is a
-TypeError at the start. Must not know: which operations there are, how a request is read.
+other argument is a parameter of the query. Its type says what it may be: text, a whole number, a flag or the words of a
+`Literal`. As with a key of the configuration, an option of :mod:`cgos_protocol.options` in `Annotated` says it more
+exactly, and a sentence says what it is for. A stream is an `Annotated[Response, Line]`: many values of the type `Line`.
+A signature that says too little is a TypeError at the start. Must not know: which operations there are, how a request
+is read.
 """
 
 from __future__ import annotations
 
 import inspect
 import types
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from operator import attrgetter
-from typing import Annotated, Any, Final, Literal, NamedTuple, NewType, TypeVar, Union, get_args, get_origin
+from types import MappingProxyType
+from typing import Annotated, Any, Final, Literal, NamedTuple, TypeVar, Union, get_args, get_origin
 from typing import get_type_hints as hints_of
 
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from cgos_protocol.api.route import LARGEST, NDJSON, SSE, Operation, Param
+from cgos_protocol.api.route import LARGEST, LONGEST, NDJSON, SSE, Operation, Param
+from cgos_protocol.options import Flag, Number, Option, Text, carried, sentence
 from cgos_server.web.api.framework import Answer, ApiRequest, Handler
 
 HandlerT = TypeVar("HandlerT", bound=Callable[..., Any])
 Method = Literal["GET", "POST", "PUT", "DELETE"]
 
 _DECLARED: Final = "__operations__"
-_SAID: Final = ("ge", "le", "min_length", "max_length", "pattern", "description")
+_BY_TYPE: Final[Mapping[Any, Option]] = MappingProxyType(
+    {str: Text(0, LONGEST), int: Number(0, LARGEST, whole=True), bool: Flag()}
+)
 
 
 class Query(msgspec.Struct, frozen=True, kw_only=True):
@@ -90,24 +95,12 @@ def handlers_of(answering: Iterable[object]) -> dict[str, Handler]:
 
 def param_of(name: str, hint: Any, default: Any = None) -> Param:
     """A parameter as its annotation says it. Raises TypeError where that says too little."""
-    kind, meta = _parts(hint)
-    param = Param(name=name, kind="text", about=meta.get("description", ""), default=default)
-    if not param.about:
-        raise TypeError(f"the parameter {name} has no sentence: give a msgspec.Meta with a description")
-    if get_origin(kind) is Literal:
-        return param._replace(choices=get_args(kind))
-    if kind is bool:
-        return param._replace(kind="flag")
-    if kind is int:
-        return param._replace(kind="number", least=meta.get("ge", 0), most=meta.get("le", LARGEST))
-    if get_origin(kind) is list:
-        kind, each = _parts(get_args(kind)[0])
-        param = param._replace(kind="names", many=meta["max_length"])
-        meta = each
-    if kind is not str:
+    about, option = sentence(hint), carried(hint, _BY_TYPE)
+    if not about:
+        raise TypeError(f"the parameter {name} has no sentence: give one in Annotated")
+    if option is None:
         raise TypeError(f"the parameter {name} is of no kind that can be read: {hint}")
-    least, most = meta.get("min_length", 0), meta.get("max_length", LARGEST)
-    return param._replace(least=least, most=most, pattern=meta.get("pattern", ""))
+    return Param(name, option, about, default)
 
 
 class _Signature(NamedTuple):
@@ -186,19 +179,3 @@ def _picked(name: str) -> Callable[[ApiRequest], Any]:
 def _gathered(kind: type[Query]) -> Callable[[ApiRequest], Query]:
     names = kind.__struct_fields__
     return lambda request: kind(**{name: request.values[name] for name in names})
-
-
-def _parts(hint: Any) -> tuple[Any, dict[str, Any]]:
-    """The type in a hint, without None, and what its Metas say, the outermost last word."""
-    if get_origin(hint) is Annotated:
-        kind, bounds = _parts(hint.__origin__)
-        for meta in hint.__metadata__:
-            if isinstance(meta, msgspec.Meta):
-                bounds |= {name: value for name in _SAID if (value := getattr(meta, name)) is not None}
-        return kind, bounds
-    if get_origin(hint) in (Union, types.UnionType):
-        (inner,) = (arg for arg in get_args(hint) if arg is not types.NoneType)
-        return _parts(inner)
-    if isinstance(hint, NewType):
-        return _parts(hint.__supertype__)
-    return hint, {}

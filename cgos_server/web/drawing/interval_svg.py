@@ -10,9 +10,8 @@ from typing import Final, NamedTuple
 
 from markupsafe import Markup, escape
 
-from cgos_server.core.rating.registry import half_width
+from cgos_protocol.api.messages import Standing
 from cgos_server.presentation import words
-from cgos_server.storage.reading.answers import Standing
 
 WIDTH: Final = 200
 _HEIGHT: Final = 12
@@ -52,7 +51,6 @@ def interval_svg(on: Scale, mean: float, half: float, words: str) -> Markup:
 
 def standing_interval(on: Scale, row: Standing) -> Markup:
     """The bar of a standing, nothing where its system says no interval."""
-    half = half_width(row.system, row.spread)
-    if half is None:
+    if row.half_width is None:
         return Markup("")
-    return interval_svg(on, row.mean, half, words.rating(row.system, row.mean, row.spread, bool(row.provisional)))
+    return interval_svg(on, row.mean, row.half_width, words.standing(row))

@@ -7,37 +7,27 @@ Written in Python and not as a template: hundreds of rows a page, and many pages
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final, Protocol
+from typing import Final
 from urllib.parse import quote
 
 from markupsafe import Markup, escape
 
-from cgos_server.core.rating.registry import half_width
+from cgos_protocol.api.messages import Standing
 from cgos_server.presentation import words
-from cgos_server.storage.reading.answers import Standing
 from cgos_server.web.drawing.interval_svg import Scale, standing_interval
 
 _ANCHOR: Final = '<abbr title="anchor: its rating is fixed">=</abbr>'
 _PROVISIONAL: Final = '<abbr title="provisional: too few games to trust it">?</abbr>'
 
 
-class Placed(Protocol):
-    """A version with its place among all."""
-
-    @property
-    def rank(self) -> int | None: ...
-    @property
-    def standing(self) -> Standing: ...
-
-
-def standing_rows(rows: Iterable[Placed], on: Scale, now_ms: int) -> Markup:
+def standing_rows(rows: Iterable[Standing], on: Scale, now_ms: int) -> Markup:
     """One row a version: place, name, rating, interval where the system says one, games, last game."""
-    return Markup("".join(_row(row.rank, row.standing, on, now_ms) for row in rows))
+    return Markup("".join(_row(row, on, now_ms) for row in rows))
 
 
-def _row(rank: int | None, row: Standing, on: Scale, now_ms: int) -> str:
+def _row(row: Standing, on: Scale, now_ms: int) -> str:
     name = escape(row.version)
-    half = half_width(row.system, row.spread)
+    half = row.half_width
     mark = _ANCHOR if row.anchor else _PROVISIONAL if row.provisional else ""
     beside = "" if half is None else f'<span class="pm">± {half:.0f}</span>'
     interval = "" if half is None else f'<td class="wide" data-v="{row.spread}">{standing_interval(on, row)}</td>'
@@ -47,7 +37,7 @@ def _row(rank: int | None, row: Standing, on: Scale, now_ms: int) -> str:
             f'<time datetime="{words.machine_moment(at)}" title="{words.moment(at)} UTC">{words.ago(at, now_ms)}</time>'
         )
     return (
-        f'<tr data-name="{name}"><td class="n rank">{"" if rank is None else rank}</td>'
+        f'<tr data-name="{name}"><td class="n rank">{"" if row.rank is None else row.rank}</td>'
         f'<td><a href="/bot/{quote(row.version, safe="")}">{name}</a></td>'
         f'<td class="n rating" data-v="{row.mean}">{row.mean:.0f}<span class="mark">{mark}</span>{beside}</td>'
         f"{interval}"

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 from cgos_protocol import clock
 from cgos_protocol.api.live import LiveEnd, LiveMove, LiveRating
+from cgos_server.core.rating.registry import shown
 from cgos_server.presentation import analysis, words
 from cgos_server.presentation.stored_game import StoredGame, clock_of
 from cgos_server.storage.reading.answers import GameDetail, MoveRow
@@ -159,8 +160,8 @@ def _end(game: StoredGame) -> LiveEnd:
             LiveRating(
                 version=change.version,
                 system=change.system,
-                before=words.rating(change.system, change.before_mean, change.before_spread, False),
-                after=words.rating(change.system, change.after_mean, change.after_spread, False),
+                before=shown(change.before_mean, change.before_half_width, False),
+                after=shown(change.after_mean, change.after_half_width, False),
                 change=round(change.after_mean - change.before_mean, 1),
             )
             for change in detail.ratings

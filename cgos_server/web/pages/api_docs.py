@@ -18,6 +18,7 @@ from starlette.responses import Response
 
 from cgos_protocol.api.messages import Problem
 from cgos_protocol.api.route import JSON, NDJSON, PREFIX, Limit, Needs, Operation, Param
+from cgos_protocol.options import Choice, Flag, Number, Several
 from cgos_server.service.people.sessions import MOST_REGISTRATIONS
 from cgos_server.web.api import openapi
 from cgos_server.web.api.operations import ROUTES
@@ -186,7 +187,7 @@ def _shown(operation: Operation, address: str, venue: str) -> Shown:
         about=operation.about,
         needs=operation.needs.value if operation.needs is not Needs.NOTHING else "",
         params=[
-            *(_param(param, "path") for param in operation.params()),
+            *(_param(param, "path") for param in operation.in_path),
             *(_param(param, "query") for param in operation.query),
         ],
         body=None if operation.body is None else _catalog().shown(operation.body),
@@ -234,12 +235,15 @@ def example_body(kind: type[msgspec.Struct]) -> str:
 
 
 def _param(param: Param, place: str) -> ShownParam:
-    kind = f"one of {', '.join(f'`{word}`' for word in param.choices)}" if param.choices else _KINDS[param.kind]
+    option = param.option
+    kind = _KINDS.get(type(option), "text")
+    if isinstance(option, Choice):
+        kind = f"one of {', '.join(f'`{word}`' for word in option.words)}"
     default = "" if param.default is None else str(param.default).lower()
     return ShownParam(name=param.name, place=place, kind=kind, about=param.about, default=default)
 
 
-_KINDS: Final = {"text": "text", "number": "number", "flag": "`true` or `false`", "names": "names, with commas"}
+_KINDS: Final[dict[type, str]] = {Number: "number", Flag: "`true` or `false`", Several: "names, with commas"}
 
 
 def _meta(hint: Any) -> str:

@@ -14,11 +14,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from cgos_protocol.api.figures import Ending as VerdictRow
-from cgos_protocol.api.messages import Version
-from cgos_server.core.rating.registry import half_width
+from cgos_protocol.api.messages import RatingPoint, Version
 from cgos_server.service import bot_figures
-from cgos_server.storage.reading.answers import RankedRow, RatingPoint
-from cgos_server.storage.reading.game_answers import BandPoint, GameFilter, OpponentRow
+from cgos_server.storage.reading.answers import ChangeRow, RankedRow
+from cgos_server.storage.reading.game_answers import GameFilter, OpponentRow
 from cgos_server.web.drawing.band_svg import Mark, Point, band_svg
 from cgos_server.web.drawing.uptime_svg import uptime_svg
 from cgos_server.web.pages.requests import DAY_MS, Systems, bot_of, with_query
@@ -69,7 +68,7 @@ class Figures(NamedTuple):
     met: int
     colors: dict[str, bot_figures.ColorSplit]
     endings: list[Ending]
-    changes: list[RatingPoint]
+    changes: list[ChangeRow]
 
 
 class Uptime(NamedTuple):
@@ -196,13 +195,10 @@ def endings(rows: list[VerdictRow]) -> list[Ending]:
     return sorted(reasons, key=lambda each: -(each.won + each.lost + each.drawn + each.none))
 
 
-def _band(row: RankedRow, points: list[BandPoint], over_time: bool, versions: list[Version]) -> Markup | None:
+def _band(row: RankedRow, points: list[RatingPoint], over_time: bool, versions: list[Version]) -> Markup | None:
     if len(points) < 2:
         return None
-    drawn = [
-        Point(point.at if over_time else point.games, point.mean, half_width(row.system, point.spread))
-        for point in points
-    ]
+    drawn = [Point(point.at if over_time else point.games, point.mean, point.half_width) for point in points]
     others = [Mark(each.created_at, each.label or each.name) for each in versions if each.name != row.version]
     marks = others if over_time else []
     over = "time" if over_time else "its games"

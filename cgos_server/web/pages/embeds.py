@@ -73,7 +73,7 @@ class Embeds:
             status, right = 404, "unknown"
         else:
             if row is not None:
-                right = words.rating(row.system, row.mean, row.spread, bool(row.provisional))
+                right = words.standing(row)
                 color = "provisional" if row.provisional else "known"
         picture = badge_svg(label, right, color, style).encode()
         # Colors stand in attributes; nothing else may happen where somebody opens the picture by itself.
@@ -141,7 +141,7 @@ class Embeds:
         value, text = "", ["not rated yet"]
         if rows:
             row = max(rows, key=lambda row: row.games)
-            value = words.rating(row.system, row.mean, row.spread, bool(row.provisional))
+            value = words.standing(row)
             rank = "" if row.rank is None else f"rank {row.rank}, "
             text = [f"{row.venue}: {rank}{words.count(row.games, 'rated game')}"]
             text += [row.version] if row.version != name else []
@@ -152,10 +152,7 @@ class Embeds:
         """The five best of a venue."""
         venue = await venue_of(self._site, request.path_params["venue"])
         rows = await self._systems.best(venue.name, 5)
-        lines = [
-            card_png.Line(row.version, words.rating(row.system, row.mean, row.spread, bool(row.provisional)))
-            for row in rows
-        ]
+        lines = [card_png.Line(row.version, words.standing(row)) for row in rows]
         terms, place = terms_of(venue), self._site.settings.server_name
         return await self._picture(
             ("venue", venue.name, *lines), lambda: card_png.list_card(venue.name, lines, terms, place)

@@ -13,7 +13,7 @@ from starlette.responses import Response
 from cgos_protocol.api.games import Game
 from cgos_server.core.rating.registry import sure
 from cgos_server.service.ratings.listed import best
-from cgos_server.storage.reading.answers import Standing
+from cgos_server.storage.reading.answers import StandingRow
 from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.web.pages.requests import Systems, terms_of, venues_in_order
 from cgos_server.web.pages.wall import SmallBoard, small_boards
@@ -35,7 +35,7 @@ class VenueView(NamedTuple):
     name: str
     terms: str
     port: int | None
-    standings: list[Standing]
+    standings: list[StandingRow]
     rated: int
     sure: bool
     running: int

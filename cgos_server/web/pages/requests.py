@@ -23,7 +23,7 @@ from cgos_protocol.games.base import Ruleset
 from cgos_server.presentation import words
 from cgos_server.presentation.stored_game import StoredGame
 from cgos_server.service.ratings.listed import best
-from cgos_server.storage.reading.answers import BotDetail, RankedRow, Standing, VenueRow
+from cgos_server.storage.reading.answers import BotDetail, RankedRow, StandingRow, VenueRow
 from cgos_server.web.site import Site
 
 NO_BOT: Final = "There is no bot of this name on the server. Capitals matter."
@@ -60,7 +60,7 @@ class Systems:
         counts = await self._site.history.ratings.rated_counts(venue)
         return {system: counts[system] for system in self.order(venue, counts)}
 
-    async def best(self, venue: str, limit: int) -> list[Standing]:
+    async def best(self, venue: str, limit: int) -> list[StandingRow]:
         """The first `limit` that are listed under the headline."""
         for system in await self.rated(venue):
             return await best(self._site.history, venue, system, limit)
@@ -116,9 +116,9 @@ async def visible_game(site: Site, request: Request) -> StoredGame:
     return StoredGame(site.visible((await stored_game(site, request)).detail))
 
 
-def by_system(rows: Iterable[Standing]) -> dict[str, list[Standing]]:
+def by_system(rows: Iterable[StandingRow]) -> dict[str, list[StandingRow]]:
     """Rating system -> its standings, best first."""
-    tables: dict[str, list[Standing]] = {}
+    tables: dict[str, list[StandingRow]] = {}
     for row in rows:
         tables.setdefault(row.system, []).append(row)
     return tables

@@ -13,11 +13,12 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from cgos_protocol.api.messages import Standing
 from cgos_protocol.errors import Code
 from cgos_server.core.rating.registry import sure
 from cgos_server.presentation.settings import VenueSettings
-from cgos_server.service.ratings.listed import RETIRED_DAYS, Placed, placed
-from cgos_server.storage.reading.answers import Standing
+from cgos_server.service.ratings.listed import RETIRED_DAYS, Listing, listing
+from cgos_server.storage.reading.answers import StandingRow
 from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.web.drawing.interval_svg import scale
 from cgos_server.web.drawing.standing_rows import standing_rows
@@ -31,15 +32,15 @@ _RECENT: Final = 10
 _RUNNING: Final = 60
 _LONGEST_SEARCH: Final = 60
 
-Key = Callable[[Placed], Any]
+Key = Callable[[Standing], Any]
 
 COLUMNS: Final[dict[str, tuple[Key, bool]]] = {
     "rank": (lambda row: row.rank, False),
-    "name": (lambda row: row.standing.version.lower(), False),
-    "rating": (lambda row: row.standing.mean, True),
-    "spread": (lambda row: row.standing.spread, False),
-    "games": (lambda row: row.standing.games, True),
-    "seen": (lambda row: row.standing.last_game_at, True),
+    "name": (lambda row: row.version.lower(), False),
+    "rating": (lambda row: row.mean, True),
+    "spread": (lambda row: row.spread, False),
+    "games": (lambda row: row.games, True),
+    "seen": (lambda row: row.last_game_at, True),
 }
 """Column -> what it is sorted by, and whether the largest is asked for first."""
 
@@ -76,15 +77,15 @@ class StandingsQuery(NamedTuple):
             page=number(query.get("page")) or 1,
         )
 
-    def choose(self, rows: list[Placed]) -> list[Placed]:
+    def choose(self, listed: Listing) -> list[StandingRow]:
         """The rows that are wanted, in the order that is wanted; those without a value stand last."""
         wanted = self.search.lower()
         matching = [
             row
-            for row in rows
-            if wanted in row.standing.version.lower()
-            and not (self.settled and row.standing.provisional)
-            and (self.everybody or row.listed)
+            for row in listed.rows
+            if wanted in row.version.lower()
+            and not (self.settled and row.provisional)
+            and (self.everybody or listed.lists(row))
         ]
         key = COLUMNS[self.sort][0]
         known = [row for row in matching if key(row) is not None]
@@ -104,8 +105,8 @@ async def show(site: Site, request: Request) -> Response:
         raise HTTPException(404, "This venue is not rated by a system of this name.")
     as_of = await _as_of(site, request, name)
     standings = await _rows(site, name, system, as_of) if system else []
-    rows = placed(standings, site.settings.rated(name).system)
-    matching = query.choose(rows)
+    listed = listing(standings, site.settings.rated(name).system)
+    matching = query.choose(listed)
     pages = max(1, -(-len(matching) // ROWS))
     page = min(query.page, pages)
     now = as_of is None
@@ -123,14 +124,14 @@ async def show(site: Site, request: Request) -> Response:
         systems=systems,
         system=system,
         sure=sure(system),
-        all=len(rows),
+        all=len(standings),
         matching=len(matching),
         rows=standing_rows(
             matching[(page - 1) * ROWS : page * ROWS], scale(row.mean for row in standings), site.now_ms()
         ),
-        provisional=sum(bool(row.standing.provisional) for row in rows),
-        retired=sum(row.retired for row in rows),
-        unrated=sum(row.rank is None for row in rows),
+        provisional=sum(bool(row.provisional) for row in listed.rows),
+        retired=len(listed.retired),
+        unrated=sum(row.rank is None for row in standings),
         whole=not query.search and not query.settled and pages == 1,
         retired_days=RETIRED_DAYS,
         anchors=any(row.anchor for row in standings),
@@ -165,7 +166,7 @@ async def _as_of(site: Site, request: Request, venue: str) -> int | None:
     return as_of
 
 
-async def _rows(site: Site, venue: str, system: str, as_of: int | None) -> list[Standing]:
+async def _rows(site: Site, venue: str, system: str, as_of: int | None) -> list[StandingRow]:
     with refused_as_404("There were not so many results here yet.", Code.NO_ENTRY):
         return await site.history.ratings.standings(venue, system, as_of)
 

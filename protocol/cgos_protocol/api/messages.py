@@ -1,7 +1,7 @@
 """What the API ``/api/v1`` answers about venues, bots, versions and ratings: values that server and client share.
 
-Games are in `api_games`, ledgers and figures in `api_figures`, what happens now in `api_live`, what people do with
-their own bots in `api_people`. Fields may be added, none changes its meaning within version 1; whoever reads ignores
+Games are in `games`, ledgers and figures in `figures`, what happens now in `live`, what people do with their own bots
+in `people`. Fields may be added, none changes its meaning within version 1; whoever reads ignores
 what it does not know. Names are wire names, venues go by name. Times are Unix milliseconds in fields called `*_at`,
 `at`, `since` or `until`. Ratings are Elo. Must not know: HTTP, where the answers come from.
 """

@@ -6,10 +6,9 @@ Must not know: which routes there are, who handles them.
 from __future__ import annotations
 
 import enum
-import re
 from typing import Any, Final, Literal, NamedTuple
 
-from cgos_protocol.names import NAME_PATTERN
+from cgos_protocol.options import Option
 
 PREFIX: Final = "/api/v1"
 """Where all paths begin."""
@@ -63,28 +62,15 @@ class Needs(enum.StrEnum):
 class Param(NamedTuple):
     """A parameter of the path or the query.
 
-    :ivar kind: ``names`` is a list of names with commas between them
-    :ivar least: smallest number
-    :ivar most: greatest number; of a text or of each name the greatest length; of names their greatest number is `many`
-    :ivar choices: the words to choose from
-    :ivar pattern: what a text, or each name, that there can be looks like; others are only not there
+    :ivar option: what it may be; the texts of a list have commas between them
+    :ivar about: what it is for
     :ivar default: what holds without it; None: nothing does, or that is the handler's to say
     """
 
     name: str
-    kind: Literal["text", "number", "flag", "names"]
+    option: Option
     about: str
-    least: int = 0
-    most: int = LARGEST
-    choices: tuple[str, ...] = ()
     default: str | int | bool | None = None
-    many: int = 200
-    pattern: str = ""
-
-
-def name_param(name: str, about: str) -> Param:
-    """The name of a venue, a bot, a version or an account."""
-    return Param(name=name, kind="text", about=about, least=1, most=64, pattern=NAME_PATTERN)
 
 
 class Operation(NamedTuple):
@@ -98,7 +84,7 @@ class Operation(NamedTuple):
     :ivar body: the type of the JSON body that is sent
     :ivar media: media types of the answer
     :ivar group: a heading of the documentation
-    :ivar in_path: the parameters of the path, in its order; empty: those that :data:`IN_PATH` has under their names
+    :ivar in_path: the parameters of the path, in its order
     :ivar also: what the operation counts for besides `limit`
     :ivar empty: when it answers 204, with nothing; empty where it never does
     """
@@ -129,23 +115,3 @@ class Operation(NamedTuple):
     def reads(self) -> bool:
         """True for what changes nothing."""
         return self.method == "GET"
-
-    def params(self) -> list[Param]:
-        """The parameters of its path."""
-        return list(self.in_path) or [IN_PATH[name] for name in re.findall(r"{(\w+)}", self.path)]
-
-
-IN_PATH: Final = {
-    param.name: param
-    for param in (
-        name_param("venue", "Name of a venue."),
-        name_param("bot", "Name of a bot."),
-        name_param("version", "Name of a version."),
-        Param("game", "number", "Number of a game.", 1),
-        Param("token", "number", "Number of a token.", 1),
-        Param("webhook", "number", "Number of a webhook.", 1),
-        name_param("account", "Name of a person's account."),
-        Param("right", "text", "What an account may be given.", choices=("admin",)),
-    )
-}
-"""Parameters of the paths of the deeds' routes; of a text `least` and `most` are lengths."""

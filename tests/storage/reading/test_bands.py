@@ -9,9 +9,9 @@ from itertools import pairwise
 import pytest
 from support.storage.storage_sample import games, people, put, refits
 
+from cgos_protocol.api.messages import RatingPoint
 from cgos_protocol.errors import Refused
 from cgos_server.storage.location import Location
-from cgos_server.storage.reading.game_answers import BandPoint
 from cgos_server.storage.reading.history import History
 from cgos_server.storage.writing.records import LedgerAdded, RatingMoved, Record, RefitAdded, RefitMoved
 
@@ -33,9 +33,16 @@ async def history(database: Location) -> AsyncIterator[History]:
         yield opened
 
 
-async def whole(history: History, version: str) -> list[BandPoint]:
+async def whole(history: History, version: str) -> list[RatingPoint]:
     return [
-        BandPoint(seq=point.seq, at=point.at, mean=point.after_mean, spread=point.after_spread, games=point.games)
+        RatingPoint(
+            seq=point.seq,
+            at=point.at,
+            mean=point.after_mean,
+            half_width=point.after_half_width,
+            spread=point.after_spread,
+            games=point.games,
+        )
         for point in await history.changes.latest(version, "9x9", system="bayes")
     ]
 

@@ -11,18 +11,18 @@ from support.storage.storage_sample import games, people, put, refits
 
 from cgos_protocol.api.figures import LedgerEntry
 from cgos_protocol.errors import Refused
-from cgos_server.core.rating.base import Entry, Kind
+from cgos_server.core.rating.base import Z95, Entry, Kind
 from cgos_server.storage import schema
 from cgos_server.storage.location import Location
 from cgos_server.storage.reading.answers import (
+    ChangeRow,
     CorrectionRow,
     PublishedChange,
     PublishedPoint,
     PublishedRefit,
-    RatingPoint,
     RefitRow,
     SavedState,
-    Standing,
+    StandingRow,
     VersionGame,
 )
 from cgos_server.storage.reading.game_answers import GameFilter
@@ -66,17 +66,19 @@ async def history(to_read: Location) -> AsyncIterator[History]:
         yield opened
 
 
-def brief(standings: list[Standing]) -> list[tuple[str, float, float, int, int]]:
+def brief(standings: list[StandingRow]) -> list[tuple[str, float, float, int, int]]:
     return [(row.version, row.mean, row.spread, row.games, row.seq) for row in standings]
 
 
 async def test_standings_now_say_as_of_which_entry(history: History) -> None:
     assert await history.ratings.standings("9x9", "bayes") == [
-        Standing(
+        StandingRow(
+            rank=1,
             system="bayes",
             version="alpha",
             mean=1_790.0,
             spread=210.0,
+            half_width=Z95 * 210.0,
             games=3,
             provisional=True,
             anchor=False,
@@ -84,11 +86,13 @@ async def test_standings_now_say_as_of_which_entry(history: History) -> None:
             last_game_at=4_500,
             seq=5,
         ),
-        Standing(
+        StandingRow(
+            rank=2,
             system="bayes",
             version="Beta",
             mean=1_760.0,
             spread=210.0,
+            half_width=Z95 * 210.0,
             games=3,
             provisional=True,
             anchor=False,
@@ -108,11 +112,13 @@ async def test_standings_as_they_were_published(history: History) -> None:
         ("Beta", 1_750.0, 300.0, 0, 2),
     ]
     assert await history.ratings.standings("9x9", "bayes", as_of=3) == [
-        Standing(
+        StandingRow(
+            rank=1,
             system="bayes",
             version="alpha",
             mean=1_850.0,
             spread=250.0,
+            half_width=Z95 * 250.0,
             games=1,
             provisional=None,
             anchor=False,
@@ -120,11 +126,13 @@ async def test_standings_as_they_were_published(history: History) -> None:
             last_game_at=1_500,
             seq=3,
         ),
-        Standing(
+        StandingRow(
+            rank=2,
             system="bayes",
             version="Beta",
             mean=1_700.0,
             spread=250.0,
+            half_width=Z95 * 250.0,
             games=1,
             provisional=None,
             anchor=False,
@@ -223,18 +231,20 @@ async def test_changes_and_refits_in_one_order(history: History) -> None:
         (4, "refit", 2, 1_790.0, 2),
         (5, "game", None, 1_790.0, 3),
     ]
-    refit = RatingPoint(
+    refit = ChangeRow(
         system="bayes",
         seq=4,
         at=2_700,
         kind="refit",
         game=None,
         opponent=None,
-        score2=None,
+        score=None,
         before_mean=1_785.0,
         before_spread=215.0,
+        before_half_width=Z95 * 215.0,
         after_mean=1_790.0,
         after_spread=210.0,
+        after_half_width=Z95 * 210.0,
         games=2,
         refit=2,
     )

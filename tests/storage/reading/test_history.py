@@ -13,13 +13,20 @@ from sqlalchemy import delete, event
 from support.storage.storage_sample import execute, games, move, people, put, query, refits, unexpected, version
 
 from cgos_protocol.api.figures import LedgerEntry
-from cgos_protocol.api.games import Game, Pairing
+from cgos_protocol.api.games import Game, GameChange, Pairing
 from cgos_protocol.api.people import Account
 from cgos_protocol.errors import Refused, StoreError
 from cgos_server.storage import tables
 from cgos_server.storage.location import Location, PostgresUrl
 from cgos_server.storage.opening import open_store
-from cgos_server.storage.reading.answers import BotRow, GameChange, MoveRow, RatingPoint, Standing, TokenRow, VenueRow
+from cgos_server.storage.reading.answers import (
+    BotRow,
+    ChangeRow,
+    MoveRow,
+    StandingRow,
+    TokenRow,
+    VenueRow,
+)
 from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.storage.reading.history import History
 from cgos_server.storage.sqlite.connections import connect_for_writing
@@ -55,11 +62,13 @@ async def test_venues(history: History) -> None:
 
 async def test_standings(history: History) -> None:
     assert await history.ratings.standings("9x9") == [
-        Standing(
+        StandingRow(
+            rank=1,
             system="cgos-elo",
             version="Beta",
             mean=1_780.0,
             spread=96.0,
+            half_width=None,
             games=2,
             provisional=False,
             anchor=True,
@@ -67,11 +76,13 @@ async def test_standings(history: History) -> None:
             last_game_at=3_700,
             seq=4,
         ),
-        Standing(
+        StandingRow(
+            rank=2,
             system="cgos-elo",
             version="alpha",
             mean=1_770.0,
             spread=96.0,
+            half_width=None,
             games=2,
             provisional=True,
             anchor=False,
@@ -194,8 +205,10 @@ async def test_a_game_with_everything_about_it(history: History) -> None:
             version="alpha",
             before_mean=1_800.0,
             before_spread=150.0,
+            before_half_width=None,
             after_mean=1_860.0,
             after_spread=120.0,
+            after_half_width=None,
             games=1,
         ),
         GameChange(
@@ -204,8 +217,10 @@ async def test_a_game_with_everything_about_it(history: History) -> None:
             version="Beta",
             before_mean=1_750.0,
             before_spread=150.0,
+            before_half_width=None,
             after_mean=1_690.0,
             after_spread=120.0,
+            after_half_width=None,
             games=1,
         ),
     ]
@@ -219,51 +234,60 @@ async def test_games_without_an_end_or_a_result(history: History) -> None:
 
 async def test_rating_history_says_which_game_changed_what(history: History) -> None:
     assert await history.changes.latest("alpha", "9x9") == [
-        RatingPoint(
+        ChangeRow(
             system="cgos-elo",
             seq=1,
             at=900,
             kind="enter",
             game=None,
             opponent=None,
-            score2=None,
+            score=None,
             before_mean=1_800.0,
             before_spread=150.0,
+            before_half_width=None,
             after_mean=1_800.0,
             after_spread=150.0,
+            after_half_width=None,
             games=0,
+            refit=None,
         ),
-        RatingPoint(
+        ChangeRow(
             system="cgos-elo",
             seq=3,
             at=1_500,
             kind="game",
             game=1,
             opponent="Beta",
-            score2=2,
+            score=1.0,
             before_mean=1_800.0,
             before_spread=150.0,
+            before_half_width=None,
             after_mean=1_860.0,
             after_spread=120.0,
+            after_half_width=None,
             games=1,
+            refit=None,
         ),
-        RatingPoint(
+        ChangeRow(
             system="cgos-elo",
             seq=4,
             at=2_500,
             kind="game",
             game=2,
             opponent="Beta",
-            score2=0,
+            score=0.0,
             before_mean=1_860.0,
             before_spread=120.0,
+            before_half_width=None,
             after_mean=1_770.0,
             after_spread=96.0,
+            after_half_width=None,
             games=2,
+            refit=None,
         ),
     ]
     assert [point.seq for point in await history.changes.latest("alpha", "9x9", limit=2)] == [3, 4]
-    assert [point.score2 for point in await history.changes.latest("Beta", "9x9")] == [0, 2]
+    assert [point.score for point in await history.changes.latest("Beta", "9x9")] == [0.0, 1.0]
     assert await history.changes.latest("gamma", "9x9") == []
     assert await history.changes.latest("alpha", "19x19") == []
 
@@ -273,7 +297,7 @@ async def test_a_change_by_a_game_of_others_names_no_opponent(history_database: 
     await store.commit([RatingMoved(1, "whole", 3, 3, 1.0, 1.0, 2.0, 1.0, 0)])
     await store.close()
     [point] = await history.changes.latest("gamma", "9x9")
-    assert (point.kind, point.game, point.opponent, point.score2) == ("game", 1, None, None)
+    assert (point.kind, point.game, point.opponent, point.score) == ("game", 1, None, None)
 
 
 async def test_bots_page_by_page(history: History) -> None:

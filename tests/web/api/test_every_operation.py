@@ -17,6 +17,7 @@ from support.web.past import BOTS, ENDED, NOW
 
 from cgos_protocol.api.messages import Problem
 from cgos_protocol.api.route import JSON, LARGEST, PREFIX, PROBLEM, Limit, Needs, Operation, Param
+from cgos_protocol.options import Choice, Number
 from cgos_server.presentation.settings import VenueSettings, WebSettings
 from cgos_server.storage.reading.bulk import ROWS_AT_ONCE
 from cgos_server.storage.reading.history import History
@@ -142,8 +143,9 @@ async def test_a_head_is_the_answer_without_its_body(web: httpx2.AsyncClient, op
 )
 async def test_what_needs_a_token_asks_for_one(web: httpx2.AsyncClient, operation: Operation) -> None:
     path = operation.path
-    for param in operation.params():
-        value = "1" if param.kind == "number" else "admin" if param.choices else "amigo"
+    for param in operation.in_path:
+        option = param.option
+        value = "1" if isinstance(option, Number) else "admin" if isinstance(option, Choice) else "amigo"
         path = path.replace(f"{{{param.name}}}", value)
     response = await web.request(operation.method, PREFIX + path)
     assert response.status_code == 401
@@ -156,8 +158,8 @@ async def test_what_needs_a_token_asks_for_one(web: httpx2.AsyncClient, operatio
 NUMBERS = [
     (operation, param)
     for operation in (BY_ID[name] for name in ASKED if name not in ENDLESS)
-    for param in (*operation.params(), *operation.query)
-    if param.kind == "number"
+    for param in (*operation.in_path, *operation.query)
+    if isinstance(param.option, Number)
 ]
 """Every number that anybody may give."""
 EDGES = (LARGEST - 1, LARGEST, LARGEST + 1, 2**63 - ROWS_AT_ONCE, 2**63 - 3, 2**63 - 1, 2**63, 2**64, 10**40)
@@ -180,7 +182,9 @@ def test_numbers_beyond_what_a_database_holds_are_answered(database: Path, opera
             else:
                 path = PREFIX + operation.path.replace(f"{{{param.name}}}", str(number))
             response = runner.run(opened.get(path, params=asked))
-            assert response.status_code in ((200, 404) if param.least <= number <= param.most else (400,))
+            assert isinstance(param.option, Number)
+            in_range = param.option.least <= number <= param.option.most
+            assert response.status_code in ((200, 404) if in_range else (400,))
 
         ask()
         runner.run(opened.aclose())

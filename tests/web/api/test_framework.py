@@ -22,6 +22,7 @@ from support.web.past import NOW
 from cgos_protocol.api.messages import Problem
 from cgos_protocol.api.route import LARGEST, LONGEST, PROBLEM, Limit, Needs, Operation, Param
 from cgos_protocol.errors import Code, Invalid, NotFound, OurFault, RateLimited, StoreError, Unavailable
+from cgos_protocol.options import Choice, Flag, Number, Several, Text
 from cgos_server.presentation.settings import WebSettings
 from cgos_server.storage.reading.history import History
 from cgos_server.web.api.framework import CORS, ApiRequest, Handler, api_routes, bearer
@@ -46,16 +47,29 @@ class Told(msgspec.Struct):
 
 
 QUERY = (
-    Param("text", "text", "A text.", 1, 5),
-    Param("count", "number", "A number.", 2, 9, default=3),
-    Param("flag", "flag", "A flag."),
-    Param("list", "names", "Names.", 1, 4, many=3),
-    Param("kind", "text", "A choice.", choices=("big", "small")),
+    Param("text", Text(1, 5), "A text."),
+    Param("count", Number(2, 9, whole=True), "A number.", default=3),
+    Param("flag", Flag(), "A flag."),
+    Param("list", Several(Text(1, 4), 3), "Names."),
+    Param("kind", Choice(("big", "small")), "A choice."),
 )
+GAME = Param("game", Number(1, LARGEST, whole=True), "Number of a game.")
+BOT = Param("bot", Text(1, 64), "Name of a bot.")
 OPERATIONS = (
-    Operation("tell", "GET", "/things/{game}", "Tell.", Told, "Things", query=QUERY),
-    Operation("send", "POST", "/things/{game}", "Send.", Told, "Things", body=Sent, needs=Needs.BOTS, status=201),
-    Operation("break", "GET", "/broken/{bot}", "Break.", Told, "Things"),
+    Operation("tell", "GET", "/things/{game}", "Tell.", Told, "Things", query=QUERY, in_path=(GAME,)),
+    Operation(
+        "send",
+        "POST",
+        "/things/{game}",
+        "Send.",
+        Told,
+        "Things",
+        body=Sent,
+        needs=Needs.BOTS,
+        status=201,
+        in_path=(GAME,),
+    ),
+    Operation("break", "GET", "/broken/{bot}", "Break.", Told, "Things", in_path=(BOT,)),
     Operation("flow", "GET", "/flow", "Flow.", None, "Things", limit=Limit.STREAMS, media=("text/event-stream",)),
 )
 FAULTS: dict[str, Exception] = {
@@ -168,7 +182,7 @@ async def test_numbers_of_paths_are_read_as_strictly(web: httpx2.AsyncClient, nu
     assert problem(await web.get(f"/things/{number}"), 400).parameter == "game"
 
 
-@given(st.sampled_from([param for route in ROUTES for param in (*route.params(), *route.query)]), st.text(max_size=30))
+@given(st.sampled_from([param for route in ROUTES for param in (*route.in_path, *route.query)]), st.text(max_size=30))
 def test_a_parameter_is_read_into_its_range_or_refused_by_name(param: Param, text: str) -> None:
     try:
         value = read(param, text)
@@ -179,19 +193,22 @@ def test_a_parameter_is_read_into_its_range_or_refused_by_name(param: Param, tex
     if told is not None:
         assert told == (param.name, ".")
         return
-    if param.choices:
-        assert value in param.choices
-    elif param.kind == "number":
+    option = param.option
+    if isinstance(option, Choice):
+        assert value in option.words
+    elif isinstance(option, Number):
         assert isinstance(value, int)
-        assert param.least <= value <= param.most
+        assert option.least <= value <= option.most
         assert text.isascii()
         assert int(text) == value
-    elif param.kind == "flag":
+    elif isinstance(option, Flag):
         assert value is (text == "true")
     else:
         names = value if isinstance(value, list) else [value]
         assert ",".join(str(name) for name in names) == text
-        assert all(param.least <= len(str(name)) <= min(param.most, LONGEST) for name in names)
+        each = option.each if isinstance(option, Several) else option
+        assert isinstance(each, Text)
+        assert all(each.least <= len(str(name)) <= (each.most or LONGEST) for name in names)
 
 
 @given(st.sampled_from(ROUTES), st.data())
@@ -199,16 +216,17 @@ def test_what_is_in_range_is_read(route: Operation, data: st.DataObject) -> None
     wanted: dict[str, Value] = {}
     given_: list[tuple[str, str]] = []
     for param in data.draw(st.lists(st.sampled_from(route.query), unique=True) if route.query else st.just([])):
-        if param.choices:
-            wanted[param.name] = data.draw(st.sampled_from(param.choices))
-        elif param.kind == "flag":
+        option = param.option
+        if isinstance(option, Choice):
+            wanted[param.name] = data.draw(st.sampled_from(option.words))
+        elif isinstance(option, Flag):
             wanted[param.name] = data.draw(st.booleans())
-        elif param.kind == "number":
-            wanted[param.name] = data.draw(st.integers(param.least, param.most))
-        elif param.kind == "names":
-            wanted[param.name] = data.draw(st.lists(st.sampled_from(["a", "b.c"]), min_size=1, max_size=param.many))
+        elif isinstance(option, Number):
+            wanted[param.name] = data.draw(st.integers(int(option.least), int(option.most)))
+        elif isinstance(option, Several):
+            wanted[param.name] = data.draw(st.lists(st.sampled_from(["a", "b.c"]), min_size=1, max_size=option.most))
         else:
-            wanted[param.name] = "x" * max(1, param.least)
+            wanted[param.name] = "x"
         value = wanted[param.name]
         given_.append((param.name, ",".join(value) if isinstance(value, list) else str(value).lower()
                        if isinstance(value, bool) else str(value)))  # fmt: skip

@@ -9,13 +9,13 @@ from typing import Annotated, Any, Literal
 import httpx2
 import msgspec
 import pytest
-from msgspec import Meta
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from support.web.past import NOW
 
 from cgos_protocol.api.route import CSV, LARGEST, NDJSON, Limit, Needs, Operation, Param
+from cgos_protocol.options import Choice, Flag, Number, Several, Text
 from cgos_server.presentation.settings import WebSettings
 from cgos_server.storage.reading.history import History
 from cgos_server.web.api import openapi
@@ -24,7 +24,7 @@ from cgos_server.web.api.typed import Group, Query, handlers_of, operations_of, 
 from cgos_server.web.live.hub import Hub
 from cgos_server.web.site import Site
 
-Word = Annotated[str, Meta(min_length=1, max_length=9, pattern="^[a-z]*$", description="A word.")]
+Word = Annotated[str, Text(1, 9, pattern="^[a-z]*$"), "A word."]
 
 
 class Thing(msgspec.Struct):
@@ -46,8 +46,8 @@ class Wish(msgspec.Struct, forbid_unknown_fields=True):
 class Both(Query, frozen=True, kw_only=True):
     """Parameters of several operations."""
 
-    least: Annotated[int, Meta(description="At least.")] = 2
-    most: Annotated[int | None, Meta(le=9, description="At most.")] = None
+    least: Annotated[int, "At least."] = 2
+    most: Annotated[int | None, Number(0, 9, whole=True), "At most."] = None
 
 
 _things = Group("Things")
@@ -60,12 +60,12 @@ class Things:
     async def thing(
         self,
         request: Request,
-        thing: Annotated[int, Meta(ge=1, description="Its number.")],
+        thing: Annotated[int, Number(1, 99, whole=True), "Its number."],
         both: Both,
-        word: Annotated[Word | None, Meta(max_length=5, description="Another word.")] = None,
-        words: Annotated[list[Word] | None, Meta(max_length=2, description="Words.")] = None,
-        size: Annotated[Literal["big", "small"], Meta(description="How large.")] = "big",
-        loud: Annotated[bool, Meta(description="Whether it is loud.")] = False,
+        word: Annotated[Word | None, Text(1, 5), "Another word."] = None,
+        words: Annotated[list[str] | None, Several(Text(1, 9), 2), "Words."] = None,
+        size: Annotated[Literal["big", "small"], "How large."] = "big",
+        loud: Annotated[bool, "Whether it is loud."] = False,
     ) -> Thing:
         """A thing.
 
@@ -76,7 +76,7 @@ class Things:
                       "size": size, "loud": loud, "path": request.url.path})  # fmt: skip
 
     @_things.operation("PUT", "/things/{thing}", needs=Needs.BOTS, status=201)
-    async def wish(self, thing: Annotated[int, Meta(description="Its number.")], body: Wish) -> Thing | Other:
+    async def wish(self, thing: Annotated[int, "Its number."], body: Wish) -> Thing | Other:
         """Wish."""
         return Thing({"thing": thing, "word": body.word})
 
@@ -95,14 +95,14 @@ THING, WISH, NDJSON_LINES, CSV_LINES = TABLE
 
 
 def test_a_signature_says_the_parameters() -> None:
-    assert THING.params() == [Param("thing", "number", "Its number.", 1)]
+    assert THING.in_path == (Param("thing", Number(1, 99, whole=True), "Its number."),)
     assert THING.query == (
-        Param("least", "number", "At least.", default=2),
-        Param("most", "number", "At most.", most=9),
-        Param("word", "text", "Another word.", 1, 5, pattern="^[a-z]*$"),
-        Param("words", "names", "Words.", 1, 9, many=2, pattern="^[a-z]*$"),
-        Param("size", "text", "How large.", choices=("big", "small"), default="big"),
-        Param("loud", "flag", "Whether it is loud.", default=False),
+        Param("least", Number(0, LARGEST, whole=True), "At least.", default=2),
+        Param("most", Number(0, 9, whole=True), "At most."),
+        Param("word", Text(1, 5), "Another word."),
+        Param("words", Several(Text(1, 9), 2), "Words."),
+        Param("size", Choice(("big", "small")), "How large.", default="big"),
+        Param("loud", Flag(), "Whether it is loud.", default=False),
     )
     assert (THING.id, THING.group, THING.answer, THING.body) == ("thing", "Things", Thing, None)
 
@@ -130,12 +130,12 @@ def test_what_no_signature_says_is_declared_and_described(monkeypatch: pytest.Mo
 
 
 def test_bounds_are_those_of_numbers_everywhere_where_none_is_given() -> None:
-    param = param_of("n", Annotated[int | None, Meta(description="A number.")])
-    assert (param.least, param.most, param.default) == (0, LARGEST, None)
+    param = param_of("n", Annotated[int | None, "A number."])
+    assert param == Param("n", Number(0, LARGEST, whole=True), "A number.")
 
 
-@pytest.mark.parametrize("hint", [int, Annotated[int, Meta(ge=1)], Annotated[float, Meta(description="A real number.")],
-                                  Annotated[list[int], Meta(max_length=3, description="Numbers.")]])  # fmt: skip
+@pytest.mark.parametrize("hint", [int, Annotated[int, Number(1, 9)], Annotated[float, "A real number."],
+                                  Annotated[list[int], "Numbers."]])  # fmt: skip
 def test_a_parameter_that_says_too_little_is_no_parameter(hint: Any) -> None:
     with pytest.raises(TypeError, match="parameter n "):
         param_of("n", hint)
@@ -144,13 +144,13 @@ def test_a_parameter_that_says_too_little_is_no_parameter(hint: Any) -> None:
 def test_a_path_names_what_its_handler_takes_and_all_else_has_a_default() -> None:
     class Missing:
         @_things.get("/things/{thing}/{part}")
-        async def part(self, thing: Annotated[int, Meta(description="Its number.")]) -> Thing:
+        async def part(self, thing: Annotated[int, "Its number."]) -> Thing:
             """A part."""
             return Thing({"thing": thing})
 
     class Required:
         @_things.get("/things")
-        async def part(self, thing: Annotated[int, Meta(description="Its number.")]) -> Thing:
+        async def part(self, thing: Annotated[int, "Its number."]) -> Thing:
             """A part."""
             return Thing({"thing": thing})
 

@@ -8,16 +8,24 @@ from __future__ import annotations
 import re
 from typing import Annotated, Final
 
-from msgspec import Meta
 from msgspec.structs import asdict
 
 from cgos_protocol.api import messages as api
 from cgos_protocol.api.figures import ColorFigures, Ending, SpoiltFigures, VersionFigures
-from cgos_server.core.rating.registry import half_width
-from cgos_server.presentation.answers import opponent, published, ranked, rating_change
+from cgos_protocol.options import Number
+from cgos_server.presentation.answers import opponent, published, ranked
 from cgos_server.service import bot_figures
 from cgos_server.storage.reading.answers import RankedRow
-from cgos_server.web.api.reading.parameters import BotName, Name, PageSize, RatedVenue, System, VersionName
+from cgos_server.web.api.reading.parameters import (
+    BotName,
+    Name,
+    PageSize,
+    RatedVenue,
+    System,
+    VersionName,
+    Words,
+    up_to,
+)
 from cgos_server.web.api.reading.rated import system_meant, venue_meant
 from cgos_server.web.api.typed import Group
 from cgos_server.web.around.problems import Wrong
@@ -40,8 +48,8 @@ class ReadingBots:
     @_bots.get("/bots")
     async def bots(
         self,
-        after: Annotated[Name | None, Meta(description="Names after this one: `next` of the page before.")] = None,
-        limit: Annotated[PageSize, Meta(le=1000)] = 200,
+        after: Annotated[Name | None, "Names after this one: `next` of the page before."] = None,
+        limit: Annotated[PageSize, up_to(1000)] = 200,
     ) -> api.BotPage:
         """All bots, by name."""
         rows = await self._history.bots.page(limit + 1, after or "")
@@ -77,13 +85,10 @@ class ReadingBots:
         venue: RatedVenue = None,
         system: System = None,
         points: Annotated[
-            int | None, Meta(ge=2, le=2000, description="Not every change, but about so many points of the curve.")
+            int | None, Number(2, 2000, whole=True), "Not every change, but about so many points of the curve."
         ] = None,
-        after: Annotated[
-            str | None,
-            Meta(min_length=1, max_length=64, description="Changes after this one: `next` of the page before."),
-        ] = None,
-        limit: Annotated[PageSize, Meta(le=1000)] = 200,
+        after: Annotated[Words | None, "Changes after this one: `next` of the page before."] = None,
+        limit: Annotated[PageSize, up_to(1000)] = 200,
     ) -> api.HistoryPage | api.RatingCurve:
         """A rating's changes, each with its game; or its curve.
 
@@ -95,8 +100,7 @@ class ReadingBots:
         if points is not None:
             if after is not None:
                 raise Wrong("after", "Say either `points` or `after`: a curve has no pages.")
-            band = await self._history.changes.band(venue, version, system, points)
-            curve = [api.RatingPoint(**asdict(row), half_width=half_width(system, row.spread)) for row in band]
+            curve = await self._history.changes.band(venue, version, system, points)
             return api.RatingCurve(version=version, venue=venue, system=system, points=curve)
         rows = await self._history.changes.page(version, venue, system=system, after=_place(after), limit=limit + 1)
         page = rows[:limit]
@@ -104,7 +108,7 @@ class ReadingBots:
             version=version,
             venue=venue,
             system=system,
-            items=[rating_change(row) for row in page],
+            items=published(page, list[api.RatingChange]),
             next=f"{page[-1].seq}.{page[-1].refit or 0}" if len(rows) > limit else None,
         )
 

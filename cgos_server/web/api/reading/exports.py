@@ -14,7 +14,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Se
 from contextlib import aclosing
 from typing import Annotated, Any, Final
 
-from msgspec import Meta, Struct
+from msgspec import Struct
 from starlette.responses import StreamingResponse
 from starlette.types import Message, Receive, Scope, Send
 
@@ -55,9 +55,9 @@ _LEFT_OUT: Final = (
 )
 _MEDIA: Final = {"ndjson": api_route.NDJSON, "csv": api_route.CSV, "tar": api_route.TAR}
 
-AfterGame = Annotated[int, Meta(description="Only games above this number.")]
-AfterEntry = Annotated[int, Meta(description="Only entries above this number.")]
-AfterRefit = Annotated[int, Meta(description="Only refits above this number.")]
+AfterGame = Annotated[int, "Only games above this number."]
+AfterEntry = Annotated[int, "Only entries above this number."]
+AfterRefit = Annotated[int, "Only refits above this number."]
 
 _exports = Group("Exports")
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import msgspec
-from msgspec import Meta
 from msgspec.structs import asdict
 from starlette.responses import Response
 
@@ -21,7 +20,7 @@ from cgos_protocol.v2.render import color_word
 from cgos_server.presentation.answers import game_detail, published
 from cgos_server.presentation.stored_game import StoredGame
 from cgos_server.storage.reading.game_answers import GameFilter
-from cgos_server.web.api.reading.parameters import Before, GameFilters, GameNumber, PageSize, RoundNumber
+from cgos_server.web.api.reading.parameters import Before, GameFilters, GameNumber, PageSize, RoundNumber, up_to
 from cgos_server.web.api.typed import Group
 from cgos_server.web.site import Site
 
@@ -39,11 +38,9 @@ class ReadingGames:
     async def games(
         self,
         filters: GameFilters,
-        running: Annotated[
-            bool | None, Meta(description="Only those that run (`true`), or that have ended (`false`).")
-        ] = None,
+        running: Annotated[bool | None, "Only those that run (`true`), or that have ended (`false`)."] = None,
         before: Before = None,
-        limit: Annotated[PageSize, Meta(le=500)] = 50,
+        limit: Annotated[PageSize, up_to(500)] = 50,
     ) -> api.GamePage:
         """Games, newest first, filtered."""
         rows = await self._history.games.find(games_asked(filters, running), limit + 1, before)
@@ -67,9 +64,7 @@ class ReadingGames:
         return Response(text, headers=headers, media_type=f"{SGF}; charset=utf-8")
 
     @_games.get("/games/{game}/moves")
-    async def moves(
-        self, game: GameNumber, after: Annotated[int, Meta(description="Moves after this ply.")] = 0
-    ) -> api.Moves:
+    async def moves(self, game: GameNumber, after: Annotated[int, "Moves after this ply."] = 0) -> api.Moves:
         """Moves with clocks and analysis.
 
         Of a running game only moves that are older than the venue's delay.
@@ -115,7 +110,7 @@ class ReadingGames:
         return published(await self._site.explaining.round(round), api.RoundDetail)
 
     async def _stored(self, game: GameId) -> StoredGame:
-        """One round with all it was decided from."""
+        """A game, a running one as far as its moves may be shown."""
         return StoredGame(self._site.visible(await self._history.games.detail(game)))
 
 

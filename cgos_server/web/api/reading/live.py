@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated, Final, Literal
 
-from msgspec import Meta
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -20,7 +19,7 @@ _live = Group("Live")
 _KEPT_OPEN: Final = (
     "Events of `text/event-stream`, or with `Accept: application/x-ndjson` or `format=ndjson` a line of JSON each. "
 )
-Format = Annotated[Literal["sse", "ndjson"] | None, Meta(description="The same as asking for that type by `Accept`.")]
+Format = Annotated[Literal["sse", "ndjson"] | None, "The same as asking for that type by `Accept`."]
 """Which :mod:`cgos_server.web.live.streams` reads, together with that header."""
 
 
@@ -40,7 +39,7 @@ class Live:
         self,
         request: Request,
         venue: OnlyVenue = None,
-        moves: Annotated[bool, Meta(description="Tell every move of every running game.")] = False,
+        moves: Annotated[bool, "Tell every move of every running game."] = False,
         format: Format = None,  # noqa: A002, ARG002
     ) -> Annotated[Response, VenueEvent]:
         """What happens now, as it happens."""
@@ -59,7 +58,7 @@ class Live:
         self,
         request: Request,
         game: GameNumber,
-        since: Annotated[int | None, Meta(description="Moves after this ply.")] = None,
+        since: Annotated[int | None, "Moves after this ply."] = None,
         format: Format = None,  # noqa: A002, ARG002
     ) -> Annotated[Response, GameEvent]:
         """A game's moves as they are played, to its end."""

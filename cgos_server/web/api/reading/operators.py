@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from msgspec import Meta
 from starlette.requests import Request
 
 from cgos_protocol.api import people
 from cgos_protocol.api.route import Needs
 from cgos_server.service.people.authority import Sight
 from cgos_server.web.api.caller import person_of
-from cgos_server.web.api.reading.parameters import AccountName, Before, Name, PageSize, Words
+from cgos_server.web.api.reading.parameters import AccountName, Before, Name, PageSize, Words, up_to
 from cgos_server.web.api.typed import Group
 from cgos_server.web.site import Site
 
@@ -35,10 +34,10 @@ class ReadingOperators:
         self,
         request: Request,
         before: Before = None,
-        actor: Annotated[Words | None, Meta(description="Done by.")] = None,
-        action: Annotated[Words | None, Meta(description="This deed, such as `bot disable`.")] = None,
-        subject: Annotated[Words | None, Meta(description="Done to.")] = None,
-        limit: Annotated[PageSize, Meta(le=500)] = 100,
+        actor: Annotated[Words | None, "Done by."] = None,
+        action: Annotated[Words | None, "This deed, such as `bot disable`."] = None,
+        subject: Annotated[Words | None, "Done to."] = None,
+        limit: Annotated[PageSize, up_to(500)] = 100,
     ) -> people.AuditPage:
         """What was done by whom, newest first."""
         await person_of(self._site, request, Sight.SERVER)
@@ -52,12 +51,12 @@ class ReadingOperators:
     async def connections(
         self,
         request: Request,
-        bot: Annotated[Name | None, Meta(description="Of this bot or version.")] = None,
-        venue: Annotated[Name | None, Meta(description="In the venue of this name.")] = None,
-        address: Annotated[Words | None, Meta(description="From exactly this address.")] = None,
-        open: Annotated[bool, Meta(description="Only those without an end.")] = False,  # noqa: A002
+        bot: Annotated[Name | None, "Of this bot or version."] = None,
+        venue: Annotated[Name | None, "In the venue of this name."] = None,
+        address: Annotated[Words | None, "From exactly this address."] = None,
+        open: Annotated[bool, "Only those without an end."] = False,  # noqa: A002
         before: Before = None,
-        limit: Annotated[PageSize, Meta(le=500)] = 100,
+        limit: Annotated[PageSize, up_to(500)] = 100,
     ) -> people.ConnectionPage:
         """Who signed in from where, newest first."""
         await person_of(self._site, request, Sight.SERVER)

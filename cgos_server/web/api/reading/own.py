@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import msgspec
-from msgspec import Meta
+from msgspec.structs import asdict
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from cgos_protocol.api import people
 from cgos_protocol.api.people import Access
-from cgos_protocol.api.route import NDJSON, Limit, Needs
+from cgos_protocol.api.route import LARGEST, NDJSON, Limit, Needs
 from cgos_server.observability import transcript_files
 from cgos_server.presentation.answers import published
 from cgos_server.service.commands.tokens import SCOPES
@@ -25,7 +25,7 @@ from cgos_server.service.people.authority import Sight
 from cgos_server.storage.reading.people_answers import OwnedBot
 from cgos_server.web.api.caller import person_of
 from cgos_server.web.api.framework import bearer
-from cgos_server.web.api.reading.parameters import BotName
+from cgos_server.web.api.reading.parameters import BotName, up_to
 from cgos_server.web.api.typed import Group
 from cgos_server.web.site import Site
 
@@ -95,19 +95,8 @@ class ReadingOwn:
         await self._may_see(bot, request)
         detail = await self._history.bots.detail(bot)
         now = await self._site.bots_now.look(detail.name, bearer(request), request)
-        items = [
-            people.VersionNow(
-                version=one.name,
-                venue=one.venue,
-                state=one.state,
-                since=one.since,
-                games=list(one.games),
-                why=one.why,
-                paired=one.paired,
-            )
-            for one in now.versions or ()
-        ]
-        here = {one.version for one in items}
+        items = [published(asdict(each) | {"version": each.name}, people.VersionNow) for each in now.versions or ()]
+        here = {item.version for item in items}
         if now.versions is not None:
             items += [
                 people.VersionNow(
@@ -129,26 +118,16 @@ class ReadingOwn:
         """A bot's tokens."""
         await self._may_see(bot, request)
         rows = await self._history.bots.tokens(bot)
-        tokens = [
-            people.Token(
-                id=row.id,
-                label=row.label,
-                scopes=[],
-                created_at=row.created_at,
-                expires_at=None,
-                revoked_at=row.revoked_at,
-            )
-            for row in reversed(rows)
-        ]
-        return people.Tokens(items=tokens)
+        without_end: dict[str, Any] = {"scopes": [], "expires_at": None}
+        return people.Tokens(items=[published(asdict(row) | without_end, people.Token) for row in reversed(rows)])
 
     @_bots.get("/bots/{bot}/transcript", needs=Needs.BOTS, media=(NDJSON,), limit=Limit.BULK)
     async def transcript(
         self,
         request: Request,
         bot: BotName,
-        game: Annotated[int | None, Meta(ge=1, description="Only what is about this game.")] = None,
-        limit: Annotated[int, Meta(ge=1, le=20_000, description="Lines, the last ones.")] = 2_000,
+        game: Annotated[int | None, up_to(LARGEST), "Only what is about this game."] = None,
+        limit: Annotated[int, up_to(20_000), "Lines, the last ones."] = 2_000,
     ) -> Annotated[Response, people.TranscriptLine]:
         """What was said on the wire, passwords masked."""
         await self._may_see(bot, request)
@@ -173,20 +152,7 @@ class ReadingOwn:
 
 
 def _own_bot(row: OwnedBot) -> people.OwnBot:
-    return people.OwnBot(
-        name=row.name,
-        state=row.state,
-        reason=row.reason,
-        until=row.until,
-        paused=row.paused,
-        games_a_day=row.limits.games_a_day,
-        avoid=list(row.limits.avoid),
-        hours=row.limits.hours,
-        versions=row.versions,
-        tokens=row.tokens,
-        last_seen_at=row.last_seen_at,
-        signed_in=row.signed_in,
-    )
+    return published(asdict(row) | asdict(row.limits), people.OwnBot)
 
 
 async def _ndjson(lines: list[transcript_files.TranscriptLine]) -> AsyncIterator[bytes]:

@@ -9,14 +9,13 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from itertools import accumulate
 from pathlib import Path
 
 import msgspec
 
 from cgos_protocol.api.messages import Standing
 from cgos_protocol.errors import Refused
-from cgos_server.core.rating.registry import half_width
+from cgos_server.presentation.answers import published
 from cgos_server.service.ratings.build import one_thread
 from cgos_server.service.ratings.recomputing import recompute
 from cgos_server.storage.reading.history import History
@@ -33,21 +32,9 @@ async def recomputed(task: Task) -> Recomputed:
     async with History(location) as history:
         computed = await recompute(history, task.venue, task.rated.system(task.system), task.last)
         names = await history.bots.version_names()
-    order = sorted(computed.ratings.items(), key=lambda item: (-item[1].mean, names.get(item[0], "").encode()))
-    ranks = accumulate(int(rating.games > 0) for _, rating in order)
-    rows = [
-        Standing(
-            **rating._asdict(),
-            rank=rank if rating.games else None,
-            version=names.get(version, str(version)),
-            half_width=half_width(task.system, rating.spread),
-            last_game=None,
-            last_game_at=None,
-            seq=None,
-        )
-        for rank, (version, rating) in zip(ranks, order, strict=True)
-    ]
-    return Recomputed(computed.games, rows)
+    rows = published(computed.standings(names), list[Standing])
+    # No entry published them.
+    return Recomputed(computed.games, [msgspec.structs.replace(row, seq=None) for row in rows])
 
 
 def main() -> None:

@@ -9,7 +9,6 @@ import asyncio
 from typing import Annotated, Final, Literal
 
 import msgspec
-from msgspec import Meta
 from starlette.requests import Request
 
 from cgos_protocol.api import figures, games
@@ -19,13 +18,14 @@ from cgos_protocol.clock import TimeControl
 from cgos_protocol.errors import Code, NotFound
 from cgos_protocol.games.base import Ruleset
 from cgos_protocol.names import NAME_PATTERN
+from cgos_protocol.options import Number, Several, Text
 from cgos_protocol.v2.render import rules_info, time_info
 from cgos_server.presentation import words
-from cgos_server.presentation.answers import pair_statistics, published, record, standing
+from cgos_server.presentation.answers import pair_statistics, published, record
 from cgos_server.presentation.connecting import addresses, bots_host, websocket_address
 from cgos_server.service.pairing.statistics import statistics
 from cgos_server.service.ratings.expectation import compare
-from cgos_server.service.ratings.listed import best, placed
+from cgos_server.service.ratings.listed import best, listing
 from cgos_server.storage.reading.answers import VenueRow
 from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.web.api.reading.parameters import (
@@ -36,6 +36,7 @@ from cgos_server.web.api.reading.parameters import (
     System,
     VenueName,
     VersionName,
+    up_to,
 )
 from cgos_server.web.api.reading.rated import system_among, system_meant, systems_of
 from cgos_server.web.api.reading.recomputing import Recomputing
@@ -84,19 +85,14 @@ class ReadingVenues:
         request: Request,
         venue: VenueName,
         system: System = None,
-        as_of: Annotated[int | None, Meta(description="As they were published after this entry of the ledger.")] = None,
-        at: Annotated[
-            int | None, Meta(description=f"As they were published at this time; not together with `as_of`. {MOMENT}")
-        ] = None,
-        recomputed: Annotated[bool, Meta(description="Compute them again, every game as it counts now.")] = False,
+        as_of: Annotated[int | None, "As they were published after this entry of the ledger."] = None,
+        at: Annotated[int | None, f"As they were published at this time; not together with `as_of`. {MOMENT}"] = None,
+        recomputed: Annotated[bool, "Compute them again, every game as it counts now."] = False,
         show: Annotated[
             Literal["active", "all"],
-            Meta(
-                description="`all`: also versions without a rated game, and retired ones: no game for 30 days before "
-                "the latest one."
-            ),
+            "`all`: also versions without a rated game, and retired ones: no game for 30 days before the latest one.",
         ] = "active",
-        limit: Annotated[PageSize, Meta(le=100_000)] = 100_000,
+        limit: Annotated[PageSize, up_to(100_000)] = 100_000,
     ) -> api.Standings:
         """The standings, now or as they were.
 
@@ -115,17 +111,13 @@ class ReadingVenues:
             raise NotFound(Code.NO_ENTRY, f"The ledger of {venue} has no entry {as_of}: its last one is {last}.")
         seq, corrected = last if as_of is None else as_of, None
         rows = await self._history.ratings.standings(venue, system, as_of) if system else []
-        places = placed(rows, self._site.settings.rated(venue).system)
+        listed = listing(rows, self._site.settings.rated(venue).system)
         if recomputed:
             self._site.limits.spend(Limit.RECOMPUTE, self._site.visitor(request))
             again = await awaited(request.receive, self._recomputing.standings(venue, system, seq))
-            retired = {each.standing.version for each in places if each.retired}
-            corrected = again.corrected
-            items = [
-                row for row in again.rows if show == "all" or (row.rank is not None and row.version not in retired)
-            ]
+            corrected, items = again.corrected, again.rows
         else:
-            items = [standing(each.rank, each.standing) for each in places if show == "all" or each.listed]
+            items = published(listed.rows, list[api.Standing])
         return api.Standings(
             venue=venue,
             system=system,
@@ -134,7 +126,7 @@ class ReadingVenues:
             last_entry=last,
             recomputed=recomputed,
             corrected=corrected,
-            items=items[:limit],
+            items=[row for row in items if show == "all" or listed.lists(row)][:limit],
         )
 
     @_venues.get("/venues/{venue}/crosstable")
@@ -142,10 +134,11 @@ class ReadingVenues:
         self,
         venue: VenueName,
         versions: Annotated[
-            list[Annotated[str, Meta(max_length=64, pattern=NAME_PATTERN)]] | None,
-            Meta(max_length=100, description="These versions, instead of the best."),
+            list[str] | None,
+            Several(Text(0, 64, pattern=NAME_PATTERN), 100),
+            "These versions, instead of the best.",
         ] = None,
-        top: Annotated[int, Meta(ge=2, le=100, description="So many of the best that are active.")] = 30,
+        top: Annotated[int, Number(2, 100, whole=True), "So many of the best that are active."] = 30,
     ) -> api.Crosstable:
         """Who beat whom how often, among the best or among these."""
         if versions is None:
@@ -172,8 +165,8 @@ class ReadingVenues:
     async def ledger(
         self,
         venue: VenueName,
-        after: Annotated[int, Meta(description="Entries after this one.")] = 0,
-        limit: Annotated[PageSize, Meta(le=1000)] = 200,
+        after: Annotated[int, "Entries after this one."] = 0,
+        limit: Annotated[PageSize, up_to(1000)] = 200,
     ) -> figures.LedgerPage:
         """The numbered facts that ratings follow from."""
         rows = await self._history.ledger.named(venue, after, limit + 1)
@@ -207,7 +200,7 @@ class ReadingVenues:
 
     @_venues.get("/venues/{venue}/rounds")
     async def rounds(
-        self, venue: VenueName, before: Before = None, limit: Annotated[PageSize, Meta(le=200)] = 50
+        self, venue: VenueName, before: Before = None, limit: Annotated[PageSize, up_to(200)] = 50
     ) -> games.RoundPage:
         """Rounds, newest first."""
         rows = await self._history.pairings.rounds(venue, limit + 1, before)
