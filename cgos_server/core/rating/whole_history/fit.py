@@ -80,18 +80,12 @@ class Span(NamedTuple):
 
     :ivar version: dense index
     :ivar span: number of the span on the version's grid; 0 for an anchor
-    :ivar days: the middle of the span, days since the epoch
     :ivar mean: Elo, not centered
-    :ivar shown_mean: Elo, in the gauge of the anchors, or centered
-    :ivar shown_sd: Elo, of that
     """
 
     version: int
     span: int
-    days: float
     mean: float
-    shown_mean: float
-    shown_sd: float
 
 
 class HistoryFit(NamedTuple):
@@ -101,7 +95,6 @@ class HistoryFit(NamedTuple):
     :ivar C: (n, n) their covariance
     :ivar curvature: what :func:`~cgos_server.core.rating.curvature.covariance` makes it of
     :ivar spans: all spans, by version and time
-    :ivar anchored: the versions that were anchors
     """
 
     included: int
@@ -111,7 +104,6 @@ class HistoryFit(NamedTuple):
     C: Floats
     curvature: Curvature
     spans: tuple[Span, ...]
-    anchored: frozenset[int]
     established: tuple[int, ...]
     advantage: float
     draw: float
@@ -160,7 +152,6 @@ def nothing(included: int = 0, cold: bool = True, notes: str = "") -> HistoryFit
         C=np.zeros((0, 0)),
         curvature=curvature,
         spans=(),
-        anchored=frozenset(),
         established=(),
         advantage=0.0,
         draw=0.0,
@@ -182,9 +173,7 @@ def refitted(job: Job) -> HistoryFit:
     curvature = Curvature(alone=normal.alone, tied=normal.tied, met=met, advantage=normal.advantage, last=nodes.last)
     C = covariance(curvature)
     mean = x[:size] + model.initial
-    shown_mean, shown_sd = _gauged(job, nodes, mean, C)
-    columns = (nodes.version, nodes.span, nodes.days, mean, shown_mean, shown_sd)
-    spans = tuple(map(Span._make, zip(*(column.tolist() for column in columns), strict=True)))
+    columns = (column.tolist() for column in (nodes.version, nodes.span, mean))
     return HistoryFit(
         included=job.included,
         cold=job.cold,
@@ -192,8 +181,7 @@ def refitted(job: Job) -> HistoryFit:
         x=mean[nodes.last],
         C=today(curvature, C),
         curvature=curvature,
-        spans=spans,
-        anchored=frozenset(job.anchors),
+        spans=tuple(map(Span, *columns)),
         established=job.established,
         advantage=advantage,
         draw=draw,
@@ -368,16 +356,3 @@ def _draw_step(x: Floats, size: int, draw: float, cells: _Cells) -> tuple[float,
     weight = float(games @ (drawn * (1.0 - drawn))) + 1.0 / _LOG_DRAW_SD**2
     step = min(max(slope / weight, -1.0), 1.0)
     return math.exp(log_draw + step), step
-
-
-def _gauged(job: Job, nodes: _Nodes, mean: Floats, C: Floats) -> tuple[Floats, Floats]:
-    """Means and standard deviations as they are shown: with anchors as they are, else relative to the mean of the
-    established (all, where none is)."""
-    size = len(mean)
-    variance = np.diagonal(C)[:size]
-    if job.anchors:
-        return mean, np.sqrt(variance)
-    members = nodes.last[list(job.established)] if job.established else nodes.last
-    across = C[:size, members].mean(axis=1)
-    centered = variance - 2.0 * across + across[members].mean()
-    return mean - mean[members].mean() + job.model.initial, np.sqrt(np.maximum(centered, 1e-9))
