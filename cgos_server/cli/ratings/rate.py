@@ -21,6 +21,7 @@ from cgos_server.cli.output import print_json, print_table, say
 from cgos_server.cli.progress import progress_bar
 from cgos_server.cli.reading import common_venue, read, venue_terms, venues_asked
 from cgos_server.core.rating.bayes.system import Bayes
+from cgos_server.core.rating.breaks import looks
 from cgos_server.core.rating.registry import half_width, rating_system, shown, systems
 from cgos_server.core.venue import Venue
 from cgos_server.presentation.words import count, likelihood, moment
@@ -28,7 +29,7 @@ from cgos_server.service.ratings.build import one_thread, this_build
 from cgos_server.service.ratings.comparing import KNOWN, Compared, compare
 from cgos_server.service.ratings.current_state import caught_up
 from cgos_server.service.ratings.odds import Odds, odds
-from cgos_server.service.ratings.rating_health import AnchorFinding, BreakFinding, check_anchors, check_version, looks
+from cgos_server.service.ratings.rating_health import AnchorFinding, BreakFinding, check_anchors, check_version
 from cgos_server.service.ratings.replaying import Difference, Replayed, replay
 from cgos_server.storage.reading.answers import RefitRow
 from cgos_server.storage.reading.history import History

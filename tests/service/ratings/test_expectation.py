@@ -9,11 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cgos_protocol.api.messages import Expected
 from cgos_server.core.rating.base import Z95
 from cgos_server.service.ratings.expectation import Chances, Compared, chances, compare, expected_score
-from cgos_server.service.ratings.odds import Expected, Odds
+from cgos_server.service.ratings.odds import Odds
 
-ODDS = Odds(0.9, 120.0, 50.0, Expected(0.7, 0.2, 0.1, 0.8), Expected(0.4, 0, 0.6, 0.4))
+ODDS = Odds(
+    0.9,
+    120.0,
+    50.0,
+    as_black=Expected(win=0.7, draw=0.2, loss=0.1, score=0.8),
+    as_white=Expected(win=0.4, draw=0, loss=0.6, score=0.4),
+)
 
 
 class Rating(NamedTuple):
