@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import structlog
 
 from cgos_protocol.ids import GameId, VenueId, VersionId
-from cgos_server.core.rating.base import Change, Entry, Fit, Kind, Outcome, Rating, RatingSystem, Refitting, Wanted
+from cgos_server.core.rating.base import Change, Entry, Kind, Outcome, Rating, RatingSystem, Refitting, Wanted
 from cgos_server.core.rating.registry import rating_system, systems
 from cgos_server.core.rating.repeats import Repeats
 from cgos_server.core.venue import Venue
 from cgos_server.service.ratings.build import under
-from cgos_server.service.ratings.ledger_fold import Begun, Retrace, Run
+from cgos_server.service.ratings.ledger_fold import Begun, RefitHere, Retrace, Run
 from cgos_server.storage.store import Store
 from cgos_server.storage.writing.records import (
     BuildSeen,
@@ -198,8 +199,7 @@ class VenueRatings:
         self, version: VersionId, value: float, at: int, other: VersionId | None = None, sd: float | None = None
     ) -> Applied:
         """A version joins the pool at rating `value`, or as successor of version `other`; `at` in Unix ms."""
-        entry = Entry(self.seq + 1, Kind.ENTER, version, value=value, other=other, sd=sd, at=at)
-        return self._apply(entry)
+        return self._apply(Entry(self.seq + 1, Kind.ENTER, version, value=value, other=other, sd=sd, at=at))
 
     def game(
         self, game: GameId, black: VersionId, white: VersionId, score2: int, at: int, digest: int | None = None
@@ -209,16 +209,7 @@ class VenueRatings:
         :param digest: :func:`cgos_server.core.rating.repeats.game_digest` of a game that may be the same as another
         """
         repeat = digest is not None and self._repeats.add(black, white, digest)
-        entry = Entry(
-            seq=self.seq + 1,
-            kind=Kind.GAME,
-            version=None,
-            black=black,
-            white=white,
-            score2=score2,
-            repeat=repeat,
-            at=at,
-        )
+        entry = Entry(self.seq + 1, Kind.GAME, black=black, white=white, score2=score2, repeat=repeat, at=at)
         try:
             return self._apply(entry, game, digest)
         except Exception:
@@ -253,18 +244,8 @@ class VenueRatings:
         repeat: bool = False,
     ) -> Applied:
         """The game counted as `was2` and counts as `score2` from now on; `repeat` as in :class:`Entry`."""
-        entry = Entry(
-            seq=self.seq + 1,
-            kind=Kind.CORRECTION,
-            version=None,
-            black=black,
-            white=white,
-            score2=score2,
-            was2=was2,
-            repeat=repeat,
-            at=at,
-        )
-        return self._apply(entry, game)
+        entry = Entry(self.seq + 1, Kind.CORRECTION, black=black, white=white, score2=score2, was2=was2, repeat=repeat)
+        return self._apply(entry._replace(at=at), game)
 
     def forget(self, black: VersionId, white: VersionId, digest: int) -> None:
         """No game of these with this digest counts any more, by corrections: the next one will be no repeat."""
@@ -362,11 +343,11 @@ class VenueRatings:
             return None
         if moved is None:
             return None
-        return Refitted(moved, self._refitted(run, begun, fit=fit, moved=moved, at=at, took_us=took_us))
+        return Refitted(moved, self._recorded(run, RefitHere(begun, fit, moved), at, took_us))
 
-    def _refitted(
-        self, run: Run, begun: Begun, fit: Fit, moved: Mapping[VersionId, Rating], at: int, took_us: int
-    ) -> list[Record]:
+    def _recorded(self, run: Run, refit: RefitHere, at: int, took_us: int) -> list[Record]:
+        """What a refit that is in place leaves behind."""
+        begun, fit, moved = refit
         venue, name = self.venue_id, run.system.name
         records: list[Record] = []
         if name not in self._builds:
@@ -448,35 +429,26 @@ class VenueRatings:
             if entry.seq > filling.published:
                 records += self._moved(run, entry, changes)
                 if filling.trace.done:
-                    records += self._refit_where_due(run, filling.at)
+                    records += self._refitted_here(run, filling.at, run.refit_where_due)
         return records
 
-    def _refit_where_due(self, run: Run, at: int) -> list[Record]:
+    def _refitted_here(self, run: Run, at: int, refit: Callable[[], RefitHere | None]) -> list[Record]:
+        """What a refit here and now leaves behind; nothing where none was due, or where it failed."""
         try:
-            done = run.refit_where_due()
+            done = refit()
         except Exception as error:
             log.error(
                 "a refit failed; the ratings go on without it", system=run.system.name, entry=run.seq, exc_info=error
             )
             return []
-        if done is None:
-            return []
-        begun, fit, moved = done
-        return self._refitted(run, begun, fit=fit, moved=moved, at=at, took_us=0)
+        return [] if done is None else self._recorded(run, done, at, took_us=0)
 
     def _refit_afresh(self, filling: _Filling) -> list[Record]:
         """After a fold without the recorded refits: a cold one, lest anybody is shown what single steps make of it."""
         run = filling.trace.run
         if run.refitting is None or not run.wanted().results:
             return []
-        try:
-            begun, fit, moved = run.refit_now(cold=True)
-        except Exception as error:
-            log.error(
-                "a refit failed; the ratings go on without it", system=run.system.name, entry=run.seq, exc_info=error
-            )
-            return []
-        return self._refitted(run, begun, fit=fit, moved=moved, at=filling.at, took_us=0)
+        return self._refitted_here(run, filling.at, partial(run.refit_now, cold=True))
 
 
 async def load_ratings(
