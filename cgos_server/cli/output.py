@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
@@ -56,9 +56,18 @@ def show_plugins(used: Sequence[str], problems: Sequence[str]) -> None:
         click.echo(shown(sentence))
 
 
+def in_words(options: Mapping[str, object]) -> str:
+    """Options with their values: ``avoid_last false, window 3``."""
+    return ", ".join(f"{key} {_value(value)}" for key, value in sorted(options.items()))
+
+
 def say(sentence: str) -> None:
     """A word to the person, on standard error."""
     click.echo(sentence, err=True)
+
+
+def _value(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _numbers(column: Sequence[str]) -> bool:
