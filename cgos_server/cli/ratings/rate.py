@@ -339,24 +339,20 @@ def _about(venue: str, done: Replayed, names: dict[VersionId, str]) -> list[str]
     """What a replay found amiss, as sentences."""
     sentences = []
     if done.stopped:
-        sentences.append(f"{venue}, {done.system}: the replay could not go on. {done.stopped}")
+        sentences.append(f"the replay could not go on. {done.stopped}")
     if done.first is not None:
-        sentences.append(f"{venue}, {done.system}: the first difference is {_where(done.first, names)}.")
+        sentences.append(f"the first difference is {_where(done.first, names)}.")
     if done.paths:
-        sentences.append(f"{venue}, {done.system}: {done.paths} refits learned something else than is recorded.")
+        sentences.append(f"{done.paths} refits learned something else than is recorded.")
     sentences += [
-        f"{venue}, {done.system}: ratings were computed by {plugin}; {done.plugin} is installed now."
+        f"ratings were computed by {plugin}; {done.plugin} is installed now."
         for plugin in done.plugins
         if plugin != done.plugin
     ]
     others = sorted(set(done.builds) - {done.build})
-    sentences += [
-        f"{venue}, {done.system}: {done.builds[build]} refits were computed by another build: {build}."
-        for build in others
-    ]
-    if others or not done.exact:
-        sentences.append(f"This build: {done.build}.")
-    return sentences
+    sentences += [f"{done.builds[build]} refits were computed by another build: {build}." for build in others]
+    this_one = [f"This build: {done.build}."] if others or not done.exact else []
+    return [f"{venue}, {done.system}: {sentence}" for sentence in sentences] + this_one
 
 
 def _where(first: Difference, names: dict[VersionId, str]) -> str:

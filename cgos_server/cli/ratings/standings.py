@@ -166,11 +166,7 @@ async def _recomputed(setup: Setup, history: History, venue: str, system: str | 
         Standing(
             system=name,
             version=names[version],
-            mean=rating.mean,
-            spread=rating.spread,
-            games=rating.games,
-            provisional=rating.provisional,
-            anchor=rating.anchor,
+            **rating._asdict(),
             last_game=None,
             last_game_at=None,
             seq=recomputed.seq,

@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass
 from typing import Final, TypeVar
 
 import structlog
@@ -41,16 +42,14 @@ _REMEMBERED = 10_000
 untouched is forgotten first."""
 
 
+@dataclass(slots=True)
 class _Record:
     """Wrong passwords of one (address, name), or of one name. Times in Unix milliseconds."""
 
-    __slots__ = ("in_flight", "since", "until", "wrong")
-
-    def __init__(self) -> None:
-        self.wrong = 0
-        self.in_flight = 0
-        self.since = 0
-        self.until = 0
+    wrong: int = 0
+    in_flight: int = 0
+    since: int = 0
+    until: int = 0
 
 
 class Failures:

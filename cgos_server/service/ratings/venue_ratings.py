@@ -100,27 +100,16 @@ class VenueRatings:
         self._builds: dict[str, str] = {}
         self._repeats = Repeats()
 
-    @classmethod
-    async def load(
-        cls,
-        store: Store,
-        venue_id: VenueId,
-        headline: RatingSystem,
-        views: Sequence[RatingSystem] = (),
-        build: str = "",
-        view_failed: Callable[[str, Exception], None] = lambda _name, _error: None,
-        progress: Callable[[int], None] = lambda _seq: None,
-        at: int = 0,
-    ) -> VenueRatings:
-        """From the saved states and the stored ledger.
+    async def load(self, store: Store, at: int, progress: Callable[[int], None] = lambda _seq: None) -> None:
+        """Begin from the saved states and the stored ledger.
 
         A system that has not seen all of the ledger is filled from it, and what it finds is published.
 
-        :param progress: told up to which entry the ledger is folded
         :param at: Unix ms, for what has to be recorded
+        :param progress: told up to which entry the ledger is folded
         :raises OurFault: where the ledger makes no sense
         """
-        self = cls(venue_id=venue_id, headline=headline, views=views, build=build, view_failed=view_failed)
+        venue_id = self.venue_id
         seen = 0
         while digests := await store.history.ledger.digests(venue_id, seen, CHUNK):
             for seen, black, white, digest in digests:  # noqa: B007 - the last one is where to go on
@@ -162,7 +151,6 @@ class VenueRatings:
         plugins = [RatingPluginSeen(venue_id, name, origin, self.seq) for name, origin in origins.items() if origin]
         if plugins:
             await store.commit(plugins)
-        return self
 
     def standings(self) -> Mapping[VersionId, Rating]:
         """Version id -> rating in the headline system, as published."""
@@ -471,16 +459,9 @@ async def load_ratings(
             exc_info=error,
         )
 
-    return await VenueRatings.load(
-        store=store,
-        venue_id=venue.id,
-        headline=headline,
-        views=views,
-        build=build,
-        view_failed=view_failed,
-        progress=progress,
-        at=at,
-    )
+    ratings = VenueRatings(venue.id, headline, views, build, view_failed=view_failed)
+    await ratings.load(store, at, progress)
+    return ratings
 
 
 class _Filling:

@@ -103,10 +103,10 @@ class HistoryFit(NamedTuple):
     x: Floats
     C: Floats
     curvature: Curvature
-    spans: tuple[Span, ...]
-    established: tuple[int, ...]
-    advantage: float
-    draw: float
+    spans: tuple[Span, ...] = ()
+    established: tuple[int, ...] = ()
+    advantage: float = 0.0
+    draw: float = 0.0
 
 
 class _Nodes(NamedTuple):
@@ -144,18 +144,7 @@ def nothing(included: int = 0, cold: bool = True, notes: str = "") -> HistoryFit
     curvature = Curvature(
         alone=np.zeros(0), tied=untied(), met=untied(), advantage=0.0, last=np.zeros(0, dtype=np.int64)
     )
-    return HistoryFit(
-        included=included,
-        cold=cold,
-        notes=notes,
-        x=np.zeros(0),
-        C=np.zeros((0, 0)),
-        curvature=curvature,
-        spans=(),
-        established=(),
-        advantage=0.0,
-        draw=0.0,
-    )
+    return HistoryFit(included, cold, notes, x=np.zeros(0), C=np.zeros((0, 0)), curvature=curvature)
 
 
 def refitted(job: Job) -> HistoryFit:
