@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 
 import click
 import msgspec
@@ -16,6 +16,8 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+
+T = TypeVar("T")
 
 _NUMBER = re.compile(r"[-+]?\d+(\.\d+)?")
 
@@ -46,6 +48,14 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]], title:
             for cell, width, is_right in zip(row, widths, right, strict=True)
         ]
         click.echo("  ".join(padded).rstrip())
+
+
+def apart(answers: Iterable[T]) -> Iterator[T]:
+    """Each of several answers, with an empty line before all but the first."""
+    for index, answer in enumerate(answers):
+        if index:
+            click.echo()
+        yield answer
 
 
 def show_plugins(used: Sequence[str], problems: Sequence[str]) -> None:

@@ -21,7 +21,7 @@ from cgos_server.cli.common import (
     json_option,
     venue_option,
 )
-from cgos_server.cli.output import in_words, print_json, print_table, say
+from cgos_server.cli.output import apart, in_words, print_json, print_table, say
 from cgos_server.cli.reading import read, venues_asked
 from cgos_server.presentation.words import count, moment
 from cgos_server.service.pairing.explained import PARTNERS, Explained, Partner, Ready, explain
@@ -192,9 +192,7 @@ def stats(setup: Setup, venue: str | None, last: int | None, since: datetime.dat
     played = [each for each in by_venue.values() if each.games]
     if not played:
         say("No games were paired in that time.")
-    for index, each in enumerate(played):
-        if index:
-            click.echo()
+    for each in apart(played):
         _show_stats(each)
 
 

@@ -37,9 +37,9 @@ STRANGERS_PAUSE_MS: Final = 900_000
 """How long a strange network is then refused for that name. Our choice."""
 
 _WINDOW_MS = 60_000
-_REMEMBERED = 10_000
-"""How many (address, name) pairs with wrong passwords, names, and pairs with right ones are kept of each; the longest
-untouched is forgotten first."""
+REMEMBERED: Final = 10_000
+"""How many (address, name) pairs with wrong passwords, names, pairs with right ones, and addresses that made an account
+are kept of each; the longest untouched is forgotten first."""
 
 
 @dataclass(slots=True)
@@ -91,12 +91,12 @@ class Failures:
             raise
         else:
             record.wrong = 0
-            _touched(self._known, who, lambda: None)
+            touched(self._known, who, lambda: None)
         finally:
             record.in_flight -= 1
 
     def _begin(self, key: tuple[str, str], name: str, allowed: int) -> _Record:
-        record = _touched(self._records, key, _Record)
+        record = touched(self._records, key, _Record)
         now = self._now_ms()
         if record.wrong and now - record.since > _WINDOW_MS:
             record.wrong = 0
@@ -123,7 +123,7 @@ class Failures:
         return guessed is not None and self._now_ms() < guessed.until
 
     def _stranger_was_wrong(self, key: str, name: str) -> None:
-        now, record = self._now_ms(), _touched(self._guessed, key, _Record)
+        now, record = self._now_ms(), touched(self._guessed, key, _Record)
         if now - record.since > GUESSED_MS and now >= record.until:
             record.wrong, record.since = 0, now
         record.wrong += 1
@@ -133,12 +133,12 @@ class Failures:
             record.until = now + GUESSED_MS
 
 
-def _touched(kept: OrderedDict[KeyT, ValueT], key: KeyT, new: Callable[[], ValueT]) -> ValueT:
+def touched(kept: OrderedDict[KeyT, ValueT], key: KeyT, new: Callable[[], ValueT]) -> ValueT:
     """What is kept under `key`, made where there is nothing, as the latest; the longest untouched goes."""
     if key not in kept:
         kept[key] = new()
     value = kept[key]
     kept.move_to_end(key)
-    if len(kept) > _REMEMBERED:
+    if len(kept) > REMEMBERED:
         kept.popitem(last=False)
     return value

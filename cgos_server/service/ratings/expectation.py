@@ -59,12 +59,12 @@ class Compared(NamedTuple):
     system: str
     seq: int
     chances: Chances
-    superiority: float | None
     difference: float
-    half_width: float | None
-    jointly: bool
-    as_black: Expected | None
-    as_white: Expected | None
+    superiority: float | None = None
+    half_width: float | None = None
+    jointly: bool = False
+    as_black: Expected | None = None
+    as_white: Expected | None = None
 
 
 def expected_score(mean: float, other: float) -> float:
@@ -114,15 +114,5 @@ def compare(
     superiority = half = None
     if sure(rated.system) and spread:
         superiority, half = 0.5 * math.erfc(-difference / spread / math.sqrt(2)), Z95 * spread
-    seq = max(rated.seq, its.seq)
-    return Compared(
-        system=rated.system,
-        seq=seq,
-        chances=Chances(score, score),
-        superiority=superiority,
-        difference=difference,
-        half_width=half,
-        jointly=False,
-        as_black=None,
-        as_white=None,
-    )
+    seq, both = max(rated.seq, its.seq), Chances(score, score)
+    return Compared(rated.system, seq, both, difference, superiority=superiority, half_width=half)

@@ -69,7 +69,7 @@ def test_jointly_before_by_ratings() -> None:
 
 def test_two_compared_jointly() -> None:
     found = compare("A", "B", None, None, Known())
-    assert found == Compared("bayes", 40, Chances(0.8, 0.4), 0.9, 120.0, 50.0, True, ODDS.as_black, ODDS.as_white)
+    assert found == Compared("bayes", 40, Chances(0.8, 0.4), 120.0, 0.9, 50.0, True, ODDS.as_black, ODDS.as_white)
 
 
 def test_two_compared_by_their_ratings() -> None:

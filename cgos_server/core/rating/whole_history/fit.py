@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from cgos_protocol.errors import OurFault
-from cgos_server.core.rating.bayes.likelihood import log_likelihood, normalizer
+from cgos_server.core.rating.bayes.likelihood import LogLikelihood, log_likelihood, normalizer
 from cgos_server.core.rating.bayes.pool import Q_ELO, Floats, Ints
 from cgos_server.core.rating.curvature import Curvature, Ties, covariance, prior_precision, today, untied, with_results
 from cgos_server.core.rating.timeline import Snapshot, first_and_last
@@ -158,7 +158,7 @@ def refitted(job: Job) -> HistoryFit:
     x, draw, iterations = _search(job, nodes, cells, normal)
     size = len(nodes.version)
     advantage = float(x[size]) if model.advantage_sd else 0.0
-    _, met = _slopes(x, size, draw=draw, cells=cells, normal=normal)
+    _, met = _slopes(x, draw, cells, normal)
     curvature = Curvature(alone=normal.alone, tied=normal.tied, met=met, advantage=normal.advantage, last=nodes.last)
     C = covariance(curvature)
     mean = x[:size] + model.initial
@@ -282,15 +282,15 @@ def _search(job: Job, nodes: _Nodes, cells: _Cells, normal: _Normal) -> tuple[Fl
     most = MOST_ITERATIONS if job.iterations is None else job.iterations
     done = 0
     while done < most:
-        slope, met = _slopes(x, size, draw=draw, cells=cells, normal=normal)
+        slope, met = _slopes(x, draw, cells, normal)
         precision = with_results(normal.precision, size, met)
         step = np.asarray(np.linalg.solve(precision, slope), dtype=np.float64)
         largest = float(np.abs(step).max())
         step *= min(1.0, _FARTHEST / max(largest, 1e-300))
-        x = _uphill(x, step, partial(_value, size=size, draw=draw, cells=cells, normal=normal))
+        x = _uphill(x, step, partial(_value, draw=draw, cells=cells, normal=normal))
         moved = 0.0
         if drawn:
-            draw, moved = _draw_step(x, size, draw, cells)
+            draw, moved = _draw_step(x, draw, cells, normal)
         done += 1
         if job.iterations is None and max(largest, abs(moved)) < TOLERANCE:
             break
@@ -308,26 +308,27 @@ def _uphill(x: Floats, step: Floats, value: Callable[[Floats], float]) -> Floats
     return x + step
 
 
-def _differences(x: Floats, size: int, cells: _Cells) -> tuple[Floats, float]:
+def _differences(x: Floats, cells: _Cells, normal: _Normal) -> tuple[Floats, float]:
+    """(cells,) of strengths, and what the first move is worth."""
+    size = len(normal.alone)
     return x[cells.a] - x[cells.b], float(x[size]) if len(x) > size else 0.0
 
 
-def _value(x: Floats, size: int, draw: float, cells: _Cells, normal: _Normal) -> float:
+def _likelihood(x: Floats, draw: float, cells: _Cells, normal: _Normal) -> LogLikelihood:
+    d, advantage = _differences(x, cells, normal)
+    return log_likelihood(d, cells.wins, draws=cells.draws, losses=cells.losses, advantage=advantage, draw=draw)
+
+
+def _value(x: Floats, draw: float, cells: _Cells, normal: _Normal) -> float:
     """The log posterior up to a constant."""
-    d, advantage = _differences(x, size, cells)
-    likelihood = log_likelihood(
-        d, cells.wins, draws=cells.draws, losses=cells.losses, advantage=advantage, draw=draw
-    ).value.sum()
+    likelihood = _likelihood(x, draw, cells, normal).value.sum()
     return float(likelihood + normal.shift @ x - 0.5 * x @ (normal.precision @ x))
 
 
-def _slopes(x: Floats, size: int, draw: float, cells: _Cells, normal: _Normal) -> tuple[Floats, Ties]:
+def _slopes(x: Floats, draw: float, cells: _Cells, normal: _Normal) -> tuple[Floats, Ties]:
     """Gradient of the log posterior, and what the results add to minus its Hessian."""
-    full = len(x)
-    d, advantage = _differences(x, size, cells)
-    _, slope, bend = log_likelihood(
-        d, cells.wins, draws=cells.draws, losses=cells.losses, advantage=advantage, draw=draw
-    )
+    full, size = len(x), len(normal.alone)
+    _, slope, bend = _likelihood(x, draw, cells, normal)
     gradient = normal.shift - normal.precision @ x
     gradient += np.bincount(cells.a, slope, full) - np.bincount(cells.b, slope, full)
     if full > size:
@@ -335,9 +336,9 @@ def _slopes(x: Floats, size: int, draw: float, cells: _Cells, normal: _Normal) -
     return gradient, Ties(cells.a, cells.b, -bend)
 
 
-def _draw_step(x: Floats, size: int, draw: float, cells: _Cells) -> tuple[float, float]:
+def _draw_step(x: Floats, draw: float, cells: _Cells, normal: _Normal) -> tuple[float, float]:
     """One Newton step for the logarithm of the draw parameter, which has a normal prior about 0, and its length."""
-    d, advantage = _differences(x, size, cells)
+    d, advantage = _differences(x, cells, normal)
     games = cells.wins + cells.draws + cells.losses
     drawn = normalizer(Q_ELO * (d + advantage), draw).drawn
     log_draw = math.log(draw)
