@@ -148,12 +148,9 @@ class Run:
         self._recorded |= moved
         return moved
 
-    def refit_where_due(self, sparse: int = SPARSE) -> RefitHere | None:
-        """While old results are folded: a refit where one is due, done here and now; None where none was due.
-
-        :param sparse: into how many parts refits divide what there is
-        """
-        if self.seq - self._refitted_at < max(len(self.ratings) // 4, self.seq // sparse, 1):
+    def refit_where_due(self) -> RefitHere | None:
+        """While old results are folded: a refit where one is due, done here and now; None where none was due."""
+        if self.seq - self._refitted_at < max(len(self.ratings) // 4, self.seq // SPARSE, 1):
             return None
         wanted = self.wanted()
         if not (wanted.results or wanted.cold):
@@ -192,13 +189,11 @@ def _check(version: VersionId, rating: Rating) -> None:
 class Retraced(NamedTuple):
     """A recorded refit that was computed and installed again.
 
-    :ivar moved: the versions that it moved noticeably
     :ivar ratings: everybody's rating right after it; not to be kept beyond the next step
     """
 
     refit: StoredRefit
     notes: str
-    moved: dict[VersionId, Rating]
     ratings: dict[VersionId, Rating]
 
 
@@ -252,8 +247,7 @@ class Retrace:
             if begun is None or refitting is None:
                 raise ValueError(f"refit {refit.number} of {run.system.name} is recorded where it cannot have begun")
             fit = refitting.refit(begun.job)
-            moved = run.install(fit)
-            if moved is None:
+            if run.install(fit) is None:
                 raise ValueError(f"refit {refit.number} of {run.system.name} is recorded, but was out of date")
             self._left.pop()
-            met.append(Retraced(refit, fit.notes, moved, run.ratings))
+            met.append(Retraced(refit, fit.notes, run.ratings))

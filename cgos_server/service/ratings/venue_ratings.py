@@ -60,16 +60,6 @@ class Applied(NamedTuple):
     records: list[Record]
 
 
-class Refitted(NamedTuple):
-    """A refit that is in place.
-
-    :ivar moved: the versions whose rating it moved noticeably
-    """
-
-    moved: dict[VersionId, Rating]
-    records: list[Record]
-
-
 class VenueRatings:
     """The folds of one venue's ledger, and the next number.
 
@@ -319,8 +309,8 @@ class VenueRatings:
         """What a refit of this system needs, as of now."""
         return self._runs[system].begin(cold)
 
-    def finish(self, begun: Begun, fit: Any, at: int, took_us: int) -> Refitted | None:
-        """Put a refit in place; None where something later has overtaken it. `at` in Unix ms."""
+    def finish(self, begun: Begun, fit: Any, at: int, took_us: int) -> list[Record] | None:
+        """Put a refit in place: what to commit; None where something later has overtaken it. `at` in Unix ms."""
         run = self._runs.get(begun.system)
         if run is None:
             return None
@@ -329,9 +319,7 @@ class VenueRatings:
         except Exception as error:
             self._leave_out(run, error)
             return None
-        if moved is None:
-            return None
-        return Refitted(moved, self._recorded(run, RefitHere(begun, fit, moved), at, took_us))
+        return None if moved is None else self._recorded(run, RefitHere(begun, fit, moved), at, took_us)
 
     def _recorded(self, run: Run, refit: RefitHere, at: int, took_us: int) -> list[Record]:
         """What a refit that is in place leaves behind."""

@@ -141,7 +141,7 @@ class Live:
                 fit = ratings.refitting(begun.system).refit(begun.job)
                 done = ratings.finish(begun, fit, 1_000, 5)
                 if done is not None:
-                    self.store.submit(done.records)
+                    self.store.submit(done)
         elif what == "save" and not self.under_way:
             self.store.submit(ratings.states(1_000))
 
