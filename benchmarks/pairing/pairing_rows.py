@@ -18,7 +18,7 @@ from cgos_server.core.pairing.base import Candidate, Knowledge, PairingPass
 from cgos_server.core.pairing.constraints import Constraints
 from cgos_server.core.pairing.memory import Memory
 from cgos_server.core.pairing.registry import matchmaker
-from cgos_server.core.rating.bayes.answers import Answers
+from cgos_server.core.rating.posterior_fold import PosteriorFold
 from cgos_server.core.venue import Policy
 
 METHODS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
@@ -87,7 +87,7 @@ class Rounds:
         return PairingPass(candidates, [memory.meeting(*pair) for pair in met], self._knowledge(driven), Policy.BARRIER)
 
     def _knowledge(self, driven: Driven) -> Knowledge | None:
-        if not (self._knowing and isinstance(driven.system, Answers)):
+        if not (self._knowing and isinstance(driven.system, PosteriorFold)):
             return None
         joint = driven.system.joint(driven.state, [VersionId(number) for number in range(driven.versions)])
         # As a server records it: what is replayed is what was decided with.

@@ -30,7 +30,7 @@ from benchmarks.ratings.rating_pools import (
 )
 from cgos_protocol.ids import VersionId
 from cgos_server.core.rating.base import Z95, Entry, Kind, RatingSystem, Refitting
-from cgos_server.core.rating.bayes.answers import Answers
+from cgos_server.core.rating.posterior_fold import PosteriorFold
 from cgos_server.core.rating.registry import rating_system
 
 PAIRS = 400
@@ -124,7 +124,7 @@ class Driven:
     def difference_sd(self, one: int, other: int, mean: Floats) -> float | None:
         """What the system thinks it knows of a difference, from the published likelihood of superiority; None where
         that is too near 0 or 1 to tell. `mean`: all ratings as they are now."""
-        assert isinstance(self.system, Answers)
+        assert isinstance(self.system, PosteriorFold)
         difference = float(mean[one] - mean[other])
         low, high = (one, other) if difference < 0 else (other, one)
         likelihood = self.system.superiority(self.state, VersionId(low), VersionId(high))

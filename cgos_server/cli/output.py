@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 
 import click
 import msgspec
@@ -16,6 +16,8 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+
+T = TypeVar("T")
 
 _NUMBER = re.compile(r"[-+]?\d+(\.\d+)?")
 
@@ -53,6 +55,14 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]], title:
         click.echo("  ".join(padded).rstrip())
 
 
+def apart(answers: Iterable[T]) -> Iterator[T]:
+    """Each of several answers, with an empty line before all but the first."""
+    for index, answer in enumerate(answers):
+        if index:
+            click.echo()
+        yield answer
+
+
 def show_plugins(used: Sequence[str], problems: Sequence[str]) -> None:
     """The installed plug-ins, and what is wrong with those that are left out; nothing where there are none."""
     for phrase in used:
@@ -61,9 +71,18 @@ def show_plugins(used: Sequence[str], problems: Sequence[str]) -> None:
         click.echo(shown(sentence))
 
 
+def in_words(options: Mapping[str, object]) -> str:
+    """Options with their values: ``avoid_last false, window 3``."""
+    return ", ".join(f"{key} {_value(value)}" for key, value in sorted(options.items()))
+
+
 def say(sentence: str) -> None:
     """A word to the person, on standard error."""
     click.echo(sentence, err=True)
+
+
+def _value(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _numbers(column: Sequence[str]) -> bool:

@@ -14,6 +14,8 @@ from cgos_protocol.errors import ConfigError
 from cgos_protocol.ids import VenueId
 from cgos_server.cli.common import Setup, one_venue
 from cgos_server.config import venue_value
+from cgos_server.core.rating.base import RatingSystem
+from cgos_server.core.rating.registry import rating_system
 from cgos_server.core.venue import Venue
 from cgos_server.storage import schema
 from cgos_server.storage.reading.history import History
@@ -91,3 +93,8 @@ def venue_terms(setup: Setup, venue: str) -> Venue:
         f"there is no venue {venue} in {setup.origin}, which says how it is rated",
         f"Give the right --config. Its venues are: {names}.",
     )
+
+
+def system_of(terms: Venue, name: str) -> RatingSystem:
+    """The rating system of that name with the venue's options. Raises Refused where they do not fit."""
+    return rating_system(name, terms.initial, terms.rating_options.get(name, {}))

@@ -17,7 +17,6 @@ from cgos_protocol.v2.render import color_word, rules_info, time_info
 from cgos_server.presentation.stored_game import StoredGame
 from cgos_server.service.bot_figures import Faced
 from cgos_server.service.ratings.expectation import Compared
-from cgos_server.service.ratings.odds import Expected
 from cgos_server.storage.reading.answers import RankedRow
 from cgos_server.storage.reading.game_answers import OpponentRow, PairRecord
 
@@ -76,18 +75,14 @@ def pair_statistics(venue: str, row: PairRecord, one: str, compared: Compared | 
         expected_score_as_black=chances.black if chances else None,
         expected_score_as_white=chances.white if chances else None,
         jointly=compared.jointly if compared else None,
-        as_black=_expected(compared.as_black) if compared else None,
-        as_white=_expected(compared.as_white) if compared else None,
+        as_black=compared.as_black if compared else None,
+        as_white=compared.as_white if compared else None,
         superiority=compared.superiority if compared else None,
         difference=compared.difference if compared else None,
         half_width=compared.half_width if compared else None,
         system=compared.system if compared else None,
         seq=compared.seq if compared else None,
     )
-
-
-def _expected(odds: Expected | None) -> api.Expected | None:
-    return published(odds, api.Expected) if odds else None
 
 
 def opponent(row: OpponentRow, faced: Faced) -> api.Opponent:

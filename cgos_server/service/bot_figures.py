@@ -7,53 +7,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final, NamedTuple, Protocol, TypeVar
+from typing import Final, NamedTuple
 
+from cgos_protocol.api.figures import Ending
 from cgos_protocol.verdict import Reason
 from cgos_server.service.ratings.expectation import Jointly, chances
+from cgos_server.storage.reading.answers import PresenceRow
+from cgos_server.storage.reading.game_answers import OpponentRow
 
 SPOILT: Final = (Reason.TIME, Reason.ILLEGAL, Reason.FORFEIT)
 """Reasons that a side has only itself to blame for: out of time, an illegal move, away or broken."""
-
-
-class Met(Protocol):
-    """Games of one version against another, from the first one's side (`storage.game_answers.OpponentRow`)."""
-
-    @property
-    def opponent(self) -> str: ...
-    @property
-    def as_black(self) -> int: ...
-    @property
-    def as_white(self) -> int: ...
-    @property
-    def rated(self) -> int: ...
-
-
-class Verdicts(Protocol):
-    """How many games of one color ended so (`storage.game_answers.VerdictRow`)."""
-
-    @property
-    def color(self) -> str: ...
-    @property
-    def reason(self) -> str: ...
-    @property
-    def outcome(self) -> str: ...
-    @property
-    def games(self) -> int: ...
-
-
-class Presence(Protocol):
-    """A connection: Unix milliseconds (`storage.game_answers.PresenceRow`)."""
-
-    @property
-    def venue(self) -> str: ...
-    @property
-    def opened_at(self) -> int: ...
-    @property
-    def closed_at(self) -> int | None: ...
-
-
-MetT = TypeVar("MetT", bound=Met)
 
 
 class Faced(NamedTuple):
@@ -95,8 +58,8 @@ class ColorSplit(NamedTuple):
 
 
 def opponents_with_expectation(
-    version: str, rows: Iterable[MetT], mean: Callable[[str], float | None], known: Jointly | None
-) -> list[tuple[MetT, Faced]]:
+    version: str, rows: Iterable[OpponentRow], mean: Callable[[str], float | None], known: Jointly | None
+) -> list[tuple[OpponentRow, Faced]]:
     """Every opponent of a version with what its games promise, by
     :func:`cgos_server.service.ratings.expectation.chances`.
 
@@ -112,7 +75,7 @@ def opponents_with_expectation(
     return faced
 
 
-def color_split(rows: Iterable[Verdicts]) -> dict[str, ColorSplit]:
+def color_split(rows: Iterable[Ending]) -> dict[str, ColorSplit]:
     """``black`` and ``white`` -> what came of the games of this color."""
     counted: Counter[tuple[str, str]] = Counter()
     for row in rows:
@@ -123,7 +86,7 @@ def color_split(rows: Iterable[Verdicts]) -> dict[str, ColorSplit]:
     }
 
 
-def rates(rows: Sequence[Verdicts]) -> dict[str, Share]:
+def rates(rows: Sequence[Ending]) -> dict[str, Share]:
     """Reason of :data:`SPOILT` -> how many of all ended games were lost that way."""
     every = sum(row.games for row in rows)
     lost = Counter[str]()
@@ -133,7 +96,7 @@ def rates(rows: Sequence[Verdicts]) -> dict[str, Share]:
     return {reason.value: Share(lost[reason.value], every) for reason in SPOILT}
 
 
-def signed_in(rows: Iterable[Presence], since: int, until: int) -> list[tuple[int, int]]:
+def signed_in(rows: Iterable[PresenceRow], since: int, until: int) -> list[tuple[int, int]]:
     """When a version was signed in anywhere: beginnings and ends within a span of time, in order; they may overlap.
 
     A connection without an end whose venue saw a later one of the same version was hidden by a crash: it counts up to
@@ -141,7 +104,7 @@ def signed_in(rows: Iterable[Presence], since: int, until: int) -> list[tuple[in
 
     :param since: Unix milliseconds, before `until`
     """
-    of_venue: dict[str, list[Presence]] = {}
+    of_venue: dict[str, list[PresenceRow]] = {}
     for row in sorted(rows, key=lambda row: row.opened_at):
         of_venue.setdefault(row.venue, []).append(row)
     spans: list[tuple[int, int]] = []
@@ -154,7 +117,7 @@ def signed_in(rows: Iterable[Presence], since: int, until: int) -> list[tuple[in
     return sorted(spans)
 
 
-def uptime(rows: Iterable[Presence], since: int, until: int) -> float:
+def uptime(rows: Iterable[PresenceRow], since: int, until: int) -> float:
     """Share, 0..1, of a span of time (Unix ms) in which a version was signed in anywhere; as :func:`signed_in`."""
     total, reached = 0, since
     for start, end in signed_in(rows, since, until):

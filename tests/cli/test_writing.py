@@ -14,6 +14,7 @@ import pytest
 from argon2 import PasswordHasher
 from click.testing import CliRunner
 from support.cli.in_thread import InThread
+from support.service.loaded_ratings import loaded_ratings
 
 from cgos_protocol.api.people import BotNow, EndedGame, GameNow, VenueNow
 from cgos_protocol.games.base import Color
@@ -364,7 +365,7 @@ class Live(InThread):
 
         with DatabaseLock(path, "cgos-server serve"), Passwords(5) as passwords:
             store = await open_store(path, failed=fail, on_error=fail)
-            self.pool = await VenueRatings.load(store, 1, rating_system("cgos-elo", 1800.0, {}))
+            self.pool = await loaded_ratings(store, 1, rating_system("cgos-elo", 1800.0, {}))
             ids = Ids(await store.history.server.next_ids())
             accounts = Accounts(store, ids, passwords, "open", now, families=await Families.load(store))
             admin = Admin(accounts, self)

@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
-from cgos_protocol.api.people import Done, EndedGame, NewToken, Reloaded
-from cgos_server.cli.output import print_json, print_table, say, show_plugins
+from cgos_protocol.api.people import Done, EndedGame, NewToken, Previewed, Reloaded
+from cgos_server.cli.output import in_words, print_json, print_table, say, show_plugins
 from cgos_server.presentation.words import count, moment
 from cgos_server.service.commands.declaration import Command
 from cgos_server.service.control import ArrangedGame, ServerStatus, VersionNow
@@ -45,10 +45,28 @@ def show(command: Command[Any], answer: Any, *, as_json: bool = False) -> None:
             click.echo(answer.game)
         case EndedGame():
             say(f"Game {answer.game} of {answer.white} (White) and {answer.black} (Black) is ended: {answer.result}.")
+        case Previewed():
+            _previewed(answer)
         case ServerStatus():
             _status(answer)
         case list():
             _versions(str(command.concerned()), answer)
+
+
+def _previewed(preview: Previewed) -> None:
+    click.echo(f"{preview.venue}, {preview.policy}, {preview.method}: {in_words(preview.options)}")
+    click.echo(f"ready: {', '.join(preview.ready) or 'nobody'}")
+    for title, sentences in (
+        ("would meet", [pair.reason for pair in preview.pairs]),
+        ("unpaired", list(preview.sits_out.values())),
+        ("noted", preview.notes),
+    ):
+        if sentences:
+            click.echo(f"{title}:")
+            for sentence in sentences:
+                click.echo(f"  {sentence}")
+    if not preview.pairs:
+        click.echo("Nobody would meet.")
 
 
 def _versions(name: str, versions: list[VersionNow]) -> None:

@@ -16,7 +16,17 @@ import click
 from cgos_server.cli.commands.answers import has_json, show
 from cgos_server.cli.commands.asking import ask_server
 from cgos_server.cli.commands.perform import perform
-from cgos_server.cli.common import Setup, configured, game_number, json_option, one_venue, password, password_option
+from cgos_server.cli.common import (
+    Setup,
+    WordOf,
+    configured,
+    game_number,
+    json_option,
+    named_value,
+    one_venue,
+    password,
+    password_option,
+)
 from cgos_server.cli.games.games import date
 from cgos_server.service.commands.declaration import Command
 from cgos_server.service.commands.fields import Parameter, Source, parameters
@@ -37,10 +47,10 @@ def command(name: str) -> click.Command:
 
 
 def add_declared(group: click.Group) -> None:
-    """Give a group all its commands that are declared and not written by hand."""
+    """Give a group all its commands that are declared."""
     for kind, line in on(CommandLine):
         first, _, last = line.name.rpartition(" ")
-        if first == group.name and not line.by_hand:
+        if first == group.name:
             group.add_command(_made(kind, line), last)
 
 
@@ -92,22 +102,25 @@ def _option(each: Parameter) -> Callable[[Any], Any]:
     attributes: dict[str, Any] = {"help": each.field.help, "type": _type(each), "required": each.required}
     if each.kind is bool:
         return click.option(f"--{each.name}", is_flag=True, help=each.field.help)
-    if not each.choices:
+    if not (each.choices or each.field.words):
         attributes["metavar"] = each.field.metavar or "TEXT"
     if each.field.source is Source.MOMENT:
         attributes |= {"callback": date, "type": None}
-    if each.kind is list:
+    if each.kind in (list, dict):
         attributes["multiple"] = True
     elif each.field.none_word:
         attributes |= {"default": each.field.none_word, "show_default": True}
     elif not each.required:
         attributes["default"] = each.default
-    return click.option("--" + each.name.replace("_", "-"), each.name, **attributes)
+    flag = each.name.removesuffix("s") if each.kind is dict else each.name
+    return click.option("--" + flag.replace("_", "-"), each.name, **attributes)
 
 
 def _type(each: Parameter) -> click.ParamType[Any] | None:
     if each.choices and each.kind is str:
         return click.Choice(each.choices, case_sensitive=False)
+    if each.field.words is not None:
+        return WordOf(each.field.words)
     if each.kind is int:
         numbered = each.least == 1 and each.most is None
         return game_number if numbered else click.IntRange(_whole(each.least), _whole(each.most))
@@ -130,4 +143,6 @@ def _value(setup: Setup, each: Parameter, given: Any, days: float | None) -> Any
         hint = each.name.upper() if each.required else f"--{each.name}"
         what = each.field.label.removeprefix("The ")
         raise click.BadParameter(f"{given} is no {what}.", param_hint=hint)
+    if each.kind is dict:
+        return dict(map(named_value, given))
     return list(given) if each.kind is list else given

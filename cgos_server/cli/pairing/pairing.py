@@ -1,6 +1,7 @@
 """`cgos-server pairing`: why two bots met, what would be paired now, how pairing has been.
 
-`explain` and `stats` read the database, `preview` asks the running server. Must not know: how pairs are made.
+`explain` and `stats` read the database; `preview` is declared, and asks the running server. Must not know: how pairs
+are made.
 """
 
 from __future__ import annotations
@@ -10,25 +11,19 @@ from collections.abc import Sequence
 
 import click
 
-from cgos_protocol.api.people import Previewed
 from cgos_protocol.errors import Code, Conflict
 from cgos_protocol.ids import GameId
-from cgos_server.cli.commands.asking import ask_server
+from cgos_server.cli.commands.declared import add_declared
 from cgos_server.cli.common import (
     Setup,
-    WordOf,
     configured,
     game_number,
     json_option,
-    named_value,
-    one_venue,
     venue_option,
 )
-from cgos_server.cli.output import print_json, print_table, say
+from cgos_server.cli.output import apart, in_words, print_json, print_table, say
 from cgos_server.cli.reading import read, venues_asked
-from cgos_server.core.pairing.registry import matchmakers
 from cgos_server.presentation.words import count, moment
-from cgos_server.service.commands.games import Preview
 from cgos_server.service.pairing.explained import PARTNERS, Explained, Partner, Ready, explain
 from cgos_server.service.pairing.statistics import PairingStats, Spread, statistics
 from cgos_server.storage.reading.history import History
@@ -87,7 +82,7 @@ def _show_explained(explained: Explained, ready: int | None) -> None:
         f"{explained.policy}, {explained.method}"
     )
     if explained.options:
-        click.echo(f"options: {_options(explained.options)}")
+        click.echo(f"options: {in_words(explained.options)}")
     click.echo(f"random seed {explained.seed}")
     if explained.game is not None:
         click.echo()
@@ -170,52 +165,6 @@ def _show_ready(ready: Sequence[Ready], most: int | None) -> None:
         click.echo(f"and {len(ready) - most} more: see --all")
 
 
-# -- preview
-
-
-@pairing.command("preview")
-@click.option("--venue", metavar="VENUE", help="The venue; needed where there are several.")
-@click.option(
-    "--method", type=WordOf(lambda: matchmakers().names), help="By this matchmaker; without it by the venue's own."
-)
-@click.option(
-    "--option",
-    "options",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="An option of the matchmaker, as in a configuration.",
-)
-@json_option
-@configured
-def preview(setup: Setup, venue: str | None, method: str | None, options: tuple[str, ...], as_json: bool) -> None:
-    """What would be paired now.
-
-    Among the bots that wait in the running server. Nothing comes of it.
-    """
-    chosen = dict(map(named_value, options))
-    previewed = ask_server(setup, Preview(venue=one_venue(setup, venue), method=method, options=chosen))
-    if as_json:
-        print_json(previewed)
-    else:
-        _show_preview(previewed)
-
-
-def _show_preview(preview: Previewed) -> None:
-    click.echo(f"{preview.venue}, {preview.policy}, {preview.method}: {_options(preview.options)}")
-    click.echo(f"ready: {', '.join(preview.ready) or 'nobody'}")
-    for title, sentences in (
-        ("would meet", [pair.reason for pair in preview.pairs]),
-        ("unpaired", list(preview.sits_out.values())),
-        ("noted", preview.notes),
-    ):
-        if sentences:
-            click.echo(f"{title}:")
-            for sentence in sentences:
-                click.echo(f"  {sentence}")
-    if not preview.pairs:
-        click.echo("Nobody would meet.")
-
-
 # -- stats
 
 
@@ -243,9 +192,7 @@ def stats(setup: Setup, venue: str | None, last: int | None, since: datetime.dat
     played = [each for each in by_venue.values() if each.games]
     if not played:
         say("No games were paired in that time.")
-    for index, each in enumerate(played):
-        if index:
-            click.echo()
+    for each in apart(played):
         _show_stats(each)
 
 
@@ -330,13 +277,8 @@ def _counts(counts: dict[str, int]) -> str:
     return ", ".join(f"{word} {count}" for word, count in counts.items())
 
 
-def _options(options: dict[str, object]) -> str:
-    return ", ".join(f"{key} {_value(value)}" for key, value in sorted(options.items()))
-
-
-def _value(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)
-
-
 def _percent(share: float | None) -> str | None:
     return None if share is None else f"{100 * share:.0f} %"
+
+
+add_declared(pairing)

@@ -17,18 +17,19 @@ import msgspec
 from cgos_protocol.errors import Code, Conflict, NotFound, Refused
 from cgos_protocol.ids import VersionId
 from cgos_server.cli.common import Setup, WordOf, configured, json_option, venue_option
-from cgos_server.cli.output import print_json, print_table, say
+from cgos_server.cli.output import apart, print_json, print_table, say
 from cgos_server.cli.progress import progress_bar
-from cgos_server.cli.reading import common_venue, read, venue_terms, venues_asked
+from cgos_server.cli.reading import common_venue, read, system_of, venue_terms, venues_asked
 from cgos_server.core.rating.bayes.system import Bayes
-from cgos_server.core.rating.registry import half_width, rating_system, shown, systems
+from cgos_server.core.rating.breaks import looks
+from cgos_server.core.rating.registry import half_width, shown, systems
 from cgos_server.core.venue import Venue
 from cgos_server.presentation.words import count, likelihood, moment
 from cgos_server.service.ratings.build import one_thread, this_build
 from cgos_server.service.ratings.comparing import KNOWN, Compared, compare
 from cgos_server.service.ratings.current_state import caught_up
 from cgos_server.service.ratings.odds import Odds, odds
-from cgos_server.service.ratings.rating_health import AnchorFinding, BreakFinding, check_anchors, check_version, looks
+from cgos_server.service.ratings.rating_health import AnchorFinding, BreakFinding, check_anchors, check_version
 from cgos_server.service.ratings.replaying import Difference, Replayed, replay
 from cgos_server.storage.reading.answers import RefitRow
 from cgos_server.storage.reading.history import History
@@ -72,7 +73,7 @@ def rate_replay(setup: Setup, venue: str | None, chosen: tuple[str, ...], as_jso
             terms = venue_terms(setup, each)
             for name in await _published(history, each, terms, chosen):
                 with progress_bar(f"{each}, {name}") as progress:
-                    done = await replay(history, each, system=_system(terms, name), build=build, progress=progress)
+                    done = await replay(history, each, system=system_of(terms, name), build=build, progress=progress)
                 replays.setdefault(each, []).append((done, names))
         return replays
 
@@ -136,7 +137,9 @@ def rate_compare(setup: Setup, venue: str | None, chosen: tuple[str, ...], as_js
             every = list(dict.fromkeys(chosen or (terms.rating, *terms.views, *systems().usable)))
             if await history.ledger.last_entry(each):
                 with progress_bar(each) as progress:
-                    comparisons[each] = await compare(history, each, [_system(terms, name) for name in every], progress)
+                    comparisons[each] = await compare(
+                        history, each, [system_of(terms, name) for name in every], progress
+                    )
         return comparisons
 
     comparisons = read(setup, ask)
@@ -146,9 +149,7 @@ def rate_compare(setup: Setup, venue: str | None, chosen: tuple[str, ...], as_js
     with_games = {each: done for each, done in comparisons.items() if done.games}
     if not with_games:
         say("There are no results yet.")
-    for index, (each, done) in enumerate(with_games.items()):
-        if index:
-            click.echo()
+    for each, done in apart(with_games.items()):
         first = done.systems[0].system
         print_table(
             ("system", "log loss", "squared", f"log loss from {KNOWN} games on", f"behind {first}"),
@@ -244,7 +245,7 @@ def rate_odds(setup: Setup, one: str, other: str, venue: str | None, system: str
         if one == other:
             raise Conflict(Code.SAME_VERSION, f"{one} cannot be compared with itself. Name another version.")
         with progress_bar(where) as progress:
-            run = await caught_up(history, where, _system(terms, name), progress)
+            run = await caught_up(history, where, system_of(terms, name), progress)
         ratings = run.system.standings(run.state)
         both = [ratings[ids[one]], ratings[ids[other]]]
         return where, name, run.seq, both, odds(run.system, run.state, ids[one], ids[other])
@@ -290,9 +291,7 @@ def rate_refits(setup: Setup, venue: str | None, system: str | None, limit: int,
         return
     if not refits:
         say("No refit is recorded.")
-    for index, (each, rows) in enumerate(refits.items()):
-        if index:
-            click.echo()
+    for each, rows in apart(refits.items()):
         print_table(
             ("system", "refit", "at (UTC)", "kind", "counts up to", "put in after", "ms", "learned"),
             [
@@ -329,33 +328,24 @@ async def _published(history: History, venue: str, terms: Venue, systems_named: 
     return [name for name in order if name in there and (not systems_named or name in systems_named)]
 
 
-def _system(venue: Venue, name: str) -> Any:
-    """The rating system with the venue's options."""
-    return rating_system(name, venue.initial, venue.rating_options.get(name, {}))
-
-
 def _about(venue: str, done: Replayed, names: dict[VersionId, str]) -> list[str]:
     """What a replay found amiss, as sentences."""
     sentences = []
     if done.stopped:
-        sentences.append(f"{venue}, {done.system}: the replay could not go on. {done.stopped}")
+        sentences.append(f"the replay could not go on. {done.stopped}")
     if done.first is not None:
-        sentences.append(f"{venue}, {done.system}: the first difference is {_where(done.first, names)}.")
+        sentences.append(f"the first difference is {_where(done.first, names)}.")
     if done.paths:
-        sentences.append(f"{venue}, {done.system}: {done.paths} refits learned something else than is recorded.")
+        sentences.append(f"{done.paths} refits learned something else than is recorded.")
     sentences += [
-        f"{venue}, {done.system}: ratings were computed by {plugin}; {done.plugin} is installed now."
+        f"ratings were computed by {plugin}; {done.plugin} is installed now."
         for plugin in done.plugins
         if plugin != done.plugin
     ]
     others = sorted(set(done.builds) - {done.build})
-    sentences += [
-        f"{venue}, {done.system}: {done.builds[build]} refits were computed by another build: {build}."
-        for build in others
-    ]
-    if others or not done.exact:
-        sentences.append(f"This build: {done.build}.")
-    return sentences
+    sentences += [f"{done.builds[build]} refits were computed by another build: {build}." for build in others]
+    this_one = [f"This build: {done.build}."] if others or not done.exact else []
+    return [f"{venue}, {done.system}: {sentence}" for sentence in sentences] + this_one
 
 
 def _where(first: Difference, names: dict[VersionId, str]) -> str:
@@ -372,7 +362,8 @@ def _where(first: Difference, names: dict[VersionId, str]) -> str:
 
 
 async def _check(history: History, venue: str, terms: Venue) -> dict[str, Any]:
-    system: Bayes = _system(terms, "bayes")
+    system = system_of(terms, "bayes")
+    assert isinstance(system, Bayes)
     with progress_bar(f"{venue}, ratings") as progress:
         run = await caught_up(history, venue, system, progress)
     names = await history.bots.version_names()

@@ -12,10 +12,10 @@ import msgspec
 
 from cgos_protocol.errors import Code, NotFound
 from cgos_server.cli.common import Setup, WordOf, configured, json_option, one_venue, venue_option
-from cgos_server.cli.output import print_json, print_table, say
+from cgos_server.cli.output import apart, print_json, print_table, say
 from cgos_server.cli.progress import progress_bar
-from cgos_server.cli.reading import headline, page_settings, read, venue_terms, venues_asked
-from cgos_server.core.rating.registry import rating_system, systems
+from cgos_server.cli.reading import headline, page_settings, read, system_of, venue_terms, venues_asked
+from cgos_server.core.rating.registry import systems
 from cgos_server.presentation import words
 from cgos_server.presentation.words import moment
 from cgos_server.service.ratings.listed import Listing, listing
@@ -86,9 +86,7 @@ def standings(
     if as_json:
         print_json({name: list(map(_as_json, table.rows)) for name, table in tables.items()})
         return
-    for index, (name, table) in enumerate(tables.items()):
-        if index:
-            click.echo()
+    for name, table in apart(tables.items()):
         print_table(
             ("rank", "name", "rating", "state", "games", "last game"),
             [(row.rank, row.version, words.standing(row), _state(row), row.games, row.last_game) for row in table.rows],
@@ -122,9 +120,7 @@ def history(setup: Setup, name: str, venue: str | None, system: str | None, limi
         return
     if not histories:
         say(f"{name} has no rating yet.")
-    for index, (each, points) in enumerate(histories.items()):
-        if index:
-            click.echo()
+    for each, points in apart(histories.items()):
         print_table(
             ("entry", "at (UTC)", "what", "game", "opponent", "score", "from", "to", "games"),
             [
@@ -157,8 +153,7 @@ async def _recomputed(setup: Setup, history: History, venue: str, system: str | 
     if as_of is not None and as_of > last:
         raise NotFound(Code.NO_ENTRY, f"The ledger of {venue} has no entry {as_of}: it ends with entry {last}.")
     with progress_bar(venue) as progress:
-        chosen = rating_system(name, terms.initial, terms.rating_options.get(name, {}))
-        recomputed = await recompute(history, venue, system=chosen, last=as_of, progress=progress)
+        recomputed = await recompute(history, venue, system_of(terms, name), last=as_of, progress=progress)
     names = await history.bots.version_names()
     published = await history.ratings.standings(venue, name, as_of)
     listed = listing(published, page_settings(setup).rated(venue).system)

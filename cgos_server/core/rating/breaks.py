@@ -62,27 +62,33 @@ class Break(NamedTuple):
     p: float
 
 
+def looks(games: int) -> int:
+    """How many looks a version with so many counted games has passed: it need be checked again only when this grows.
+
+    Looks are at 40, 80, 160, ... games.
+    """
+    return (games // FIRST_LOOK).bit_length()
+
+
 def level(games: int) -> float | None:
     """The p-value at or below which a version with so many games is flagged; None: this is no look.
 
-    Looks are at 40, 80, 160, ... games. The j-th has the share 1 / (j (j + 1)) of `FALSE_ALARMS`; they sum to it.
+    The j-th look has the share 1 / (j (j + 1)) of `FALSE_ALARMS`; they sum to it.
     """
-    look, at = 1, FIRST_LOOK
-    while at < games:
-        look, at = look + 1, 2 * at
-    return FALSE_ALARMS / (look * (look + 1)) if at == games else None
+    look = looks(games)
+    return FALSE_ALARMS / (look * (look + 1)) if look > looks(games - 1) else None
 
 
-def find(results: Sequence[Result]) -> Break | None:
-    """The first flag of a version's life: its first games are examined at each look. None: never flagged.
+def find(results: Sequence[Result]) -> tuple[int, Break] | None:
+    """The first flag of a version's life, with the number of games at that look. None: never flagged.
 
     Raises ValueError for impossible results.
     """
     at = FIRST_LOOK
     while at <= len(results):
-        statistic, allowed = examine(results[:at]), level(at)
-        if statistic is not None and allowed is not None and statistic.p <= allowed:
-            return statistic
+        change, allowed = examine(results[:at]), level(at)
+        if change is not None and allowed is not None and change.p <= allowed:
+            return at, change
         at *= 2
     return None
 

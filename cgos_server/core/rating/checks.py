@@ -15,7 +15,7 @@ from cgos_server.core.rating.base import Entry
 _RESULTS = (0, 1, 2)
 
 
-class Pairing(NamedTuple):
+class Corrected(NamedTuple):
     """Two versions that met, and what the game counted and counts as, in half points for Black (None: not)."""
 
     black: VersionId
@@ -24,21 +24,21 @@ class Pairing(NamedTuple):
     score2: int | None
 
 
-def result(entry: Entry) -> Pairing:
-    """The game that a GAME is about; its `score2` is never None. Raises OurFault."""
+def result(entry: Entry) -> tuple[VersionId, VersionId, int]:
+    """Black, White and the score of the game that a GAME is about. Raises OurFault."""
     black, white, score2 = entry.black, entry.white, entry.score2
-    if black is None or white is None or black == white or score2 not in _RESULTS:
+    if black is None or white is None or black == white or score2 is None or score2 not in _RESULTS:
         raise OurFault(f"Ledger entry {entry.seq} is no game between two versions with a result.")
-    return Pairing(black, white, None, score2)
+    return black, white, score2
 
 
-def correction(entry: Entry) -> Pairing:
+def correction(entry: Entry) -> Corrected:
     """What a CORRECTION changes; raises OurFault."""
     black, white, was2, score2 = entry.black, entry.white, entry.was2, entry.score2
     fit = all(half is None or half in _RESULTS for half in (was2, score2))
     if black is None or white is None or black == white or not fit or (was2 is None and score2 is None):
         raise OurFault(f"Ledger entry {entry.seq} corrects no game between two versions.")
-    return Pairing(black, white, was2, score2)
+    return Corrected(black, white, was2, score2)
 
 
 def version(entry: Entry) -> VersionId:

@@ -14,7 +14,6 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from cgos_server.core.rating.bayes.pool import Floats, Ints
-from cgos_server.core.rating.plain_arrays import Packed, packed, smallest, whole
 
 DAY_MS: Final = 86_400_000
 MOST_SPANS: Final = 20
@@ -29,7 +28,7 @@ Cell = tuple[int, int, int, int]
 
 
 class Dumped(NamedTuple):
-    """A timeline as plain values, in one order whatever its past; n versions, c cells with results.
+    """A timeline's parts, in one order whatever its past; n versions, c cells with results.
 
     :ivar widths: days a span
     :ivar spans: of each version
@@ -41,8 +40,8 @@ class Dumped(NamedTuple):
     widths: list[int]
     spans: list[list[int]]
     joined: list[int]
-    cells: Packed
-    counts: Packed
+    cells: Ints
+    counts: Ints
 
 
 class Snapshot(NamedTuple):
@@ -118,17 +117,15 @@ class Timeline:
         return Snapshot(widths, spans, self._cells[:used].copy(), self._counts[:used].copy())
 
     def dumped(self) -> Dumped:
-        """All of it as plain values."""
+        """All of it."""
         some = np.flatnonzero(self._counts[: self._used].any(axis=1))
-        cells = smallest(self._cells[some])
-        order = np.lexsort(cells.T[::-1])
-        counts = self._counts[some[order]].astype(np.int64)
+        some = some[np.lexsort(self._cells[some].T[::-1])]
         return Dumped(
             widths=self._widths,
             spans=self._spans,
             joined=self._joined,
-            cells=packed(cells[order]),
-            counts=packed(counts),
+            cells=self._cells[some],
+            counts=self._counts[some].astype(np.int64),
         )
 
     @classmethod
@@ -137,9 +134,10 @@ class Timeline:
         timeline = cls(drifting)
         timeline._widths, timeline._spans, timeline._joined = dumped.widths, dumped.spans, dumped.joined
         timeline._in_all = sum(map(len, dumped.spans))
-        cells, counts = whole(dumped.cells).reshape(-1, 4), whole(dumped.counts).reshape(-1, 3)
+        cells, counts = dumped.cells, dumped.counts
         n, used = len(dumped.spans), len(cells)
-        if not (n == len(dumped.widths) == len(dumped.joined) and used == len(counts)):
+        fits = n == len(dumped.widths) == len(dumped.joined) and cells.shape == (used, 4) and counts.shape == (used, 3)
+        if not fits:
             raise ValueError("versions, spans and results do not fit together")
         if cells[:, ::2].max(initial=-1) >= n:
             raise ValueError("there are results of versions that have not joined")

@@ -13,8 +13,9 @@ import structlog
 
 from cgos_protocol.errors import CgosError
 from cgos_protocol.ids import VersionId
+from cgos_server.core.rating.breaks import looks
 from cgos_server.observability.metrics import VenueMeter
-from cgos_server.service.ratings.rating_health import BreakFinding, check_anchors, check_version, looks
+from cgos_server.service.ratings.rating_health import BreakFinding, check_anchors, check_version
 from cgos_server.service.ratings.venue_ratings import VenueRatings
 from cgos_server.storage.reading.answers import VersionGame
 

@@ -143,7 +143,7 @@ class Refitter:
             begun = self._ratings.begin(system, lane.cold)
             fit = await self._executor.refit(self._ratings.refitting(system), begun.job, lane.cold)
             took_s = self._now_s() - began_s
-            done = self._ratings.finish(begun, fit, self._time.wall_ms(), round(took_s * 1e6))
+            records = self._ratings.finish(begun, fit, self._time.wall_ms(), round(took_s * 1e6))
         except Exception as error:  # whatever is wrong with a venue's ratings, its games go on
             ours = None if isinstance(error, FitFailed) else error
             log.error(
@@ -160,9 +160,9 @@ class Refitter:
             lane.busy = False
             lane.ended_s[system] = self._now_s()
         lane.took_s[system] = took_s
-        if done is None:
+        if records is None:
             return
-        self._store.submit(done.records)
+        self._store.submit(records)
         self._meter.refitted(lane.cold, round(took_s * 1e6))
         self.changed()
 

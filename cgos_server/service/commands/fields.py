@@ -8,6 +8,7 @@ by another way is answered by the command itself, with a sentence. Must not know
 from __future__ import annotations
 
 import enum
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Final, Literal, NamedTuple, get_args, get_type_hints
 
 import msgspec
@@ -51,6 +52,7 @@ class Field(msgspec.Struct, frozen=True, kw_only=True):
     :ivar help: the sentence of its option of the command line; empty where a required field is an argument
     :ivar metavar: how the command line calls its value
     :ivar none_word: what is chosen for None where one must choose
+    :ivar words: the words to choose from where plug-ins bring some; asked for when the command line is used
     """
 
     body: Any = None
@@ -63,6 +65,7 @@ class Field(msgspec.Struct, frozen=True, kw_only=True):
     help: str = ""
     metavar: str = ""
     none_word: str = ""
+    words: Callable[[], Sequence[str]] | None = None
     source: Source = Source.GIVEN
 
 

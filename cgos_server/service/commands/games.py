@@ -16,6 +16,7 @@ from cgos_protocol.errors import Code, Invalid
 from cgos_protocol.games.base import Color
 from cgos_protocol.ids import GameId
 from cgos_protocol.lines import admin as cgos_admin
+from cgos_server.core.pairing.registry import matchmakers
 from cgos_server.service.commands.context import CommandContext
 from cgos_server.service.commands.declaration import Command, Right
 from cgos_server.service.commands.fields import Field, GameNumber, VenueName, reason_field
@@ -24,6 +25,14 @@ from cgos_server.service.commands.surfaces import ApiRoute, CommandLine, Operato
 from cgos_server.service.control import ArrangedGame
 
 Seconds = Annotated[int, Meta(ge=0, le=1_000_000)]
+Method = Annotated[
+    str | None,
+    Field(
+        body=Annotated[str, Meta(max_length=64)] | None,
+        help="By this matchmaker; without it by the venue's own.",
+        words=lambda: matchmakers().names,
+    ),
+]
 
 
 class Match(Command[ArrangedGame], frozen=True, kw_only=True, tag="match"):
@@ -242,7 +251,6 @@ class Preview(Command[Previewed], frozen=True, kw_only=True, tag="pairing previe
             "pairing preview",
             "What would be paired now.\n\nAmong the bots that wait in the running server. Nothing comes of it.",
             server_only=True,
-            by_hand=True,
         ),
         ApiRoute(
             "preview_pairing",
@@ -262,10 +270,14 @@ class Preview(Command[Previewed], frozen=True, kw_only=True, tag="pairing previe
     )
 
     venue: VenueName
-    method: Annotated[str | None, Field(body=Annotated[str, Meta(max_length=64)] | None)] = None
+    method: Method = None
     options: Annotated[
         dict[str, str | int | float | bool],
-        Field(body=Annotated[dict[str, str | int | float | bool], Meta(max_length=50)]),
+        Field(
+            body=Annotated[dict[str, str | int | float | bool], Meta(max_length=50)],
+            help="An option of the matchmaker, as in a configuration.",
+            metavar="NAME=VALUE",
+        ),
     ] = msgspec.field(default_factory=dict)
 
     async def perform(self, context: CommandContext) -> Previewed:

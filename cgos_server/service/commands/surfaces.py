@@ -26,12 +26,10 @@ class CommandLine(_Line, frozen=True, kw_only=True):
     :ivar help: what its help says
     :ivar arguments: the arguments in their order, where that is not the fields' order
     :ivar server_only: True where only the running server is asked, and the database's lock is not tried
-    :ivar by_hand: True where `cli` writes its options itself
     """
 
     arguments: tuple[str, ...] = ()
     server_only: bool = False
-    by_hand: bool = False
 
 
 class _Place(msgspec.Struct, frozen=True):

@@ -130,17 +130,7 @@ class Accounts:
         bot, version = self.ids.bot(), self.ids.version()
         records: list[Record] = [
             BotAdded(id=bot, name=name, name_key=fold(name), password=hashed, state=state, created_at=at),
-            VersionAdded(
-                id=version,
-                bot_id=bot,
-                wire_name=name,
-                wire_key=fold(name),
-                label="",
-                engine="",
-                parameters="",
-                author="",
-                created_at=at,
-            ),
+            _version_added(version, bot, Declaration(wire_name=name), at),
             audit(at, actor, "bot add", name, state=state, origin=address or "command"),
         ]
         families = self.families
@@ -190,12 +180,9 @@ class Accounts:
     async def must_be_free(self, name: str) -> None:
         """Raises Refused (``name-taken``) where a bot or an account has this name, or one that differs in case."""
         holder = await self.store.history.bots.name_taken(fold(name))
-        if holder == name:
-            raise Conflict(Code.NAME_TAKEN, f"The name {name} is taken. Choose another.")
         if holder is not None:
-            raise Conflict(
-                Code.NAME_TAKEN, f"The name {name} is taken by {holder}: capitals make no difference. Choose another."
-            )
+            by_whom = "" if holder == name else f" by {holder}: capitals make no difference"
+            raise Conflict(Code.NAME_TAKEN, f"The name {name} is taken{by_whom}. Choose another.")
 
     async def _sign_in(self, credentials: Credentials) -> SignedIn | Operator:
         login = await self.store.history.bots.login(credentials.name)
@@ -204,9 +191,8 @@ class Accounts:
             if owner is not None:
                 return await self._operator(owner, credentials)
             async with self.name_lock(credentials.name):
-                login = await self.store.history.bots.login(
-                    credentials.name
-                )  # it may have been registered while we waited
+                # It may have been registered while we waited.
+                login = await self.store.history.bots.login(credentials.name)
                 new = login is None
                 if login is None:
                     login = await self._welcome(credentials)
@@ -266,26 +252,15 @@ class Accounts:
             remedy = "" if declared.wire_name else " Give the version a wire name of its own."
             raise Invalid(Code.WIRE_NAME, f"The version would be shown as {name}. {fault}{remedy}")
         async with self.name_lock(name):
-            stored = await self.store.history.bots.labeled(
-                login.bot_id, label
-            )  # another connection may have been faster
+            # Another connection may have been faster.
+            stored = await self.store.history.bots.labeled(login.bot_id, label)
             if stored is not None:
                 return _signed(login, stored.id, stored.wire_name, False)
             await self.must_be_free(name)
             version, at = self.ids.version(), self.now_ms()
             await self.store.commit(
                 [
-                    VersionAdded(
-                        id=version,
-                        bot_id=login.bot_id,
-                        wire_name=name,
-                        wire_key=fold(name),
-                        label=label,
-                        engine=declared.engine,
-                        parameters=declared.parameters,
-                        author=declared.author,
-                        created_at=at,
-                    ),
+                    _version_added(version, login.bot_id, declared._replace(wire_name=name), at),
                     audit(at, login.name, "version add", name, version=label),
                 ]
             )
@@ -343,6 +318,12 @@ class Accounts:
                 audit(self.now_ms(), login.name, "bot passwd", login.name, origin=credentials.address),
             ]
         )
+
+
+def _version_added(version: VersionId, bot: BotId, declared: Declaration, at: int) -> VersionAdded:
+    """The record of a new version with its wire name."""
+    about = declared._asdict()
+    return VersionAdded(id=version, bot_id=bot, wire_key=fold(declared.wire_name), created_at=at, **about)
 
 
 def _signed(login: BotLogin, version: VersionId, wire_name: str, new: bool) -> SignedIn:

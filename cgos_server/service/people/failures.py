@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass
 from typing import Final, TypeVar
 
 import structlog
@@ -36,21 +37,19 @@ STRANGERS_PAUSE_MS: Final = 900_000
 """How long a strange network is then refused for that name. Our choice."""
 
 _WINDOW_MS = 60_000
-_REMEMBERED = 10_000
-"""How many (address, name) pairs with wrong passwords, names, and pairs with right ones are kept of each; the longest
-untouched is forgotten first."""
+REMEMBERED: Final = 10_000
+"""How many (address, name) pairs with wrong passwords, names, pairs with right ones, and addresses that made an account
+are kept of each; the longest untouched is forgotten first."""
 
 
+@dataclass(slots=True)
 class _Record:
     """Wrong passwords of one (address, name), or of one name. Times in Unix milliseconds."""
 
-    __slots__ = ("in_flight", "since", "until", "wrong")
-
-    def __init__(self) -> None:
-        self.wrong = 0
-        self.in_flight = 0
-        self.since = 0
-        self.until = 0
+    wrong: int = 0
+    in_flight: int = 0
+    since: int = 0
+    until: int = 0
 
 
 class Failures:
@@ -92,12 +91,12 @@ class Failures:
             raise
         else:
             record.wrong = 0
-            _touched(self._known, who, lambda: None)
+            touched(self._known, who, lambda: None)
         finally:
             record.in_flight -= 1
 
     def _begin(self, key: tuple[str, str], name: str, allowed: int) -> _Record:
-        record = _touched(self._records, key, _Record)
+        record = touched(self._records, key, _Record)
         now = self._now_ms()
         if record.wrong and now - record.since > _WINDOW_MS:
             record.wrong = 0
@@ -124,7 +123,7 @@ class Failures:
         return guessed is not None and self._now_ms() < guessed.until
 
     def _stranger_was_wrong(self, key: str, name: str) -> None:
-        now, record = self._now_ms(), _touched(self._guessed, key, _Record)
+        now, record = self._now_ms(), touched(self._guessed, key, _Record)
         if now - record.since > GUESSED_MS and now >= record.until:
             record.wrong, record.since = 0, now
         record.wrong += 1
@@ -134,12 +133,12 @@ class Failures:
             record.until = now + GUESSED_MS
 
 
-def _touched(kept: OrderedDict[KeyT, ValueT], key: KeyT, new: Callable[[], ValueT]) -> ValueT:
+def touched(kept: OrderedDict[KeyT, ValueT], key: KeyT, new: Callable[[], ValueT]) -> ValueT:
     """What is kept under `key`, made where there is nothing, as the latest; the longest untouched goes."""
     if key not in kept:
         kept[key] = new()
     value = kept[key]
     kept.move_to_end(key)
-    if len(kept) > _REMEMBERED:
+    if len(kept) > REMEMBERED:
         kept.popitem(last=False)
     return value

@@ -128,16 +128,10 @@ class Passwords:
 
     def _enter(self, whose: str) -> asyncio.Future[None]:
         if self._waiting >= self._queue:
-            raise Unavailable(
-                Code.BUSY, "Too many bots are signing in at once. Please try again in half a minute.", 30.0
-            )
+            raise _too_many("at once")
         line = self._lines.get(whose, deque())
         if len(line) >= self._line_length:
-            raise Unavailable(
-                Code.BUSY,
-                "Too many bots are signing in from your address at once. Please try again in half a minute.",
-                30.0,
-            )
+            raise _too_many("from your address at once")
         place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         line.append(place)
         self._lines[whose] = line
@@ -161,3 +155,7 @@ class Passwords:
             self._turn = next(iter(self._lines.values()))[0]
             if not self._turn.done():  # a cancelled one leaves by itself in a moment
                 self._turn.set_result(None)
+
+
+def _too_many(how: str) -> Unavailable:
+    return Unavailable(Code.BUSY, f"Too many bots are signing in {how}. Please try again in half a minute.", 30.0)

@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 from cgos_protocol.api.people import Session
 from cgos_protocol.errors import Code, RateLimited
 from cgos_server.service.people.accounts import Accounts
+from cgos_server.service.people.failures import touched
 from cgos_server.service.people.passwords import SESSION_PREFIX, digest, new_token
 from cgos_server.storage.reading.stored import Owner
 from cgos_server.storage.writing.records import AccessAdded, AccessForgotten, AccessRevoked, Record
@@ -24,8 +25,6 @@ REMEMBERED_DAYS: Final = 90
 MOST_REGISTRATIONS: Final = 10
 """Accounts that may be made from one address within an hour. Our choice: a household, not a flood."""
 _HOUR_MS: Final = 3_600_000
-_REMEMBERED: Final = 10_000
-"""Addresses that made an account, of which this is known; the longest untouched is forgotten first."""
 
 
 class Opened(NamedTuple):
@@ -87,11 +86,8 @@ class Sessions:
 
     def registrations(self, address: str, now: int) -> list[int]:
         """When accounts were made from this address lately. Raises Refused (``too-many``)."""
-        recent = self._registered.setdefault(address, [])
+        recent = touched(self._registered, address, list[int])
         recent[:] = [at for at in recent if at > now - _HOUR_MS]
-        self._registered.move_to_end(address)
-        if len(self._registered) > _REMEMBERED:
-            self._registered.popitem(last=False)
         if len(recent) >= MOST_REGISTRATIONS:
             raise RateLimited(
                 Code.TOO_MANY,

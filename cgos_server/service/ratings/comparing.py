@@ -14,7 +14,7 @@ import msgspec
 
 from cgos_protocol.ids import VersionId
 from cgos_server.core.rating.base import Entry, Kind, Outcome, RatingSystem
-from cgos_server.service.ratings.current_state import WINDOW, Progress, unheard
+from cgos_server.service.ratings.current_state import Progress, unheard, windows
 from cgos_server.service.ratings.ledger_fold import Run
 from cgos_server.storage.reading.history import History
 
@@ -56,7 +56,7 @@ class Scored(msgspec.Struct, frozen=True):
     tenths: list[Tenth]
 
 
-class Compared(msgspec.Struct, frozen=True):
+class Compared(msgspec.Struct):
     """What a comparison found.
 
     :ivar games: games that were predicted
@@ -65,12 +65,12 @@ class Compared(msgspec.Struct, frozen=True):
     :ivar void: games left out because they count for nothing any more
     """
 
-    entries: int
-    games: int
-    known: int
-    repeats: int
-    void: int
-    systems: list[Scored]
+    entries: int = 0
+    games: int = 0
+    known: int = 0
+    repeats: int = 0
+    void: int = 0
+    systems: list[Scored] = []
 
 
 class _Tally:
@@ -131,7 +131,7 @@ class Comparison:
         self._tallies = [_Tally(system) for system in systems]
         self._amended = amended
         self._played: dict[int, int] = {}
-        self._entries = self._games = self._known = self._repeats = self._void = 0
+        self._compared = Compared()
 
     def take(self, entries: Iterable[Entry]) -> None:
         """The next entries of the ledger. Raises OurFault where one makes no sense."""
@@ -141,20 +141,14 @@ class Comparison:
             for tally in self._tallies:
                 tally.run.fold(entry)
                 tally.run.refit_where_due()
-            self._entries += 1
+            self._compared.entries += 1
 
     def result(self) -> Compared:
         """What was found."""
-        games = self._games
-        scored = [tally.scored(games, self._known) for tally in self._tallies] if games else []
-        return Compared(
-            entries=self._entries,
-            games=games,
-            known=self._known,
-            repeats=self._repeats,
-            void=self._void,
-            systems=scored,
-        )
+        compared = self._compared
+        if compared.games:
+            compared.systems = [tally.scored(compared.games, compared.known) for tally in self._tallies]
+        return compared
 
     def _predict(self, entry: Entry, black: VersionId, white: VersionId) -> None:
         played = self._played
@@ -163,17 +157,17 @@ class Comparison:
             played[version] = played.get(version, 0) + 1
         score2 = self._amended.get(entry.seq, entry.score2)
         if score2 is None:
-            self._void += 1
+            self._compared.void += 1
             return
         if entry.repeat:
-            self._repeats += 1
+            self._compared.repeats += 1
             return
         first_loss: float | None = None
         for tally in self._tallies:
             loss = tally.add(tally.run.system.predict(tally.run.state, black, white), score2, known, first_loss)
             first_loss = loss if first_loss is None else first_loss
-        self._games += 1
-        self._known += known
+        self._compared.games += 1
+        self._compared.known += known
 
 
 async def compare(
@@ -184,12 +178,7 @@ async def compare(
 ) -> Compared:
     """Compare systems on all results of a venue. Raises Refused where there is no such venue."""
     under_way = Comparison(systems, await history.ledger.amended(venue))
-    done, last = 0, await history.ledger.last_entry(venue)
-    while done < last:
-        entries = await history.ledger.entries(venue, done, min(WINDOW, last - done))
-        if not entries:
-            break
+    last = await history.ledger.last_entry(venue)
+    async for entries in windows(history, venue, 0, last, progress=progress):
         under_way.take(entries)
-        done = entries[-1].seq
-        progress(done, last)
     return under_way.result()

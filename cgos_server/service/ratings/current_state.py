@@ -5,11 +5,11 @@ Must not know: what the state is wanted for.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from typing import Final
 
 from cgos_protocol.errors import OurFault
-from cgos_server.core.rating.base import RatingSystem
+from cgos_server.core.rating.base import Entry, RatingSystem
 from cgos_server.service.ratings.ledger_fold import Retrace, Run
 from cgos_server.storage.reading.answers import PublishedRefit
 from cgos_server.storage.reading.history import History
@@ -26,6 +26,20 @@ Progress = Callable[[int, int], None]
 
 def unheard(_done: int, _all: int) -> None:
     """A :data:`Progress` that tells nobody."""
+
+
+async def windows(
+    history: History, venue: str, after: int, last: int, progress: Progress = unheard
+) -> AsyncIterator[list[Entry]]:
+    """The entries of a venue's ledger after entry `after` up to entry `last`, some at once. Raises Refused where there
+    is no such venue.
+
+    :param progress: told when those that were given are done
+    """
+    while after < last and (entries := await history.ledger.entries(venue, after, min(WINDOW, last - after))):
+        yield entries
+        after = entries[-1].seq
+        progress(after, last)
 
 
 class RecordedRefits:
@@ -97,13 +111,11 @@ async def caught_up(history: History, venue: str, system: RatingSystem, progress
             return await _followed(history, venue, run=run, refits=refits, last=last, progress=progress)
     except (ValueError, OurFault):
         run.restart()
-    while run.seq < last:
-        for entry in await history.ledger.entries(venue, run.seq, min(WINDOW, last - run.seq)):
+    async for entries in windows(history, venue, 0, last, progress=progress):
+        for entry in entries:
             run.fold(entry)
             run.refit_where_due()
-        progress(run.seq, last)
-    if run.wanted().results:
-        run.refit_now(run.wanted().cold)
+    run.refit_where_wanted()
     return run
 
 
@@ -111,10 +123,8 @@ async def _followed(
     history: History, venue: str, run: Run, refits: RecordedRefits, last: int, progress: Progress
 ) -> Run:
     trace = Retrace(run, [each.refit for each in await refits.begun(run.seq)])
-    while run.seq < last:
-        entries = await history.ledger.entries(venue, run.seq, min(WINDOW, last - run.seq))
+    async for entries in windows(history, venue, run.seq, last, progress=progress):
         trace.expect([each.refit for each in await refits.begun(entries[-1].seq)])
         for entry in entries:
             trace.step(entry)
-        progress(run.seq, last)
     return run

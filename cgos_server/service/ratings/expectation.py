@@ -12,29 +12,16 @@ from __future__ import annotations
 import math
 from typing import NamedTuple, Protocol
 
+from cgos_protocol.api.messages import Expected
 from cgos_server.core.rating.base import Z95
 from cgos_server.core.rating.incremental.cgos_elo import expected
 from cgos_server.core.rating.registry import sure
-from cgos_server.service.ratings.odds import Expected, Odds
-
-
-class Rated(Protocol):
-    """A published rating of the headline system (`storage.answers.RankedRow`)."""
-
-    @property
-    def system(self) -> str: ...
-    @property
-    def version(self) -> str: ...
-    @property
-    def mean(self) -> float: ...
-    @property
-    def spread(self) -> float: ...
-    @property
-    def seq(self) -> int: ...
+from cgos_server.service.ratings.odds import Odds
+from cgos_server.storage.reading.answers import RankedRow
 
 
 class Jointly(Protocol):
-    """A saved state of strengths that are known jointly (`web.strengths.Strengths`)."""
+    """A saved state of strengths that are known jointly (`presentation.strengths.Strengths`)."""
 
     @property
     def system(self) -> str: ...
@@ -72,12 +59,12 @@ class Compared(NamedTuple):
     system: str
     seq: int
     chances: Chances
-    superiority: float | None
     difference: float
-    half_width: float | None
-    jointly: bool
-    as_black: Expected | None
-    as_white: Expected | None
+    superiority: float | None = None
+    half_width: float | None = None
+    jointly: bool = False
+    as_black: Expected | None = None
+    as_white: Expected | None = None
 
 
 def expected_score(mean: float, other: float) -> float:
@@ -99,7 +86,9 @@ def chances(one: str, other: str, mean: float | None, its_mean: float | None, kn
     return Chances(score, score)
 
 
-def compare(one: str, other: str, rated: Rated | None, its: Rated | None, known: Jointly | None) -> Compared | None:
+def compare(
+    one: str, other: str, rated: RankedRow | None, its: RankedRow | None, known: Jointly | None
+) -> Compared | None:
     """All that is known of two versions; None where nothing is known of one of them.
 
     :param rated: the published rating of `one`, `its` of `other`; None where there is none
@@ -125,15 +114,5 @@ def compare(one: str, other: str, rated: Rated | None, its: Rated | None, known:
     superiority = half = None
     if sure(rated.system) and spread:
         superiority, half = 0.5 * math.erfc(-difference / spread / math.sqrt(2)), Z95 * spread
-    seq = max(rated.seq, its.seq)
-    return Compared(
-        system=rated.system,
-        seq=seq,
-        chances=Chances(score, score),
-        superiority=superiority,
-        difference=difference,
-        half_width=half,
-        jointly=False,
-        as_black=None,
-        as_white=None,
-    )
+    seq, both = max(rated.seq, its.seq), Chances(score, score)
+    return Compared(rated.system, seq, both, difference, superiority=superiority, half_width=half)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from cgos_protocol.errors import OurFault
 from cgos_protocol.ids import VersionId
-from cgos_server.core.rating.base import Change, Entry, Rating, RatingSystem, Refitting, Wanted
+from cgos_server.core.rating.base import Change, Entry, Fit, Rating, RatingSystem, Refitting, Wanted
 from cgos_server.storage.reading.stored import Shown, StoredRefit
 
 NOTICED = 0.1
@@ -37,6 +37,17 @@ class Begun(NamedTuple):
     included: int
     base: int
     cold: bool
+
+
+class RefitHere(NamedTuple):
+    """A refit that was done and put in place.
+
+    :ivar moved: the versions that it moved noticeably
+    """
+
+    begun: Begun
+    fit: Fit
+    moved: dict[VersionId, Rating]
 
 
 class Run:
@@ -137,20 +148,22 @@ class Run:
         self._recorded |= moved
         return moved
 
-    def refit_where_due(self, sparse: int = SPARSE) -> tuple[Begun, Any, dict[VersionId, Rating]] | None:
-        """While old results are folded: a refit where one is due, done here and now.
-
-        :param sparse: into how many parts refits divide what there is
-        :return: what began, what it found, what it moved noticeably; None where none was due
-        """
-        if self.seq - self._refitted_at < max(len(self.ratings) // 4, self.seq // sparse, 1):
+    def refit_where_due(self) -> RefitHere | None:
+        """While old results are folded: a refit where one is due, done here and now; None where none was due."""
+        if self.seq - self._refitted_at < max(len(self.ratings) // 4, self.seq // SPARSE, 1):
             return None
         wanted = self.wanted()
         if not (wanted.results or wanted.cold):
             return None
         return self.refit_now(wanted.cold and self.seq >= 2 * self._cold_at)
 
-    def refit_now(self, cold: bool) -> tuple[Begun, Any, dict[VersionId, Rating]]:
+    def refit_where_wanted(self) -> None:
+        """After old results were folded: a last refit here and now, where it would make use of any."""
+        wanted = self.wanted()
+        if wanted.results:
+            self.refit_now(wanted.cold)
+
+    def refit_now(self, cold: bool) -> RefitHere:
         """A refit here and now. Only for systems with refits."""
         refitting = self.refitting
         assert refitting is not None
@@ -161,7 +174,7 @@ class Run:
         assert moved is not None
         if fit.cold:
             self._cold_at = self.seq
-        return begun, fit, moved
+        return RefitHere(begun, fit, moved)
 
 
 def _noticed(before: Rating | Shown, now: Rating) -> bool:
@@ -176,13 +189,11 @@ def _check(version: VersionId, rating: Rating) -> None:
 class Retraced(NamedTuple):
     """A recorded refit that was computed and installed again.
 
-    :ivar moved: the versions that it moved noticeably
     :ivar ratings: everybody's rating right after it; not to be kept beyond the next step
     """
 
     refit: StoredRefit
     notes: str
-    moved: dict[VersionId, Rating]
     ratings: dict[VersionId, Rating]
 
 
@@ -236,8 +247,7 @@ class Retrace:
             if begun is None or refitting is None:
                 raise ValueError(f"refit {refit.number} of {run.system.name} is recorded where it cannot have begun")
             fit = refitting.refit(begun.job)
-            moved = run.install(fit)
-            if moved is None:
+            if run.install(fit) is None:
                 raise ValueError(f"refit {refit.number} of {run.system.name} is recorded, but was out of date")
             self._left.pop()
-            met.append(Retraced(refit, fit.notes, moved, run.ratings))
+            met.append(Retraced(refit, fit.notes, run.ratings))

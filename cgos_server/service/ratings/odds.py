@@ -10,6 +10,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import msgspec
 
+from cgos_protocol.api.messages import Expected
 from cgos_protocol.ids import VersionId
 from cgos_server.core.rating.base import Z95, Rating, RatingSystem
 
@@ -23,24 +24,12 @@ class Joint(Protocol):
     def difference(self, state: Any, one: VersionId, other: VersionId) -> tuple[float, float]: ...
 
 
-class Expected(msgspec.Struct, frozen=True):
-    """A game of the first against the second.
-
-    :ivar score: the first one's expected score, 0..1
-    """
-
-    win: float
-    draw: float
-    loss: float
-    score: float
-
-
 class Odds(msgspec.Struct, frozen=True):
     """Two versions compared.
 
     :ivar superiority: the probability that the first is stronger; None where the system does not say
     :ivar half_width: half of the 95 % interval of the difference, Elo; None where the system does not say
-    :ivar as_black: the first plays Black
+    :ivar as_black: a game in which the first plays Black
     """
 
     superiority: float | None
@@ -52,8 +41,7 @@ class Odds(msgspec.Struct, frozen=True):
 
 def odds(system: RatingSystem, state: Any, one: VersionId, other: VersionId) -> Odds:
     """Compare two different versions. Raises KeyError for one that never entered."""
-    black = system.predict(state, one, other)
-    white = system.predict(state, other, one)
+    black, white = system.predict(state, one, other), system.predict(state, other, one)
     superiority, half_width = None, None
     if isinstance(system, Joint):
         superiority = system.superiority(state, one, other)
@@ -66,8 +54,8 @@ def odds(system: RatingSystem, state: Any, one: VersionId, other: VersionId) -> 
         superiority=superiority,
         difference=difference,
         half_width=half_width,
-        as_black=Expected(black.win, black.draw, black.loss, black.score),
-        as_white=Expected(white.loss, white.draw, white.win, 1 - white.score),
+        as_black=Expected(win=black.win, draw=black.draw, loss=black.loss, score=black.score),
+        as_white=Expected(win=white.loss, draw=white.draw, loss=white.win, score=1 - white.score),
     )
 
 

@@ -8,35 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import NormalDist
-from typing import Final, Protocol
+from typing import Final
 
 import msgspec
 
 from cgos_protocol.ids import GameId, VersionId
 from cgos_server.core.rating import breaks
 from cgos_server.core.rating.base import Outcome
+from cgos_server.core.rating.bayes.system import AnchorResidual
 from cgos_server.storage.reading.answers import VersionGame
 
 ANCHOR_ALARMS: Final = 0.001
 """The probability that one look raises an alarm though every anchor plays like its number (two-sided, shared equally
 by the anchors: Bonferroni)."""
-
-
-class Residual(Protocol):
-    """What the games say of an anchor; see :class:`cgos_server.core.rating.bayes.system.AnchorResidual`."""
-
-    @property
-    def version(self) -> VersionId: ...
-    @property
-    def value(self) -> float: ...
-    @property
-    def sd(self) -> float: ...
-    @property
-    def mean(self) -> float: ...
-    @property
-    def mean_sd(self) -> float: ...
-    @property
-    def z(self) -> float: ...
 
 
 class AnchorFinding(msgspec.Struct, frozen=True):
@@ -80,50 +64,32 @@ class BreakFinding(msgspec.Struct, frozen=True):
     sentence: str
 
 
-def check_anchors(residuals: Iterable[Residual], names: Mapping[VersionId, str], venue: str) -> list[AnchorFinding]:
+def check_anchors(
+    residuals: Iterable[AnchorResidual], names: Mapping[VersionId, str], venue: str
+) -> list[AnchorFinding]:
     """A finding for every anchor of which something is known besides its own number, the worst first.
 
     :param residuals: of :meth:`cgos_server.core.rating.bayes.system.Bayes.anchor_residuals`
     :param names: version id -> wire name
     :param venue: the word for it, for the remedy
     """
-    each = list(residuals)
-    limit = NormalDist().inv_cdf(1 - ANCHOR_ALARMS / (2 * max(len(each), 1)))
+    worst_first = sorted(residuals, key=lambda residual: -abs(residual.z))
+    limit = NormalDist().inv_cdf(1 - ANCHOR_ALARMS / (2 * max(len(worst_first), 1)))
     findings = []
-    for residual in sorted(each, key=lambda residual: -abs(residual.z)):
+    for residual in worst_first:
         name, alarm = names.get(residual.version, str(residual.version)), abs(residual.z) > limit
         # A statement is as far off as the two differ, with the uncertainty of both.
+        says = f"say {residual.mean:.0f} ± {1.96 * residual.mean_sd:.0f}."
         verdict = (
             f"{name} does not play like its number any more: it stands for {residual.value:.0f}, but its games against "
-            f"the others say {residual.mean:.0f} ± {1.96 * residual.mean_sd:.0f}. Set it anew with: cgos-server anchor "
-            f"set {name} RATING --sd SD --venue {venue}. Or let it go with: cgos-server anchor unset {name} "
-            f"--venue {venue}"
+            f"the others {says} Set it anew with: cgos-server anchor set {name} RATING --sd SD --venue {venue}. Or let "
+            f"it go with: cgos-server anchor unset {name} --venue {venue}"
             if alarm
-            else f"{name} plays like its number: its games against the others say {residual.mean:.0f} ± "
-            f"{1.96 * residual.mean_sd:.0f}."
+            else f"{name} plays like its number: its games against the others {says}"
         )
-        findings.append(
-            AnchorFinding(
-                version=name,
-                value=residual.value,
-                sd=residual.sd,
-                mean=residual.mean,
-                mean_sd=residual.mean_sd,
-                z=residual.z,
-                limit=limit,
-                alarm=alarm,
-                sentence=verdict,
-            )
-        )
+        of = residual._asdict() | {"version": name}
+        findings.append(AnchorFinding(**of, limit=limit, alarm=alarm, sentence=verdict))
     return findings
-
-
-def looks(games: int) -> int:
-    """How many looks a version with so many counted games has passed: it need be checked again only when this grows."""
-    passed, at = 0, breaks.FIRST_LOOK
-    while at <= games:
-        passed, at = passed + 1, 2 * at
-    return passed
 
 
 def check_version(
@@ -136,7 +102,7 @@ def check_version(
     """
     counted = [game for game in games if game.score2 is not None and not game.repeat]
     results = [_result(version, game, predict) for game in counted]
-    flagged = _first_flag(results)
+    flagged = breaks.find(results)
     if flagged is None:
         return None
     look, change = flagged
@@ -150,17 +116,6 @@ def check_version(
     return BreakFinding(
         version=name, look=look, games=change.at, game=game, shift=change.shift, p=change.p, sentence=sentence
     )
-
-
-def _first_flag(results: Sequence[breaks.Result]) -> tuple[int, breaks.Break] | None:
-    """As :func:`cgos_server.core.rating.breaks.find`, with the number of games at that look."""
-    at = breaks.FIRST_LOOK
-    while at <= len(results):
-        change, allowed = breaks.examine(results[:at]), breaks.level(at)
-        if change is not None and allowed is not None and change.p <= allowed:
-            return at, change
-        at *= 2
-    return None
 
 
 def _result(version: VersionId, game: VersionGame, predict: Callable[[VersionId, VersionId], Outcome]) -> breaks.Result:

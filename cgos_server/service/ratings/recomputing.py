@@ -11,7 +11,7 @@ from typing import NamedTuple
 from cgos_protocol.ids import VersionId
 from cgos_server.core.rating.base import Entry, Kind, Rating, RatingSystem
 from cgos_server.core.rating.registry import half_width
-from cgos_server.service.ratings.current_state import WINDOW, Progress, unheard
+from cgos_server.service.ratings.current_state import Progress, unheard, windows
 from cgos_server.service.ratings.ledger_fold import Run
 from cgos_server.storage.reading.answers import StandingRow
 from cgos_server.storage.reading.history import History
@@ -86,17 +86,11 @@ async def recompute(
     amended = await history.ledger.amended(venue)
     end = await history.ledger.last_entry(venue)
     end = end if last is None else min(last, end)
-    run, done, seq = Run(system), 0, 0
-    while done < end:
-        entries = await history.ledger.entries(venue, done, min(WINDOW, end - done))
-        if not entries:
-            break
+    run, seq = Run(system), 0
+    async for entries in windows(history, venue, 0, end, progress=progress):
         for entry in as_corrected(entries, amended):
             seq += 1
             run.fold(entry._replace(seq=seq))  # its number among those that count: without gaps
             run.refit_where_due()
-        done = entries[-1].seq
-        progress(done, end)
-    if run.wanted().results:
-        run.refit_now(run.wanted().cold)
+    run.refit_where_wanted()
     return Recomputed(end, sum(seq <= end for seq in amended), system.name, dict(run.ratings))

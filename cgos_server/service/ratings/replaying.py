@@ -6,7 +6,6 @@ shown.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
@@ -17,7 +16,7 @@ from cgos_protocol.ids import VersionId
 from cgos_server.core.rating.base import Change, Entry, Rating, RatingSystem
 from cgos_server.core.rating.registry import systems
 from cgos_server.service.ratings.build import under
-from cgos_server.service.ratings.current_state import WINDOW, Progress, RecordedRefits, unheard
+from cgos_server.service.ratings.current_state import Progress, RecordedRefits, unheard, windows
 from cgos_server.service.ratings.ledger_fold import Retrace, Retraced, Run
 from cgos_server.storage.reading.answers import PublishedChange, PublishedRefit
 from cgos_server.storage.reading.history import History
@@ -51,7 +50,7 @@ class Difference(msgspec.Struct, frozen=True):
     computed: Numbers | None
 
 
-class Replayed(msgspec.Struct, frozen=True):
+class Replayed(msgspec.Struct, kw_only=True):
     """What a replay found.
 
     :ivar entries: entries of the ledger that were folded
@@ -71,17 +70,17 @@ class Replayed(msgspec.Struct, frozen=True):
     """
 
     system: str
-    entries: int
-    changes: int
-    refits: int
-    points: int
-    differing: int
-    unlike: int
-    paths: int
-    largest: float
-    first: Difference | None
-    stopped: str
-    builds: dict[str, int]
+    entries: int = 0
+    changes: int = 0
+    refits: int = 0
+    points: int = 0
+    differing: int = 0
+    unlike: int = 0
+    paths: int = 0
+    largest: float = 0.0
+    first: Difference | None = None
+    stopped: str = ""
+    builds: dict[str, int] = {}
     build: str
     plugins: list[str] = []
     plugin: str = ""
@@ -103,23 +102,14 @@ class Replay:
     """A replay under way.
 
     :param build: text of :func:`cgos_server.service.ratings.build.this_build`
+    :ivar replayed: what was found so far
     """
 
     def __init__(self, system: RatingSystem, build: str) -> None:
         self._run = Run(system)
         self._trace = Retrace(self._run, ())
         self._waiting: dict[int, PublishedRefit] = {}
-        self._build = under(build, system).text
-        self._builds: Counter[str] = Counter()
-        self._changes = self._points = self._differing = self._unlike = self._paths = 0
-        self._largest = 0.0
-        self._first: Difference | None = None
-        self._stopped = ""
-
-    @property
-    def stopped(self) -> bool:
-        """True once it cannot go on."""
-        return bool(self._stopped)
+        self.replayed = Replayed(system=system.name, build=under(build, system).text)
 
     @property
     def ratings(self) -> Mapping[VersionId, Rating]:
@@ -142,72 +132,60 @@ class Replay:
         begun = {refit.refit.number: refit for refit in refits}
         self._waiting |= begun
         self._trace.expect([refit.refit for refit in begun.values()])
+        replayed = self.replayed
         for entry in entries:
-            if self._stopped:
+            if replayed.stopped:
                 return
             try:
                 changed, met = self._trace.step(entry)
             except (OurFault, KeyError, ValueError, ArithmeticError) as error:
-                self._stopped = f"Entry {entry.seq} ({entry.kind.value}) cannot be applied: {error}"
+                replayed.stopped = f"Entry {entry.seq} ({entry.kind.value}) cannot be applied: {error}"
                 return
+            finally:
+                replayed.entries, replayed.refits = self._run.seq, self._run.refits
             self._entry(entry.seq, published.get(entry.seq, {}), changed)
             for again in met:
                 self._refit(self._waiting.pop(again.refit.number), again)
 
-    def result(self) -> Replayed:
-        """What was found."""
-        return Replayed(
-            system=self._run.system.name,
-            entries=self._run.seq,
-            changes=self._changes,
-            refits=self._run.refits,
-            points=self._points,
-            differing=self._differing,
-            unlike=self._unlike,
-            paths=self._paths,
-            largest=self._largest,
-            first=self._first,
-            stopped=self._stopped,
-            builds=dict(self._builds),
-            build=self._build,
-        )
-
     def _entry(self, seq: int, published: Mapping[VersionId, Numbers], changed: Sequence[Change]) -> None:
         computed = {version: Numbers(after.mean, after.spread, after.games) for version, _, after in changed}
         for version in sorted(published.keys() | computed.keys()):
-            self._changes += version in published
-            self._compare(seq, None, version=version, published=published.get(version), computed=computed.get(version))
+            self.replayed.changes += version in published
+            before, now = published.get(version), computed.get(version)
+            self._compare(Difference(seq=seq, refit=None, version=version, published=before, computed=now))
 
     def _refit(self, recorded: PublishedRefit, again: Retraced) -> None:
         """Which versions have a point is no matter: that depends on where the server was stopped in between."""
-        self._builds[recorded.build] += 1
-        self._paths += recorded.refit.notes != again.notes
+        builds = self.replayed.builds
+        builds[recorded.build] = builds.get(recorded.build, 0) + 1
+        self.replayed.paths += recorded.refit.notes != again.notes
         for point in recorded.points:
-            self._points += 1
+            self.replayed.points += 1
             now: Rating | None = again.ratings.get(point.version)
             computed = None if now is None else Numbers(now.mean, now.spread, None)
-            published = Numbers(point.mean, point.spread, None)
             self._compare(
-                recorded.refit.applied,
-                recorded.refit.number,
-                version=point.version,
-                published=published,
-                computed=computed,
+                Difference(
+                    seq=recorded.refit.applied,
+                    refit=recorded.refit.number,
+                    version=point.version,
+                    published=Numbers(point.mean, point.spread, None),
+                    computed=computed,
+                )
             )
 
-    def _compare(
-        self, seq: int, refit: int | None, version: VersionId, published: Numbers | None, computed: Numbers | None
-    ) -> None:
+    def _compare(self, place: Difference) -> None:
+        """Count what differs at a place, if anything does."""
+        replayed, published, computed = self.replayed, place.published, place.computed
         if published == computed:
             return
-        self._differing += 1
+        replayed.differing += 1
         if published is not None and computed is not None and published.games == computed.games:
             by = max(abs(published.mean - computed.mean), abs(published.spread - computed.spread))
-            self._largest = max(self._largest, by)
+            replayed.largest = max(replayed.largest, by)
         else:
-            self._unlike += 1
-        if self._first is None:
-            self._first = Difference(seq=seq, refit=refit, version=version, published=published, computed=computed)
+            replayed.unlike += 1
+        if replayed.first is None:
+            replayed.first = place
 
 
 async def replay(
@@ -226,14 +204,13 @@ async def replay(
         history=history, venue=venue, system=system.name, after=0, last=recorded[-1].number if recorded else 0
     )
     under_way = Replay(system, build)
-    done = 0
-    while done < last and not under_way.stopped:
-        entries = await history.ledger.entries(venue, done, min(WINDOW, last - done))
-        if not entries:
-            break
-        changes = await history.ledger.published(venue, system.name, done, entries[-1].seq - done)
+    replayed = under_way.replayed
+    async for entries in windows(history, venue, 0, last, progress=progress):
+        after = entries[0].seq - 1
+        changes = await history.ledger.published(venue, system.name, after, entries[-1].seq - after)
         under_way.take(entries, changes, await refits.begun(entries[-1].seq))
-        done = entries[-1].seq
-        progress(done, last)
-    plugins = await history.refits.plugins(venue, system.name)
-    return msgspec.structs.replace(under_way.result(), plugins=plugins, plugin=systems().origin(system.name))
+        if replayed.stopped:
+            break
+    replayed.plugins = await history.refits.plugins(venue, system.name)
+    replayed.plugin = systems().origin(system.name)
+    return replayed

@@ -60,14 +60,14 @@ def replay(server: Exports, venue: str, system: str | None = None) -> tuple[Repl
     last_applied = max((refit.refit.applied for refit in refits), default=0)
     seq, published = next(changes, (0, []))
     for line in server.export_ledger(venue):
-        if line.seq > max(seq, last_applied) or under_way.stopped:
+        if line.seq > max(seq, last_applied) or under_way.replayed.stopped:
             break
         due = line.seq == seq
         under_way.take([numbers.entry(line)], map(numbers.change, published if due else ()), ())
         if due:
             seq, published = next(changes, (0, []))
     names = {number: version for version, number in numbers.by_name.items()}
-    return under_way.result(), {names[number]: rating for number, rating in under_way.ratings.items()}
+    return under_way.replayed, {names[number]: rating for number, rating in under_way.ratings.items()}
 
 
 def _by_entry(changes: Iterable[ExportedChange]) -> Iterator[tuple[int, list[ExportedChange]]]:

@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import structlog
 
 from cgos_protocol.ids import GameId, VenueId, VersionId
-from cgos_server.core.rating.base import Change, Entry, Fit, Kind, Outcome, Rating, RatingSystem, Refitting, Wanted
+from cgos_server.core.rating.base import Change, Entry, Kind, Outcome, Rating, RatingSystem, Refitting, Wanted
 from cgos_server.core.rating.registry import rating_system, systems
 from cgos_server.core.rating.repeats import Repeats
 from cgos_server.core.venue import Venue
 from cgos_server.service.ratings.build import under
-from cgos_server.service.ratings.ledger_fold import Begun, Retrace, Run
+from cgos_server.service.ratings.ledger_fold import Begun, RefitHere, Retrace, Run
 from cgos_server.storage.store import Store
 from cgos_server.storage.writing.records import (
     BuildSeen,
@@ -59,16 +60,6 @@ class Applied(NamedTuple):
     records: list[Record]
 
 
-class Refitted(NamedTuple):
-    """A refit that is in place.
-
-    :ivar moved: the versions whose rating it moved noticeably
-    """
-
-    moved: dict[VersionId, Rating]
-    records: list[Record]
-
-
 class VenueRatings:
     """The folds of one venue's ledger, and the next number.
 
@@ -99,27 +90,16 @@ class VenueRatings:
         self._builds: dict[str, str] = {}
         self._repeats = Repeats()
 
-    @classmethod
-    async def load(
-        cls,
-        store: Store,
-        venue_id: VenueId,
-        headline: RatingSystem,
-        views: Sequence[RatingSystem] = (),
-        build: str = "",
-        view_failed: Callable[[str, Exception], None] = lambda _name, _error: None,
-        progress: Callable[[int], None] = lambda _seq: None,
-        at: int = 0,
-    ) -> VenueRatings:
-        """From the saved states and the stored ledger.
+    async def load(self, store: Store, at: int, progress: Callable[[int], None] = lambda _seq: None) -> None:
+        """Begin from the saved states and the stored ledger.
 
         A system that has not seen all of the ledger is filled from it, and what it finds is published.
 
-        :param progress: told up to which entry the ledger is folded
         :param at: Unix ms, for what has to be recorded
+        :param progress: told up to which entry the ledger is folded
         :raises OurFault: where the ledger makes no sense
         """
-        self = cls(venue_id=venue_id, headline=headline, views=views, build=build, view_failed=view_failed)
+        venue_id = self.venue_id
         seen = 0
         while digests := await store.history.ledger.digests(venue_id, seen, CHUNK):
             for seen, black, white, digest in digests:  # noqa: B007 - the last one is where to go on
@@ -161,7 +141,6 @@ class VenueRatings:
         plugins = [RatingPluginSeen(venue_id, name, origin, self.seq) for name, origin in origins.items() if origin]
         if plugins:
             await store.commit(plugins)
-        return self
 
     def standings(self) -> Mapping[VersionId, Rating]:
         """Version id -> rating in the headline system, as published."""
@@ -198,8 +177,7 @@ class VenueRatings:
         self, version: VersionId, value: float, at: int, other: VersionId | None = None, sd: float | None = None
     ) -> Applied:
         """A version joins the pool at rating `value`, or as successor of version `other`; `at` in Unix ms."""
-        entry = Entry(self.seq + 1, Kind.ENTER, version, value=value, other=other, sd=sd, at=at)
-        return self._apply(entry)
+        return self._apply(Entry(self.seq + 1, Kind.ENTER, version, value=value, other=other, sd=sd, at=at))
 
     def game(
         self, game: GameId, black: VersionId, white: VersionId, score2: int, at: int, digest: int | None = None
@@ -209,16 +187,7 @@ class VenueRatings:
         :param digest: :func:`cgos_server.core.rating.repeats.game_digest` of a game that may be the same as another
         """
         repeat = digest is not None and self._repeats.add(black, white, digest)
-        entry = Entry(
-            seq=self.seq + 1,
-            kind=Kind.GAME,
-            version=None,
-            black=black,
-            white=white,
-            score2=score2,
-            repeat=repeat,
-            at=at,
-        )
+        entry = Entry(self.seq + 1, Kind.GAME, black=black, white=white, score2=score2, repeat=repeat, at=at)
         try:
             return self._apply(entry, game, digest)
         except Exception:
@@ -253,18 +222,8 @@ class VenueRatings:
         repeat: bool = False,
     ) -> Applied:
         """The game counted as `was2` and counts as `score2` from now on; `repeat` as in :class:`Entry`."""
-        entry = Entry(
-            seq=self.seq + 1,
-            kind=Kind.CORRECTION,
-            version=None,
-            black=black,
-            white=white,
-            score2=score2,
-            was2=was2,
-            repeat=repeat,
-            at=at,
-        )
-        return self._apply(entry, game)
+        entry = Entry(self.seq + 1, Kind.CORRECTION, black=black, white=white, score2=score2, was2=was2, repeat=repeat)
+        return self._apply(entry._replace(at=at), game)
 
     def forget(self, black: VersionId, white: VersionId, digest: int) -> None:
         """No game of these with this digest counts any more, by corrections: the next one will be no repeat."""
@@ -350,8 +309,8 @@ class VenueRatings:
         """What a refit of this system needs, as of now."""
         return self._runs[system].begin(cold)
 
-    def finish(self, begun: Begun, fit: Any, at: int, took_us: int) -> Refitted | None:
-        """Put a refit in place; None where something later has overtaken it. `at` in Unix ms."""
+    def finish(self, begun: Begun, fit: Any, at: int, took_us: int) -> list[Record] | None:
+        """Put a refit in place: what to commit; None where something later has overtaken it. `at` in Unix ms."""
         run = self._runs.get(begun.system)
         if run is None:
             return None
@@ -360,13 +319,11 @@ class VenueRatings:
         except Exception as error:
             self._leave_out(run, error)
             return None
-        if moved is None:
-            return None
-        return Refitted(moved, self._refitted(run, begun, fit=fit, moved=moved, at=at, took_us=took_us))
+        return None if moved is None else self._recorded(run, RefitHere(begun, fit, moved), at, took_us)
 
-    def _refitted(
-        self, run: Run, begun: Begun, fit: Fit, moved: Mapping[VersionId, Rating], at: int, took_us: int
-    ) -> list[Record]:
+    def _recorded(self, run: Run, refit: RefitHere, at: int, took_us: int) -> list[Record]:
+        """What a refit that is in place leaves behind."""
+        begun, fit, moved = refit
         venue, name = self.venue_id, run.system.name
         records: list[Record] = []
         if name not in self._builds:
@@ -448,35 +405,26 @@ class VenueRatings:
             if entry.seq > filling.published:
                 records += self._moved(run, entry, changes)
                 if filling.trace.done:
-                    records += self._refit_where_due(run, filling.at)
+                    records += self._refitted_here(run, filling.at, run.refit_where_due)
         return records
 
-    def _refit_where_due(self, run: Run, at: int) -> list[Record]:
+    def _refitted_here(self, run: Run, at: int, refit: Callable[[], RefitHere | None]) -> list[Record]:
+        """What a refit here and now leaves behind; nothing where none was due, or where it failed."""
         try:
-            done = run.refit_where_due()
+            done = refit()
         except Exception as error:
             log.error(
                 "a refit failed; the ratings go on without it", system=run.system.name, entry=run.seq, exc_info=error
             )
             return []
-        if done is None:
-            return []
-        begun, fit, moved = done
-        return self._refitted(run, begun, fit=fit, moved=moved, at=at, took_us=0)
+        return [] if done is None else self._recorded(run, done, at, took_us=0)
 
     def _refit_afresh(self, filling: _Filling) -> list[Record]:
         """After a fold without the recorded refits: a cold one, lest anybody is shown what single steps make of it."""
         run = filling.trace.run
         if run.refitting is None or not run.wanted().results:
             return []
-        try:
-            begun, fit, moved = run.refit_now(cold=True)
-        except Exception as error:
-            log.error(
-                "a refit failed; the ratings go on without it", system=run.system.name, entry=run.seq, exc_info=error
-            )
-            return []
-        return self._refitted(run, begun, fit=fit, moved=moved, at=filling.at, took_us=0)
+        return self._refitted_here(run, filling.at, partial(run.refit_now, cold=True))
 
 
 async def load_ratings(
@@ -499,16 +447,9 @@ async def load_ratings(
             exc_info=error,
         )
 
-    return await VenueRatings.load(
-        store=store,
-        venue_id=venue.id,
-        headline=headline,
-        views=views,
-        build=build,
-        view_failed=view_failed,
-        progress=progress,
-        at=at,
-    )
+    ratings = VenueRatings(venue.id, headline, views, build, view_failed=view_failed)
+    await ratings.load(store, at, progress)
+    return ratings
 
 
 class _Filling:

@@ -78,8 +78,9 @@ def test_a_jump_is_found() -> None:
 def test_a_life_with_a_large_jump_is_flagged_soon_after_it() -> None:
     rng = np.random.default_rng(4)
     for jump in (-500.0, 500.0):
-        found = find(played(rng, 640, 100, jump))
-        assert found is not None
+        flagged = find(played(rng, 640, 100, jump))
+        assert flagged is not None
+        _, found = flagged
         assert abs(found.at - 100) < 15
         assert found.shift == pytest.approx(jump, abs=200)
         assert find(played(rng, 640, 100, jump)[:80]) is None

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cgos_server.core.rating import timeline as module
-from cgos_server.core.rating.plain_arrays import packed
 from cgos_server.core.rating.timeline import DAY_MS, MOST_SPANS, Timeline
 
 N = 4
@@ -45,6 +44,11 @@ def cells(timeline: Timeline) -> dict[tuple[int, ...], tuple[int, ...]]:
     return {tuple(cell): tuple(map(int, counts)) for cell, counts in rows if any(counts)}
 
 
+def plain(timeline: Timeline) -> list[object]:
+    """What it is made of, to be compared."""
+    return [part.tolist() if isinstance(part, np.ndarray) else part for part in timeline.dumped()]
+
+
 @given(results, st.booleans())
 def test_every_result_is_counted_once(found: Results, drifting: bool) -> None:
     timeline = timeline_of(found, drifting)
@@ -73,7 +77,7 @@ def test_spans_are_few_and_every_cell_lies_in_them(found: Results, drifting: boo
 def test_saved_and_read_back_it_counts_on_alike(found: Results, more: Results) -> None:
     one = timeline_of(found)
     other = Timeline.restored(True, timeline_of(found).dumped())
-    assert other.dumped() == one.dumped()
+    assert plain(other) == plain(one)
     assert other.versions == one.versions == N
     assert cells(other) == cells(one)
     for timeline in (one, other):
@@ -81,7 +85,7 @@ def test_saved_and_read_back_it_counts_on_alike(found: Results, more: Results) -
             timeline.add(first, second, score2, day * DAY_MS)
             timeline.correct(first, second, score2, None, day * DAY_MS)
             timeline.correct(second, first, None, score2, day * DAY_MS)
-    assert other.dumped() == one.dumped()
+    assert plain(other) == plain(one)
     assert totals(other) == totals(one)
 
 
@@ -89,7 +93,7 @@ def test_saved_and_read_back_it_counts_on_alike(found: Results, more: Results) -
 def test_the_order_of_results_means_nothing(found: Results, random: object) -> None:
     shuffled = list(found)
     random.shuffle(shuffled)  # type: ignore[attr-defined]
-    assert timeline_of(shuffled).dumped() == timeline_of(found).dumped()
+    assert plain(timeline_of(shuffled)) == plain(timeline_of(found))
 
 
 def test_a_correction_takes_the_latest_result_of_its_kind() -> None:
@@ -123,9 +127,9 @@ def test_what_does_not_fit_together_is_no_timeline() -> None:
     for dumped in (
         whole._replace(joined=whole.joined[:3]),
         whole._replace(widths=[*whole.widths, 1]),
-        whole._replace(counts=packed(np.ones((3, 3), dtype=np.int64))),
-        whole._replace(cells=packed(np.zeros((2, 3), dtype=np.int64))),
-        whole._replace(cells=packed(np.full((2, 4), N))),
+        whole._replace(counts=np.ones((3, 3), dtype=np.int64)),
+        whole._replace(cells=np.zeros((2, 3), dtype=np.int64)),
+        whole._replace(cells=np.full((2, 4), N)),
     ):
-        with pytest.raises(ValueError, match=r"fit together|not joined|reshape"):
+        with pytest.raises(ValueError, match=r"fit together|not joined"):
             Timeline.restored(True, dumped)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from prometheus_client import CollectorRegistry
 from support.live.simulated import SimulatedTime
+from support.service.loaded_ratings import loaded_ratings
 from support.storage.ledger_store import LedgerStore
 
 from cgos_server.core.rating.base import Fit, Refitting, Wanted
@@ -69,7 +70,7 @@ class Venue:
         self.games = 0
 
     async def open(self) -> Venue:
-        self.ratings = await VenueRatings.load(
+        self.ratings = await loaded_ratings(
             self.store,
             1,
             rating_system("bayes", 1800.0, {}),
@@ -189,7 +190,7 @@ async def test_nothing_happens_while_there_are_no_results_and_a_stop_saves_the_s
     venue.refitter.save()
     saved = venue.store.states["bayes"]
     assert (saved.seq, saved.refit) == (venue.ratings.seq, len(venue.store.recorded))
-    loaded = await VenueRatings.load(
+    loaded = await loaded_ratings(
         venue.store,
         1,
         rating_system("bayes", 1800.0, {}),

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from support.service.loaded_ratings import loaded_ratings
 
 from cgos_protocol.api.people import Done, EndedGame, NewToken
 from cgos_protocol.clock import ClockState
@@ -142,7 +143,7 @@ def closed(store: Any, ids: Ids, accounts: Accounts, passwords: Passwords, clock
     async def load(venue: str) -> VenueRatings:
         if venue != "9x9":
             raise NotFound(Code.UNKNOWN_VENUE, f"There is no venue {venue}.")
-        return await VenueRatings.load(store, 1, rating_system("cgos-elo", 1800.0, {}))
+        return await loaded_ratings(store, 1, rating_system("cgos-elo", 1800.0, {}))
 
     return Admin(accounts, None, load_ratings=load)
 

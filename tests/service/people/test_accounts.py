@@ -241,7 +241,7 @@ async def test_many_guesses_at_once_get_no_further(with_policy: Any) -> None:
 
 
 async def test_the_memory_of_failures_is_bounded(with_policy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cgos_server.service.people.failures._REMEMBERED", 50)
+    monkeypatch.setattr("cgos_server.service.people.failures.REMEMBERED", 50)
     accounts = with_policy("closed")
     for number in range(200):
         await refusal(accounts, said("Newbot", address=f"192.0.2.{number}"))
@@ -294,7 +294,7 @@ async def test_slips_at_home_do_not_count_as_guesses(with_policy: Any, clock: An
 
 
 async def test_what_is_known_of_guesses_is_bounded(with_policy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cgos_server.service.people.failures._REMEMBERED", 20)
+    monkeypatch.setattr("cgos_server.service.people.failures.REMEMBERED", 20)
     accounts = with_policy("open")
     for number in range(30):
         address = f"192.0.2.{number}"

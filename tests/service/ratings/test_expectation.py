@@ -9,11 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cgos_protocol.api.messages import Expected
 from cgos_server.core.rating.base import Z95
 from cgos_server.service.ratings.expectation import Chances, Compared, chances, compare, expected_score
-from cgos_server.service.ratings.odds import Expected, Odds
+from cgos_server.service.ratings.odds import Odds
 
-ODDS = Odds(0.9, 120.0, 50.0, Expected(0.7, 0.2, 0.1, 0.8), Expected(0.4, 0, 0.6, 0.4))
+ODDS = Odds(
+    0.9,
+    120.0,
+    50.0,
+    as_black=Expected(win=0.7, draw=0.2, loss=0.1, score=0.8),
+    as_white=Expected(win=0.4, draw=0, loss=0.6, score=0.4),
+)
 
 
 class Rating(NamedTuple):
@@ -62,7 +69,7 @@ def test_jointly_before_by_ratings() -> None:
 
 def test_two_compared_jointly() -> None:
     found = compare("A", "B", None, None, Known())
-    assert found == Compared("bayes", 40, Chances(0.8, 0.4), 0.9, 120.0, 50.0, True, ODDS.as_black, ODDS.as_white)
+    assert found == Compared("bayes", 40, Chances(0.8, 0.4), 120.0, 0.9, 50.0, True, ODDS.as_black, ODDS.as_white)
 
 
 def test_two_compared_by_their_ratings() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.service.loaded_ratings import loaded_ratings
 from support.storage.ledger_store import LedgerStore
 
 from cgos_protocol.errors import OurFault
@@ -140,7 +141,7 @@ class Live:
                 fit = ratings.refitting(begun.system).refit(begun.job)
                 done = ratings.finish(begun, fit, 1_000, 5)
                 if done is not None:
-                    self.store.submit(done.records)
+                    self.store.submit(done)
         elif what == "save" and not self.under_way:
             self.store.submit(ratings.states(1_000))
 
@@ -162,7 +163,7 @@ def systems(which: str) -> tuple[Any, Sequence[Any]]:
 async def begun(which: str) -> Live:
     store = LedgerStore()
     headline, views = systems(which)
-    ratings = await VenueRatings.load(store, 1, headline, views, "build")  # type: ignore[arg-type]
+    ratings = await loaded_ratings(store, 1, headline, views, "build")
     for version in range(1, VERSIONS + 1):
         store.submit(ratings.enter(version, 1800.0, 1_000).records)
     return Live(ratings, store)
@@ -174,7 +175,7 @@ async def check(which: str, events: Sequence[tuple[str, int, int, int]], kill: i
         live.do(*event)
     survived = LedgerStore(live.store.groups[: max(VERSIONS, kill % (len(live.store.groups) + 1))])
     headline, views = systems(which)
-    ratings = await VenueRatings.load(survived, 1, headline, views, "build")  # type: ignore[arg-type]
+    ratings = await loaded_ratings(survived, 1, headline, views, "build")
     if len(survived.groups) == len(live.store.groups):
         mine, its = ratings._headline.state, live.ratings._headline.state
         assert dict(headline.standings(mine)) == dict(headline.standings(its))
@@ -221,7 +222,7 @@ async def test_a_new_view_is_filled_from_the_results_and_the_headline_stays() ->
     views = (rating_system("cgos-elo", 1800.0, {}), rating_system("bayes", 1800.0, {}))
     store = LedgerStore(live.store.groups)
     before = len(store.moved)
-    ratings = await VenueRatings.load(store, 1, Toy(), views, "build")  # type: ignore[arg-type]
+    ratings = await loaded_ratings(store, 1, Toy(), views, "build")
     assert dict(ratings.standings()) == shown
     bayes = [row for row in store.moved.values() if row.system == "bayes"]
     assert len(bayes) == VERSIONS + 2 * 30
@@ -230,7 +231,7 @@ async def test_a_new_view_is_filled_from_the_results_and_the_headline_stays() ->
     assert {system for system, _ in store.now} == {"toy", "cgos-elo", "bayes"}
     # At the next start nothing is left to do.
     committed = len(store.groups)
-    await VenueRatings.load(store, 1, Toy(), views, "build")  # type: ignore[arg-type]
+    await loaded_ratings(store, 1, Toy(), views, "build")
     assert len(store.groups) == committed
 
 
@@ -238,11 +239,9 @@ async def test_a_view_that_was_away_is_filled_where_it_stopped() -> None:
     live = await begun("toy")
     live.do("game", 1, 2, 2)
     store = LedgerStore(live.store.groups)
-    alone = await VenueRatings.load(store, 1, Toy(), (), "build")  # type: ignore[arg-type]
+    alone = await loaded_ratings(store, 1, Toy(), (), "build")
     store.submit(alone.game(77, 3, 4, 0, 1_000).records)
-    back = await VenueRatings.load(  # type: ignore[arg-type]
-        store, 1, Toy(), (rating_system("cgos-elo", 1800.0, {}),), "build"
-    )
+    back = await loaded_ratings(store, 1, Toy(), (rating_system("cgos-elo", 1800.0, {}),), "build")
     assert back.seq == alone.seq
     assert (back.seq, "cgos-elo", 3) in store.moved
 
@@ -297,7 +296,7 @@ async def test_the_same_game_again_is_marked_and_a_loss_on_time_is_not() -> None
     assert digest != game_digest(("e5", "c3"), 0)
     live.store.submit(first.records)
     live.store.submit(again.records)
-    loaded = await VenueRatings.load(live.store, 1, ratings.system, (), "build")  # type: ignore[arg-type]
+    loaded = await loaded_ratings(live.store, 1, ratings.system, (), "build")
     assert loaded.game(9, 1, 2, 2, 0, digest).entry.repeat, "what was played is remembered over a restart"
 
 
@@ -310,7 +309,7 @@ async def test_records_that_do_not_fit_do_not_keep_the_server_from_starting() ->
     assert len(store.recorded) == 6
     store.recorded[3] = store.recorded[3]._replace(base=99)
     moved, points = dict(store.moved), list(store.points)
-    ratings = await VenueRatings.load(store, 1, Toy(), (), "build")  # type: ignore[arg-type]
+    ratings = await loaded_ratings(store, 1, Toy(), (), "build")
     assert ratings.seq == live.ratings.seq
     assert store.moved == moved, "what was published stays"
     assert store.points[: len(points)] == points
@@ -340,7 +339,7 @@ async def test_a_view_that_breaks_while_it_is_filled_does_not_keep_the_server_fr
         live.do("game", 1 + number % VERSIONS, 1 + (number + 1) % VERSIONS, number % 3)
     told: list[str] = []
     views = (Broken(), rating_system("glicko2", 1800.0, {}))
-    ratings = await VenueRatings.load(
+    ratings = await loaded_ratings(
         LedgerStore(live.store.groups),
         1,
         Toy(),
@@ -358,7 +357,7 @@ async def test_a_headline_that_breaks_while_it_is_loaded_says_so_once() -> None:
     for number in range(10):
         live.do("game", 1 + number % VERSIONS, 1 + (number + 1) % VERSIONS, number % 3)
     with pytest.raises(ValueError, match="too much"):
-        await VenueRatings.load(LedgerStore(live.store.groups), 1, Broken(), (), "build")  # type: ignore[arg-type]
+        await loaded_ratings(LedgerStore(live.store.groups), 1, Broken(), (), "build")
 
 
 async def test_a_first_refit_that_does_not_fit_the_saved_state_is_left_out() -> None:
@@ -370,7 +369,7 @@ async def test_a_first_refit_that_does_not_fit_the_saved_state_is_left_out() -> 
     live.do("warm", 0, 0, 0)
     store = LedgerStore(live.store.groups)
     store.recorded[0] = store.recorded[0]._replace(base=99)
-    ratings = await VenueRatings.load(store, 1, Toy(), (), "build")  # type: ignore[arg-type]
+    ratings = await loaded_ratings(store, 1, Toy(), (), "build")
     assert ratings.seq == live.ratings.seq
 
 
@@ -439,7 +438,7 @@ async def test_a_game_that_could_not_be_rated_is_no_first_of_repeats() -> None:
 async def test_after_a_change_of_options_everybody_sees_the_ratings_that_pair(name: str) -> None:
     store = LedgerStore()
     options: dict[str, dict[str, Any]] = {"cgos-elo": {"max_k": 100.0}, "bayes": {"learned": False}}
-    live = Live(await VenueRatings.load(store, 1, rating_system(name, 1800.0, {}), (), "build"), store)  # type: ignore[arg-type]
+    live = Live(await loaded_ratings(store, 1, rating_system(name, 1800.0, {}), (), "build"), store)
     for version in range(1, VERSIONS + 1):
         store.submit(live.ratings.enter(version, 1800.0, 1_000).records)
     for number in range(12):
@@ -449,7 +448,7 @@ async def test_after_a_change_of_options_everybody_sees_the_ratings_that_pair(na
         live.do("cold", 0, 0, 0)
     before = {version: row.mean for (_, version), row in store.now.items()}
     history = dict(store.moved)
-    other = await VenueRatings.load(store, 1, rating_system(name, 1800.0, options[name]), (), "build")  # type: ignore[arg-type]
+    other = await loaded_ratings(store, 1, rating_system(name, 1800.0, options[name]), (), "build")
     again = Live(other, store)
     if name == "bayes" and other.wanted():
         again.do("warm", 0, 0, 0)
@@ -472,19 +471,19 @@ async def test_a_new_view_may_be_killed_at_any_commit_while_it_is_filled(
         return (Toy() if view == "toy" else rating_system(view, 1800.0, {}),)
 
     alone = LedgerStore()
-    ratings = await VenueRatings.load(alone, 1, headline, (), "build")  # type: ignore[arg-type]
+    ratings = await loaded_ratings(alone, 1, headline, (), "build")
     for version in range(1, VERSIONS + 1):
         alone.submit(ratings.enter(version, 1800.0, 1_000).records)
     for number in range(30):
         black, white = 1 + number % VERSIONS, 1 + (number + 1) % VERSIONS
         alone.submit(ratings.game(number, black, white, number % 3, 1_000).records)
     whole = LedgerStore(alone.groups)
-    await VenueRatings.load(whole, 1, headline, views(), "build")  # type: ignore[arg-type]
+    await loaded_ratings(whole, 1, headline, views(), "build")
     assert len(whole.groups) > len(alone.groups) + 3
     for kill in range(len(alone.groups), len(whole.groups) + 1):
         survived = LedgerStore(whole.groups[:kill])
         # The store itself refuses what was published before.
-        again = await VenueRatings.load(survived, 1, headline, views(), "build")  # type: ignore[arg-type]
+        again = await loaded_ratings(survived, 1, headline, views(), "build")
         assert {key for key in survived.moved if key[1] == view} == {key for key in whole.moved if key[1] == view}
         run = Run(views()[0])
         trace = Retrace(run, await survived.history.refits.after(1, view))
@@ -508,7 +507,7 @@ async def test_months_of_refits_are_not_computed_again_where_no_saved_state_serv
     assert recorded == 10
     monkeypatch.setattr("cgos_server.service.ratings.venue_ratings.MOST_FOLLOWED", 5)
     system = rating_system("bayes", 1800.0, {})
-    ratings = await VenueRatings.load(store, 1, system, (), "build")  # type: ignore[arg-type]
+    ratings = await loaded_ratings(store, 1, system, (), "build")
     # One refit, from the counts alone, before anybody is let in; recorded in its place.
     (last,) = store.recorded[recorded:]
     assert (last.number, last.base, last.included, last.applied, last.cold) == (11, 10, ratings.seq, ratings.seq, 1)

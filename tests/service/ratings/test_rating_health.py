@@ -9,8 +9,9 @@ import pytest
 
 from cgos_server.core.rating.base import Entry, Kind, Outcome
 from cgos_server.core.rating.bayes.system import AnchorResidual, Bayes
+from cgos_server.core.rating.breaks import looks
 from cgos_server.service.ratings.ledger_fold import Run
-from cgos_server.service.ratings.rating_health import ANCHOR_ALARMS, check_anchors, check_version, looks
+from cgos_server.service.ratings.rating_health import ANCHOR_ALARMS, check_anchors, check_version
 from cgos_server.storage.reading.answers import VersionGame
 
 

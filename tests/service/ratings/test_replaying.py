@@ -11,7 +11,6 @@ from support.storage.rated_past import NAMES, VENUE, VOIDED, alter, open_past
 from cgos_server.core.rating.base import Entry, Kind, Rating
 from cgos_server.core.rating.registry import rating_system
 from cgos_server.service.ratings import current_state as catching_up
-from cgos_server.service.ratings import replaying
 from cgos_server.service.ratings.build import this_build, under
 from cgos_server.service.ratings.current_state import caught_up
 from cgos_server.service.ratings.recomputing import as_corrected, recompute
@@ -193,6 +192,6 @@ async def test_portions_make_no_difference(
     rated_past: Path, monkeypatch: pytest.MonkeyPatch, window: int, refits: int
 ) -> None:
     whole = await again(rated_past)
-    monkeypatch.setattr(replaying, "WINDOW", window)
+    monkeypatch.setattr(catching_up, "WINDOW", window)
     monkeypatch.setattr(catching_up, "_REFITS", refits)
     assert await again(rated_past) == whole

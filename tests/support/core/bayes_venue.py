@@ -34,7 +34,7 @@ class Venue:
     def joined(self) -> None:
         """Everybody who entered joins now, in that order, as if something were known of them."""
         for version in list(self.state.waiting):
-            self.state.join(version, self.state.seq)
+            self.state.join(version, self.state.seq, 0)
 
     def anchor(self, version: int, value: float, **fields: Any) -> None:
         self.say(Kind.ANCHOR, version, value=value, **fields)

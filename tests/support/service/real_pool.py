@@ -29,6 +29,7 @@ from cgos_server.storage import schema
 from cgos_server.storage.opening import open_store
 from cgos_server.storage.store import Store
 from cgos_server.storage.writing import records as r
+from support.service.loaded_ratings import loaded_ratings
 
 T0 = 1_700_000_000_000
 SYSTEMS = ("bayes", "cgos-elo")
@@ -127,7 +128,7 @@ class RealPool:
 
     async def load(self, venue_id: int) -> VenueRatings:
         headline, *views = (rating_system(name, 1800.0, {}) for name in SYSTEMS)
-        return await VenueRatings.load(self.store, venue_id, headline, views, at=T0)
+        return await loaded_ratings(self.store, venue_id, headline, views, at=T0)
 
     def tick(self) -> int:
         self.now += 1000

@@ -144,7 +144,7 @@ class RatedPast:
             fit = self.ratings.refitting(each.system).refit(each.job)
             done = self.ratings.finish(each, fit, self.at, 1000)
             if done is not None:
-                await self.store.commit(done.records)
+                await self.store.commit(done)
 
 
 def _raise(error: Exception) -> None:

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 from support.core import vectors
+from support.core.gor_updates import update
 from support.tournaments.events import better_wins, by_lot, entrants, finish, play
 
 from cgos_protocol.errors import Refused
-from cgos_server.core.rating.incremental.gor import GorGame, batch
 from cgos_server.tournaments.base import VOID, Entrant, Event, Result, Round
 from cgos_server.tournaments.event import begin
 from cgos_server.tournaments.ledger import Ledger, Line, ledger
@@ -125,10 +125,9 @@ def test_elo_moves_by_k_times_score_less_expectancy() -> None:
 
 
 def test_gor_moves_as_the_rating_system_does() -> None:
-    start = {1: 2000.0, 2: 1900.0, 3: 2100.0}
-    once = batch(start, [GorGame(1, 2, 1.0)])
-    twice = batch(once, [GorGame(3, 1, 0.0)])
-    assert after("gor", [Result(2, 0), Result(0, 2)]) == pytest.approx(twice)
+    once, second = update(2000.0, 1900.0, 1.0)
+    third, twice = update(2100.0, once, 0.0)
+    assert after("gor", [Result(2, 0), Result(0, 2)]) == pytest.approx({1: twice, 2: second, 3: third})
 
 
 @pytest.mark.parametrize("result", [VOID, Result(2, 0, "forfeit"), Result(0, 0, "forfeit")])

@@ -28,8 +28,7 @@ _CONS: Final = np.array([con(float(rating)) for rating in _KNOTS])
 
 
 def total_change(one: ArrayLike, other: ArrayLike) -> Floats:
-    """What epsilon adds to the sum of both ratings, in GoR points, 0..1.83, of the shape of the two; the same as
-    :func:`cgos_server.core.rating.incremental.gor.total_change` for whole arrays."""
+    """What epsilon adds to the sum of both ratings, in GoR points, 0..1.83, of the shape of the two."""
     first, second = np.asarray(one, dtype=np.float64), np.asarray(other, dtype=np.float64)
     low, high = np.minimum(first, second), np.maximum(first, second)
     s_low = gor_win(low, high)

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from math import isfinite
 
 from cgos_server.core.rating.base import Z95, Outcome
+from cgos_server.core.rating.posterior_state import Known
 
 from . import fit as engine
 from .belief import Belief, head
 from .pool import Prior
-from .state import Cells, Known, belief_of, pool_of
+from .state import Cells, belief_of, pool_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,17 +130,17 @@ def invert_small(a: Floats) -> SmallInverses:
     return SmallInverses(out, pivots)
 
 
-def semidefinite(a: Floats) -> tuple[Floats, int]:
-    """n symmetric matrices (m, m, n) with negative eigenvalues set to 0, and how many matrices had any."""
+def semidefinite(a: Floats) -> Floats:
+    """n symmetric matrices (m, m, n) with negative eigenvalues set to 0."""
     with np.errstate(all="ignore"):
         pivots = _elimination(a)
     bad = np.flatnonzero(~(pivots >= 0.0).all(axis=0))
     if not bad.size:
-        return a, 0
+        return a
     values, vectors = np.linalg.eigh(np.moveaxis(a[:, :, bad], 2, 0))
     np.maximum(values, 0.0, out=values)
     a[:, :, bad] = np.moveaxis((vectors * values[:, None, :]) @ np.swapaxes(vectors, 1, 2), 0, 2)
-    return a, len(bad)
+    return a
 
 
 def _elimination(a: Floats) -> Floats:

@@ -16,6 +16,10 @@ from .sites import slopes
 LONGEST: Final = 300.0
 """Elo: the whole step is scaled so that no rating moves further."""
 
+STEPS: Final = 30
+TOLERANCE: Final = 0.01
+"""Elo: a step in which no rating moved further is the last."""
+
 
 class Mode(NamedTuple):
     """Where it is (D,), the sites that have it as their mean (k,), and how many steps it took."""
@@ -33,20 +37,17 @@ def climb(
     advantage: float,
     draw: float,
     *,
-    limit: int = 30,
-    tolerance: float = 0.01,
     exactly: int | None = None,
 ) -> Mode:
     """Newton with the log posterior of all strengths, advantage and draw parameter held.
 
     :param precision: (D, D) of everything but the games; its shift is the joint's own
     :param x: (D,) where to begin
-    :param tolerance: Elo; stops after a step in which no rating moved further
-    :param exactly: that many steps instead
+    :param exactly: that many steps, whatever they move
     """
     one, two, size = joint.cells.one, joint.cells.two, joint.size
     n, steps = joint.n, 0
-    while steps < (limit if exactly is None else exactly):
+    while steps < (STEPS if exactly is None else exactly):
         slope, bend = slopes(joint.cells, joint.differences(x), advantage, draw)
         gradient = joint.base_shift - precision @ x
         gradient[:n] += np.bincount(one, slope, n) - np.bincount(two, slope, n)
@@ -59,7 +60,7 @@ def climb(
         longest = float(np.abs(move[:n]).max(initial=0.0))
         x = x + move * min(1.0, LONGEST / longest if longest > 0 else 1.0)
         steps += 1
-        if exactly is None and longest < tolerance:
+        if exactly is None and longest < TOLERANCE:
             break
     d = joint.differences(x)
     slope, bend = slopes(joint.cells, d, advantage, draw)

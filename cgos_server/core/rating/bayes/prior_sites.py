@@ -25,23 +25,18 @@ SMOOTHING: Final = 1.0
 class Update(NamedTuple):
     """For n_f versions; layouts (n_f, ...) as the names in `pool.Sites`.
 
-    :ivar PS: (n_f, Q+1, Q+1) new precision, `PH`: (n_f, Q+1) new shift; `PS_undamped`, `PH_undamped`: the full step
+    :ivar PS: (n_f, Q+1, Q+1) new precision, `PH`: (n_f, Q+1) new shift
     :ivar rho: (n_f, Q) responsibilities
-    :ivar mean: (n_f, Q+1) of the tilted distribution
     :ivar q1: (n_f, Q) rho (um s^2/t)^2; `q2`: (n_f, Q) rho uv s^2/t
     :ivar moved: (n_f,) shift of the mean of r_i in standard deviations; `widened`: (n_f,) half the relative change of
         its variance that this step makes, absolute
     :ivar log_z: (n_f,) log integral of the normalized cavity times the factor
     :ivar marginal: (n_f,) log normalizer of the marginal; `cavity`: (n_f,) of the cavity
-    :ivar clipped: matrices with a negative eigenvalue, set to 0
     """
 
     PS: Floats
     PH: Floats
-    PS_undamped: Floats
-    PH_undamped: Floats
     rho: Floats
-    mean: Floats
     q1: Floats
     q2: Floats
     moved: Floats
@@ -49,7 +44,6 @@ class Update(NamedTuple):
     log_z: Floats
     marginal: Floats
     cavity: Floats
-    clipped: int
 
 
 def update(Sg: Floats, mu: Floats, PS: Floats, PH: Floats, w: Floats, s: float) -> Update:
@@ -89,7 +83,7 @@ def update(Sg: Floats, mu: Floats, PS: Floats, PH: Floats, w: Floats, s: float) 
     inverse = invert_small(E)
     raw = inverse.matrices - Pc
     raw = 0.5 * (raw + raw.swapaxes(0, 1))
-    raw, clipped = semidefinite(raw)
+    raw = semidefinite(raw)
     raw_shift = _times(Pc + raw, e) - hc
 
     damping = 1.0 if len(w) == 1 else DAMPING
@@ -100,10 +94,7 @@ def update(Sg: Floats, mu: Floats, PS: Floats, PH: Floats, w: Floats, s: float) 
     return Update(
         PS=np.moveaxis(PS + step, 2, 0),
         PH=(PH + damping * (raw_shift - PH)).T,
-        PS_undamped=np.moveaxis(raw, 2, 0),
-        PH_undamped=raw_shift.T,
         rho=rho.T,
-        mean=e.T,
         q1=(rho * (um * share) ** 2).T,
         q2=(rho * uv * share).T,
         moved=np.abs(e[0] - mu[0]) / np.sqrt(Sg[0, 0]),
@@ -111,13 +102,12 @@ def update(Sg: Floats, mu: Floats, PS: Floats, PH: Floats, w: Floats, s: float) 
         log_z=top + np.log(z),
         marginal=0.5 * (mu * h).sum(axis=0) + 0.5 * P.log_det + both,
         cavity=0.5 * ((mc * hc).sum(axis=0) - NUDGE * mu[0] ** 2 - cavity.log_det) + both,
-        clipped=clipped,
     )
 
 
 def semidefinite_sites(PS: Floats) -> Floats:
     """(n_f, Q+1, Q+1) with negative eigenvalues set to 0."""
-    return np.moveaxis(semidefinite(np.ascontiguousarray(np.moveaxis(PS, 0, 2)))[0], 2, 0)
+    return np.moveaxis(semidefinite(np.ascontiguousarray(np.moveaxis(PS, 0, 2))), 2, 0)
 
 
 def _times(a: Floats, x: Floats) -> Floats:
@@ -148,11 +138,10 @@ def links_moments(Sg: Floats, mu: Floats) -> tuple[float, float]:
 
 
 class Width(NamedTuple):
-    """After the step: the common width, the weights (Q,), the effective number of versions, the change of ln s."""
+    """After the step: the common width, the weights (Q,), the change of ln s."""
 
     s: float
     w: Floats
-    gamma: float
     change: float
 
 
@@ -167,4 +156,4 @@ def width(R: Floats, q1: float, q2: float, n_f: int, s: float, median: float, lo
     slope = q1 / square - gamma - (log(s) - log(median)) / log_sd**2
     bend = 2.0 * q1 / square + 1.0 / log_sd**2 + 2.0 * gamma * (1.0 - gamma / known if known > 0 else 1.0)
     change = min(max(slope / bend, -1.0), 1.0)
-    return Width(s * exp(change), (SMOOTHING + R) / (SMOOTHING * len(R) + n_f), gamma, change)
+    return Width(s * exp(change), (SMOOTHING + R) / (SMOOTHING * len(R) + n_f), change)

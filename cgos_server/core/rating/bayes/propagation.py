@@ -101,38 +101,38 @@ class Proposal(NamedTuple):
 
 def propose(joint: Joint, prior: Prior, now: Standing, learn: bool) -> Proposal:
     """One round: games, prior, width and weights, advantage and draws. With one component its sites are exact links."""
-    hyper, at = now.hyper, now.at
+    hyper, at, count = now.hyper, now.at, len(joint.free)
     d, blocks = joint.differences(at.x), joint.blocks(at.C)
     v = blocks[0] + blocks[1] - 2.0 * blocks[2]
     games = sites.update(joint.cells, d, v=v, T=now.T, V=now.V, advantage=hyper.advantage, draw=hyper.draw, learn=learn)
     pulled = _pulled(joint, now, games=games, d=d, blocks=blocks)
     Sg, mu = joint.of_free(at.x, at.C)
-    if joint.components == 1 and learn:
-        return _single(joint, prior, now=now, games=games, pulled=pulled, Sg=Sg, mu=mu)
-    versions = prior_sites.update(Sg, mu, PS=now.PS, PH=now.PH, w=np.array(hyper.w), s=hyper.s)
+    single = joint.components == 1 and learn
+    if single:
+        R, (q1, q2) = np.array([float(count)]), prior_sites.links_moments(Sg, mu)
+        PS, PH = now.PS, now.PH
+        moved = widened = np.zeros(count)
+        median = FIRST_WIDTH if prior.components > 1 else prior.width
+    else:
+        versions = prior_sites.update(Sg, mu, PS=now.PS, PH=now.PH, w=np.array(hyper.w), s=hyper.s)
+        R, q1, q2 = versions.rho.sum(axis=0), float(versions.q1.sum()), float(versions.q2.sum())
+        PS, PH, moved, widened = versions.PS, versions.PH, versions.moved, versions.widened
+        median = prior.width
     change = 0.0
     if learn:
-        width = prior_sites.width(
-            versions.rho.sum(axis=0),
-            float(versions.q1.sum()),
-            q2=float(versions.q2.sum()),
-            n_f=len(joint.free),
-            s=hyper.s,
-            median=prior.width,
-            log_sd=prior.width_log_sd,
-        )
+        width = prior_sites.width(R, q1, q2=q2, n_f=count, s=hyper.s, median=median, log_sd=prior.width_log_sd)
         hyper, change = learned(replace(hyper, s=width.s, w=tuple(width.w.tolist())), prior, games)
         change = max(change, abs(width.change))
     return Proposal(
         hyper=hyper,
         T=games.T,
         V=games.V,
-        PS=versions.PS,
-        PH=versions.PH,
+        PS=links(count, hyper.s) if single else PS,
+        PH=PH,
         pairs=games.moved,
         pulled=pulled,
-        versions=versions.moved,
-        widened=versions.widened,
+        versions=moved,
+        widened=widened,
         change=change,
     )
 
@@ -151,31 +151,6 @@ def _pulled(
     narrowed = np.bincount(one, stiffer * toward_one**2, n) + np.bincount(two, stiffer * toward_two**2, n)
     furthest: Floats = np.maximum(np.abs(shift) / np.sqrt(variance), 0.5 * np.abs(narrowed) / variance)
     return furthest
-
-
-def _single(
-    joint: Joint, prior: Prior, now: Standing, games: sites.Update, pulled: Floats, Sg: Floats, mu: Floats
-) -> Proposal:
-    count = len(joint.free)
-    q1, q2 = prior_sites.links_moments(Sg, mu)
-    median = FIRST_WIDTH if prior.components > 1 else prior.width
-    width = prior_sites.width(
-        np.array([float(count)]), q1, q2=q2, n_f=count, s=now.hyper.s, median=median, log_sd=prior.width_log_sd
-    )
-    hyper, change = learned(replace(now.hyper, s=width.s), prior, games)
-    nothing = np.zeros(count)
-    return Proposal(
-        hyper=hyper,
-        T=games.T,
-        V=games.V,
-        PS=links(count, hyper.s),
-        PH=now.PH,
-        pairs=games.moved,
-        pulled=pulled,
-        versions=nothing,
-        widened=nothing,
-        change=max(change, abs(width.change)),
-    )
 
 
 def links(count: int, s: float) -> Floats:

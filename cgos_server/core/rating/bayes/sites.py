@@ -337,12 +337,10 @@ def cavities(d: Floats, v: Floats, T: Floats, V: Floats) -> Cavities:
 
 
 class Update(NamedTuple):
-    """New sites (k,), the undamped ones, the largest move of a mean in standard deviations, the tilted moments."""
+    """New sites (k,), how far the means move in standard deviations (k,), the tilted moments."""
 
     T: Floats
     V: Floats
-    T_undamped: Floats
-    V_undamped: Floats
     moved: Floats
     tilted: Tilted
     cavity: Cavities
@@ -359,4 +357,4 @@ def update(
     raw_T, raw_V = np.where(cavity.met, raw_T, T), np.where(cavity.met, raw_V, V)
     moved = np.where(cavity.met, np.abs(moments.mean - d) / np.sqrt(np.where(cavity.met, v, 1.0)), 0.0)
     new_T, new_V = T + DAMPING * (raw_T - T), V + DAMPING * (raw_V - V)
-    return Update(T=new_T, V=new_V, T_undamped=raw_T, V_undamped=raw_V, moved=moved, tilted=moments, cavity=cavity)
+    return Update(T=new_T, V=new_V, moved=moved, tilted=moments, cavity=cavity)

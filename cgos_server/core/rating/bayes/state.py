@@ -1,4 +1,4 @@
-"""What the fold of the headline rating keeps: counts, facts, the last refit, and what came after it.
+"""What the fold of the headline rating keeps besides what such systems share: counts by pairs and the last refit.
 
 Must not know: what an entry means, when a refit is due, bytes.
 """
@@ -10,62 +10,10 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from cgos_protocol.ids import VersionId
+from cgos_server.core.rating.posterior_state import Known, PosteriorState
 
 from .belief import Belief
 from .pool import Floats, Hyper, Ints, Pool, Prior, Sites
-
-
-class Step(NamedTuple):
-    """One change of mean and covariance, in dense indices, as it is applied again after a refit.
-
-    :ivar seq: the entry that caused it
-    :ivar what: one of the words in :class:`What`
-    :ivar a: first version
-    :ivar b: second version, -1: none
-    :ivar score2: of a result
-    :ivar value: Elo
-    :ivar precision: 1/Elo^2
-    """
-
-    seq: int
-    what: int
-    a: int = -1
-    b: int = -1
-    score2: int = 0
-    value: float = 0.0
-    precision: float = 0.0
-
-    def move(self, belief: Belief) -> None:
-        """Take it in mean and covariance."""
-        if self.what == StepKind.RESULT:
-            belief.result(self.a, self.b, self.score2)
-        elif self.what == StepKind.ENTER:
-            belief.enter()
-        elif self.what == StepKind.FACT:
-            belief.fact(self.a, None if self.b < 0 else self.b, self.value, self.precision)
-        elif self.what == StepKind.FREE:
-            belief.free(self.a)
-
-
-class StepKind:
-    """The kinds of :class:`Step`."""
-
-    RESULT: Final = 0
-    ENTER: Final = 1
-    FACT: Final = 2
-    FREE: Final = 3
-    NEEDS_REFIT: Final = 4
-    """Something was taken back, of which only a refit can say what it means: until then the ratings are wrong."""
-
-
-class Known(NamedTuple):
-    """What is known of strengths besides results, by dense index: all that a posterior needs besides its sites."""
-
-    n: int
-    anchors: tuple[tuple[int, float, float], ...]
-    own: tuple[tuple[int, float, float], ...]
-    links: tuple[tuple[int, int, float], ...]
 
 
 class Mark(NamedTuple):
@@ -148,11 +96,6 @@ class Cells:
             self.drawn += by
         return True
 
-    def has(self, first: int | None, second: int | None, score2: int) -> bool:
-        """Whether there is such a result to take back."""
-        row = None if first is None or second is None else self._row.get((first, second))
-        return row is not None and bool(self._counts[row, 2 - score2] >= 1)
-
     def copy(self) -> Counts:
         """A snapshot."""
         used = len(self._row)
@@ -172,85 +115,42 @@ class Cells:
         return cells
 
 
-@dataclass(slots=True)
-class State:
-    """All of it. Versions are dense indices in order of joining, but for `index`, whose keys are version ids.
+@dataclass(slots=True, kw_only=True)
+class State(PosteriorState):
+    """All of it.
 
-    A version joins when there is something to know of it: a game, a stated rating, a predecessor. Until then it costs
-    nothing, and stands where anybody would.
-
-    :ivar waiting: ids of the versions that have entered and not joined
-    :ivar seq: the last entry
-    :ivar anchors: value and sd
-    :ivar own: value and sd of outside knowledge besides the prior
-    :ivar links: (new, old) -> sd
-    :ivar games: rated games played, repeats included
-    :ivar steps: what came after the refit that is installed (entries after `base.included`), and before it as far as a
-        cold refit on its way needs it: all of the entries after `floor`
+    :ivar base: the installed refit. Besides the steps after `base.included` those before it are kept as far as a cold
+        refit on its way needs them: all of the entries after `floor`
+    :ivar cells: the results
     :ivar hold: where the last cold refit began that is not installed yet
-    :ivar pending: entries after `base.included` that a refit would make use of
-    :ivar needs_refit: True where one of them took something back
     """
 
     base: Base
-    belief: Belief
-    index: dict[VersionId, int] = field(default_factory=dict)
-    waiting: dict[VersionId, None] = field(default_factory=dict)
-    ids: list[VersionId] = field(default_factory=list)
-    games: list[int] = field(default_factory=list)
-    anchors: dict[int, tuple[float, float]] = field(default_factory=dict)
-    own: dict[int, tuple[float, float]] = field(default_factory=dict)
-    links: dict[tuple[int, int], float] = field(default_factory=dict)
     cells: Cells = field(default_factory=Cells)
-    steps: list[Step] = field(default_factory=list)
-    seq: int = 0
     floor: int = 0
     hold: int | None = None
-    pending: int = 0
-    needs_refit: bool = False
 
-    def join(self, version: VersionId, seq: int) -> int:
-        """The index of a version that has entered; it joins if it has not. Raises KeyError for any other."""
-        if version in self.waiting:
-            del self.waiting[version]
-            self.index[version] = len(self.ids)
-            self.ids.append(version)
-            self.games.append(0)
-            self.take(Step(seq, StepKind.ENTER, self.index[version]))
-        return self.index[version]
+    def count(self, first: int, second: int, score2: int, at: int) -> None:  # noqa: ARG002 - strengths do not drift
+        self.cells.add(first, second, score2)
 
-    def find(self, version: VersionId) -> int | None:
-        """The index of a version that has entered, None where it has not joined. Raises KeyError for any other."""
-        return None if version in self.waiting else self.index[version]
+    def recount(
+        self,
+        first: int,
+        second: int,
+        was2: int | None,
+        score2: int | None,
+        at: int,  # noqa: ARG002 - strengths do not drift
+    ) -> bool:
+        if was2 is not None and not self.cells.add(first, second, was2, by=-1):
+            return False
+        if score2 is not None:
+            self.cells.add(first, second, score2)
+        return True
 
-    def known(self) -> Known:
-        """Everything but the results, in canonical order."""
-        return Known(
-            len(self.ids),
-            tuple((at, *self.anchors[at]) for at in sorted(self.anchors)),
-            tuple((at, *self.own[at]) for at in sorted(self.own)),
-            tuple((*pair, self.links[pair]) for pair in sorted(self.links)),
-        )
-
-    def take(self, step: Step) -> None:
-        """A new step: remembered and applied."""
-        self._note(step, self.steps[-1].seq if self.steps else 0)
-        self.steps.append(step)
-        step.move(self.belief)
-
-    def _note(self, step: Step, previous: int) -> None:
-        self.pending += step.seq != previous
-        self.needs_refit = self.needs_refit or step.what == StepKind.NEEDS_REFIT
-
-    def replace(self, base: Base, belief: Belief) -> None:
+    def install(self, base: Base, belief: Belief) -> None:
         """A refit takes its place, and what it does not know is applied to it again."""
-        self.base, self.belief = base, belief
-        self.pending, self.needs_refit, previous = 0, False, 0
-        for step in self.steps:
-            if step.seq > base.included:
-                self._note(step, previous)
-                step.move(self.belief)
-                previous = step.seq
+        self.base = base
+        self.go_on_from(base.included, belief)
 
     def trim(self) -> None:
         """Forget the steps that nobody can need any more."""
@@ -300,7 +200,8 @@ def unseen(prior: Prior) -> State:
     base = Base(
         included=0, colds=0, mark=None, hyper=hyper, known=Known(0, (), (), ()), sites=None, x=x, established=None
     )
-    return State(base, Belief(x=x, C=C, own_precision=np.zeros(0), hyper=hyper, prior=prior, established=None))
+    belief = Belief(x=x, C=C, own_precision=np.zeros(0), hyper=hyper, prior=prior, established=None)
+    return State(base=base, belief=belief)
 
 
 def belief_of(hyper: Hyper, sites: Sites, x: Floats, C: Floats, prior: Prior, established: Ints | None) -> Belief:

@@ -8,55 +8,58 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
-from math import isfinite, sqrt
-from typing import Any, NamedTuple
+from dataclasses import asdict, dataclass, replace
+from math import sqrt
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from cgos_protocol.errors import OurFault
 from cgos_protocol.ids import VersionId
-from cgos_server.core.rating.base import Z95, Change, Entry, Kind, Rating, Wanted
+from cgos_server.core.rating import checks
+from cgos_server.core.rating.base import Z95, Entry, Rating, Wanted
+from cgos_server.core.rating.posterior_fold import PosteriorFold
+from cgos_server.core.rating.posterior_state import Known
 
 from . import fit as engine
 from . import saved
 from . import state as states
-from .answers import Answers
 from .belief import head
 from .joint import LEAST_SD, MOST_SD
-from .pool import Floats, Hyper, Ints, Prior, Sites
-from .state import Base, Counts, Known, Mark, State, Step, StepKind
+from .pool import Floats, Hyper, Prior
+from .state import Base, Counts, Mark, State
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What a refit needs; nothing in it changes any more."""
+    """What a refit needs; nothing in it changes any more.
+
+    :ivar mark: of the counts, for a cold refit
+    :ivar base: the refit that is installed
+    """
 
     known: Known
     counts: Counts
     included: int
     cold: bool
-    colds: int
-    mark: Mark | None
-    hyper: Hyper
-    sites: Sites | None
-    x: Floats
-    follow: tuple[int | None, tuple[int, ...]] | None
+    mark: Mark
+    base: Base
+    follow: engine.Follow | None
 
 
 @dataclass(frozen=True, slots=True)
 class BayesFit:
-    """What a refit found. `x` is in the engine's order (versions, centers), `mean` and `C` in the belief's."""
+    """What a refit found.
+
+    :ivar base: what is to be installed; who is established is seen then
+    :ivar mean: in the belief's order (centers, versions)
+    :ivar C: likewise
+    """
 
     included: int
     cold: bool
     notes: str
-    colds: int
-    mark: Mark | None
-    known: Known
-    hyper: Hyper
-    sites: Sites
-    x: Floats
+    base: Base
     mean: Floats
     C: Floats
 
@@ -80,7 +83,7 @@ class AnchorResidual(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Bayes(Answers):
+class Bayes(PosteriorFold[State]):
     """Bradley-Terry (1952) with Davidson's draws (1970), a first-move advantage and a full normal posterior.
 
     Without anchors the mean of the versions that were established when the last refit was installed is held at
@@ -93,11 +96,12 @@ class Bayes(Answers):
 
     :ivar initial: where the pool is expected, Elo
     :ivar learned: the prior is learned from the pool; False: normal with sd `prior_sd` about `initial`
-    :ivar anchor_sd: of an anchor whose entry gives none, Elo
-    :ivar lineage_sd: between a version and its predecessor where the entry gives none, Elo
     :ivar provisional: half of the 95 % interval, in Elo, above which a rating is provisional
     :ivar advantage_sd: of what the first move is worth, Elo; 0: nothing
     """
+
+    name: ClassVar[str] = "bayes"
+    links_of_today: ClassVar[bool] = True
 
     initial: float
     learned: bool = True
@@ -108,14 +112,6 @@ class Bayes(Answers):
     advantage_sd: float = 50.0
 
     @property
-    def name(self) -> str:
-        return "bayes"
-
-    @property
-    def sure(self) -> bool:
-        return True
-
-    @property
     def prior(self) -> Prior:
         """The constants of the prior."""
         return Prior(self.initial, self.learned, self.prior_sd, advantage_sd=self.advantage_sd)
@@ -124,135 +120,11 @@ class Bayes(Answers):
         """The empty pool."""
         return states.unseen(self.prior)
 
-    # --- the fold -----------------------------------------------------------------------------------------------
+    def _deviation(self, entry: Entry, default: float) -> float:
+        return checks.deviation(entry, default)
 
-    def fold(self, state: State, entry: Entry) -> tuple[State, tuple[Change, ...]]:
-        """Apply one entry; `state` is updated in place.
-
-        The changes are those of the versions that the entry names; the others' are published by the next refit.
-        A CORRECTION changes the counts and numbers of games at once and the ratings by the next refit. Raises KeyError
-        where the entry names a version that never entered, OurFault where it makes no sense; nothing is changed then.
-        """
-        match entry.kind:
-            case Kind.GAME:
-                return state, self._game(state, entry)
-            case Kind.CORRECTION:
-                return state, self._correction(state, entry)
-            case Kind.ENTER:
-                return state, self._enter(state, entry)
-            case Kind.ANCHOR | Kind.UNANCHOR:
-                return state, self._anchor(state, entry)
-            case Kind.LINK | Kind.UNLINK:
-                return state, self._link(state, entry)
-
-    def _game(self, state: State, entry: Entry) -> tuple[Change, ...]:
-        black, white = _players(entry)
-        if entry.score2 not in (0, 1, 2):
-            raise OurFault(f"Ledger entry {entry.seq} is a game without a result.")
-        before = self._rating(state, black), self._rating(state, white)
-        a, b = state.join(black, entry.seq), state.join(white, entry.seq)
-        state.games[a] += 1
-        state.games[b] += 1
-        if not entry.repeat:
-            state.cells.add(a, b, entry.score2)
-            state.take(Step(seq=entry.seq, what=StepKind.RESULT, a=a, b=b, score2=entry.score2))
-        return self._changes(state, entry.seq, (black, white), before)
-
-    def _correction(self, state: State, entry: Entry) -> tuple[Change, ...]:
-        black, white = _players(entry)
-        was, now = entry.was2, entry.score2
-        if was not in (None, 0, 1, 2) or now not in (None, 0, 1, 2):
-            raise OurFault(f"Ledger entry {entry.seq} corrects a game from {was} to {now} half points.")
-        before = self._rating(state, black), self._rating(state, white)
-        was, more = entry.counted_once()
-        if was is not None and not state.cells.has(state.find(black), state.find(white), was):
-            raise OurFault(f"Ledger entry {entry.seq} takes back a game that was never counted.")
-        a, b = state.join(black, entry.seq), state.join(white, entry.seq)
-        if was != now:
-            if was is not None:
-                state.cells.add(a, b, was, by=-1)
-            if now is not None:
-                state.cells.add(a, b, now)
-            state.take(Step(entry.seq, StepKind.NEEDS_REFIT))
-        state.games[a] += more
-        state.games[b] += more
-        return self._changes(state, entry.seq, (black, white), before)
-
-    def _enter(self, state: State, entry: Entry) -> tuple[Change, ...]:
-        version = _version(entry)
-        if version in state.index or version in state.waiting:
-            raise OurFault(f"Ledger entry {entry.seq} enters version {version}, which has entered already.")
-        if entry.value is not None and not isfinite(entry.value):
-            raise OurFault(f"Ledger entry {entry.seq} carries no usable rating: {entry.value}.")
-        given = None if entry.sd is None else _sd(entry)
-        old = None if entry.other is None else state.join(entry.other, entry.seq)
-        state.waiting[version] = None
-        if entry.value is not None and old is None and given is not None:
-            # With a spread it is knowledge from elsewhere; without one it is where newcomers stood at that time.
-            at = state.join(version, entry.seq)
-            state.own[at] = float(entry.value), given
-            state.take(Step(entry.seq, StepKind.FACT, at, value=float(entry.value), precision=_precision(given)))
-        if old is not None:
-            sd = self.lineage_sd if given is None else given
-            at = state.join(version, entry.seq)
-            state.links[(at, old)] = sd
-            state.take(Step(entry.seq, StepKind.FACT, at, old, precision=_precision(sd)))
-        state.seq = entry.seq
-        entered = self._rating(state, version)
-        return (Change(version, entered, entered),)
-
-    def _anchor(self, state: State, entry: Entry) -> tuple[Change, ...]:
-        version = _version(entry)
-        before = self._rating(state, version)
-        if entry.kind is Kind.ANCHOR:
-            if entry.value is None or not isfinite(entry.value):
-                raise OurFault(f"Ledger entry {entry.seq} carries no usable rating: {entry.value}.")
-            sd = self.anchor_sd if entry.sd is None else _sd(entry)
-            at = state.join(version, entry.seq)
-            held = state.anchors.get(at)
-            state.anchors[at] = float(entry.value), sd
-            state.take(Step(entry.seq, StepKind.FACT, at, value=float(entry.value), precision=_precision(sd)))
-        elif not before.anchor:
-            state.seq = entry.seq
-            return ()
-        else:
-            at = state.index[version]
-            held = state.anchors.pop(at)
-            state.take(Step(entry.seq, StepKind.FREE, at))
-        if held is not None:
-            state.take(Step(entry.seq, StepKind.FACT, at, value=held[0], precision=-_precision(held[1])))
-            state.take(Step(entry.seq, StepKind.NEEDS_REFIT))
-        return self._changes(state, entry.seq, (version,), (before,))
-
-    def _link(self, state: State, entry: Entry) -> tuple[Change, ...]:
-        version, other = _version(entry), entry.other
-        if other is None or other == version:
-            raise OurFault(f"Ledger entry {entry.seq} ({entry.kind}) names no two versions.")
-        before = self._rating(state, version), self._rating(state, other)
-        new, old = state.find(version), state.find(other)
-        held = None if new is None or old is None else state.links.get((new, old))
-        if entry.kind is Kind.LINK:
-            sd = self.lineage_sd if entry.sd is None else _sd(entry)
-            new, old = state.join(version, entry.seq), state.join(other, entry.seq)
-            state.links[(new, old)] = sd
-            state.take(Step(entry.seq, StepKind.FACT, new, old, precision=_precision(sd)))
-        elif new is None or old is None or held is None:
-            state.seq = entry.seq
-            return ()
-        else:
-            del state.links[(new, old)]
-        if held is not None:
-            state.take(Step(entry.seq, StepKind.FACT, new, old, precision=-_precision(held)))
-            state.take(Step(entry.seq, StepKind.NEEDS_REFIT))
-        return self._changes(state, entry.seq, (version, other), before)
-
-    def _changes(
-        self, state: State, seq: int, versions: tuple[VersionId, ...], before: tuple[Rating, ...]
-    ) -> tuple[Change, ...]:
-        state.seq = seq
-        return tuple(
-            Change(version, was, self._rating(state, version)) for version, was in zip(versions, before, strict=True)
-        )
+    def _precision(self, sd: float) -> float:
+        return 1.0 / min(max(sd, LEAST_SD), MOST_SD) ** 2
 
     # --- what is shown ------------------------------------------------------------------------------------------
 
@@ -288,10 +160,10 @@ class Bayes(Answers):
             if at not in fitted:
                 continue
             mean, variance = state.belief.marginal(at)
-            precision = 1.0 / variance - _precision(sd)
+            precision = 1.0 / variance - self._precision(sd)
             if precision < 1e-8:
                 continue
-            without = (mean / variance - value * _precision(sd)) / precision
+            without = (mean / variance - value * self._precision(sd)) / precision
             z = (without - value) / sqrt(1.0 / precision + sd**2)
             residuals.append(
                 AnchorResidual(
@@ -320,8 +192,7 @@ class Bayes(Answers):
     def job(self, state: State, cold: bool, follow: str | None = None) -> Job:
         """A snapshot. Cold where nothing is installed to go on from, whatever is asked. A state remembers what it needs
         to install the last cold refit begun, however many warm ones overtake it."""
-        base = state.base
-        cold = cold or base.sites is None
+        cold = cold or state.base.sites is None
         if cold:
             state.hold = state.seq
             state.trim()
@@ -330,42 +201,40 @@ class Bayes(Answers):
             counts=state.cells.copy(),
             included=state.seq,
             cold=cold,
-            colds=base.colds,
-            mark=_mark(state) if cold else base.mark,
-            hyper=base.hyper,
-            sites=base.sites,
-            x=base.x,
+            mark=_mark(state),
+            base=state.base,
             follow=None if follow is None else _followed(follow),
         )
 
     def refit(self, job: Job) -> BayesFit:
         """The posterior of a job's counts. Repeatable bit for bit where the linear algebra runs on one thread."""
-        pool = states.pool_of(job.known, self.prior, job.counts)
-        if job.cold or job.sites is None:
+        pool, before = states.pool_of(job.known, self.prior, job.counts), job.base
+        if job.cold or before.sites is None:
             posterior = engine.cold(pool, follow=job.follow)
         else:
-            posterior = engine.warm(pool, job.hyper, job.sites, job.x, follow=job.follow)
+            posterior = engine.warm(pool, before.hyper, before.sites, before.x, follow=job.follow)
         fitted = posterior.hyper
         hyper = Hyper(float(fitted.s), tuple(map(float, fitted.w)), float(fitted.advantage), float(fitted.draw))
-        notes = {
-            "advantage": hyper.advantage,
-            "draw": hyper.draw,
-            "iterations": list(posterior.iterations),
-            "s": hyper.s,
+        notes = asdict(hyper) | {
+            "iterations": posterior.iterations,
             "start": posterior.start,
             "versions": pool.n,
-            "w": list(hyper.w),
         }
+        base = Base(
+            included=job.included,
+            colds=before.colds + job.cold,
+            mark=job.mark if job.cold else before.mark,
+            hyper=hyper,
+            known=job.known,
+            sites=posterior.sites,
+            x=posterior.x,
+            established=None,
+        )
         return BayesFit(
             included=job.included,
             cold=job.cold,
             notes=json.dumps(notes, sort_keys=True, separators=(",", ":")),
-            colds=job.colds + job.cold,
-            mark=job.mark,
-            known=job.known,
-            hyper=hyper,
-            sites=posterior.sites,
-            x=posterior.x,
+            base=base,
             mean=head(posterior.x, pool.n),
             C=head(posterior.C, pool.n),
         )
@@ -373,36 +242,28 @@ class Bayes(Answers):
     def stale(self, state: State, fit: BayesFit) -> bool:
         """True for a warm fit that counts less than the installed refit, or that began from another cold one than the
         last installed; and for a cold fit that another cold job has overtaken."""
+        colds = fit.base.colds
         if fit.cold:
-            return fit.included < state.floor or fit.colds <= state.base.colds
-        return fit.included < state.base.included or fit.colds != state.base.colds
+            return fit.included < state.floor or colds <= state.base.colds
+        return fit.included < state.base.included or colds != state.base.colds
 
     def install(self, state: State, fit: BayesFit) -> State:
         """The state with the fit in it, and the later entries on top; updated in place, unchanged where stale."""
         if self.stale(state, fit):
             return state
-        established = self._established(state)
-        base = Base(
-            included=fit.included,
-            colds=fit.colds,
-            mark=fit.mark,
-            hyper=fit.hyper,
-            known=fit.known,
-            sites=fit.sites,
-            x=fit.x,
-            established=established,
+        base = fit.base
+        assert base.sites is not None
+        chosen = np.flatnonzero(~self._all(state)[2])
+        # One alone would be the origin itself: known exactly, and so established for ever.
+        established = chosen if len(chosen) > 1 else None
+        belief = states.belief_of(
+            base.hyper, base.sites, x=fit.mean, C=fit.C, prior=self.prior, established=established
         )
-        belief = states.belief_of(fit.hyper, fit.sites, x=fit.mean, C=fit.C, prior=self.prior, established=established)
-        state.replace(base, belief)
+        state.install(replace(base, established=established), belief)
         if fit.cold:
             state.hold = None
         state.trim()
         return state
-
-    def _established(self, state: State) -> Ints | None:
-        chosen = np.flatnonzero(~self._all(state)[2])
-        # One alone would be the origin itself: known exactly, and so established for ever.
-        return chosen if len(chosen) > 1 else None
 
     # --- bytes --------------------------------------------------------------------------------------------------
 
@@ -437,32 +298,10 @@ def thresholds_passed(results: int, n: int) -> int:
     return passed
 
 
-def _followed(notes: str) -> tuple[int | None, tuple[int, ...]]:
+def _followed(notes: str) -> engine.Follow:
     try:
         decoded = json.loads(notes)
         start = decoded["start"]
         return (None if start is None else int(start)), tuple(int(count) for count in decoded["iterations"])
     except (ValueError, TypeError, KeyError) as error:
         raise OurFault(f"The notes of a refit cannot be read: {notes[:200]!r}.") from error
-
-
-def _version(entry: Entry) -> VersionId:
-    if entry.version is None:
-        raise OurFault(f"Ledger entry {entry.seq} ({entry.kind}) names no version.")
-    return entry.version
-
-
-def _players(entry: Entry) -> tuple[VersionId, VersionId]:
-    if entry.black is None or entry.white is None or entry.black == entry.white:
-        raise OurFault(f"Ledger entry {entry.seq} ({entry.kind}) is no game between two versions.")
-    return entry.black, entry.white
-
-
-def _precision(sd: float) -> float:
-    return 1.0 / min(max(sd, LEAST_SD), MOST_SD) ** 2
-
-
-def _sd(entry: Entry) -> float:
-    if entry.sd is None or not isfinite(entry.sd) or entry.sd <= 0:
-        raise OurFault(f"Ledger entry {entry.seq} carries no usable standard deviation: {entry.sd}.")
-    return float(entry.sd)

@@ -7,7 +7,7 @@ Must not know: storage, names, which games are to be rated.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from cgos_protocol.errors import Code, Invalid
 from cgos_protocol.ids import VersionId
@@ -50,15 +50,13 @@ class CgosElo(Plain):
     :ivar provisional_k: a rating is provisional while its K is above this
     """
 
+    name: ClassVar[str] = "cgos-elo"
+
     initial: float
     min_k: float = 3.0
     max_k: float = 200.0
     provisional_k: float = 16.0
     compat: bool = False
-
-    @property
-    def name(self) -> str:
-        return "cgos-elo"
 
     def is_provisional(self, spread: float, games: int) -> bool:  # noqa: ARG002 - K has shrunk with them
         return spread > self.provisional_k

@@ -9,11 +9,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from cgos_protocol.ids import VersionId
 from cgos_server.core.rating import checks
-from cgos_server.core.rating.base import Change, Entry, Kind, Outcome, Rating
+from cgos_server.core.rating.base import Change, Entry, Kind, Rating, RatingSystem
 from cgos_server.core.rating.plain_state import dumped, loaded
 
 State = dict[VersionId, Rating]
@@ -24,40 +24,17 @@ S = TypeVar("S")
 _LAYOUT = 1
 
 
-class Classical(ABC, Generic[S]):
-    """The fold; see :class:`cgos_server.core.rating.base.RatingSystem`. `S` is the state's type."""
+class Classical(RatingSystem, ABC, Generic[S]):
+    """The fold; see :class:`cgos_server.core.rating.base.RatingSystem`. `S` is the state's type.
+
+    :cvar sure: False: K factors are no standard deviations
+    :cvar form: the state's type, as it is read from bytes
+    """
 
     __slots__ = ()
 
-    @property
-    @abstractmethod
-    def name(self) -> str:
-        """The word in configuration and in the store."""
-
-    @property
-    def sure(self) -> bool:
-        """K factors are no standard deviations."""
-        return False
-
-    @abstractmethod
-    def is_provisional(self, spread: float, games: int) -> bool:
-        """Whether a rating with this spread was provisional; not asked about anchors."""
-
-    @abstractmethod
-    def start(self) -> S:
-        """The empty pool."""
-
-    @abstractmethod
-    def predict(self, state: S, black: VersionId, white: VersionId) -> Outcome:
-        """The next game of these two. Raises KeyError for a version that never entered."""
-
-    @abstractmethod
-    def dump(self, state: S) -> bytes:
-        """The state as bytes, whole and exact."""
-
-    @abstractmethod
-    def load(self, data: bytes) -> S:
-        """The state that `dump` wrote, bit for bit. Raises ValueError for anything else."""
+    sure: ClassVar[bool] = False
+    form: ClassVar[Any]
 
     def fold(self, state: S, entry: Entry) -> tuple[S, tuple[Change, ...]]:
         """Apply one entry; `state` is updated in place.
@@ -71,6 +48,15 @@ class Classical(ABC, Generic[S]):
     def standings(self, state: S) -> Mapping[VersionId, Rating]:
         """Every version's rating: a read-only view of `state`."""
         return MappingProxyType(self._ratings(state))
+
+    def dump(self, state: S) -> bytes:
+        """The state as bytes, whole and exact."""
+        return dumped(repr(self), _LAYOUT, state)
+
+    def load(self, data: bytes) -> S:
+        """What :meth:`dump` wrote under the same options. Raises ValueError for anything else."""
+        state: S = loaded(data, repr(self), _LAYOUT, self.form)
+        return state
 
     # -- each system's own
 
@@ -105,26 +91,21 @@ class Classical(ABC, Generic[S]):
     def _changes(self, state: S, entry: Entry) -> tuple[Change, ...]:
         ratings = self._ratings(state)
         if entry.kind is Kind.GAME:
-            game = checks.result(entry)
-            b, w = ratings[game.black], ratings[game.white]
-            after = self._met(state, game.black, game.white, _points(game.score2))
+            black, white, score2 = checks.result(entry)
+            b, w = ratings[black], ratings[white]
+            after = self._met(state, black, white, score2 / 2)
         elif entry.kind is Kind.CORRECTION:
             game = checks.correction(entry)
             if entry.repeat and game.was2 is None:
                 return ()  # for those who did not count it so far
-            b, w = ratings[game.black], ratings[game.white]
-            was, score = game.was2, game.score2
-            after = self._corrected(
-                state,
-                black=game.black,
-                white=game.white,
-                was=None if was is None else was / 2,
-                score=None if score is None else score / 2,
-            )
+            black, white = game.black, game.white
+            b, w = ratings[black], ratings[white]
+            was, score = (None if half is None else half / 2 for half in (game.was2, game.score2))
+            after = self._corrected(state, black=black, white=white, was=was, score=score)
         else:
             return self._alone(state, entry)
-        ratings[game.black], ratings[game.white] = after
-        return Change(game.black, b, after[0]), Change(game.white, w, after[1])
+        ratings[black], ratings[white] = after
+        return Change(black, b, after[0]), Change(white, w, after[1])
 
     def _alone(self, state: S, entry: Entry) -> tuple[Change, ...]:
         """Entries about one version."""
@@ -160,17 +141,11 @@ class Plain(Classical[State]):
 
     __slots__ = ()
 
+    form = dict[VersionId, Rating]
+
     def start(self) -> State:
         """The empty pool."""
         return {}
-
-    def dump(self, state: State) -> bytes:
-        """The ratings as MessagePack."""
-        return dumped(repr(self), _LAYOUT, state)
-
-    def load(self, data: bytes) -> State:
-        """What :meth:`dump` wrote under the same options. Raises ValueError for anything else."""
-        return loaded(data, repr(self), _LAYOUT, dict[VersionId, Rating])
 
     def _ratings(self, state: State) -> dict[VersionId, Rating]:
         return state
@@ -179,8 +154,3 @@ class Plain(Classical[State]):
 def games_after(before: Rating, was: Any, score: Any) -> int:
     """The number of games after a correction from `was` to `score` (None: the game does not count)."""
     return max(0, before.games + (score is not None) - (was is not None))
-
-
-def _points(score2: int | None) -> float:
-    assert score2 is not None  # a GAME's was checked
-    return score2 / 2

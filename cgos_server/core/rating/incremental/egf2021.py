@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Final
+from typing import ClassVar, Final
 
 from cgos_protocol.options import Flag
 from cgos_server.core.rating.base import RatingDeclaration
 from cgos_server.core.rating.incremental.gor import handicap_points
-from cgos_server.core.rating.incremental.graded import Graded, checked_result, finite, logistic
+from cgos_server.core.rating.incremental.graded import Graded, finite, logistic
 
 HIGHEST: Final = 3299.0
 """Ratings are evaluated as if they were no higher: our choice, since the formulas end at 3300."""
@@ -50,30 +50,6 @@ def expectancy(r1: float, r2: float, handicap: int = 0) -> tuple[float, float]:
     return s1, 1.0 - s1
 
 
-def update(
-    r1: float,
-    r2: float,
-    result: float,
-    handicap: int = 0,
-    *,
-    weight: float = 1.0,
-    with_bonus: bool = True,
-    floor: float = -math.inf,
-) -> tuple[float, float]:
-    """Both ratings after a game with `result` (0, 0.5, 1) for player 1.
-
-    :param weight: of the event, also for the bonus
-    :raises ValueError: for a rating that is not finite and for another result
-    """
-    score = checked_result(result)
-    s1, s2 = expectancy(r1, r2, handicap)
-    extra1, extra2 = (bonus(r1), bonus(r2)) if with_bonus else (0.0, 0.0)
-    return (
-        max(floor, r1 + weight * (con(r1) * (score - s1) + extra1)),
-        max(floor, r2 + weight * (con(r2) * (1.0 - score - s2) + extra2)),
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class Egf2021(Graded):
     """The system as a fold: one update a game, even games only (a ledger knows no handicap stones).
@@ -84,20 +60,11 @@ class Egf2021(Graded):
     :ivar bonus: False unless given: the bonus makes a pool from which nobody retires inflate without end (our choice)
     """
 
+    name: ClassVar[str] = "egf2021"
+    floor: ClassVar[float] = FLOOR
+
     initial: float
     bonus: bool = False
-
-    @property
-    def name(self) -> str:
-        return "egf2021"
-
-    @property
-    def start_at(self) -> float:
-        return self.initial
-
-    @property
-    def floor(self) -> float:
-        return FLOOR
 
     def con(self, mean: float) -> float:
         return con(mean)
@@ -107,9 +74,6 @@ class Egf2021(Graded):
 
     def expectancies(self, black: float, white: float) -> tuple[float, float]:
         return expectancy(black, white)
-
-    def chance(self, black: float, white: float) -> float:
-        return expectancy(black, white)[0]
 
 
 def _evaluated(rating: float) -> float:

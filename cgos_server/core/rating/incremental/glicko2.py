@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import ClassVar, Final, NamedTuple
 
 from cgos_protocol.ids import VersionId
 from cgos_protocol.options import Number
@@ -17,7 +17,6 @@ from cgos_server.core.rating import checks
 from cgos_server.core.rating.base import INTERVAL_RULE, PROVISIONAL, Z95, Entry, Outcome, Rating, RatingDeclaration
 from cgos_server.core.rating.incremental.classical import Classical, games_after
 from cgos_server.core.rating.incremental.graded import logistic
-from cgos_server.core.rating.plain_state import dumped, loaded
 
 SCALE: Final = 400.0 / math.log(10.0)
 """Elo a point of the paper's scale (173.7178)."""
@@ -29,7 +28,6 @@ _LEAPS: Final = 4.0
 """The logarithm of the variance moves by at most this many `tau` a period (our choice): a game between players
 thousands of Elo apart that ends against all odds has several solutions, and the near one is meant."""
 _ANCHOR_SD: Final = 1.0
-_LAYOUT: Final = 1
 
 
 class Player(NamedTuple):
@@ -142,21 +140,16 @@ class Glicko2(Classical[State]):
     :ivar provisional: a rating is provisional while half of its 95 % interval is above this, Elo
     """
 
+    name: ClassVar[str] = "glicko2"
+    sure: ClassVar[bool] = True
+    form = State
+
     initial: float
     tau: float = 0.5
     deviation: float = 350.0
     volatility: float = 0.06
     period_games: float = 15.0
     provisional: float = 100.0
-
-    @property
-    def name(self) -> str:
-        return "glicko2"
-
-    @property
-    def sure(self) -> bool:
-        """The spread is a standard deviation in Elo."""
-        return True
 
     def is_provisional(self, spread: float, games: int) -> bool:  # noqa: ARG002 - the spread says it
         return Z95 * spread > self.provisional
@@ -169,12 +162,6 @@ class Glicko2(Classical[State]):
         b, w = state.ratings[black], state.ratings[white]
         score = expected(b.mean, w.mean, math.hypot(b.spread, w.spread))
         return Outcome(score, 0.0, 1.0 - score)
-
-    def dump(self, state: State) -> bytes:
-        return dumped(repr(self), _LAYOUT, state)
-
-    def load(self, data: bytes) -> State:
-        return loaded(data, repr(self), _LAYOUT, State)
 
     def _ratings(self, state: State) -> dict[VersionId, Rating]:
         return state.ratings

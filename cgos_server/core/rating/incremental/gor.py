@@ -9,14 +9,13 @@ Must not know: storage, names, which games are to be rated.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final, Generic, Literal, NamedTuple, TypeVar
+from typing import ClassVar, Final, Literal
 
 from cgos_protocol.options import Choice, Number
 from cgos_server.core.rating.base import RatingDeclaration
-from cgos_server.core.rating.incremental.graded import Graded, checked_result, finite, logistic
+from cgos_server.core.rating.incremental.graded import Graded, finite, logistic
 
 Variant = Literal["thesis", "egf", "egf_half_eps"]
 """`thesis`: a stone is worth 100 points, epsilon is taken from the higher rated player. `egf`: H stones are worth
@@ -27,57 +26,13 @@ EPS: Final = 0.016
 """How much the expectancies of a game fall short of 1: points put in against deflation."""
 FLOOR: Final = 100.0
 
-_TABLE: Final = (
-    (100, 116),
-    (200, 110),
-    (300, 105),
-    (400, 100),
-    (500, 95),
-    (600, 90),
-    (700, 85),
-    (800, 80),
-    (900, 75),
-    (1000, 70),
-    (1100, 65),
-    (1200, 60),
-    (1300, 55),
-    (1400, 51),
-    (1500, 47),
-    (1600, 43),
-    (1700, 39),
-    (1800, 35),
-    (1900, 31),
-    (2000, 27),
-    (2100, 24),
-    (2200, 21),
-    (2300, 18),
-    (2400, 15),
-    (2500, 13),
-    (2600, 11),
-    (2700, 10),
-)
+_CON = (116, 110, 105, 100, 95, 90, 85, 80, 75, 70, 65, 60, 55, 51, 47, 43, 39, 35, 31, 27, 24, 21, 18, 15, 13, 11, 10)
+_TABLE: Final = tuple(zip(range(100, 2701, 100), _CON, strict=True))
 """Rating and con there, every 100 points."""
 
-P = TypeVar("P")
 
-
-class GorGame(NamedTuple, Generic[P]):
-    """A game of a batch; `P` is what players are known by.
-
-    :ivar one: first player
-    :ivar other: second player
-    :ivar result: of `one`: 0, 0.5 or 1
-    :ivar handicap: stones that `one` received; negative: `other` did
-    """
-
-    one: P
-    other: P
-    result: float
-    handicap: int = 0
-
-
-def slope(rating: float, integer: bool = False) -> float:
-    """a(R), the width of the win curve in points, 200..70. `integer`: with (R - 100) div 20, as some code has it.
+def slope(rating: float) -> float:
+    """a(R), the width of the win curve in points, 200..70.
 
     Constant outside 100..2700. Raises ValueError for a rating that is not finite.
     """
@@ -86,7 +41,7 @@ def slope(rating: float, integer: bool = False) -> float:
         return 200.0
     if rating > 2700:
         return 70.0
-    return 200.0 - ((rating - 100) // 20 if integer else (rating - 100) / 20)
+    return 200.0 - (rating - 100) / 20
 
 
 def con(rating: float) -> float:
@@ -132,74 +87,6 @@ def expectancy(
     return (of_low, of_high) if first_is_low else (of_high, of_low)
 
 
-def update(
-    r1: float,
-    r2: float,
-    result: float,
-    handicap: int = 0,
-    *,
-    variant: Variant = "egf_half_eps",
-    eps: float = EPS,
-    weight: float = 1.0,
-) -> tuple[float, float]:
-    """Both ratings after a game with `result` (0, 0.5, 1) for player 1; never below :data:`FLOOR`.
-
-    :param weight: of the event: 1 for class A, 0.75 B, 0.5 C, 0.25 D
-    :raises ValueError: for a rating that is not finite and for another result
-    """
-    score = checked_result(result)
-    s1, s2 = expectancy(r1, r2, handicap, variant=variant, eps=eps)
-    return (
-        max(FLOOR, r1 + weight * con(r1) * (score - s1)),
-        max(FLOOR, r2 + weight * con(r2) * (1.0 - score - s2)),
-    )
-
-
-def batch(
-    ratings: Mapping[P, float],
-    games: Iterable[GorGame[P]],
-    *,
-    variant: Variant = "egf_half_eps",
-    eps: float = EPS,
-    weight: float = 1.0,
-) -> dict[P, float]:
-    """The ratings after a tournament: all expectancies and cons from the start, the floor applied once, at the end.
-
-    :raises KeyError: for a player without a rating
-    :raises ValueError: as :func:`update`
-    """
-    moved = dict.fromkeys(ratings, 0.0)
-    for game in games:
-        score = checked_result(game.result)
-        r1, r2 = ratings[game.one], ratings[game.other]
-        s1, s2 = expectancy(r1, r2, game.handicap, variant=variant, eps=eps)
-        moved[game.one] += weight * con(r1) * (score - s1)
-        moved[game.other] += weight * con(r2) * (1.0 - score - s2)
-    return {player: max(FLOOR, rating + moved[player]) for player, rating in ratings.items()}
-
-
-def total_change(rating: float, x: float, eps: float = EPS) -> float:
-    """The inflation of a game between players of `rating` and `rating + x`, in points: what Vuorinen (2010, section
-    2.2.2) calls the expected total change.
-
-    Its probabilities sum to 1 - `eps`, so that it is only what epsilon puts into the pool, and 0 where `eps` is 0. To
-    find the games that move ratings most use :func:`abs_change`. Raises ValueError for numbers that are not finite.
-    """
-    finite(rating, x)
-    low, high = min(rating, rating + x), max(rating, rating + x)
-    s_low, s_high = expectancy(low, high, variant="thesis", eps=eps)
-    return eps * (con(low) * s_low + con(high) * s_high)
-
-
-def abs_change(rating: float, x: float) -> float:
-    """By how much a game between players of `rating` and `rating + x` can be expected to move both, in points and
-    without regard to sign; with epsilon 0, colors and handicap left aside. Raises ValueError as above."""
-    finite(rating, x)
-    low, high = min(rating, rating + x), max(rating, rating + x)
-    s_low, _ = expectancy(low, high, variant="thesis", eps=0.0)
-    return (con(low) + con(high)) * 2.0 * s_low * (1.0 - s_low)
-
-
 @dataclass(frozen=True, slots=True)
 class Gor(Graded):
     """GoR as a fold: one update a game, even games only (a ledger knows no handicap stones).
@@ -210,21 +97,12 @@ class Gor(Graded):
     :ivar eps: 0 unless given: with the EGF's 0.016 a pool from which nobody retires inflates without end (our choice)
     """
 
+    name: ClassVar[str] = "gor"
+    floor: ClassVar[float] = FLOOR
+
     initial: float
     variant: Variant = "egf_half_eps"
     eps: float = 0.0
-
-    @property
-    def name(self) -> str:
-        return "gor"
-
-    @property
-    def start_at(self) -> float:
-        return self.initial
-
-    @property
-    def floor(self) -> float:
-        return FLOOR
 
     def con(self, mean: float) -> float:
         return con(mean)

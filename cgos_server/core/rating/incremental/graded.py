@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from typing import Final
+from typing import ClassVar, Final
 
 from cgos_protocol.ids import VersionId
 from cgos_server.core.rating import checks
@@ -17,20 +17,11 @@ from cgos_server.core.rating.incremental.classical import Plain, State, games_af
 PROVISIONAL_GAMES: Final = 20
 """A rating is provisional before this many games: our choice."""
 
-RESULTS: Final = (0, 0.5, 1)
-
 
 def finite(*ratings: float) -> None:
     """Raises ValueError unless all `ratings` are finite."""
     if not all(map(math.isfinite, ratings)):
         raise ValueError(f"A rating must be a finite number: {', '.join(map(repr, ratings))}.")
-
-
-def checked_result(result: float) -> float:
-    """`result` if it is one; ValueError for anything but 0 (loss), 0.5 (draw) and 1 (win)."""
-    if result not in RESULTS:
-        raise ValueError(f"A result is 0, 0.5 or 1, not {result!r}.")
-    return float(result)
 
 
 def logistic(x: float) -> float:
@@ -51,18 +42,14 @@ class Graded(Plain):
 
     __slots__ = ()
 
-    @property
-    @abstractmethod
-    def start_at(self) -> float:
-        """Points of a version whose ENTER carries no value."""
+    floor: ClassVar[float]
+    """No ordinary rating is below this."""
+
+    initial: float
+    """Points of a version whose ENTER carries no value."""
 
     def is_provisional(self, spread: float, games: int) -> bool:  # noqa: ARG002 - con says nothing of it
         return games < PROVISIONAL_GAMES
-
-    @property
-    @abstractmethod
-    def floor(self) -> float:
-        """No ordinary rating is below this."""
 
     @abstractmethod
     def con(self, mean: float) -> float:
@@ -76,9 +63,9 @@ class Graded(Plain):
     def expectancies(self, black: float, white: float) -> tuple[float, float]:
         """Both players' expectancies; they sum to 1 or a little less."""
 
-    @abstractmethod
     def chance(self, black: float, white: float) -> float:
         """The score (0..1) to expect of `black`."""
+        return self.expectancies(black, white)[0]
 
     def predict(self, state: State, black: VersionId, white: VersionId) -> Outcome:
         """Color is taken to be worth nothing, and a draw to be half a win and half a loss."""
@@ -86,7 +73,7 @@ class Graded(Plain):
         return Outcome(score, 0.0, 1.0 - score)
 
     def _entered(self, state: State, entry: Entry) -> Rating:
-        return self._rating(self._start_of(state, entry, self.start_at), 0)
+        return self._rating(self._start_of(state, entry, self.initial), 0)
 
     def _anchored(self, before: Rating, entry: Entry) -> Rating:
         checks.deviation(entry, 1.0)

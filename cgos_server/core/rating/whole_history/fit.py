@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from cgos_protocol.errors import OurFault
-from cgos_server.core.rating.bayes.likelihood import log_likelihood, normalizer
+from cgos_server.core.rating.bayes.likelihood import LogLikelihood, log_likelihood, normalizer
 from cgos_server.core.rating.bayes.pool import Q_ELO, Floats, Ints
 from cgos_server.core.rating.curvature import Curvature, Ties, covariance, prior_precision, today, untied, with_results
 from cgos_server.core.rating.timeline import Snapshot, first_and_last
@@ -80,18 +80,12 @@ class Span(NamedTuple):
 
     :ivar version: dense index
     :ivar span: number of the span on the version's grid; 0 for an anchor
-    :ivar days: the middle of the span, days since the epoch
     :ivar mean: Elo, not centered
-    :ivar shown_mean: Elo, in the gauge of the anchors, or centered
-    :ivar shown_sd: Elo, of that
     """
 
     version: int
     span: int
-    days: float
     mean: float
-    shown_mean: float
-    shown_sd: float
 
 
 class HistoryFit(NamedTuple):
@@ -101,7 +95,6 @@ class HistoryFit(NamedTuple):
     :ivar C: (n, n) their covariance
     :ivar curvature: what :func:`~cgos_server.core.rating.curvature.covariance` makes it of
     :ivar spans: all spans, by version and time
-    :ivar anchored: the versions that were anchors
     """
 
     included: int
@@ -110,11 +103,10 @@ class HistoryFit(NamedTuple):
     x: Floats
     C: Floats
     curvature: Curvature
-    spans: tuple[Span, ...]
-    anchored: frozenset[int]
-    established: tuple[int, ...]
-    advantage: float
-    draw: float
+    spans: tuple[Span, ...] = ()
+    established: tuple[int, ...] = ()
+    advantage: float = 0.0
+    draw: float = 0.0
 
 
 class _Nodes(NamedTuple):
@@ -152,19 +144,7 @@ def nothing(included: int = 0, cold: bool = True, notes: str = "") -> HistoryFit
     curvature = Curvature(
         alone=np.zeros(0), tied=untied(), met=untied(), advantage=0.0, last=np.zeros(0, dtype=np.int64)
     )
-    return HistoryFit(
-        included=included,
-        cold=cold,
-        notes=notes,
-        x=np.zeros(0),
-        C=np.zeros((0, 0)),
-        curvature=curvature,
-        spans=(),
-        anchored=frozenset(),
-        established=(),
-        advantage=0.0,
-        draw=0.0,
-    )
+    return HistoryFit(included, cold, notes, x=np.zeros(0), C=np.zeros((0, 0)), curvature=curvature)
 
 
 def refitted(job: Job) -> HistoryFit:
@@ -178,13 +158,11 @@ def refitted(job: Job) -> HistoryFit:
     x, draw, iterations = _search(job, nodes, cells, normal)
     size = len(nodes.version)
     advantage = float(x[size]) if model.advantage_sd else 0.0
-    _, met = _slopes(x, size, draw=draw, cells=cells, normal=normal)
+    _, met = _slopes(x, draw, cells, normal)
     curvature = Curvature(alone=normal.alone, tied=normal.tied, met=met, advantage=normal.advantage, last=nodes.last)
     C = covariance(curvature)
     mean = x[:size] + model.initial
-    shown_mean, shown_sd = _gauged(job, nodes, mean, C)
-    columns = (nodes.version, nodes.span, nodes.days, mean, shown_mean, shown_sd)
-    spans = tuple(map(Span._make, zip(*(column.tolist() for column in columns), strict=True)))
+    columns = (column.tolist() for column in (nodes.version, nodes.span, mean))
     return HistoryFit(
         included=job.included,
         cold=job.cold,
@@ -192,8 +170,7 @@ def refitted(job: Job) -> HistoryFit:
         x=mean[nodes.last],
         C=today(curvature, C),
         curvature=curvature,
-        spans=spans,
-        anchored=frozenset(job.anchors),
+        spans=tuple(map(Span, *columns)),
         established=job.established,
         advantage=advantage,
         draw=draw,
@@ -305,15 +282,15 @@ def _search(job: Job, nodes: _Nodes, cells: _Cells, normal: _Normal) -> tuple[Fl
     most = MOST_ITERATIONS if job.iterations is None else job.iterations
     done = 0
     while done < most:
-        slope, met = _slopes(x, size, draw=draw, cells=cells, normal=normal)
+        slope, met = _slopes(x, draw, cells, normal)
         precision = with_results(normal.precision, size, met)
         step = np.asarray(np.linalg.solve(precision, slope), dtype=np.float64)
         largest = float(np.abs(step).max())
         step *= min(1.0, _FARTHEST / max(largest, 1e-300))
-        x = _uphill(x, step, partial(_value, size=size, draw=draw, cells=cells, normal=normal))
+        x = _uphill(x, step, partial(_value, draw=draw, cells=cells, normal=normal))
         moved = 0.0
         if drawn:
-            draw, moved = _draw_step(x, size, draw, cells)
+            draw, moved = _draw_step(x, draw, cells, normal)
         done += 1
         if job.iterations is None and max(largest, abs(moved)) < TOLERANCE:
             break
@@ -331,26 +308,27 @@ def _uphill(x: Floats, step: Floats, value: Callable[[Floats], float]) -> Floats
     return x + step
 
 
-def _differences(x: Floats, size: int, cells: _Cells) -> tuple[Floats, float]:
+def _differences(x: Floats, cells: _Cells, normal: _Normal) -> tuple[Floats, float]:
+    """(cells,) of strengths, and what the first move is worth."""
+    size = len(normal.alone)
     return x[cells.a] - x[cells.b], float(x[size]) if len(x) > size else 0.0
 
 
-def _value(x: Floats, size: int, draw: float, cells: _Cells, normal: _Normal) -> float:
+def _likelihood(x: Floats, draw: float, cells: _Cells, normal: _Normal) -> LogLikelihood:
+    d, advantage = _differences(x, cells, normal)
+    return log_likelihood(d, cells.wins, draws=cells.draws, losses=cells.losses, advantage=advantage, draw=draw)
+
+
+def _value(x: Floats, draw: float, cells: _Cells, normal: _Normal) -> float:
     """The log posterior up to a constant."""
-    d, advantage = _differences(x, size, cells)
-    likelihood = log_likelihood(
-        d, cells.wins, draws=cells.draws, losses=cells.losses, advantage=advantage, draw=draw
-    ).value.sum()
+    likelihood = _likelihood(x, draw, cells, normal).value.sum()
     return float(likelihood + normal.shift @ x - 0.5 * x @ (normal.precision @ x))
 
 
-def _slopes(x: Floats, size: int, draw: float, cells: _Cells, normal: _Normal) -> tuple[Floats, Ties]:
+def _slopes(x: Floats, draw: float, cells: _Cells, normal: _Normal) -> tuple[Floats, Ties]:
     """Gradient of the log posterior, and what the results add to minus its Hessian."""
-    full = len(x)
-    d, advantage = _differences(x, size, cells)
-    _, slope, bend = log_likelihood(
-        d, cells.wins, draws=cells.draws, losses=cells.losses, advantage=advantage, draw=draw
-    )
+    full, size = len(x), len(normal.alone)
+    _, slope, bend = _likelihood(x, draw, cells, normal)
     gradient = normal.shift - normal.precision @ x
     gradient += np.bincount(cells.a, slope, full) - np.bincount(cells.b, slope, full)
     if full > size:
@@ -358,9 +336,9 @@ def _slopes(x: Floats, size: int, draw: float, cells: _Cells, normal: _Normal) -
     return gradient, Ties(cells.a, cells.b, -bend)
 
 
-def _draw_step(x: Floats, size: int, draw: float, cells: _Cells) -> tuple[float, float]:
+def _draw_step(x: Floats, draw: float, cells: _Cells, normal: _Normal) -> tuple[float, float]:
     """One Newton step for the logarithm of the draw parameter, which has a normal prior about 0, and its length."""
-    d, advantage = _differences(x, size, cells)
+    d, advantage = _differences(x, cells, normal)
     games = cells.wins + cells.draws + cells.losses
     drawn = normalizer(Q_ELO * (d + advantage), draw).drawn
     log_draw = math.log(draw)
@@ -368,16 +346,3 @@ def _draw_step(x: Floats, size: int, draw: float, cells: _Cells) -> tuple[float,
     weight = float(games @ (drawn * (1.0 - drawn))) + 1.0 / _LOG_DRAW_SD**2
     step = min(max(slope / weight, -1.0), 1.0)
     return math.exp(log_draw + step), step
-
-
-def _gauged(job: Job, nodes: _Nodes, mean: Floats, C: Floats) -> tuple[Floats, Floats]:
-    """Means and standard deviations as they are shown: with anchors as they are, else relative to the mean of the
-    established (all, where none is)."""
-    size = len(mean)
-    variance = np.diagonal(C)[:size]
-    if job.anchors:
-        return mean, np.sqrt(variance)
-    members = nodes.last[list(job.established)] if job.established else nodes.last
-    across = C[:size, members].mean(axis=1)
-    centered = variance - 2.0 * across + across[members].mean()
-    return mean - mean[members].mean() + job.model.initial, np.sqrt(np.maximum(centered, 1e-9))

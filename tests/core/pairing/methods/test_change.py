@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.core import gor_updates as gor
 from support.core.vectors import Vectors
 
 from cgos_server.core.pairing.base import Candidate, PairingPass
@@ -16,7 +17,6 @@ from cgos_server.core.pairing.constraints import FREE
 from cgos_server.core.pairing.methods import change
 from cgos_server.core.pairing.methods.change import ExpectedChange
 from cgos_server.core.pairing.methods.optimal import Optimal
-from cgos_server.core.rating.incremental import gor
 
 
 def test_the_curves_of_the_vectors(vectors: Vectors) -> None:

@@ -26,13 +26,6 @@ def alone(*values: float) -> list[Floats]:
     return [np.array([float(value)]) for value in values]
 
 
-def near(found: Any, expected: Any, tolerance: float, what: str, scale: Any = 1.0) -> None:
-    """Within the tolerance, absolute or relative, whichever is looser, in units of `scale`."""
-    off = np.abs(np.asarray(found) - np.asarray(expected)) / scale
-    allowed = tolerance * np.maximum(1.0, np.abs(np.asarray(expected)) / scale)
-    assert (off <= allowed).all(), f"{what}: off by {off.max()}, allowed {tolerance}"
-
-
 def within(found: Any, expected: Any, allowed: Any, what: str) -> None:
     off = np.abs(np.asarray(found) - np.asarray(expected))
     assert (off <= allowed).all(), f"{what}: {found} where {expected} was expected, off by {off.max()}"
@@ -55,9 +48,7 @@ def test_game_site(game_site: Case) -> None:
     within(found.tilted.mean[0], a, tolerance * b**0.5, "mean")
     within(found.tilted.variance[0], b, tolerance * b, "variance")
     within(found.T[0], expected["T"], tolerance / b, "T")
-    within(found.T_undamped[0], expected["T_undamped"], tolerance / b, "T before damping")
     within(found.V[0], expected["V"], tolerance * (abs(a) + b**0.5) / b, "V")
-    within(found.V_undamped[0], expected["V_undamped"], tolerance * (abs(a) + b**0.5) / b, "V before damping")
 
 
 def test_prior_site(prior_site: Case) -> None:
@@ -67,11 +58,8 @@ def test_prior_site(prior_site: Case) -> None:
     largest = np.abs(expected["PS_undamped"]).max()
     shift = max(1e-6 * largest, 1e-12 * np.abs(np.linalg.inv(Sg)).max()) * np.abs(mu).max()
     within(found.rho[0], expected["rho"], 1e-6, "rho")
-    near(found.mean[0], expected["tilted_mean"], 1e-6, "mean")
-    for name, got in (("PS_undamped", found.PS_undamped), ("PS", found.PS)):
-        within(got[0], expected[name], 1e-6 * largest, name)
-    for name, got in (("PH_undamped", found.PH_undamped), ("PH", found.PH)):
-        within(got[0], expected[name], shift, name)
+    within(found.PS[0], expected["PS"], 1e-6 * largest, "PS")
+    within(found.PH[0], expected["PH"], shift, "PH")
     for name, got in (("q1", found.q1), ("q2", found.q2)):
         allowed = np.maximum(1e-9, 1e-6 * np.abs(expected[name]))
         within(got[0], expected[name], allowed, name)
@@ -81,7 +69,6 @@ def test_width(width: Case) -> None:
     given, expected = width["input"], width["expected"]
     R = np.array(given["R"])
     found = prior_sites.width(R, given["q1"], given["q2"], given["n_f"], given["s"], given["median"], 0.4)
-    assert found.gamma == pytest.approx(expected["gamma"], rel=1e-9)
     assert found.s == pytest.approx(expected["s"], rel=1e-6)
     within(found.w, expected["w"], 1e-9, "w")
 

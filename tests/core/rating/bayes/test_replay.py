@@ -132,10 +132,10 @@ def test_a_recorded_refit_is_followed() -> None:
     again = venue.system.refit(venue.system.job(venue.state, True, follow=fit.notes))
     assert again.notes == fit.notes
     assert np.array_equal(again.C, fit.C)
-    assert np.array_equal(again.x, fit.x)
+    assert np.array_equal(again.base.x, fit.base.x)
     notes["iterations"][-1] -= 1
     shorter = venue.system.refit(venue.system.job(venue.state, True, follow=json.dumps(notes)))
-    assert not np.array_equal(shorter.x, fit.x)
+    assert not np.array_equal(shorter.base.x, fit.base.x)
     with pytest.raises(OurFault):
         venue.system.job(venue.state, True, follow="{}")
 
@@ -237,7 +237,7 @@ def test_replay_gives_the_same_bits_through_bytes_at_any_instant(schedule: list[
 
 @pytest.mark.parametrize("data", [b"", b"\x80", b"nonsense", b"\x93\x01\x02\x03", bytes(100)])
 def test_other_bytes_are_refused(data: bytes) -> None:
-    with pytest.raises(ValueError, match="no saved state"):
+    with pytest.raises(ValueError, match="no state of bayes"):
         BAYES.load(data)
 
 
@@ -254,7 +254,7 @@ def test_broken_bytes_are_refused(saved: bytes, at: int, mask: int, cut: int) ->
     data = bytearray(saved)
     data[at % len(data)] ^= mask
     for broken in (bytes(data), saved[: cut % len(saved)], saved + b"0"):
-        with pytest.raises(ValueError, match="no saved state"):
+        with pytest.raises(ValueError, match="no state of bayes"):
             BAYES.load(broken)
 
 
@@ -270,13 +270,7 @@ def test_bytes_with_a_right_checksum_that_make_no_sense_raise_nothing_else(saved
         BAYES.load(checked(bytes(data)))
 
 
-def test_another_format_is_refused(saved: bytes) -> None:
-    other = saved[4:].replace(b"cgos-bayes-1", b"cgos-bayes-0")
-    with pytest.raises(ValueError, match="cgos-bayes-0"):
-        BAYES.load(checked(other))
-
-
 def test_a_state_of_another_pool_is_refused() -> None:
     venue, _ = pool(30, 3, 6)
-    with pytest.raises(ValueError, match="other options"):
+    with pytest.raises(ValueError, match="initial=1500"):
         Bayes(1500.0).load(BAYES.dump(venue.state))

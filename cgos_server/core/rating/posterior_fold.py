@@ -1,0 +1,227 @@
+"""What the rating systems that keep a posterior over all strengths share: how the ledger reaches it, what is answered.
+
+Decides what an entry of the ledger means to a posterior. Must not know: how results are counted, how a refit computes,
+when one is due.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from math import sqrt
+from typing import ClassVar, Generic, TypeVar
+
+import numpy as np
+
+from cgos_protocol.errors import OurFault
+from cgos_protocol.ids import VersionId
+from cgos_server.core.rating import checks
+from cgos_server.core.rating.base import Z95, Change, Entry, Kind, Outcome, Rating
+from cgos_server.core.rating.bayes.together import Snapshot, Together
+from cgos_server.core.rating.posterior_state import PosteriorState, Step, StepKind
+
+StateT = TypeVar("StateT", bound=PosteriorState)
+
+
+class PosteriorFold(ABC, Generic[StateT]):
+    """The fold and the answers of such a system; `StateT` is its state.
+
+    A version's rating is provisional while it has no game, and while half of its 95 % interval is above `provisional`
+    Elo.
+
+    :cvar links_of_today: True where a link ties the strengths of today, so that it can be taken out of the belief at
+        once; else only a refit can
+    :ivar anchor_sd: of an anchor whose entry gives none, Elo
+    :ivar lineage_sd: between a version and its predecessor where the entry gives none, Elo
+    """
+
+    __slots__ = ()
+
+    sure: ClassVar[bool] = True
+    links_of_today: ClassVar[bool]
+
+    anchor_sd: float
+    lineage_sd: float
+    provisional: float
+
+    @abstractmethod
+    def _deviation(self, entry: Entry, default: float) -> float:
+        """The entry's standard deviation, Elo; raises OurFault where it is none."""
+
+    @abstractmethod
+    def _precision(self, sd: float) -> float:
+        """1/Elo^2 of something that is known to `sd`."""
+
+    # -- the fold
+
+    def fold(self, state: StateT, entry: Entry) -> tuple[StateT, tuple[Change, ...]]:
+        """Apply one entry; `state` is updated in place.
+
+        The changes are those of the versions that the entry names; the others' are published by the next refit.
+        A CORRECTION changes the counts and numbers of games at once and the ratings by the next refit. Raises KeyError
+        where the entry names a version that never entered, OurFault where it makes no sense; nothing is changed then.
+        """
+        match entry.kind:
+            case Kind.GAME:
+                changes = self._game(state, entry)
+            case Kind.CORRECTION:
+                changes = self._correction(state, entry)
+            case Kind.ENTER:
+                changes = self._enter(state, entry)
+            case Kind.ANCHOR | Kind.UNANCHOR:
+                changes = self._anchor(state, entry)
+            case Kind.LINK | Kind.UNLINK:
+                changes = self._link(state, entry)
+        state.seq = entry.seq
+        return state, changes
+
+    def _game(self, state: StateT, entry: Entry) -> tuple[Change, ...]:
+        black, white, score2 = checks.result(entry)
+        before = self._ratings(state, black, white)
+        a, b = state.join(black, entry.seq, entry.at), state.join(white, entry.seq, entry.at)
+        if not entry.repeat:
+            state.count(a, b, score2, entry.at)
+            state.take(Step(seq=entry.seq, what=StepKind.RESULT, a=a, b=b, score2=score2))
+        return self._changes(state, (black, white), before, 1)
+
+    def _correction(self, state: StateT, entry: Entry) -> tuple[Change, ...]:
+        game = checks.correction(entry)
+        who = game.black, game.white
+        before = self._ratings(state, *who)
+        score2, (was2, more) = game.score2, entry.counted_once()
+        if was2 is None:
+            for version in who:
+                state.join(version, entry.seq, entry.at)
+        a, b = map(state.find, who)
+        if a is None or b is None or (was2 != score2 and not state.recount(a, b, was2, score2, at=entry.at)):
+            raise OurFault(f"Ledger entry {entry.seq} takes back a game that was never counted.")
+        if was2 != score2:
+            state.take(Step(entry.seq, StepKind.NEEDS_REFIT))
+        return self._changes(state, who, before, more)
+
+    def _enter(self, state: StateT, entry: Entry) -> tuple[Change, ...]:
+        entering = checks.version(entry)
+        version = checks.newcomer(entry, entering in state.index or entering in state.waiting)
+        if entry.other is not None:
+            state.find(entry.other)
+        value = None if entry.value is None else checks.value(entry)
+        sd = self._deviation(entry, self.lineage_sd)
+        old = None if entry.other is None else state.join(entry.other, entry.seq, entry.at)
+        state.waiting[version] = None
+        if value is not None and old is None and entry.sd is not None:
+            # With a spread it is knowledge from elsewhere; without one it is where newcomers stood at that time.
+            at = state.join(version, entry.seq, entry.at)
+            state.own[at] = value, sd
+            state.take(Step(entry.seq, StepKind.FACT, at, value=value, precision=self._precision(sd)))
+        if old is not None:
+            at = state.join(version, entry.seq, entry.at)
+            state.links[(at, old)] = sd
+            state.take(Step(entry.seq, StepKind.FACT, at, old, precision=self._precision(sd)))
+        entered = self._rating(state, version)
+        return (Change(version, entered, entered),)
+
+    def _anchor(self, state: StateT, entry: Entry) -> tuple[Change, ...]:
+        version = checks.version(entry)
+        before = self._ratings(state, version)
+        if entry.kind is Kind.ANCHOR:
+            value, sd = checks.value(entry), self._deviation(entry, self.anchor_sd)
+            at = state.join(version, entry.seq, entry.at)
+            held = state.anchors.get(at)
+            state.anchors[at] = value, sd
+            state.take(Step(entry.seq, StepKind.FACT, at, value=value, precision=self._precision(sd)))
+        elif not before[0].anchor:
+            return ()
+        else:
+            at = state.index[version]
+            held = state.anchors.pop(at)
+            state.take(Step(entry.seq, StepKind.FREE, at))
+        if held is not None:
+            state.take(Step(entry.seq, StepKind.FACT, at, value=held[0], precision=-self._precision(held[1])))
+            state.take(Step(entry.seq, StepKind.NEEDS_REFIT))
+        return self._changes(state, (version,), before, 0)
+
+    def _link(self, state: StateT, entry: Entry) -> tuple[Change, ...]:
+        who = checks.version(entry), checks.predecessor(entry)
+        before = self._ratings(state, *who)
+        new, old = map(state.find, who)
+        held = None if new is None or old is None else state.links.get((new, old))
+        if entry.kind is Kind.LINK:
+            sd = self._deviation(entry, self.lineage_sd)
+            new, old = (state.join(version, entry.seq, entry.at) for version in who)
+            state.links[(new, old)] = sd
+            state.take(Step(entry.seq, StepKind.FACT, new, old, precision=self._precision(sd)))
+        elif new is None or old is None or held is None:
+            return ()
+        else:
+            del state.links[(new, old)]
+        if held is not None:
+            if self.links_of_today:
+                state.take(Step(entry.seq, StepKind.FACT, new, old, precision=-self._precision(held)))
+            state.take(Step(entry.seq, StepKind.NEEDS_REFIT))
+        return self._changes(state, who, before, 0)
+
+    def _changes(
+        self, state: StateT, who: tuple[VersionId, ...], before: tuple[Rating, ...], more: int
+    ) -> tuple[Change, ...]:
+        """From `before` to now, with `more` games each; all have joined."""
+        for version in who:
+            at = state.index[version]
+            state.games[at] = max(0, state.games[at] + more)
+        return tuple(map(Change, who, before, self._ratings(state, *who)))
+
+    # -- what is answered
+
+    def is_provisional(self, spread: float, games: int) -> bool:
+        """Whether a rating with this spread was provisional; not asked about anchors."""
+        return games == 0 or Z95 * spread > self.provisional
+
+    def _ratings(self, state: StateT, *who: VersionId) -> tuple[Rating, ...]:
+        return tuple(self._rating(state, version) for version in who)
+
+    def _rating(self, state: StateT, version: VersionId) -> Rating:
+        """Raises KeyError for a version that never entered."""
+        at, centered = state.find(version), not state.anchors
+        if at is None:
+            return self._newcomer(state)
+        anchor = state.anchors.get(at)
+        games = state.games[at]
+        if anchor is not None:
+            return Rating(mean=anchor[0], spread=anchor[1], games=games, provisional=False, anchor=True)
+        mean, sd = state.belief.shown(at, centered)
+        return Rating(mean, sd, games, self.is_provisional(sd, games))
+
+    def _newcomer(self, state: StateT) -> Rating:
+        return Rating(*state.belief.shown_newcomer(not state.anchors), 0, True)
+
+    def _and_waiting(self, state: StateT, shown: dict[VersionId, Rating]) -> Mapping[VersionId, Rating]:
+        """`shown` with those who have not joined."""
+        return shown | dict.fromkeys(state.waiting, self._newcomer(state)) if state.waiting else shown
+
+    def predict(self, state: StateT, black: VersionId, white: VersionId) -> Outcome:
+        """The next game of these two, Black moving first: averaged over what is not known of their difference."""
+        return state.belief.outcome(state.find(black), state.find(white))
+
+    def superiority(self, state: StateT, one: VersionId, other: VersionId) -> float:
+        """The probability (0..1) that `one` is stronger than `other`; a half for a version and itself."""
+        if one == other:
+            return 0.5
+        return state.belief.superiority(state.find(one), state.find(other), not state.anchors)
+
+    def difference(self, state: StateT, one: VersionId, other: VersionId) -> tuple[float, float]:
+        """Mean and standard deviation, in Elo, of the strength of `one` minus that of `other`, of two versions."""
+        mean, variance = state.belief.difference(state.find(one), state.find(other), not state.anchors)
+        return mean, sqrt(variance)
+
+    def snapshot(self, state: StateT, versions: Sequence[VersionId]) -> Snapshot:
+        """What :meth:`joint` needs, cheaply: it can be computed elsewhere while the state goes on. Raises KeyError for
+        a version that never entered."""
+        places = [state.find(version) for version in versions]
+        free = np.ones(len(state.games), dtype=np.bool_)
+        free[list(state.anchors)] = False
+        at = np.array([-1 if place is None else place for place in places], dtype=np.int64)
+        return Snapshot(state.belief.snapshot(), free, at)
+
+    def joint(self, state: StateT, versions: Sequence[VersionId]) -> Together:
+        """What is known of these versions together, by the joint distribution as it is: neither centered nor widened by
+        the prior's share."""
+        return self.snapshot(state, versions).compute()
