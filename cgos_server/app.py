@@ -199,9 +199,7 @@ class App:
 
     async def _open_listeners(self, stack: AsyncExitStack, base: Foundations, spawner: Spawner) -> Listeners:
         transcripts = await self._transcripts(stack)
-        listeners = Listeners(
-            self._config, base.time, metrics=base.metrics, transcripts=transcripts, addresses=self.addresses
-        )
+        listeners = Listeners(self._config, base, transcripts, self.addresses)
         base.metrics.watch(
             transcripts_dropped=lambda: 0 if transcripts is None else transcripts.dropped,
             connections=lambda: listeners.open,
@@ -215,7 +213,7 @@ class App:
         stack.push_async_callback(self._close_connections, spawner, listeners)
         stack.callback(listeners.close)  # what listens already when a later port is refused
         arrivals = {name: live.arrivals for name, live in self.venues.items()}
-        await listeners.open_ports(self.venues, base.ids.connection, MultiVenueSignIn(arrivals))
+        await listeners.open_ports(self.venues, MultiVenueSignIn(arrivals))
         return listeners
 
     async def _transcripts(self, stack: AsyncExitStack) -> Transcripts | None:

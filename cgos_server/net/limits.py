@@ -108,9 +108,9 @@ class RateLimiter:
         self._limit = limit
         self._count = self._since = 0
 
-    def exhausted(self, now: int) -> bool:
-        """Count one more at `now` (microseconds); True where it is too many."""
+    def exhausted(self, now: int, more: int = 1) -> bool:
+        """Count `more` at `now` (microseconds); True where it is too many."""
         if now - self._since > MINUTE_US:
             self._since, self._count = now, 0
-        self._count += 1
+        self._count += more
         return self._count > self._limit

@@ -42,6 +42,8 @@ class EngineLines:
         "_recorder",
         "_seat",
         "_sign_in_timer",
+        "_sockets",
+        "_time",
         "_viewer",
         "_wire",
         "receive",
@@ -50,16 +52,19 @@ class EngineLines:
     says_ready = True
 
     def __init__(self, context: ConnectionContext, wire: Wire) -> None:
+        sockets = context.sockets
         self._context = context
+        self._sockets = sockets
+        self._time = sockets.time
         self._wire = wire
         self._player = CgosPlayer()
         self.receive: Callable[[Line], None] = self._engine_line
         self._viewer: ViewerLines | None = None
         self._seat: Seat | None = None
         self._sign_in_timer: Handle | None = None
-        self._ignored = RateLimiter(context.limits.ignored_per_minute)
+        self._ignored = RateLimiter(sockets.limits.ignored_per_minute)
         self._orderly = False
-        self._recorder = None if context.transcripts is None else context.transcripts.recorder(wire.id, context.venue)
+        self._recorder = None if sockets.transcripts is None else sockets.transcripts.recorder(wire.id, context.venue)
 
     # -- what the wire says
 
@@ -67,12 +72,12 @@ class EngineLines:
         """The connection stands; `refusal` is the sentence why it may not stay."""
         self._say(self._player.greeting())
         if refusal is not None:
-            self._context.metrics.refused("connections")
+            self._sockets.metrics.refused("connections")
             self._dismiss(self._player.refused(refusal), CloseReason.REFUSED)
             return
-        time = self._context.time
+        time = self._time
         self._sign_in_timer = time.call_at(
-            time.now() + self._context.limits.login_timeout_us, self._sign_in_took_too_long
+            time.now() + self._sockets.limits.login_timeout_us, self._sign_in_took_too_long
         )
 
     def unreadable(self, sentence: str) -> None:
@@ -151,16 +156,16 @@ class EngineLines:
             self._sign_in_timer = None
 
     def _was_ignored(self, why: str) -> None:
-        context = self._context
-        context.metrics.line_ignored()
-        if self._ignored.exhausted(context.time.now()):
-            sentence = f"You sent {context.limits.ignored_per_minute + 1} lines that nobody asked for within a minute."
+        sockets = self._sockets
+        sockets.metrics.line_ignored()
+        if self._ignored.exhausted(self._time.now()):
+            sentence = f"You sent {sockets.limits.ignored_per_minute + 1} lines that nobody asked for within a minute."
             self._violation("flood", self._player.refused(sentence))
         else:
             log.debug("line ignored", connection=self._wire.id, why=why)
 
     def _sign_in_took_too_long(self) -> None:
-        seconds = self._context.limits.login_timeout_us // 1_000_000
+        seconds = self._sockets.limits.login_timeout_us // 1_000_000
         self._violation("login-timeout", self._player.refused(f"Signing in took longer than {seconds} seconds."))
 
     # -- what the server says (PlayerSession)
@@ -234,7 +239,7 @@ class EngineLines:
     # -- closing
 
     def _violation(self, code: str, data: bytes) -> None:
-        blame(self._wire, self._context.metrics, code)
+        blame(self._wire, self._sockets.metrics, code)
         self._dismiss(data, CloseReason.VIOLATION)
 
     def _dismiss(self, data: bytes, reason: CloseReason) -> None:
@@ -246,7 +251,7 @@ class EngineLines:
     def _say(self, data: bytes) -> None:
         recorder = self._recorder
         if recorder is not None and data:
-            recorder.said(data, self._context.time.now())
+            recorder.said(data, self._time.now())
         self._wire.write(data)
 
 

@@ -162,6 +162,10 @@ class Liveness(Protocol):
     """Whether anybody is at the other end of a connection."""
 
     @property
+    def id(self) -> ConnectionId:
+        """The connection's number, for logs and the store."""
+
+    @property
     def alive(self) -> bool:
         """False once it is lost or being closed."""
 
@@ -191,10 +195,6 @@ class Reach(Liveness, Protocol):
 
 class PlayerSession(Liveness, Protocol):
     """One bot's connection in one venue, as the lobby sees it."""
-
-    @property
-    def id(self) -> ConnectionId:
-        """The connection's number, for logs and the store."""
 
     @property
     def says_ready(self) -> bool:

@@ -50,7 +50,9 @@ class Dialogue:
         self.transcripts = Transcripts(folder, 7.0, 65_536, offset_us=lambda: 0)
         plain = context(self.time, reception=self.reception)
         self.wire = FakeWire()
-        self.lines = EngineLines(replace(plain, transcripts=self.transcripts, venue="9x9"), self.wire)
+        self.lines = EngineLines(
+            replace(plain, sockets=replace(plain.sockets, transcripts=self.transcripts), venue="9x9"), self.wire
+        )
         self.lines.opened(None)
 
     def say(self, *lines: str) -> None:
@@ -152,7 +154,7 @@ def test_without_transcripts_nothing_is_noted() -> None:
 def v2(folder: Path, subprotocol: str = "cgos.v2") -> tuple[WsDesk, WsClient, Callable[[], list[TranscriptLine]]]:
     transcripts = Transcripts(folder, 7.0, 65_536, offset_us=lambda: 0)
     desk = WsDesk()
-    desk.port = replace(desk.port, transcripts=transcripts)  # type: ignore[type-var]
+    desk.port = replace(desk.port, sockets=replace(desk.sockets, transcripts=transcripts))  # type: ignore[type-var]
 
     def kept() -> list[TranscriptLine]:
         transcripts.write()

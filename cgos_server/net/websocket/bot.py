@@ -16,16 +16,15 @@ from cgos_protocol.errors import Code
 from cgos_protocol.v2 import messages as ws
 from cgos_protocol.v2.encoding import Codec, Malformed
 from cgos_protocol.v2.session import Ending, RoundTrip, Stage, WsSession
+from cgos_server.net.limits import RateLimiter
 from cgos_server.net.loop import Handle
-from cgos_server.net.websocket.port import Connection, WsPort
+from cgos_server.net.websocket.port import Connection, PeerOfDialogue, WsPort
 from cgos_server.net.wire import blame
 from cgos_server.observability.metrics import CloseReason
 from cgos_server.observability.transcripts import MASK, TranscriptRecorder
 
 SIGN_IN_MAX: Final = 65_536
 """Longest message in bytes before the sign-in has succeeded."""
-
-_MINUTE_US = 60_000_000
 
 _READ_AT_ONCE: Final = frozenset((ws.Over, ws.Error))
 """After these the bot's author may want to read what was said."""
@@ -37,34 +36,38 @@ _REASONS: Final[Mapping[Ending, CloseReason]] = {
 }
 
 
-class BotDialogue:
+class BotDialogue(PeerOfDialogue):
     """One dialogue. A :class:`~cgos_server.net.websocket.port.Dialogue`, and the
     :class:`~cgos_protocol.v2.places.Peer` of its session."""
 
     __slots__ = (
         "_codec",
-        "_connection",
         "_orderly",
         "_port",
         "_recorder",
         "_round",
         "_session",
         "_sign_in_timer",
+        "_sockets",
+        "_time",
+        "_useless",
         "_wasted",
-        "_wasted_before",
-        "_wasted_since",
     )
 
     def __init__(self, port: WsPort, connection: Connection, codec: Codec) -> None:
+        super().__init__(connection)
+        sockets = port.sockets
         self._port = port
-        self._connection = connection
+        self._sockets = sockets
+        self._time = sockets.time
         self._codec = codec
         self._round = RoundTrip()
         self._session = WsSession(port.house, self, codec.analysis, self._end)
         self._sign_in_timer: Handle | None = None
-        self._wasted = self._wasted_before = self._wasted_since = 0
+        self._wasted = 0
+        self._useless = RateLimiter(sockets.limits.ignored_per_minute)
         self._orderly = False
-        self._recorder = None if port.transcripts is None else port.transcripts.recorder(connection.id)
+        self._recorder = None if sockets.transcripts is None else sockets.transcripts.recorder(connection.id)
 
     # -- what the connection says
 
@@ -77,8 +80,7 @@ class BotDialogue:
         return None if self._session.stage is Stage.IN else SIGN_IN_MAX
 
     def opened(self) -> None:
-        port = self._port
-        time = port.time
+        port, time = self._port, self._time
         self.send(
             ws.Welcome(
                 server=port.server,
@@ -88,7 +90,9 @@ class BotDialogue:
                 venues=list(port.venues),
             )
         )
-        self._sign_in_timer = time.call_at(time.now() + port.limits.login_timeout_us, self._sign_in_took_too_long)
+        self._sign_in_timer = time.call_at(
+            time.now() + self._sockets.limits.login_timeout_us, self._sign_in_took_too_long
+        )
 
     def message(self, data: bytes, binary: bool, received: int) -> None:
         codec, session = self._codec, self._session
@@ -117,7 +121,7 @@ class BotDialogue:
         else:
             error = session.receive(message, received)
         if error is not None:
-            self._port.metrics.line_ignored()
+            self._sockets.metrics.line_ignored()
             self.send(error)
             if error.fatal:
                 self._close_for_fault(error.code, error.text)
@@ -176,47 +180,26 @@ class BotDialogue:
 
     def _count(self, now: int) -> None:
         """Errors, repetitions and changes of mind: what no bot needs often."""
-        if now - self._wasted_since > _MINUTE_US:
-            self._wasted_since, self._wasted_before = now, self._wasted
-        self._wasted = self._session.wasted
-        limit = self._port.limits.ignored_per_minute
-        if self._wasted - self._wasted_before > limit:
+        more = self._session.wasted - self._wasted
+        self._wasted += more
+        if self._useless.exhausted(now, more):
+            limit = self._sockets.limits.ignored_per_minute
             self.violated("flood", f"You sent more than {limit} messages of no use within a minute.")
 
     def _sign_in_took_too_long(self) -> None:
         self._sign_in_timer = None
-        seconds = self._port.limits.login_timeout_us // 1_000_000
+        seconds = self._sockets.limits.login_timeout_us // 1_000_000
         self.violated("login-timeout", f"You neither signed in nor asked to watch within {seconds} seconds.")
 
     def _close_for_fault(self, code: str, text: str, close_code: int | None = None) -> None:
         connection = self._connection
-        blame(connection, self._port.metrics, code)
+        blame(connection, self._sockets.metrics, code)
         connection.close(CloseReason.VIOLATION, text, close_code)
 
     # -- what the session asks (Peer)
 
-    @property
-    def address(self) -> str:
-        return self._connection.address
-
-    @property
-    def alive(self) -> bool:
-        return self._connection.alive
-
-    @property
-    def heard_at(self) -> int:
-        return self._connection.heard_at
-
-    @property
-    def proxied(self) -> bool:
-        return self._connection.proxied
-
-    @property
-    def has_room(self) -> bool:
-        return self._connection.has_room
-
     def wall(self) -> float:
-        return self._port.time.wall_ms() / 1000
+        return self._time.wall_ms() / 1000
 
     def send(self, *messages: ws.ServerMessage) -> None:
         codec = self._codec
@@ -224,15 +207,12 @@ class BotDialogue:
         payloads = list(map(codec.encode, messages))
         recorder = self._recorder
         if recorder is not None and (recorder.bot or self._is_recorded(recorder)):
-            now = self._port.time.now()
+            now = self._time.now()
             for payload in payloads:
                 recorder.said_message(payload, now, binary)
             if type(messages[-1]) in _READ_AT_ONCE:
                 recorder.soon = True
         self._connection.send(payloads, binary)
-
-    async def reaches_peer(self) -> bool:
-        return await self._connection.reaches_peer()
 
     def _end(self, ending: Ending) -> None:
         self._connection.close(_REASONS[ending], ending.value)

@@ -6,22 +6,21 @@ the lines mean, sockets.
 
 from __future__ import annotations
 
-from cgos_protocol.ids import ConnectionId
 from cgos_protocol.lines.framing import LineFramer
 from cgos_server.net.lines import EngineLines
-from cgos_server.net.websocket.port import Connection
+from cgos_server.net.websocket.port import Connection, PeerOfDialogue
 from cgos_server.net.wire import ConnectionContext
 from cgos_server.observability.metrics import CloseReason
 
 
-class LineFrames:
+class LineFrames(PeerOfDialogue):
     """One dialogue. A :class:`~cgos_server.net.websocket.port.Dialogue`, and the
     :class:`~cgos_server.net.wire.Wire` of its lines."""
 
-    __slots__ = ("_connection", "_framer", "_lines")
+    __slots__ = ("_framer", "_lines")
 
     def __init__(self, context: ConnectionContext, connection: Connection) -> None:
-        self._connection = connection
+        super().__init__(connection)
         self._framer = LineFramer()
         self._lines = EngineLines(context, self)
 
@@ -66,30 +65,6 @@ class LineFrames:
 
     # -- what the lines ask (Wire)
 
-    @property
-    def id(self) -> ConnectionId:
-        return self._connection.id
-
-    @property
-    def address(self) -> str:
-        return self._connection.address
-
-    @property
-    def alive(self) -> bool:
-        return self._connection.alive
-
-    @property
-    def heard_at(self) -> int:
-        return self._connection.heard_at
-
-    @property
-    def proxied(self) -> bool:
-        return self._connection.proxied
-
-    @property
-    def has_room(self) -> bool:
-        return self._connection.has_room
-
     def write(self, data: bytes) -> None:
         if data:
             self._connection.send((data,), False)
@@ -99,6 +74,3 @@ class LineFrames:
 
     def flush(self) -> None:
         """Nothing is ever held back: the end of a frame ends a line."""
-
-    async def reaches_peer(self) -> bool:
-        return await self._connection.reaches_peer()

@@ -5,7 +5,7 @@ Must not know: sockets, what the messages mean.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -13,12 +13,9 @@ from cgos_protocol.ids import ConnectionId
 from cgos_protocol.session import MultiVenueReception, Reach
 from cgos_protocol.v2.messages import VenueInfo
 from cgos_protocol.v2.session import House
-from cgos_server.net.forwarded import Network
-from cgos_server.net.limits import ConnectionCount, SocketLimits
 from cgos_server.net.loop import Timekeeper
-from cgos_server.net.wire import ConnectionContext, Ending
-from cgos_server.observability.metrics import CloseReason, Metrics
-from cgos_server.observability.transcripts import Transcripts
+from cgos_server.net.wire import BotSockets, ConnectionContext
+from cgos_server.observability.metrics import CloseReason
 
 _BUCKETS = 50
 """Shares of the connections that are pinged at the same moment."""
@@ -73,15 +70,47 @@ class Dialogue(Protocol):
 class Connection(Reach, Protocol):
     """A connection, as its dialogue sees it. Nothing here raises or waits, except `reaches_peer`."""
 
-    @property
-    def id(self) -> ConnectionId:
-        """Its number."""
-
     def send(self, payloads: Iterable[bytes], binary: bool) -> None:
         """Send each as one message, all in one go. Does nothing where the connection is being closed."""
 
     def close(self, reason: CloseReason, words: str = "", code: int | None = None) -> None:
         """Send what waits, then close; `words` and `code` go into the close frame."""
+
+
+class PeerOfDialogue:
+    """What a dialogue knows of its peer, as its connection says it: a :class:`~cgos_protocol.session.Reach`."""
+
+    __slots__ = ("_connection",)
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    @property
+    def id(self) -> ConnectionId:
+        return self._connection.id
+
+    @property
+    def address(self) -> str:
+        return self._connection.address
+
+    @property
+    def alive(self) -> bool:
+        return self._connection.alive
+
+    @property
+    def heard_at(self) -> int:
+        return self._connection.heard_at
+
+    @property
+    def proxied(self) -> bool:
+        return self._connection.proxied
+
+    @property
+    def has_room(self) -> bool:
+        return self._connection.has_room
+
+    async def reaches_peer(self) -> bool:
+        return await self._connection.reaches_peer()
 
 
 class Pinged(Protocol):
@@ -139,28 +168,19 @@ class WsPort:
     :ivar contexts: by venue; for the line dialogue, and for the venues' galleries
     :ivar venues: as `welcome` lists them, in its order
     :ivar server: what the server calls itself; `software` is the program with its version
-    :ivar open: holds the connections while they stand
-    :ivar transcripts: takes down what bots and server say; None where nothing is kept
     """
 
+    sockets: BotSockets
     concierge: MultiVenueReception
     contexts: Mapping[str, ConnectionContext]
     venues: tuple[VenueInfo, ...]
     server: str
     software: str
-    time: Timekeeper
-    limits: SocketLimits
-    count: ConnectionCount
-    metrics: Metrics
-    new_id: Callable[[], ConnectionId]
-    proxies: tuple[Network, ...] = ()
     settings: WsSettings = WsSettings()
-    open: set[Ending] = field(default_factory=set)
-    transcripts: Transcripts | None = None
     heart: Heart = field(init=False)
     house: House = field(init=False)
 
     def __post_init__(self) -> None:
         galleries = {name: context.gallery for name, context in self.contexts.items()}
-        object.__setattr__(self, "house", House(self.concierge, galleries, self.new_id))
-        object.__setattr__(self, "heart", Heart(self.time, self.settings.ping))
+        object.__setattr__(self, "house", House(self.concierge, galleries, self.sockets.new_id))
+        object.__setattr__(self, "heart", Heart(self.sockets.time, self.settings.ping))

@@ -32,6 +32,7 @@ class _Gone:
 
     __slots__ = ()
 
+    id = ConnectionId(0)
     address = ""
     alive = False
     heard_at = 0
