@@ -22,7 +22,7 @@ from cgos_server.net.operator_lines import OperatorLines
 from cgos_server.net.viewer import ViewerLines
 from cgos_server.net.wire import ConnectionContext, Wire, blame
 from cgos_server.observability.metrics import CloseReason
-from cgos_server.observability.transcripts import MASK
+from cgos_server.observability.transcript_files import MASK
 
 log = structlog.get_logger(__name__)
 

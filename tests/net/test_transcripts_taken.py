@@ -19,8 +19,8 @@ from cgos_protocol.games.base import Color
 from cgos_protocol.lines.framing import Line
 from cgos_protocol.session import Credentials, GameOver, Turn
 from cgos_server.net.lines import EngineLines
-from cgos_server.observability.transcript_files import TranscriptLine, read
-from cgos_server.observability.transcripts import MASK, Transcripts
+from cgos_server.observability.transcript_files import MASK, TranscriptLine, read
+from cgos_server.observability.transcripts import Transcripts
 
 S = 1_000_000
 OVER = GameOver("2023-11-14", "B+Resign", Color.BLACK, "resignation", "", 1)

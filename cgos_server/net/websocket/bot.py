@@ -21,7 +21,8 @@ from cgos_server.net.loop import Handle
 from cgos_server.net.websocket.port import Connection, PeerOfDialogue, WsPort
 from cgos_server.net.wire import blame
 from cgos_server.observability.metrics import CloseReason
-from cgos_server.observability.transcripts import MASK, TranscriptRecorder
+from cgos_server.observability.transcript_files import MASK
+from cgos_server.observability.transcripts import TranscriptRecorder
 
 SIGN_IN_MAX: Final = 65_536
 """Longest message in bytes before the sign-in has succeeded."""
