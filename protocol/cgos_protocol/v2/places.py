@@ -121,11 +121,6 @@ class Place:
         self.info(sentence)
         return await self._peer.reaches_peer()
 
-    def seen(self, game: GameId) -> None:
-        """The client knows how `game` ended."""
-        if self.seat is not None:
-            self.seat.seen(game)
-
 
 class PlayedGame:
     """One game of the bot. A :class:`~cgos_protocol.session.Table`.
