@@ -23,7 +23,6 @@ from cgos_server.assembly.reloading import Reloading
 from cgos_server.assembly.spawning import Spawner
 from cgos_server.assembly.stopping import Stop
 from cgos_server.config import Config, enroll_venues
-from cgos_server.config.schema import AccountsMode
 from cgos_server.core.venue import Venue
 from cgos_server.live.games.recovery import cut_off, restore
 from cgos_server.live.pairing.executor import PairingProcess
@@ -156,7 +155,7 @@ class App:
             base.accounts,
             control,
             session_ms=round(self._config.web.session_days * DAY_MS),
-            accounts_open=self._config.web.accounts is AccountsMode.OPEN,
+            accounts_open=self._config.web.accounts == "open",
         )
 
     async def _shared(self, stack: AsyncExitStack, base: Foundations, *, admin: Admin, spawner: Spawner) -> Shared:

@@ -74,7 +74,7 @@ async def open_database(
     store = await open_store(
         config.location,
         lock=lock,
-        durability=config.durability.value,
+        durability=config.durability,
         commit_timeout=config.commit_timeout_s,
         failed=failed,
         on_error=report,

@@ -11,7 +11,7 @@ import types
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Any, Final, Union, get_args, get_origin
+from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 
 import msgspec
 
@@ -64,7 +64,7 @@ def strip(kind: Any) -> Any:
 def table_of(kind: Any) -> Any:
     """The type of a table, or of each of a list of tables; None for any other type."""
     plain = get_args(kind)[0] if get_origin(kind) is tuple else strip(kind)
-    return plain if issubclass(plain, msgspec.Struct) else None
+    return plain if isinstance(plain, type) and issubclass(plain, msgspec.Struct) else None
 
 
 def setting(kind: Any) -> Option:
@@ -73,6 +73,8 @@ def setting(kind: Any) -> Option:
     for each in _metadata(kind):
         if isinstance(each, Option):
             return each
+    if get_origin(plain) is Literal:
+        return Choice(get_args(plain))
     return Choice(tuple(plain)) if issubclass(plain, enum.Enum) else _SETTINGS[plain]
 
 

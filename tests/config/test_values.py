@@ -231,7 +231,7 @@ def test_command_line_before_environment_before_file_before_default(write: Any) 
     path = write("[web]\nport = 1001\nhost = '127.0.0.2'\nmode = 'off'\n")
     env = {"CGOS_WEB__PORT": "1002", "CGOS_WEB__HOST": "127.0.0.3", "HOME": "/x"}
     config = load(path, env, {"web.port": 1003, "web.host": None})
-    assert (config.web.port, config.web.host, config.web.mode.value) == (1003, "127.0.0.3", "off")
+    assert (config.web.port, config.web.host, config.web.mode) == (1003, "127.0.0.3", "off")
     assert config.health == Config().health
 
 

@@ -78,7 +78,7 @@ async def _alone(setup: Setup, command: Command[A], lock: DatabaseLock) -> A:
         store = await open_store(
             setup.database,
             lock=lock,
-            durability=config.server.durability.value,
+            durability=config.server.durability,
             commit_timeout=config.server.commit_timeout_s,
             failed=_failed,
             on_error=_failed,
