@@ -8,6 +8,7 @@ Must not know: sockets, what a lobby or a game does with what the bot says.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
 import structlog
 
@@ -17,16 +18,18 @@ from cgos_protocol.lines.framing import Line
 from cgos_protocol.lines.player import CgosPlayer, Fatal, Ignored, Move, Quit, Ready, Reply, SignIn, State, Watch
 from cgos_protocol.session import Credentials, GameOver, GameSetup, OperatorDesk, Seat, Turn
 from cgos_server.net.limits import RateLimiter
-from cgos_server.net.loop import Handle
+from cgos_server.net.loop import Handle, Timekeeper
 from cgos_server.net.operator_lines import OperatorLines
 from cgos_server.net.viewer import ViewerLines
-from cgos_server.net.wire import ConnectionContext, Wire, blame
+from cgos_server.net.wire import BotSockets, ConnectionContext, Wire, blame
 from cgos_server.observability.metrics import CloseReason
 from cgos_server.observability.transcript_files import MASK
+from cgos_server.observability.transcripts import TranscriptRecorder
 
 log = structlog.get_logger(__name__)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class EngineLines:
     """One dialogue, from the greeting on. Implements :class:`~cgos_protocol.session.PlayerSession` and, as it
     has one game at a time, :class:`~cgos_protocol.session.Table`.
@@ -34,37 +37,28 @@ class EngineLines:
     :ivar receive: takes the next line: of an engine, a viewer or an operator
     """
 
-    __slots__ = (
-        "_context",
-        "_ignored",
-        "_orderly",
-        "_player",
-        "_recorder",
-        "_seat",
-        "_sign_in_timer",
-        "_sockets",
-        "_time",
-        "_viewer",
-        "_wire",
-        "receive",
-    )
+    _context: ConnectionContext
+    _wire: Wire
+    receive: Callable[[Line], None] = field(init=False)
+    _sockets: BotSockets = field(init=False)
+    _time: Timekeeper = field(init=False)
+    _ignored: RateLimiter = field(init=False)
+    _recorder: TranscriptRecorder | None = field(init=False)
+    _player: CgosPlayer = field(default_factory=CgosPlayer, init=False)
+    _viewer: ViewerLines | None = field(default=None, init=False)
+    _seat: Seat | None = field(default=None, init=False)
+    _sign_in_timer: Handle | None = field(default=None, init=False)
+    _orderly: bool = field(default=False, init=False)
 
     says_ready = True
 
-    def __init__(self, context: ConnectionContext, wire: Wire) -> None:
-        sockets = context.sockets
-        self._context = context
+    def __post_init__(self) -> None:
+        sockets, transcripts = self._context.sockets, self._context.sockets.transcripts
+        self.receive = self._engine_line
         self._sockets = sockets
         self._time = sockets.time
-        self._wire = wire
-        self._player = CgosPlayer()
-        self.receive: Callable[[Line], None] = self._engine_line
-        self._viewer: ViewerLines | None = None
-        self._seat: Seat | None = None
-        self._sign_in_timer: Handle | None = None
         self._ignored = RateLimiter(sockets.limits.ignored_per_minute)
-        self._orderly = False
-        self._recorder = None if sockets.transcripts is None else sockets.transcripts.recorder(wire.id, context.venue)
+        self._recorder = None if transcripts is None else transcripts.recorder(self._wire.id, self._context.venue)
 
     # -- what the wire says
 

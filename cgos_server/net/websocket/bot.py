@@ -7,6 +7,7 @@ the messages mean, sockets.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Final
 
 import msgspec
@@ -17,9 +18,9 @@ from cgos_protocol.v2 import messages as ws
 from cgos_protocol.v2.encoding import Codec, Malformed
 from cgos_protocol.v2.session import Ending, RoundTrip, Stage, WsSession
 from cgos_server.net.limits import RateLimiter
-from cgos_server.net.loop import Handle
-from cgos_server.net.websocket.port import Connection, PeerOfDialogue, WsPort
-from cgos_server.net.wire import blame
+from cgos_server.net.loop import Handle, Timekeeper
+from cgos_server.net.websocket.port import PeerOfDialogue, WsPort
+from cgos_server.net.wire import BotSockets, blame
 from cgos_server.observability.metrics import CloseReason
 from cgos_server.observability.transcript_files import MASK
 from cgos_server.observability.transcripts import TranscriptRecorder
@@ -37,38 +38,30 @@ _REASONS: Final[Mapping[Ending, CloseReason]] = {
 }
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class BotDialogue(PeerOfDialogue):
     """One dialogue. A :class:`~cgos_server.net.websocket.port.Dialogue`, and the
     :class:`~cgos_protocol.v2.places.Peer` of its session."""
 
-    __slots__ = (
-        "_codec",
-        "_orderly",
-        "_port",
-        "_recorder",
-        "_round",
-        "_session",
-        "_sign_in_timer",
-        "_sockets",
-        "_time",
-        "_useless",
-        "_wasted",
-    )
+    _port: WsPort
+    _codec: Codec
+    _session: WsSession = field(init=False)
+    _sockets: BotSockets = field(init=False)
+    _time: Timekeeper = field(init=False)
+    _useless: RateLimiter = field(init=False)
+    _recorder: TranscriptRecorder | None = field(init=False)
+    _round: RoundTrip = field(default_factory=RoundTrip, init=False)
+    _sign_in_timer: Handle | None = field(default=None, init=False)
+    _wasted: int = field(default=0, init=False)
+    _orderly: bool = field(default=False, init=False)
 
-    def __init__(self, port: WsPort, connection: Connection, codec: Codec) -> None:
-        super().__init__(connection)
-        sockets = port.sockets
-        self._port = port
+    def __post_init__(self) -> None:
+        port, sockets = self._port, self._port.sockets
+        self._session = WsSession(port.house, self, self._codec.analysis, self._end)
         self._sockets = sockets
         self._time = sockets.time
-        self._codec = codec
-        self._round = RoundTrip()
-        self._session = WsSession(port.house, self, codec.analysis, self._end)
-        self._sign_in_timer: Handle | None = None
-        self._wasted = 0
         self._useless = RateLimiter(sockets.limits.ignored_per_minute)
-        self._orderly = False
-        self._recorder = None if sockets.transcripts is None else sockets.transcripts.recorder(connection.id)
+        self._recorder = None if sockets.transcripts is None else sockets.transcripts.recorder(self._connection.id)
 
     # -- what the connection says
 

@@ -170,7 +170,7 @@ class WsConnection(BotSocket):
         if answer.subprotocol == LINES:
             self._dialogue = LineFrames(port.contexts[answer.venue], self)
         else:
-            self._dialogue = BotDialogue(port, self, MSGPACK if answer.subprotocol == MSGPACK.subprotocol else JSON)
+            self._dialogue = BotDialogue(self, port, MSGPACK if answer.subprotocol == MSGPACK.subprotocol else JSON)
         port.heart.join(self)
         self._dialogue.opened()
         return rest

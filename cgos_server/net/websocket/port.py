@@ -77,13 +77,11 @@ class Connection(Reach, Protocol):
         """Send what waits, then close; `words` and `code` go into the close frame."""
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class PeerOfDialogue:
     """What a dialogue knows of its peer, as its connection says it: a :class:`~cgos_protocol.session.Reach`."""
 
-    __slots__ = ("_connection",)
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+    _connection: Connection
 
     @property
     def id(self) -> ConnectionId:
