@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 import structlog
 
 from cgos_protocol.games.base import Color
-from cgos_protocol.ids import ConnectionId, GameId
+from cgos_protocol.ids import GameId
 from cgos_protocol.lines.framing import Line
 from cgos_protocol.lines.player import CgosPlayer, Fatal, Ignored, Move, Quit, Ready, Reply, SignIn, State, Watch
-from cgos_protocol.session import Credentials, GameOver, GameSetup, OperatorDesk, Seat, Turn
+from cgos_protocol.session import Credentials, GameOver, GameSetup, OperatorDesk, PeerRelay, Seat, Turn
 from cgos_server.net.limits import RateLimiter
 from cgos_server.net.loop import Handle, Timekeeper
 from cgos_server.net.operator_lines import OperatorLines
@@ -30,7 +30,7 @@ log = structlog.get_logger(__name__)
 
 
 @dataclass(slots=True, eq=False, repr=False)
-class EngineLines:
+class EngineLines(PeerRelay[Wire]):
     """One dialogue, from the greeting on. Implements :class:`~cgos_protocol.session.PlayerSession` and, as it
     has one game at a time, :class:`~cgos_protocol.session.Table`.
 
@@ -38,7 +38,6 @@ class EngineLines:
     """
 
     _context: ConnectionContext
-    _wire: Wire
     receive: Callable[[Line], None] = field(init=False)
     _sockets: BotSockets = field(init=False)
     _time: Timekeeper = field(init=False)
@@ -58,7 +57,7 @@ class EngineLines:
         self._sockets = sockets
         self._time = sockets.time
         self._ignored = RateLimiter(sockets.limits.ignored_per_minute)
-        self._recorder = None if transcripts is None else transcripts.recorder(self._wire.id, self._context.venue)
+        self._recorder = None if transcripts is None else transcripts.recorder(self._peer.id, self._context.venue)
 
     # -- what the wire says
 
@@ -129,17 +128,17 @@ class EngineLines:
                         new_secret=new_secret,
                         client=client,
                         analysis=analysis,
-                        address=self._wire.address,
+                        address=self._peer.address,
                     ),
                 )
             case Watch(client):
                 self._signing_in()
                 self._recorder = None
-                self._viewer = ViewerLines(self._context, self._wire, client)
+                self._viewer = ViewerLines(self._context, self._peer, client)
                 self.receive = self._viewer.receive
             case Quit():
                 self._orderly = True
-                self._wire.close(CloseReason.QUIT)
+                self._peer.close(CloseReason.QUIT)
             case Fatal(data, code):
                 self._violation(code, data)
 
@@ -156,29 +155,13 @@ class EngineLines:
             sentence = f"You sent {sockets.limits.ignored_per_minute + 1} lines that nobody asked for within a minute."
             self._violation("flood", self._player.refused(sentence))
         else:
-            log.debug("line ignored", connection=self._wire.id, why=why)
+            log.debug("line ignored", connection=self._peer.id, why=why)
 
     def _sign_in_took_too_long(self) -> None:
         seconds = self._sockets.limits.login_timeout_us // 1_000_000
         self._violation("login-timeout", self._player.refused(f"Signing in took longer than {seconds} seconds."))
 
     # -- what the server says (PlayerSession)
-
-    @property
-    def id(self) -> ConnectionId:
-        return self._wire.id
-
-    @property
-    def alive(self) -> bool:
-        return self._wire.alive
-
-    @property
-    def heard_at(self) -> int:
-        return self._wire.heard_at
-
-    @property
-    def proxied(self) -> bool:
-        return self._wire.proxied
 
     def accepted(self, seat: Seat, name: str) -> None:
         self._seat = seat
@@ -188,8 +171,8 @@ class EngineLines:
 
     def operator(self, desk: OperatorDesk) -> None:
         self._recorder = None
-        self._wire.write(self._player.accepted())
-        self.receive = OperatorLines(self._context, self._wire, desk).receive
+        self._peer.write(self._player.accepted())
+        self.receive = OperatorLines(self._context, self._peer, desk).receive
 
     def refused(self, code: str, sentence: str, retry_after_s: float | None = None) -> None:
         reason = CloseReason.REFUSED if self._seat is None else CloseReason.DISMISSED
@@ -206,7 +189,7 @@ class EngineLines:
 
     async def answers(self, sentence: str) -> bool:
         self.info(sentence)
-        return await self._wire.reaches_peer()
+        return await self.reaches_peer()
 
     # -- what its game says (Table)
 
@@ -228,25 +211,25 @@ class EngineLines:
             self._recorder.soon = True
 
     def hurry(self) -> None:
-        self._wire.flush()
+        self._peer.flush()
 
     # -- closing
 
     def _violation(self, code: str, data: bytes) -> None:
-        blame(self._wire, self._sockets.metrics, code)
+        blame(self._peer, self._sockets.metrics, code)
         self._dismiss(data, CloseReason.VIOLATION)
 
     def _dismiss(self, data: bytes, reason: CloseReason) -> None:
         self._say(data)
         if self._recorder is not None:
             self._recorder.soon = True
-        self._wire.close(reason)
+        self._peer.close(reason)
 
     def _say(self, data: bytes) -> None:
         recorder = self._recorder
         if recorder is not None and data:
             recorder.said(data, self._time.now())
-        self._wire.write(data)
+        self._peer.write(data)
 
 
 def _masked(state: State, text: bytes) -> bytes:

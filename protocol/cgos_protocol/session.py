@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from dataclasses import dataclass
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
@@ -191,6 +192,43 @@ class Reach(Liveness, Protocol):
 
     async def reaches_peer(self) -> bool:
         """True where the peer, or its system, acknowledges within a few seconds what was written last."""
+
+
+R = TypeVar("R", bound=Reach)
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class PeerRelay(Generic[R]):
+    """Relays what its connection knows of the peer: a :class:`Reach`."""
+
+    _peer: R
+
+    @property
+    def id(self) -> ConnectionId:
+        return self._peer.id
+
+    @property
+    def address(self) -> str:
+        return self._peer.address
+
+    @property
+    def alive(self) -> bool:
+        return self._peer.alive
+
+    @property
+    def heard_at(self) -> int:
+        return self._peer.heard_at
+
+    @property
+    def proxied(self) -> bool:
+        return self._peer.proxied
+
+    @property
+    def has_room(self) -> bool:
+        return self._peer.has_room
+
+    async def reaches_peer(self) -> bool:
+        return await self._peer.reaches_peer()
 
 
 class PlayerSession(Liveness, Protocol):

@@ -51,7 +51,7 @@ class Dialogue:
         plain = context(self.time, reception=self.reception)
         self.wire = FakeWire()
         self.lines = EngineLines(
-            replace(plain, sockets=replace(plain.sockets, transcripts=self.transcripts), venue="9x9"), self.wire
+            self.wire, replace(plain, sockets=replace(plain.sockets, transcripts=self.transcripts), venue="9x9")
         )
         self.lines.opened(None)
 
@@ -143,7 +143,7 @@ def test_viewers_operators_and_the_refused_leave_nothing(tmp_path: Path) -> None
 
 
 def test_without_transcripts_nothing_is_noted() -> None:
-    lines = EngineLines(context(SimulatedTime()), FakeWire())
+    lines = EngineLines(FakeWire(), context(SimulatedTime()))
     lines.opened(None)
     assert lines._recorder is None
 

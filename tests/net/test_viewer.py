@@ -59,7 +59,7 @@ class Talk:
         self.gallery = FakeGallery()
         self.context = context(self.time, self.gallery, **limits)
         self.wire = FakeWire()
-        self.lines = EngineLines(self.context, self.wire)
+        self.lines = EngineLines(self.wire, self.context)
         self.lines.opened(None)
         self.say("v1 viewer")
         assert self.wire.lines() == ["protocol genmove_analyze"]

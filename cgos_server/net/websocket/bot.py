@@ -14,12 +14,13 @@ import msgspec
 from websockets.frames import CloseCode
 
 from cgos_protocol.errors import Code
+from cgos_protocol.session import PeerRelay
 from cgos_protocol.v2 import messages as ws
 from cgos_protocol.v2.encoding import Codec, Malformed
 from cgos_protocol.v2.session import Ending, RoundTrip, Stage, WsSession
 from cgos_server.net.limits import RateLimiter
 from cgos_server.net.loop import Handle, Timekeeper
-from cgos_server.net.websocket.port import PeerOfDialogue, WsPort
+from cgos_server.net.websocket.port import Connection, WsPort
 from cgos_server.net.wire import BotSockets, blame
 from cgos_server.observability.metrics import CloseReason
 from cgos_server.observability.transcript_files import MASK
@@ -39,7 +40,7 @@ _REASONS: Final[Mapping[Ending, CloseReason]] = {
 
 
 @dataclass(slots=True, eq=False, repr=False)
-class BotDialogue(PeerOfDialogue):
+class BotDialogue(PeerRelay[Connection]):
     """One dialogue. A :class:`~cgos_server.net.websocket.port.Dialogue`, and the
     :class:`~cgos_protocol.v2.places.Peer` of its session."""
 
@@ -61,7 +62,7 @@ class BotDialogue(PeerOfDialogue):
         self._sockets = sockets
         self._time = sockets.time
         self._useless = RateLimiter(sockets.limits.ignored_per_minute)
-        self._recorder = None if sockets.transcripts is None else sockets.transcripts.recorder(self._connection.id)
+        self._recorder = None if sockets.transcripts is None else sockets.transcripts.recorder(self._peer.id)
 
     # -- what the connection says
 
@@ -153,7 +154,7 @@ class BotDialogue(PeerOfDialogue):
         return True
 
     def violated(self, code: str, sentence: str, close_code: int | None = None) -> None:
-        if self._connection.alive:
+        if self._peer.alive:
             self.send(ws.Error(code, sentence, fatal=True))
             self._close_for_fault(code, sentence, close_code)
 
@@ -186,7 +187,7 @@ class BotDialogue(PeerOfDialogue):
         self.violated("login-timeout", f"You neither signed in nor asked to watch within {seconds} seconds.")
 
     def _close_for_fault(self, code: str, text: str, close_code: int | None = None) -> None:
-        connection = self._connection
+        connection = self._peer
         blame(connection, self._sockets.metrics, code)
         connection.close(CloseReason.VIOLATION, text, close_code)
 
@@ -206,7 +207,7 @@ class BotDialogue(PeerOfDialogue):
                 recorder.said_message(payload, now, binary)
             if type(messages[-1]) in _READ_AT_ONCE:
                 recorder.soon = True
-        self._connection.send(payloads, binary)
+        self._peer.send(payloads, binary)
 
     def _end(self, ending: Ending) -> None:
-        self._connection.close(_REASONS[ending], ending.value)
+        self._peer.close(_REASONS[ending], ending.value)

@@ -7,13 +7,14 @@ the lines mean, sockets.
 from __future__ import annotations
 
 from cgos_protocol.lines.framing import LineFramer
+from cgos_protocol.session import PeerRelay
 from cgos_server.net.lines import EngineLines
-from cgos_server.net.websocket.port import Connection, PeerOfDialogue
+from cgos_server.net.websocket.port import Connection
 from cgos_server.net.wire import ConnectionContext
 from cgos_server.observability.metrics import CloseReason
 
 
-class LineFrames(PeerOfDialogue):
+class LineFrames(PeerRelay[Connection]):
     """One dialogue. A :class:`~cgos_server.net.websocket.port.Dialogue`, and the
     :class:`~cgos_server.net.wire.Wire` of its lines."""
 
@@ -22,7 +23,7 @@ class LineFrames(PeerOfDialogue):
     def __init__(self, context: ConnectionContext, connection: Connection) -> None:
         super().__init__(connection)
         self._framer = LineFramer()
-        self._lines = EngineLines(context, self)
+        self._lines = EngineLines(self, context)
 
     # -- what the connection says
 
@@ -43,14 +44,14 @@ class LineFrames(PeerOfDialogue):
             return
         framer, lines = self._framer, self._lines
         for line in framer.feed(data if data.endswith(b"\n") else data + b"\n", received):
-            if not self._connection.alive:
+            if not self._peer.alive:
                 return
             lines.receive(line)
         if framer.fault is not None:
             self.violated("long-line", framer.fault)
 
     def violated(self, code: str, sentence: str, close_code: int | None = None) -> None:  # noqa: ARG002
-        if self._connection.alive:
+        if self._peer.alive:
             self._lines.unreadable(sentence)
 
     def round_trip(self, us: int) -> None:
@@ -67,10 +68,10 @@ class LineFrames(PeerOfDialogue):
 
     def write(self, data: bytes) -> None:
         if data:
-            self._connection.send((data,), False)
+            self._peer.send((data,), False)
 
     def close(self, reason: CloseReason) -> None:
-        self._connection.close(reason, reason.value)
+        self._peer.close(reason, reason.value)
 
     def flush(self) -> None:
         """Nothing is ever held back: the end of a frame ends a line."""

@@ -77,40 +77,6 @@ class Connection(Reach, Protocol):
         """Send what waits, then close; `words` and `code` go into the close frame."""
 
 
-@dataclass(slots=True, eq=False, repr=False)
-class PeerOfDialogue:
-    """What a dialogue knows of its peer, as its connection says it: a :class:`~cgos_protocol.session.Reach`."""
-
-    _connection: Connection
-
-    @property
-    def id(self) -> ConnectionId:
-        return self._connection.id
-
-    @property
-    def address(self) -> str:
-        return self._connection.address
-
-    @property
-    def alive(self) -> bool:
-        return self._connection.alive
-
-    @property
-    def heard_at(self) -> int:
-        return self._connection.heard_at
-
-    @property
-    def proxied(self) -> bool:
-        return self._connection.proxied
-
-    @property
-    def has_room(self) -> bool:
-        return self._connection.has_room
-
-    async def reaches_peer(self) -> bool:
-        return await self._connection.reaches_peer()
-
-
 class Pinged(Protocol):
     """What a heart beats for."""
 

@@ -12,7 +12,7 @@ from cgos_protocol.errors import Code
 from cgos_protocol.facts import AnyFact, Fact, GameEnded, MovePlayed
 from cgos_protocol.games.base import Color
 from cgos_protocol.ids import ConnectionId, GameId
-from cgos_protocol.session import GameOver, GameSetup, ListedGame, OperatorDesk, Reach, Seat, ShownGame, Turn
+from cgos_protocol.session import GameOver, GameSetup, ListedGame, OperatorDesk, PeerRelay, Reach, Seat, ShownGame, Turn
 from cgos_protocol.v2 import messages as ws
 from cgos_protocol.v2 import render
 
@@ -65,37 +65,29 @@ class Dialogue(Protocol):
     def unwatched(self, watcher: Watcher, number: GameId) -> None: ...
 
 
-class Place:
+class Place(PeerRelay[Peer]):
     """The bot in one venue. A :class:`~cgos_protocol.session.PlayerSession`.
 
     :ivar seat: None until the sign-in has succeeded
     """
 
-    __slots__ = ("_dialogue", "_peer", "id", "seat", "venue")
+    __slots__ = ("_dialogue", "_id", "seat", "venue")
 
     says_ready = False
 
     def __init__(self, dialogue: Dialogue, peer: Peer, venue: str, number: ConnectionId) -> None:
-        self.id = number
+        super().__init__(peer)
+        self._id = number
         self.venue = venue
         self.seat: Seat | None = None
         self._dialogue = dialogue
-        self._peer = peer
 
     @property
-    def alive(self) -> bool:
-        return self._peer.alive
-
-    @property
-    def heard_at(self) -> int:
-        return self._peer.heard_at
-
-    @property
-    def proxied(self) -> bool:
-        return self._peer.proxied
+    def id(self) -> ConnectionId:
+        return self._id
 
     def accepted(self, seat: Seat, name: str) -> None:
-        if not self._peer.alive:
+        if not self.alive:
             seat.left(False)
             return
         self.seat = seat
@@ -119,7 +111,7 @@ class Place:
 
     async def answers(self, sentence: str) -> bool:
         self.info(sentence)
-        return await self._peer.reaches_peer()
+        return await self.reaches_peer()
 
 
 class PlayedGame:
