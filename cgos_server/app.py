@@ -22,7 +22,8 @@ from cgos_server.assembly.pages import Pages
 from cgos_server.assembly.reloading import Reloading
 from cgos_server.assembly.spawning import Spawner
 from cgos_server.assembly.stopping import Stop
-from cgos_server.config import Config, enroll_venues
+from cgos_server.config.schema import Config
+from cgos_server.config.venues import enroll_venues
 from cgos_server.core.venue import Venue
 from cgos_server.live.games.recovery import cut_off, restore
 from cgos_server.live.pairing.executor import PairingProcess

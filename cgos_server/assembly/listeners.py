@@ -16,7 +16,7 @@ from cgos_protocol.session import MultiVenueReception
 from cgos_protocol.v2.render import venue_info
 from cgos_server import __version__
 from cgos_server.assembly.foundations import Foundations
-from cgos_server.config import Config
+from cgos_server.config.schema import Config
 from cgos_server.config.values import us
 from cgos_server.live.venue.live_control import Addresses
 from cgos_server.live.venue.live_venue import LiveVenue

@@ -8,7 +8,7 @@ from typing import Final
 
 from cgos_server.assembly.foundations import Foundations
 from cgos_server.assembly.listeners import Listeners, url_of
-from cgos_server.config import Config
+from cgos_server.config.schema import Config
 from cgos_server.live.processes.fact_pipe import KINDS, FactPipe
 from cgos_server.live.processes.web_process import WebProcess
 from cgos_server.live.venue.live_control import Addresses

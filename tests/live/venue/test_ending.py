@@ -18,8 +18,8 @@ from websockets.typing import Subprotocol
 
 from cgos_protocol.errors import Refused
 from cgos_server.app import App
-from cgos_server.config import Config
 from cgos_server.config.schema import (
+    Config,
     HealthConfig,
     ListenConfig,
     PairingConfig,
