@@ -15,7 +15,7 @@ import structlog
 from cgos_protocol.games.base import Color
 from cgos_protocol.ids import GameId
 from cgos_protocol.lines.framing import Line
-from cgos_protocol.lines.player import CgosPlayer, Fatal, Ignored, Move, Quit, Ready, Reply, SignIn, State, Watch
+from cgos_protocol.lines.player import CgosPlayer, Fatal, Ignored, Move, Quit, Ready, Reply, State, Watch
 from cgos_protocol.session import Credentials, GameOver, GameSetup, OperatorDesk, PeerRelay, Seat, Turn
 from cgos_server.net.limits import RateLimiter
 from cgos_server.net.loop import Handle, Timekeeper
@@ -116,21 +116,11 @@ class EngineLines(PeerRelay[Wire]):
                 self._was_ignored(why)
             case Reply(data):
                 self._say(data)
-            case SignIn(name, secret, new_secret, client, analysis):
+            case Credentials() as credentials:
                 self._signing_in()
                 if recorder is not None:
-                    recorder.secrets(secret, new_secret)
-                self._context.reception.sign_in(
-                    self,
-                    Credentials(
-                        name=name,
-                        secret=secret,
-                        new_secret=new_secret,
-                        client=client,
-                        analysis=analysis,
-                        address=self._peer.address,
-                    ),
-                )
+                    recorder.secrets(credentials.secret, credentials.new_secret)
+                self._context.reception.sign_in(self, credentials._replace(address=self._peer.address))
             case Watch(client):
                 self._signing_in()
                 self._recorder = None

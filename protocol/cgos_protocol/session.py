@@ -46,7 +46,7 @@ class Credentials(NamedTuple):
     :ivar new_secret: the password that shall replace it, or None
     :ivar client: the client's own description of itself
     :ivar analysis: True where the client announced that its moves may carry analysis
-    :ivar address: the peer's address, for limits and logs
+    :ivar address: the peer's address, for limits and logs; empty where the words alone are looked at
     :ivar declared: the version that plays
     """
 
@@ -55,7 +55,7 @@ class Credentials(NamedTuple):
     new_secret: str | None
     client: str
     analysis: bool
-    address: str
+    address: str = ""
     declared: Declaration = Declaration()
 
 

@@ -170,6 +170,8 @@ class BotDialogue(PeerRelay[Connection]):
         if self._sign_in_timer is not None:
             self._sign_in_timer.cancel()
         self._session.lost(self._orderly and clean)
+        self._recorder = None
+        del self._session  # they hold each other, and what lives long is out of the collector's sight
 
     # -- limits
 

@@ -20,7 +20,7 @@ from cgos_protocol.games.notation import COLUMNS, vertex
 from cgos_protocol.lines.move_word import first_word
 from cgos_protocol.lines.words import error_line, safe_text, safe_word, seat, whole_ms
 from cgos_protocol.names import name_fault, password_fault
-from cgos_protocol.session import GameSetup
+from cgos_protocol.session import Credentials, GameSetup
 
 CLIENT_MAX: Final = 200
 """Characters kept of a client's description of itself."""
@@ -80,16 +80,6 @@ class Reply(NamedTuple):
     data: bytes
 
 
-class SignIn(NamedTuple):
-    """The client has said who it is: fields as in :class:`cgos_protocol.session.Credentials`."""
-
-    name: str
-    secret: str
-    new_secret: str | None
-    client: str
-    analysis: bool
-
-
 class Move(NamedTuple):
     """The answer to `genmove`.
 
@@ -110,7 +100,7 @@ class Quit(NamedTuple):
 
 
 class Watch(NamedTuple):
-    """It is a viewer: from here on :mod:`cgos_protocol.lines.viewer` has the word. `client` as in `SignIn`."""
+    """It is a viewer: from here on :mod:`cgos_protocol.lines.viewer` has the word. `client` as in `Credentials`."""
 
     client: str
 
@@ -128,7 +118,8 @@ class Fatal(NamedTuple):
     code: str
 
 
-Event: TypeAlias = Reply | SignIn | Move | Ready | Quit | Watch | Ignored | Fatal
+Event: TypeAlias = Reply | Credentials | Move | Ready | Quit | Watch | Ignored | Fatal
+"""Credentials: the client has said who it is; its address is not known here."""
 
 
 class Rule(NamedTuple):
@@ -282,7 +273,7 @@ class CgosPlayer:
             if fault is not None:
                 return self._fatal("password", fault)
         self.state = State.CHECKING
-        return SignIn(
+        return Credentials(
             name=self._name,
             secret=words[0],
             new_secret=words[1] if len(words) == 2 else None,

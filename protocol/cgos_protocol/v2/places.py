@@ -6,7 +6,7 @@ Each turns calls of the seam into messages. Must not know: encodings, sockets, w
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, Protocol, cast
+from typing import Protocol, cast
 
 from cgos_protocol.errors import Code
 from cgos_protocol.facts import AnyFact, Fact, GameEnded, MovePlayed
@@ -25,31 +25,6 @@ class Peer(Reach, Protocol):
 
     def send(self, *messages: ws.ServerMessage) -> None:
         """Send, in order. Does nothing where the peer is gone."""
-
-
-class _Gone:
-    """The peer of a dialogue whose connection is lost."""
-
-    __slots__ = ()
-
-    id = ConnectionId(0)
-    address = ""
-    alive = False
-    heard_at = 0
-    proxied = False
-    has_room = False
-
-    def wall(self) -> float:
-        return 0.0
-
-    def send(self, *messages: ws.ServerMessage) -> None:
-        """There is nobody to hear it."""
-
-    async def reaches_peer(self) -> bool:
-        return False
-
-
-GONE: Final[Peer] = _Gone()
 
 
 class Dialogue(Protocol):

@@ -34,7 +34,7 @@ from cgos_protocol.session import (
 )
 from cgos_protocol.v2 import messages as ws
 from cgos_protocol.v2.analysis import Unfit
-from cgos_protocol.v2.places import GONE, Peer, Place, PlayedGame, Watcher
+from cgos_protocol.v2.places import Peer, Place, PlayedGame, Watcher
 
 WATCHED_MAX: Final = 64
 """Games that one connection may watch at once."""
@@ -147,9 +147,6 @@ class WsSession:
             seat.left(orderly)
         self._games.clear()
         self._unseen.clear()
-        # Whoever still holds this object holds nothing else: what lives long is out of the collector's sight.
-        self._peer = GONE
-        self._close = _ignore
 
     def _sign_in(self, message: ws.SignIn, _received: int) -> ws.Error | None:
         if self.stage is not Stage.NEW:
@@ -464,10 +461,6 @@ _RULES: Final[Mapping[type[ws.ClientMessage], Callable[[WsSession, Any, int], ws
     ws.WatchGame: WsSession._watch_game,
     ws.Unwatch: WsSession._unwatch,
 }
-
-
-def _ignore(_ending: Ending) -> None:
-    """There is nothing left to close."""
 
 
 def _limits(limits: ws.OwnerLimits) -> Limits:
