@@ -15,6 +15,7 @@ from cgos_protocol.facts import Fact
 from cgos_protocol.ids import GameId
 from cgos_protocol.lines.framing import Line
 from cgos_protocol.lines.viewer import CgosViewer, Ignored, Observe, Quit
+from cgos_protocol.lines.words import error_line
 from cgos_protocol.session import GameOver, ListedGame, ShownGame, Turn
 from cgos_server.net.limits import RateLimiter
 from cgos_server.net.wire import ConnectionContext, Wire, blame
@@ -74,7 +75,7 @@ class ViewerLines:
 
     def _flood(self, sentence: str) -> None:
         blame(self._wire, self._context.sockets.metrics, "flood")
-        self._out.write(self._viewer.refused(sentence))
+        self._out.write(error_line(sentence).encode("ascii"))
         self._leave(CloseReason.VIOLATION)
 
     def _leave(self, reason: CloseReason) -> None:
