@@ -64,7 +64,7 @@ class Listeners:
         """How many connections there are."""
         return self._sockets.count.open
 
-    async def open_ports(self, venues: Mapping[str, LiveVenue], concierge: MultiVenueReception) -> None:
+    async def open_ports(self, venues: Mapping[str, LiveVenue], reception: MultiVenueReception) -> None:
         """Listen on every venue's port and on the WebSocket's. Raises Refused where a port cannot be had."""
         settings = self._config.listen
         contexts: dict[str, ConnectionContext] = {}
@@ -76,15 +76,15 @@ class Listeners:
             venue.port = sock.getsockname()[1]
             contexts[config.name] = context
         if self._config.websocket.enabled:
-            self._servers.append(await self._open_websocket(venues, contexts, concierge))
+            self._servers.append(await self._open_websocket(venues, contexts, reception))
 
     async def _open_websocket(
-        self, venues: Mapping[str, LiveVenue], contexts: Mapping[str, ConnectionContext], concierge: MultiVenueReception
+        self, venues: Mapping[str, LiveVenue], contexts: Mapping[str, ConnectionContext], reception: MultiVenueReception
     ) -> asyncio.Server:
         config = self._config.websocket
         port = WsPort(
             sockets=self._sockets,
-            concierge=concierge,
+            reception=reception,
             contexts=contexts,
             venues=tuple(
                 venue_info(

@@ -70,9 +70,9 @@ def table_of(kind: Any) -> Any:
 def setting(kind: Any) -> Option:
     """What values a key of this type takes."""
     plain = strip(kind)
-    for each in _metadata(kind):
-        if isinstance(each, Option):
-            return each
+    for annotation in _metadata(kind):
+        if isinstance(annotation, Option):
+            return annotation
     if get_origin(plain) is Literal:
         return Choice(get_args(plain))
     return Choice(tuple(plain)) if issubclass(plain, enum.Enum) else _SETTINGS[plain]
@@ -80,7 +80,7 @@ def setting(kind: Any) -> Option:
 
 def description(kind: Any) -> str:
     """The sentence that says what a key means; empty for a table."""
-    return next((each for each in _metadata(kind) if isinstance(each, str)), "")
+    return next((annotation for annotation in _metadata(kind) if isinstance(annotation, str)), "")
 
 
 def wanted(option: Option) -> str:
@@ -97,5 +97,5 @@ def _metadata(kind: Any) -> list[Any]:
         inner, *own = get_args(kind)
         return _metadata(inner) + own
     if get_origin(kind) in (Union, types.UnionType):
-        return [each for arg in get_args(kind) for each in _metadata(arg)]
+        return [annotation for arg in get_args(kind) for annotation in _metadata(arg)]
     return []

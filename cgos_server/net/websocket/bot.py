@@ -58,7 +58,7 @@ class BotDialogue(PeerRelay[Connection]):
 
     def __post_init__(self) -> None:
         port, sockets = self._port, self._port.sockets
-        self._session = WsSession(port.house, self, self._codec.analysis, self._end)
+        self._session = WsSession(port.sessions, self, self._codec.analysis, self._end)
         self._sockets = sockets
         self._time = sockets.time
         self._useless = RateLimiter(sockets.limits.ignored_per_minute)

@@ -12,7 +12,7 @@ from typing import Protocol
 from cgos_protocol.ids import ConnectionId
 from cgos_protocol.session import MultiVenueReception, Reach
 from cgos_protocol.v2.messages import VenueInfo
-from cgos_protocol.v2.session import House
+from cgos_protocol.v2.session import SessionContext
 from cgos_server.net.loop import Timekeeper
 from cgos_server.net.wire import BotSockets, ConnectionContext
 from cgos_server.observability.metrics import CloseReason
@@ -135,16 +135,16 @@ class WsPort:
     """
 
     sockets: BotSockets
-    concierge: MultiVenueReception
+    reception: MultiVenueReception
     contexts: Mapping[str, ConnectionContext]
     venues: tuple[VenueInfo, ...]
     server: str
     software: str
     settings: WsSettings = WsSettings()
     heart: Heart = field(init=False)
-    house: House = field(init=False)
+    sessions: SessionContext = field(init=False)
 
     def __post_init__(self) -> None:
         galleries = {name: context.gallery for name, context in self.contexts.items()}
-        object.__setattr__(self, "house", House(self.concierge, galleries, self.sockets.new_id))
+        object.__setattr__(self, "sessions", SessionContext(self.reception, galleries, self.sockets.new_id))
         object.__setattr__(self, "heart", Heart(self.sockets.time, self.settings.ping))

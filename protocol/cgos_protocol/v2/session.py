@@ -51,7 +51,7 @@ class Stage(enum.Enum):
 
     NEW = "new"
     CHECKING = "checking"
-    """The concierge has the credentials."""
+    """The reception has the credentials."""
     IN = "in"
     CLOSED = "closed"
     """Nothing is said or heard any more."""
@@ -68,10 +68,10 @@ class Ending(enum.StrEnum):
     """The bot asked for it."""
 
 
-class House(NamedTuple):
+class SessionContext(NamedTuple):
     """What all dialogues of a server share. `new_id` numbers connections."""
 
-    concierge: MultiVenueReception
+    reception: MultiVenueReception
     galleries: Mapping[str, Gallery]
     new_id: Callable[[], ConnectionId]
 
@@ -86,7 +86,7 @@ class WsSession:
     :ivar wasted: messages so far that were of no use; the owner of the connection sets the limit
     """
 
-    _house: House
+    _context: SessionContext
     _peer: Peer
     _analysis: Callable[[Raw], str | Unfit]
     _close: Callable[[Ending], None]
@@ -141,7 +141,7 @@ class WsSession:
         self.stage = Stage.CLOSED
         watchers, self._watchers = self._watchers, {}
         for venue, watcher in watchers.items():
-            self._house.galleries[venue].leave(watcher)
+            self._context.galleries[venue].leave(watcher)
         seats, self._places = self._seats(), {}
         for seat in seats:
             seat.left(orderly)
@@ -159,7 +159,7 @@ class WsSession:
         self._held = []
         self._slots = message.slots
         self._known = {game.game: game.ply for game in message.games}
-        self._places = {name: Place(self, self._peer, name, self._house.new_id()) for name in message.venues}
+        self._places = {name: Place(self, self._peer, name, self._context.new_id()) for name in message.venues}
         declared = Declaration(
             label=message.version,
             wire_name=message.wire_name,
@@ -179,12 +179,12 @@ class WsSession:
             declared=declared,
         )
         known = tuple(Known(game, ply) for game, ply in self._known.items())
-        self._house.concierge.sign_in(self._places, credentials, Wish(message.slots, _limits(message.limits), known))
+        self._context.reception.sign_in(self._places, credentials, Wish(message.slots, _limits(message.limits), known))
         return None
 
     def _sign_in_fault(self, message: ws.SignIn) -> ws.Error | None:
         for venue in message.venues:
-            if venue not in self._house.galleries:
+            if venue not in self._context.galleries:
                 return self._no_venue(venue, fatal=True)
         if len(set(message.venues)) < len(message.venues):
             return ws.Error(Code.INVALID, "A venue is named twice.", fatal=True)
@@ -284,7 +284,7 @@ class WsSession:
         return None
 
     def _watch_venue(self, message: ws.WatchVenue, _received: int) -> ws.Error | None:
-        gallery = self._house.galleries.get(message.venue)
+        gallery = self._context.galleries.get(message.venue)
         if gallery is None:
             return self._no_venue(message.venue)
         self.wasted += 1
@@ -294,7 +294,7 @@ class WsSession:
         return None
 
     def _watch_game(self, message: ws.WatchGame, _received: int) -> ws.Error | None:
-        gallery = self._house.galleries.get(message.venue)
+        gallery = self._context.galleries.get(message.venue)
         if gallery is None:
             return self._no_venue(message.venue)
         self.wasted += 1
@@ -315,7 +315,7 @@ class WsSession:
         return None
 
     def _unwatch(self, message: ws.Unwatch, _received: int) -> ws.Error | None:
-        gallery = self._house.galleries.get(message.venue)
+        gallery = self._context.galleries.get(message.venue)
         if gallery is None:
             return self._no_venue(message.venue)
         self.wasted += 1
@@ -336,7 +336,7 @@ class WsSession:
         return watcher
 
     def _no_venue(self, venue: str, fatal: bool = False) -> ws.Error:
-        names = ", ".join(self._house.galleries)
+        names = ", ".join(self._context.galleries)
         return ws.Error(Code.NO_VENUE, f"This server has no venue {_line(venue)!r}, it has: {names}.", fatal=fatal)
 
     def _not_in(self) -> ws.Error:

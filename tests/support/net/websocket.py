@@ -211,7 +211,7 @@ class WsDesk:
         control = TimeControl(TimeSystem.ABSOLUTE, main=60 * S)
         self.port = WsPort(
             sockets=self.sockets,
-            concierge=concierge or self.server,
+            reception=concierge or self.server,
             contexts={name: ConnectionContext(self.sockets, self.server, hall) for name, hall in self.halls.items()},
             venues=tuple(
                 venue_info(name=name, rules=Ruleset(), time=control, rated=True, cgos_port=6809) for name in venues
