@@ -96,11 +96,6 @@ class Meter:
         self.counts[bisect_left(self._bounds, value)] += 1
         self.total += value
 
-    @property
-    def count(self) -> int:
-        """Values observed so far."""
-        return sum(self.counts)
-
     def buckets(self, unit: int) -> list[tuple[str, float]]:
         """Cumulative Prometheus buckets, bounds divided by `unit`."""
         cumulative = 0
@@ -149,9 +144,14 @@ class RefusalTally:
 
 
 class VenueMeter:
-    """What is counted for one venue.
+    """What is counted for one venue; whoever knows of a thing adds it.
 
     :ivar moves: committed moves so far
+    :ivar wait: how long bots waited for a new game after they became ready
+    :ivar logins: sign-ins that were answered, or whose peer was gone
+    :ivar started_games: games that were committed and set up
+    :ivar ended_by: committed verdicts
+    :ivar refit_failures: refits of the ratings that could not be computed
     """
 
     def __init__(self, name: str, refusals: RefusalTally) -> None:
@@ -178,14 +178,6 @@ class VenueMeter:
         relay.counts[bisect_left(LATENCY_BOUNDS_US, latency_us)] += 1
         relay.total += latency_us
 
-    def moved_last(self) -> None:
-        """A move was committed that ended its game: nobody answers it, so it has no relay latency."""
-        self.moves += 1
-
-    def login(self, outcome: LoginOutcome) -> None:
-        """A sign-in was answered, or its peer was gone."""
-        self.logins[outcome] += 1
-
     def refused(self, code: str) -> None:
         """Policy said no; `code` as in :class:`cgos_protocol.errors.Refused`."""
         self._refusals.add(code)
@@ -194,18 +186,6 @@ class VenueMeter:
         """A pairing pass was computed within `duration_us`; `policy` is a word of `Policy`."""
         self.rounds[policy] += 1
         self.pairing.observe(duration_us)
-
-    def started(self) -> None:
-        """A new game was committed and set up."""
-        self.started_games += 1
-
-    def waited(self, wait_us: int) -> None:
-        """A bot was set up for a new game, so long after it became ready."""
-        self.wait.observe(wait_us)
-
-    def ended(self, reason: Reason) -> None:
-        """A verdict was committed."""
-        self.ended_by[reason] += 1
 
     def rated(self, changes: int) -> None:
         """So many ratings changed."""
@@ -216,10 +196,6 @@ class VenueMeter:
         kind = REFIT_KINDS[cold]
         self.refits[kind] += 1
         self.refits_us[kind] += took_us
-
-    def refit_failed(self) -> None:
-        """A refit of the ratings could not be computed."""
-        self.refit_failures += 1
 
 
 class Live(TypedDict, total=False):

@@ -20,20 +20,15 @@ class LineFrames(PeerRelay[Connection]):
 
     __slots__ = ("_framer", "_lines")
 
+    may_lag = False
+    message_max: int | None = None
+
     def __init__(self, context: ConnectionContext, connection: Connection) -> None:
         super().__init__(connection)
         self._framer = LineFramer()
         self._lines = EngineLines(self, context)
 
     # -- what the connection says
-
-    @property
-    def may_lag(self) -> bool:
-        return False
-
-    @property
-    def message_max(self) -> int | None:
-        return None
 
     def opened(self) -> None:
         self._lines.opened(None)
