@@ -62,7 +62,7 @@ async def open_database(
         commits.worked()
 
     def retrying(error: Exception) -> None:
-        meter.failed()
+        meter.failures += 1
         commits.failed(error, remedy_of(error))
 
     def checkpointed(failure: StoreError | None) -> None:

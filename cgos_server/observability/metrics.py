@@ -108,7 +108,10 @@ class Meter:
 
 
 class CommitMeter:
-    """The writer's commits."""
+    """The writer's commits.
+
+    :ivar failures: attempts to commit that failed and are made again
+    """
 
     __slots__ = ("failures", "latency", "records")
 
@@ -121,10 +124,6 @@ class CommitMeter:
         """One transaction with so many records, from hand-over to the database thread to its return."""
         self.records.observe(records)
         self.latency.observe(latency_us)
-
-    def failed(self) -> None:
-        """One attempt to commit failed; it will be tried again."""
-        self.failures += 1
 
 
 class RefusalTally:

@@ -255,7 +255,6 @@ class Transcripts:
     :param folder: made where there is none
     :param days: how long lines are kept
     :param most: bytes for one bot
-    :param now_us: the loop's clock
     :param wall_us: Unix time in microseconds
     :param offset_us: what to add to the loop's clock for Unix time, now
     """
@@ -266,14 +265,12 @@ class Transcripts:
         days: float,
         most: int,
         *,
-        now_us: Callable[[], int] = lambda: time.monotonic_ns() // 1000,
         wall_us: Callable[[], int] = lambda: time.time_ns() // 1000,
         offset_us: Callable[[], int] = lambda: (time.time_ns() - time.monotonic_ns()) // 1000,
     ) -> None:
         self._folder = folder
         self._keep_us = int(days * _DAY_US)
         self._most = most
-        self._now = now_us
         self._wall = wall_us
         self._offset = offset_us
         self._buffers = Buffers()
@@ -311,7 +308,7 @@ class Transcripts:
 
     def _hand_over(self) -> None:
         """In the loop: what is to be written is the thread's from now on."""
-        self._handed_over.put(self._buffers.take(self._now() - AGE_US))
+        self._handed_over.put(self._buffers.take(time.monotonic_ns() // 1000 - AGE_US))
 
     # -- in the thread
 

@@ -58,7 +58,7 @@ def busy(registry: CollectorRegistry) -> Metrics:
     metrics.line_ignored()
     metrics.web_restarted()
     metrics.commits.committed(12, 300)
-    metrics.commits.failed()
+    metrics.commits.failures += 1
     metrics.loop_lag.observe(2_000)
     return metrics
 
