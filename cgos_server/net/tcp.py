@@ -62,6 +62,7 @@ class BotConnection(BotSocket):
         if self._silence is not None:
             self._silence.cancel()
         self._lines.lost(clean)
+        del self._lines  # they hold each other, and what lives long is out of the collector's sight
 
     # -- Wire
 
@@ -87,7 +88,7 @@ class BotConnection(BotSocket):
 
     def flush(self) -> None:
         line = self._framer.silence()
-        if line is not None and self._closed_for is None:
+        if line is not None and self.alive:
             self._lines.receive(line)
 
     async def reaches_peer(self) -> bool:

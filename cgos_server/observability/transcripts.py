@@ -249,8 +249,8 @@ class TranscriptRecorder:
 
 
 class Transcripts:
-    """Keeps what all taps hear. A context manager, inside an event loop: its thread runs inside the block, and writes
-    what is left at its end.
+    """Keeps what all recorders hear. A context manager, inside an event loop: its thread runs inside the block, and
+    writes what is left at its end.
 
     :param folder: made where there is none
     :param days: how long lines are kept

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import socket
 import struct
 from collections.abc import Callable
@@ -529,3 +530,19 @@ def test_who_comes_through_a_proxy_is_known() -> None:
 def test_a_proxy_among_the_operators_addresses_lets_no_stranger_command(address: str, known: bool) -> None:
     """The address of a proxy is everybody's who comes through it."""
     assert comes_from(address, (ip_network("127.0.0.0/8"),), (ip_network("127.0.0.2/32"),)) is known
+
+
+def test_a_lost_connection_leaves_nothing_for_the_garbage_collector() -> None:
+    """What has lived long is out of the collector's sight, so that a ring would stay for ever."""
+    desk = Desk()
+    gc.collect()
+    gc.disable()
+    try:
+        connection, transport = desk.signed_in()
+        transport.lose()
+        desk.server.sessions.clear()
+        del connection, transport
+        kinds = {"BotConnection", "EngineLines", "CgosPlayer"}
+        assert not [thing for thing in gc.get_objects() if type(thing).__name__ in kinds]
+    finally:
+        gc.enable()

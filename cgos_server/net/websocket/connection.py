@@ -1,7 +1,7 @@
 """A connection of the WebSocket port: bytes from the socket to messages, messages to the socket.
 
 The protocol is the sans-I/O part of the library `websockets`, driven by an asyncio Protocol: no task and no queue for a
-connection, and the exact time at which a message was received. Handshake, slow readers, dead peers, floods of frames
+connection, and the exact time at which a message was received. Handshake, pings, readers that lag, floods of frames
 and closing are dealt with here, each at the cost of the offender alone. Must not know: what the messages mean.
 """
 
