@@ -22,8 +22,8 @@ from cgos_server.assembly.pages import Pages
 from cgos_server.assembly.reloading import Reloading
 from cgos_server.assembly.spawning import Spawner
 from cgos_server.assembly.stopping import Stop
-from cgos_server.config import Config, enroll_venues
-from cgos_server.config.schema import AccountsMode
+from cgos_server.config.schema import Config
+from cgos_server.config.venues import enroll_venues
 from cgos_server.core.venue import Venue
 from cgos_server.live.games.recovery import cut_off, restore
 from cgos_server.live.pairing.executor import PairingProcess
@@ -156,7 +156,7 @@ class App:
             base.accounts,
             control,
             session_ms=round(self._config.web.session_days * DAY_MS),
-            accounts_open=self._config.web.accounts is AccountsMode.OPEN,
+            accounts_open=self._config.web.accounts == "open",
         )
 
     async def _shared(self, stack: AsyncExitStack, base: Foundations, *, admin: Admin, spawner: Spawner) -> Shared:
@@ -199,9 +199,7 @@ class App:
 
     async def _open_listeners(self, stack: AsyncExitStack, base: Foundations, spawner: Spawner) -> Listeners:
         transcripts = await self._transcripts(stack)
-        listeners = Listeners(
-            self._config, base.time, metrics=base.metrics, transcripts=transcripts, addresses=self.addresses
-        )
+        listeners = Listeners(self._config, base, transcripts, self.addresses)
         base.metrics.watch(
             transcripts_dropped=lambda: 0 if transcripts is None else transcripts.dropped,
             connections=lambda: listeners.open,
@@ -215,7 +213,7 @@ class App:
         stack.push_async_callback(self._close_connections, spawner, listeners)
         stack.callback(listeners.close)  # what listens already when a later port is refused
         arrivals = {name: live.arrivals for name, live in self.venues.items()}
-        await listeners.open_ports(self.venues, base.ids.connection, MultiVenueSignIn(arrivals))
+        await listeners.open_ports(self.venues, MultiVenueSignIn(arrivals))
         return listeners
 
     async def _transcripts(self, stack: AsyncExitStack) -> Transcripts | None:

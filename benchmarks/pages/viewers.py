@@ -31,8 +31,8 @@ from cgos_server.live.venue.gallery import Gallery
 from cgos_server.live.venue.roster import Roster
 from cgos_server.net.limits import ConnectionCount, SocketLimits
 from cgos_server.net.loop import LoopTime, PollClock, new_loop
-from cgos_server.net.tcp import BotConnection, Port
-from cgos_server.net.wire import ConnectionContext
+from cgos_server.net.tcp import BotConnection
+from cgos_server.net.wire import BotSockets, ConnectionContext
 from cgos_server.observability.metrics import Metrics
 
 AT = 1_700_000_000.0
@@ -120,16 +120,14 @@ class Hall:
             ignored_per_minute=10**6,
         )
         numbers = map(ConnectionId, range(1, 10**9))
-        context = ConnectionContext(
-            reception=nobody,
-            gallery=self.gallery,
+        sockets = BotSockets(
             time=keeper,
             limits=limits,
             count=ConnectionCount(limits),
             metrics=Metrics(CollectorRegistry(), "bench"),
             new_id=lambda: next(numbers),
         )
-        self.port = Port(context, (), set())
+        self.context = ConnectionContext(sockets, nobody, self.gallery)
         self.tasks: set[asyncio.Task[None]] = set()
         self.viewers: list[BotConnection] = []
         self.peers: list[socket.socket] = []
@@ -146,7 +144,7 @@ class Hall:
         for _ in range(count):
             near, far = socket.socketpair()
             far.setblocking(False)
-            _, protocol = await self.loop.connect_accepted_socket(lambda: BotConnection(self.port), near)
+            _, protocol = await self.loop.connect_accepted_socket(lambda: BotConnection(self.context), near)
             assert isinstance(protocol, BotConnection)
             protocol.data_received(b"v1 bench\n")
             self.viewers.append(protocol)

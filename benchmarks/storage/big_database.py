@@ -40,7 +40,7 @@ from benchmarks.storage.generated_past import (
 from benchmarks.storage.reading_questions import report
 from cgos_protocol.ids import VenueId, VersionId
 from cgos_protocol.terms import encode_terms
-from cgos_server.config import load
+from cgos_server.config.loader import load
 from cgos_server.config.venues import fixed, venue_value
 from cgos_server.core.pairing.base import Candidate, PairingPass
 from cgos_server.core.pairing.explain import encode_inputs

@@ -62,7 +62,7 @@ async def open_database(
         commits.worked()
 
     def retrying(error: Exception) -> None:
-        meter.failed()
+        meter.failures += 1
         commits.failed(error, remedy_of(error))
 
     def checkpointed(failure: StoreError | None) -> None:
@@ -74,7 +74,7 @@ async def open_database(
     store = await open_store(
         config.location,
         lock=lock,
-        durability=config.durability.value,
+        durability=config.durability,
         commit_timeout=config.commit_timeout_s,
         failed=failed,
         on_error=report,

@@ -16,7 +16,7 @@ from cgos_protocol.errors import CommitFailed
 from cgos_server import __version__
 from cgos_server.assembly.database import open_database
 from cgos_server.assembly.faults import report
-from cgos_server.config import Config
+from cgos_server.config.schema import Config
 from cgos_server.live.bus import Bus
 from cgos_server.net.forwarded import comes_from
 from cgos_server.net.loop import LoopTime, PollClock

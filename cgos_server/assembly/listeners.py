@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import structlog
 from prometheus_client import CollectorRegistry
 
-from cgos_protocol.ids import ConnectionId
 from cgos_protocol.session import MultiVenueReception
 from cgos_protocol.v2.render import venue_info
 from cgos_server import __version__
-from cgos_server.config import Config
+from cgos_server.assembly.foundations import Foundations
+from cgos_server.config.schema import Config
 from cgos_server.config.values import us
 from cgos_server.live.venue.live_control import Addresses
 from cgos_server.live.venue.live_venue import LiveVenue
@@ -24,12 +24,10 @@ from cgos_server.net.health import Probe, health_app
 from cgos_server.net.http import HttpListener
 from cgos_server.net.limits import ConnectionCount, SocketLimits, room_for
 from cgos_server.net.listening import bind
-from cgos_server.net.loop import Timekeeper
-from cgos_server.net.tcp import Port, listen
+from cgos_server.net.tcp import listen
 from cgos_server.net.websocket.connection import listen_ws
 from cgos_server.net.websocket.port import WsPort, WsSettings
-from cgos_server.net.wire import ConnectionContext, Ending
-from cgos_server.observability.metrics import Metrics
+from cgos_server.net.wire import BotSockets, ConnectionContext
 from cgos_server.observability.transcripts import Transcripts
 
 log = structlog.get_logger(__name__)
@@ -44,88 +42,65 @@ class Listeners:
     """
 
     def __init__(
-        self,
-        config: Config,
-        time: Timekeeper,
-        *,
-        metrics: Metrics,
-        transcripts: Transcripts | None,
-        addresses: Addresses,
+        self, config: Config, base: Foundations, transcripts: Transcripts | None, addresses: Addresses
     ) -> None:
+        limits = _socket_limits(config)
         self.ws_port = 0
         self._addresses = addresses
         self._config = config
-        self._time = time
-        self._metrics = metrics
-        self._transcripts = transcripts
-        self._limits = _socket_limits(config)
-        self._count = ConnectionCount(self._limits)
-        self._connections: set[Ending] = set()
+        self._sockets = BotSockets(
+            time=base.time,
+            limits=limits,
+            count=ConnectionCount(limits),
+            metrics=base.metrics,
+            new_id=base.ids.connection,
+            proxies=config.listen.proxies.parts,
+            transcripts=transcripts,
+        )
         self._servers: list[asyncio.Server] = []
 
     @property
     def open(self) -> int:
         """How many connections there are."""
-        return self._count.open
+        return self._sockets.count.open
 
-    async def open_ports(
-        self, venues: Mapping[str, LiveVenue], new_id: Callable[[], ConnectionId], concierge: MultiVenueReception
-    ) -> None:
+    async def open_ports(self, venues: Mapping[str, LiveVenue], reception: MultiVenueReception) -> None:
         """Listen on every venue's port and on the WebSocket's. Raises Refused where a port cannot be had."""
         settings = self._config.listen
-        doors: dict[str, ConnectionContext] = {}
+        contexts: dict[str, ConnectionContext] = {}
         for config in self._config.venue:
             venue = venues[config.name]
             sock = self.bind(settings.bots_host, config.port, f"venue {config.name}")
-            door = ConnectionContext(
-                reception=venue.arrivals,
-                gallery=venue.gallery,
-                time=self._time,
-                limits=self._limits,
-                count=self._count,
-                metrics=self._metrics,
-                new_id=new_id,
-                transcripts=self._transcripts,
-                venue=config.name,
-            )
-            port = Port(door, settings.proxies.parts, self._connections)
-            self._servers.append(await listen(port, sock, settings.backlog))
+            context = ConnectionContext(self._sockets, venue.arrivals, venue.gallery, config.name)
+            self._servers.append(await listen(context, sock, settings.backlog))
             venue.port = sock.getsockname()[1]
-            doors[config.name] = door
+            contexts[config.name] = context
         if self._config.websocket.enabled:
-            self._servers.append(await self._open_websocket(venues, doors, concierge))
+            self._servers.append(await self._open_websocket(venues, contexts, reception))
 
     async def _open_websocket(
-        self, venues: Mapping[str, LiveVenue], doors: Mapping[str, ConnectionContext], concierge: MultiVenueReception
+        self, venues: Mapping[str, LiveVenue], contexts: Mapping[str, ConnectionContext], reception: MultiVenueReception
     ) -> asyncio.Server:
         config = self._config.websocket
-        door = next(iter(doors.values()))
         port = WsPort(
-            concierge=concierge,
-            contexts=doors,
+            sockets=self._sockets,
+            reception=reception,
+            contexts=contexts,
             venues=tuple(
                 venue_info(
                     name=live.venue.name,
                     rules=live.venue.rules,
                     time=live.venue.time,
                     rated=live.venue.rated,
-                    cgos_port=one.public_address.port or live.port,
+                    cgos_port=venue.public_address.port or live.port,
                 )
-                for one, live in zip(self._config.venue, venues.values(), strict=True)
+                for venue, live in zip(self._config.venue, venues.values(), strict=True)
             ),
             server=self._config.server.name,
             software=f"cgos-server {__version__}",
-            time=door.time,
-            limits=door.limits,
-            count=door.count,
-            metrics=door.metrics,
-            new_id=door.new_id,
-            proxies=self._config.listen.proxies.parts,
             settings=WsSettings(
                 config.compression, config.max_message_bytes, us(config.ping_s), us(config.pong_timeout_s)
             ),
-            open=self._connections,
-            transcripts=self._transcripts,
         )
         sock = self.bind(config.host, config.port, "the WebSocket port")
         self._addresses.websocket, self.ws_port = url_of(sock, config.host, "ws"), sock.getsockname()[1]
@@ -150,10 +125,10 @@ class Listeners:
 
     async def cut(self) -> None:
         """End all connections: all are gone when this returns, so that the store hears of it while it is open."""
-        for connection in list(self._connections):
+        for connection in list(self._sockets.open):
             connection.shut()
         await asyncio.sleep(0)
-        for connection in list(self._connections):
+        for connection in list(self._sockets.open):
             connection.cut()
         await asyncio.sleep(0)
 

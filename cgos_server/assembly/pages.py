@@ -8,8 +8,7 @@ from typing import Final
 
 from cgos_server.assembly.foundations import Foundations
 from cgos_server.assembly.listeners import Listeners, url_of
-from cgos_server.config import Config
-from cgos_server.config.schema import WebMode
+from cgos_server.config.schema import Config
 from cgos_server.live.processes.fact_pipe import KINDS, FactPipe
 from cgos_server.live.processes.web_process import WebProcess
 from cgos_server.live.venue.live_control import Addresses
@@ -47,13 +46,13 @@ class Pages:
         :param answer: answers requests as the control socket does
         """
         settings = self._config.web
-        if settings.mode is WebMode.OFF:
+        if settings.mode == "off":
             return []
         sock = await until_free(lambda: listeners.bind(settings.host, settings.port, "the pages"), PORT_PATIENCE_S)
         self._addresses.web = url_of(sock, settings.host)
         server = self._config.server
         shown = self._settings(listeners.ws_port, venues)
-        if settings.mode is WebMode.INLINE:
+        if settings.mode == "inline":
             history = await stack.enter_async_context(History(server.location))
             pages = create_app(history, shown, call=answer, data=server.data, remember_s=REMEMBER_S)
             for kind in KINDS:
@@ -61,7 +60,7 @@ class Pages:
             inline = self._listener = HttpListener(pages, sock)
             return [inline.run, pages.run]
         process = self._listener = WebProcess(
-            command(server.data, shown, server.log_format.value, server.log_level.value),
+            command(server.data, shown, server.log_format, server.log_level),
             sock,
             environment(server.database),
             restarted=self._base.metrics.web_restarted,
@@ -88,7 +87,7 @@ class Pages:
             websocket_url=str(self._config.websocket.public_url),
             public_url=settings.public_url.rstrip("/"),
             proxies=tuple(map(str, settings.proxies.parts)),
-            accounts=settings.accounts.value,
+            accounts=settings.accounts,
             requests_per_minute=settings.requests_per_minute,
             streams_per_address=settings.streams_per_address,
             exports_at_once=settings.exports_at_once,

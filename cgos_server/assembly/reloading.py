@@ -12,8 +12,8 @@ import msgspec
 import structlog
 
 from cgos_protocol.errors import CgosError, Code, Conflict
-from cgos_server.config import Config
 from cgos_server.config.reloading import changed
+from cgos_server.config.schema import Config
 from cgos_server.config.venues import venue_value
 from cgos_server.live.venue.live_venue import LiveVenue, reconfigure
 

@@ -27,21 +27,22 @@ class Stop:
 
     def ask(self) -> None:
         """A signal: the first one lets running games end, the second one does not."""
-        self._at_once = self.wanted.is_set()
-        self.game_ended()
-        self.wanted.set()
+        self._end(at_once=self.wanted.is_set())
 
     def commit_failed(self, failure: CommitFailed) -> None:
         """Nothing can be written any more."""
         log.error("commits failed for too long; stopping with every told move safe", why=str(failure))
         self.failure = failure
-        self._at_once = True
-        self.game_ended()
-        self.wanted.set()
+        self._end(at_once=True)
 
     def game_ended(self, _: object = None) -> None:
         """Look again whether games are left."""
         self._progress.set()
+
+    def _end(self, at_once: bool) -> None:
+        self._at_once = at_once
+        self.game_ended()
+        self.wanted.set()
 
     async def drained(self, games: Callable[[], int], limit_s: float) -> None:
         """Returns once there are no `games` any more, after `limit_s`, or when everything is to end at once."""

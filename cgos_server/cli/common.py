@@ -15,7 +15,8 @@ from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 import click
 
 from cgos_protocol.errors import Code, ConfigError, Invalid
-from cgos_server.config import Config, load
+from cgos_server.config.loader import load
+from cgos_server.config.schema import Config
 from cgos_server.config.values import scalar
 from cgos_server.storage.location import Location
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 from cgos_protocol.errors import ConfigError
 from cgos_protocol.ids import VenueId
 from cgos_server.cli.common import Setup, one_venue
-from cgos_server.config import venue_value
+from cgos_server.config.venues import venue_value
 from cgos_server.core.rating.base import RatingSystem
 from cgos_server.core.rating.registry import rating_system
 from cgos_server.core.venue import Venue

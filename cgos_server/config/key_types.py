@@ -53,7 +53,7 @@ _SETTINGS: Final[Mapping[type, Choice | Flag | Number | Parsed | Text]] = Mappin
 def table_of(kind: Any) -> Any:
     """The type of a table, or of each of a list of tables; None for any other type."""
     plain = get_args(kind)[0] if get_origin(kind) is tuple else plain_type(kind)
-    return plain if issubclass(plain, msgspec.Struct) else None
+    return plain if isinstance(plain, type) and issubclass(plain, msgspec.Struct) else None
 
 
 def setting(kind: Any) -> Option:

@@ -100,7 +100,7 @@ def plain(value: Any) -> Any:
         fields = msgspec.structs.fields(type(value))
         return {field.encode_name: plain(getattr(value, field.name)) for field in fields}
     if isinstance(value, tuple):
-        return [plain(each) for each in value]
+        return [plain(part) for part in value]
     return value if value is None or isinstance(value, bool | int | float) else str(value)
 
 
@@ -118,8 +118,8 @@ def _tables(cls: type[Any], table: str, defaults: Any) -> Iterator[tuple[str, ty
     yield table, cls, defaults
     for field in msgspec.structs.fields(cls):
         if (inner := table_of(field.type)) is not None:
-            each = None if get_origin(field.type) is tuple else getattr(defaults, field.name, field.default)
-            yield from _tables(inner, f"{table}.{field.encode_name}".removeprefix("."), each)
+            inner_defaults = None if get_origin(field.type) is tuple else getattr(defaults, field.name, field.default)
+            yield from _tables(inner, f"{table}.{field.encode_name}".removeprefix("."), inner_defaults)
 
 
 def _keys(table: str, cls: type[Any], defaults: Any) -> Iterator[Key]:

@@ -7,12 +7,11 @@ what is wrong there and the remedy; all faults are reported at once. Must not kn
 from __future__ import annotations
 
 import difflib
-import enum
 import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, get_origin
+from typing import Any, Final, NamedTuple, get_origin
 
 import msgspec
 
@@ -223,11 +222,7 @@ class _Reader:
         return _WRONG if _WRONG in venues else tuple(venues)
 
 
-class _Wrong(enum.Enum):
-    WRONG = "wrong"
-
-
-_WRONG = _Wrong.WRONG
+_WRONG: Final = object()
 
 
 def _leaf(kind: Any, option: Option, raw: Any) -> Any:

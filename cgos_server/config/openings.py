@@ -49,7 +49,11 @@ def read(words: Words, rules: Ruleset, move_limit: int, place: str) -> OpeningSe
     openings: list[Opening] = []
     named: dict[str, str] = {}
     for source in _sources(words, place, problems):
-        drafts, faults = _drafts(source.path, rules.size, place, problems)
+        try:
+            drafts, faults = _drafts(source.path, rules.size, place)
+        except ConfigError as problem:
+            problems.append(problem)
+            continue
         for draft in drafts:
             opening = checked(draft._replace(weight=draft.weight * source.weight), rules, move_limit)
             if isinstance(opening, Fault):
@@ -102,26 +106,23 @@ def _paths(text: str) -> list[Path]:
     return sorted(file for file in Path(path.anchor).glob(pattern) if file.is_file())
 
 
-def _drafts(path: Path, size: int, place: str, problems: list[ConfigError]) -> tuple[list[Draft], list[Fault]]:
-    """What a file holds; a file that cannot be read is noted among the problems."""
+def _drafts(path: Path, size: int, place: str) -> tuple[list[Draft], list[Fault]]:
+    """What a file holds. Raises ConfigError where it cannot be read."""
     where = f"{place}: {path}"
     try:
         if path.stat().st_size > LARGEST:
             problem = f"is larger than {LARGEST // 1_000_000} MB"
-            problems.append(ConfigError(where, problem, "Give the openings alone, not whole games."))
-            return [], []
+            raise ConfigError(where, problem, "Give the openings alone, not whole games.")
         data = path.read_bytes()
     except OSError as error:
         remedy = "Give the path of a file that can be read."
-        problems.append(ConfigError(where, f"cannot be read ({error.strerror})", remedy))
-        return [], []
+        raise ConfigError(where, f"cannot be read ({error.strerror})", remedy) from error
     sgf = path.suffix.lower() == ".sgf"
     try:
         text = data.decode("utf-8-sig")
-    except UnicodeDecodeError:
+    except UnicodeDecodeError as error:
         if not sgf:
-            problems.append(ConfigError(where, "is not UTF-8 text", "Save it as UTF-8."))
-            return [], []
+            raise ConfigError(where, "is not UTF-8 text", "Save it as UTF-8.") from error
         text = data.decode("latin-1")  # SGF's own default; only names can be concerned
     drafts, faults = main_lines(text, size, path.stem) if sgf else parse(text)
     if not drafts and not faults:

@@ -6,9 +6,8 @@ writes. Must not know: where values come from, what they start.
 
 from __future__ import annotations
 
-import enum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -33,38 +32,12 @@ from cgos_server.config.values import (
 from cgos_server.service.people.accounts import Registration
 from cgos_server.storage import DATABASE
 from cgos_server.storage.location import Location, PostgresUrl
+from cgos_server.storage.sqlite.connections import Durability
 
-
-class Durability(enum.StrEnum):
-    """What a committed move survives."""
-
-    PROCESS = "process"
-    POWER = "power"
-
-
-class LogFormat(enum.StrEnum):
-    """How log lines look."""
-
-    AUTO = "auto"
-    TEXT = "text"
-    JSON = "json"
-
-
-class LogLevel(enum.StrEnum):
-    """The least severe lines that are written."""
-
-    DEBUG = "debug"
-    INFO = "info"
-    WARNING = "warning"
-    ERROR = "error"
-
-
-class WebMode(enum.StrEnum):
-    """Where the pages run."""
-
-    PROCESS = "process"
-    INLINE = "inline"
-    OFF = "off"
+LogFormat = Literal["auto", "text", "json"]
+LogLevel = Literal["debug", "info", "warning", "error"]
+WebMode = Literal["process", "inline", "off"]
+AccountsMode = Literal["open", "closed"]
 
 
 class ServerConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -96,7 +69,7 @@ class ServerConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
         Durability,
         "What a move survives once the opponent has seen it: `process` the death of the server, `power` a power "
         "cut too (every commit waits for the disk).",
-    ] = Durability.PROCESS
+    ] = "process"
     commit_timeout_s: Annotated[
         Positive, "When the database has refused to commit for so long the server stops, with nothing lost."
     ] = 10.0
@@ -105,8 +78,8 @@ class ServerConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     ] = 60.0
     log_format: Annotated[
         LogFormat, "`text` for people, `json` for machines, `auto`: text on a terminal, else JSON."
-    ] = LogFormat.AUTO
-    log_level: Annotated[LogLevel, "The least severe lines that are logged."] = LogLevel.INFO
+    ] = "auto"
+    log_level: Annotated[LogLevel, "The least severe lines that are logged."] = "info"
 
     @property
     def location(self) -> Location:
@@ -156,13 +129,6 @@ class WebSocketConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     ] = 40.0
 
 
-class AccountsMode(enum.StrEnum):
-    """Who may make an account on the pages."""
-
-    OPEN = "open"
-    CLOSED = "closed"
-
-
 class WebConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The pages for people."""
 
@@ -172,7 +138,7 @@ class WebConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         WebMode,
         "`process`: in a process of their own, so that visitors never slow a game; `inline`: in the game "
         "process; `off`: no pages.",
-    ] = WebMode.PROCESS
+    ] = "process"
     public_url: Annotated[
         str,
         "The address by which people reach the pages, such as `https://cgos.example.org`; empty: the one that a "
@@ -183,7 +149,7 @@ class WebConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     ] = Networks()
     accounts: Annotated[
         AccountsMode, "Who may make an account on the pages, to own bots: `open`: everybody, `closed`: nobody."
-    ] = AccountsMode.OPEN
+    ] = "open"
     session_days: Annotated[Positive, "Days that a sign-in on the pages lasts."] = 30.0
     requests_per_minute: Annotated[
         Count, "Pages and API answers that one address may ask for in a minute; files of the pages do not count."
@@ -201,7 +167,7 @@ class WebConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     @property
     def enabled(self) -> bool:
         """True where there are pages at all."""
-        return self.mode is not WebMode.OFF
+        return self.mode != "off"
 
 
 class TranscriptsConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -56,6 +56,14 @@ class Span:
         return text or "0s"
 
 
+def _texts(value: object) -> list[str]:
+    """Texts with commas between them, or in a list; empty ones are left out. Raises ValueError for anything else."""
+    texts = value.split(",") if isinstance(value, str) else value
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise ValueError
+    return [text.strip() for text in texts if text.strip()]
+
+
 @dataclass(frozen=True, slots=True)
 class Networks:
     """Addresses and networks, written as text with commas between them: ``127.0.0.1, 10.0.0.0/8``."""
@@ -65,10 +73,7 @@ class Networks:
     @classmethod
     def parse(cls, value: object) -> Networks:
         """Raises ValueError for anything else; a list of such texts is taken too."""
-        texts = value.split(",") if isinstance(value, str) else value
-        if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-            raise ValueError
-        return cls(tuple(ip_network(text.strip(), strict=False) for text in texts if text.strip()))
+        return cls(tuple(ip_network(text, strict=False) for text in _texts(value)))
 
     def __str__(self) -> str:
         return ", ".join(map(str, self.parts))
@@ -83,10 +88,7 @@ class Words:
     @classmethod
     def parse(cls, value: object) -> Words:
         """Raises ValueError for anything else; a list of such texts is taken too."""
-        texts = value.split(",") if isinstance(value, str) else value
-        if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-            raise ValueError
-        return cls(tuple(text.strip() for text in texts if text.strip()))
+        return cls(tuple(_texts(value)))
 
     def __str__(self) -> str:
         return ", ".join(self.parts)

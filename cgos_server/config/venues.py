@@ -131,12 +131,12 @@ _EVERYWHERE = ("", "0.0.0.0", "::")
 
 
 def _port_faults(listeners: list[_Listener]) -> Iterator[ConfigError]:
-    for index, one in enumerate(listeners):
+    for index, listener in enumerate(listeners):
         for other in listeners[:index]:
-            meet = one.host == other.host or one.host in _EVERYWHERE or other.host in _EVERYWHERE
-            if one.port == other.port != 0 and meet:
-                problem = f"port {one.port} belongs to {other.whose} already"
-                yield ConfigError(one.place, problem, "Give each listener its own port.")
+            meet = listener.host == other.host or listener.host in _EVERYWHERE or other.host in _EVERYWHERE
+            if listener.port == other.port != 0 and meet:
+                problem = f"port {listener.port} belongs to {other.whose} already"
+                yield ConfigError(listener.place, problem, "Give each listener its own port.")
 
 
 def _venue_faults(venue: VenueConfig, place: Place) -> Iterator[ConfigError]:

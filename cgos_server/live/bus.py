@@ -2,7 +2,7 @@
 
 `FactBus` is what the rest of the server may rely on, whatever carries the facts; `Bus` is the one that does it in this
 process. An adapter to a message broker is another class that passes the same contract test
-(``tests/support/live/bus_contract.py``), with :func:`cgos_protocol.facts.encode` and ``decode`` on the wire.
+(``tests/support/live/bus_contract.py``), with :func:`cgos_protocol.facts.encode` and ``carried`` on the wire.
 Must not know: who listens, or why.
 """
 

@@ -79,7 +79,7 @@ async def call(directory: Path, request: bytes, timeout_s: float = ANSWER_S) -> 
     """
     try:
         async with asyncio.timeout(timeout_s):
-            reader, writer = await asyncio.open_unix_connection(_found(directory), limit=ANSWER_MAX)
+            reader, writer = await asyncio.open_unix_connection(_socket_path(directory), limit=ANSWER_MAX)
             try:
                 writer.write(request + b"\n")
                 await writer.drain()
@@ -143,7 +143,7 @@ def _bound(path: Path) -> socket.socket:
     return listener
 
 
-def _found(directory: Path) -> str:
+def _socket_path(directory: Path) -> str:
     """Where the server on `directory` listens."""
     try:
         return (directory / POINTER).read_text("utf-8")
@@ -153,7 +153,7 @@ def _found(directory: Path) -> str:
 
 async def _clear(directory: Path) -> None:
     """Remove what a dead server left; raises Refused where one is alive."""
-    left = Path(_found(directory))
+    left = Path(_socket_path(directory))
     try:
         async with asyncio.timeout(_PROBE_S):
             _, writer = await asyncio.open_unix_connection(left)

@@ -6,6 +6,7 @@ Must not know: what connections say; failed sign-ins are counted by :mod:`cgos_s
 from __future__ import annotations
 
 import resource
+from collections import Counter
 from dataclasses import dataclass
 
 from cgos_server.core.addresses import party
@@ -56,7 +57,7 @@ class ConnectionCount:
 
     def __init__(self, limits: SocketLimits) -> None:
         self._limits = limits
-        self._by_address: dict[str, int] = {}
+        self._by_address: Counter[str] = Counter()
         self._lingering = 0
         self.open = 0
 
@@ -64,10 +65,10 @@ class ConnectionCount:
         """Count one more. None, or the sentence why it may not stay; it must call :meth:`leave` either way."""
         self.open += 1
         who = party(address)
-        here = self._by_address[who] = self._by_address.get(who, 0) + 1
+        self._by_address[who] += 1
         if self.open > self._limits.connections:
             return f"This server holds its {self._limits.connections} connections already. Please try again later."
-        if here > self._limits.connections_per_address:
+        if self._by_address[who] > self._limits.connections_per_address:
             return (
                 f"There are {self._limits.connections_per_address} connections from {address} already. "
                 "Close some of them first."
@@ -78,10 +79,8 @@ class ConnectionCount:
         """A counted connection is gone."""
         self.open -= 1
         who = party(address)
-        here = self._by_address[who] - 1
-        if here:
-            self._by_address[who] = here
-        else:
+        self._by_address[who] -= 1
+        if not self._by_address[who]:
             del self._by_address[who]
 
     def linger(self, address: str) -> bool:
@@ -108,9 +107,9 @@ class RateLimiter:
         self._limit = limit
         self._count = self._since = 0
 
-    def exhausted(self, now: int) -> bool:
-        """Count one more at `now` (microseconds); True where it is too many."""
+    def exhausted(self, now: int, more: int = 1) -> bool:
+        """Count `more` at `now` (microseconds); True where it is too many."""
         if now - self._since > MINUTE_US:
             self._since, self._count = now, 0
-        self._count += 1
+        self._count += more
         return self._count > self._limit

@@ -8,58 +8,56 @@ Must not know: sockets, what a lobby or a game does with what the bot says.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
 import structlog
 
 from cgos_protocol.games.base import Color
-from cgos_protocol.ids import ConnectionId, GameId
+from cgos_protocol.ids import GameId
 from cgos_protocol.lines.framing import Line
-from cgos_protocol.lines.player import CgosPlayer, Fatal, Ignored, Move, Quit, Ready, Reply, SignIn, State, Watch
-from cgos_protocol.session import Credentials, GameOver, GameSetup, OperatorDesk, Seat, Turn
+from cgos_protocol.lines.player import CgosPlayer, Fatal, Ignored, Move, Quit, Ready, Reply, State, Watch
+from cgos_protocol.session import Credentials, GameOver, GameSetup, OperatorDesk, PeerRelay, Seat, Turn
 from cgos_server.net.limits import RateLimiter
-from cgos_server.net.loop import Handle
+from cgos_server.net.loop import Handle, Timekeeper
 from cgos_server.net.operator_lines import OperatorLines
 from cgos_server.net.viewer import ViewerLines
-from cgos_server.net.wire import ConnectionContext, Wire, blame
+from cgos_server.net.wire import BotSockets, ConnectionContext, Wire, blame
 from cgos_server.observability.metrics import CloseReason
-from cgos_server.observability.transcripts import MASK
+from cgos_server.observability.transcript_files import MASK
+from cgos_server.observability.transcripts import TranscriptRecorder
 
 log = structlog.get_logger(__name__)
 
 
-class EngineLines:
+@dataclass(slots=True, eq=False, repr=False)
+class EngineLines(PeerRelay[Wire]):
     """One dialogue, from the greeting on. Implements :class:`~cgos_protocol.session.PlayerSession` and, as it
     has one game at a time, :class:`~cgos_protocol.session.Table`.
 
     :ivar receive: takes the next line: of an engine, a viewer or an operator
     """
 
-    __slots__ = (
-        "_context",
-        "_ignored",
-        "_orderly",
-        "_player",
-        "_recorder",
-        "_seat",
-        "_sign_in_timer",
-        "_viewer",
-        "_wire",
-        "receive",
-    )
+    _context: ConnectionContext
+    receive: Callable[[Line], None] = field(init=False)
+    _sockets: BotSockets = field(init=False)
+    _time: Timekeeper = field(init=False)
+    _ignored: RateLimiter = field(init=False)
+    _recorder: TranscriptRecorder | None = field(init=False)
+    _player: CgosPlayer = field(default_factory=CgosPlayer, init=False)
+    _viewer: ViewerLines | None = field(default=None, init=False)
+    _seat: Seat | None = field(default=None, init=False)
+    _sign_in_timer: Handle | None = field(default=None, init=False)
+    _orderly: bool = field(default=False, init=False)
 
     says_ready = True
 
-    def __init__(self, context: ConnectionContext, wire: Wire) -> None:
-        self._context = context
-        self._wire = wire
-        self._player = CgosPlayer()
-        self.receive: Callable[[Line], None] = self._engine_line
-        self._viewer: ViewerLines | None = None
-        self._seat: Seat | None = None
-        self._sign_in_timer: Handle | None = None
-        self._ignored = RateLimiter(context.limits.ignored_per_minute)
-        self._orderly = False
-        self._recorder = None if context.transcripts is None else context.transcripts.recorder(wire.id, context.venue)
+    def __post_init__(self) -> None:
+        sockets, transcripts = self._context.sockets, self._context.sockets.transcripts
+        self.receive = self._engine_line
+        self._sockets = sockets
+        self._time = sockets.time
+        self._ignored = RateLimiter(sockets.limits.ignored_per_minute)
+        self._recorder = None if transcripts is None else transcripts.recorder(self._peer.id, self._context.venue)
 
     # -- what the wire says
 
@@ -67,12 +65,12 @@ class EngineLines:
         """The connection stands; `refusal` is the sentence why it may not stay."""
         self._say(self._player.greeting())
         if refusal is not None:
-            self._context.metrics.refused("connections")
+            self._sockets.metrics.refused("connections")
             self._dismiss(self._player.refused(refusal), CloseReason.REFUSED)
             return
-        time = self._context.time
+        time = self._time
         self._sign_in_timer = time.call_at(
-            time.now() + self._context.limits.login_timeout_us, self._sign_in_took_too_long
+            time.now() + self._sockets.limits.login_timeout_us, self._sign_in_took_too_long
         )
 
     def unreadable(self, sentence: str) -> None:
@@ -118,29 +116,19 @@ class EngineLines:
                 self._was_ignored(why)
             case Reply(data):
                 self._say(data)
-            case SignIn(name, secret, new_secret, client, analysis):
+            case Credentials() as credentials:
                 self._signing_in()
                 if recorder is not None:
-                    recorder.secrets(secret, new_secret)
-                self._context.reception.sign_in(
-                    self,
-                    Credentials(
-                        name=name,
-                        secret=secret,
-                        new_secret=new_secret,
-                        client=client,
-                        analysis=analysis,
-                        address=self._wire.address,
-                    ),
-                )
+                    recorder.secrets(credentials.secret, credentials.new_secret)
+                self._context.reception.sign_in(self, credentials._replace(address=self._peer.address))
             case Watch(client):
                 self._signing_in()
                 self._recorder = None
-                self._viewer = ViewerLines(self._context, self._wire, client)
+                self._viewer = ViewerLines(self._context, self._peer, client)
                 self.receive = self._viewer.receive
             case Quit():
                 self._orderly = True
-                self._wire.close(CloseReason.QUIT)
+                self._peer.close(CloseReason.QUIT)
             case Fatal(data, code):
                 self._violation(code, data)
 
@@ -151,35 +139,19 @@ class EngineLines:
             self._sign_in_timer = None
 
     def _was_ignored(self, why: str) -> None:
-        context = self._context
-        context.metrics.line_ignored()
-        if self._ignored.exhausted(context.time.now()):
-            sentence = f"You sent {context.limits.ignored_per_minute + 1} lines that nobody asked for within a minute."
+        sockets = self._sockets
+        sockets.metrics.line_ignored()
+        if self._ignored.exhausted(self._time.now()):
+            sentence = f"You sent {sockets.limits.ignored_per_minute + 1} lines that nobody asked for within a minute."
             self._violation("flood", self._player.refused(sentence))
         else:
-            log.debug("line ignored", connection=self._wire.id, why=why)
+            log.debug("line ignored", connection=self._peer.id, why=why)
 
     def _sign_in_took_too_long(self) -> None:
-        seconds = self._context.limits.login_timeout_us // 1_000_000
+        seconds = self._sockets.limits.login_timeout_us // 1_000_000
         self._violation("login-timeout", self._player.refused(f"Signing in took longer than {seconds} seconds."))
 
     # -- what the server says (PlayerSession)
-
-    @property
-    def id(self) -> ConnectionId:
-        return self._wire.id
-
-    @property
-    def alive(self) -> bool:
-        return self._wire.alive
-
-    @property
-    def heard_at(self) -> int:
-        return self._wire.heard_at
-
-    @property
-    def proxied(self) -> bool:
-        return self._wire.proxied
 
     def accepted(self, seat: Seat, name: str) -> None:
         self._seat = seat
@@ -189,8 +161,8 @@ class EngineLines:
 
     def operator(self, desk: OperatorDesk) -> None:
         self._recorder = None
-        self._wire.write(self._player.accepted())
-        self.receive = OperatorLines(self._context, self._wire, desk).receive
+        self._peer.write(self._player.accepted())
+        self.receive = OperatorLines(self._context, self._peer, desk).receive
 
     def refused(self, code: str, sentence: str, retry_after_s: float | None = None) -> None:
         reason = CloseReason.REFUSED if self._seat is None else CloseReason.DISMISSED
@@ -207,7 +179,7 @@ class EngineLines:
 
     async def answers(self, sentence: str) -> bool:
         self.info(sentence)
-        return await self._wire.reaches_peer()
+        return await self.reaches_peer()
 
     # -- what its game says (Table)
 
@@ -229,25 +201,25 @@ class EngineLines:
             self._recorder.soon = True
 
     def hurry(self) -> None:
-        self._wire.flush()
+        self._peer.flush()
 
     # -- closing
 
     def _violation(self, code: str, data: bytes) -> None:
-        blame(self._wire, self._context.metrics, code)
+        blame(self._peer, self._sockets.metrics, code)
         self._dismiss(data, CloseReason.VIOLATION)
 
     def _dismiss(self, data: bytes, reason: CloseReason) -> None:
         self._say(data)
         if self._recorder is not None:
             self._recorder.soon = True
-        self._wire.close(reason)
+        self._peer.close(reason)
 
     def _say(self, data: bytes) -> None:
         recorder = self._recorder
         if recorder is not None and data:
-            recorder.said(data, self._context.time.now())
-        self._wire.write(data)
+            recorder.said(data, self._time.now())
+        self._peer.write(data)
 
 
 def _masked(state: State, text: bytes) -> bytes:

@@ -26,13 +26,14 @@ QUEUE: Final = 100
 class OperatorLines:
     """One operator's dialogue after the sign-in."""
 
-    __slots__ = ("_busy", "_closed", "_context", "_desk", "_out", "_waiting", "_wire")
+    __slots__ = ("_busy", "_closed", "_desk", "_metrics", "_out", "_waiting", "_wire")
 
     def __init__(self, context: ConnectionContext, wire: Wire, desk: OperatorDesk) -> None:
-        self._context = context
+        sockets = context.sockets
+        self._metrics = sockets.metrics
         self._wire = wire
         self._desk = desk
-        self._out = WriteBuffer(wire, context.time, context.limits.outbox)
+        self._out = WriteBuffer(wire, sockets.time, sockets.limits.outbox)
         self._waiting: deque[str] = deque()
         self._busy: object | None = None
         self._closed = False
@@ -44,7 +45,7 @@ class OperatorLines:
         if not text or self._closed:
             return
         if len(self._waiting) >= QUEUE:
-            blame(self._wire, self._context.metrics, "flood")
+            blame(self._wire, self._metrics, "flood")
             self._out.write(error_line(f"More than {QUEUE} commands wait for an answer.").encode("ascii"))
             self._close(CloseReason.VIOLATION)
             return

@@ -1,7 +1,6 @@
 """A TCP connection of the CGOS port: bytes from the socket to lines, lines to the socket.
 
-Framing, slow readers and dead peers are dealt with here, each at the cost of the offender alone. Must not know: what
-the lines mean.
+What every port has is :mod:`cgos_server.net.bot_socket`'s. Must not know: what the lines mean.
 """
 
 from __future__ import annotations
@@ -9,84 +8,40 @@ from __future__ import annotations
 import asyncio
 import socket
 import struct
-from dataclasses import dataclass
 from typing import Any
 
-import structlog
-
 from cgos_protocol.lines.framing import LineFramer
-from cgos_server.net.forwarded import Network, is_among
+from cgos_server.net.bot_socket import BotSocket
 from cgos_server.net.lines import EngineLines
 from cgos_server.net.lingering import LINGER_US, linger
 from cgos_server.net.loop import Handle
-from cgos_server.net.wire import ConnectionContext, Ending, answered
+from cgos_server.net.wire import ConnectionContext, answered
 from cgos_server.observability.metrics import CloseReason
 
-log = structlog.get_logger(__name__)
-
-_KEEPALIVE = ((socket.TCP_KEEPIDLE, 15), (socket.TCP_KEEPINTVL, 5), (socket.TCP_KEEPCNT, 3))
-_USER_TIMEOUT_MS = 30_000
 _ESTABLISHED = 1
 _TCP_INFO = struct.Struct("=B23xI")
 """Of Linux' ``struct tcp_info``: `tcpi_state`, its first byte, and `tcpi_unacked`, the fifth 32-bit field after eight
 bytes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Port:
-    """What all connections of one bots' port share. `open` holds them while they stand."""
+class BotConnection(BotSocket):
+    """One connection of a venue's port. The :class:`~cgos_server.net.wire.Wire` of its dialogue."""
 
-    context: ConnectionContext
-    proxies: tuple[Network, ...]
-    open: set[Ending]
+    __slots__ = ("_framer", "_lines", "_silence")
 
-
-class BotConnection(asyncio.Protocol):
-    """One connection, from accept to close. The :class:`~cgos_server.net.wire.Wire` of its dialogue."""
-
-    __slots__ = (
-        "_closed_for",
-        "_framer",
-        "_lines",
-        "_port",
-        "_silence",
-        "_transport",
-        "address",
-        "heard_at",
-        "id",
-        "proxied",
-    )
-
-    def __init__(self, port: Port) -> None:
-        self.id = port.context.new_id()
-        self.address = ""
-        self.heard_at = 0
-        self.proxied = False
-        self._port = port
+    def __init__(self, context: ConnectionContext) -> None:
+        super().__init__(context.sockets)
         self._framer = LineFramer()
-        self._transport: asyncio.Transport | None = None
         self._silence: Handle | None = None
-        self._closed_for: CloseReason | None = None
-        self._lines = EngineLines(port.context, self)
+        self._lines = EngineLines(self, context)
 
     # -- asyncio
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        port, context = self._port, self._port.context
-        self._transport = transport
-        self.heard_at = context.time.now()
-        peer = transport.get_extra_info("peername")
-        self.address = str(peer[0]).removeprefix("::ffff:") if peer else "unknown"
-        self.proxied = is_among(self.address, port.proxies)
-        transport.set_write_buffer_limits(high=context.limits.outbox)
-        watch_for_death(transport.get_extra_info("socket"))
-        context.metrics.connection_opened()
-        port.open.add(self)
-        self._lines.opened(context.count.enter(self.address))
+    def _opened(self, refusal: str | None) -> None:
+        self._lines.opened(refusal)
 
     def data_received(self, data: bytes) -> None:
-        received = self.heard_at = self._port.context.time.received()
+        received = self.heard_at = self._time.received()
         framer, lines = self._framer, self._lines
         for line in framer.feed(data, received):
             if self._closed_for is not None:
@@ -97,38 +52,19 @@ class BotConnection(asyncio.Protocol):
         elif data[-1:] != b"\n" and (silence := framer.silence_after()) is not None:
             if self._silence is not None:
                 self._silence.cancel()
-            self._silence = self._port.context.time.call_at(received + silence, self.flush)
+            self._silence = self._time.call_at(received + silence, self.flush)
 
     def eof_received(self) -> None:
         self._lines.ended()
         self.close(CloseReason.PEER)
 
-    def pause_writing(self) -> None:
-        """The outbox is full: this peer does not read. It is dropped; its game goes on under the clock."""
-        self._closed_for = self._closed_for or CloseReason.SLOW
-        log.info("slow reader dropped", connection=self.id, address=self.address)
-        self.cut()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        context = self._port.context
-        self._transport = None
-        self._port.open.discard(self)
-        context.count.leave(self.address)
-        context.metrics.connection_closed(self._closed_for or CloseReason.LOST)
+    def _lost(self, clean: bool) -> None:
         if self._silence is not None:
             self._silence.cancel()
-        self._lines.lost(exc is None)
+        self._lines.lost(clean)
+        del self._lines  # they hold each other, and what lives long is out of the collector's sight
 
     # -- Wire
-
-    @property
-    def alive(self) -> bool:
-        return self._transport is not None and self._closed_for is None
-
-    @property
-    def has_room(self) -> bool:
-        transport = self._transport
-        return transport is not None and transport.get_write_buffer_size() <= self._port.context.limits.outbox // 2
 
     def write(self, data: bytes) -> None:
         transport = self._transport
@@ -141,22 +77,22 @@ class BotConnection(asyncio.Protocol):
         if transport is None or self._closed_for is not None:
             return
         self._closed_for = reason
-        context = self._port.context
+        time = self._time
         if reason is CloseReason.PEER:
             transport.close()
         else:
-            linger(self, transport, context.count, self.address)
+            linger(self, transport, self._sockets.count, self.address)
             # The dialogue is over now, not when the peer has closed its side.
-            context.time.call_at(context.time.now(), self._lines.lost, True)
-        context.time.call_at(context.time.now() + LINGER_US, transport.abort)
+            time.call_at(time.now(), self._lines.lost, True)
+        time.call_at(time.now() + LINGER_US, transport.abort)
 
     def flush(self) -> None:
         line = self._framer.silence()
-        if line is not None and self._closed_for is None:
+        if line is not None and self.alive:
             self._lines.receive(line)
 
     async def reaches_peer(self) -> bool:
-        time = self._port.context.time
+        time = self._time
         since = time.now()
         return await answered(self, time, lambda: self._acknowledged(since))
 
@@ -168,16 +104,8 @@ class BotConnection(asyncio.Protocol):
         reached = acknowledged(transport.get_extra_info("socket"))
         return reached if reached is not None else self.heard_at > since
 
-    # -- the server's own ending
-
     def shut(self) -> None:
-        """The server stops: close without a word of blame."""
         self.close(CloseReason.SHUTDOWN)
-
-    def cut(self) -> None:
-        """Close now, whatever the peer has not read yet."""
-        if self._transport is not None:
-            self._transport.abort()
 
 
 def acknowledged(sock: Any) -> bool | None:
@@ -198,16 +126,6 @@ def acknowledged(sock: Any) -> bool | None:
     return bool(state == _ESTABLISHED and unacked == 0)
 
 
-def watch_for_death(sock: Any) -> None:
-    """Let the kernel find out within half a minute that a peer is gone: nobody else can sign in under its name."""
-    if sock is None or sock.family not in (socket.AF_INET, socket.AF_INET6):
-        return
-    sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-    for option, seconds in _KEEPALIVE:
-        sock.setsockopt(socket.IPPROTO_TCP, option, seconds)
-    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _USER_TIMEOUT_MS)
-
-
-async def listen(port: Port, sock: socket.socket, backlog: int) -> asyncio.Server:
+async def listen(context: ConnectionContext, sock: socket.socket, backlog: int) -> asyncio.Server:
     """Accept bots on a bound socket, which the server takes over."""
-    return await asyncio.get_running_loop().create_server(lambda: BotConnection(port), sock=sock, backlog=backlog)
+    return await asyncio.get_running_loop().create_server(lambda: BotConnection(context), sock=sock, backlog=backlog)

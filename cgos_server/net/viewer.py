@@ -15,6 +15,7 @@ from cgos_protocol.facts import Fact
 from cgos_protocol.ids import GameId
 from cgos_protocol.lines.framing import Line
 from cgos_protocol.lines.viewer import CgosViewer, Ignored, Observe, Quit
+from cgos_protocol.lines.words import error_line
 from cgos_protocol.session import GameOver, ListedGame, ShownGame, Turn
 from cgos_server.net.limits import RateLimiter
 from cgos_server.net.wire import ConnectionContext, Wire, blame
@@ -34,12 +35,12 @@ class ViewerLines:
     __slots__ = ("_context", "_ignored", "_observed", "_out", "_viewer", "_wire")
 
     def __init__(self, context: ConnectionContext, wire: Wire, client: str) -> None:
-        gallery = context.gallery
+        gallery, sockets = context.gallery, context.sockets
         self._context = context
         self._wire = wire
         self._viewer = CgosViewer(gallery.size, gallery.komi2, context.matches)
-        self._out = WriteBuffer(wire, context.time, context.limits.outbox)
-        self._ignored = RateLimiter(context.limits.ignored_per_minute)
+        self._out = WriteBuffer(wire, sockets.time, sockets.limits.outbox)
+        self._ignored = RateLimiter(sockets.limits.ignored_per_minute)
         self._observed = RateLimiter(OBSERVED_PER_MINUTE)
         log.info("viewer", connection=wire.id, address=wire.address, client=client)
         gallery.enter(self, everything=True)
@@ -54,7 +55,7 @@ class ViewerLines:
                 if refusal is not None:
                     self._out.write(self._viewer.info(refusal))
                     self._ignore()
-                elif self._observed.exhausted(self._context.time.now()):
+                elif self._observed.exhausted(self._context.sockets.time.now()):
                     self._flood(f"You asked for more than {OBSERVED_PER_MINUTE} games within a minute.")
             case Quit():
                 self._leave(CloseReason.QUIT)
@@ -67,14 +68,14 @@ class ViewerLines:
         self._context.gallery.leave(self)
 
     def _ignore(self) -> None:
-        context = self._context
-        context.metrics.line_ignored()
-        if self._ignored.exhausted(context.time.now()):
+        sockets = self._context.sockets
+        sockets.metrics.line_ignored()
+        if self._ignored.exhausted(sockets.time.now()):
             self._flood("You sent too many lines within a minute that could not be answered.")
 
     def _flood(self, sentence: str) -> None:
-        blame(self._wire, self._context.metrics, "flood")
-        self._out.write(self._viewer.refused(sentence))
+        blame(self._wire, self._context.sockets.metrics, "flood")
+        self._out.write(error_line(sentence).encode("ascii"))
         self._leave(CloseReason.VIOLATION)
 
     def _leave(self, reason: CloseReason) -> None:

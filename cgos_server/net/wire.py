@@ -15,6 +15,7 @@ import structlog
 from cgos_protocol.ids import ConnectionId
 from cgos_protocol.lines.viewer import MatchLines
 from cgos_protocol.session import Gallery, Reach, Reception
+from cgos_server.net.forwarded import Network
 from cgos_server.net.limits import ConnectionCount, SocketLimits
 from cgos_server.net.loop import Timekeeper
 from cgos_server.observability.metrics import CloseReason, Metrics
@@ -28,29 +29,39 @@ _LOOK_S = 0.1
 """Between two looks whether it has."""
 
 
-@dataclass(frozen=True, slots=True)
-class ConnectionContext:
-    """What all line dialogues of one venue share. `matches` is its viewers' list; `transcripts` takes down what is
-    said, None where nothing is kept."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BotSockets:
+    """What all connections of bots and watchers share, on whatever port.
 
-    reception: Reception
-    gallery: Gallery
+    :ivar new_id: numbers connections
+    :ivar proxies: whose word on where a peer comes from is believed
+    :ivar transcripts: takes down what is said; None where nothing is kept
+    :ivar open: holds the connections while they stand
+    """
+
     time: Timekeeper
     limits: SocketLimits
     count: ConnectionCount
     metrics: Metrics
     new_id: Callable[[], ConnectionId]
-    matches: MatchLines = field(default_factory=MatchLines)
+    proxies: tuple[Network, ...] = ()
     transcripts: Transcripts | None = None
+    open: set[Ending] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionContext:
+    """What all line dialogues of one venue share. `matches` is its viewers' list."""
+
+    sockets: BotSockets
+    reception: Reception
+    gallery: Gallery
     venue: str = ""
+    matches: MatchLines = field(default_factory=MatchLines)
 
 
 class Wire(Reach, Protocol):
     """One connection. Nothing here raises or waits, except `reaches_peer`."""
-
-    @property
-    def id(self) -> ConnectionId:
-        """Its number."""
 
     def write(self, data: bytes) -> None:
         """Send whole lines. What does not fit is the end of the connection."""
@@ -72,19 +83,7 @@ class Ending(Protocol):
         """Close now, whatever the peer has not read yet."""
 
 
-class Connected(Protocol):
-    """A connection as the log names it."""
-
-    @property
-    def id(self) -> ConnectionId:
-        """Its number."""
-
-    @property
-    def address(self) -> str:
-        """The peer's."""
-
-
-def blame(connection: Connected, metrics: Metrics, code: str) -> None:
+def blame(connection: Reach, metrics: Metrics, code: str) -> None:
     """Log and count that a connection is closed for a fault of its own."""
     log.info("connection closed for its own fault", connection=connection.id, address=connection.address, code=code)
     metrics.refused(code)

@@ -15,13 +15,6 @@ from typing import Any, TextIO
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
 
-LEVELS: dict[str, int] = {
-    "debug": logging.DEBUG,
-    "info": logging.INFO,
-    "warning": logging.WARNING,
-    "error": logging.ERROR,
-}
-
 MASK = "***"
 
 _SECRET_WORDS = ("password", "passwd", "token", "secret")
@@ -58,7 +51,7 @@ def configure(log_format: str, level: str, stream: TextIO) -> LogCounts:
     Other libraries are heard from level warning on. May be called again: the latest call holds.
 
     :param log_format: ``text`` (colored on a terminal), ``json``, or ``auto``: text on a terminal, else JSON
-    :param level: a key of :data:`LEVELS`; raises KeyError for others
+    :param level: a name of the standard library's levels, capitals or not; raises KeyError for others
     """
     as_json = log_format == "json" or (log_format == "auto" and not stream.isatty())
     counts = LogCounts()
@@ -69,7 +62,7 @@ def configure(log_format: str, level: str, stream: TextIO) -> LogCounts:
         mask_secrets,
         counts,
     ]
-    threshold = LEVELS[level]
+    threshold = logging.getLevelNamesMapping()[level.upper()]
     structlog.configure(
         processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
         wrapper_class=structlog.make_filtering_bound_logger(threshold),

@@ -12,7 +12,7 @@ import platform
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, TypedDict, Unpack
+from typing import Any, Final, TypedDict, Unpack, cast
 
 from prometheus_client import CollectorRegistry, GCCollector, ProcessCollector
 from prometheus_client.core import (
@@ -28,24 +28,7 @@ from cgos_server.core.venue import Policy
 
 _SECOND = 1_000_000
 
-LATENCY_BOUNDS_US = (
-    100,
-    250,
-    500,
-    1_000,
-    2_500,
-    5_000,
-    10_000,
-    25_000,
-    50_000,
-    100_000,
-    250_000,
-    500_000,
-    _SECOND,
-    2_500_000,
-    5_000_000,
-    10_000_000,
-)
+LATENCY_BOUNDS_US = (*(step * 10**power for power in range(1, 6) for step in (10, 25, 50)), 10 * _SECOND)
 """Relay, commit, pairing and loop lag: 0.1 ms to 10 s."""
 
 WAIT_BOUNDS_US = tuple(s * _SECOND for s in (1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1_800))
@@ -113,11 +96,6 @@ class Meter:
         self.counts[bisect_left(self._bounds, value)] += 1
         self.total += value
 
-    @property
-    def count(self) -> int:
-        """Values observed so far."""
-        return sum(self.counts)
-
     def buckets(self, unit: int) -> list[tuple[str, float]]:
         """Cumulative Prometheus buckets, bounds divided by `unit`."""
         cumulative = 0
@@ -130,7 +108,10 @@ class Meter:
 
 
 class CommitMeter:
-    """The writer's commits."""
+    """The writer's commits.
+
+    :ivar failures: attempts to commit that failed and are made again
+    """
 
     __slots__ = ("failures", "latency", "records")
 
@@ -143,10 +124,6 @@ class CommitMeter:
         """One transaction with so many records, from hand-over to the database thread to its return."""
         self.records.observe(records)
         self.latency.observe(latency_us)
-
-    def failed(self) -> None:
-        """One attempt to commit failed; it will be tried again."""
-        self.failures += 1
 
 
 class RefusalTally:
@@ -166,28 +143,15 @@ class RefusalTally:
 
 
 class VenueMeter:
-    """What is counted for one venue.
+    """What is counted for one venue; whoever knows of a thing adds it.
 
     :ivar moves: committed moves so far
+    :ivar wait: how long bots waited for a new game after they became ready
+    :ivar logins: sign-ins that were answered, or whose peer was gone
+    :ivar started_games: games that were committed and set up
+    :ivar ended_by: committed verdicts
+    :ivar refit_failures: refits of the ratings that could not be computed
     """
-
-    __slots__ = (
-        "_refusals",
-        "ended_by",
-        "logins",
-        "moves",
-        "name",
-        "pairing",
-        "rated_changes",
-        "refit_failures",
-        "refits",
-        "refits_us",
-        "relay",
-        "rounds",
-        "started_games",
-        "wait",
-        "warnings",
-    )
 
     def __init__(self, name: str, refusals: RefusalTally) -> None:
         self._refusals = refusals
@@ -213,14 +177,6 @@ class VenueMeter:
         relay.counts[bisect_left(LATENCY_BOUNDS_US, latency_us)] += 1
         relay.total += latency_us
 
-    def moved_last(self) -> None:
-        """A move was committed that ended its game: nobody answers it, so it has no relay latency."""
-        self.moves += 1
-
-    def login(self, outcome: LoginOutcome) -> None:
-        """A sign-in was answered, or its peer was gone."""
-        self.logins[outcome] += 1
-
     def refused(self, code: str) -> None:
         """Policy said no; `code` as in :class:`cgos_protocol.errors.Refused`."""
         self._refusals.add(code)
@@ -229,18 +185,6 @@ class VenueMeter:
         """A pairing pass was computed within `duration_us`; `policy` is a word of `Policy`."""
         self.rounds[policy] += 1
         self.pairing.observe(duration_us)
-
-    def started(self) -> None:
-        """A new game was committed and set up."""
-        self.started_games += 1
-
-    def waited(self, wait_us: int) -> None:
-        """A bot was set up for a new game, so long after it became ready."""
-        self.wait.observe(wait_us)
-
-    def ended(self, reason: Reason) -> None:
-        """A verdict was committed."""
-        self.ended_by[reason] += 1
 
     def rated(self, changes: int) -> None:
         """So many ratings changed."""
@@ -251,10 +195,6 @@ class VenueMeter:
         kind = REFIT_KINDS[cold]
         self.refits[kind] += 1
         self.refits_us[kind] += took_us
-
-    def refit_failed(self) -> None:
-        """A refit of the ratings could not be computed."""
-        self.refit_failures += 1
 
 
 class Live(TypedDict, total=False):
@@ -279,6 +219,14 @@ class Live(TypedDict, total=False):
     log_events: Callable[[], Mapping[str, int]]
     transcripts_dropped: Callable[[], int]
 
+
+_GAUGES: Final = (
+    ("cgos_connections", "Open connections of bots.", "connections"),
+    ("cgos_password_queue_length", "Password checks that wait for a worker.", "password_queue"),
+    ("cgos_commit_queue_length", "Groups of records that wait for a commit.", "commit_queue"),
+    ("cgos_commit_failing", "1 while commits fail or do not return.", "commit_failing"),
+)
+"""Name, text, and the word of :class:`Live`."""
 
 _VENUE_COUNTERS: Final = (
     ("cgos_games_started_total", "Games begun.", "started_games"),
@@ -319,14 +267,14 @@ class Metrics:
         self._ignored = 0
         self._web_restarts = 0
         self._facts_dropped = 0
-        self._live: Live = {}
+        self._live: dict[str, Callable[[], Any]] = {}
         registry.register(self)
         ProcessCollector(registry=registry)
         GCCollector(registry=registry)
 
     def watch(self, **live: Unpack[Live]) -> None:
         """Where live state is read from at scrape time. May be called by several owners, each with its own part."""
-        self._live.update(live)
+        self._live.update(cast(dict[str, Callable[[], Any]], live))
 
     def venue(self, name: str) -> VenueMeter:
         """The venue's counters, made on the first call."""
@@ -379,63 +327,44 @@ class Metrics:
         yield InfoMetricFamily(
             "cgos_build", "Versions of the program.", {"version": self._version, "python": platform.python_version()}
         )
-        yield from self._collect_server()
-        yield from self._collect_commits()
+        live = self._live
+        for name, text, word in _GAUGES:
+            values = [((), float(live[word]()))] if word in live else []
+            yield _labeled(GaugeMetricFamily(name, text), values)
+        yield from self._collect_counters()
+        for name, text, meter, unit in (
+            ("cgos_loop_lag_seconds", "How late the event loop ran what was due.", self.loop_lag, _SECOND),
+            ("cgos_commit_latency_seconds", "Time one commit took.", self.commits.latency, _SECOND),
+            ("cgos_commit_batch_records", "Records in one commit.", self.commits.records, 1),
+        ):
+            yield _histogram(name, text, {"": meter}, unit=unit)
+        bots = GaugeMetricFamily("cgos_bots", "Signed-in bots, by venue and state.", labels=("venue", "state"))
+        yield _labeled(bots, live.get("bots", dict)().items())
+        games = (((venue,), count) for venue, count in live.get("games", dict)().items())
+        yield _labeled(GaugeMetricFamily("cgos_games_running", "Games without a verdict.", labels=("venue",)), games)
         yield from self._collect_venues(list(self._venues.values()))
 
-    def _collect_server(self) -> Iterator[Metric]:
-        yield _gauge("cgos_connections", "Open connections of bots.", self._live.get("connections"))
-        yield _counter("cgos_connections_opened_total", "Connections of bots accepted.", self._opened)
-        yield _counter(
-            "cgos_connections_closed_total", "Connections of bots ended, by reason.", self._closed, label="reason"
-        )
-        yield _counter(
-            "cgos_refusals_total", "Requests that policy refused, by code.", self._refusals.counts, label="code"
-        )
-        yield _counter(
-            "cgos_lines_ignored_total", "Lines that meant nothing in the bot's present state.", self._ignored
-        )
-        yield _gauge(
-            "cgos_password_queue_length", "Password checks that wait for a worker.", self._live.get("password_queue")
-        )
-        yield _counter(
-            "cgos_web_restarts_total", "Times the web process died and was started again.", self._web_restarts
-        )
-        yield _counter(
-            "cgos_facts_dropped_total", "Facts that the web process read too slowly to be told.", self._facts_dropped
-        )
-        yield _counter(
-            "cgos_transcript_lines_dropped_total",
-            "Lines between bots and server that were not written down.",
-            self._live.get("transcripts_dropped", int)(),
-        )
-        yield _histogram(
-            "cgos_loop_lag_seconds", "How late the event loop ran what was due.", {"": self.loop_lag}, unit=_SECOND
-        )
-        yield _counter(
-            "cgos_log_events_total",
-            "Log events of level warning and above, by level.",
-            self._live.get("log_events", dict)(),
-            label="level",
-        )
-        bots = GaugeMetricFamily("cgos_bots", "Signed-in bots, by venue and state.", labels=("venue", "state"))
-        yield _labeled(bots, self._live.get("bots", dict)().items())
-        games = (((venue,), count) for venue, count in self._live.get("games", dict)().items())
-        yield _labeled(GaugeMetricFamily("cgos_games_running", "Games without a verdict.", labels=("venue",)), games)
-
-    def _collect_commits(self) -> Iterator[Metric]:
-        commits = self.commits
-        yield _histogram("cgos_commit_latency_seconds", "Time one commit took.", {"": commits.latency}, unit=_SECOND)
-        yield _histogram("cgos_commit_batch_records", "Records in one commit.", {"": commits.records}, unit=1)
-        yield _counter("cgos_commit_failures_total", "Attempts to commit that failed.", commits.failures)
-        yield _gauge(
-            "cgos_commit_queue_length", "Groups of records that wait for a commit.", self._live.get("commit_queue")
-        )
-        yield _gauge("cgos_commit_failing", "1 while commits fail or do not return.", self._live.get("commit_failing"))
+    def _collect_counters(self) -> Iterator[Metric]:
+        lines, events = self._live.get("transcripts_dropped", int)(), self._live.get("log_events", dict)()
+        for name, text, count in (
+            ("cgos_connections_opened_total", "Connections of bots accepted.", self._opened),
+            ("cgos_lines_ignored_total", "Lines that meant nothing in the bot's present state.", self._ignored),
+            ("cgos_web_restarts_total", "Times the web process died and was started again.", self._web_restarts),
+            ("cgos_facts_dropped_total", "Facts that the web process read too slowly to be told.", self._facts_dropped),
+            ("cgos_transcript_lines_dropped_total", "Lines between bots and server that were not written down.", lines),
+            ("cgos_commit_failures_total", "Attempts to commit that failed.", self.commits.failures),
+        ):
+            yield CounterMetricFamily(name, text, value=count)
+        for name, text, label, counts in (
+            ("cgos_connections_closed_total", "Connections of bots ended, by reason.", "reason", self._closed),
+            ("cgos_refusals_total", "Requests that policy refused, by code.", "code", self._refusals.counts),
+            ("cgos_log_events_total", "Log events of level warning and above, by level.", "level", events),
+        ):
+            yield _counter(name, text, label, counts)
 
     def _collect_venues(self, venues: list[VenueMeter]) -> Iterator[Metric]:
         for name, text, field in _VENUE_COUNTERS:
-            yield _counter(name, text, {venue.name: getattr(venue, field) for venue in venues}, label="venue")
+            yield _counter(name, text, "venue", {venue.name: getattr(venue, field) for venue in venues})
         for family, name, text, label, field in _VENUE_TALLIES:
             counts = [(venue.name, word, n) for venue in venues for word, n in getattr(venue, field).items()]
             unit = _SECOND if "seconds" in name else 1
@@ -448,14 +377,8 @@ class Metrics:
             yield _histogram(name, text, meters, label="venue", unit=_SECOND)
 
 
-def _gauge(name: str, text: str, read: Callable[[], float] | None) -> Metric:
-    return _labeled(GaugeMetricFamily(name, text), () if read is None else [((), float(read()))])
-
-
-def _counter(name: str, text: str, counts: int | Mapping[Any, int], label: str = "") -> Metric:
-    """A counter; with a label one for each word of it."""
-    if isinstance(counts, int):
-        return CounterMetricFamily(name, text, value=counts)
+def _counter(name: str, text: str, label: str, counts: Mapping[Any, int]) -> Metric:
+    """A counter for each word of the label."""
     return _labeled(CounterMetricFamily(name, text, labels=(label,)), (((str(word),), n) for word, n in counts.items()))
 
 

@@ -16,7 +16,8 @@ import os
 import re
 import shutil
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -32,12 +33,16 @@ MESSAGE_MARKS: Final = (b"{", b"}")
 PACKED_MARKS: Final = (b"(", b")")
 """One message in MessagePack, in Base64 so that it is one line."""
 
+MASK: Final = "(masked)"
+"""Stands for what is secret."""
+
 PARTS: Final = 8
 """Files of one bot when it uses all of its bytes."""
 
 _SUFFIX: Final = ".transcript"
 _HEADING: Final = b"#"
 _ENTRY: Final = re.compile(rb"([0-9]+)([<>{}()])(.*)", re.DOTALL)
+_TOKEN: Final = re.compile(rb"cgos_[A-Za-z0-9_-]{16,}")
 _FROM_BOT: Final = (LINE_MARKS[0], MESSAGE_MARKS[0], PACKED_MARKS[0])
 _TAIL: Final = 65_536
 """Bytes at the end of a file in which its last whole line is looked for first."""
@@ -73,7 +78,7 @@ class Heading(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     connection: int
     venue: str = ""
     game: int = 0
-    offset: int
+    offset: int = 0
 
 
 class _Game(msgspec.Struct):
@@ -82,14 +87,12 @@ class _Game(msgspec.Struct):
     game: int = 0
 
 
+@dataclass(slots=True)
 class _File:
     """One file and its size in bytes."""
 
-    __slots__ = ("path", "size")
-
-    def __init__(self, path: Path, size: int) -> None:
-        self.path = path
-        self.size = size
+    path: Path
+    size: int
 
 
 class Shelf:
@@ -156,21 +159,23 @@ class Shelf:
             os.close(descriptor)
 
 
-def masked(text: bytes, secrets: tuple[bytes, ...], token: re.Pattern[bytes], mask: bytes) -> bytes:
+def masked(text: bytes, secrets: Iterable[bytes]) -> bytes:
     """`text` without these secrets, and without what looks like a token."""
     # The longest first: one may be part of another.
     for secret in sorted(secrets, key=len, reverse=True):
-        text = text.replace(secret, mask)
-    return token.sub(mask, text)
+        text = text.replace(secret, MASK.encode())
+    return _TOKEN.sub(MASK.encode(), text)
 
 
-def entries_masked(entries: bytes, secrets: tuple[bytes, ...], token: re.Pattern[bytes], mask: bytes) -> bytes:
+def entries_masked(entries: bytes, secrets: Collection[bytes]) -> bytes:
     """The same for the texts of entries, whose times stay as they are."""
+    if b"cgos_" not in entries and not any(secret in entries for secret in secrets):
+        return entries
     lines = []
     for line in entries.split(b"\n"):
         entry = _ENTRY.fullmatch(line)
         start = 0 if entry is None else entry.start(3)
-        lines.append(line[:start] + masked(line[start:], secrets, token, mask))
+        lines.append(line[:start] + masked(line[start:], secrets))
     return b"\n".join(lines)
 
 

@@ -12,13 +12,12 @@ from __future__ import annotations
 import asyncio
 import base64
 import contextlib
-import re
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from types import TracebackType
 from typing import Final, NamedTuple, Self
 
 import msgspec
@@ -38,8 +37,6 @@ from cgos_server.observability.transcript_files import (
 )
 
 log = structlog.get_logger(__name__)
-
-MASK: Final = "(masked)"
 
 BYTES: Final = 32 << 20
 """Bytes that may wait for the thread."""
@@ -66,20 +63,17 @@ _FILE_BYTES: Final = 8_192
 
 _DAY_US: Final = 86_400_000_000
 _HOUR_US: Final = 3_600_000_000
-_TOKEN: Final = re.compile(rb"cgos_[A-Za-z0-9_-]{16,}")
 
 
 class Passage(NamedTuple):
     """What one connection said and heard about one game, for the thread. `secrets` must not be written down.
+    The thread knows the heading's offset.
 
     A list: a growing bytearray is copied again and again, which with a thousand bots no cache holds.
     """
 
     bot: int
-    name: str
-    connection: int
-    venue: str
-    game: int
+    heading: Heading
     secrets: tuple[bytes, ...]
     entries: list[bytes]
 
@@ -128,6 +122,7 @@ class Buffers:
         self._written += size
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class TranscriptRecorder:
     """Listens to one connection, inside the event loop. Nothing of it is kept until :meth:`named`.
 
@@ -136,30 +131,17 @@ class TranscriptRecorder:
     :ivar began: when the first entry was said that is not handed over yet (microseconds, loop's clock)
     """
 
-    __slots__ = (
-        "_buffers",
-        "_connection",
-        "_early",
-        "_entries",
-        "_game",
-        "_name",
-        "_secrets",
-        "_venue",
-        "began",
-        "bot",
-        "soon",
-    )
-
-    def __init__(self, buffers: Buffers, connection: int, venue: str) -> None:
-        self._buffers = buffers
-        self._connection = connection
-        self._venue = venue
-        self._early: list[tuple[bytes, int, bytes]] | None = []
-        self._entries: list[bytes] | None = None
-        self._secrets: tuple[bytes, ...] = ()
-        self._game = self.bot = self.began = 0
-        self._name = ""
-        self.soon = False
+    _buffers: Buffers
+    _connection: int
+    _venue: str
+    bot: int = field(default=0, init=False)
+    soon: bool = field(default=False, init=False)
+    began: int = field(default=0, init=False)
+    _early: list[tuple[bytes, int, bytes]] | None = field(default_factory=list, init=False)
+    _entries: list[bytes] | None = field(default=None, init=False)
+    _secrets: tuple[bytes, ...] = field(default=(), init=False)
+    _game: int = field(default=0, init=False)
+    _name: str = field(default="", init=False)
 
     @property
     def unnamed(self) -> bool:
@@ -231,22 +213,14 @@ class TranscriptRecorder:
         entries, self._entries = self._entries, None
         self.soon = False
         if entries:
-            passage = Passage(
-                bot=self.bot,
-                name=self._name,
-                connection=self._connection,
-                venue=self._venue,
-                game=self._game,
-                secrets=self._secrets,
-                entries=entries,
-            )
-            self._buffers.complete(passage)
+            heading = Heading(name=self._name, connection=self._connection, venue=self._venue, game=self._game)
+            self._buffers.complete(Passage(self.bot, heading, self._secrets, entries))
 
     def _message(self, message: bytes, at: int, packed: bool, way: int) -> None:
         marks = PACKED_MARKS if packed else MESSAGE_MARKS
         if len(message) > TEXT_MAX and self._early is None:
             # What is left of it would not tell its game any more.
-            message, marks = self._masked(unpacked(message) if packed else message), MESSAGE_MARKS
+            message, marks = masked(unpacked(message) if packed else message, self._secrets), MESSAGE_MARKS
             self.about(game_of(message))
         self._add(marks[way], at, message)
 
@@ -256,14 +230,14 @@ class TranscriptRecorder:
                 self._early.append((mark, at, text))
             return
         if mark in PACKED_MARKS:
-            text = base64.b64encode(self._masked(text))  # it would hide a secret from the thread
+            text = base64.b64encode(masked(text, self._secrets))  # it would hide a secret from the thread
         elif mark != LINE_MARKS[1]:
             text = text.replace(b"\n", b" ")
         text = text.rstrip(b"\n")
         if not text:
             return
         if len(text) > TEXT_MAX and mark not in PACKED_MARKS:
-            text = self._masked(text)
+            text = masked(text, self._secrets)
             text = b"%b (and %d bytes more)" % (text[:TEXT_MAX], len(text) - TEXT_MAX)
         entry = b"%d%b%b\n" % (at, mark, text)
         if self._buffers.has_room(len(entry)):
@@ -273,18 +247,14 @@ class TranscriptRecorder:
                 self._buffers.open.append(self)
             self._entries.append(entry)
 
-    def _masked(self, text: bytes) -> bytes:
-        return masked(text, self._secrets, _TOKEN, MASK.encode())
-
 
 class Transcripts:
-    """Keeps what all taps hear. A context manager, inside an event loop: its thread runs inside the block, and writes
-    what is left at its end.
+    """Keeps what all recorders hear. A context manager, inside an event loop: its thread runs inside the block, and
+    writes what is left at its end.
 
     :param folder: made where there is none
     :param days: how long lines are kept
     :param most: bytes for one bot
-    :param now_us: the loop's clock
     :param wall_us: Unix time in microseconds
     :param offset_us: what to add to the loop's clock for Unix time, now
     """
@@ -295,14 +265,12 @@ class Transcripts:
         days: float,
         most: int,
         *,
-        now_us: Callable[[], int] = lambda: time.monotonic_ns() // 1000,
         wall_us: Callable[[], int] = lambda: time.time_ns() // 1000,
         offset_us: Callable[[], int] = lambda: (time.time_ns() - time.monotonic_ns()) // 1000,
     ) -> None:
         self._folder = folder
         self._keep_us = int(days * _DAY_US)
         self._most = most
-        self._now = now_us
         self._wall = wall_us
         self._offset = offset_us
         self._buffers = Buffers()
@@ -320,9 +288,7 @@ class Transcripts:
         self._thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._handed_over.put(self._buffers.take())
         self._stop.set()
         self._thread.join(10.0)
@@ -342,7 +308,7 @@ class Transcripts:
 
     def _hand_over(self) -> None:
         """In the loop: what is to be written is the thread's from now on."""
-        self._handed_over.put(self._buffers.take(self._now() - AGE_US))
+        self._handed_over.put(self._buffers.take(time.monotonic_ns() // 1000 - AGE_US))
 
     # -- in the thread
 
@@ -369,7 +335,8 @@ class Transcripts:
         for passage in passages:
             entries = b"".join(passage.entries)
             self._buffers.written(len(entries))
-            written = _heading(passage, offset), _without_secrets(entries, passage.secrets)
+            heading = msgspec.structs.replace(passage.heading, offset=offset)
+            written = heading, entries_masked(entries, passage.secrets)
             by_bot.setdefault(passage.bot, []).append(written)
         bytes_since_pause = 0
         failure: OSError | None = None
@@ -424,15 +391,3 @@ class Transcripts:
                 sweep(folder, oldest)
                 if number % 4 == 3:
                     self._pause()
-
-
-def _heading(passage: Passage, offset: int) -> Heading:
-    return Heading(
-        name=passage.name, connection=passage.connection, venue=passage.venue, game=passage.game, offset=offset
-    )
-
-
-def _without_secrets(entries: bytes, secrets: tuple[bytes, ...]) -> bytes:
-    if b"cgos_" in entries or any(secret in entries for secret in secrets):
-        return entries_masked(entries, secrets, _TOKEN, MASK.encode())
-    return entries

@@ -83,7 +83,7 @@ class Catalog(Generic[D]):
     def __init__(self, kind: Kind, own: Mapping[str, str], plugins: Sequence[Plugin] = ()) -> None:
         self._kind = kind
         self._own = own
-        self._plugins = {name: tuple(each) for name, each in groupby(plugins, lambda plugin: plugin.name)}
+        self._plugins = {name: tuple(named) for name, named in groupby(plugins, lambda plugin: plugin.name)}
         self._known: dict[str, D | Refused] = {}
 
     @property
@@ -134,7 +134,7 @@ class Catalog(Generic[D]):
 
     def origin(self, name: str) -> str:
         """The distribution and the version that bring it; empty for the project's own and for an unknown word."""
-        return "" if name in self._own else ", ".join(each.origin for each in self._plugins.get(name, ()))
+        return "" if name in self._own else ", ".join(plugin.origin for plugin in self._plugins.get(name, ()))
 
     @property
     def origins(self) -> dict[str, str]:

@@ -83,7 +83,6 @@ class Missed(msgspec.Struct, frozen=True, tag_field="fact", tag=True):
     between facts on their way to another process and is never published."""
 
 
-_DECODER = msgspec.json.Decoder(AnyFact)
 _CARRIED = msgspec.json.Decoder(AnyFact | Missed)
 
 
@@ -92,19 +91,11 @@ def encode(fact: Fact | Missed) -> bytes:
     return msgspec.json.encode(fact)
 
 
-def decode(data: bytes) -> AnyFact:
-    """What :func:`encode` made; fields that this version does not know are left out.
-
-    :raises msgspec.DecodeError: `data` is no fact that this version knows
-    """
-    fact: AnyFact = _DECODER.decode(data)
-    return fact
-
-
 def carried(data: bytes) -> AnyFact | None:
-    """As :func:`decode`; None where facts are missing here (:class:`Missed`).
+    """What :func:`encode` made; None where facts are missing here (:class:`Missed`). Fields that this version does not
+    know are left out.
 
-    :raises msgspec.DecodeError: `data` is neither
+    :raises msgspec.DecodeError: `data` is nothing that this version knows
     """
     fact: AnyFact | Missed = _CARRIED.decode(data)
     return None if isinstance(fact, Missed) else fact

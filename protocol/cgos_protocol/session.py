@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from dataclasses import dataclass
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
@@ -45,7 +46,7 @@ class Credentials(NamedTuple):
     :ivar new_secret: the password that shall replace it, or None
     :ivar client: the client's own description of itself
     :ivar analysis: True where the client announced that its moves may carry analysis
-    :ivar address: the peer's address, for limits and logs
+    :ivar address: the peer's address, for limits and logs; empty where the words alone are looked at
     :ivar declared: the version that plays
     """
 
@@ -54,7 +55,7 @@ class Credentials(NamedTuple):
     new_secret: str | None
     client: str
     analysis: bool
-    address: str
+    address: str = ""
     declared: Declaration = Declaration()
 
 
@@ -162,6 +163,10 @@ class Liveness(Protocol):
     """Whether anybody is at the other end of a connection."""
 
     @property
+    def id(self) -> ConnectionId:
+        """The connection's number, for logs and the store."""
+
+    @property
     def alive(self) -> bool:
         """False once it is lost or being closed."""
 
@@ -189,12 +194,45 @@ class Reach(Liveness, Protocol):
         """True where the peer, or its system, acknowledges within a few seconds what was written last."""
 
 
-class PlayerSession(Liveness, Protocol):
-    """One bot's connection in one venue, as the lobby sees it."""
+R = TypeVar("R", bound=Reach)
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class PeerRelay(Generic[R]):
+    """Relays what its connection knows of the peer: a :class:`Reach`."""
+
+    _peer: R
 
     @property
     def id(self) -> ConnectionId:
-        """The connection's number, for logs and the store."""
+        return self._peer.id
+
+    @property
+    def address(self) -> str:
+        return self._peer.address
+
+    @property
+    def alive(self) -> bool:
+        return self._peer.alive
+
+    @property
+    def heard_at(self) -> int:
+        return self._peer.heard_at
+
+    @property
+    def proxied(self) -> bool:
+        return self._peer.proxied
+
+    @property
+    def has_room(self) -> bool:
+        return self._peer.has_room
+
+    async def reaches_peer(self) -> bool:
+        return await self._peer.reaches_peer()
+
+
+class PlayerSession(Liveness, Protocol):
+    """One bot's connection in one venue, as the lobby sees it."""
 
     @property
     def says_ready(self) -> bool:

@@ -6,7 +6,7 @@ Must not know: who plays, how anything is sent or stored.
 from __future__ import annotations
 
 import enum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from cgos_protocol.games.base import Color
 
@@ -57,27 +57,22 @@ class Verdict(NamedTuple):
     @property
     def text(self) -> str:
         """The result as CGOS and SGF write it: ``B+3.5``, ``W+Resign``, ``B+Time``, ``Draw``, ``Abort``, ``Void``."""
-        match self.reason:
-            case Reason.VOID:
-                return "Void"
-            case Reason.ABORT:
-                return "Abort"
-            case Reason.SCORE if self.winner is None:
-                return "Draw"
+        if not self.rated:
+            return self.reason.capitalize()
         if self.winner is None:
             return "Draw"
         side = "B+" if self.winner is Color.BLACK else "W+"
-        match self.reason:
-            case Reason.SCORE:
-                return f"{side}{abs(self.margin2 or 0) / 2}"
-            case Reason.RESIGNATION:
-                return side + "Resign"
-            case Reason.TIME:
-                return side + "Time"
-            case Reason.ILLEGAL:
-                return side + "Illegal"
-            case _:
-                return side + "Forfeit"
+        if self.reason is Reason.SCORE:
+            return f"{side}{abs(self.margin2 or 0) / 2}"
+        return side + _LOST_BY[self.reason]
+
+
+_LOST_BY: Final = {
+    Reason.RESIGNATION: "Resign",
+    Reason.TIME: "Time",
+    Reason.ILLEGAL: "Illegal",
+    Reason.FORFEIT: "Forfeit",
+}
 
 
 def by_score(margin2: int) -> Verdict:

@@ -14,7 +14,8 @@ from click.testing import CliRunner, Result
 
 from cgos_protocol.terms import encode_terms
 from cgos_server.cli.main import main
-from cgos_server.config import enroll_venues, load
+from cgos_server.config.loader import load
+from cgos_server.config.venues import enroll_venues
 from cgos_server.core.rating.registry import rating_system
 from cgos_server.core.venue import terms_of
 from cgos_server.service.ratings.venue_ratings import VenueRatings

@@ -13,7 +13,7 @@ from support.storage.later_schema import REVISION
 from support.storage.postgres_fixtures import ask
 
 from cgos_server.cli.commands import perform
-from cgos_server.config import load
+from cgos_server.config.loader import load
 from cgos_server.storage import schema
 from cgos_server.storage.location import PostgresUrl, note_elsewhere
 from cgos_server.storage.lock import DatabaseLock

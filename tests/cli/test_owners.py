@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from cgos_server.config import load
+from cgos_server.config.loader import load
 from cgos_server.presentation.words import moment
 from cgos_server.storage.opening import open_store
 from cgos_server.storage.writing import records as r

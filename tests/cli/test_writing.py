@@ -21,7 +21,7 @@ from cgos_protocol.games.base import Color
 from cgos_protocol.session import Limits
 from cgos_server.cli.commands import perform
 from cgos_server.cli.main import main
-from cgos_server.config import load
+from cgos_server.config.loader import load
 from cgos_server.core.rating.registry import rating_system
 from cgos_server.net import control_socket
 from cgos_server.service.admin import Admin

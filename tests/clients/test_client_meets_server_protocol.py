@@ -10,8 +10,8 @@ from cgos_client.bots.mcts import MctsBot
 from cgos_client.bridge.supervisor import SupervisedEngine
 from cgos_protocol.games.base import Color, Ruleset
 from cgos_protocol.games.go_rules import Go
-from cgos_protocol.lines.player import CgosPlayer, Move, Quit, Ready, Reply, SignIn
-from cgos_protocol.session import GameSetup
+from cgos_protocol.lines.player import CgosPlayer, Move, Quit, Ready, Reply
+from cgos_protocol.session import Credentials, GameSetup
 from cgos_protocol.verdict import by_score
 
 
@@ -36,7 +36,7 @@ class Session:
             assert isinstance(reply, Reply)
             await self.write(reply.data)
         signed = await self.event()
-        assert isinstance(signed, SignIn)
+        assert isinstance(signed, Credentials)
         await self.write(self.player.accepted() + self.player.info("Welcome."))
         return signed
 

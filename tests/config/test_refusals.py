@@ -13,14 +13,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from support.config.configs import VENUE, problems
 
-from cgos_server.config import (
-    Config,
-    ConfigErrors,
-    explain,
-    load,
-    venue_value,
-)
+from cgos_server.config.keys import explain
+from cgos_server.config.loader import load
+from cgos_server.config.problems import ConfigErrors
+from cgos_server.config.schema import Config
 from cgos_server.config.values import Span
+from cgos_server.config.venues import venue_value
 from cgos_server.core.pairing.registry import METHODS, matchmaker
 
 # -- what is wrong

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cgos_server.assembly.reloading import Reloading
-from cgos_server.config import load
+from cgos_server.config.loader import load
 from cgos_server.config.reloading import changed
 from cgos_server.config.schema import Config
 from cgos_server.config.values import Words

@@ -17,22 +17,14 @@ from cgos_protocol.errors import ConfigError
 from cgos_protocol.games import registry as games
 from cgos_protocol.games.base import Ko, Ruleset
 from cgos_protocol.options import Option, plain_type
-from cgos_server.config import (
-    Config,
-    ConfigErrors,
-    check_fixed,
-    enroll_venues,
-    explain,
-    fixed,
-    keys_markdown,
-    load,
-    template,
-    venue_value,
-)
+from cgos_server.config.keys import explain, keys_markdown, template
+from cgos_server.config.loader import load
 from cgos_server.config.pairing import PairingConfig
-from cgos_server.config.schema import RatingConfig, VenueConfig
+from cgos_server.config.problems import ConfigErrors
+from cgos_server.config.schema import Config, RatingConfig, VenueConfig
 from cgos_server.config.system_keys import rating_options
 from cgos_server.config.values import Networks, Options, PublicAddress, Span, WebSocketUrl
+from cgos_server.config.venues import check_fixed, enroll_venues, fixed, venue_value
 from cgos_server.core.pairing.methods.birk import BYES
 from cgos_server.core.pairing.methods.formula import FORMULAS
 from cgos_server.core.pairing.registry import METHODS, matchmaker, matchmakers
@@ -230,7 +222,7 @@ def test_command_line_before_environment_before_file_before_default(write: Any) 
     path = write("[web]\nport = 1001\nhost = '127.0.0.2'\nmode = 'off'\n")
     env = {"CGOS_WEB__PORT": "1002", "CGOS_WEB__HOST": "127.0.0.3", "HOME": "/x"}
     config = load(path, env, {"web.port": 1003, "web.host": None})
-    assert (config.web.port, config.web.host, config.web.mode.value) == (1003, "127.0.0.3", "off")
+    assert (config.web.port, config.web.host, config.web.mode) == (1003, "127.0.0.3", "off")
     assert config.health == Config().health
 
 

@@ -16,7 +16,8 @@ from urllib.parse import urlsplit
 import pytest
 from prometheus_client import CollectorRegistry
 
-from cgos_server.config import Config, load
+from cgos_server.config.loader import load
+from cgos_server.config.schema import Config
 from cgos_server.net.health import health_app
 from cgos_server.net.http import HttpListener
 

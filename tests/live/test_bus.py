@@ -19,7 +19,7 @@ from support.live.bus_contract import CLAUSES, Clause, move
 
 import cgos_protocol.facts as facts_module
 import cgos_server
-from cgos_protocol.facts import AnyFact, Fact, MovePlayed, decode, encode
+from cgos_protocol.facts import AnyFact, Fact, MovePlayed, carried, encode
 from cgos_server.live.bus import Bus, FactBus
 
 
@@ -52,7 +52,9 @@ class Carried:
         asyncio.get_running_loop().call_soon(self._arrives)
 
     def _arrives(self) -> None:
-        self._inside.publish(decode(self._line.popleft()))
+        fact = carried(self._line.popleft())
+        assert fact is not None
+        self._inside.publish(fact)
 
 
 async def _turn() -> None:
@@ -337,7 +339,7 @@ def _built(kind: type[Fact]) -> st.SearchStrategy[Fact]:
 
 @given(st.one_of([_built(kind) for kind in _kinds()]))
 def test_every_fact_survives_its_journey_as_bytes(fact: Fact) -> None:
-    arrived = decode(encode(fact))
+    arrived = carried(encode(fact))
     assert arrived == fact
     assert type(arrived) is type(fact)
 
@@ -348,12 +350,12 @@ def test_no_kind_of_fact_is_left_out() -> None:
 
 
 def test_what_is_no_known_fact_is_refused_and_unknown_fields_are_left_out() -> None:
-    assert decode(b'{"fact":"BotLeft","venue":"9x9","version":"anna","mood":"good"}') == facts_module.BotLeft(
+    assert carried(b'{"fact":"BotLeft","venue":"9x9","version":"anna","mood":"good"}') == facts_module.BotLeft(
         "9x9", "anna"
     )
     for data in (b'{"fact":"BotSlept","venue":"9x9","version":"anna"}', b"[]", b"", b'{"fact":"BotLeft"}'):
         with pytest.raises(msgspec.DecodeError):
-            decode(data)
+            carried(data)
 
 
 def test_only_the_live_server_publishes() -> None:

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from cgos_server.net.forwarded import bare, origin
-from cgos_server.net.tcp import is_among
+from cgos_server.net.forwarded import bare, is_among, origin
 
 PROXIES = (ip_network("10.0.0.0/8"), ip_network("fd00::/8"))
 

@@ -51,7 +51,7 @@ class Talk:
         self.time = SimulatedTime()
         self.desk = FakeDesk(at_once)
         self.wire = FakeWire()
-        self.lines = EngineLines(context(self.time, None, Reception(self.desk), **limits), self.wire)
+        self.lines = EngineLines(self.wire, context(self.time, None, Reception(self.desk), **limits))
         self.lines.opened(None)
         self.say("e1 script", "admin", "secret")
         assert self.wire.lines() == ["protocol genmove_analyze", "username", "password", "ok"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import socket
 import struct
 from collections.abc import Callable
@@ -22,8 +23,8 @@ from cgos_protocol.session import Credentials, GameOver, GameSetup, PlayerSessio
 from cgos_server.net.forwarded import comes_from
 from cgos_server.net.limits import ConnectionCount, SocketLimits
 from cgos_server.net.lingering import DISCARDED_MAX
-from cgos_server.net.tcp import BotConnection, Port, acknowledged, listen
-from cgos_server.net.wire import ConnectionContext
+from cgos_server.net.tcp import BotConnection, acknowledged, listen
+from cgos_server.net.wire import BotSockets, ConnectionContext
 from cgos_server.observability.metrics import Metrics
 
 S = 1_000_000
@@ -113,13 +114,18 @@ class Desk:
         self.metrics = Metrics(CollectorRegistry(), "test")
         self.count = ConnectionCount(self.limits)
         self.numbers = iter(range(1, 10_000))
-        context = ConnectionContext(
-            self.server, Nobody(), self.time, self.limits, self.count, self.metrics, lambda: next(self.numbers)
+        self.sockets = BotSockets(
+            time=self.time,
+            limits=self.limits,
+            count=self.count,
+            metrics=self.metrics,
+            new_id=lambda: next(self.numbers),
+            proxies=(ip_network("192.0.2.200/29"),),
         )
-        self.port = Port(context, (ip_network("192.0.2.200/29"),), set())
+        self.context = ConnectionContext(self.sockets, self.server, Nobody())
 
     def connect(self, address: str = "192.0.2.1") -> tuple[BotConnection, Transport]:
-        connection = BotConnection(self.port)
+        connection = BotConnection(self.context)
         transport = Transport(connection, address)
         connection.connection_made(transport)
         return connection, transport
@@ -302,7 +308,7 @@ def test_a_reset_that_was_not_told_yet_is_no_error() -> None:
 async def all_closed(desk: Desk) -> None:
     """Until the server's side of every connection is closed, too."""
     async with asyncio.timeout(10):
-        while desk.port.open:  # noqa: ASYNC110
+        while desk.sockets.open:  # noqa: ASYNC110
             await asyncio.sleep(0.001)
 
 
@@ -315,7 +321,7 @@ async def test_a_flooder_on_a_real_socket_reads_its_error() -> None:
             peer.sendall(b"e1 test\nanna\nsecret\n" + b"hello\n" * 1_000_000)
             return b"".join(iter(lambda: peer.recv(4096), b""))
 
-    async with await listen(desk.port, socket.create_server(("127.0.0.1", 0)), 1) as server:
+    async with await listen(desk.context, socket.create_server(("127.0.0.1", 0)), 1) as server:
         heard = await asyncio.to_thread(flood, server.sockets[0].getsockname())
         await all_closed(desk)
     assert heard.splitlines()[-1].startswith(b"Error: ")
@@ -495,7 +501,7 @@ def reset(sock: socket.socket) -> None:
 @pytest.mark.parametrize("go", [vanish, reset])
 async def test_a_reset_is_no_answer(go: Callable[[socket.socket], None]) -> None:
     desk = Desk()
-    async with await listen(desk.port, socket.create_server(("127.0.0.1", 0)), 1) as server:
+    async with await listen(desk.context, socket.create_server(("127.0.0.1", 0)), 1) as server:
         peer = socket.create_connection(server.sockets[0].getsockname())
         peer.sendall(b"e1 test\nanna\nsecret\n")
         while not desk.server.sessions:  # noqa: ASYNC110
@@ -524,3 +530,19 @@ def test_who_comes_through_a_proxy_is_known() -> None:
 def test_a_proxy_among_the_operators_addresses_lets_no_stranger_command(address: str, known: bool) -> None:
     """The address of a proxy is everybody's who comes through it."""
     assert comes_from(address, (ip_network("127.0.0.0/8"),), (ip_network("127.0.0.2/32"),)) is known
+
+
+def test_a_lost_connection_leaves_nothing_for_the_garbage_collector() -> None:
+    """What has lived long is out of the collector's sight, so that a ring would stay for ever."""
+    desk = Desk()
+    gc.collect()
+    gc.disable()
+    try:
+        connection, transport = desk.signed_in()
+        transport.lose()
+        desk.server.sessions.clear()
+        del connection, transport
+        kinds = {"BotConnection", "EngineLines", "CgosPlayer"}
+        assert not [thing for thing in gc.get_objects() if type(thing).__name__ in kinds]
+    finally:
+        gc.enable()

@@ -19,8 +19,8 @@ from cgos_protocol.games.base import Color
 from cgos_protocol.lines.framing import Line
 from cgos_protocol.session import Credentials, GameOver, Turn
 from cgos_server.net.lines import EngineLines
-from cgos_server.observability.transcript_files import TranscriptLine, read
-from cgos_server.observability.transcripts import MASK, Transcripts
+from cgos_server.observability.transcript_files import MASK, TranscriptLine, read
+from cgos_server.observability.transcripts import Transcripts
 
 S = 1_000_000
 OVER = GameOver("2023-11-14", "B+Resign", Color.BLACK, "resignation", "", 1)
@@ -50,7 +50,9 @@ class Dialogue:
         self.transcripts = Transcripts(folder, 7.0, 65_536, offset_us=lambda: 0)
         plain = context(self.time, reception=self.reception)
         self.wire = FakeWire()
-        self.lines = EngineLines(replace(plain, transcripts=self.transcripts, venue="9x9"), self.wire)
+        self.lines = EngineLines(
+            self.wire, replace(plain, sockets=replace(plain.sockets, transcripts=self.transcripts), venue="9x9")
+        )
         self.lines.opened(None)
 
     def say(self, *lines: str) -> None:
@@ -141,7 +143,7 @@ def test_viewers_operators_and_the_refused_leave_nothing(tmp_path: Path) -> None
 
 
 def test_without_transcripts_nothing_is_noted() -> None:
-    lines = EngineLines(context(SimulatedTime()), FakeWire())
+    lines = EngineLines(FakeWire(), context(SimulatedTime()))
     lines.opened(None)
     assert lines._recorder is None
 
@@ -152,7 +154,7 @@ def test_without_transcripts_nothing_is_noted() -> None:
 def v2(folder: Path, subprotocol: str = "cgos.v2") -> tuple[WsDesk, WsClient, Callable[[], list[TranscriptLine]]]:
     transcripts = Transcripts(folder, 7.0, 65_536, offset_us=lambda: 0)
     desk = WsDesk()
-    desk.port = replace(desk.port, transcripts=transcripts)  # type: ignore[type-var]
+    desk.port = replace(desk.port, sockets=replace(desk.sockets, transcripts=transcripts))  # type: ignore[type-var]
 
     def kept() -> list[TranscriptLine]:
         transcripts.write()

@@ -19,8 +19,9 @@ from cgos_protocol.lines.framing import Line
 from cgos_protocol.session import ListedGame
 from cgos_server.live.venue.gallery import LOG, Gallery
 from cgos_server.net.lines import EngineLines
-from cgos_server.net.tcp import BotConnection, Port
+from cgos_server.net.tcp import BotConnection
 from cgos_server.net.viewer import OBSERVED_PER_MINUTE
+from cgos_server.net.wire import ConnectionContext
 from cgos_server.observability.metrics import CloseReason
 
 AT = 1_700_000_000.0
@@ -58,7 +59,7 @@ class Talk:
         self.gallery = FakeGallery()
         self.context = context(self.time, self.gallery, **limits)
         self.wire = FakeWire()
-        self.lines = EngineLines(self.context, self.wire)
+        self.lines = EngineLines(self.wire, self.context)
         self.lines.opened(None)
         self.say("v1 viewer")
         assert self.wire.lines() == ["protocol genmove_analyze"]
@@ -226,13 +227,13 @@ class Hall:
     async def open(cls, **limits: int) -> Hall:
         hall = cls(await House().open())
         await hall.gallery.open()
-        hall.port = Port(context(hall.house.time, hall.gallery, hall.house.live.arrivals, **limits), (), set())
+        hall.context = context(hall.house.time, hall.gallery, hall.house.live.arrivals, **limits)
         return hall
 
-    port: Port
+    context: ConnectionContext
 
     def connect(self) -> tuple[BotConnection, Transport]:
-        connection = BotConnection(self.port)
+        connection = BotConnection(self.context)
         transport = Transport(connection)
         connection.connection_made(transport)
         return connection, transport
@@ -265,7 +266,7 @@ async def test_a_thousand_viewers_and_two_hundred_games_at_once_nobody_is_droppe
     await hall.gallery.turn()
     hall.end(range(100))
     await hall.gallery.turn()
-    assert len(hall.port.open) == 1000
+    assert len(hall.context.sockets.open) == 1000
     assert not any(transport.closing for _, transport in viewers)
     texts = {bytes(transport.written) for _, transport in viewers if transport is not slow}
     assert len(texts) == 1

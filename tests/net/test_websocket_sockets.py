@@ -25,15 +25,15 @@ class RealDesk(WsDesk):
     """The same port on the running loop."""
 
     async def open(self, **limits: int) -> str:
-        object.__setattr__(self.port, "time", LoopTime(asyncio.get_running_loop(), PollClock()))
-        object.__setattr__(self.port.heart, "_time", self.port.time)
+        object.__setattr__(self.sockets, "time", LoopTime(asyncio.get_running_loop(), PollClock()))
+        object.__setattr__(self.port.heart, "_time", self.sockets.time)
         sock = bind("127.0.0.1", 0, "a test")
         self.listener = await listen_ws(self.port, sock, 16)
         return f"ws://127.0.0.1:{sock.getsockname()[1]}"
 
     async def close(self) -> None:
         self.listener.close()
-        for connection in list(self.port.open):
+        for connection in list(self.sockets.open):
             connection.cut()
         await asyncio.sleep(0)
 
@@ -72,7 +72,7 @@ async def test_a_bot_of_the_librarys_own_client(desk: RealDesk) -> None:
         await client.send([b'{"type":"move","game":3,'.decode(), '"ply":1,"move":"D4"}'])
         assert await asyncio.wait_for(session.answers("Are you there?"), 10)
         assert ("move", 3, 1, "D4", None) in desk.server.told
-        for connection in list(desk.port.open):
+        for connection in list(desk.sockets.open):
             connection.shut()
         with pytest.raises(ConnectionClosed) as closed:
             [await heard() for _ in range(10)]
@@ -104,6 +104,6 @@ async def test_a_watcher_that_never_reads_is_passed_over_and_costs_a_bounded_out
             if told % 100 == 0:
                 await asyncio.sleep(0)
         assert 100 < told < 100_000
-        (connection,) = desk.port.open
+        (connection,) = desk.sockets.open
         assert connection.alive  # type: ignore[attr-defined]
         connection.cut()

@@ -43,14 +43,14 @@ def busy(registry: CollectorRegistry) -> Metrics:
     venue = metrics.venue("9x9")
     for latency in (90, 100, 101, 3_000_000, 60_000_000):
         venue.moved(latency)
-    venue.moved_last()
-    venue.login(LoginOutcome.REGISTERED)
+    venue.moves += 1
+    venue.logins[LoginOutcome.REGISTERED] += 1
     venue.refused("name-taken")
     venue.paired(Policy.ROLLING, 800)
-    venue.started()
-    venue.waited(4_000_000)
-    venue.waited(40_000_000)
-    venue.ended(Reason.TIME)
+    venue.started_games += 1
+    venue.wait.observe(4_000_000)
+    venue.wait.observe(40_000_000)
+    venue.ended_by[Reason.TIME] += 1
     venue.rated(2)
     metrics.refused("name-taken")
     metrics.connection_opened()
@@ -58,7 +58,7 @@ def busy(registry: CollectorRegistry) -> Metrics:
     metrics.line_ignored()
     metrics.web_restarted()
     metrics.commits.committed(12, 300)
-    metrics.commits.failed()
+    metrics.commits.failures += 1
     metrics.loop_lag.observe(2_000)
     return metrics
 
@@ -109,7 +109,6 @@ def test_buckets_say_how_many_values_lie_at_or_below_their_bound(values: list[in
         meter.observe(item)
     bounds = [*LATENCY_BOUNDS_US, float("inf")]
     assert [count for _, count in meter.buckets(1)] == [sum(item <= bound for item in values) for bound in bounds]
-    assert meter.count == len(values)
     assert meter.total == sum(values)
 
 

@@ -13,11 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
-from cgos_server.observability.transcript_files import TranscriptLine, forget, read
+from cgos_server.observability.transcript_files import MASK, TranscriptLine, forget, read
 from cgos_server.observability.transcripts import (
     EARLY,
     EARLY_BYTES,
-    MASK,
     TEXT_MAX,
     Buffers,
     TranscriptRecorder,

@@ -19,7 +19,7 @@ from cgos_protocol.errors import Code, CommitFailed, DatabaseLocked, NotFound, U
 from cgos_server.cli.commands.asking import ask_server
 from cgos_server.cli.common import Setup
 from cgos_server.cli.output import say
-from cgos_server.config import enroll_venues
+from cgos_server.config.venues import enroll_venues
 from cgos_server.presentation.words import count
 from cgos_server.service.admin import Admin
 from cgos_server.service.commands.declaration import Command
@@ -78,7 +78,7 @@ async def _alone(setup: Setup, command: Command[A], lock: DatabaseLock) -> A:
         store = await open_store(
             setup.database,
             lock=lock,
-            durability=config.server.durability.value,
+            durability=config.server.durability,
             commit_timeout=config.server.commit_timeout_s,
             failed=_failed,
             on_error=_failed,

@@ -35,7 +35,7 @@ def serve(config_path: Path | None, data: Path | None, next_free_ports: bool | N
     """
     given = {"listen.next_free_port": next_free_ports}
     config, origin = load_setup(config_path, data, given)
-    counts = logs.configure(config.server.log_format.value, config.server.log_level.value, sys.stderr)
+    counts = logs.configure(config.server.log_format, config.server.log_level, sys.stderr)
     for problem in plugin_report().problems:
         log.warning("a plug-in is left out", reason=problem)
     clock = PollClock()

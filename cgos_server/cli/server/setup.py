@@ -17,8 +17,10 @@ from cgos_protocol.ids import VenueId
 from cgos_server.cli.common import Setup, configured, json_option
 from cgos_server.cli.output import print_json, print_table, say, show_plugins
 from cgos_server.cli.reading import read
-from cgos_server.config import ConfigErrors, check_fixed, keys_markdown, plain, template, venue_value
+from cgos_server.config.keys import keys_markdown, plain, template
+from cgos_server.config.problems import ConfigErrors
 from cgos_server.config.schema import Config
+from cgos_server.config.venues import check_fixed, venue_value
 from cgos_server.service.plugin_report import plugin_report
 from cgos_server.storage import copying, schema
 from cgos_server.storage.location import Location, location_of

@@ -531,7 +531,7 @@ class LiveGame:
         """The verdict is durable: tell both sides, then everybody else."""
         if self._played is not None:
             self._tell_move(then=False)
-            self._context.meter.moved_last()
+            self._context.meter.moves += 1  # nobody answers it, so it has no relay latency
         self._admit_late()
         self._become(GamePhase.OVER)
         date = datetime.fromtimestamp(at / 1000, UTC).strftime("%Y-%m-%d")
@@ -552,7 +552,7 @@ class LiveGame:
             else:
                 self._deliveries[color].missed()
         context = self._context
-        context.meter.ended(verdict.reason)
+        context.meter.ended_by[verdict.reason] += 1
         used = [max(0, self._left_after(0, color) - self._left_after(self.ply, color)) for color in Color]
         context.bus.publish(
             GameEndedFact(

@@ -107,9 +107,9 @@ class GameStarter:
                 self._openings.began(black.version, white.version, game.opening, at)
             now = context.time.now()
             for side in game.sides:
-                context.meter.waited(now - self._roster.player(side.version).ready_since)
+                context.meter.wait.observe(now - self._roster.player(side.version).ready_since)
             self._lobby.began(game)
-            context.meter.started()
+            context.meter.started_games += 1
             log.debug("game began", game=game.id, venue=context.venue.name, black=black.name, white=white.name)
             context.bus.publish(
                 GameStarted(

@@ -154,7 +154,7 @@ class Refitter:
                 exc_info=ours,
             )
             lane.took_s[system] = AGAIN_S / REST
-            self._meter.refit_failed()
+            self._meter.refit_failures += 1
             return
         finally:
             lane.busy = False

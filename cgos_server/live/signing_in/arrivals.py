@@ -136,7 +136,7 @@ class Arrivals:
             )
             raise
         finally:
-            meter.login(outcome)
+            meter.logins[outcome] += 1
 
     @contextmanager
     def arriving(self, admission: Admission) -> Iterator[None]:

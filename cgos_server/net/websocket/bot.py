@@ -7,25 +7,27 @@ the messages mean, sockets.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Final
 
 import msgspec
 from websockets.frames import CloseCode
 
 from cgos_protocol.errors import Code
+from cgos_protocol.session import PeerRelay
 from cgos_protocol.v2 import messages as ws
 from cgos_protocol.v2.encoding import Codec, Malformed
 from cgos_protocol.v2.session import Ending, RoundTrip, Stage, WsSession
-from cgos_server.net.loop import Handle
+from cgos_server.net.limits import RateLimiter
+from cgos_server.net.loop import Handle, Timekeeper
 from cgos_server.net.websocket.port import Connection, WsPort
-from cgos_server.net.wire import blame
+from cgos_server.net.wire import BotSockets, blame
 from cgos_server.observability.metrics import CloseReason
-from cgos_server.observability.transcripts import MASK, TranscriptRecorder
+from cgos_server.observability.transcript_files import MASK
+from cgos_server.observability.transcripts import TranscriptRecorder
 
 SIGN_IN_MAX: Final = 65_536
 """Longest message in bytes before the sign-in has succeeded."""
-
-_MINUTE_US = 60_000_000
 
 _READ_AT_ONCE: Final = frozenset((ws.Over, ws.Error))
 """After these the bot's author may want to read what was said."""
@@ -37,34 +39,30 @@ _REASONS: Final[Mapping[Ending, CloseReason]] = {
 }
 
 
-class BotDialogue:
+@dataclass(slots=True, eq=False, repr=False)
+class BotDialogue(PeerRelay[Connection]):
     """One dialogue. A :class:`~cgos_server.net.websocket.port.Dialogue`, and the
     :class:`~cgos_protocol.v2.places.Peer` of its session."""
 
-    __slots__ = (
-        "_codec",
-        "_connection",
-        "_orderly",
-        "_port",
-        "_recorder",
-        "_round",
-        "_session",
-        "_sign_in_timer",
-        "_wasted",
-        "_wasted_before",
-        "_wasted_since",
-    )
+    _port: WsPort
+    _codec: Codec
+    _session: WsSession = field(init=False)
+    _sockets: BotSockets = field(init=False)
+    _time: Timekeeper = field(init=False)
+    _useless: RateLimiter = field(init=False)
+    _recorder: TranscriptRecorder | None = field(init=False)
+    _round: RoundTrip = field(default_factory=RoundTrip, init=False)
+    _sign_in_timer: Handle | None = field(default=None, init=False)
+    _wasted: int = field(default=0, init=False)
+    _orderly: bool = field(default=False, init=False)
 
-    def __init__(self, port: WsPort, connection: Connection, codec: Codec) -> None:
-        self._port = port
-        self._connection = connection
-        self._codec = codec
-        self._round = RoundTrip()
-        self._session = WsSession(port.house, self, codec.analysis, self._end)
-        self._sign_in_timer: Handle | None = None
-        self._wasted = self._wasted_before = self._wasted_since = 0
-        self._orderly = False
-        self._recorder = None if port.transcripts is None else port.transcripts.recorder(connection.id)
+    def __post_init__(self) -> None:
+        port, sockets = self._port, self._port.sockets
+        self._session = WsSession(port.sessions, self, self._codec.analysis, self._end)
+        self._sockets = sockets
+        self._time = sockets.time
+        self._useless = RateLimiter(sockets.limits.ignored_per_minute)
+        self._recorder = None if sockets.transcripts is None else sockets.transcripts.recorder(self._peer.id)
 
     # -- what the connection says
 
@@ -77,8 +75,7 @@ class BotDialogue:
         return None if self._session.stage is Stage.IN else SIGN_IN_MAX
 
     def opened(self) -> None:
-        port = self._port
-        time = port.time
+        port, time = self._port, self._time
         self.send(
             ws.Welcome(
                 server=port.server,
@@ -88,7 +85,9 @@ class BotDialogue:
                 venues=list(port.venues),
             )
         )
-        self._sign_in_timer = time.call_at(time.now() + port.limits.login_timeout_us, self._sign_in_took_too_long)
+        self._sign_in_timer = time.call_at(
+            time.now() + self._sockets.limits.login_timeout_us, self._sign_in_took_too_long
+        )
 
     def message(self, data: bytes, binary: bool, received: int) -> None:
         codec, session = self._codec, self._session
@@ -117,7 +116,7 @@ class BotDialogue:
         else:
             error = session.receive(message, received)
         if error is not None:
-            self._port.metrics.line_ignored()
+            self._sockets.metrics.line_ignored()
             self.send(error)
             if error.fatal:
                 self._close_for_fault(error.code, error.text)
@@ -155,7 +154,7 @@ class BotDialogue:
         return True
 
     def violated(self, code: str, sentence: str, close_code: int | None = None) -> None:
-        if self._connection.alive:
+        if self._peer.alive:
             self.send(ws.Error(code, sentence, fatal=True))
             self._close_for_fault(code, sentence, close_code)
 
@@ -171,52 +170,33 @@ class BotDialogue:
         if self._sign_in_timer is not None:
             self._sign_in_timer.cancel()
         self._session.lost(self._orderly and clean)
+        self._recorder = None
+        del self._session  # they hold each other, and what lives long is out of the collector's sight
 
     # -- limits
 
     def _count(self, now: int) -> None:
         """Errors, repetitions and changes of mind: what no bot needs often."""
-        if now - self._wasted_since > _MINUTE_US:
-            self._wasted_since, self._wasted_before = now, self._wasted
-        self._wasted = self._session.wasted
-        limit = self._port.limits.ignored_per_minute
-        if self._wasted - self._wasted_before > limit:
+        more = self._session.wasted - self._wasted
+        self._wasted += more
+        if self._useless.exhausted(now, more):
+            limit = self._sockets.limits.ignored_per_minute
             self.violated("flood", f"You sent more than {limit} messages of no use within a minute.")
 
     def _sign_in_took_too_long(self) -> None:
         self._sign_in_timer = None
-        seconds = self._port.limits.login_timeout_us // 1_000_000
+        seconds = self._sockets.limits.login_timeout_us // 1_000_000
         self.violated("login-timeout", f"You neither signed in nor asked to watch within {seconds} seconds.")
 
     def _close_for_fault(self, code: str, text: str, close_code: int | None = None) -> None:
-        connection = self._connection
-        blame(connection, self._port.metrics, code)
+        connection = self._peer
+        blame(connection, self._sockets.metrics, code)
         connection.close(CloseReason.VIOLATION, text, close_code)
 
     # -- what the session asks (Peer)
 
-    @property
-    def address(self) -> str:
-        return self._connection.address
-
-    @property
-    def alive(self) -> bool:
-        return self._connection.alive
-
-    @property
-    def heard_at(self) -> int:
-        return self._connection.heard_at
-
-    @property
-    def proxied(self) -> bool:
-        return self._connection.proxied
-
-    @property
-    def has_room(self) -> bool:
-        return self._connection.has_room
-
     def wall(self) -> float:
-        return self._port.time.wall_ms() / 1000
+        return self._time.wall_ms() / 1000
 
     def send(self, *messages: ws.ServerMessage) -> None:
         codec = self._codec
@@ -224,15 +204,12 @@ class BotDialogue:
         payloads = list(map(codec.encode, messages))
         recorder = self._recorder
         if recorder is not None and (recorder.bot or self._is_recorded(recorder)):
-            now = self._port.time.now()
+            now = self._time.now()
             for payload in payloads:
                 recorder.said_message(payload, now, binary)
             if type(messages[-1]) in _READ_AT_ONCE:
                 recorder.soon = True
-        self._connection.send(payloads, binary)
-
-    async def reaches_peer(self) -> bool:
-        return await self._connection.reaches_peer()
+        self._peer.send(payloads, binary)
 
     def _end(self, ending: Ending) -> None:
-        self._connection.close(_REASONS[ending], ending.value)
+        self._peer.close(_REASONS[ending], ending.value)

@@ -1,7 +1,7 @@
 """A connection of the WebSocket port: bytes from the socket to messages, messages to the socket.
 
 The protocol is the sans-I/O part of the library `websockets`, driven by an asyncio Protocol: no task and no queue for a
-connection, and the exact time at which a message was received. Handshake, slow readers, dead peers, floods of frames
+connection, and the exact time at which a message was received. Handshake, pings, readers that lag, floods of frames
 and closing are dealt with here, each at the cost of the offender alone. Must not know: what the messages mean.
 """
 
@@ -19,11 +19,10 @@ from websockets.server import ServerProtocol
 
 from cgos_protocol.errors import Code
 from cgos_protocol.v2.encoding import JSON, MSGPACK
-from cgos_server.net.forwarded import is_among
+from cgos_server.net.bot_socket import BotSocket
 from cgos_server.net.limits import RateLimiter
 from cgos_server.net.lingering import LINGER_US, end_writing, linger
 from cgos_server.net.loop import Handle
-from cgos_server.net.tcp import watch_for_death
 from cgos_server.net.websocket.bot import BotDialogue
 from cgos_server.net.websocket.handshake import LINES, Opening, Rejected, complete, forget, hopeless, opened, plain
 from cgos_server.net.websocket.lines import LineFrames
@@ -58,16 +57,14 @@ _CODES: Final[Mapping[CloseReason, CloseCode]] = {
 """Close codes; everything else is a violation of some policy."""
 
 
-class WsConnection(asyncio.Protocol):
-    """One connection, from accept to close."""
+class WsConnection(BotSocket):
+    """One connection of the WebSocket port."""
 
     __slots__ = (
         "_after_close",
-        "_closed_for",
         "_controls",
         "_deadline",
         "_dialogue",
-        "_entered",
         "_head",
         "_parts",
         "_pending",
@@ -75,56 +72,31 @@ class WsConnection(asyncio.Protocol):
         "_pinged_at",
         "_port",
         "_refusal",
-        "_transport",
         "_ws",
-        "address",
-        "heard_at",
-        "id",
-        "proxied",
     )
 
     def __init__(self, port: WsPort) -> None:
-        self.id = port.new_id()
-        self.address = ""
-        self.heard_at = 0
-        self.proxied = False
+        super().__init__(port.sockets)
         self._port = port
-        self._transport: asyncio.Transport | None = None
-        self._closed_for: CloseReason | None = None
         self._refusal: str | None = None
         self._deadline: Handle | None = None
         self._head: bytearray | None = bytearray()
         self._ws: ServerProtocol | None = None
         self._dialogue: Dialogue | None = None
         self._parts: list[bytes] | None = None
-        self._pending = 0
-        self._after_close = 0
         self._controls = RateLimiter(CONTROLS_PER_MINUTE)
-        self._ping = 0
-        self._pinged_at = 0
+        self._after_close = self._pending = self._ping = self._pinged_at = 0
 
     # -- asyncio
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        port = self._port
-        self._transport = transport
-        self.heard_at = now = port.time.now()
-        peer = transport.get_extra_info("peername")
-        self.address = str(peer[0]).removeprefix("::ffff:") if peer else "unknown"
-        self.proxied = is_among(self.address, port.proxies)
-        transport.set_write_buffer_limits(high=port.limits.outbox)
-        watch_for_death(transport.get_extra_info("socket"))
-        port.metrics.connection_opened()
-        port.open.add(self)
-        refusal = port.count.enter(self.address)
+    def _opened(self, refusal: str | None) -> None:
         # Through a proxy come many: who it is, is known after the request.
         self._refusal = None if self.proxied else refusal
-        limit = port.limits.login_timeout_us if self._refusal is None else _REFUSED_US
-        self._deadline = port.time.call_at(now + limit, self._no_request)
+        limit = self._sockets.limits.login_timeout_us if self._refusal is None else _REFUSED_US
+        self._deadline = self._time.call_at(self.heard_at + limit, self._no_request)
 
     def data_received(self, data: bytes) -> None:
-        received = self.heard_at = self._port.time.received()
+        received = self.heard_at = self._time.received()
         if self._ws is None:
             data = self._shake(data)
         for start in range(0, len(data), _SLICE):
@@ -149,25 +121,16 @@ class WsConnection(asyncio.Protocol):
                 self._dialogue.ended()
 
     def pause_writing(self) -> None:
-        """The outbox is full: this peer does not read. A player is dropped; its games go on under the clock."""
-        if self._dialogue is not None and self._dialogue.may_lag:
-            return
-        self._closed_for = self._closed_for or CloseReason.SLOW
-        log.info("slow reader dropped", connection=self.id, address=self.address)
-        self.cut()
+        if self._dialogue is None or not self._dialogue.may_lag:
+            super().pause_writing()
 
-    def connection_lost(self, exc: Exception | None) -> None:
-        port = self._port
-        self._transport = None
-        port.open.discard(self)
-        port.count.leave(self.address)
-        port.metrics.connection_closed(self._closed_for or CloseReason.LOST)
+    def _lost(self, clean: bool) -> None:
         if self._deadline is not None:
             self._deadline.cancel()
         dialogue, self._dialogue = self._dialogue, None
         if dialogue is not None:
-            port.heart.leave(self)
-            dialogue.lost(exc is None)
+            self._port.heart.leave(self)
+            dialogue.lost(clean)
         ws, self._ws = self._ws, None
         if ws is not None:
             forget(ws)
@@ -186,14 +149,14 @@ class WsConnection(asyncio.Protocol):
             if rejected is not None:
                 self._reject(rejected)
             return b""
-        port = self._port
+        port, count = self._port, self._sockets.count
         rest = bytes(head[length:])
         self._head = None
         opening = Opening(bytes(head[:length]), port.contexts, port.settings.compression)
         if self.proxied:
-            port.count.leave(self.address)
-            self.address = opening.address(self.address, port.proxies)
-            self._refusal = port.count.enter(self.address)
+            count.leave(self.address)
+            self.address = opening.address(self.address, self._sockets.proxies)
+            self._refusal = count.enter(self.address)
         answer = opening.answer(self._refusal)
         if isinstance(answer, Rejected):
             self._reject(answer)
@@ -207,7 +170,7 @@ class WsConnection(asyncio.Protocol):
         if answer.subprotocol == LINES:
             self._dialogue = LineFrames(port.contexts[answer.venue], self)
         else:
-            self._dialogue = BotDialogue(port, self, MSGPACK if answer.subprotocol == MSGPACK.subprotocol else JSON)
+            self._dialogue = BotDialogue(self, port, MSGPACK if answer.subprotocol == MSGPACK.subprotocol else JSON)
         port.heart.join(self)
         self._dialogue.opened()
         return rest
@@ -215,7 +178,7 @@ class WsConnection(asyncio.Protocol):
     def _reject(self, rejected: Rejected) -> None:
         self._head = None
         self._closed_for = CloseReason.REFUSED
-        self._port.metrics.refused(rejected.code)
+        self._sockets.metrics.refused(rejected.code)
         log.info("handshake refused", connection=self.id, address=self.address, code=rejected.code)
         transport = self._transport
         if transport is not None:
@@ -302,7 +265,7 @@ class WsConnection(asyncio.Protocol):
                 self._dialogue.ended()
         else:
             self._closed_for = CloseReason.VIOLATION
-            blame(self, self._port.metrics, "frame")
+            blame(self, self._sockets.metrics, "frame")
             self._hang_up()
             return
         self._give_up_later()
@@ -311,15 +274,15 @@ class WsConnection(asyncio.Protocol):
 
     def beat(self) -> None:
         """Ping, or find out that the last ping was never answered."""
-        port, transport = self._port, self._transport
+        time, transport = self._time, self._transport
         if self._closed_for is not None or transport is None or transport.is_closing():
             return
         if not self._pinged_at:
             self._send_ping()
             return
-        deadline = self._pinged_at + port.settings.pong_timeout
+        deadline = self._pinged_at + self._port.settings.pong_timeout
         # The pong may lie in the socket of a server that was busy.
-        if port.time.now() >= deadline and port.time.polled_since(deadline):
+        if time.now() >= deadline and time.polled_since(deadline):
             log.info("pings are not answered", connection=self.id, address=self.address)
             self.cut()
 
@@ -327,7 +290,7 @@ class WsConnection(asyncio.Protocol):
         ws = self._ws
         if ws is not None and ws.state is State.OPEN:
             self._ping += 1
-            self._pinged_at = self._port.time.now()
+            self._pinged_at = self._time.now()
             ws.send_ping(self._ping_payload())
             self._write(ws.data_to_send())
 
@@ -339,18 +302,9 @@ class WsConnection(asyncio.Protocol):
         if not self._pinged_at:
             self._send_ping()
         ping = self._ping
-        return await answered(self, self._port.time, lambda: not self._pinged_at or self._ping != ping)
+        return await answered(self, self._time, lambda: not self._pinged_at or self._ping != ping)
 
     # -- what the dialogue asks
-
-    @property
-    def alive(self) -> bool:
-        return self._transport is not None and self._closed_for is None
-
-    @property
-    def has_room(self) -> bool:
-        transport = self._transport
-        return transport is not None and transport.get_write_buffer_size() <= self._port.limits.outbox // 2
 
     def send(self, payloads: Iterable[bytes], binary: bool) -> None:
         """See :class:`~cgos_server.net.websocket.port.Connection`."""
@@ -383,13 +337,7 @@ class WsConnection(asyncio.Protocol):
     # -- closing
 
     def shut(self) -> None:
-        """The server stops: close without a word of blame."""
         self.close(CloseReason.SHUTDOWN, "The server stops. Please come back.")
-
-    def cut(self) -> None:
-        """Close now, whatever the peer has not read yet."""
-        if self._transport is not None:
-            self._transport.abort()
 
     def _violated(self, code: str, sentence: str, close_code: int | None = None) -> None:
         if self._dialogue is not None and self._closed_for is None:
@@ -406,7 +354,7 @@ class WsConnection(asyncio.Protocol):
                 transport.write(data)
             else:
                 end_writing(transport)
-        if self._closed_for is None and transport.get_write_buffer_size() > 4 * self._port.limits.outbox:
+        if self._closed_for is None and transport.get_write_buffer_size() > 4 * self._sockets.limits.outbox:
             self._closed_for = CloseReason.SLOW
             self.cut()
 
@@ -414,14 +362,13 @@ class WsConnection(asyncio.Protocol):
         """Nothing more is written or read; what was written may still be read."""
         transport = self._transport
         if transport is not None:
-            linger(self, transport, self._port.count, self.address)
+            linger(self, transport, self._sockets.count, self.address)
             self._give_up_later()
 
     def _give_up_later(self) -> None:
-        time = self._port.time
         if self._deadline is not None:
             self._deadline.cancel()
-        self._deadline = time.call_at(time.now() + LINGER_US, self.cut)
+        self._deadline = self._time.call_at(self._time.now() + LINGER_US, self.cut)
 
 
 async def listen_ws(port: WsPort, sock: socket.socket, backlog: int) -> asyncio.Server:

@@ -6,34 +6,29 @@ the lines mean, sockets.
 
 from __future__ import annotations
 
-from cgos_protocol.ids import ConnectionId
 from cgos_protocol.lines.framing import LineFramer
+from cgos_protocol.session import PeerRelay
 from cgos_server.net.lines import EngineLines
 from cgos_server.net.websocket.port import Connection
 from cgos_server.net.wire import ConnectionContext
 from cgos_server.observability.metrics import CloseReason
 
 
-class LineFrames:
+class LineFrames(PeerRelay[Connection]):
     """One dialogue. A :class:`~cgos_server.net.websocket.port.Dialogue`, and the
     :class:`~cgos_server.net.wire.Wire` of its lines."""
 
-    __slots__ = ("_connection", "_framer", "_lines")
+    __slots__ = ("_framer", "_lines")
+
+    may_lag = False
+    message_max: int | None = None
 
     def __init__(self, context: ConnectionContext, connection: Connection) -> None:
-        self._connection = connection
+        super().__init__(connection)
         self._framer = LineFramer()
-        self._lines = EngineLines(context, self)
+        self._lines = EngineLines(self, context)
 
     # -- what the connection says
-
-    @property
-    def may_lag(self) -> bool:
-        return False
-
-    @property
-    def message_max(self) -> int | None:
-        return None
 
     def opened(self) -> None:
         self._lines.opened(None)
@@ -44,14 +39,14 @@ class LineFrames:
             return
         framer, lines = self._framer, self._lines
         for line in framer.feed(data if data.endswith(b"\n") else data + b"\n", received):
-            if not self._connection.alive:
+            if not self._peer.alive:
                 return
             lines.receive(line)
         if framer.fault is not None:
             self.violated("long-line", framer.fault)
 
     def violated(self, code: str, sentence: str, close_code: int | None = None) -> None:  # noqa: ARG002
-        if self._connection.alive:
+        if self._peer.alive:
             self._lines.unreadable(sentence)
 
     def round_trip(self, us: int) -> None:
@@ -66,39 +61,12 @@ class LineFrames:
 
     # -- what the lines ask (Wire)
 
-    @property
-    def id(self) -> ConnectionId:
-        return self._connection.id
-
-    @property
-    def address(self) -> str:
-        return self._connection.address
-
-    @property
-    def alive(self) -> bool:
-        return self._connection.alive
-
-    @property
-    def heard_at(self) -> int:
-        return self._connection.heard_at
-
-    @property
-    def proxied(self) -> bool:
-        return self._connection.proxied
-
-    @property
-    def has_room(self) -> bool:
-        return self._connection.has_room
-
     def write(self, data: bytes) -> None:
         if data:
-            self._connection.send((data,), False)
+            self._peer.send((data,), False)
 
     def close(self, reason: CloseReason) -> None:
-        self._connection.close(reason, reason.value)
+        self._peer.close(reason, reason.value)
 
     def flush(self) -> None:
         """Nothing is ever held back: the end of a frame ends a line."""
-
-    async def reaches_peer(self) -> bool:
-        return await self._connection.reaches_peer()

@@ -5,20 +5,17 @@ Must not know: sockets, what the messages mean.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from cgos_protocol.ids import ConnectionId
 from cgos_protocol.session import MultiVenueReception, Reach
 from cgos_protocol.v2.messages import VenueInfo
-from cgos_protocol.v2.session import House
-from cgos_server.net.forwarded import Network
-from cgos_server.net.limits import ConnectionCount, SocketLimits
+from cgos_protocol.v2.session import SessionContext
 from cgos_server.net.loop import Timekeeper
-from cgos_server.net.wire import ConnectionContext, Ending
-from cgos_server.observability.metrics import CloseReason, Metrics
-from cgos_server.observability.transcripts import Transcripts
+from cgos_server.net.wire import BotSockets, ConnectionContext
+from cgos_server.observability.metrics import CloseReason
 
 _BUCKETS = 50
 """Shares of the connections that are pinged at the same moment."""
@@ -72,10 +69,6 @@ class Dialogue(Protocol):
 
 class Connection(Reach, Protocol):
     """A connection, as its dialogue sees it. Nothing here raises or waits, except `reaches_peer`."""
-
-    @property
-    def id(self) -> ConnectionId:
-        """Its number."""
 
     def send(self, payloads: Iterable[bytes], binary: bool) -> None:
         """Send each as one message, all in one go. Does nothing where the connection is being closed."""
@@ -139,28 +132,19 @@ class WsPort:
     :ivar contexts: by venue; for the line dialogue, and for the venues' galleries
     :ivar venues: as `welcome` lists them, in its order
     :ivar server: what the server calls itself; `software` is the program with its version
-    :ivar open: holds the connections while they stand
-    :ivar transcripts: takes down what bots and server say; None where nothing is kept
     """
 
-    concierge: MultiVenueReception
+    sockets: BotSockets
+    reception: MultiVenueReception
     contexts: Mapping[str, ConnectionContext]
     venues: tuple[VenueInfo, ...]
     server: str
     software: str
-    time: Timekeeper
-    limits: SocketLimits
-    count: ConnectionCount
-    metrics: Metrics
-    new_id: Callable[[], ConnectionId]
-    proxies: tuple[Network, ...] = ()
     settings: WsSettings = WsSettings()
-    open: set[Ending] = field(default_factory=set)
-    transcripts: Transcripts | None = None
     heart: Heart = field(init=False)
-    house: House = field(init=False)
+    sessions: SessionContext = field(init=False)
 
     def __post_init__(self) -> None:
         galleries = {name: context.gallery for name, context in self.contexts.items()}
-        object.__setattr__(self, "house", House(self.concierge, galleries, self.new_id))
-        object.__setattr__(self, "heart", Heart(self.time, self.settings.ping))
+        object.__setattr__(self, "sessions", SessionContext(self.reception, galleries, self.sockets.new_id))
+        object.__setattr__(self, "heart", Heart(self.sockets.time, self.settings.ping))

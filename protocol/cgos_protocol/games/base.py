@@ -1,7 +1,6 @@
 """What the rest of the server may ask of any game: read a move, play it, is it over, who won by how much.
 
-Another game offers these two interfaces. For now it is a variant of Go (:class:`cgos_protocol.games.go_rules.Go`):
-pages and clients draw stones.
+Another game is a variant of Go for now (:class:`cgos_protocol.games.go_rules.Go`): pages and clients draw stones.
 Must not know: clocks, players, wires, storage.
 """
 
@@ -110,24 +109,3 @@ class Position(Protocol):
 
     def score(self) -> int:
         """Black's margin in half points, komi counted, as the position stands; negative where White leads."""
-
-
-class GameKind(Protocol):
-    """A game that venues can offer."""
-
-    @property
-    def name(self) -> str:
-        """The registry's key and the word in configuration."""
-
-    @property
-    def about(self) -> str:
-        """What it is: half a sentence for people."""
-
-    def check(self, rules: Ruleset) -> str | None:
-        """None where a game can be played by `rules`; otherwise a sentence that says what to change."""
-
-    def points(self, rules: Ruleset) -> int:
-        """The board's number of points: the unit of the move limit."""
-
-    def new(self, rules: Ruleset, start: Start | None = None) -> Position:
-        """A fresh position. Raises ValueError where :meth:`check` would object or `start` is impossible."""

@@ -135,7 +135,7 @@ class GoPosition:
 
 
 class Go:
-    """Go under area scoring: a :class:`~cgos_protocol.games.base.GameKind`.
+    """Go under area scoring: a game that venues can offer.
 
     Variants of Go are subclasses: stones are placed and captured as in Go, for that is what pages and clients draw.
     They may differ in what can be played by, what is legal, when it is over, and who has won.

@@ -136,28 +136,24 @@ def aborted_line(game: GameId, white: str, black: str) -> str:
     return f"aborted {game} {safe_word(white)} {safe_word(black)}"
 
 
+_REFUSALS: Final = {
+    (Match, Code.SAME_PLAYER): "same player {white} {black}",
+    (Match, Code.NO_WHITE): "no login player {white}",
+    (Match, Code.NO_BLACK): "no login player {black}",
+    (Match, Code.WHITE_BUSY): "player is not waiting {white}",
+    (Match, Code.BLACK_BUSY): "player is not waiting {black}",
+    (Match, Code.BAD_TIME): "bad time",
+    (Match, Code.BAD_GAME): "bad game",
+    (Match, Code.BAD_LENGTH): "bad game length",
+    (Abort, Code.NO_GAME): "No game",
+}
+"""The words that scripts know, by command and code; braces hold the names of the command's fields."""
+
+
 def refusal_line(code: Code, sentence: str, command: Command) -> str:
     """Why a command was not done: the words that scripts know, then the sentence."""
-    match command, code:
-        case Match(white, black), Code.SAME_PLAYER:
-            return f"same player {white} {black}: {sentence}"
-        case Match(white), Code.NO_WHITE:
-            return f"no login player {white}: {sentence}"
-        case Match(_, black), Code.NO_BLACK:
-            return f"no login player {black}: {sentence}"
-        case Match(white), Code.WHITE_BUSY:
-            return f"player is not waiting {white}: {sentence}"
-        case Match(_, black), Code.BLACK_BUSY:
-            return f"player is not waiting {black}: {sentence}"
-        case Match(), Code.BAD_TIME:
-            return f"bad time: {sentence}"
-        case Match(), Code.BAD_GAME:
-            return f"bad game: {sentence}"
-        case Match(), Code.BAD_LENGTH:
-            return f"bad game length: {sentence}"
-        case Abort(), Code.NO_GAME:
-            return f"No game: {sentence}"
-    return sentence
+    words = _REFUSALS.get((type(command), code))
+    return sentence if words is None else f"{words.format(**command._asdict())}: {sentence}"
 
 
 def answer(line: str, lines: Sequence[str]) -> bytes:

@@ -20,7 +20,7 @@ from cgos_protocol.games.notation import COLUMNS, vertex
 from cgos_protocol.lines.move_word import first_word
 from cgos_protocol.lines.words import error_line, safe_text, safe_word, seat, whole_ms
 from cgos_protocol.names import name_fault, password_fault
-from cgos_protocol.session import GameSetup
+from cgos_protocol.session import Credentials, GameSetup
 
 CLIENT_MAX: Final = 200
 """Characters kept of a client's description of itself."""
@@ -80,16 +80,6 @@ class Reply(NamedTuple):
     data: bytes
 
 
-class SignIn(NamedTuple):
-    """The client has said who it is: fields as in :class:`cgos_protocol.session.Credentials`."""
-
-    name: str
-    secret: str
-    new_secret: str | None
-    client: str
-    analysis: bool
-
-
 class Move(NamedTuple):
     """The answer to `genmove`.
 
@@ -110,7 +100,7 @@ class Quit(NamedTuple):
 
 
 class Watch(NamedTuple):
-    """It is a viewer: from here on :mod:`cgos_protocol.lines.viewer` has the word. `client` as in `SignIn`."""
+    """It is a viewer: from here on :mod:`cgos_protocol.lines.viewer` has the word. `client` as in `Credentials`."""
 
     client: str
 
@@ -128,7 +118,8 @@ class Fatal(NamedTuple):
     code: str
 
 
-Event: TypeAlias = Reply | SignIn | Move | Ready | Quit | Watch | Ignored | Fatal
+Event: TypeAlias = Reply | Credentials | Move | Ready | Quit | Watch | Ignored | Fatal
+"""Credentials: the client has said who it is; its address is not known here."""
 
 
 class Rule(NamedTuple):
@@ -136,7 +127,7 @@ class Rule(NamedTuple):
 
     :ivar line: the line as documentation writes it
     :ivar meaning: what is done, for documentation
-    :ivar act: the method that does it and returns the event
+    :ivar act: does it and returns the event
     :ivar then: the states it may lead to; none: the state stays
     """
 
@@ -243,21 +234,6 @@ class CgosPlayer:
         self.ignored += 1
         return Ignored(why)
 
-    def _empty(self, _: bytes) -> Event:
-        return self._ignore(Why.EMPTY)
-
-    def _early(self, _: bytes) -> Event:
-        return self._ignore(Why.CHECKING)
-
-    def _unasked(self, _: bytes) -> Event:
-        return self._ignore(Why.UNASKED)
-
-    def _late(self, _: bytes) -> Event:
-        return self._ignore(Why.NOT_READY)
-
-    def _dead(self, _: bytes) -> Event:
-        return self._ignore(Why.CLOSED)
-
     def _quit(self, _: bytes) -> Event:
         self.state = State.CLOSED
         return Quit()
@@ -266,30 +242,21 @@ class CgosPlayer:
         self.state = State.CLOSED
         return Fatal(error_line(sentence).encode("ascii"), code)
 
-    def _engine(self, line: bytes) -> Event:
-        text = _readable(line)
-        if text is None:
-            return self._fatal("bytes", _UNREADABLE)
+    def _engine(self, text: str) -> Event:
         words = text.split(" ")[1:]
         self._analysis = "genmove_analyze" in words
         self._client = " ".join(words)[:CLIENT_MAX]
         self.state = State.USERNAME
         return Reply(b"username\n")
 
-    def _viewer(self, line: bytes) -> Event:
-        text = _readable(line)
-        if text is None:
-            return self._fatal("bytes", _UNREADABLE)
+    def _viewer(self, text: str) -> Event:
         self.state = State.CLOSED  # this table has nothing more to say
         return Watch(text[2:].strip()[:CLIENT_MAX])
 
     def _stranger(self, _: bytes) -> Event:
         return self._fatal("stranger", "This is a CGOS server. Begin with: e1 <client>")
 
-    def _username(self, line: bytes) -> Event:
-        name = _readable(line)
-        if name is None:
-            return self._fatal("bytes", _UNREADABLE)
+    def _username(self, name: str) -> Event:
         fault = name_fault(name)  # an operator's name may begin with admin; the reception knows who it is
         if fault is not None:
             return self._fatal("name", fault)
@@ -297,10 +264,7 @@ class CgosPlayer:
         self.state = State.PASSWORD
         return Reply(b"password\n")
 
-    def _password(self, line: bytes) -> Event:
-        text = _readable(line)
-        if text is None:
-            return self._fatal("bytes", _UNREADABLE)
+    def _password(self, text: str) -> Event:
         words = text.split(" ")
         if len(words) > 2:
             return self._fatal("password", "Send the password, or the old and the new one separated by a blank.")
@@ -309,7 +273,7 @@ class CgosPlayer:
             if fault is not None:
                 return self._fatal("password", fault)
         self.state = State.CHECKING
-        return SignIn(
+        return Credentials(
             name=self._name,
             secret=words[0],
             new_secret=words[1] if len(words) == 2 else None,
@@ -370,10 +334,25 @@ def _compact(analysis: bytes) -> str | None:
         return None
 
 
+def _ignored(why: Why) -> Callable[[CgosPlayer, bytes], Event]:
+    """What counts a line, and does nothing else."""
+    return lambda player, _: player._ignore(why)
+
+
+def _text(act: Callable[[CgosPlayer, str], Event]) -> Callable[[CgosPlayer, bytes], Event]:
+    """What reads a line of the sign-in, which has to be text, and hands it to `act`."""
+
+    def read(player: CgosPlayer, line: bytes) -> Event:
+        text = _readable(line)
+        return player._fatal("bytes", _UNREADABLE) if text is None else act(player, text)
+
+    return read
+
+
 def _rules(text: Rule, special: Mapping[Kind, Rule] | None = None) -> Mapping[Kind, Rule]:
     """One state's rules: `text` for every kind of line without one of its own."""
     always = {
-        Kind.EMPTY: Rule("(empty line)", "ignored", CgosPlayer._empty),
+        Kind.EMPTY: Rule("(empty line)", "ignored", _ignored(Why.EMPTY)),
         Kind.QUIT: Rule("quit", "the client leaves: close", CgosPlayer._quit, (State.CLOSED,)),
     }
     return dict.fromkeys(Kind, text) | always | dict(special or {})
@@ -386,13 +365,13 @@ STATES: Final[Mapping[State, Mapping[Kind, Rule]]] = {
             Kind.ENGINE: Rule(
                 "e1 <client>",
                 "an engine; with the word genmove_analyze its moves may carry analysis; asked for its name",
-                CgosPlayer._engine,
+                _text(CgosPlayer._engine),
                 (State.USERNAME, State.CLOSED),
             ),
             Kind.VIEWER: Rule(
                 "v1 <client>",
                 "a viewer: this dialogue ends, that of viewers begins",
-                CgosPlayer._viewer,
+                _text(CgosPlayer._viewer),
                 (State.CLOSED,),
             ),
         },
@@ -401,7 +380,7 @@ STATES: Final[Mapping[State, Mapping[Kind, Rule]]] = {
         Rule(
             "<name>",
             "asked for the password; a name against the rules: Error, close",
-            CgosPlayer._username,
+            _text(CgosPlayer._username),
             (State.PASSWORD, State.CLOSED),
         )
     ),
@@ -409,13 +388,13 @@ STATES: Final[Mapping[State, Mapping[Kind, Rule]]] = {
         Rule(
             "<password>, or <old> <new>",
             "sign in, and change the password; more words or against the rules: Error, close",
-            CgosPlayer._password,
+            _text(CgosPlayer._password),
             (State.CHECKING, State.CLOSED),
         )
     ),
-    State.CHECKING: _rules(Rule("(any other line)", "ignored", CgosPlayer._early)),
-    State.WAITING: _rules(Rule("(any other line)", "ignored", CgosPlayer._unasked)),
-    State.OK: _rules(Rule("(any other line)", "ignored", CgosPlayer._unasked)),
+    State.CHECKING: _rules(Rule("(any other line)", "ignored", _ignored(Why.CHECKING))),
+    State.WAITING: _rules(Rule("(any other line)", "ignored", _ignored(Why.UNASKED))),
+    State.OK: _rules(Rule("(any other line)", "ignored", _ignored(Why.UNASKED))),
     State.GENMOVE: _rules(
         Rule(
             "<move>, or <move> <JSON>",
@@ -425,10 +404,10 @@ STATES: Final[Mapping[State, Mapping[Kind, Rule]]] = {
         )
     ),
     State.GAMEOVER: _rules(
-        Rule("(any other line)", "ignored: only ready is expected", CgosPlayer._late),
+        Rule("(any other line)", "ignored: only ready is expected", _ignored(Why.NOT_READY)),
         {Kind.READY: Rule("ready", "wants the next game", CgosPlayer._ready, (State.WAITING,))},
     ),
-    State.CLOSED: dict.fromkeys(Kind, Rule("(any line)", "ignored", CgosPlayer._dead)),
+    State.CLOSED: dict.fromkeys(Kind, Rule("(any line)", "ignored", _ignored(Why.CLOSED))),
 }
 """The table. In every state: what each kind of line means."""
 

@@ -19,7 +19,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from cgos_protocol.facts import Fact, GameEnded, GameStarted
 from cgos_protocol.ids import GameId
-from cgos_protocol.lines.words import error_line, safe_text, safe_word, seat, whole_ms
+from cgos_protocol.lines.words import safe_text, safe_word, seat, whole_ms
 from cgos_protocol.session import GameOver, ListedGame, ShownGame, Turn
 from cgos_protocol.verdict import Reason
 
@@ -162,10 +162,6 @@ class CgosViewer:
         """A sentence to the person; nothing is written where nothing is left of it."""
         text = safe_text(text)
         return f"info {text}\n".encode("ascii") if text else b""
-
-    def refused(self, sentence: str) -> bytes:
-        """Say why; the connection is to be closed after it."""
-        return error_line(sentence).encode("ascii")
 
     def _match(self, game: ListedGame) -> str:
         self._announce(game.game, game.result is None)

@@ -15,14 +15,14 @@ import msgspec
 from cgos_protocol.v2 import messages as ws
 from cgos_protocol.v2.dialogue import CLOSE_CODES, CODES, CONNECTION, GAME, LIMITS, State
 from cgos_protocol.v2.encoding import JSON, MSGPACK
-from cgos_protocol.v2.examples import EXAMPLES
+from cgos_protocol.v2.examples import examples_of
 
 CLIENT: Final[tuple[type[msgspec.Struct], ...]] = get_args(ws.ClientMessage)
 SERVER: Final[tuple[type[msgspec.Struct], ...]] = get_args(ws.ServerMessage)
 
 
-def document() -> dict[str, Any]:
-    """The whole description."""
+def encoded() -> str:
+    """The whole description as it is checked in: JSON for people, with a line end."""
     kinds = [*CLIENT, *SERVER]
     (*schemas, analysis), components = msgspec.json.schema_components([*kinds, ws.Analysis], ref_template=_REF)
     components["Move"]["properties"]["analysis"] = analysis  # read by itself, so that a move never fails by it
@@ -31,7 +31,7 @@ def document() -> dict[str, Any]:
         if "description" in component:
             component["description"] = _prose(component["description"])
     messages = {tag(kind): _message(kind, schema) for kind, schema in zip(kinds, schemas, strict=True)}
-    return {
+    document = {
         "asyncapi": "3.0.0",
         "info": {
             "title": "cgos.v2",
@@ -54,6 +54,7 @@ def document() -> dict[str, Any]:
         },
         "components": {"messages": messages, "schemas": _as_draft_7(components)},
     }
+    return msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"
 
 
 def _message(kind: type[msgspec.Struct], schema: dict[str, Any]) -> dict[str, Any]:
@@ -64,8 +65,8 @@ def _message(kind: type[msgspec.Struct], schema: dict[str, Any]) -> dict[str, An
         "contentType": "application/json",
         "payload": schema,
         "examples": [
-            {"name": f"{tag(kind)}_{number}", "summary": example.when, "payload": _plain(example.message)}
-            for number, example in enumerate(EXAMPLES[tag(kind)], 1)
+            {"name": f"{tag(kind)}_{number}", "summary": when, "payload": message}
+            for number, (when, message) in enumerate(examples_of(kind).items(), 1)
         ],
     }
 
@@ -99,11 +100,6 @@ def _connection(messages: Iterable[str]) -> dict[str, Any]:
         "x-close-codes": {str(code): meaning._asdict() for code, meaning in CLOSE_CODES.items()},
         "x-limits": {name: limit._asdict() for name, limit in LIMITS.items()},
     }
-
-
-def encoded() -> str:
-    """The description as it is checked in: JSON for people, with a line end."""
-    return msgspec.json.format(msgspec.json.encode(document()), indent=2).decode() + "\n"
 
 
 def tag(kind: type[msgspec.Struct]) -> str:
@@ -197,11 +193,6 @@ def _as_draft_7(node: Any) -> Any:
         plain = {key: inner for key, inner in node.items() if key != "discriminator" or not isinstance(inner, dict)}
         return {"items" if key == "prefixItems" else key: _as_draft_7(inner) for key, inner in plain.items()}
     return [_as_draft_7(inner) for inner in node] if isinstance(node, list) else node
-
-
-def _plain(message: ws.ClientMessage | ws.ServerMessage) -> Any:
-    """`message` as JSON has it."""
-    return msgspec.json.decode(msgspec.json.encode(message))
 
 
 def _states(states: Mapping[str, State]) -> dict[str, Any]:

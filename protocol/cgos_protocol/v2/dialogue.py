@@ -143,27 +143,30 @@ class ErrorCode(NamedTuple):
     again: bool = False
 
 
+def _fatal(meaning: str, again: bool = False) -> ErrorCode:
+    """A code after which the connection always closes."""
+    return ErrorCode(meaning, Fatal.ALWAYS, again)
+
+
 CODES: Final[Mapping[str, ErrorCode]] = {
     Code.INVALID: ErrorCode("The message has not the shape that it must have, or a value is out of range."),
     "malformed": ErrorCode("The frame holds no message: no JSON or MessagePack, or nested too deeply."),
     "utf-8": ErrorCode("Text that is no UTF-8. Fatal in a text frame.", Fatal.AT_TIMES),
-    "wrong-frame": ErrorCode(
-        "A text frame where MessagePack was chosen, or a binary one where JSON was.", Fatal.ALWAYS
-    ),
-    Code.TOO_LARGE: ErrorCode("The message is longer than it may be.", Fatal.ALWAYS),
-    "fragments": ErrorCode("A message in too many frames.", Fatal.ALWAYS),
-    "flood": ErrorCode("Too many messages of no use, or pings, within a minute.", Fatal.ALWAYS),
-    "login-timeout": ErrorCode("Neither a sign-in nor a wish to watch in time.", Fatal.ALWAYS),
+    "wrong-frame": _fatal("A text frame where MessagePack was chosen, or a binary one where JSON was."),
+    Code.TOO_LARGE: _fatal("The message is longer than it may be."),
+    "fragments": _fatal("A message in too many frames."),
+    "flood": _fatal("Too many messages of no use, or pings, within a minute."),
+    "login-timeout": _fatal("Neither a sign-in nor a wish to watch in time."),
     Code.NOT_SIGNED_IN: ErrorCode("Sign in first, or wait until that has succeeded."),
     "signed-in": ErrorCode("A connection signs in once."),
-    Code.NAME: ErrorCode("The bot's name is against the rules.", Fatal.ALWAYS),
-    Code.WIRE_NAME: ErrorCode("The version's wire name is against the rules, or taken.", Fatal.ALWAYS),
+    Code.NAME: _fatal("The bot's name is against the rules."),
+    Code.WIRE_NAME: _fatal("The version's wire name is against the rules, or taken."),
     Code.HOURS: ErrorCode(
         "`limits.hours` cannot be read; the text says how to write them. Fatal in a sign-in.", Fatal.AT_TIMES
     ),
-    Code.PASSWORD: ErrorCode("The password is against the rules.", Fatal.ALWAYS),
+    Code.PASSWORD: _fatal("The password is against the rules."),
     Code.NO_VENUE: ErrorCode("The server has no such venue. Fatal at a sign-in.", Fatal.AT_TIMES),
-    Code.OPERATOR: ErrorCode("Operators use the CGOS ports or the command line.", Fatal.ALWAYS),
+    Code.OPERATOR: _fatal("Operators use the CGOS ports or the command line."),
     Code.NO_GAME: ErrorCode("No running game of this bot, or no game of this venue, has that number."),
     "gap": ErrorCode("The ply is not the next one: send `sync`."),
     "not-your-turn": ErrorCode("It is not this bot's move; wait for `turn` or `moved` with `your_turn`."),
@@ -172,36 +175,30 @@ CODES: Final[Mapping[str, ErrorCode]] = {
         "The move counts; its analysis, or what followed its word, was dropped: the text names the field."
     ),
     Code.TOO_MANY: ErrorCode("The connection watches as many games as it may."),
-    "replaced": ErrorCode("Another client signed in as this bot, and this connection did not answer.", Fatal.ALWAYS),
-    Code.ALREADY_HERE: ErrorCode(
-        "This bot is signed in, and that connection answers. `retry_after_s` is given.", Fatal.ALWAYS, again=True
+    "replaced": _fatal("Another client signed in as this bot, and this connection did not answer."),
+    Code.ALREADY_HERE: _fatal(
+        "This bot is signed in, and that connection answers. `retry_after_s` is given.", again=True
     ),
-    "dismissed": ErrorCode("An operator ends the connection.", Fatal.ALWAYS),
-    Code.WRONG_PASSWORD: ErrorCode("The name has another password, or this is no token of it.", Fatal.ALWAYS),
-    Code.TOO_MANY_FAILURES: ErrorCode(
-        "Too many wrong passwords: the text says when to try again.", Fatal.ALWAYS, again=True
+    "dismissed": _fatal("An operator ends the connection."),
+    Code.WRONG_PASSWORD: _fatal("The name has another password, or this is no token of it."),
+    Code.TOO_MANY_FAILURES: _fatal("Too many wrong passwords: the text says when to try again.", again=True),
+    Code.NAME_TAKEN: _fatal("The name, or the version's wire name, is somebody else's; capitals make no difference."),
+    Code.NAME_OR_PASSWORD: _fatal("A new name or password is against the rules."),
+    Code.VERSION: _fatal("The version's name is longer than it may be, or not printable ASCII."),
+    Code.REGISTRATION_CLOSED: _fatal("Nobody has the name, and only the operator adds new ones."),
+    Code.WAITS_APPROVAL: _fatal(
+        "The name is registered; the operator has yet to let it in. Try again later.", again=True
     ),
-    Code.NAME_TAKEN: ErrorCode(
-        "The name, or the version's wire name, is somebody else's; capitals make no difference.", Fatal.ALWAYS
+    Code.DISABLED: _fatal("The operator has shut the bot out; the text says why."),
+    Code.UNKNOWN_NAME: _fatal("Nobody has the name, so its password cannot be changed."),
+    Code.UNKNOWN_TOKEN: _fatal("Nobody has the name, so it has no token: register with a password."),
+    Code.TOKEN_CANNOT_CHANGE: _fatal("A password is changed with the old password."),
+    Code.ALREADY_ARRIVING: _fatal(
+        "Another sign-in of this bot is just being looked at. `retry_after_s` is given.", again=True
     ),
-    Code.NAME_OR_PASSWORD: ErrorCode("A new name or password is against the rules.", Fatal.ALWAYS),
-    Code.VERSION: ErrorCode("The version's name is longer than it may be, or not printable ASCII.", Fatal.ALWAYS),
-    Code.REGISTRATION_CLOSED: ErrorCode("Nobody has the name, and only the operator adds new ones.", Fatal.ALWAYS),
-    Code.WAITS_APPROVAL: ErrorCode(
-        "The name is registered; the operator has yet to let it in. Try again later.", Fatal.ALWAYS, again=True
-    ),
-    Code.DISABLED: ErrorCode("The operator has shut the bot out; the text says why.", Fatal.ALWAYS),
-    Code.UNKNOWN_NAME: ErrorCode("Nobody has the name, so its password cannot be changed.", Fatal.ALWAYS),
-    Code.UNKNOWN_TOKEN: ErrorCode("Nobody has the name, so it has no token: register with a password.", Fatal.ALWAYS),
-    Code.TOKEN_CANNOT_CHANGE: ErrorCode("A password is changed with the old password.", Fatal.ALWAYS),
-    Code.ALREADY_ARRIVING: ErrorCode(
-        "Another sign-in of this bot is just being looked at. `retry_after_s` is given.", Fatal.ALWAYS, again=True
-    ),
-    Code.BUSY: ErrorCode("Too many sign in at once: try again in half a minute.", Fatal.ALWAYS, again=True),
-    Code.STORE: ErrorCode(
-        "The server cannot reach its database just now. `retry_after_s` is given.", Fatal.ALWAYS, again=True
-    ),
-    Code.OUR_FAULT: ErrorCode("The server failed, by a fault of its own: tell its operator.", Fatal.ALWAYS),
+    Code.BUSY: _fatal("Too many sign in at once: try again in half a minute.", again=True),
+    Code.STORE: _fatal("The server cannot reach its database just now. `retry_after_s` is given.", again=True),
+    Code.OUR_FAULT: _fatal("The server failed, by a fault of its own: tell its operator."),
 }
 """Codes of `error`: what policy refuses has its :class:`~cgos_protocol.errors.Code`; the others are the protocol's."""
 

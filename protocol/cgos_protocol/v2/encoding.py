@@ -46,17 +46,10 @@ class Codec:
         self.subprotocol = subprotocol
         self.binary = binary
         self._what = "MessagePack" if binary else "JSON"
-        self._messages: _Reader
-        self._analyses: _Reader
-        self.encode: Callable[[ServerMessage], bytes]
-        if binary:
-            self._messages = msgspec.msgpack.Decoder(ClientMessage)
-            self._analyses = msgspec.msgpack.Decoder(Analysis)
-            self.encode = msgspec.msgpack.Encoder().encode
-        else:
-            self._messages = msgspec.json.Decoder(ClientMessage)
-            self._analyses = msgspec.json.Decoder(Analysis)
-            self.encode = msgspec.json.Encoder().encode
+        encoding: Any = msgspec.msgpack if binary else msgspec.json
+        self._messages: _Reader = encoding.Decoder(ClientMessage)
+        self._analyses: _Reader = encoding.Decoder(Analysis)
+        self.encode: Callable[[ServerMessage], bytes] = encoding.Encoder().encode
 
     def decode(self, data: bytes) -> ClientMessage | Malformed:
         """The message in the payload of one frame. A key that is given twice counts once."""

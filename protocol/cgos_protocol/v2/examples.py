@@ -22,204 +22,136 @@ _WHITE: Final = ws.Player("GNUGo-L0", "1803")
 _KNOWN: Final = ws.KnownGame(_GAME, 2)
 
 
-class Example(msgspec.Struct, frozen=True):
-    """One message, and when it is said."""
+_NEW_GAME: Final = ws.Game(
+    game=_GAME,
+    venue="9x9",
+    color="black",
+    rules=_RULES,
+    time=_TIME,
+    black=_BLACK,
+    white=_WHITE,
+    from_ply=0,
+    moves=[],
+    black_ms=300_000,
+    white_ms=300_000,
+    rated=True,
+    why="They are near each other.",
+)
+_OPPONENT_MOVED: Final = ws.Moved(
+    game=_GAME,
+    ply=2,
+    color="white",
+    move="C5",
+    black_ms=301_900,
+    white_ms=301_800,
+    at=1_767_225_612.3,
+    your_turn=True,
+)
 
-    when: str
-    message: ws.ClientMessage | ws.ServerMessage
-
-
-EXAMPLES: Final[Mapping[str, tuple[Example, ...]]] = {
-    "sign_in": (
-        Example(
-            "A bot that plays under its own name", ws.SignIn("my-engine", "0f1e2d3c4b5a", ["9x9"], client="mine 1.0")
-        ),
-        Example(
-            "A version with two games at once, which comes back to a game",
-            ws.SignIn(
-                bot="my-engine",
-                secret="0f1e2d3c4b5a",
-                venues=["9x9", "13x13"],
-                version="1.2",
-                wire_name="my-engine-fast",
-                engine="My Engine 1.2",
-                parameters={"playouts": 800, "book": True},
-                author="A. Body",
-                client="mine 1.0",
-                slots=2,
-                limits=ws.OwnerLimits(games_a_day=50, avoid=["my-engine"], hours="Mon-Fri 18-24, Sat"),
-                games=[_KNOWN],
-            ),
-        ),
+EXAMPLES: Final[Mapping[str, ws.ClientMessage | ws.ServerMessage]] = {
+    "A bot that plays under its own name": ws.SignIn("my-engine", "0f1e2d3c4b5a", ["9x9"], client="mine 1.0"),
+    "A version with two games at once, which comes back to a game": ws.SignIn(
+        bot="my-engine",
+        secret="0f1e2d3c4b5a",
+        venues=["9x9", "13x13"],
+        version="1.2",
+        wire_name="my-engine-fast",
+        engine="My Engine 1.2",
+        parameters={"playouts": 800, "book": True},
+        author="A. Body",
+        client="mine 1.0",
+        slots=2,
+        limits=ws.OwnerLimits(games_a_day=50, avoid=["my-engine"], hours="Mon-Fri 18-24, Sat"),
+        games=[_KNOWN],
     ),
-    "move": (
-        Example("A vertex", ws.Move(_GAME, 1, "E5")),
-        Example("A pass", ws.Move(_GAME, 3, "pass")),
-        Example("A resignation", ws.Move(_GAME, 3, "resign")),
-        Example(
-            "With analysis",
-            ws.Move(_GAME, 1, "E5", msgspec.Raw(b'{"winrate":0.52,"visits":800,"moves":[{"move":"E5","pv":"E5 C5"}]}')),
-        ),
+    "A vertex": ws.Move(_GAME, 1, "E5"),
+    "A pass": ws.Move(_GAME, 3, "pass"),
+    "A resignation": ws.Move(_GAME, 3, "resign"),
+    "With analysis": ws.Move(
+        _GAME, 1, "E5", msgspec.Raw(b'{"winrate":0.52,"visits":800,"moves":[{"move":"E5","pv":"E5 C5"}]}')
     ),
-    "seen": (Example("After `over`", ws.Seen(_GAME)),),
-    "sync": (Example("After an error `gap`", ws.Sync([_KNOWN])),),
-    "ready": (Example("After `pause`", ws.Ready()),),
-    "pause": (Example("Before an update of the engine", ws.Pause()),),
-    "drain": (Example("Before leaving for good", ws.Drain()),),
-    "limits": (Example("Other hours", ws.SetLimits(ws.OwnerLimits(hours="22-6"))),),
-    "watch_venue": (Example("Without a sign-in", ws.WatchVenue("9x9")),),
-    "watch_game": (Example("From its beginning", ws.WatchGame("9x9", _GAME)),),
-    "unwatch": (Example("One game", ws.Unwatch("9x9", _GAME)), Example("The venue's facts", ws.Unwatch("9x9"))),
-    "welcome": (
-        Example(
-            "The first message",
-            ws.Welcome(
-                server="Our club",
-                software="cgos-server 0.2",
-                protocol=ws.VERSION,
-                at=1_767_225_600.0,
-                venues=[ws.VenueInfo("9x9", _RULES, _TIME, cgos_port=6809)],
-            ),
-        ),
+    "After `over`": ws.Seen(_GAME),
+    "After an error `gap`": ws.Sync([_KNOWN]),
+    "After `pause`": ws.Ready(),
+    "Before an update of the engine": ws.Pause(),
+    "Before leaving for good": ws.Drain(),
+    "Other hours": ws.SetLimits(ws.OwnerLimits(hours="22-6")),
+    "Without a sign-in": ws.WatchVenue("9x9"),
+    "From its beginning": ws.WatchGame("9x9", _GAME),
+    "One game": ws.Unwatch("9x9", _GAME),
+    "The venue's facts": ws.Unwatch("9x9"),
+    "The first message": ws.Welcome(
+        server="Our club",
+        software="cgos-server 0.2",
+        protocol=ws.VERSION,
+        at=1_767_225_600.0,
+        venues=[ws.VenueInfo("9x9", _RULES, _TIME, cgos_port=6809)],
     ),
-    "signed_in": (Example("The bot is in", ws.SignedIn("my-engine", ["9x9"], 1)),),
-    "game": (
-        Example(
-            "A new game",
-            ws.Game(
-                game=_GAME,
-                venue="9x9",
-                color="black",
-                rules=_RULES,
-                time=_TIME,
-                black=_BLACK,
-                white=_WHITE,
-                from_ply=0,
-                moves=[],
-                black_ms=300_000,
-                white_ms=300_000,
-                rated=True,
-                why="They are near each other.",
-            ),
-        ),
-        Example(
-            "A game that goes on after a cut, from the last ply that the client knew",
-            ws.Game(
-                game=_GAME,
-                venue="9x9",
-                color="black",
-                rules=_RULES,
-                time=_TIME,
-                black=_BLACK,
-                white=_WHITE,
-                from_ply=2,
-                moves=[ws.Ply("D4", 297_000), ws.Ply("PASS", 299_700)],
-                black_ms=297_000,
-                white_ms=299_700,
-                rated=True,
-            ),
-        ),
+    "The bot is in": ws.SignedIn("my-engine", ["9x9"], 1),
+    "A new game": _NEW_GAME,
+    "A game that goes on after a cut, from the last ply that the client knew": msgspec.structs.replace(
+        _NEW_GAME,
+        from_ply=2,
+        moves=[ws.Ply("D4", 297_000), ws.Ply("PASS", 299_700)],
+        black_ms=297_000,
+        white_ms=299_700,
+        why="",
     ),
-    "turn": (Example("The first move", ws.Turn(game=_GAME, ply=1, color="black", black_ms=300_000, white_ms=300_000)),),
-    "moved": (
-        Example(
-            "The bot is to move",
-            ws.Moved(
-                game=_GAME,
-                ply=2,
-                color="white",
-                move="C5",
-                black_ms=301_900,
-                white_ms=301_800,
-                at=1_767_225_612.3,
-                your_turn=True,
-            ),
-        ),
-        Example(
-            "A pass that ends the game",
-            ws.Moved(
-                game=_GAME,
-                ply=4,
-                color="white",
-                move="PASS",
-                black_ms=301_900,
-                white_ms=301_800,
-                at=1_767_225_620.1,
-                your_turn=False,
-            ),
-        ),
+    "The first move": ws.Turn(game=_GAME, ply=1, color="black", black_ms=300_000, white_ms=300_000),
+    "The bot is to move": _OPPONENT_MOVED,
+    "A pass that ends the game": msgspec.structs.replace(
+        _OPPONENT_MOVED, ply=4, move="PASS", at=1_767_225_620.1, your_turn=False
     ),
-    "over": (
-        Example(
-            "By score",
-            ws.Over(
-                game=_GAME,
-                result="W+6.0",
-                winner="white",
-                reason="score",
-                detail="",
-                plies=5,
-                date="2026-01-01",
-                rating=ws.RatingMove(1800.0, 1792.5, 41.0),
-            ),
-        ),
-        Example(
-            "By the server's fault: no result",
-            ws.Over(
-                game=_GAME,
-                result="Void",
-                winner=None,
-                reason="void",
-                detail="The server was away for too long.",
-                plies=5,
-                date="2026-01-01",
-            ),
-        ),
+    "By score": ws.Over(
+        game=_GAME,
+        result="W+6.0",
+        winner="white",
+        reason="score",
+        detail="",
+        plies=5,
+        date="2026-01-01",
+        rating=ws.RatingMove(1800.0, 1792.5, 41.0),
     ),
-    "info": (Example("To people", ws.Info("You get no new game: the operator paused this venue.", "9x9")),),
-    "error": (
-        Example(
-            "The connection stays",
-            ws.Error("gap", "Ply 5 was sent, and 3 is the next one. Send sync to hear what you missed.", game=_GAME),
-        ),
-        Example(
-            "The connection closes; come back later",
-            ws.Error("busy", "Too many sign in at once: try again in half a minute.", fatal=True, retry_after_s=30.0),
-        ),
+    "By the server's fault: no result": ws.Over(
+        game=_GAME,
+        result="Void",
+        winner=None,
+        reason="void",
+        detail="The server was away for too long.",
+        plies=5,
+        date="2026-01-01",
     ),
-    "latency": (Example("After a pong", ws.Latency(12.4)),),
-    "drained": (Example("After the last game", ws.Drained()),),
-    "picture": (
-        Example(
-            "One running game",
-            ws.Picture(
-                "9x9",
-                [ws.GameLine(game=_GAME, started_at=1_767_225_600.0, size=9, komi=7.0, black=_BLACK, white=_WHITE)],
-            ),
-        ),
+    "To people": ws.Info("You get no new game: the operator paused this venue.", "9x9"),
+    "The connection stays": ws.Error(
+        "gap", "Ply 5 was sent, and 3 is the next one. Send sync to hear what you missed.", game=_GAME
     ),
-    "fact": (
-        Example("A move", ws.FactTold(facts.MovePlayed(venue="9x9", game=_GAME, ply=1, move="E5", left_ms=302_000))),
-        Example(
-            "A game's end",
-            ws.FactTold(facts.GameEnded(venue="9x9", game=_GAME, result="W+6.0", reason="score", at=1_767_225_700.0)),
-        ),
+    "The connection closes; come back later": ws.Error(
+        "busy", "Too many sign in at once: try again in half a minute.", fatal=True, retry_after_s=30.0
     ),
-    "shown": (
-        Example(
-            "A running game",
-            ws.Shown(
-                game=_GAME,
-                venue="9x9",
-                rules=_RULES,
-                time=_TIME,
-                black=_BLACK,
-                white=_WHITE,
-                started_at=1_767_225_600.0,
-                from_ply=0,
-                moves=[ws.Ply("E5", 302_000)],
-            ),
-        ),
+    "After a pong": ws.Latency(12.4),
+    "After the last game": ws.Drained(),
+    "One running game": ws.Picture(
+        "9x9", [ws.GameLine(game=_GAME, started_at=1_767_225_600.0, size=9, komi=7.0, black=_BLACK, white=_WHITE)]
+    ),
+    "A move": ws.FactTold(facts.MovePlayed(venue="9x9", game=_GAME, ply=1, move="E5", left_ms=302_000)),
+    "A game's end": ws.FactTold(
+        facts.GameEnded(venue="9x9", game=_GAME, result="W+6.0", reason="score", at=1_767_225_700.0)
+    ),
+    "A running game": ws.Shown(
+        game=_GAME,
+        venue="9x9",
+        rules=_RULES,
+        time=_TIME,
+        black=_BLACK,
+        white=_WHITE,
+        started_at=1_767_225_600.0,
+        from_ply=0,
+        moves=[ws.Ply("E5", 302_000)],
     ),
 }
-"""By the word in the field `type`."""
+"""By when it is said. Those of one kind stand together, the plainest first."""
+
+
+def examples_of(kind: type[msgspec.Struct]) -> dict[str, ws.ClientMessage | ws.ServerMessage]:
+    """The examples of one kind of message, by when it is said."""
+    return {when: message for when, message in EXAMPLES.items() if type(message) is kind}

@@ -6,13 +6,13 @@ Each turns calls of the seam into messages. Must not know: encodings, sockets, w
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, Protocol, cast
+from typing import Protocol, cast
 
 from cgos_protocol.errors import Code
 from cgos_protocol.facts import AnyFact, Fact, GameEnded, MovePlayed
 from cgos_protocol.games.base import Color
 from cgos_protocol.ids import ConnectionId, GameId
-from cgos_protocol.session import GameOver, GameSetup, ListedGame, OperatorDesk, Reach, Seat, ShownGame, Turn
+from cgos_protocol.session import GameOver, GameSetup, ListedGame, OperatorDesk, PeerRelay, Reach, Seat, ShownGame, Turn
 from cgos_protocol.v2 import messages as ws
 from cgos_protocol.v2 import render
 
@@ -25,30 +25,6 @@ class Peer(Reach, Protocol):
 
     def send(self, *messages: ws.ServerMessage) -> None:
         """Send, in order. Does nothing where the peer is gone."""
-
-
-class _Gone:
-    """The peer of a dialogue whose connection is lost."""
-
-    __slots__ = ()
-
-    address = ""
-    alive = False
-    heard_at = 0
-    proxied = False
-    has_room = False
-
-    def wall(self) -> float:
-        return 0.0
-
-    def send(self, *messages: ws.ServerMessage) -> None:
-        """There is nobody to hear it."""
-
-    async def reaches_peer(self) -> bool:
-        return False
-
-
-GONE: Final[Peer] = _Gone()
 
 
 class Dialogue(Protocol):
@@ -64,37 +40,29 @@ class Dialogue(Protocol):
     def unwatched(self, watcher: Watcher, number: GameId) -> None: ...
 
 
-class Place:
+class Place(PeerRelay[Peer]):
     """The bot in one venue. A :class:`~cgos_protocol.session.PlayerSession`.
 
     :ivar seat: None until the sign-in has succeeded
     """
 
-    __slots__ = ("_dialogue", "_peer", "id", "seat", "venue")
+    __slots__ = ("_dialogue", "_id", "seat", "venue")
 
     says_ready = False
 
     def __init__(self, dialogue: Dialogue, peer: Peer, venue: str, number: ConnectionId) -> None:
-        self.id = number
+        super().__init__(peer)
+        self._id = number
         self.venue = venue
         self.seat: Seat | None = None
         self._dialogue = dialogue
-        self._peer = peer
 
     @property
-    def alive(self) -> bool:
-        return self._peer.alive
-
-    @property
-    def heard_at(self) -> int:
-        return self._peer.heard_at
-
-    @property
-    def proxied(self) -> bool:
-        return self._peer.proxied
+    def id(self) -> ConnectionId:
+        return self._id
 
     def accepted(self, seat: Seat, name: str) -> None:
-        if not self._peer.alive:
+        if not self.alive:
             seat.left(False)
             return
         self.seat = seat
@@ -118,12 +86,7 @@ class Place:
 
     async def answers(self, sentence: str) -> bool:
         self.info(sentence)
-        return await self._peer.reaches_peer()
-
-    def seen(self, game: GameId) -> None:
-        """The client knows how `game` ended."""
-        if self.seat is not None:
-            self.seat.seen(game)
+        return await self.reaches_peer()
 
 
 class PlayedGame:

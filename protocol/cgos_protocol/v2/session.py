@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -28,11 +29,12 @@ from cgos_protocol.session import (
     Known,
     Limits,
     MultiVenueReception,
+    Seat,
     Wish,
 )
 from cgos_protocol.v2 import messages as ws
 from cgos_protocol.v2.analysis import Unfit
-from cgos_protocol.v2.places import GONE, Peer, Place, PlayedGame, Watcher
+from cgos_protocol.v2.places import Peer, Place, PlayedGame, Watcher
 
 WATCHED_MAX: Final = 64
 """Games that one connection may watch at once."""
@@ -49,7 +51,7 @@ class Stage(enum.Enum):
 
     NEW = "new"
     CHECKING = "checking"
-    """The concierge has the credentials."""
+    """The reception has the credentials."""
     IN = "in"
     CLOSED = "closed"
     """Nothing is said or heard any more."""
@@ -66,60 +68,40 @@ class Ending(enum.StrEnum):
     """The bot asked for it."""
 
 
-class House(NamedTuple):
+class SessionContext(NamedTuple):
     """What all dialogues of a server share. `new_id` numbers connections."""
 
-    concierge: MultiVenueReception
+    reception: MultiVenueReception
     galleries: Mapping[str, Gallery]
     new_id: Callable[[], ConnectionId]
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class WsSession:
     """One dialogue, without its connection.
 
+    :param analysis: turns what came with a move into compact JSON, or says why not
+    :param close: sends what waits, then closes
     :ivar stage: how far it has come
     :ivar wasted: messages so far that were of no use; the owner of the connection sets the limit
     """
 
-    __slots__ = (
-        "_analysis",
-        "_close",
-        "_games",
-        "_held",
-        "_house",
-        "_known",
-        "_name",
-        "_peer",
-        "_places",
-        "_slots",
-        "_strange",
-        "_unseen",
-        "_watchers",
-        "_watching",
-        "stage",
-        "wasted",
-    )
-
-    def __init__(
-        self, house: House, peer: Peer, analysis: Callable[[Raw], str | Unfit], close: Callable[[Ending], None]
-    ) -> None:
-        """`analysis` turns what came with a move into compact JSON, or says why not; `close` sends, then closes."""
-        self.stage = Stage.NEW
-        self.wasted = 0
-        self._house = house
-        self._peer = peer
-        self._analysis = analysis
-        self._close = close
-        self._name = ""
-        self._slots = 1
-        self._places: dict[str, Place] = {}
-        self._games: dict[GameId, PlayedGame] = {}
-        self._known: dict[GameId, int] = {}
-        self._strange: dict[GameId, set[str]] = {}
-        self._unseen: dict[GameId, Place] = {}
-        self._held: list[ws.ServerMessage] | None = None
-        self._watchers: dict[str, Watcher] = {}
-        self._watching = 0
+    _context: SessionContext
+    _peer: Peer
+    _analysis: Callable[[Raw], str | Unfit]
+    _close: Callable[[Ending], None]
+    stage: Stage = field(default=Stage.NEW, init=False)
+    wasted: int = field(default=0, init=False)
+    _name: str = field(default="", init=False)
+    _slots: int = field(default=1, init=False)
+    _places: dict[str, Place] = field(default_factory=dict, init=False)
+    _games: dict[GameId, PlayedGame] = field(default_factory=dict, init=False)
+    _known: dict[GameId, int] = field(default_factory=dict, init=False)
+    _strange: dict[GameId, set[str]] = field(default_factory=dict, init=False)
+    _unseen: dict[GameId, Place] = field(default_factory=dict, init=False)
+    _held: list[ws.ServerMessage] | None = field(default=None, init=False)
+    _watchers: dict[str, Watcher] = field(default_factory=dict, init=False)
+    _watching: int = field(default=0, init=False)
 
     @property
     def settled(self) -> bool:
@@ -134,9 +116,12 @@ class WsSession:
     @property
     def bot(self) -> tuple[int, str] | None:
         """Number and wire name of the bot that is signed in; None before."""
-        seats = (place.seat for place in self._places.values() if place.seat is not None)
-        seat = next(seats, None) if self.stage is Stage.IN else None
+        seat = next(iter(self._seats()), None) if self.stage is Stage.IN else None
         return None if seat is None else (seat.bot, self._name)
+
+    def _seats(self) -> list[Seat]:
+        """Where the bot has been seated so far."""
+        return [place.seat for place in self._places.values() if place.seat is not None]
 
     # -- what the client says
 
@@ -156,21 +141,17 @@ class WsSession:
         self.stage = Stage.CLOSED
         watchers, self._watchers = self._watchers, {}
         for venue, watcher in watchers.items():
-            self._house.galleries[venue].leave(watcher)
-        places, self._places = self._places, {}
-        for place in places.values():
-            if place.seat is not None:
-                place.seat.left(orderly)
+            self._context.galleries[venue].leave(watcher)
+        seats, self._places = self._seats(), {}
+        for seat in seats:
+            seat.left(orderly)
         self._games.clear()
         self._unseen.clear()
-        # Whoever still holds this object holds nothing else: what lives long is out of the collector's sight.
-        self._peer = GONE
-        self._close = _ignore
 
     def _sign_in(self, message: ws.SignIn, _received: int) -> ws.Error | None:
         if self.stage is not Stage.NEW:
             who = f"as {self._name}" if self.stage is Stage.IN else "or about to be"
-            return _error("signed-in", f"This connection is signed in already, {who}. Open another one.")
+            return ws.Error("signed-in", f"This connection is signed in already, {who}. Open another one.")
         error = self._sign_in_fault(message)
         if error is not None:
             return error
@@ -178,7 +159,7 @@ class WsSession:
         self._held = []
         self._slots = message.slots
         self._known = {game.game: game.ply for game in message.games}
-        self._places = {name: Place(self, self._peer, name, self._house.new_id()) for name in message.venues}
+        self._places = {name: Place(self, self._peer, name, self._context.new_id()) for name in message.venues}
         declared = Declaration(
             label=message.version,
             wire_name=message.wire_name,
@@ -198,29 +179,27 @@ class WsSession:
             declared=declared,
         )
         known = tuple(Known(game, ply) for game, ply in self._known.items())
-        self._house.concierge.sign_in(self._places, credentials, Wish(message.slots, _limits(message.limits), known))
+        self._context.reception.sign_in(self._places, credentials, Wish(message.slots, _limits(message.limits), known))
         return None
 
     def _sign_in_fault(self, message: ws.SignIn) -> ws.Error | None:
         for venue in message.venues:
-            if venue not in self._house.galleries:
+            if venue not in self._context.galleries:
                 return self._no_venue(venue, fatal=True)
         if len(set(message.venues)) < len(message.venues):
-            return _error(Code.INVALID, "A venue is named twice.", fatal=True)
+            return ws.Error(Code.INVALID, "A venue is named twice.", fatal=True)
         fault = bot_name_fault(message.bot)
         if fault is not None:
-            return _error(Code.NAME, fault, fatal=True)
+            return ws.Error(Code.NAME, fault, fatal=True)
         try:
             _limits(message.limits)
         except Refused as refusal:
-            return _error(refusal.code, refusal.sentence, fatal=True)
-        fault = bot_name_fault(message.wire_name) if message.wire_name else None
-        if fault is not None:
-            return _error(Code.WIRE_NAME, f"wire_name: {fault}", fatal=True)
+            return ws.Error(refusal.code, refusal.sentence, fatal=True)
+        if message.wire_name and (fault := bot_name_fault(message.wire_name)) is not None:
+            return ws.Error(Code.WIRE_NAME, f"wire_name: {fault}", fatal=True)
         for secret in (message.secret, message.new_secret):
-            fault = password_fault(secret) if secret is not None else None
-            if fault is not None:
-                return _error(Code.PASSWORD, fault, fatal=True)
+            if secret is not None and (fault := password_fault(secret)) is not None:
+                return ws.Error(Code.PASSWORD, fault, fatal=True)
         return None
 
     def _move(self, message: ws.Move, received: int) -> ws.Error | None:
@@ -229,14 +208,14 @@ class WsSession:
         if game is None:
             if self.stage is not Stage.IN:
                 return self._not_in()
-            return _error(
+            return ws.Error(
                 Code.NO_GAME, f"You have no running game {number}. Sync it to hear how it ended.", game=number
             )
         text, dropped = message.move, ""
         if not (text.isalnum() and text.isascii()):
             text, rest = first_word(text.encode("utf-8", "replace"))
             if not text:
-                return _error(Code.INVALID, "The move is empty: send a vertex, pass or resign.", game=number)
+                return ws.Error(Code.INVALID, "The move is empty: send a vertex, pass or resign.", game=number)
             if rest:
                 dropped = f"A move is one word, so what follows {text} in the field move is no part of it."
         seat = game.place.seat
@@ -253,25 +232,24 @@ class WsSession:
         repeated = ply <= game.ply
         fault = seat.play(number, ply, text, analysis, received=received)
         if fault is not None:
-            return _error(fault.value, _FAULTS[fault].format(ply=ply, next=game.ply + 1), game=number)
+            return ws.Error(fault.value, _FAULTS[fault].format(ply=ply, next=game.ply + 1), game=number)
         if repeated:
             self.wasted += 1
         elif ply > game.ply:
             game.ply = ply
         if dropped:
-            return _error("analysis", f"The move counts; what does not fit is dropped. {dropped}", game=number)
+            return ws.Error("analysis", f"The move counts; what does not fit is dropped. {dropped}", game=number)
         return None
 
     def _seen(self, message: ws.Seen, _received: int) -> ws.Error | None:
         if self.stage is not Stage.IN:
             return self._not_in()
         place = self._unseen.pop(message.game, None)
-        if place is not None:
-            place.seen(message.game)
-        else:
+        if place is None:
             self.wasted += 1
-            for place in self._places.values():
-                place.seen(message.game)
+        for seat in self._seats():
+            if place is None or seat is place.seat:
+                seat.seen(message.game)
         return None
 
     def _sync(self, message: ws.Sync, _received: int) -> ws.Error | None:
@@ -281,27 +259,16 @@ class WsSession:
         self._known = {game.game: game.ply for game in message.games}
         self._strange.clear()
         known = tuple(Known(game, ply) for game, ply in self._known.items())
-        for place in list(self._places.values()):
-            if place.seat is not None:
-                place.seat.sync(known)
+        for seat in self._seats():
+            seat.sync(known)
         return None
 
-    def _ready(self, _message: ws.Ready, _received: int) -> ws.Error | None:
-        return self._available(Availability.READY)
-
-    def _pause(self, _message: ws.Pause, _received: int) -> ws.Error | None:
-        return self._available(Availability.PAUSED)
-
-    def _drain(self, _message: ws.Drain, _received: int) -> ws.Error | None:
-        return self._available(Availability.DRAINING)
-
-    def _available(self, availability: Availability) -> ws.Error | None:
+    def _available(self, message: ws.Ready | ws.Pause | ws.Drain, _received: int) -> ws.Error | None:
         if self.stage is not Stage.IN:
             return self._not_in()
         self.wasted += 1
-        for place in list(self._places.values()):
-            if place.seat is not None:
-                place.seat.available(availability)
+        for seat in self._seats():
+            seat.available(_AVAILABILITY[type(message)])
         return None
 
     def _set_limits(self, message: ws.SetLimits, _received: int) -> ws.Error | None:
@@ -311,14 +278,13 @@ class WsSession:
         try:
             limits = _limits(message.limits)
         except Refused as refusal:
-            return _error(refusal.code, refusal.sentence)
-        for place in list(self._places.values()):
-            if place.seat is not None:
-                place.seat.limit(limits)
+            return ws.Error(refusal.code, refusal.sentence)
+        for seat in self._seats():
+            seat.limit(limits)
         return None
 
     def _watch_venue(self, message: ws.WatchVenue, _received: int) -> ws.Error | None:
-        gallery = self._house.galleries.get(message.venue)
+        gallery = self._context.galleries.get(message.venue)
         if gallery is None:
             return self._no_venue(message.venue)
         self.wasted += 1
@@ -328,7 +294,7 @@ class WsSession:
         return None
 
     def _watch_game(self, message: ws.WatchGame, _received: int) -> ws.Error | None:
-        gallery = self._house.galleries.get(message.venue)
+        gallery = self._context.galleries.get(message.venue)
         if gallery is None:
             return self._no_venue(message.venue)
         self.wasted += 1
@@ -336,20 +302,20 @@ class WsSession:
         new = watcher is None or message.game not in watcher.games
         if new and self._watching >= WATCHED_MAX:
             text = f"You watch {WATCHED_MAX} games already. Unwatch one first."
-            return _error(Code.TOO_MANY, text, game=message.game)
+            return ws.Error(Code.TOO_MANY, text, game=message.game)
         if watcher is None:
             watcher = self._watcher(message.venue)
             gallery.enter(watcher, False)
         refusal = gallery.observe(watcher, message.game, message.ply)
         if refusal is not None:
-            return _error(Code.TOO_MANY, refusal, game=message.game)
+            return ws.Error(Code.TOO_MANY, refusal, game=message.game)
         if new:
             watcher.games.add(message.game)
             self._watching += 1
         return None
 
     def _unwatch(self, message: ws.Unwatch, _received: int) -> ws.Error | None:
-        gallery = self._house.galleries.get(message.venue)
+        gallery = self._context.galleries.get(message.venue)
         if gallery is None:
             return self._no_venue(message.venue)
         self.wasted += 1
@@ -370,13 +336,13 @@ class WsSession:
         return watcher
 
     def _no_venue(self, venue: str, fatal: bool = False) -> ws.Error:
-        names = ", ".join(self._house.galleries)
-        return _error(Code.NO_VENUE, f"This server has no venue {_line(venue)!r}, it has: {names}.", fatal=fatal)
+        names = ", ".join(self._context.galleries)
+        return ws.Error(Code.NO_VENUE, f"This server has no venue {_line(venue)!r}, it has: {names}.", fatal=fatal)
 
     def _not_in(self) -> ws.Error:
         if self.stage is Stage.CHECKING:
-            return _error(Code.NOT_SIGNED_IN, "Your sign-in is being checked: wait for signed_in.")
-        return _error(Code.NOT_SIGNED_IN, "Sign in first.")
+            return ws.Error(Code.NOT_SIGNED_IN, "Your sign-in is being checked: wait for signed_in.")
+        return ws.Error(Code.NOT_SIGNED_IN, "Sign in first.")
 
     # -- what its places say
 
@@ -429,7 +395,7 @@ class WsSession:
             if len(strange) == len(self._places):
                 del self._strange[number]
                 text = f"No venue in which you are signed in has a game {number} of yours."
-                self.tell(_error(Code.NO_GAME, text, game=number))
+                self.tell(ws.Error(Code.NO_GAME, text, game=number))
 
     def ended(self, game: PlayedGame) -> None:
         """The client was told how `game` ended."""
@@ -476,27 +442,25 @@ _FAULTS: Final[Mapping[Fault, str]] = {
     Fault.CONTRADICTION: "Another move stands at ply {ply} already. Send sync to see it.",
 }
 
+_AVAILABILITY: Final = {
+    ws.Ready: Availability.READY,
+    ws.Pause: Availability.PAUSED,
+    ws.Drain: Availability.DRAINING,
+}
+
 _RULES: Final[Mapping[type[ws.ClientMessage], Callable[[WsSession, Any, int], ws.Error | None]]] = {
     ws.SignIn: WsSession._sign_in,
     ws.Move: WsSession._move,
     ws.Seen: WsSession._seen,
     ws.Sync: WsSession._sync,
-    ws.Ready: WsSession._ready,
-    ws.Pause: WsSession._pause,
-    ws.Drain: WsSession._drain,
+    ws.Ready: WsSession._available,
+    ws.Pause: WsSession._available,
+    ws.Drain: WsSession._available,
     ws.SetLimits: WsSession._set_limits,
     ws.WatchVenue: WsSession._watch_venue,
     ws.WatchGame: WsSession._watch_game,
     ws.Unwatch: WsSession._unwatch,
 }
-
-
-def _error(code: str, text: str, *, fatal: bool = False, game: GameId | None = None) -> ws.Error:
-    return ws.Error(code=code, text=text, fatal=fatal, game=game)
-
-
-def _ignore(_ending: Ending) -> None:
-    """There is nothing left to close."""
 
 
 def _limits(limits: ws.OwnerLimits) -> Limits:

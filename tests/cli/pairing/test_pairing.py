@@ -16,7 +16,7 @@ import pytest
 from support.cli.in_thread import InThread
 
 from cgos_protocol.api.people import BotNow, Previewed, PreviewedPair
-from cgos_server.config import load
+from cgos_server.config.loader import load
 from cgos_server.core.pairing.base import Candidate, PairingPass
 from cgos_server.core.pairing.explain import encode_inputs
 from cgos_server.core.pairing.registry import matchmaker

@@ -14,7 +14,8 @@ from starlette.routing import Route
 
 from cgos_server import __version__
 from cgos_server.cli.main import COMMANDS, main
-from cgos_server.config import keys_markdown, load
+from cgos_server.config.keys import keys_markdown
+from cgos_server.config.loader import load
 from cgos_server.presentation.settings import WebSettings
 from cgos_server.storage import schema
 from cgos_server.storage.reading.history import History

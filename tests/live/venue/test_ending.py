@@ -18,8 +18,8 @@ from websockets.typing import Subprotocol
 
 from cgos_protocol.errors import Refused
 from cgos_server.app import App
-from cgos_server.config import Config
 from cgos_server.config.schema import (
+    Config,
     HealthConfig,
     ListenConfig,
     PairingConfig,
@@ -28,7 +28,6 @@ from cgos_server.config.schema import (
     TimeConfig,
     VenueConfig,
     WebConfig,
-    WebMode,
     WebSocketConfig,
 )
 from cgos_server.config.values import PublicAddress
@@ -45,7 +44,7 @@ def config(data: Path, drain_limit_s: float = 0.0) -> Config:
     return Config(
         server=ServerConfig(data=data, drain_limit_s=drain_limit_s),
         listen=ListenConfig(bots_host="127.0.0.1"),
-        web=WebConfig(mode=WebMode.OFF),
+        web=WebConfig(mode="off"),
         health=HealthConfig(port=0),
         websocket=WebSocketConfig(host="127.0.0.1", port=0),
         venue=(venue,),

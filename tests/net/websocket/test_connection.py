@@ -111,7 +111,7 @@ def test_the_peer_closes_in_order() -> None:
     assert client.close_code == 1000
     assert desk.server.told == [("left", True)]
     assert desk.count.open == 0
-    assert not desk.port.open
+    assert not desk.sockets.open
 
 
 @pytest.mark.parametrize("answers", [True, False])

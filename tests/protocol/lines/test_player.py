@@ -24,13 +24,12 @@ from cgos_protocol.lines.player import (
     Quit,
     Ready,
     Reply,
-    SignIn,
     State,
     Watch,
     Why,
     table,
 )
-from cgos_protocol.session import GameSetup
+from cgos_protocol.session import Credentials, GameSetup
 
 At = Callable[[State], CgosPlayer]
 
@@ -157,7 +156,7 @@ def test_the_client_may_describe_itself_at_length(at: At) -> None:
     assert player.receive(b"e1  a\tlong  story " + b"x" * 500) == Reply(b"username\n")
     player.receive(b"Alice")
     event = player.receive(b"secret")
-    assert isinstance(event, SignIn)
+    assert isinstance(event, Credentials)
     assert event.client.startswith("a long story xxx")
     assert len(event.client) == CLIENT_MAX
 
@@ -180,7 +179,7 @@ def test_bytes_that_are_no_text_end_the_sign_in(at: At, state: State, noise: byt
 def test_the_secret_is_handed_on_as_it_is(at: At) -> None:
     secret = "".join(chr(code) for code in range(33, 127))
     event = at(State.PASSWORD).receive(secret.encode() + b" " + secret[::-1].encode() + b"\r\n")
-    assert event == SignIn("Alice", secret, secret[::-1], "test genmove_analyze", True)
+    assert event == Credentials("Alice", secret, secret[::-1], "test genmove_analyze", True)
 
 
 def test_a_long_move_is_cut(at: At) -> None:
@@ -293,7 +292,7 @@ def test_any_bytes_in_any_state_are_answered_ignored_or_the_end(
                 case Ready():
                     assert before is State.GAMEOVER
                     assert player.state is State.WAITING
-                case SignIn():
+                case Credentials():
                     assert before is State.PASSWORD
                     assert player.state is State.CHECKING
                 case Quit():

@@ -17,8 +17,8 @@ from support.protocol.transcript_sides import OperatorSide, ViewerSide
 
 from cgos_protocol.games.base import Color
 from cgos_protocol.lines.framing import LineFramer
-from cgos_protocol.lines.player import CgosPlayer, Event, Fatal, Ignored, Move, Reply, SignIn, Watch
-from cgos_protocol.session import GameSetup
+from cgos_protocol.lines.player import CgosPlayer, Event, Fatal, Ignored, Move, Reply, Watch
+from cgos_protocol.session import Credentials, GameSetup
 
 _FILES = sorted((Path(__file__).parent.parent.parent / "transcripts").glob("[!R]*.txt"))
 _SEAT = re.compile(r"(\S+)\((\S+)\)")
@@ -31,7 +31,7 @@ def _bytes(text: str) -> bytes:
 
 def _describe(event: Event) -> str:
     match event:
-        case SignIn(name, secret, new, client, analysis):
+        case Credentials(name, secret, new, client, analysis):
             said = "yes" if analysis else "no"
             return f"SignIn name={name} secret={secret} new={new or '-'} analysis={said} client={client}"
         case Move(text, analysis):

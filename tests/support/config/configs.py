@@ -8,10 +8,8 @@ from typing import Any
 
 import pytest
 
-from cgos_server.config import (
-    ConfigErrors,
-    load,
-)
+from cgos_server.config.loader import load
+from cgos_server.config.problems import ConfigErrors
 
 VENUE = """
 [[venue]]

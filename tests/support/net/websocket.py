@@ -35,7 +35,7 @@ from cgos_protocol.v2.render import venue_info
 from cgos_server.net.limits import ConnectionCount, SocketLimits
 from cgos_server.net.websocket.connection import WsConnection
 from cgos_server.net.websocket.port import WsPort, WsSettings
-from cgos_server.net.wire import ConnectionContext
+from cgos_server.net.wire import BotSockets, ConnectionContext
 from cgos_server.observability.metrics import Metrics
 from support.live.simulated import SimulatedTime
 from support.net.wires import OtherEnd
@@ -200,26 +200,25 @@ class WsDesk:
         self.metrics = Metrics(CollectorRegistry(), "test")
         self.count = ConnectionCount(self.limits)
         self.numbers = iter(range(1, 1_000_000))
-        contexts = {
-            name: ConnectionContext(
-                self.server, hall, self.time, self.limits, self.count, self.metrics, lambda: next(self.numbers)
-            )
-            for name, hall in self.halls.items()
-        }
+        self.sockets = BotSockets(
+            time=self.time,
+            limits=self.limits,
+            count=self.count,
+            metrics=self.metrics,
+            new_id=lambda: next(self.numbers),
+            proxies=(ip_network("192.0.2.200/29"),),
+        )
         control = TimeControl(TimeSystem.ABSOLUTE, main=60 * S)
         self.port = WsPort(
-            concierge or self.server,
-            contexts,
-            tuple(venue_info(name=name, rules=Ruleset(), time=control, rated=True, cgos_port=6809) for name in venues),
-            "Test server",
-            "cgos-server 0",
-            self.time,
-            self.limits,
-            self.count,
-            self.metrics,
-            lambda: next(self.numbers),
-            (ip_network("192.0.2.200/29"),),
-            settings or WsSettings(compression=compression),
+            sockets=self.sockets,
+            reception=concierge or self.server,
+            contexts={name: ConnectionContext(self.sockets, self.server, hall) for name, hall in self.halls.items()},
+            venues=tuple(
+                venue_info(name=name, rules=Ruleset(), time=control, rated=True, cgos_port=6809) for name in venues
+            ),
+            server="Test server",
+            software="cgos-server 0",
+            settings=settings or WsSettings(compression=compression),
         )
 
     def raw(self, address: str = "192.0.2.1") -> tuple[WsConnection, Transport]:

@@ -8,7 +8,7 @@ from typing import Any
 from prometheus_client import CollectorRegistry
 
 from cgos_server.net.limits import ConnectionCount, SocketLimits
-from cgos_server.net.wire import ConnectionContext
+from cgos_server.net.wire import BotSockets, ConnectionContext
 from cgos_server.observability.metrics import CloseReason, Metrics
 from support.live.simulated import SimulatedTime
 
@@ -24,7 +24,10 @@ def context(time: SimulatedTime, gallery: Any = None, reception: Any = None, **l
     bound = SocketLimits(**(bounds | limits))
     numbers = iter(range(1, 1_000_000))
     metrics = Metrics(CollectorRegistry(), "test")
-    return ConnectionContext(reception, gallery, time, bound, ConnectionCount(bound), metrics, lambda: next(numbers))
+    sockets = BotSockets(
+        time=time, limits=bound, count=ConnectionCount(bound), metrics=metrics, new_id=lambda: next(numbers)
+    )
+    return ConnectionContext(sockets, reception, gallery)
 
 
 class OtherEnd(asyncio.Transport):

@@ -13,7 +13,8 @@ import pytest
 
 from cgos_protocol.errors import CommitFailed
 from cgos_protocol.terms import encode_terms
-from cgos_server.config import enroll_venues, load
+from cgos_server.config.loader import load
+from cgos_server.config.venues import enroll_venues
 from cgos_server.core.rating.registry import rating_system
 from cgos_server.core.venue import Venue, terms_of
 from cgos_server.service.ratings.build import one_thread, this_build
