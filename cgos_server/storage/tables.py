@@ -26,6 +26,7 @@ from sqlalchemy import (
     UniqueConstraint,
     text,
 )
+from sqlalchemy.types import TypeEngine
 
 metadata = MetaData(
     naming_convention={
@@ -43,12 +44,25 @@ def _rows_with(condition: str) -> dict[str, Any]:
     return {"sqlite_where": text(condition), "postgresql_where": text(condition)}
 
 
+def _filled(**kinds: type[TypeEngine[Any]] | str) -> list[Column[Any]]:
+    """Columns that hold a value in every row: of a type, or the number of a row of the table that is named."""
+    return [Column(name, *_kind(kind), nullable=False) for name, kind in kinds.items()]
+
+
+def _optional(**kinds: type[TypeEngine[Any]] | str) -> list[Column[Any]]:
+    """Columns that may be empty, otherwise likewise."""
+    return [Column(name, *_kind(kind)) for name, kind in kinds.items()]
+
+
+def _kind(kind: type[TypeEngine[Any]] | str) -> tuple[Any, ...]:
+    return (Integer, ForeignKey(f"{kind}.id")) if isinstance(kind, str) else (kind,)
+
+
 server = Table(
     "server",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("created_at", BigInteger, nullable=False),
-    Column("created_by", String, nullable=False),
+    *_filled(created_at=BigInteger, created_by=String),
 )
 """One row: when this database was made, and by which version of the program."""
 
@@ -57,8 +71,7 @@ venues = Table(
     metadata,
     Column("id", Integer, primary_key=True),
     Column("name", String, nullable=False, unique=True),
-    Column("fixed", Text, nullable=False),
-    Column("created_at", BigInteger, nullable=False),
+    *_filled(fixed=Text, created_at=BigInteger),
 )
 
 owners = Table(
@@ -67,8 +80,7 @@ owners = Table(
     Column("id", Integer, primary_key=True),
     Column("name", String, nullable=False, unique=True),
     Column("name_key", String, nullable=False, unique=True),
-    Column("password", String, nullable=False),
-    Column("admin", Integer, nullable=False),
+    *_filled(password=String, admin=Integer),
     Column("state", String, nullable=False, server_default="active"),
     Column("created_at", BigInteger, nullable=False),
 )
@@ -79,8 +91,7 @@ bots = Table(
     Column("id", Integer, primary_key=True),
     Column("name", String, nullable=False, unique=True),
     Column("name_key", String, nullable=False, unique=True),
-    Column("password", String, nullable=False),
-    Column("state", String, nullable=False),
+    *_filled(password=String, state=String),
     Column("reason", String, nullable=False, server_default=""),
     Column("created_at", BigInteger, nullable=False),
     # Deferrable, because a copy may bring a bot before the one that leads its family.
@@ -112,9 +123,7 @@ tokens = Table(
     metadata,
     Column("id", Integer, primary_key=True),
     Column("bot_id", Integer, ForeignKey("bots.id"), nullable=False, index=True),
-    Column("digest", String, nullable=False),
-    Column("label", String, nullable=False),
-    Column("created_at", BigInteger, nullable=False),
+    *_filled(digest=String, label=String, created_at=BigInteger),
     Column("revoked_at", BigInteger),
 )
 
@@ -125,12 +134,8 @@ access = Table(
     Column("owner_id", Integer, ForeignKey("owners.id"), nullable=False, index=True),
     Column("kind", String, nullable=False),
     Column("digest", String, nullable=False, unique=True),
-    Column("label", String, nullable=False),
-    Column("scopes", String, nullable=False),
-    Column("address", String, nullable=False),
-    Column("created_at", BigInteger, nullable=False),
-    Column("expires_at", BigInteger),
-    Column("revoked_at", BigInteger),
+    *_filled(label=String, scopes=String, address=String, created_at=BigInteger),
+    *_optional(expires_at=BigInteger, revoked_at=BigInteger),
 )
 """What lets a person in: sessions of the pages, tokens of the API. `digest` is the hexadecimal SHA-256 of its text."""
 
@@ -140,10 +145,7 @@ webhooks = Table(
     Column("id", Integer, primary_key=True),
     Column("owner_id", Integer, ForeignKey("owners.id"), nullable=False, index=True),
     Column("bot_id", Integer, ForeignKey("bots.id")),
-    Column("url", Text, nullable=False),
-    Column("secret", String, nullable=False),
-    Column("events", String, nullable=False),
-    Column("created_at", BigInteger, nullable=False),
+    *_filled(url=Text, secret=String, events=String, created_at=BigInteger),
     Column("stopped_at", BigInteger),
     Column("why", Text, nullable=False, server_default=""),
 )
@@ -152,11 +154,7 @@ connections = Table(
     "connections",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("venue_id", Integer, ForeignKey("venues.id"), nullable=False),
-    Column("version_id", Integer, ForeignKey("versions.id"), nullable=False),
-    Column("address", String, nullable=False),
-    Column("client", String, nullable=False),
-    Column("opened_at", BigInteger, nullable=False),
+    *_filled(venue_id="venues", version_id="versions", address=String, client=String, opened_at=BigInteger),
     Column("closed_at", BigInteger),
     Column("reason", String, nullable=False, server_default=""),
     Index(None, "version_id", "id"),
@@ -169,16 +167,8 @@ rounds = Table(
     "rounds",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("venue_id", Integer, ForeignKey("venues.id"), nullable=False),
-    Column("number", Integer, nullable=False),
-    Column("at", BigInteger, nullable=False),
-    Column("policy", String, nullable=False),
-    Column("method", String, nullable=False),
-    Column("options", Text, nullable=False),
-    Column("seed", String, nullable=False),
-    Column("inputs", Text, nullable=False),
-    Column("sits_out", Text, nullable=False),
-    Column("notes", Text, nullable=False),
+    *_filled(venue_id="venues", number=Integer, at=BigInteger, policy=String, method=String),
+    *_filled(options=Text, seed=String, inputs=Text, sits_out=Text, notes=Text),
     Column("total", BigInteger),
     UniqueConstraint("venue_id", "number"),
 )
@@ -189,17 +179,9 @@ games = Table(
     Column("id", Integer, primary_key=True),
     Column("venue_id", Integer, ForeignKey("venues.id"), nullable=False),
     Column("round_id", Integer, ForeignKey("rounds.id")),
-    Column("black_id", Integer, ForeignKey("versions.id"), nullable=False),
-    Column("white_id", Integer, ForeignKey("versions.id"), nullable=False),
-    Column("black_label", String, nullable=False),
-    Column("white_label", String, nullable=False),
-    Column("terms", Text, nullable=False),
-    Column("start", Text, nullable=False),
-    Column("started_at", BigInteger, nullable=False),
-    Column("ended_at", BigInteger),
-    Column("winner", Integer),
-    Column("reason", String),
-    Column("margin2", Integer),
+    *_filled(black_id="versions", white_id="versions", black_label=String, white_label=String),
+    *_filled(terms=Text, start=Text, started_at=BigInteger),
+    *_optional(ended_at=BigInteger, winner=Integer, reason=String, margin2=Integer),
     Column("detail", String, nullable=False, server_default=""),
     Column("result", String),
     Column("black_told", Integer, nullable=False, server_default=text("2")),
@@ -223,20 +205,8 @@ games = Table(
         **_rows_with("opening <> ''"),
     ),
     Index("ix_games_unfinished", "id", **_rows_with("result IS NULL")),
-    Index(
-        "ix_games_black_untold",
-        "black_id",
-        "ended_at",
-        sqlite_where=text("black_told < 2"),
-        postgresql_where=text("black_told < 2"),
-    ),
-    Index(
-        "ix_games_white_untold",
-        "white_id",
-        "ended_at",
-        sqlite_where=text("white_told < 2"),
-        postgresql_where=text("white_told < 2"),
-    ),
+    Index("ix_games_black_untold", "black_id", "ended_at", **_rows_with("black_told < 2")),
+    Index("ix_games_white_untold", "white_id", "ended_at", **_rows_with("white_told < 2")),
 )
 """`plies` is the number of moves, filled in with the verdict; None while the game is unfinished. `opening` is the name
 of the one it began with, empty for none."""
@@ -246,26 +216,16 @@ pairings = Table(
     metadata,
     Column("game_id", Integer, ForeignKey("games.id"), primary_key=True, autoincrement=False),
     Column("round_id", Integer, ForeignKey("rounds.id"), nullable=False, index=True),
-    Column("high_id", Integer, ForeignKey("versions.id"), nullable=False),
-    Column("low_id", Integer, ForeignKey("versions.id"), nullable=False),
-    Column("reason", Text, nullable=False),
-    Column("colors", Text, nullable=False),
-    Column("detail", Text, nullable=False),
+    *_filled(high_id="versions", low_id="versions", reason=Text, colors=Text, detail=Text),
 )
 
 # Short rows in the order of their key: 20 bytes a move instead of 35 with a hidden row number and an index.
 moves = Table(
     "moves",
     metadata,
-    Column("game_id", Integer, ForeignKey("games.id"), primary_key=True, autoincrement=False),
-    Column("ply", Integer, primary_key=True, autoincrement=False),
-    Column("move", String, nullable=False),
-    Column("main_us", BigInteger, nullable=False),
-    Column("period_us", BigInteger, nullable=False),
-    Column("quota", Integer, nullable=False),
-    Column("bank_us", BigInteger, nullable=False),
-    Column("used_us", BigInteger, nullable=False),
-    Column("at", BigInteger, nullable=False),
+    *_filled(game_id="games", ply=Integer, move=String, main_us=BigInteger, period_us=BigInteger),
+    *_filled(quota=Integer, bank_us=BigInteger, used_us=BigInteger, at=BigInteger),
+    PrimaryKeyConstraint("game_id", "ply"),
     sqlite_with_rowid=False,
 )
 
@@ -273,29 +233,19 @@ moves = Table(
 analysis = Table(
     "analysis",
     metadata,
-    Column("game_id", Integer, ForeignKey("games.id"), primary_key=True, autoincrement=False),
-    Column("ply", Integer, primary_key=True, autoincrement=False),
-    Column("text", Text, nullable=False),
+    *_filled(game_id="games", ply=Integer, text=Text),
+    PrimaryKeyConstraint("game_id", "ply"),
 )
 
 ledger = Table(
     "ledger",
     metadata,
-    Column("venue_id", Integer, ForeignKey("venues.id"), primary_key=True, autoincrement=False),
-    Column("seq", Integer, primary_key=True, autoincrement=False),
-    Column("at", BigInteger, nullable=False),
-    Column("kind", String, nullable=False),
-    Column("game_id", Integer, ForeignKey("games.id")),
-    Column("version_id", Integer, ForeignKey("versions.id")),
-    Column("black_id", Integer, ForeignKey("versions.id")),
-    Column("white_id", Integer, ForeignKey("versions.id")),
-    Column("score2", Integer),
-    Column("value", Float),
-    Column("sd", Float),
-    Column("other_id", Integer, ForeignKey("versions.id")),
-    Column("was2", Integer),
+    *_filled(venue_id="venues", seq=Integer, at=BigInteger, kind=String),
+    *_optional(game_id="games", version_id="versions", black_id="versions", white_id="versions", score2=Integer),
+    *_optional(value=Float, sd=Float, other_id="versions", was2=Integer),
     Column("repeat", Integer, nullable=False, server_default=text("0")),
     Column("digest", BigInteger),
+    PrimaryKeyConstraint("venue_id", "seq"),
     # No game is rated twice.
     Index("ix_ledger_game", "game_id", unique=True, **_rows_with("kind = 'game'")),
     Index("ix_ledger_correction", "game_id", "seq", **_rows_with("kind = 'correction'")),
@@ -309,15 +259,8 @@ ledger = Table(
 rating_changes = Table(
     "rating_changes",
     metadata,
-    Column("venue_id", Integer, nullable=False),
-    Column("system", String, nullable=False),
-    Column("seq", Integer, nullable=False),
-    Column("version_id", Integer, ForeignKey("versions.id"), nullable=False),
-    Column("before_mean", Float, nullable=False),
-    Column("before_spread", Float, nullable=False),
-    Column("after_mean", Float, nullable=False),
-    Column("after_spread", Float, nullable=False),
-    Column("games", Integer, nullable=False),
+    *_filled(venue_id=Integer, system=String, seq=Integer, version_id="versions"),
+    *_filled(before_mean=Float, before_spread=Float, after_mean=Float, after_spread=Float, games=Integer),
     # By entry first: rows are appended in this order, and one game's changes lie together.
     PrimaryKeyConstraint("venue_id", "seq", "system", "version_id"),
     ForeignKeyConstraint(["venue_id", "seq"], ["ledger.venue_id", "ledger.seq"]),
@@ -329,27 +272,17 @@ rating_changes = Table(
 ratings = Table(
     "ratings",
     metadata,
-    Column("venue_id", Integer, ForeignKey("venues.id"), primary_key=True, autoincrement=False),
-    Column("system", String, primary_key=True),
-    Column("version_id", Integer, ForeignKey("versions.id"), primary_key=True, autoincrement=False),
-    Column("mean", Float, nullable=False),
-    Column("spread", Float, nullable=False),
-    Column("games", Integer, nullable=False),
-    Column("provisional", Integer, nullable=False),
-    Column("anchor", Integer, nullable=False),
-    Column("seq", Integer, nullable=False),
+    *_filled(venue_id="venues", system=String, version_id="versions", mean=Float, spread=Float),
+    *_filled(games=Integer, provisional=Integer, anchor=Integer, seq=Integer),
+    PrimaryKeyConstraint("venue_id", "system", "version_id"),
     sqlite_with_rowid=False,
 )
 
 setbacks = Table(
     "setbacks",
     metadata,
-    Column("venue_id", Integer, ForeignKey("venues.id"), primary_key=True, autoincrement=False),
-    Column("version_id", Integer, ForeignKey("versions.id"), primary_key=True, autoincrement=False),
-    Column("spoilt", Integer, nullable=False),
-    Column("set_aside", Integer, nullable=False),
-    Column("reason", Text, nullable=False),
-    Column("at", BigInteger, nullable=False),
+    *_filled(venue_id="venues", version_id="versions", spoilt=Integer, set_aside=Integer, reason=Text, at=BigInteger),
+    PrimaryKeyConstraint("venue_id", "version_id"),
     sqlite_with_rowid=False,
 )
 
@@ -364,17 +297,11 @@ builds = Table(
 refits = Table(
     "refits",
     metadata,
-    Column("venue_id", Integer, ForeignKey("venues.id"), primary_key=True, autoincrement=False),
-    Column("system", String, primary_key=True),
-    Column("number", Integer, primary_key=True, autoincrement=False),
-    Column("included", Integer, nullable=False),
-    Column("base", Integer, nullable=False),
-    Column("applied", Integer, nullable=False),
-    Column("cold", Integer, nullable=False),
-    Column("notes", Text, nullable=False),
+    *_filled(venue_id="venues", system=String, number=Integer, included=Integer),
+    *_filled(base=Integer, applied=Integer, cold=Integer, notes=Text),
     Column("build", String, ForeignKey("builds.id"), nullable=False),
-    Column("at", BigInteger, nullable=False),
-    Column("took_us", BigInteger, nullable=False),
+    *_filled(at=BigInteger, took_us=BigInteger),
+    PrimaryKeyConstraint("venue_id", "system", "number"),
     # The latest one by an entry: both numbers grow together.
     Index(None, "venue_id", "system", "applied", "number"),
 )
@@ -383,13 +310,8 @@ refits = Table(
 refit_points = Table(
     "refit_points",
     metadata,
-    Column("venue_id", Integer, nullable=False),
-    Column("system", String, nullable=False),
-    Column("version_id", Integer, ForeignKey("versions.id"), nullable=False),
-    Column("number", Integer, nullable=False),
-    Column("applied", Integer, nullable=False),
-    Column("mean", Float, nullable=False),
-    Column("spread", Float, nullable=False),
+    *_filled(venue_id=Integer, system=String, version_id="versions"),
+    *_filled(number=Integer, applied=Integer, mean=Float, spread=Float),
     PrimaryKeyConstraint("venue_id", "system", "version_id", "number"),
     ForeignKeyConstraint(["venue_id", "system", "number"], ["refits.venue_id", "refits.system", "refits.number"]),
     # All that one refit moved.
@@ -401,21 +323,15 @@ refit_points = Table(
 rating_states = Table(
     "rating_states",
     metadata,
-    Column("venue_id", Integer, ForeignKey("venues.id"), primary_key=True, autoincrement=False),
-    Column("system", String, primary_key=True),
-    Column("seq", Integer, nullable=False),
-    Column("refit", Integer, nullable=False),
-    Column("at", BigInteger, nullable=False),
-    Column("state", LargeBinary, nullable=False),
+    *_filled(venue_id="venues", system=String, seq=Integer, refit=Integer, at=BigInteger, state=LargeBinary),
+    PrimaryKeyConstraint("venue_id", "system"),
 )
 
 rating_plugins = Table(
     "rating_plugins",
     metadata,
-    Column("venue_id", Integer, ForeignKey("venues.id"), primary_key=True, autoincrement=False),
-    Column("system", String, primary_key=True),
-    Column("plugin", String, primary_key=True),
-    Column("seq", Integer, nullable=False),
+    *_filled(venue_id="venues", system=String, plugin=String, seq=Integer),
+    PrimaryKeyConstraint("venue_id", "system", "plugin"),
 )
 """See :class:`cgos_server.storage.writing.records.RatingPluginSeen`."""
 
@@ -423,11 +339,9 @@ corrections = Table(
     "corrections",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("game_id", Integer, ForeignKey("games.id"), nullable=False),
-    Column("at", BigInteger, nullable=False),
+    *_filled(game_id="games", at=BigInteger),
     Column("seq", Integer),
-    Column("actor", String, nullable=False),
-    Column("reason", String, nullable=False),
+    *_filled(actor=String, reason=String),
     Column("winner", Integer),
     Column("result", String, nullable=False),
     Index(None, "game_id", "id"),
@@ -437,11 +351,7 @@ audit = Table(
     "audit",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("at", BigInteger, nullable=False),
-    Column("actor", String, nullable=False),
-    Column("action", String, nullable=False),
-    Column("subject", String, nullable=False),
-    Column("detail", Text, nullable=False),
+    *_filled(at=BigInteger, actor=String, action=String, subject=String, detail=Text),
     Index(None, "actor", "id"),
     Index(None, "action", "id"),
     Index(None, "subject", "id"),
@@ -454,8 +364,7 @@ writer = Table(
     "writer",
     postgres_metadata,
     Column("id", Integer, primary_key=True, autoincrement=False),
-    Column("holder", BigInteger, nullable=False),
-    Column("batch", BigInteger, nullable=False),
+    *_filled(holder=BigInteger, batch=BigInteger),
 )
 """One row: the number of the last batch that was committed, and a number of the writer's that may commit the next one.
 It tells whether a batch was committed when the connection broke before the answer."""
