@@ -6,7 +6,6 @@ Must not know: single commands, how they are performed.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from cgos_server.cli.commands.asking import ask_server
 from cgos_server.cli.commands.perform import perform
 from cgos_server.cli.common import Setup, configured, game_number, json_option, one_venue, password, password_option
 from cgos_server.cli.games.games import date
+from cgos_server.cli.reading import now_ms
 from cgos_server.service.commands.declaration import Command
 from cgos_server.service.commands.fields import Parameter, Source, parameters
 from cgos_server.service.commands.registry import on
@@ -125,7 +125,7 @@ def _value(setup: Setup, each: Parameter, given: Any, days: float | None) -> Any
     if each.field.source is Source.MOMENT and days is not None:
         if given is not None:
             raise click.UsageError(f"Give --{each.name} or --days, not both.")
-        return time.time_ns() // 1_000_000 + round(days * DAY_MS)
+        return now_ms() + round(days * DAY_MS)
     if each.kind is float and given is not None and not math.isfinite(given):
         hint = each.name.upper() if each.required else f"--{each.name}"
         what = each.field.label.removeprefix("The ")
