@@ -65,17 +65,22 @@ class MoveRow(Value, frozen=True, kw_only=True):
     analysis: str | None
 
 
-class GameChange(Value, frozen=True, kw_only=True):
-    """What a game did to one rating."""
+class Change(Value, frozen=True, kw_only=True):
+    """A rating before and after entry `seq`. `games`: the rated ones after it."""
 
-    system: str
     seq: int
-    version: str
     before_mean: float
     before_spread: float
     after_mean: float
     after_spread: float
     games: int
+
+
+class GameChange(Change, frozen=True, kw_only=True):
+    """What a game did to one rating."""
+
+    system: str
+    version: str
 
 
 class CorrectionRow(Value, frozen=True, kw_only=True):
@@ -116,7 +121,7 @@ class GameDetail(Value, frozen=True, kw_only=True):
     repeats: GameId | None = None
 
 
-class RatingPoint(Value, frozen=True, kw_only=True):
+class RatingPoint(Change, frozen=True, kw_only=True):
     """One change of one rating. `game` is the entry's; `opponent` and `score2` (its own, in half points) after its own
     games only.
 
@@ -125,17 +130,11 @@ class RatingPoint(Value, frozen=True, kw_only=True):
     """
 
     system: str
-    seq: int
     at: int
     kind: str
     game: GameId | None
     opponent: str | None
     score2: int | None
-    before_mean: float
-    before_spread: float
-    after_mean: float
-    after_spread: float
-    games: int
     refit: int | None = None
 
 
@@ -164,16 +163,10 @@ class SavedState(Value, frozen=True, kw_only=True):
     state: bytes
 
 
-class PublishedChange(Value, frozen=True, kw_only=True):
-    """What one entry did to one version's rating. `version` is its id, `games` the number after it."""
+class PublishedChange(Change, frozen=True, kw_only=True):
+    """What one entry did to one version's rating. `version` is its id."""
 
-    seq: int
     version: VersionId
-    before_mean: float
-    before_spread: float
-    after_mean: float
-    after_spread: float
-    games: int
 
 
 class PublishedPoint(Value, frozen=True, kw_only=True):
