@@ -35,6 +35,7 @@ from cgos_server.storage import tables
 from cgos_server.storage.functions import bytewise, latest
 from cgos_server.storage.parameters import VENUE, number, portions
 from cgos_server.storage.reading.answers import BotDetail, BotRow, ConnectionSpan, PresenceRow, TokenRow
+from cgos_server.storage.reading.game_rows import version_ids
 from cgos_server.storage.reading.source import Read, Subject, VenueKey, no_bot, value, venue_id, version_id
 from cgos_server.storage.reading.stored import BotLogin, StoredVersion
 
@@ -133,11 +134,10 @@ async def belongings(read: Read, bots: Collection[BotId], *, all_of_them: bool =
         read,
         select(_versions.c.bot_id, _versions.c.wire_name, _seen, _signed_in).where(*of_these).order_by(_versions.c.id),
     )
-    tokens = _tokens
     valid = await read(
-        select(tokens.c.bot_id, func.count().label("count"))
-        .where(tokens.c.revoked_at.is_(None), *([] if all_of_them else [tokens.c.bot_id.in_(bots)]))
-        .group_by(tokens.c.bot_id)
+        select(_tokens.c.bot_id, func.count().label("count"))
+        .where(_tokens.c.revoked_at.is_(None), *([] if all_of_them else [_tokens.c.bot_id.in_(bots)]))
+        .group_by(_tokens.c.bot_id)
     )
     counts = {row["bot_id"]: int(row["count"]) for row in valid}
     aside = await _by_bot(
@@ -241,11 +241,7 @@ class Bots(Subject):
         async with self._source.snapshot() as read:
             conditions: list[ColumnElement[bool]] = []
             if bot is not None:
-                named = or_(_versions.c.wire_name == bot, _bots.c.name == bot)
-                ids = [row["id"] for row in await read(select(_versions.c.id).join(_bots).where(named))]
-                if not ids:
-                    raise no_bot(bot)
-                conditions.append(_connections.c.version_id.in_(ids))
+                conditions.append(_connections.c.version_id.in_(await version_ids(read, bot)))
             if venue is not None:
                 conditions.append(_connections.c.venue_id == await venue_id(read, venue))
             if address is not None:
@@ -276,8 +272,7 @@ class Bots(Subject):
             bots = await read(select(_bots.c.id).where(_bots.c.name == bot))
             if not bots:
                 raise no_bot(bot)
-            tokens = _tokens
-            rows = await read(select(tokens).where(tokens.c.bot_id == bots[0]["id"]).order_by(tokens.c.id))
+            rows = await read(select(_tokens).where(_tokens.c.bot_id == bots[0]["id"]).order_by(_tokens.c.id))
         return [value(TokenRow, row) for row in rows]
 
     async def version_names(self) -> dict[VersionId, str]:

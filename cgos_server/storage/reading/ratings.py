@@ -162,7 +162,9 @@ class Ratings(Subject):
         async with self._source.snapshot() as read:
             at = await venue_id(read, venue)
             if as_of is None:
-                return await _standings_now(read, at, system=system, limit=limit, played=played)
+                statement = _STANDINGS if system is None else _PLAYED_UNDER if played else _STANDINGS_UNDER
+                rows = await read(statement, venue=at, system=system, some=limited(limit))
+                return [value(Standing, row, last_game=row["last_game"] or None) for row in rows]
             last = await last_entry(read, at)
             if not 0 <= as_of <= last:
                 raise NotFound(
@@ -205,17 +207,6 @@ class Ratings(Subject):
         """Rating system -> the last entry whose changes it published in this venue."""
         rows = await self._source.venue_rows(venue, _LAST_PUBLISHED)
         return {row["system"]: row["seq"] for row in rows}
-
-
-async def _standings_now(
-    read: Read, venue: VenueId, system: str | None, limit: int | None, played: bool
-) -> list[Standing]:
-    some = limited(limit)
-    if system is None:
-        rows = await read(_STANDINGS, venue=venue, some=some)
-    else:
-        rows = await read(_PLAYED_UNDER if played else _STANDINGS_UNDER, venue=venue, system=system, some=some)
-    return [value(Standing, row, last_game=row["last_game"] or None) for row in rows]
 
 
 def _rated_by(venue: VenueId, system: str | None, as_of: int) -> Subquery:
