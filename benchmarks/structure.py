@@ -40,11 +40,9 @@ REASONS: Final = {
     "go_board.py play": "a measured hot loop: every move of every game",
     "0001_initial.py upgrade": "a table",
     "MoveAdded": "a row in the order of its statement, built for every move of every game",
-    "create_table": "Alembic takes columns by position",
     "Table": "SQLAlchemy takes columns by position",
     "Index": "SQLAlchemy takes columns by position",
     "select": "SQLAlchemy takes columns by position",
-    "where": "SQLAlchemy takes conditions by position",
     "GzipFile": "the standard library's, with two places that are nothing",
     "to_thread": "the standard library's: a function and its own arguments",
 }

@@ -32,6 +32,7 @@ from cgos_protocol.ids import BotId, VersionId
 from cgos_protocol.names import fold
 from cgos_server.storage import schema
 from cgos_server.storage.opening import open_store
+from cgos_server.storage.writing.group_commit import CommitListener
 from cgos_server.storage.writing.records import BotAdded, TokenAdded, VersionAdded
 
 SIZES = (20, 200, 1000)
@@ -61,7 +62,7 @@ def prepare(directory: Path, bots: int) -> None:
     schema.prepare(directory / "cgos.sqlite")
 
     async def fill() -> None:
-        store = await open_store(directory / "cgos.sqlite", failed=_unexpected, on_error=_unexpected)
+        store = await open_store(directory / "cgos.sqlite", CommitListener(failed=_unexpected, on_error=_unexpected))
         for number in range(bots):
             name = f"Load-{number:05d}"
             secret = hashlib.sha256(token(name).encode()).hexdigest()

@@ -24,6 +24,7 @@ from benchmarks.moves.server_moves import Running, _unexpected, scripted_game, s
 from benchmarks.reporting import program
 from cgos_protocol.ids import GameId, VenueId, VersionId
 from cgos_server.storage.opening import open_store
+from cgos_server.storage.writing.group_commit import CommitListener
 from cgos_server.storage.writing.records import GameAdded, GameEnded, LedgerAdded, Record
 
 GROUP = 500
@@ -48,7 +49,7 @@ def results(versions: int, games: int, seed: int = 5) -> list[tuple[VersionId, V
 
 async def make_past(database: Path, versions: int, games: int) -> None:
     """Put results into the database of a server that ran before and has these versions."""
-    store = await open_store(database, failed=_unexpected, on_error=_unexpected)
+    store = await open_store(database, CommitListener(failed=_unexpected, on_error=_unexpected))
     seq = 0
     records: list[Record] = []
     for version in range(1, versions + 1):

@@ -34,7 +34,7 @@ from cgos_server.storage.opening import open_store
 from cgos_server.storage.sqlite import writer
 from cgos_server.storage.sqlite.connections import Durability, connect_for_writing
 from cgos_server.storage.writing.effects import STATEMENTS
-from cgos_server.storage.writing.group_commit import Group
+from cgos_server.storage.writing.group_commit import CommitListener, Group
 from cgos_server.storage.writing.records import BotAdded, GameAdded, MoveAdded, Record, VenueAdded, VersionAdded
 
 GAMES = 20_000
@@ -107,7 +107,7 @@ async def _nothing(_path: Path) -> Any:
 def _store(durability: Durability = "process") -> Callable[[Path], Any]:
     @contextlib.asynccontextmanager
     async def opened(path: Path) -> Any:
-        store = await open_store(path, failed=_stop, on_error=_stop, durability=durability)
+        store = await open_store(path, CommitListener(failed=_stop, on_error=_stop), durability=durability)
         yield store
         await store.close()
 

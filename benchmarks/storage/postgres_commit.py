@@ -38,7 +38,7 @@ from cgos_server.storage.opening import open_store
 from cgos_server.storage.postgres.connections import connect_for_writing
 from cgos_server.storage.postgres.statements import FENCE, plan
 from cgos_server.storage.sqlite.connections import Durability
-from cgos_server.storage.writing.group_commit import Group
+from cgos_server.storage.writing.group_commit import CommitListener, Group
 from cgos_server.storage.writing.records import MoveAdded
 
 SIZES = (1, 20, 200)
@@ -95,7 +95,7 @@ def filled(server: PostgresServer, name: str) -> PostgresUrl:
     schema.prepare(url)
 
     async def fill() -> None:
-        store = await open_store(url, failed=_stop, on_error=_stop)
+        store = await open_store(url, CommitListener(failed=_stop, on_error=_stop))
         await store.commit(commit.people_and_games())
         await store.close()
 
@@ -145,7 +145,7 @@ async def batches(
 def _through_postgres(url: PostgresUrl, durability: Durability) -> commit.Way:
     @contextlib.asynccontextmanager
     async def opened(_path: Path) -> Any:
-        store = await open_store(url, failed=_stop, on_error=_stop, durability=durability)
+        store = await open_store(url, CommitListener(failed=_stop, on_error=_stop), durability=durability)
         yield store
         await store.close()
 

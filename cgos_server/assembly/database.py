@@ -23,6 +23,7 @@ from cgos_server.storage.location import make_directory, note_elsewhere, others_
 from cgos_server.storage.lock import DatabaseLock
 from cgos_server.storage.opening import open_store
 from cgos_server.storage.store import Store
+from cgos_server.storage.writing.group_commit import CommitListener
 
 log = structlog.get_logger(__name__)
 
@@ -73,14 +74,10 @@ async def open_database(
 
     store = await open_store(
         config.location,
+        CommitListener(failed=failed, on_error=report, observe=committed, retrying=retrying, checkpointed=checkpointed),
         lock=lock,
         durability=config.durability,
         commit_timeout=config.commit_timeout_s,
-        failed=failed,
-        on_error=report,
-        observe=committed,
-        retrying=retrying,
-        checkpointed=checkpointed,
         soon=soon,
     )
     stack.push_async_callback(store.close)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import click
@@ -16,6 +16,8 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+
+from cgos_server.presentation.words import moment
 
 T = TypeVar("T")
 
@@ -61,6 +63,19 @@ def apart(answers: Iterable[T]) -> Iterator[T]:
         if index:
             click.echo()
         yield answer
+
+
+def print_list(rows: Sequence[T], columns: Mapping[str, Callable[[T], object]], *, as_json: bool) -> None:
+    """A list as JSON, or as a table of what `columns` take from each row, by their headings."""
+    if as_json:
+        print_json(rows)
+    else:
+        print_table(tuple(columns), [[cell(row) for cell in columns.values()] for row in rows])
+
+
+def when(at: int | None) -> str | None:
+    """A time (Unix milliseconds) as a cell; None where there is none."""
+    return None if at is None else moment(at)
 
 
 def show_plugins(used: Sequence[str], problems: Sequence[str]) -> None:

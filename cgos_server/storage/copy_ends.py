@@ -5,28 +5,29 @@ Must not know: where the rows come from or go to.
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import sqlite3
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractContextManager, asynccontextmanager
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Protocol
 
 from sqlalchemy import String, Table
 
 from cgos_protocol.errors import StoreError
+from cgos_server.storage.failures import store_errors
+from cgos_server.storage.location import Location
 from cgos_server.storage.sqlite.connections import connect_for_reading, connect_for_writing
 
 Row = Sequence[Any]
 
+Errors = Callable[[], AbstractContextManager[None]]
+"""What a database objects to within it is a StoreError."""
+
 
 class End(Protocol):
     """One of the two databases, open in a transaction. Its errors are StoreErrors."""
-
-    async def __aenter__(self) -> End: ...
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
 
     async def count(self, table: Table) -> int: ...
 
@@ -39,6 +40,11 @@ class End(Protocol):
 
     async def commit(self) -> None:
         """Put everything else in order and commit."""
+
+
+def errors_of(location: Location, writing: bool, *faults: type[Exception]) -> Errors:
+    """What a copy says where one of these faults comes from its end."""
+    return functools.partial(store_errors, location, f"could not be {'written' if writing else 'read'}", *faults)
 
 
 def names(table: Table) -> list[str]:
@@ -58,64 +64,51 @@ def selection(table: Table, collation: str = "") -> str:
 class SqliteEnd:
     """A SQLite file, read and written where it is called: nothing else runs meanwhile."""
 
-    def __init__(self, path: Path, writing: bool) -> None:
-        self._path = path
-        self._writing = writing
-        self._connection: sqlite3.Connection | None = None
-
-    async def __aenter__(self) -> SqliteEnd:
-        try:
-            self._connection = (connect_for_writing if self._writing else connect_for_reading)(self._path)
-        except sqlite3.Error as error:
-            raise self._failed(error) from error
-        if self._writing:
-            # Rows of a table may come before the rows of the same table that they point at; all is checked in the end.
-            self._execute("PRAGMA foreign_keys = OFF")
-        self._execute("BEGIN IMMEDIATE" if self._writing else "BEGIN")
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._connection is not None:
-            self._connection.close()  # what was not committed is undone by that
+    def __init__(self, connection: sqlite3.Connection, errors: Errors) -> None:
+        self._connection = connection
+        self._errors = errors
 
     async def count(self, table: Table) -> int:
-        return int(self._execute(f"SELECT count(*) FROM {table.name}").fetchone()[0])
+        with self._errors():
+            return int(self._connection.execute(f"SELECT count(*) FROM {table.name}").fetchone()[0])
 
     async def rows(self, table: Table, at_once: int) -> AsyncIterator[Sequence[Row]]:
-        cursor = self._execute(selection(table))
-        try:
+        with self._errors():
+            cursor = self._connection.execute(selection(table))
             while rows := cursor.fetchmany(at_once):
                 yield rows
-        except sqlite3.Error as error:
-            raise self._failed(error) from error
 
     async def clear(self, table: Table) -> None:
-        self._execute(f"DELETE FROM {table.name}")
+        with self._errors():
+            self._connection.execute(f"DELETE FROM {table.name}")
 
     async def write(self, table: Table, rows: Sequence[Row]) -> None:
         places = ", ".join("?" * len(table.columns))
-        sql = f"INSERT INTO {table.name} ({', '.join(names(table))}) VALUES ({places})"
-        assert self._connection is not None
-        try:
-            self._connection.executemany(sql, rows)
-        except sqlite3.Error as error:
-            raise self._failed(error) from error
+        with self._errors():
+            self._connection.executemany(
+                f"INSERT INTO {table.name} ({', '.join(names(table))}) VALUES ({places})", rows
+            )
 
     async def commit(self) -> None:
-        wrong = self._execute("PRAGMA foreign_key_check").fetchone()
-        if wrong is not None:
-            raise StoreError(f"a row of {wrong[0]} points at one of {wrong[2]} that is not there")
-        self._execute("COMMIT")
-        self._execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        with self._errors():
+            wrong = self._connection.execute("PRAGMA foreign_key_check").fetchone()
+            if wrong is not None:
+                raise StoreError(f"a row of {wrong[0]} points at one of {wrong[2]} that is not there")
+            self._connection.execute("COMMIT")
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
-    def _execute(self, sql: str) -> sqlite3.Cursor:
-        assert self._connection is not None
-        try:
-            return self._connection.execute(sql)
-        except sqlite3.Error as error:
-            raise self._failed(error) from error
 
-    def _failed(self, error: sqlite3.Error) -> StoreError:
-        return StoreError(f"the database {self._path} could not be {'written' if self._writing else 'read'}: {error}")
+@asynccontextmanager
+async def sqlite_end(path: Path, writing: bool) -> AsyncIterator[SqliteEnd]:
+    """A SQLite file as one end. Raises StoreError."""
+    errors = errors_of(path, writing, sqlite3.Error)
+    with contextlib.ExitStack() as stack:
+        with errors():
+            connect = connect_for_writing if writing else connect_for_reading
+            connection = stack.enter_context(contextlib.closing(connect(path)))
+            if writing:
+                # Rows of a table may come before the rows of the same table that they point at; all is checked in the
+                # end.
+                connection.execute("PRAGMA foreign_keys = OFF")
+            connection.execute("BEGIN IMMEDIATE" if writing else "BEGIN")
+        yield SqliteEnd(connection, errors)  # what was not committed is undone when it is closed

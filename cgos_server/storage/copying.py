@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Callable, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,9 +21,10 @@ from sqlalchemy import Table
 
 from cgos_protocol.errors import Code, Invalid, StoreError
 from cgos_server.storage import DATABASE, schema, tables
-from cgos_server.storage.copy_ends import End, Row, SqliteEnd
+from cgos_server.storage.copy_ends import End, Row, sqlite_end
 from cgos_server.storage.location import Location, note_elsewhere
 from cgos_server.storage.lock import DatabaseLock
+from cgos_server.storage.parameters import without_nul
 
 ROWS_AT_ONCE = 5_000
 
@@ -79,8 +80,7 @@ async def _copy(source: Location, target: Location, progress: Progress) -> list[
         for table in every:
             account = _Account(table)
             async for rows in from_end.rows(table, ROWS_AT_ONCE):
-                clean = account.add(rows)
-                await to_end.write(table, clean)
+                await to_end.write(table, account.add(rows))
                 done += len(rows)
                 progress(f"copying {table.name}", done, total)
             sent.append(account.closed())
@@ -97,22 +97,6 @@ async def _copy(source: Location, target: Location, progress: Progress) -> list[
                 )
         await to_end.commit()
         return sent
-
-
-def fingerprint(location: Location) -> list[Copied]:
-    """How many rows each table of a database has, and their hash. Not to be called in an event loop."""
-    return asyncio.run(_fingerprint(location))
-
-
-async def _fingerprint(location: Location) -> list[Copied]:
-    copied = []
-    async with _open(location, writing=False) as end:
-        for table in tables.metadata.sorted_tables:
-            account = _Account(table)
-            async for rows in end.rows(table, ROWS_AT_ONCE):
-                account.add(rows)
-            copied.append(account.closed())
-    return copied
 
 
 class _Account:
@@ -138,14 +122,12 @@ class _Account:
 
 def _storable(value: Any) -> Any:
     """`value`, or what takes its place where one of the two databases cannot hold it."""
-    if isinstance(value, str):
-        return value.replace("\0", "\N{REPLACEMENT CHARACTER}") if "\0" in value else value
-    return value + 0.0 if isinstance(value, float) else value
+    return value + 0.0 if isinstance(value, float) else without_nul(value)
 
 
-def _open(location: Location, writing: bool) -> End:
+def _open(location: Location, writing: bool) -> AbstractAsyncContextManager[End]:
     if isinstance(location, Path):
-        return SqliteEnd(location, writing)
-    from cgos_server.storage.postgres.copying import PostgresEnd
+        return sqlite_end(location, writing)
+    from cgos_server.storage.postgres.copying import postgres_end
 
-    return PostgresEnd(location, writing)
+    return postgres_end(location, writing)

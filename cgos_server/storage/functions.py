@@ -1,13 +1,15 @@
-"""What SQLite and PostgreSQL call by different names, as SQLAlchemy constructs that each dialect spells its own way.
+"""What SQLite and PostgreSQL call by different names, as SQLAlchemy constructs that each dialect spells its own way;
+and a fragment that many statements have in them.
 
 Must not know: tables, questions.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Integer
+from sqlalchemy import ColumnElement, FromClause, Integer, select
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
@@ -30,6 +32,14 @@ class bytewise(FunctionElement[str]):
     def __init__(self, column: ColumnElement[str]) -> None:
         super().__init__(column)
         self.type = column.type
+
+
+def latest(
+    what: ColumnElement[Any], *, where: Sequence[ColumnElement[bool]], by: ColumnElement[int], of: FromClause
+) -> ColumnElement[Any]:
+    """For each row of `of` this value of the last row in the order of `by` that fulfills all conditions; NULL where
+    there is none."""
+    return select(what).where(*where).order_by(by.desc()).limit(1).correlate(of).scalar_subquery()
 
 
 @compiles(greater)

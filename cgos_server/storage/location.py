@@ -69,7 +69,7 @@ def location_of(text: str) -> Location:
 def elsewhere(path: Path) -> str | None:
     """The database that the server of this data directory uses instead of the SQLite file at `path`, or None."""
     try:
-        return path.with_name(_ELSEWHERE).read_text("utf-8").splitlines()[0]
+        return note_path(path).read_text("utf-8").splitlines()[0]
     except (OSError, IndexError, UnicodeDecodeError):
         return None
 

@@ -13,7 +13,6 @@ import socket
 import time
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Protocol
 
 import msgspec
@@ -63,9 +62,7 @@ class DatabaseLock:
     def __enter__(self) -> DatabaseLock:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_exception: object) -> None:
         self.release()
 
 
@@ -95,17 +92,10 @@ def lock_path(path: Path) -> Path:
     return path.with_name(path.name + ".lock")
 
 
-def _signature(file: IO[bytes]) -> Holder | None:
-    try:
-        return msgspec.json.decode(file.read(), type=Holder)
-    except msgspec.DecodeError:
-        return None
-
-
 def _refusal(path: Path) -> DatabaseLocked:
-    with lock_path(path).open("rb") as file:
-        holder = _signature(file)
-    if holder is None:
+    try:
+        holder = msgspec.json.decode(lock_path(path).read_bytes(), type=Holder)
+    except msgspec.DecodeError:
         return in_use(path, "another process", None)
     who = f"{holder.purpose} (process {holder.pid} on {holder.host})"
     return in_use(path, who, datetime.fromtimestamp(holder.since, UTC))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -23,6 +23,7 @@ from sqlalchemy.exc import DBAPIError
 import cgos_server
 from cgos_protocol.errors import Code, NotFound, SchemaMismatch, StoreError
 from cgos_server.storage import tables
+from cgos_server.storage.failures import store_errors
 from cgos_server.storage.location import Location, PostgresUrl, elsewhere, make_directory, note_path
 from cgos_server.storage.sqlite.connections import connect_for_reading, migrating_engine
 
@@ -30,6 +31,8 @@ T = TypeVar("T")
 
 _UNRELEASED: Final = frozenset({"0001", "0002", "0003", "0004", "0005", "0006"})
 """Revisions of development versions that were never released; those of releases have a word behind their number."""
+
+_FAULTS: Final = (OSError, DBAPIError, sqlite3.Error)
 
 
 def migrations() -> Path:
@@ -151,7 +154,7 @@ def prepare(location: Location, even_elsewhere: bool = False) -> None:
     if current(location) is not None:
         _check(location)
         return
-    with _store_errors(location, "made"):
+    with store_errors(location, "could not be made", *_FAULTS):
         if isinstance(location, Path):
             make_directory(location.parent)
             location.touch(mode=0o600)
@@ -178,7 +181,7 @@ def upgrade(location: Location) -> tuple[str, str]:
     revision = current(location)
     if revision is None or not _knows(revision):
         check(location)
-    with _store_errors(location, "upgraded"):
+    with store_errors(location, "could not be upgraded", *_FAULTS):
         on_connection(location, _upgrade)
     return str(revision), head()
 
@@ -186,15 +189,6 @@ def upgrade(location: Location) -> tuple[str, str]:
 def _upgrade(connection: Connection) -> None:
     with connection.begin():
         command.upgrade(alembic_config(connection), "head")
-
-
-@contextlib.contextmanager
-def _store_errors(location: Location, done: str) -> Iterator[None]:
-    """What the file system or the database objects to, as our own error."""
-    try:
-        yield
-    except (OSError, DBAPIError, sqlite3.Error) as error:
-        raise StoreError(f"the database {location} could not be {done}: {error}") from error
 
 
 def _knows(revision: str) -> bool:

@@ -9,25 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import (
-    BigInteger,
-    Column,
-    Float,
-    ForeignKey,
-    ForeignKeyConstraint,
-    Index,
-    Integer,
-    LargeBinary,
-    MetaData,
-    PrimaryKeyConstraint,
-    String,
-    Table,
-    Text,
-    UniqueConstraint,
-    text,
-)
+import sqlalchemy as sa
 
-metadata = MetaData(
+metadata = sa.MetaData(
     naming_convention={
         "pk": "pk_%(table_name)s",
         "fk": "fk_%(table_name)s_%(column_0_N_name)s",
@@ -40,422 +24,335 @@ metadata = MetaData(
 
 def _rows_with(condition: str) -> dict[str, Any]:
     """What makes an index one of some rows only."""
-    return {"sqlite_where": text(condition), "postgresql_where": text(condition)}
+    return {"sqlite_where": sa.text(condition), "postgresql_where": sa.text(condition)}
 
 
-server = Table(
+def _filled(**kinds: type[sa.types.TypeEngine[Any]] | str) -> list[sa.Column[Any]]:
+    """Columns that hold a value in every row: of a type, or the number of a row of the table that is named."""
+    return [sa.Column(name, *_kind(kind), nullable=False) for name, kind in kinds.items()]
+
+
+def _optional(**kinds: type[sa.types.TypeEngine[Any]] | str) -> list[sa.Column[Any]]:
+    """Columns that may be empty, otherwise likewise."""
+    return [sa.Column(name, *_kind(kind)) for name, kind in kinds.items()]
+
+
+def _kind(kind: type[sa.types.TypeEngine[Any]] | str) -> tuple[Any, ...]:
+    return (sa.Integer, sa.ForeignKey(f"{kind}.id")) if isinstance(kind, str) else (kind,)
+
+
+server = sa.Table(
     "server",
     metadata,
-    Column("id", Integer, primary_key=True),
-    Column("created_at", BigInteger, nullable=False),
-    Column("created_by", String, nullable=False),
+    sa.Column("id", sa.Integer, primary_key=True),
+    *_filled(created_at=sa.BigInteger, created_by=sa.String),
 )
 """One row: when this database was made, and by which version of the program."""
 
-venues = Table(
+venues = sa.Table(
     "venues",
     metadata,
-    Column("id", Integer, primary_key=True),
-    Column("name", String, nullable=False, unique=True),
-    Column("fixed", Text, nullable=False),
-    Column("created_at", BigInteger, nullable=False),
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("name", sa.String, nullable=False, unique=True),
+    *_filled(fixed=sa.Text, created_at=sa.BigInteger),
 )
 
-owners = Table(
+owners = sa.Table(
     "owners",
     metadata,
-    Column("id", Integer, primary_key=True),
-    Column("name", String, nullable=False, unique=True),
-    Column("name_key", String, nullable=False, unique=True),
-    Column("password", String, nullable=False),
-    Column("admin", Integer, nullable=False),
-    Column("state", String, nullable=False, server_default="active"),
-    Column("created_at", BigInteger, nullable=False),
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("name", sa.String, nullable=False, unique=True),
+    sa.Column("name_key", sa.String, nullable=False, unique=True),
+    *_filled(password=sa.String, admin=sa.Integer),
+    sa.Column("state", sa.String, nullable=False, server_default="active"),
+    sa.Column("created_at", sa.BigInteger, nullable=False),
 )
 
-bots = Table(
+bots = sa.Table(
     "bots",
     metadata,
-    Column("id", Integer, primary_key=True),
-    Column("name", String, nullable=False, unique=True),
-    Column("name_key", String, nullable=False, unique=True),
-    Column("password", String, nullable=False),
-    Column("state", String, nullable=False),
-    Column("reason", String, nullable=False, server_default=""),
-    Column("created_at", BigInteger, nullable=False),
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("name", sa.String, nullable=False, unique=True),
+    sa.Column("name_key", sa.String, nullable=False, unique=True),
+    *_filled(password=sa.String, state=sa.String),
+    sa.Column("reason", sa.String, nullable=False, server_default=""),
+    sa.Column("created_at", sa.BigInteger, nullable=False),
     # Deferrable, because a copy may bring a bot before the one that leads its family.
-    Column("family_id", Integer, ForeignKey("bots.id", deferrable=True)),
-    Column("owner_id", Integer, ForeignKey("owners.id"), index=True),
-    Column("until", BigInteger),
-    Column("paused", Integer, nullable=False, server_default=text("0")),
-    Column("limits", Text, nullable=False, server_default=""),
+    sa.Column("family_id", sa.Integer, sa.ForeignKey("bots.id", deferrable=True)),
+    sa.Column("owner_id", sa.Integer, sa.ForeignKey("owners.id"), index=True),
+    sa.Column("until", sa.BigInteger),
+    sa.Column("paused", sa.Integer, nullable=False, server_default=sa.text("0")),
+    sa.Column("limits", sa.Text, nullable=False, server_default=""),
 )
 """`until`: when a disabled one may play again, None for never. `limits`: JSON of what its owner allows, or empty."""
 
-versions = Table(
+versions = sa.Table(
     "versions",
     metadata,
-    Column("id", Integer, primary_key=True),
-    Column("bot_id", Integer, ForeignKey("bots.id"), nullable=False),
-    Column("wire_name", String, nullable=False, unique=True),
-    Column("wire_key", String, nullable=False, unique=True),
-    Column("label", String, nullable=False, server_default=""),
-    Column("engine", String, nullable=False, server_default=""),
-    Column("parameters", Text, nullable=False, server_default=""),
-    Column("author", String, nullable=False, server_default=""),
-    Column("created_at", BigInteger, nullable=False),
-    UniqueConstraint("bot_id", "label"),
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("bot_id", sa.Integer, sa.ForeignKey("bots.id"), nullable=False),
+    sa.Column("wire_name", sa.String, nullable=False, unique=True),
+    sa.Column("wire_key", sa.String, nullable=False, unique=True),
+    sa.Column("label", sa.String, nullable=False, server_default=""),
+    sa.Column("engine", sa.String, nullable=False, server_default=""),
+    sa.Column("parameters", sa.Text, nullable=False, server_default=""),
+    sa.Column("author", sa.String, nullable=False, server_default=""),
+    sa.Column("created_at", sa.BigInteger, nullable=False),
+    sa.UniqueConstraint("bot_id", "label"),
 )
 
-tokens = Table(
+tokens = sa.Table(
     "tokens",
     metadata,
-    Column("id", Integer, primary_key=True),
-    Column("bot_id", Integer, ForeignKey("bots.id"), nullable=False, index=True),
-    Column("digest", String, nullable=False),
-    Column("label", String, nullable=False),
-    Column("created_at", BigInteger, nullable=False),
-    Column("revoked_at", BigInteger),
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("bot_id", sa.Integer, sa.ForeignKey("bots.id"), nullable=False, index=True),
+    *_filled(digest=sa.String, label=sa.String, created_at=sa.BigInteger),
+    sa.Column("revoked_at", sa.BigInteger),
 )
 
-access = Table(
+access = sa.Table(
     "access",
     metadata,
-    Column("id", Integer, primary_key=True),
-    Column("owner_id", Integer, ForeignKey("owners.id"), nullable=False, index=True),
-    Column("kind", String, nullable=False),
-    Column("digest", String, nullable=False, unique=True),
-    Column("label", String, nullable=False),
-    Column("scopes", String, nullable=False),
-    Column("address", String, nullable=False),
-    Column("created_at", BigInteger, nullable=False),
-    Column("expires_at", BigInteger),
-    Column("revoked_at", BigInteger),
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("owner_id", sa.Integer, sa.ForeignKey("owners.id"), nullable=False, index=True),
+    sa.Column("kind", sa.String, nullable=False),
+    sa.Column("digest", sa.String, nullable=False, unique=True),
+    *_filled(label=sa.String, scopes=sa.String, address=sa.String, created_at=sa.BigInteger),
+    *_optional(expires_at=sa.BigInteger, revoked_at=sa.BigInteger),
 )
 """What lets a person in: sessions of the pages, tokens of the API. `digest` is the hexadecimal SHA-256 of its text."""
 
-webhooks = Table(
+webhooks = sa.Table(
     "webhooks",
     metadata,
-    Column("id", Integer, primary_key=True),
-    Column("owner_id", Integer, ForeignKey("owners.id"), nullable=False, index=True),
-    Column("bot_id", Integer, ForeignKey("bots.id")),
-    Column("url", Text, nullable=False),
-    Column("secret", String, nullable=False),
-    Column("events", String, nullable=False),
-    Column("created_at", BigInteger, nullable=False),
-    Column("stopped_at", BigInteger),
-    Column("why", Text, nullable=False, server_default=""),
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("owner_id", sa.Integer, sa.ForeignKey("owners.id"), nullable=False, index=True),
+    sa.Column("bot_id", sa.Integer, sa.ForeignKey("bots.id")),
+    *_filled(url=sa.Text, secret=sa.String, events=sa.String, created_at=sa.BigInteger),
+    sa.Column("stopped_at", sa.BigInteger),
+    sa.Column("why", sa.Text, nullable=False, server_default=""),
 )
 
-connections = Table(
+connections = sa.Table(
     "connections",
     metadata,
-    Column("id", Integer, primary_key=True),
-    Column("venue_id", Integer, ForeignKey("venues.id"), nullable=False),
-    Column("version_id", Integer, ForeignKey("versions.id"), nullable=False),
-    Column("address", String, nullable=False),
-    Column("client", String, nullable=False),
-    Column("opened_at", BigInteger, nullable=False),
-    Column("closed_at", BigInteger),
-    Column("reason", String, nullable=False, server_default=""),
-    Index(None, "version_id", "id"),
-    Index(None, "venue_id", "id"),
-    Index(None, "address", "id"),
-    Index("ix_connections_open", "id", **_rows_with("closed_at IS NULL")),
+    sa.Column("id", sa.Integer, primary_key=True),
+    *_filled(venue_id="venues", version_id="versions", address=sa.String, client=sa.String, opened_at=sa.BigInteger),
+    sa.Column("closed_at", sa.BigInteger),
+    sa.Column("reason", sa.String, nullable=False, server_default=""),
+    sa.Index(None, "version_id", "id"),
+    sa.Index(None, "venue_id", "id"),
+    sa.Index(None, "address", "id"),
+    sa.Index("ix_connections_open", "id", **_rows_with("closed_at IS NULL")),
 )
 
-rounds = Table(
+rounds = sa.Table(
     "rounds",
     metadata,
-    Column("id", Integer, primary_key=True),
-    Column("venue_id", Integer, ForeignKey("venues.id"), nullable=False),
-    Column("number", Integer, nullable=False),
-    Column("at", BigInteger, nullable=False),
-    Column("policy", String, nullable=False),
-    Column("method", String, nullable=False),
-    Column("options", Text, nullable=False),
-    Column("seed", String, nullable=False),
-    Column("inputs", Text, nullable=False),
-    Column("sits_out", Text, nullable=False),
-    Column("notes", Text, nullable=False),
-    Column("total", BigInteger),
-    UniqueConstraint("venue_id", "number"),
+    sa.Column("id", sa.Integer, primary_key=True),
+    *_filled(venue_id="venues", number=sa.Integer, at=sa.BigInteger, policy=sa.String, method=sa.String),
+    *_filled(options=sa.Text, seed=sa.String, inputs=sa.Text, sits_out=sa.Text, notes=sa.Text),
+    sa.Column("total", sa.BigInteger),
+    sa.UniqueConstraint("venue_id", "number"),
 )
 
-games = Table(
+games = sa.Table(
     "games",
     metadata,
-    Column("id", Integer, primary_key=True),
-    Column("venue_id", Integer, ForeignKey("venues.id"), nullable=False),
-    Column("round_id", Integer, ForeignKey("rounds.id")),
-    Column("black_id", Integer, ForeignKey("versions.id"), nullable=False),
-    Column("white_id", Integer, ForeignKey("versions.id"), nullable=False),
-    Column("black_label", String, nullable=False),
-    Column("white_label", String, nullable=False),
-    Column("terms", Text, nullable=False),
-    Column("start", Text, nullable=False),
-    Column("started_at", BigInteger, nullable=False),
-    Column("ended_at", BigInteger),
-    Column("winner", Integer),
-    Column("reason", String),
-    Column("margin2", Integer),
-    Column("detail", String, nullable=False, server_default=""),
-    Column("result", String),
-    Column("black_told", Integer, nullable=False, server_default=text("2")),
-    Column("white_told", Integer, nullable=False, server_default=text("2")),
-    Column("plies", Integer),
-    Column("opening", Text, nullable=False, server_default=""),
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("venue_id", sa.Integer, sa.ForeignKey("venues.id"), nullable=False),
+    sa.Column("round_id", sa.Integer, sa.ForeignKey("rounds.id")),
+    *_filled(black_id="versions", white_id="versions", black_label=sa.String, white_label=sa.String),
+    *_filled(terms=sa.Text, start=sa.Text, started_at=sa.BigInteger),
+    *_optional(ended_at=sa.BigInteger, winner=sa.Integer, reason=sa.String, margin2=sa.Integer),
+    sa.Column("detail", sa.String, nullable=False, server_default=""),
+    sa.Column("result", sa.String),
+    sa.Column("black_told", sa.Integer, nullable=False, server_default=sa.text("2")),
+    sa.Column("white_told", sa.Integer, nullable=False, server_default=sa.text("2")),
+    sa.Column("plies", sa.Integer),
+    sa.Column("opening", sa.Text, nullable=False, server_default=""),
     # All that games are looked for by, behind what finds them in their order, so that those that are not wanted need
     # not be read.
-    Index("ix_games_venue", "venue_id", "id", "reason", "winner", "plies", "started_at"),
-    Index("ix_games_black", "black_id", "id", "venue_id", "white_id", "reason", "winner", "plies", "started_at"),
-    Index("ix_games_white", "white_id", "id", "venue_id", "black_id", "reason", "winner", "plies", "started_at"),
+    sa.Index("ix_games_venue", "venue_id", "id", "reason", "winner", "plies", "started_at"),
+    sa.Index("ix_games_black", "black_id", "id", "venue_id", "white_id", "reason", "winner", "plies", "started_at"),
+    sa.Index("ix_games_white", "white_id", "id", "venue_id", "black_id", "reason", "winner", "plies", "started_at"),
     # How many games of a version began since then, in the index alone.
-    Index("ix_games_black_started", "black_id", "started_at", "venue_id"),
-    Index("ix_games_white_started", "white_id", "started_at", "venue_id"),
+    sa.Index("ix_games_black_started", "black_id", "started_at", "venue_id"),
+    sa.Index("ix_games_white_started", "white_id", "started_at", "venue_id"),
     # As above, of one verdict, and all that is counted over many games.
-    Index("ix_games_verdict", *("venue_id", "reason", "winner", "id", "plies", "started_at", "black_id", "white_id")),
+    sa.Index(
+        "ix_games_verdict", *("venue_id", "reason", "winner", "id", "plies", "started_at", "black_id", "white_id")
+    ),
     # Who has played which opening with which colors, in the index alone.
-    Index(
+    sa.Index(
         "ix_games_opening",
         *("venue_id", "black_id", "white_id", "opening", "reason", "started_at"),
         **_rows_with("opening <> ''"),
     ),
-    Index("ix_games_unfinished", "id", **_rows_with("result IS NULL")),
-    Index(
-        "ix_games_black_untold",
-        "black_id",
-        "ended_at",
-        sqlite_where=text("black_told < 2"),
-        postgresql_where=text("black_told < 2"),
-    ),
-    Index(
-        "ix_games_white_untold",
-        "white_id",
-        "ended_at",
-        sqlite_where=text("white_told < 2"),
-        postgresql_where=text("white_told < 2"),
-    ),
+    sa.Index("ix_games_unfinished", "id", **_rows_with("result IS NULL")),
+    sa.Index("ix_games_black_untold", "black_id", "ended_at", **_rows_with("black_told < 2")),
+    sa.Index("ix_games_white_untold", "white_id", "ended_at", **_rows_with("white_told < 2")),
 )
 """`plies` is the number of moves, filled in with the verdict; None while the game is unfinished. `opening` is the name
 of the one it began with, empty for none."""
 
-pairings = Table(
+pairings = sa.Table(
     "pairings",
     metadata,
-    Column("game_id", Integer, ForeignKey("games.id"), primary_key=True, autoincrement=False),
-    Column("round_id", Integer, ForeignKey("rounds.id"), nullable=False, index=True),
-    Column("high_id", Integer, ForeignKey("versions.id"), nullable=False),
-    Column("low_id", Integer, ForeignKey("versions.id"), nullable=False),
-    Column("reason", Text, nullable=False),
-    Column("colors", Text, nullable=False),
-    Column("detail", Text, nullable=False),
+    sa.Column("game_id", sa.Integer, sa.ForeignKey("games.id"), primary_key=True, autoincrement=False),
+    sa.Column("round_id", sa.Integer, sa.ForeignKey("rounds.id"), nullable=False, index=True),
+    *_filled(high_id="versions", low_id="versions", reason=sa.Text, colors=sa.Text, detail=sa.Text),
 )
 
 # Short rows in the order of their key: 20 bytes a move instead of 35 with a hidden row number and an index.
-moves = Table(
+moves = sa.Table(
     "moves",
     metadata,
-    Column("game_id", Integer, ForeignKey("games.id"), primary_key=True, autoincrement=False),
-    Column("ply", Integer, primary_key=True, autoincrement=False),
-    Column("move", String, nullable=False),
-    Column("main_us", BigInteger, nullable=False),
-    Column("period_us", BigInteger, nullable=False),
-    Column("quota", Integer, nullable=False),
-    Column("bank_us", BigInteger, nullable=False),
-    Column("used_us", BigInteger, nullable=False),
-    Column("at", BigInteger, nullable=False),
+    *_filled(game_id="games", ply=sa.Integer, move=sa.String, main_us=sa.BigInteger, period_us=sa.BigInteger),
+    *_filled(quota=sa.Integer, bank_us=sa.BigInteger, used_us=sa.BigInteger, at=sa.BigInteger),
+    sa.PrimaryKeyConstraint("game_id", "ply"),
     sqlite_with_rowid=False,
 )
 
 # Rows of a kilobyte and more: SQLite keeps such rows better in an ordinary table beside its index.
-analysis = Table(
+analysis = sa.Table(
     "analysis",
     metadata,
-    Column("game_id", Integer, ForeignKey("games.id"), primary_key=True, autoincrement=False),
-    Column("ply", Integer, primary_key=True, autoincrement=False),
-    Column("text", Text, nullable=False),
+    *_filled(game_id="games", ply=sa.Integer, text=sa.Text),
+    sa.PrimaryKeyConstraint("game_id", "ply"),
 )
 
-ledger = Table(
+ledger = sa.Table(
     "ledger",
     metadata,
-    Column("venue_id", Integer, ForeignKey("venues.id"), primary_key=True, autoincrement=False),
-    Column("seq", Integer, primary_key=True, autoincrement=False),
-    Column("at", BigInteger, nullable=False),
-    Column("kind", String, nullable=False),
-    Column("game_id", Integer, ForeignKey("games.id")),
-    Column("version_id", Integer, ForeignKey("versions.id")),
-    Column("black_id", Integer, ForeignKey("versions.id")),
-    Column("white_id", Integer, ForeignKey("versions.id")),
-    Column("score2", Integer),
-    Column("value", Float),
-    Column("sd", Float),
-    Column("other_id", Integer, ForeignKey("versions.id")),
-    Column("was2", Integer),
-    Column("repeat", Integer, nullable=False, server_default=text("0")),
-    Column("digest", BigInteger),
+    *_filled(venue_id="venues", seq=sa.Integer, at=sa.BigInteger, kind=sa.String),
+    *_optional(game_id="games", version_id="versions", black_id="versions", white_id="versions", score2=sa.Integer),
+    *_optional(value=sa.Float, sd=sa.Float, other_id="versions", was2=sa.Integer),
+    sa.Column("repeat", sa.Integer, nullable=False, server_default=sa.text("0")),
+    sa.Column("digest", sa.BigInteger),
+    sa.PrimaryKeyConstraint("venue_id", "seq"),
     # No game is rated twice.
-    Index("ix_ledger_game", "game_id", unique=True, **_rows_with("kind = 'game'")),
-    Index("ix_ledger_correction", "game_id", "seq", **_rows_with("kind = 'correction'")),
+    sa.Index("ix_ledger_game", "game_id", unique=True, **_rows_with("kind = 'game'")),
+    sa.Index("ix_ledger_correction", "game_id", "seq", **_rows_with("kind = 'correction'")),
     # All that is said of a version besides its games: a few entries each.
-    Index("ix_ledger_version", "version_id", "venue_id", "seq", **_rows_with("version_id IS NOT NULL")),
+    sa.Index("ix_ledger_version", "version_id", "venue_id", "seq", **_rows_with("version_id IS NOT NULL")),
     # The same game played again.
-    Index("ix_ledger_digest", "black_id", "white_id", "digest", **_rows_with("digest IS NOT NULL")),
+    sa.Index("ix_ledger_digest", "black_id", "white_id", "digest", **_rows_with("digest IS NOT NULL")),
     sqlite_with_rowid=False,
 )
 
-rating_changes = Table(
+rating_changes = sa.Table(
     "rating_changes",
     metadata,
-    Column("venue_id", Integer, nullable=False),
-    Column("system", String, nullable=False),
-    Column("seq", Integer, nullable=False),
-    Column("version_id", Integer, ForeignKey("versions.id"), nullable=False),
-    Column("before_mean", Float, nullable=False),
-    Column("before_spread", Float, nullable=False),
-    Column("after_mean", Float, nullable=False),
-    Column("after_spread", Float, nullable=False),
-    Column("games", Integer, nullable=False),
+    *_filled(venue_id=sa.Integer, system=sa.String, seq=sa.Integer, version_id="versions"),
+    *_filled(before_mean=sa.Float, before_spread=sa.Float),
+    *_filled(after_mean=sa.Float, after_spread=sa.Float, games=sa.Integer),
     # By entry first: rows are appended in this order, and one game's changes lie together.
-    PrimaryKeyConstraint("venue_id", "seq", "system", "version_id"),
-    ForeignKeyConstraint(["venue_id", "seq"], ["ledger.venue_id", "ledger.seq"]),
+    sa.PrimaryKeyConstraint("venue_id", "seq", "system", "version_id"),
+    sa.ForeignKeyConstraint(["venue_id", "seq"], ["ledger.venue_id", "ledger.seq"]),
     # The graph of a version's rating, in the index alone.
-    Index("ix_rating_changes_version", "version_id", "venue_id", "seq", "system", "after_mean"),
+    sa.Index("ix_rating_changes_version", "version_id", "venue_id", "seq", "system", "after_mean"),
     sqlite_with_rowid=False,
 )
 
-ratings = Table(
+ratings = sa.Table(
     "ratings",
     metadata,
-    Column("venue_id", Integer, ForeignKey("venues.id"), primary_key=True, autoincrement=False),
-    Column("system", String, primary_key=True),
-    Column("version_id", Integer, ForeignKey("versions.id"), primary_key=True, autoincrement=False),
-    Column("mean", Float, nullable=False),
-    Column("spread", Float, nullable=False),
-    Column("games", Integer, nullable=False),
-    Column("provisional", Integer, nullable=False),
-    Column("anchor", Integer, nullable=False),
-    Column("seq", Integer, nullable=False),
+    *_filled(venue_id="venues", system=sa.String, version_id="versions", mean=sa.Float, spread=sa.Float),
+    *_filled(games=sa.Integer, provisional=sa.Integer, anchor=sa.Integer, seq=sa.Integer),
+    sa.PrimaryKeyConstraint("venue_id", "system", "version_id"),
     sqlite_with_rowid=False,
 )
 
-setbacks = Table(
+setbacks = sa.Table(
     "setbacks",
     metadata,
-    Column("venue_id", Integer, ForeignKey("venues.id"), primary_key=True, autoincrement=False),
-    Column("version_id", Integer, ForeignKey("versions.id"), primary_key=True, autoincrement=False),
-    Column("spoilt", Integer, nullable=False),
-    Column("set_aside", Integer, nullable=False),
-    Column("reason", Text, nullable=False),
-    Column("at", BigInteger, nullable=False),
+    *_filled(venue_id="venues", version_id="versions", spoilt=sa.Integer, set_aside=sa.Integer),
+    *_filled(reason=sa.Text, at=sa.BigInteger),
+    sa.PrimaryKeyConstraint("venue_id", "version_id"),
     sqlite_with_rowid=False,
 )
 
-builds = Table(
+builds = sa.Table(
     "builds",
     metadata,
-    Column("id", String, primary_key=True),
-    Column("text", Text, nullable=False),
+    sa.Column("id", sa.String, primary_key=True),
+    sa.Column("text", sa.Text, nullable=False),
 )
 """What computed ratings: see :class:`cgos_server.storage.writing.records.BuildSeen`."""
 
-refits = Table(
+refits = sa.Table(
     "refits",
     metadata,
-    Column("venue_id", Integer, ForeignKey("venues.id"), primary_key=True, autoincrement=False),
-    Column("system", String, primary_key=True),
-    Column("number", Integer, primary_key=True, autoincrement=False),
-    Column("included", Integer, nullable=False),
-    Column("base", Integer, nullable=False),
-    Column("applied", Integer, nullable=False),
-    Column("cold", Integer, nullable=False),
-    Column("notes", Text, nullable=False),
-    Column("build", String, ForeignKey("builds.id"), nullable=False),
-    Column("at", BigInteger, nullable=False),
-    Column("took_us", BigInteger, nullable=False),
+    *_filled(venue_id="venues", system=sa.String, number=sa.Integer, included=sa.Integer),
+    *_filled(base=sa.Integer, applied=sa.Integer, cold=sa.Integer, notes=sa.Text),
+    sa.Column("build", sa.String, sa.ForeignKey("builds.id"), nullable=False),
+    *_filled(at=sa.BigInteger, took_us=sa.BigInteger),
+    sa.PrimaryKeyConstraint("venue_id", "system", "number"),
     # The latest one by an entry: both numbers grow together.
-    Index(None, "venue_id", "system", "applied", "number"),
+    sa.Index(None, "venue_id", "system", "applied", "number"),
 )
 
 # Short rows in the order of one version's graph.
-refit_points = Table(
+refit_points = sa.Table(
     "refit_points",
     metadata,
-    Column("venue_id", Integer, nullable=False),
-    Column("system", String, nullable=False),
-    Column("version_id", Integer, ForeignKey("versions.id"), nullable=False),
-    Column("number", Integer, nullable=False),
-    Column("applied", Integer, nullable=False),
-    Column("mean", Float, nullable=False),
-    Column("spread", Float, nullable=False),
-    PrimaryKeyConstraint("venue_id", "system", "version_id", "number"),
-    ForeignKeyConstraint(["venue_id", "system", "number"], ["refits.venue_id", "refits.system", "refits.number"]),
+    *_filled(venue_id=sa.Integer, system=sa.String, version_id="versions"),
+    *_filled(number=sa.Integer, applied=sa.Integer, mean=sa.Float, spread=sa.Float),
+    sa.PrimaryKeyConstraint("venue_id", "system", "version_id", "number"),
+    sa.ForeignKeyConstraint(["venue_id", "system", "number"], ["refits.venue_id", "refits.system", "refits.number"]),
     # All that one refit moved.
-    Index(None, "venue_id", "system", "number"),
+    sa.Index(None, "venue_id", "system", "number"),
     sqlite_with_rowid=False,
 )
 
 # Up to megabytes in a row: SQLite keeps such rows better in an ordinary table beside its index.
-rating_states = Table(
+rating_states = sa.Table(
     "rating_states",
     metadata,
-    Column("venue_id", Integer, ForeignKey("venues.id"), primary_key=True, autoincrement=False),
-    Column("system", String, primary_key=True),
-    Column("seq", Integer, nullable=False),
-    Column("refit", Integer, nullable=False),
-    Column("at", BigInteger, nullable=False),
-    Column("state", LargeBinary, nullable=False),
+    *_filled(venue_id="venues", system=sa.String, seq=sa.Integer, refit=sa.Integer),
+    *_filled(at=sa.BigInteger, state=sa.LargeBinary),
+    sa.PrimaryKeyConstraint("venue_id", "system"),
 )
 
-rating_plugins = Table(
+rating_plugins = sa.Table(
     "rating_plugins",
     metadata,
-    Column("venue_id", Integer, ForeignKey("venues.id"), primary_key=True, autoincrement=False),
-    Column("system", String, primary_key=True),
-    Column("plugin", String, primary_key=True),
-    Column("seq", Integer, nullable=False),
+    *_filled(venue_id="venues", system=sa.String, plugin=sa.String, seq=sa.Integer),
+    sa.PrimaryKeyConstraint("venue_id", "system", "plugin"),
 )
 """See :class:`cgos_server.storage.writing.records.RatingPluginSeen`."""
 
-corrections = Table(
+corrections = sa.Table(
     "corrections",
     metadata,
-    Column("id", Integer, primary_key=True),
-    Column("game_id", Integer, ForeignKey("games.id"), nullable=False),
-    Column("at", BigInteger, nullable=False),
-    Column("seq", Integer),
-    Column("actor", String, nullable=False),
-    Column("reason", String, nullable=False),
-    Column("winner", Integer),
-    Column("result", String, nullable=False),
-    Index(None, "game_id", "id"),
+    sa.Column("id", sa.Integer, primary_key=True),
+    *_filled(game_id="games", at=sa.BigInteger),
+    sa.Column("seq", sa.Integer),
+    *_filled(actor=sa.String, reason=sa.String),
+    sa.Column("winner", sa.Integer),
+    sa.Column("result", sa.String, nullable=False),
+    sa.Index(None, "game_id", "id"),
 )
 
-audit = Table(
+audit = sa.Table(
     "audit",
     metadata,
-    Column("id", Integer, primary_key=True),
-    Column("at", BigInteger, nullable=False),
-    Column("actor", String, nullable=False),
-    Column("action", String, nullable=False),
-    Column("subject", String, nullable=False),
-    Column("detail", Text, nullable=False),
-    Index(None, "actor", "id"),
-    Index(None, "action", "id"),
-    Index(None, "subject", "id"),
+    sa.Column("id", sa.Integer, primary_key=True),
+    *_filled(at=sa.BigInteger, actor=sa.String, action=sa.String, subject=sa.String, detail=sa.Text),
+    sa.Index(None, "actor", "id"),
+    sa.Index(None, "action", "id"),
+    sa.Index(None, "subject", "id"),
 )
 
-postgres_metadata = MetaData(naming_convention=metadata.naming_convention)
+postgres_metadata = sa.MetaData(naming_convention=metadata.naming_convention)
 """What a PostgreSQL database has besides."""
 
-writer = Table(
+writer = sa.Table(
     "writer",
     postgres_metadata,
-    Column("id", Integer, primary_key=True, autoincrement=False),
-    Column("holder", BigInteger, nullable=False),
-    Column("batch", BigInteger, nullable=False),
+    sa.Column("id", sa.Integer, primary_key=True, autoincrement=False),
+    *_filled(holder=sa.BigInteger, batch=sa.BigInteger),
 )
 """One row: the number of the last batch that was committed, and a number of the writer's that may commit the next one.
 It tells whether a batch was committed when the connection broke before the answer."""

@@ -22,6 +22,7 @@ from cgos_server.service.ratings.venue_ratings import VenueRatings
 from cgos_server.storage import schema
 from cgos_server.storage.opening import open_store
 from cgos_server.storage.writing import records as r
+from cgos_server.storage.writing.group_commit import CommitListener
 
 T0 = 1_700_000_000_000  # 2023-11-14 22:13:20 UTC
 MOVES = ("C3", "D3", "PASS", "C4", "B3", "C2", "A1", "PASS", "PASS")
@@ -34,7 +35,7 @@ def _raise(error: Exception) -> None:
 
 async def _fill(data: Path) -> None:
     config = load(None, {}, {"server.data": data})
-    store = await open_store(config.server.location, failed=_raise, on_error=_raise)
+    store = await open_store(config.server.location, CommitListener(failed=_raise, on_error=_raise))
     try:
         venue, *_ = await enroll_venues(config, store, T0, "here")
         ratings = VenueRatings(

@@ -15,6 +15,7 @@ from cgos_server.config.loader import load
 from cgos_server.presentation.words import moment
 from cgos_server.storage.opening import open_store
 from cgos_server.storage.writing import records as r
+from cgos_server.storage.writing.group_commit import CommitListener
 
 T0 = 1_700_000_000_000
 
@@ -30,7 +31,9 @@ def put(data: Path, *records: r.Record) -> None:
         raise error
 
     async def work() -> None:
-        store = await open_store(load(None, {}, {"server.data": data}).server.location, failed=failed, on_error=failed)
+        store = await open_store(
+            load(None, {}, {"server.data": data}).server.location, CommitListener(failed=failed, on_error=failed)
+        )
         await store.commit(records)
         await store.close()
 

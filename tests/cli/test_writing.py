@@ -33,6 +33,7 @@ from cgos_server.service.ratings.families import Families
 from cgos_server.service.ratings.venue_ratings import VenueRatings
 from cgos_server.storage.lock import DatabaseLock
 from cgos_server.storage.opening import open_store
+from cgos_server.storage.writing.group_commit import CommitListener
 
 
 def audits(data: Path) -> list[tuple[str, str, str]]:
@@ -364,7 +365,7 @@ class Live(InThread):
             return 1_700_000_000_000
 
         with DatabaseLock(path, "cgos-server serve"), Passwords(5) as passwords:
-            store = await open_store(path, failed=fail, on_error=fail)
+            store = await open_store(path, CommitListener(failed=fail, on_error=fail))
             self.pool = await loaded_ratings(store, 1, rating_system("cgos-elo", 1800.0, {}))
             ids = Ids(await store.history.server.next_ids())
             accounts = Accounts(store, ids, passwords, "open", now, families=await Families.load(store))

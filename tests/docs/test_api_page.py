@@ -147,7 +147,7 @@ async def test_every_write_example_is_done(tmp_path: Path) -> None:
             answer = await server.ask(method, place, value, made.json()["token"])
             assert answer.status_code in (200, 201), (line, answer.text)
         assert server.live.asked[-1][0] in ("wishes", "drain bot", "pause")
-        assert (await server.history.ledger.corrections(1))[0].result == "Void"
+        assert (await server.history.games.detail(1)).corrections[0].result == "Void"
 
 
 def fits(operation: Operation, path: str) -> bool:

@@ -12,6 +12,7 @@ from cgos_server.storage import schema
 from cgos_server.storage.location import Location
 from cgos_server.storage.opening import open_store
 from cgos_server.storage.store import Store
+from cgos_server.storage.writing.group_commit import CommitListener
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -41,7 +42,7 @@ def sqlite_database(tmp_path: Path) -> Path:
 @pytest.fixture
 async def store(database: Location) -> AsyncIterator[Store]:
     """A store on the new database."""
-    opened = await open_store(database, failed=unexpected, on_error=unexpected)
+    opened = await open_store(database, CommitListener(failed=unexpected, on_error=unexpected))
     yield opened
     await opened.close()
 

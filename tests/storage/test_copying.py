@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from support.storage.storage_sample import execute, games, move, people, put, qu
 
 from cgos_protocol.errors import DatabaseLocked, NotFound, Refused, StoreError
 from cgos_server.storage import copying, schema, tables
-from cgos_server.storage.copying import copy, fingerprint
+from cgos_server.storage.copying import Copied, copy
 from cgos_server.storage.location import Location, PostgresUrl, note_elsewhere, note_path
 from cgos_server.storage.lock import DatabaseLock
 from cgos_server.storage.writing.records import (
@@ -42,6 +43,22 @@ ODD = [
     BotFamily(3, 1),
     SetbackNow(1, 3, 5, 1, "é", 2),
 ]
+
+
+def fingerprint(location: Location) -> list[Copied]:
+    """How many rows each table of a database has, and their hash."""
+
+    async def accounts() -> list[Copied]:
+        copied = []
+        async with copying._open(location, writing=False) as end:
+            for table in tables.metadata.sorted_tables:
+                account = copying._Account(table)
+                async for rows in end.rows(table, copying.ROWS_AT_ONCE):
+                    account.add(rows)
+                copied.append(account.closed())
+        return copied
+
+    return asyncio.run(accounts())
 
 
 @pytest.fixture

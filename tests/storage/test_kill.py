@@ -21,6 +21,7 @@ from cgos_protocol.errors import DatabaseLocked
 from cgos_server.storage.location import location_of
 from cgos_server.storage.writing.records import MoveAdded
 from cgos_server.storage.opening import open_store
+from cgos_server.storage.writing.group_commit import CommitListener
 
 location, first, games = location_of(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
 
@@ -30,7 +31,7 @@ def fail(error):
 async def main():
     while True:  # PostgreSQL takes a moment to notice that the one before is gone
         try:
-            store = await open_store(location, failed=fail, on_error=fail)
+            store = await open_store(location, CommitListener(failed=fail, on_error=fail))
             break
         except DatabaseLocked:
             await asyncio.sleep(0.05)

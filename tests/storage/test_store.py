@@ -29,6 +29,7 @@ from cgos_server.storage.reading.stored import (
 )
 from cgos_server.storage.sqlite.connections import Durability
 from cgos_server.storage.store import Store
+from cgos_server.storage.writing.group_commit import CommitListener
 from cgos_server.storage.writing.records import (
     BlackTold,
     BotAdded,
@@ -414,7 +415,7 @@ async def test_setbacks(full: Store) -> None:
 
 async def test_a_group_is_written_wholly_or_not_at_all(database: Location) -> None:
     failures: list[Exception] = []
-    store = await open_store(database, failed=failures.append, on_error=unexpected)
+    store = await open_store(database, CommitListener(failed=failures.append, on_error=unexpected))
     await store.commit(people())
     store.submit([BotAdded(7, "delta", "delta", "", "active", 0), version(7, 99, "delta", 0)])
     await store.close()
@@ -456,7 +457,7 @@ async def test_a_commit_is_seen_by_readers_when_it_is_told(full: Store) -> None:
 
 @pytest.mark.parametrize("durability", get_args(Durability))
 async def test_either_durability_commits(database: Location, durability: Durability) -> None:
-    store = await open_store(database, failed=unexpected, on_error=unexpected, durability=durability)
+    store = await open_store(database, CommitListener(failed=unexpected, on_error=unexpected), durability=durability)
     await store.commit(people())
     await store.close()
     assert query(database, "SELECT count(*) FROM bots") == [(3,)]

@@ -5,16 +5,14 @@ What changes something is declared by its command. Must not know: how it is done
 
 from __future__ import annotations
 
-import time
-
 import click
 import msgspec
 
 from cgos_protocol.api.people import Access
 from cgos_server.cli.commands.declared import add_declared
 from cgos_server.cli.common import Setup, configured, json_option
-from cgos_server.cli.output import print_json, print_table
-from cgos_server.cli.reading import read
+from cgos_server.cli.output import print_json, print_list, print_table, when
+from cgos_server.cli.reading import now_ms, read
 from cgos_server.presentation.words import last_seen, moment
 from cgos_server.storage.reading.history import History
 from cgos_server.storage.reading.people_answers import OwnedBot, WebhookRow
@@ -31,12 +29,15 @@ def account() -> None:
 def account_list(setup: Setup, as_json: bool) -> None:
     """All accounts."""
     rows = read(setup, lambda history: history.people.accounts())
-    if as_json:
-        print_json(rows)
-        return
-    print_table(
-        ("account", "rights", "state", "made (UTC)"),
-        [(row.name, "admin" if row.admin else None, row.state, moment(row.created_at)) for row in rows],
+    print_list(
+        rows,
+        {
+            "account": lambda row: row.name,
+            "rights": lambda row: "admin" if row.admin else None,
+            "state": lambda row: row.state,
+            "made (UTC)": lambda row: moment(row.created_at),
+        },
+        as_json=as_json,
     )
 
 
@@ -50,25 +51,19 @@ def account_bots(setup: Setup, name: str, as_json: bool) -> None:
     async def ask(history: History) -> list[OwnedBot]:
         return await history.people.bots_of(await history.people.account_id(name))
 
-    rows = read(setup, ask)
-    if as_json:
-        print_json(rows)
-        return
-    print_table(
-        ("bot", "state", "paused", "games a day", "avoids", "hours (UTC)", "last seen (UTC)", "reason"),
-        [
-            (
-                row.name,
-                row.state,
-                "yes" if row.paused else None,
-                row.limits.games_a_day,
-                ", ".join(row.limits.avoid) or None,
-                row.limits.hours or None,
-                last_seen(row.last_seen_at, row.signed_in),
-                row.reason or None,
-            )
-            for row in rows
-        ],
+    print_list(
+        read(setup, ask),
+        {
+            "bot": lambda row: row.name,
+            "state": lambda row: row.state,
+            "paused": lambda row: "yes" if row.paused else None,
+            "games a day": lambda row: row.limits.games_a_day,
+            "avoids": lambda row: ", ".join(row.limits.avoid),
+            "hours (UTC)": lambda row: row.limits.hours,
+            "last seen (UTC)": lambda row: last_seen(row.last_seen_at, row.signed_in),
+            "reason": lambda row: row.reason,
+        },
+        as_json=as_json,
     )
 
 
@@ -83,30 +78,25 @@ def account_tokens(setup: Setup, name: str, ended_too: bool, as_json: bool) -> N
     async def ask(history: History) -> list[Access]:
         return await history.people.access_of(await history.people.account_id(name))
 
-    now = time.time_ns() // 1_000_000
+    now = now_ms()
     rows = [
         row
         for row in read(setup, ask)
         if ended_too or (row.revoked_at is None and (row.expires_at is None or row.expires_at > now))
     ]
-    if as_json:
-        print_json(rows)
-        return
-    print_table(
-        ("number", "kind", "label", "scopes", "from", "made (UTC)", "ends (UTC)", "ended (UTC)"),
-        [
-            (
-                row.id,
-                row.kind,
-                row.label or None,
-                " ".join(row.scopes) or None,
-                row.address,
-                moment(row.created_at),
-                _moment(row.expires_at),
-                _moment(row.revoked_at),
-            )
-            for row in rows
-        ],
+    print_list(
+        rows,
+        {
+            "number": lambda row: row.id,
+            "kind": lambda row: row.kind,
+            "label": lambda row: row.label,
+            "scopes": lambda row: " ".join(row.scopes),
+            "from": lambda row: row.address,
+            "made (UTC)": lambda row: moment(row.created_at),
+            "ends (UTC)": lambda row: when(row.expires_at),
+            "ended (UTC)": lambda row: when(row.revoked_at),
+        },
+        as_json=as_json,
     )
 
 
@@ -140,16 +130,12 @@ def webhook_list(setup: Setup, account: str | None, as_json: bool) -> None:
                 row.url,
                 " ".join(row.events),
                 moment(row.created_at),
-                _moment(row.stopped_at),
-                row.why or None,
+                when(row.stopped_at),
+                row.why,
             )
             for row in rows
         ],
     )
-
-
-def _moment(at: int | None) -> str | None:
-    return None if at is None else moment(at)
 
 
 add_declared(account)

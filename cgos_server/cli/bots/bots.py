@@ -11,7 +11,7 @@ from cgos_server.cli.bots import wire
 from cgos_server.cli.bots.figures import bot_show
 from cgos_server.cli.commands.declared import add_declared
 from cgos_server.cli.common import Setup, configured, json_option
-from cgos_server.cli.output import print_json, print_table
+from cgos_server.cli.output import print_list, when
 from cgos_server.cli.reading import read
 from cgos_server.presentation.words import last_seen, moment
 from cgos_server.storage.reading.answers import BotRow
@@ -25,26 +25,21 @@ from cgos_server.storage.reading.answers import BotRow
 def bots(setup: Setup, as_json: bool) -> None:
     """All registered bots."""
     rows = read(setup, lambda history: history.bots.page())
-    if as_json:
-        print_json(rows)
-        return
-    print_table(
-        ("bot", "state", "owner", "tokens", "registered (UTC)", "last seen (UTC)", "versions", "reason"),
-        [
-            (
-                row.name,
-                _state(row),
-                row.owner,
-                row.tokens,
-                moment(row.created_at),
-                last_seen(row.last_seen_at, row.signed_in),
-                ", ".join(version for version in row.versions if version != row.name),
-                row.reason,
-            )
-            for row in rows
-        ],
+    print_list(
+        rows,
+        {
+            "bot": lambda row: row.name,
+            "state": _state,
+            "owner": lambda row: row.owner,
+            "tokens": lambda row: row.tokens,
+            "registered (UTC)": lambda row: moment(row.created_at),
+            "last seen (UTC)": lambda row: last_seen(row.last_seen_at, row.signed_in),
+            "versions": lambda row: ", ".join(version for version in row.versions if version != row.name),
+            "reason": lambda row: row.reason,
+        },
+        as_json=as_json,
     )
-    for row in rows:
+    for row in () if as_json else rows:
         for aside in row.set_aside:
             click.echo(
                 f"{aside.version} is set aside in {aside.venue} since {moment(aside.at)}: {aside.spoilt} games in a "
@@ -85,18 +80,16 @@ def token() -> None:
 @configured
 def token_list(setup: Setup, name: str, as_json: bool) -> None:
     """The tokens of the bot NAME, without their texts."""
-    rows = read(setup, lambda history: history.bots.tokens(name))
-    if as_json:
-        print_json(rows)
-        return
-    print_table(
-        ("token", "label", "made (UTC)", "revoked (UTC)"),
-        [(row.id, row.label, moment(row.created_at), _moment(row.revoked_at)) for row in rows],
+    print_list(
+        read(setup, lambda history: history.bots.tokens(name)),
+        {
+            "token": lambda row: row.id,
+            "label": lambda row: row.label,
+            "made (UTC)": lambda row: moment(row.created_at),
+            "revoked (UTC)": lambda row: when(row.revoked_at),
+        },
+        as_json=as_json,
     )
-
-
-def _moment(at: int | None) -> str | None:
-    return None if at is None else moment(at)
 
 
 add_declared(token)

@@ -5,7 +5,6 @@ All of it is read from the database. Must not know: the live server, how ratings
 
 from __future__ import annotations
 
-import time
 from typing import Any, Final
 
 import click
@@ -15,7 +14,7 @@ from cgos_protocol.api.figures import Ending
 from cgos_protocol.errors import Code, NotFound, Refused
 from cgos_server.cli.common import Setup, configured, json_option, venue_option
 from cgos_server.cli.output import print_json, print_table, say, without
-from cgos_server.cli.reading import headline, known_strengths, read
+from cgos_server.cli.reading import headline, known_strengths, now_ms, read
 from cgos_server.presentation import words
 from cgos_server.presentation.words import last_seen, moment
 from cgos_server.service import bot_figures
@@ -97,7 +96,7 @@ async def _bot_of(history: History, name: str) -> BotDetail:
 
 
 async def _figures(setup: Setup, history: History, row: RankedRow, limit: int) -> Figures:
-    now = time.time_ns() // 1_000_000
+    now = now_ms()
     opponents = (await history.records.opponents(row.venue, row.version))[:limit]
     means = await history.ratings.means(row.venue, row.system, [row.version, *(each.opponent for each in opponents)])
     known = await known_strengths(setup, history, row.venue)
@@ -134,7 +133,7 @@ def _told(each: Figures) -> dict[str, Any]:
 
 
 def _describe(bot: BotDetail, ratings: list[RankedRow], figures: list[Figures]) -> None:
-    until = "" if bot.state != "disabled" or bot.until is None else f" until {moment(bot.until)}"
+    until = f" until {moment(bot.until)}" if bot.state == "disabled" and bot.until is not None else ""
     click.echo(f"{bot.name}: {bot.state}{until}{f' ({bot.reason})' if bot.reason else ''}")
     if bot.owner is not None:
         click.echo(f"belongs to {bot.owner}{', who paused it' if bot.paused else ''}")

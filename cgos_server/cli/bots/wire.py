@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import click
 
-from cgos_protocol.api.people import Connection
 from cgos_server.cli.common import Setup, configured, game_number, json_option
-from cgos_server.cli.output import print_json, print_table, say, shown
+from cgos_server.cli.output import print_json, print_list, say, shown, when
 from cgos_server.cli.reading import read
 from cgos_server.observability import transcript_files
 from cgos_server.observability.transcript_files import TranscriptLine
@@ -58,25 +57,20 @@ def connections(setup: Setup, name: str | None, address: str | None, limit: int,
 
     Newest first, with where it came from and why it went.
     """
-    rows: list[Connection] = read(setup, lambda history: history.bots.connections(name, address=address, limit=limit))
-    if as_json:
-        print_json(rows)
-        return
-    print_table(
-        ("connection", "version", "venue", "from (UTC)", "to (UTC)", "address", "client", "ended"),
-        [
-            (
-                row.id,
-                row.version,
-                row.venue,
-                moment(row.opened_at),
-                None if row.closed_at is None else moment(row.closed_at),
-                row.address,
-                row.client,
-                row.reason,
-            )
-            for row in rows
-        ],
+    rows = read(setup, lambda history: history.bots.connections(name, address=address, limit=limit))
+    print_list(
+        rows,
+        {
+            "connection": lambda row: row.id,
+            "version": lambda row: row.version,
+            "venue": lambda row: row.venue,
+            "from (UTC)": lambda row: moment(row.opened_at),
+            "to (UTC)": lambda row: when(row.closed_at),
+            "address": lambda row: row.address,
+            "client": lambda row: row.client,
+            "ended": lambda row: row.reason,
+        },
+        as_json=as_json,
     )
 
 

@@ -6,7 +6,6 @@ Must not know: single commands, how they are performed.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -28,6 +27,7 @@ from cgos_server.cli.common import (
     password_option,
 )
 from cgos_server.cli.games.games import date
+from cgos_server.cli.reading import now_ms
 from cgos_server.service.commands.declaration import Command
 from cgos_server.service.commands.fields import Parameter, Source, parameters
 from cgos_server.service.commands.registry import on
@@ -138,7 +138,7 @@ def _value(setup: Setup, each: Parameter, given: Any, days: float | None) -> Any
     if each.field.source is Source.MOMENT and days is not None:
         if given is not None:
             raise click.UsageError(f"Give --{each.name} or --days, not both.")
-        return time.time_ns() // 1_000_000 + round(days * DAY_MS)
+        return now_ms() + round(days * DAY_MS)
     if each.kind is float and given is not None and not math.isfinite(given):
         hint = each.name.upper() if each.required else f"--{each.name}"
         what = each.field.label.removeprefix("The ")

@@ -19,6 +19,7 @@ from cgos_protocol.errors import Code, CommitFailed, DatabaseLocked, NotFound, U
 from cgos_server.cli.commands.asking import ask_server
 from cgos_server.cli.common import Setup
 from cgos_server.cli.output import say
+from cgos_server.cli.reading import now_ms
 from cgos_server.config.venues import enroll_venues
 from cgos_server.presentation.words import count
 from cgos_server.service.admin import Admin
@@ -32,6 +33,7 @@ from cgos_server.service.ratings.venue_ratings import CHUNK, VenueRatings, load_
 from cgos_server.storage import schema
 from cgos_server.storage.lock import DatabaseLock
 from cgos_server.storage.opening import open_store
+from cgos_server.storage.writing.group_commit import CommitListener
 
 PATIENCE_S = 5.0
 """How long another command, or a server that is just starting or stopping, may hold the database without answering."""
@@ -77,11 +79,10 @@ async def _alone(setup: Setup, command: Command[A], lock: DatabaseLock) -> A:
     async with AsyncExitStack() as stack:
         store = await open_store(
             setup.database,
+            CommitListener(failed=_failed, on_error=_failed),
             lock=lock,
             durability=config.server.durability,
             commit_timeout=config.server.commit_timeout_s,
-            failed=_failed,
-            on_error=_failed,
         )
         stack.push_async_callback(store.close)
         ids = Ids(await store.history.server.next_ids())
@@ -92,16 +93,16 @@ async def _alone(setup: Setup, command: Command[A], lock: DatabaseLock) -> A:
             ids=ids,
             passwords=passwords,
             registration=config.server.registration.value,
-            now_ms=_now_ms,
+            now_ms=now_ms,
             families=families,
         )
 
         async def ratings_of(name: str) -> VenueRatings:
-            for venue in await enroll_venues(config, store, _now_ms(), setup.origin):
+            for venue in await enroll_venues(config, store, now_ms(), setup.origin):
                 if venue.name == name:
                     one_thread()
                     return await load_ratings(
-                        store, venue, build=this_build().text, at=_now_ms(), progress=partial(_folded, name)
+                        store, venue, build=this_build().text, at=now_ms(), progress=partial(_folded, name)
                     )
             raise NotFound(Code.UNKNOWN_VENUE, f"There is no venue {name} in {setup.origin}.")
 
@@ -117,10 +118,6 @@ def _folded(venue: str, entries: int) -> None:
 def _failed(error: CommitFailed | Exception) -> None:
     """Whoever waits for the commit hears of it as well."""
     say(f"The database does not commit: {error}")
-
-
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000
 
 
 def _user() -> str:

@@ -11,9 +11,9 @@ import functools
 import gzip
 import os
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any, NamedTuple, cast
 
 import click
 import msgspec
@@ -43,7 +43,21 @@ _system_option = click.option(
     help="Under this rating system; without it under the venue's headline.",
 )
 
-Chunks = AsyncIterator[Sequence[Any]]
+
+class _Stream(NamedTuple):
+    """What is to be written.
+
+    :ivar chunks: what is read, in portions
+    :ivar last: number of the last one that there is, to tell how far it is
+    :ivar number: the number of one
+    :ivar rows: makes rows of a portion
+    """
+
+    chunks: AsyncIterator[Sequence[Any]]
+    form: Form[Any]
+    last: int
+    number: Callable[[Any], int]
+    rows: Callable[[Any], Sequence[Any]] = list
 
 
 @click.group()
@@ -65,16 +79,16 @@ def export_games(setup: Setup, filters: GameFilter, target: Path, after: int, as
     """Ended games, oldest first, a line each."""
     ended = msgspec.structs.replace(filters, running=False)
 
-    async def ask(history: History) -> dict[str, Any]:
-        newest = await history.games.find(ended, 1)
-        chunks = history.bulk.rated_games(ended, after)
-        rows = functools.partial(exported_games, headline=functools.partial(headline, setup))
-        last = newest[0].id if newest else after
-        return await _written(
-            target, chunks, rows=rows, form=_form(target, ExportedGame), last=last, number=lambda row: row.game.id
+    async def ask(history: History) -> _Stream:
+        return _Stream(
+            chunks=history.bulk.rated_games(ended, after),
+            form=_form(target, ExportedGame),
+            last=await _last_game(history, ended, after),
+            number=lambda row: row.game.id,
+            rows=functools.partial(exported_games, headline=functools.partial(headline, setup)),
         )
 
-    _tell(target, read(setup, ask), as_json)
+    _export(setup, target, ask, as_json=as_json)
 
 
 @export.command("sgf")
@@ -89,21 +103,17 @@ def export_sgf(setup: Setup, filters: GameFilter, target: Path, after: int, as_j
     A folder a venue, a file a game.
     """
     ended = msgspec.structs.replace(filters, running=False)
-    files = functools.partial(game_files, place=setup.config.server.name)
 
-    async def ask(history: History) -> dict[str, Any]:
-        newest = await history.games.find(ended, 1)
-        chunks = history.bulk.details(ended, after)
-        return await _written(
-            target,
-            chunks,
-            rows=files,
+    async def ask(history: History) -> _Stream:
+        return _Stream(
+            chunks=history.bulk.details(ended, after),
             form=Tar(),
-            last=newest[0].id if newest else after,
+            last=await _last_game(history, ended, after),
             number=lambda row: row.game.id,
+            rows=functools.partial(game_files, place=setup.config.server.name),
         )
 
-    _tell(target, read(setup, ask), as_json)
+    _export(setup, target, ask, as_json=as_json)
 
 
 @export.command("ratings")
@@ -120,20 +130,13 @@ def export_ratings(setup: Setup, venue: str, target: Path, system: str | None, a
     """
     where = one_venue(setup, venue)
 
-    async def ask(history: History) -> dict[str, Any]:
+    async def ask(history: History) -> _Stream:
         chosen = system or headline(setup, where, await history.ratings.rated_counts(where))
-        chunks = history.bulk.changes(where, chosen, after)
-        last = await history.ledger.last_entry(where)
-        return await _written(
-            target,
-            chunks,
-            rows=list,
-            form=_form(target, ExportedChange),
-            last=last,
-            number=lambda row: row.seq,
+        return await _by_entries(
+            history, where, history.bulk.changes(where, chosen, after), _form(target, ExportedChange)
         )
 
-    _tell(target, read(setup, ask), as_json)
+    _export(setup, target, ask, as_json=as_json)
 
 
 @export.command("refits")
@@ -152,14 +155,16 @@ def export_refits(setup: Setup, venue: str, target: Path, system: str | None, af
     if _is_table(target):
         raise click.UsageError("Refits are no table. Name a FILE that does not end in .csv.")
 
-    async def ask(history: History) -> dict[str, Any]:
+    async def ask(history: History) -> _Stream:
         chosen = system or headline(setup, where, await history.ratings.rated_counts(where))
-        latest = await history.refits.recorded(where, chosen, limit=1)
-        chunks = history.bulk.refits(where, chosen, after)
-        last = latest[-1].number if latest else after
-        return await _written(target, chunks, rows=list, form=Ndjson(), last=last, number=lambda row: row.number)
+        return _Stream(
+            chunks=history.bulk.refits(where, chosen, after),
+            form=Ndjson(),
+            last=await history.refits.last(where, chosen),
+            number=lambda row: row.number,
+        )
 
-    _tell(target, read(setup, ask), as_json)
+    _export(setup, target, ask, as_json=as_json)
 
 
 @export.command("ledger")
@@ -175,43 +180,49 @@ def export_ledger(setup: Setup, venue: str, target: Path, after: int, as_json: b
     """
     where = one_venue(setup, venue)
 
-    async def ask(history: History) -> dict[str, Any]:
-        chunks = history.bulk.ledger(where, after)
-        last = await history.ledger.last_entry(where)
-        return await _written(
-            target,
-            chunks,
-            rows=list,
-            form=_form(target, LedgerEntry),
-            last=last,
-            number=lambda row: row.seq,
-        )
+    async def ask(history: History) -> _Stream:
+        return await _by_entries(history, where, history.bulk.ledger(where, after), _form(target, LedgerEntry))
 
-    _tell(target, read(setup, ask), as_json)
+    _export(setup, target, ask, as_json=as_json)
 
 
-async def _written(
-    target: Path,
-    chunks: Chunks,
-    rows: Callable[[Any], Sequence[Any]],
-    form: Form[Any],
-    last: int,
-    number: Callable[[Any], int],
-) -> dict[str, Any]:
-    """Write the stream; how many rows, and the number of the last one."""
-    done = {"rows": 0, "last": 0}
+async def _last_game(history: History, ended: GameFilter, after: int) -> int:
+    newest = await history.games.find(ended, 1)
+    return newest[0].id if newest else after
 
-    async def counted() -> AsyncIterator[Sequence[Any]]:
-        async for chunk in chunks:
-            done["rows"] += len(chunk)
-            done["last"] = number(chunk[-1])
-            progress(done["last"], max(last, done["last"]))
-            yield chunk
 
-    with _whole(target) as file, progress_bar(str(target)) as progress:
-        async for portion in stream(counted(), rows, form):
-            file.write(portion)
-    return done
+async def _by_entries(history: History, venue: str, chunks: AsyncIterator[Sequence[Any]], form: Form[Any]) -> _Stream:
+    """What has the numbers of a venue's entries."""
+    last = await history.ledger.last_entry(venue)
+    return _Stream(chunks=chunks, form=form, last=last, number=lambda row: row.seq)
+
+
+def _export(setup: Setup, target: Path, ask: Callable[[History], Awaitable[_Stream]], *, as_json: bool) -> None:
+    """Write the stream, and say how many rows, and the number of the last one."""
+    if as_json and str(target) == "-":
+        raise click.UsageError("--json goes with a file.")
+    rows = last = 0
+
+    async def write(history: History) -> None:
+        wanted = await ask(history)
+
+        async def counted() -> AsyncIterator[Sequence[Any]]:
+            nonlocal rows, last
+            async for chunk in wanted.chunks:
+                rows += len(chunk)
+                last = wanted.number(chunk[-1])
+                progress(last, max(wanted.last, last))
+                yield chunk
+
+        with _whole(target) as file, progress_bar(str(target)) as progress:
+            async for portion in stream(counted(), wanted.rows, wanted.form):
+                file.write(portion)
+
+    read(setup, write)
+    if as_json:
+        print_json({"file": str(target), "rows": rows, "last": last})
+    else:
+        say(f"{count(rows, 'row')} to {target}; the last one is number {last}.")
 
 
 @contextlib.contextmanager
@@ -243,12 +254,3 @@ def _form(target: Path, kind: type[msgspec.Struct]) -> Form[Any]:
 
 def _is_table(target: Path) -> bool:
     return ".csv" in (target.suffix, Path(target.stem).suffix)
-
-
-def _tell(target: Path, done: dict[str, Any], as_json: bool) -> None:
-    if as_json and str(target) == "-":
-        raise click.UsageError("--json goes with a file.")
-    if as_json:
-        print_json({"file": str(target)} | done)
-    else:
-        say(f"{count(done['rows'], 'row')} to {target}; the last one is number {done['last']}.")

@@ -21,9 +21,8 @@ from cgos_protocol.sgf.writing import write
 from cgos_protocol.verdict import Reason
 from cgos_server.cli.common import Setup, configured, game_number, json_option, venue_option
 from cgos_server.cli.games.game_text import describe
-from cgos_server.cli.output import print_json, print_table
+from cgos_server.cli.output import print_json, print_list
 from cgos_server.cli.reading import read
-from cgos_server.presentation.answers import published
 from cgos_server.presentation.stored_game import StoredGame
 from cgos_server.presentation.words import moment
 from cgos_server.storage.reading.game_answers import GameFilter
@@ -78,24 +77,18 @@ def games(
 ) -> None:
     """The latest games, newest first."""
     wanted = msgspec.structs.replace(filters, running=running)
-    rows = read(setup, lambda history: history.games.find(wanted, limit, before))
-    if as_json:
-        print_json(published(rows, list[Game]))
-        return
-    print_table(
-        ("game", "venue", "black", "white", "result", "moves", "started (UTC)"),
-        [
-            (
-                row.id,
-                row.venue,
-                f"{row.black} ({row.black_label})",
-                f"{row.white} ({row.white_label})",
-                _result(row),
-                row.moves,
-                moment(row.started_at),
-            )
-            for row in rows
-        ],
+    print_list(
+        read(setup, lambda history: history.games.find(wanted, limit, before)),
+        {
+            "game": lambda row: row.id,
+            "venue": lambda row: row.venue,
+            "black": lambda row: f"{row.black} ({row.black_label})",
+            "white": lambda row: f"{row.white} ({row.white_label})",
+            "result": _result,
+            "moves": lambda row: row.moves,
+            "started (UTC)": lambda row: moment(row.started_at),
+        },
+        as_json=as_json,
     )
 
 

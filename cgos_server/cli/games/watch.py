@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import AsyncIterator
+from contextlib import nullcontext
 from typing import Any, Final
 
 import click
@@ -46,17 +47,21 @@ def watch(setup: Setup, game: int, every: float, as_json: bool) -> None:
     watching.
     """
     console = Console()
-    if as_json:
-        show: _Json | _Lines | _Screen = _Json()
-    elif console.is_terminal:
-        show = _Screen(console)
-    else:
-        show = _Lines()
 
     async def follow(history: History) -> None:
-        with show:
+        with (
+            Live(console=console, auto_refresh=False) if console.is_terminal and not as_json else nullcontext() as live
+        ):
+            told = 0
             async for detail in looks(history, game, every):
-                show.seen(StoredGame(detail))
+                stored = StoredGame(detail)
+                if live is not None:
+                    live.update(_picture(stored), refresh=True)
+                elif as_json:
+                    _print_events(stored, told)
+                else:
+                    _print_lines(stored, told)
+                told = len(detail.moves)
 
     try:
         read(setup, follow)
@@ -109,71 +114,40 @@ async def looks(history: History, game: int, every: float) -> AsyncIterator[Game
         await asyncio.sleep(every)
 
 
-class _Told:
-    """What is told move by move."""
-
-    def __init__(self) -> None:
-        self._told = 0
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, *_what: object) -> None:
-        pass
+def _print_events(stored: StoredGame, told: int) -> None:
+    """Lines of JSON: the moves behind the first `told` ones, and the end."""
+    game, moves = stored.detail.game, stored.detail.moves
+    for move in moves[told:]:
+        color = stored.color(move.ply).name.lower()
+        _line({"event": "move", "color": color} | msgspec.structs.asdict(move))
+    if game.result is not None:
+        _line({"event": "end", "result": game.result, "reason": game.reason, "moves": len(moves)})
 
 
-class _Json(_Told):
-    """Lines of JSON."""
-
-    def seen(self, stored: StoredGame) -> None:
-        detail = stored.detail
-        for move in detail.moves[self._told :]:
-            color = stored.color(move.ply).name.lower()
-            _line({"event": "move", "color": color} | msgspec.structs.asdict(move))
-        self._told = len(detail.moves)
-        if detail.game.result is not None:
-            _line({"event": "end", "result": detail.game.result, "reason": detail.game.reason, "moves": self._told})
+def _print_lines(stored: StoredGame, told: int) -> None:
+    """The same for people."""
+    for move in stored.detail.moves[told:]:
+        left = time_left(stored.terms.time, clock_of(move))
+        click.echo(f"{move.ply:3} {stored.color(move.ply).letter} {move.move:5} {left}")
+    if stored.detail.game.result is not None:
+        click.echo(shown(f"{stored.detail.game.result}: {stored.ending()}"))
 
 
-class _Lines(_Told):
-    """Lines of text."""
-
-    def seen(self, stored: StoredGame) -> None:
-        detail = stored.detail
-        for move in detail.moves[self._told :]:
-            left = time_left(stored.terms.time, clock_of(move))
-            click.echo(f"{move.ply:3} {stored.color(move.ply).letter} {move.move:5} {left}")
-        self._told = len(detail.moves)
-        if detail.game.result is not None:
-            click.echo(shown(f"{detail.game.result}: {stored.ending()}"))
-
-
-class _Screen:
-    """A board that stays in its place."""
-
-    def __init__(self, console: Console) -> None:
-        self._live = Live(console=console, auto_refresh=False)
-
-    def __enter__(self) -> None:
-        self._live.__enter__()
-
-    def __exit__(self, *what: Any) -> None:
-        self._live.__exit__(*what)
-
-    def seen(self, stored: StoredGame) -> None:
-        detail = stored.detail
-        game, ply = detail.game, len(detail.moves)
-        lines = [Text(f"game {game.id}, {game.venue}, move {ply}")]
-        for color, name, label in (
-            (Color.BLACK, game.black, game.black_label),
-            (Color.WHITE, game.white, game.white_label),
-        ):
-            left = time_left(stored.terms.time, stored.clock_after(color, ply))
-            lines.append(Text(shown(f"{'XO'[color]} {name} ({label})  {left}")))
-        lines += [Text(line) for line in board(stored.position(ply), stored.terms.rules.size)]
-        if game.result is not None:
-            lines.append(Text(shown(f"{game.result}: {stored.ending()}")))
-        self._live.update(Group(*lines), refresh=True)
+def _picture(stored: StoredGame) -> Group:
+    """The board as it stands, with both clocks."""
+    detail = stored.detail
+    game, ply = detail.game, len(detail.moves)
+    lines = [Text(f"game {game.id}, {game.venue}, move {ply}")]
+    for color, name, label in (
+        (Color.BLACK, game.black, game.black_label),
+        (Color.WHITE, game.white, game.white_label),
+    ):
+        left = time_left(stored.terms.time, stored.clock_after(color, ply))
+        lines.append(Text(shown(f"{'XO'[color]} {name} ({label})  {left}")))
+    lines += [Text(line) for line in board(stored.position(ply), stored.terms.rules.size)]
+    if game.result is not None:
+        lines.append(Text(shown(f"{game.result}: {stored.ending()}")))
+    return Group(*lines)
 
 
 def _line(value: dict[str, Any]) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import click
 
 from cgos_server.cli.common import Setup, configured, game_number, json_option
-from cgos_server.cli.output import print_json, print_table
+from cgos_server.cli.output import print_list
 from cgos_server.cli.reading import read
 from cgos_server.presentation.words import moment
 
@@ -35,12 +35,17 @@ def audit(
         setup,
         lambda history: history.server.audit(limit=limit, before=before, actor=actor, action=action, subject=subject),
     )
-    if as_json:
-        print_json(rows)
-        return
-    print_table(
-        ("number", "when (UTC)", "who", "did", "to", "detail"),
-        [(row.id, moment(row.at), row.actor, row.action, row.subject, _words(row.detail)) for row in rows],
+    print_list(
+        rows,
+        {
+            "number": lambda row: row.id,
+            "when (UTC)": lambda row: moment(row.at),
+            "who": lambda row: row.actor,
+            "did": lambda row: row.action,
+            "to": lambda row: row.subject,
+            "detail": lambda row: _words(row.detail),
+        },
+        as_json=as_json,
     )
 
 

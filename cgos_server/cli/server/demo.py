@@ -107,11 +107,10 @@ def demo(seconds: float | None, keep: Path | None) -> None:
             "The bots of the demo are cgos-client's, which is not installed. "
             "Install it beside the server: python -m pip install 'cgos-server[demo]'"
         )
-    if keep is not None:
-        make_directory(keep)
-        sys.exit(asyncio.run(_demo(keep, seconds)))
-    with tempfile.TemporaryDirectory(prefix="cgos-demo-") as directory:
-        sys.exit(asyncio.run(_demo(Path(directory), seconds)))
+    with contextlib.ExitStack() as stack:
+        directory = keep or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="cgos-demo-")))
+        make_directory(directory)
+        sys.exit(asyncio.run(_demo(directory, seconds)))
 
 
 async def _demo(directory: Path, seconds: float | None) -> int:
@@ -128,7 +127,9 @@ async def _demo(directory: Path, seconds: float | None) -> int:
         with Screen(sys.stdout, str(directory), status) as screen:
             async with contextlib.AsyncExitStack() as bots:
                 running = [
-                    await bots.enter_async_context(_child(_command(player, status, directory), _log(directory, player)))
+                    await bots.enter_async_context(
+                        _child(_command(player, status, directory), directory / f"{player.name}.log")
+                    )
                     for player in players()
                 ]
                 await _watch(directory, screen, stop, seconds)
@@ -152,10 +153,6 @@ def _command(player: Player, status: ServerStatus, directory: Path) -> list[str]
         command += ["--server", f"127.0.0.1:{status.venues[0].port}"]
     command += ["--name", player.name, "--password-file", str(secret)]
     return [*command, "--", *player.engine] if player.engine else command
-
-
-def _log(directory: Path, player: Player) -> Path:
-    return directory / f"{player.name}.log"
 
 
 @contextlib.asynccontextmanager

@@ -8,14 +8,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from cgos_protocol import clock
 from cgos_protocol.errors import Code, ConfigError, Conflict, Invalid
 from cgos_protocol.ids import VenueId
 from cgos_server.cli.common import Setup, configured, json_option
 from cgos_server.cli.output import print_json, print_table, say, show_plugins
+from cgos_server.cli.progress import progress_bar
 from cgos_server.cli.reading import read
 from cgos_server.config.keys import keys_markdown, plain, template
 from cgos_server.config.problems import ConfigErrors
@@ -25,8 +24,6 @@ from cgos_server.service.plugin_report import plugin_report
 from cgos_server.storage import copying, schema
 from cgos_server.storage.location import Location, location_of
 from cgos_server.storage.lock import DatabaseLock
-
-_COLUMNS = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
 
 
 @click.command()
@@ -126,12 +123,8 @@ def copy_database(source: str, target: str, as_json: bool) -> None:
     server must be stopped. Prints the number of rows and the SHA-256 of each table, the same on both sides.
     """
     here, there = _location(source), _location(target)
-    console = Console(stderr=True)
-    with Progress(*_COLUMNS, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("looking", total=None)
-        copied = copying.copy(
-            here, there, lambda what, done, total: bar.update(task, description=what, completed=done, total=total)
-        )
+    with progress_bar("looking") as progress:
+        copied = copying.copy(here, there, lambda what, done, total: progress(done, total, what))
     if as_json:
         rows = [table._asdict() for table in copied]
         print_json({"from": str(here), "to": str(there), "tables": rows})

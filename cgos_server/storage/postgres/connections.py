@@ -79,6 +79,12 @@ def driver() -> Any:
     return asyncpg
 
 
+def faults() -> tuple[type[Exception], ...]:
+    """What the driver raises where the database, or the way to it, is at fault."""
+    pg = driver()
+    return OSError, TimeoutError, pg.PostgresError, pg.InterfaceError
+
+
 async def connect(
     url: PostgresUrl, name: str, settings: Mapping[str, str], answer_s: float | None = _ANSWER_S
 ) -> asyncpg.Connection:
@@ -87,6 +93,7 @@ async def connect(
     :param answer_s: seconds after which a statement is given up; None for work that may take any time
     """
     pg = driver()
+    known: tuple[type[Exception], ...] = (*faults(), ValueError)
     try:
         connection: asyncpg.Connection = await pg.connect(
             url.dsn,
@@ -95,7 +102,7 @@ async def connect(
             max_cached_statement_lifetime=0,
             server_settings={"application_name": _fitting(name), **settings},
         )
-    except (OSError, TimeoutError, pg.PostgresError, pg.InterfaceError, ValueError) as error:
+    except known as error:
         raise unreachable(url, error) from error
     return connection
 

@@ -11,9 +11,9 @@ from typing import TypeVar
 
 from sqlalchemy import Connection
 
-from cgos_protocol.errors import StoreError
+from cgos_server.storage.failures import store_errors
 from cgos_server.storage.location import PostgresUrl
-from cgos_server.storage.postgres.connections import READ_ONLY, apart, connect, driver, migrating_engine
+from cgos_server.storage.postgres.connections import READ_ONLY, apart, connect, faults, migrating_engine
 
 T = TypeVar("T")
 
@@ -40,18 +40,16 @@ def look(url: PostgresUrl) -> tuple[set[str], str | None]:
 
 
 async def _look(url: PostgresUrl) -> tuple[set[str], str | None]:
-    asyncpg = driver()
     connection = await connect(url, "cgos-server, schema", READ_ONLY)
     try:
-        async with asyncio.timeout(_LOOK_S):
-            listed = await connection.fetch("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()")
-            tables = {name for (name,) in listed}
-            revision = None
-            if "alembic_version" in tables:
-                revision = await connection.fetchval("SELECT version_num FROM alembic_version")
-            await connection.close()
-            return tables, revision
-    except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
-        raise StoreError(f"the database {url} cannot be read: {error}") from error
+        with store_errors(url, "cannot be read", *faults()):
+            async with asyncio.timeout(_LOOK_S):
+                listed = await connection.fetch("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()")
+                tables = {name for (name,) in listed}
+                revision = None
+                if "alembic_version" in tables:
+                    revision = await connection.fetchval("SELECT version_num FROM alembic_version")
+                await connection.close()
+                return tables, revision
     finally:
         connection.terminate()

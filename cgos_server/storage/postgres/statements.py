@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import BigInteger, Column, Float, Integer, LargeBinary, String
 
+from cgos_server.storage.parameters import without_nul
 from cgos_server.storage.writing.effects import KINDS, Effect, How
 from cgos_server.storage.writing.group_commit import Group
 
@@ -115,26 +116,16 @@ def _type(column: Column[Any]) -> str:
 def _arrays(effect: Effect, rows: list[Sequence[Any]]) -> list[Any]:
     """One array a column. Of several changes to one row only the last one: a statement may touch a row once."""
     if effect.how is not How.ADD and len(rows) > 1:
-        keys = _key_places(effect)
+        keys = [effect.columns.index(column.name) for column in effect.table.primary_key.columns]
         rows = list({tuple(row[at] for at in keys): row for row in rows}.values())
     return [
-        without_nul(column) if _type(effect.table.c[name]) == "text" else column
+        _cleaned(column) if _type(effect.table.c[name]) == "text" else column
         for name, column in zip(effect.columns, zip(*rows, strict=True), strict=True)
     ]
 
 
-def _key_places(effect: Effect) -> list[int]:
-    keys = (
-        ["id"]
-        if effect.how in (How.CHANGE, How.FORGET)
-        else [column.name for column in effect.table.primary_key.columns]
-    )
-    return [effect.columns.index(key) for key in keys]
-
-
-def without_nul(values: Sequence[Any]) -> Sequence[Any]:
-    """The values with U+FFFD for NUL, the one character that PostgreSQL cannot hold: a peer that sends it stops
-    nothing."""
+def _cleaned(values: Sequence[Any]) -> Sequence[Any]:
+    """A peer that sends what PostgreSQL cannot hold stops nothing."""
     if any(isinstance(value, str) and "\0" in value for value in values):
-        return [v.replace("\0", "\N{REPLACEMENT CHARACTER}") if isinstance(v, str) else v for v in values]
+        return [without_nul(value) for value in values]
     return values

@@ -32,20 +32,11 @@ from cgos_protocol.ids import BotId, VersionId
 from cgos_protocol.names import fold
 from cgos_protocol.session import Limits
 from cgos_server.storage import tables
-from cgos_server.storage.functions import bytewise
+from cgos_server.storage.functions import bytewise, latest
+from cgos_server.storage.parameters import VENUE, number, portions
 from cgos_server.storage.reading.answers import BotDetail, BotRow, ConnectionSpan, PresenceRow, TokenRow
-from cgos_server.storage.reading.source import (
-    Read,
-    Subject,
-    VenueKey,
-    decoded,
-    no_bot,
-    number,
-    portions,
-    value,
-    venue_id,
-    version_id,
-)
+from cgos_server.storage.reading.game_rows import version_ids
+from cgos_server.storage.reading.source import Read, Subject, VenueKey, no_bot, value, venue_id, version_id
 from cgos_server.storage.reading.stored import BotLogin, StoredVersion
 
 _bots, _versions, _venues, _owners = tables.bots, tables.versions, tables.venues, tables.owners
@@ -55,14 +46,8 @@ _leaders = _bots.alias("leaders")
 
 def _latest_connection(what: ColumnElement[int]) -> ColumnElement[int]:
     """Of a version."""
-    return (
-        select(what)
-        .where(_connections.c.version_id == _versions.c.id)
-        .order_by(_connections.c.id.desc())
-        .limit(1)
-        .correlate(_versions)
-        .scalar_subquery()
-    )
+    of_version = _connections.c.version_id == _versions.c.id
+    return latest(what, where=[of_version], by=_connections.c.id, of=_versions)
 
 
 _seen = _latest_connection(func.coalesce(_connections.c.closed_at, _connections.c.opened_at)).label("last_seen_at")
@@ -87,15 +72,24 @@ _VERSIONS: Final = (
 )
 _OF_BOT: Final = _VERSIONS.where(_versions.c.bot_id == bindparam("bot"))
 _BY_NAME: Final = _VERSIONS.where(_versions.c.wire_name == _NAME)
+_lasting = (
+    or_(_connections.c.closed_at.is_(None), _connections.c.closed_at >= bindparam("since", type_=BigInteger)),
+    _connections.c.opened_at <= bindparam("until", type_=BigInteger),
+)
 _PRESENCE: Final = (
     select(_connections, _venues.c.name.label("venue"))
     .join_from(_connections, _venues, _venues.c.id == _connections.c.venue_id)
-    .where(
-        _connections.c.version_id == bindparam("version"),
-        or_(_connections.c.closed_at.is_(None), _connections.c.closed_at >= bindparam("since", type_=BigInteger)),
-        _connections.c.opened_at <= bindparam("until", type_=BigInteger),
-    )
+    .where(_connections.c.version_id == bindparam("version"), *_lasting)
     .order_by(_connections.c.id)
+)
+_SPANS: Final = (
+    select(_connections)
+    .where(
+        _connections.c.version_id.in_(bindparam("versions", expanding=True)),
+        _connections.c.venue_id == VENUE,
+        *_lasting,
+    )
+    .order_by(_connections.c.version_id, _connections.c.id)
 )
 _LOGIN: Final = (
     select(_bots, _bots.c.id.label("bot_id"), _versions.c.id.label("version_id"), _tokens.c.digest)
@@ -140,11 +134,10 @@ async def belongings(read: Read, bots: Collection[BotId], *, all_of_them: bool =
         read,
         select(_versions.c.bot_id, _versions.c.wire_name, _seen, _signed_in).where(*of_these).order_by(_versions.c.id),
     )
-    tokens = _tokens
     valid = await read(
-        select(tokens.c.bot_id, func.count().label("count"))
-        .where(tokens.c.revoked_at.is_(None), *([] if all_of_them else [tokens.c.bot_id.in_(bots)]))
-        .group_by(tokens.c.bot_id)
+        select(_tokens.c.bot_id, func.count().label("count"))
+        .where(_tokens.c.revoked_at.is_(None), *([] if all_of_them else [_tokens.c.bot_id.in_(bots)]))
+        .group_by(_tokens.c.bot_id)
     )
     counts = {row["bot_id"]: int(row["count"]) for row in valid}
     aside = await _by_bot(
@@ -178,7 +171,7 @@ class Bots(Subject):
                 _BOTS.where(bytewise(_bots.c.name_key) > fold(after)).order_by(bytewise(_bots.c.name_key)).limit(limit)
             )
             more = await belongings(read, [bot["id"] for bot in bots], all_of_them=limit is None)
-        return [value(BotRow, bot, paused=bool(bot["paused"]), **more[bot["id"]]._asdict()) for bot in bots]
+        return [value(BotRow, bot, **more[bot["id"]]._asdict()) for bot in bots]
 
     async def detail(self, name: str) -> BotDetail:
         """All about the bot of this name. Raises Refused."""
@@ -188,20 +181,19 @@ class Bots(Subject):
                 raise no_bot(name)
             (bot,) = rows
             more = (await belongings(read, [bot["id"]]))[bot["id"]]._asdict()
-            more["versions"] = [_version(row) for row in await read(_OF_BOT, bot=bot["id"])]
-        return value(BotDetail, bot, paused=bool(bot["paused"]), limits=decoded(bot["limits"]), **more)
+            more["versions"] = [value(Version, row) for row in await read(_OF_BOT, bot=bot["id"])]
+        return value(BotDetail, bot, **more)
 
     async def relatives(self, name: str) -> list[str]:
         """The other bots of this bot's family, by name; none for a name that is not there."""
         leader = func.coalesce(_bots.c.family_id, _bots.c.id)
         own = select(leader).where(_bots.c.name == name).scalar_subquery()
         others = _bots.alias("others")
-        async with self._source.snapshot() as read:
-            rows = await read(
-                select(others.c.name)
-                .where(func.coalesce(others.c.family_id, others.c.id) == own, others.c.name != name)
-                .order_by(others.c.name)
-            )
+        rows = await self._source.rows(
+            select(others.c.name)
+            .where(func.coalesce(others.c.family_id, others.c.id) == own, others.c.name != name)
+            .order_by(others.c.name)
+        )
         return [row["name"] for row in rows]
 
     async def version(self, name: str) -> Version:
@@ -210,7 +202,7 @@ class Bots(Subject):
             rows = await read(_BY_NAME, name=name)
             if not rows:
                 await version_id(read, name)
-        return _version(rows[0])
+        return value(Version, rows[0])
 
     async def presence(self, version: str, since: int, until: int) -> list[PresenceRow]:
         """When a version was signed in between two times, in all venues, oldest first; connections that began before
@@ -228,16 +220,7 @@ class Bots(Subject):
         async with self._source.snapshot() as read:
             there = await venue_id(read, venue)
             for some in portions(sorted(set(versions))):
-                rows = await read(
-                    select(_connections)
-                    .where(
-                        _connections.c.version_id.in_(some),
-                        _connections.c.venue_id == there,
-                        or_(_connections.c.closed_at.is_(None), _connections.c.closed_at >= since),
-                        _connections.c.opened_at <= until,
-                    )
-                    .order_by(_connections.c.version_id, _connections.c.id)
-                )
+                rows = await read(_SPANS, venue=there, versions=some, since=since, until=until)
                 spans += [value(ConnectionSpan, row) for row in rows]
         return spans
 
@@ -258,11 +241,7 @@ class Bots(Subject):
         async with self._source.snapshot() as read:
             conditions: list[ColumnElement[bool]] = []
             if bot is not None:
-                named = or_(_versions.c.wire_name == bot, _bots.c.name == bot)
-                ids = [row["id"] for row in await read(select(_versions.c.id).join(_bots).where(named))]
-                if not ids:
-                    raise no_bot(bot)
-                conditions.append(_connections.c.version_id.in_(ids))
+                conditions.append(_connections.c.version_id.in_(await version_ids(read, bot)))
             if venue is not None:
                 conditions.append(_connections.c.venue_id == await venue_id(read, venue))
             if address is not None:
@@ -293,8 +272,7 @@ class Bots(Subject):
             bots = await read(select(_bots.c.id).where(_bots.c.name == bot))
             if not bots:
                 raise no_bot(bot)
-            tokens = _tokens
-            rows = await read(select(tokens).where(tokens.c.bot_id == bots[0]["id"]).order_by(tokens.c.id))
+            rows = await read(select(_tokens).where(_tokens.c.bot_id == bots[0]["id"]).order_by(_tokens.c.id))
         return [value(TokenRow, row) for row in rows]
 
     async def version_names(self) -> dict[VersionId, str]:
@@ -322,7 +300,6 @@ class Bots(Subject):
             BotLogin,
             bot,
             owner=bot["owner_id"],
-            paused=bool(bot["paused"]),
             limits=_limits(bot["limits"]),
             tokens=frozenset(row["digest"] for row in rows if row["digest"] is not None),
         )
@@ -341,10 +318,6 @@ class Bots(Subject):
 def _limits(text: str) -> Limits:
     stored = msgspec.json.decode(text) if text else {}
     return Limits(stored.get("games_a_day"), frozenset(stored.get("avoid", ())), hours.read(stored.get("hours", "")))
-
-
-def _version(row: RowMapping) -> Version:
-    return value(Version, row, parameters=decoded(row["parameters"]), signed_in=bool(row["signed_in"]))
 
 
 def _latest(times: Iterable[int | None]) -> int | None:

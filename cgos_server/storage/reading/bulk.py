@@ -16,13 +16,14 @@ from cgos_protocol.api.figures import LedgerEntry
 from cgos_protocol.api.games import Game, GameChange
 from cgos_protocol.ids import VersionId
 from cgos_server.storage import tables
+from cgos_server.storage.parameters import number
 from cgos_server.storage.reading.answers import GameDetail
 from cgos_server.storage.reading.bots import Bots
 from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.storage.reading.games import Games
 from cgos_server.storage.reading.ledger import Ledger, changes_of_games, entry_of_change, last_entry
 from cgos_server.storage.reading.refits import Refits
-from cgos_server.storage.reading.source import Source, Subject, decoded, number, value, venue_id
+from cgos_server.storage.reading.source import Source, Subject, value, venue_id
 
 _ledger, _changes, _versions = tables.ledger, tables.rating_changes, tables.versions
 
@@ -112,7 +113,6 @@ class Bulk(Subject):
                     each.refit._asdict(),
                     at=each.at,
                     system=system,
-                    notes=decoded(each.refit.notes),
                     build=each.build,
                     moved=[
                         RefitMove(version=names[point.version], mean=point.mean, spread=point.spread)

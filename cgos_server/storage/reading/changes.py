@@ -31,21 +31,12 @@ from cgos_protocol.api.messages import RatingPoint
 from cgos_protocol.ids import VenueId
 from cgos_server.core.rating.registry import half_width
 from cgos_server.storage import tables
+from cgos_server.storage.functions import latest
+from cgos_server.storage.parameters import AFTER, ALL, SOME, SYSTEM, VENUE, bounded, limited, portions
 from cgos_server.storage.reading.answers import ChangeRow, VersionGame
 from cgos_server.storage.reading.ledger import entry_of_change, half_widths, is_game
 from cgos_server.storage.reading.refits import refit_of_point
-from cgos_server.storage.reading.source import (
-    ALL,
-    Read,
-    Subject,
-    VenueKey,
-    limited,
-    number,
-    portions,
-    value,
-    venue_id,
-    version_id,
-)
+from cgos_server.storage.reading.source import Read, Subject, VenueKey, value, venue_id, version_id
 
 _versions, _ledger, _changes = tables.versions, tables.ledger, tables.rating_changes
 _refits, _points = tables.refits, tables.refit_points
@@ -59,21 +50,27 @@ highest."""
 
 _SEQS_AT_ONCE: Final = 500
 
-_ME: BindParameter[int] = bindparam("me")
-_VENUE: BindParameter[int] = bindparam("venue")
-_SYSTEM: BindParameter[str] = bindparam("system")
+_ME: BindParameter[int] = bindparam("me", type_=BigInteger)
+_REFIT = bindparam("refit", type_=BigInteger)
+
+_under = _changes.c.system == SYSTEM
+_my_changes = (_changes.c.version_id == _ME, _changes.c.venue_id == VENUE)
+_my_points = (_points.c.venue_id == VENUE, _points.c.system == SYSTEM, _points.c.version_id == _ME)
+_newest = (_changes.c.seq.desc(), _changes.c.system.desc())
 
 
-def _same_change(keys: Subquery) -> ColumnElement[bool]:
-    return and_(*(keys.c[column.name] == column for column in _changes.primary_key.columns))
+def _keys(*conditions: ColumnElement[bool]) -> Select[Any]:
+    """The keys of a version's changes. They are found in the index alone: asked for whole rows, or without a limit,
+    SQLite would walk through all changes of the venue."""
+    return select(*_changes.primary_key.columns).where(*_my_changes, *conditions)
 
 
-def _with_entries(keys: Subquery) -> Select[Any]:
+def _with_entries(keys: Select[Any]) -> Select[Any]:
     """The changes of these keys with what their entries say."""
-    me: BindParameter[int] = bindparam("me", type_=BigInteger)
-    black = _ledger.c.black_id == me
-    mine = or_(black, _ledger.c.white_id == me)
-    other = case((black, _ledger.c.white_id), (_ledger.c.white_id == me, _ledger.c.black_id))
+    some = keys.subquery()
+    black = _ledger.c.black_id == _ME
+    mine = or_(black, _ledger.c.white_id == _ME)
+    other = case((black, _ledger.c.white_id), (_ledger.c.white_id == _ME, _ledger.c.black_id))
     return (
         select(
             _changes,
@@ -83,40 +80,15 @@ def _with_entries(keys: Subquery) -> Select[Any]:
             _versions.c.wire_name.label("opponent"),
             case((black, _ledger.c.score2), (mine, 2 - _ledger.c.score2)).label("score2"),
         )
-        .join_from(keys, _changes, _same_change(keys))
+        .join_from(some, _changes, _same_change(some))
         .join(_ledger, entry_of_change)
         .outerjoin(_versions, _versions.c.id == other)
         .order_by(_changes.c.seq, _changes.c.system)
     )
 
 
-def _changes_by(*conditions: ColumnElement[bool], newest: bool) -> Select[Any]:
-    """A version's first changes by one end. Their keys are found in the index alone: asked for whole rows, or without
-    a limit, SQLite would walk through all changes of the venue."""
-    keys = select(*_changes.primary_key.columns).where(
-        _changes.c.version_id == bindparam("me", type_=BigInteger),
-        _changes.c.venue_id == bindparam("venue"),
-        *conditions,
-    )
-    if newest:
-        keys = keys.order_by(_changes.c.seq.desc(), _changes.c.system.desc())
-    else:
-        keys = keys.order_by(_changes.c.seq)
-    return _with_entries(keys.limit(bindparam("some", type_=BigInteger)).subquery())
-
-
-def _refit_points_by() -> Select[Any]:
-    """What refits made of a version's rating."""
-    return (
-        select(_points, _refits.c.at)
-        .join_from(_points, _refits, refit_of_point)
-        .where(
-            _points.c.venue_id == bindparam("venue"),
-            _points.c.system == bindparam("system"),
-            _points.c.version_id == bindparam("me"),
-        )
-        .limit(bindparam("some", type_=BigInteger))
-    )
+def _same_change(keys: Subquery) -> ColumnElement[bool]:
+    return and_(*(keys.c[column.name] == column for column in _changes.primary_key.columns))
 
 
 def _refitted_at() -> ColumnElement[int]:
@@ -130,9 +102,9 @@ def _games_by() -> ColumnElement[int]:
         select(func.max(_changes.c.seq))
         .where(
             _changes.c.version_id == _ME,
-            _changes.c.venue_id == _VENUE,
+            _changes.c.venue_id == VENUE,
             _changes.c.seq <= _points.c.applied,
-            _changes.c.system == _SYSTEM,
+            _changes.c.system == SYSTEM,
         )
         .correlate(_points)
         .scalar_subquery()
@@ -140,9 +112,9 @@ def _games_by() -> ColumnElement[int]:
     return (
         select(_changes.c.games)
         .where(
-            _changes.c.venue_id == _VENUE,
+            _changes.c.venue_id == VENUE,
             _changes.c.seq == last,
-            _changes.c.system == _SYSTEM,
+            _changes.c.system == SYSTEM,
             _changes.c.version_id == _ME,
         )
         .correlate(_points)
@@ -178,22 +150,68 @@ def _way(key: Column[int], mean: Column[float], points: Select[Any], mine: Seque
 
 
 # Built once: to build them takes longer than most answers.
-_CHANGES: Final = _changes_by(newest=True)
-_CHANGES_UNDER: Final = _changes_by(_changes.c.system == bindparam("system"), newest=True)
-_CHANGES_AFTER: Final = _changes_by(
-    _changes.c.system == bindparam("system"), _changes.c.seq > bindparam("after", type_=BigInteger), newest=False
+_CHANGES: Final = _with_entries(_keys().order_by(*_newest).limit(SOME))
+_CHANGES_UNDER: Final = _with_entries(_keys(_under).order_by(*_newest).limit(SOME))
+_CHANGES_AFTER: Final = _with_entries(_keys(_under, _changes.c.seq > AFTER).order_by(_changes.c.seq).limit(SOME))
+_last = _keys(_under, _changes.c.seq <= bindparam("applied")).order_by(*_newest).limit(1).subquery()
+_LAST_CHANGE: Final = select(_changes).join_from(_last, _changes, _same_change(_last))
+_refit_points = select(_points, _refits.c.at).join_from(_points, _refits, refit_of_point).where(*_my_points)
+_REFIT_POINTS: Final = _refit_points.order_by(_points.c.number.desc()).limit(SOME)
+# Refits are put in by number.
+_REFIT_POINTS_AFTER: Final = (
+    _refit_points.where(_points.c.applied >= AFTER, _points.c.number > _REFIT).order_by(_points.c.number).limit(SOME)
 )
-_REFIT_POINTS: Final = _refit_points_by().order_by(_points.c.number.desc())
-_first_refit = select(_refits.c.system).where(_refits.c.venue_id == bindparam("venue")).order_by(_refits.c.system)
+_POINT_BEFORE: Final = (
+    select(_points.c.applied, _points.c.mean, _points.c.spread)
+    .where(*_my_points, _points.c.number < _REFIT)
+    .order_by(_points.c.number.desc())
+    .limit(1)
+)
+_first_refit = select(_refits.c.system).where(_refits.c.venue_id == VENUE).order_by(_refits.c.system)
 _FIRST_REFITTED: Final = _first_refit.limit(1)
 _NEXT_REFITTED: Final = _first_refit.where(_refits.c.system > bindparam("after")).limit(1)
+# A version's changes lead to its games: there is one at least for each.
+_SEQS: Final = (
+    select(_changes.c.seq)
+    .where(*_my_changes, _changes.c.seq < bindparam("before"))
+    .distinct()
+    .order_by(_changes.c.seq.desc())
+    .limit(SOME)
+)
+_later = _ledger.alias("later")
+_corrected = latest(
+    _later.c.seq,
+    where=[_later.c.game_id == _ledger.c.game_id, _later.c.kind == literal_column("'correction'")],
+    by=_later.c.seq,
+    of=_ledger,
+)
+_my_games = (
+    select(_ledger, _corrected.label("corrected"))
+    .where(
+        _ledger.c.venue_id == VENUE,
+        _ledger.c.seq.in_(bindparam("seqs", expanding=True)),
+        is_game,
+        or_(_ledger.c.black_id == _ME, _ledger.c.white_id == _ME),
+    )
+    .subquery()
+)
+# Latest first, with what they count as now.
+_GAMES: Final = (
+    select(
+        _my_games, case((_my_games.c.corrected.is_not(None), _later.c.score2), else_=_my_games.c.score2).label("counts")
+    )
+    .outerjoin_from(
+        _my_games, _later, and_(_later.c.venue_id == _my_games.c.venue_id, _later.c.seq == _my_games.c.corrected)
+    )
+    .order_by(_my_games.c.seq.desc())
+)
 _BY_ENTRIES: Final = _way(
     key=_changes.c.seq,
     mean=_changes.c.after_mean,
     points=select(
         *(_changes.c[name] for name in ("seq", "after_mean", "after_spread", "games")), _ledger.c.at
-    ).join_from(_changes, _ledger, and_(_ledger.c.venue_id == _VENUE, _ledger.c.seq == _changes.c.seq)),
-    mine=(_changes.c.version_id == _ME, _changes.c.venue_id == _VENUE, _changes.c.system == _SYSTEM),
+    ).join_from(_changes, _ledger, and_(_ledger.c.venue_id == VENUE, _ledger.c.seq == _changes.c.seq)),
+    mine=(*_my_changes, _under),
 )
 _BY_REFITS: Final = _way(
     key=_points.c.number,
@@ -203,7 +221,7 @@ _BY_REFITS: Final = _way(
         _refitted_at().label("at"),
         _games_by().label("games"),
     ),
-    mine=(_points.c.venue_id == _VENUE, _points.c.system == _SYSTEM, _points.c.version_id == _ME),
+    mine=_my_points,
 )
 
 
@@ -238,8 +256,10 @@ class Changes(Subject):
         async with self._source.snapshot() as read:
             at = await venue_id(read, venue)
             me = await version_id(read, version)
-            changes = await read(_CHANGES_AFTER, venue=at, me=me, system=system, after=after[0], some=limit)
-            points = await _refit_points_after(read, at, me=me, system=system, after=after, limit=limit)
+            seq, refit = map(bounded, after)
+            mine = {"venue": at, "me": me, "system": system, "after": seq, "some": limit}
+            changes = await read(_CHANGES_AFTER, **mine)
+            points = await read(_REFIT_POINTS_AFTER, refit=refit, **mine)
             rows = [_Changed(row["seq"], 0, system, row) for row in changes]
             rows += [_Changed(row["applied"], row["number"], system, row) for row in points]
             rows.sort(key=lambda changed: changed[:2])
@@ -287,26 +307,17 @@ class Changes(Subject):
         async with self._source.snapshot() as read:
             at = await venue_id(read, venue)
             me = await version_id(read, version)
-            some = ALL if limit is None else limit
+            most = limited(limit)
             games: list[VersionGame] = []
             before = ALL
-            while len(games) < some:
-                # A version's changes lead to its games: there is one at least for each.
-                part = [
-                    row["seq"]
-                    for row in await read(
-                        select(_changes.c.seq)
-                        .where(_changes.c.version_id == me, _changes.c.venue_id == at, _changes.c.seq < before)
-                        .distinct()
-                        .order_by(_changes.c.seq.desc())
-                        .limit(min(some, _SEQS_AT_ONCE))
-                    )
-                ]
+            while len(games) < most:
+                some = min(most, _SEQS_AT_ONCE)
+                part = [row["seq"] for row in await read(_SEQS, venue=at, me=me, before=before, some=some)]
                 if not part:
                     break
                 before = part[-1]
-                games += [_version_game(row, me) for row in await _games_of(read, at, me, part)]
-        return games[:some][::-1]
+                games += [_version_game(row, me) for row in await read(_GAMES, venue=at, me=me, seqs=part)]
+        return games[:most][::-1]
 
 
 class _Changed(NamedTuple):
@@ -361,16 +372,6 @@ async def _points_of(read: Read, venue: VenueId, me: int, changes: Sequence[_Cha
     return points
 
 
-def _latest_changes(venue: VenueId, me: int, *conditions: ColumnElement[bool]) -> Select[Any]:
-    """The keys of a version's changes, latest first. They are found in the index alone: asked for whole rows, or
-    without a limit, SQLite would walk through all changes of the venue."""
-    return (
-        select(*_changes.primary_key.columns)
-        .where(_changes.c.version_id == me, _changes.c.venue_id == venue, *conditions)
-        .order_by(_changes.c.seq.desc(), _changes.c.system.desc())
-    )
-
-
 async def _refitted(read: Read, venue: VenueId) -> list[str]:
     """The systems that have refits, found by steps in an index."""
     systems: list[str] = []
@@ -381,79 +382,15 @@ async def _refitted(read: Read, venue: VenueId) -> list[str]:
     return systems
 
 
-async def _refit_points_after(
-    read: Read, venue: VenueId, me: int, system: str, after: tuple[int, int], limit: int
-) -> Sequence[RowMapping]:
-    """The first refits that moved a version after an entry and a refit, oldest first: refits are put in by number."""
-    seq, refit = after
-    beyond = or_(
-        _points.c.applied > number(seq), and_(_points.c.applied == number(seq), _points.c.number > number(refit))
-    )
-    return await read(
-        select(_points, _refits.c.at)
-        .join_from(_points, _refits, refit_of_point)
-        .where(
-            _points.c.venue_id == venue,
-            _points.c.system == system,
-            _points.c.version_id == me,
-            _points.c.number > number(refit),
-            beyond,
-        )
-        .order_by(_points.c.number)
-        .limit(limit)
-    )
-
-
 async def _was(read: Read, venue: VenueId, me: int, system: str, applied: int, refit: int) -> _Was | None:
     """A version's rating before a refit; None where it had none."""
-    points = await read(
-        select(_points.c.applied, _points.c.mean, _points.c.spread)
-        .where(
-            _points.c.venue_id == venue,
-            _points.c.system == system,
-            _points.c.version_id == me,
-            _points.c.number < refit,
-        )
-        .order_by(_points.c.number.desc())
-        .limit(1)
-    )
-    latest = _latest_changes(venue, me, _changes.c.seq <= applied, _changes.c.system == system).limit(1).subquery()
-    changes = await read(select(_changes).join_from(latest, _changes, _same_change(latest)))
+    mine = {"venue": venue, "me": me, "system": system}
+    points = await read(_POINT_BEFORE, refit=refit, **mine)
+    changes = await read(_LAST_CHANGE, applied=applied, **mine)
     games = int(changes[0]["games"]) if changes else 0
     if changes and not (points and points[0]["applied"] >= changes[0]["seq"]):
         return _Was(changes[0]["after_mean"], changes[0]["after_spread"], games)
     return _Was(points[0]["mean"], points[0]["spread"], games) if points else None
-
-
-async def _games_of(read: Read, venue: VenueId, me: int, seqs: list[int]) -> Sequence[RowMapping]:
-    """The version's own games among these entries, latest first, with what they count as now."""
-    later = _ledger.alias("later")
-    corrected = (
-        select(later.c.seq)
-        .where(later.c.game_id == _ledger.c.game_id, later.c.kind == literal_column("'correction'"))
-        .order_by(later.c.seq.desc())
-        .limit(1)
-        .correlate(_ledger)
-        .scalar_subquery()
-    )
-    mine = (
-        select(_ledger, corrected.label("corrected"))
-        .where(
-            _ledger.c.venue_id == venue,
-            _ledger.c.seq.in_(seqs),
-            is_game,
-            or_(_ledger.c.black_id == me, _ledger.c.white_id == me),
-        )
-        .subquery()
-    )
-    return await read(
-        select(
-            mine,
-            case((mine.c.corrected.is_not(None), later.c.score2), else_=mine.c.score2).label("counts"),
-        )
-        .outerjoin_from(mine, later, and_(later.c.venue_id == mine.c.venue_id, later.c.seq == mine.c.corrected))
-        .order_by(mine.c.seq.desc())
-    )
 
 
 def _version_game(row: RowMapping, me: int) -> VersionGame:

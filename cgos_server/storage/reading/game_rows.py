@@ -14,26 +14,34 @@ from cgos_protocol.api.games import Game
 from cgos_protocol.ids import GameId, VersionId
 from cgos_protocol.verdict import Reason, Verdict
 from cgos_server.storage import tables
+from cgos_server.storage.functions import latest
 from cgos_server.storage.reading.source import Read, no_bot, value
 
 _games, _moves, _versions, _bots = tables.games, tables.moves, tables.versions, tables.bots
 _venues, _corrections, _analysis = tables.venues, tables.corrections, tables.analysis
 _black, _white = _versions.alias("black"), _versions.alias("white")
 
-VOIDS: Final = tuple(Verdict(None, reason).text for reason in Reason if not Verdict(None, reason).rated)
+RATED: Final = tuple(reason.value for reason in Reason if Verdict(None, reason).rated)
+"""Reasons with which a game has a result."""
+
+UNRATED: Final = tuple(reason.value for reason in Reason if reason.value not in RATED)
+"""Reasons with which it has none."""
+
+VOIDS: Final = tuple(Verdict(None, reason).text for reason in Reason if reason.value in UNRATED)
 """Results that are none."""
 
 SIDES: Final = {0: "black", 1: "white"}
 """What a winner is stored as -> the color."""
 
-_latest_correction = (
-    select(_corrections.c.result)
-    .where(_corrections.c.game_id == _games.c.id)
-    .order_by(_corrections.c.id.desc())
-    .limit(1)
-    .correlate(_games)
-    .scalar_subquery()
+_latest_correction = latest(
+    _corrections.c.result, where=[_corrections.c.game_id == _games.c.id], by=_corrections.c.id, of=_games
 )
+_later = _corrections.alias("later")
+is_last_correction: Final = (
+    ~select(_later.c.id).where(_later.c.game_id == _corrections.c.game_id, _later.c.id > _corrections.c.id).exists()
+)
+"""No other correction of its game came after."""
+
 _so_far = select(func.count()).where(_moves.c.game_id == _games.c.id).correlate(_games).scalar_subquery()
 
 # Built once: to build it takes longer than most answers.

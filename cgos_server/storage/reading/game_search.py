@@ -20,11 +20,11 @@ from sqlalchemy import Column, ColumnElement, Select, and_, false, or_, select, 
 
 from cgos_protocol.api.games import Game
 from cgos_protocol.ids import GameId
-from cgos_protocol.verdict import Reason, Verdict
 from cgos_server.storage import tables
+from cgos_server.storage.parameters import number, portions
 from cgos_server.storage.reading.game_answers import GameFilter, GamePart
-from cgos_server.storage.reading.game_rows import VOIDS, games_by_id, version_ids
-from cgos_server.storage.reading.source import Read, number, portions, venue_id, version_id
+from cgos_server.storage.reading.game_rows import RATED, UNRATED, VOIDS, games_by_id, is_last_correction, version_ids
+from cgos_server.storage.reading.source import Read, venue_id, version_id
 
 WINDOW: Final = 100_000
 """Ids that one question about lengths looks at: some 10 ms."""
@@ -37,8 +37,6 @@ _BRANCHES_AT_ONCE: Final = 60
 _AT_FIRST: Final = 8
 _LARGEST_ID: Final = 2**62
 
-_RATED: Final = tuple(reason.value for reason in Reason if Verdict(None, reason).rated)
-_UNRATED: Final = tuple(reason.value for reason in Reason if not Verdict(None, reason).rated)
 _WINNERS: Final = {"B": 0, "W": 1}
 
 Conditions = tuple[ColumnElement[bool], ...]
@@ -262,7 +260,7 @@ def _verdicts(wanted: GameFilter) -> list[Conditions] | None:
     if wanted.reason is None and wanted.result is None:
         return None
     verdicts: list[Conditions] = []
-    for reasons, rated in ((_RATED, True), (_UNRATED, False)):
+    for reasons, rated in ((RATED, True), (UNRATED, False)):
         for reason in reasons:
             if wanted.reason in (None, reason):
                 verdicts += [
@@ -282,8 +280,6 @@ def _result(rated: bool, winner: int | None) -> str:
 
 def _now(result: str) -> Select[Any]:
     """Corrected games that count as this now."""
-    later = _corrections.alias("later")
-    last = ~select(later.c.id).where(later.c.game_id == _corrections.c.game_id, later.c.id > _corrections.c.id).exists()
     void = _corrections.c.result.in_(VOIDS)
     counts: ColumnElement[bool]
     match result:
@@ -293,7 +289,7 @@ def _now(result: str) -> Select[Any]:
             counts = and_(_corrections.c.winner.is_(None), ~void)
         case _:
             counts = _corrections.c.winner == _WINNERS[result]
-    return select(_corrections.c.game_id).where(last, counts)
+    return select(_corrections.c.game_id).where(is_last_correction, counts)
 
 
 async def _between(read: Read, wanted: GameFilter, span: Span) -> Span:

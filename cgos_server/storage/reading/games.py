@@ -34,13 +34,14 @@ from cgos_protocol.clock import ClockState
 from cgos_protocol.errors import Code, NotFound
 from cgos_protocol.ids import GameId, VersionId
 from cgos_server.storage import tables
+from cgos_server.storage.parameters import VENUE, number, portions
 from cgos_server.storage.reading import game_search
 from cgos_server.storage.reading.answers import GameDetail, MoveRow
 from cgos_server.storage.reading.game_answers import GameFilter, GamePart, GameTerms
 from cgos_server.storage.reading.game_rows import SIDES, game_rows, games_by_id, moves_said
 from cgos_server.storage.reading.ledger import changes_of_games, corrections_of_games, repeated_by
 from cgos_server.storage.reading.pairings import pairing_of
-from cgos_server.storage.reading.source import Read, Subject, VenueKey, decoded, number, portions, value, venue_id
+from cgos_server.storage.reading.source import Read, Subject, VenueKey, value, venue_id
 from cgos_server.storage.reading.stored import StoredGame, StoredMove
 
 MOST_WINDOWS: Final = 20
@@ -88,7 +89,7 @@ def _stored_where(*wanted: ColumnElement[bool]) -> Select[Any]:
 
 def _untold(side: Column[int], progress: Column[int]) -> Select[Any]:
     return select(_games.c.id, _games.c.ended_at).where(
-        _games.c.venue_id == bindparam("venue"),
+        _games.c.venue_id == VENUE,
         side == bindparam("version"),
         progress < literal_column("2"),  # spelt out, so that SQLite sees that the partial index serves
         _games.c.ended_at >= bindparam("since", type_=BigInteger),
@@ -101,7 +102,7 @@ def _begun(side: Column[int]) -> ColumnElement[int]:
         .where(
             side == bindparam("version"),
             _games.c.started_at >= bindparam("since", type_=BigInteger),
-            _games.c.venue_id == bindparam("venue"),
+            _games.c.venue_id == VENUE,
         )
         .scalar_subquery()
     )
@@ -120,7 +121,7 @@ _CLOCKS: Final = _clocks.where(_moves.c.game_id.in_(_IDS)).order_by(_moves.c.gam
 _UNFINISHED: Final = _stored_where(_unfinished).order_by(_games.c.id)
 _STORED: Final = _stored_where(_games.c.id == bindparam("game", type_=BigInteger))
 _RECENT: Final = (
-    _stored_where(_games.c.venue_id == bindparam("venue"), _games.c.result.is_not(None))
+    _stored_where(_games.c.venue_id == VENUE, _games.c.result.is_not(None))
     .order_by(_games.c.id.desc())
     .limit(bindparam("some"))
 )
@@ -176,8 +177,9 @@ class Games(Subject):
             moves = await read(_MOVES, game=game_id)
             return value(
                 GameDetail,
-                _decoded(more),
+                more,
                 game=rows[0],
+                winner=SIDES.get(more["winner"]),
                 pairing=await pairing_of(read, game_id),
                 moves=[value(MoveRow, move) for move in moves],
                 ratings=(await changes_of_games(read, [game_id]))[game_id],
@@ -190,7 +192,7 @@ class Games(Subject):
         to ratings, and repeats are left empty."""
         ids = [row.id for row in rows]
         async with self._source.snapshot() as read:
-            more = {row["id"]: _decoded(row) for row in await read(_MORE, ids=ids)}
+            more = {row["id"]: row for row in await read(_MORE, ids=ids)}
             corrections = await corrections_of_games(read, ids)
         moves = await self.moves_after(dict.fromkeys(ids, 0))
         return [
@@ -198,6 +200,7 @@ class Games(Subject):
                 GameDetail,
                 more[row.id],
                 game=row,
+                winner=SIDES.get(more[row.id]["winner"]),
                 pairing=None,
                 moves=moves[row.id],
                 ratings=[],
@@ -232,7 +235,7 @@ class Games(Subject):
         async with self._source.snapshot() as read:
             for some in portions(sorted(games)):
                 for row in await read(select(*columns).where(_games.c.id.in_(some))):
-                    terms[row["id"]] = GameTerms(decoded(row["terms"]), decoded(row["start"]))
+                    terms[row["id"]] = value(GameTerms, row)
         return terms
 
     async def played_by(self, games: Collection[GameId], until: int) -> dict[GameId, int]:
@@ -271,24 +274,13 @@ class Games(Subject):
 
     async def recent(self, venue: VenueKey, limit: int) -> list[StoredGame]:
         """The latest `limit` games of the venue that have ended, without their moves, oldest first (by number)."""
-        async with self._source.snapshot() as read:
-            rows = await read(_RECENT, venue=await venue_id(read, venue), some=limit)
+        rows = await self._source.venue_rows(venue, _RECENT, some=limit)
         return [value(StoredGame, row, moves=()) for row in reversed(rows)]
 
     async def begun(self, venue: VenueKey, version: VersionId, since: int) -> int:
         """How many games of this version in this venue began at or after `since` (Unix ms)."""
-
-        async def questions(read: Read) -> int:
-            (row,) = await read(_BEGUN, venue=await venue_id(read, venue), version=version, since=since)
-            return int(row["games"])
-
-        return await self._source.answer(questions)
-
-
-def _decoded(more: RowMapping) -> dict[str, Any]:
-    """What :data:`_MORE` says of a game."""
-    known = {"terms": decoded(more["terms"]), "start": decoded(more["start"]), "winner": SIDES.get(more["winner"])}
-    return {**more, **known}
+        (row,) = await self._source.venue_rows(venue, _BEGUN, version=version, since=since)
+        return int(row["games"])
 
 
 def _moves_after_each(games: Sequence[tuple[GameId, int]], until: int) -> Select[Any]:

@@ -5,7 +5,6 @@ Must not know: which questions there are, how an answer is shown.
 
 from __future__ import annotations
 
-from types import TracebackType
 from typing import Self
 
 from cgos_server.storage.location import Location, PostgresUrl
@@ -58,9 +57,7 @@ class History:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_exception: object) -> None:
         await self.close()
 
 

@@ -12,8 +12,6 @@ from typing import Final
 
 from sqlalchemy import (
     BigInteger,
-    BindParameter,
-    ColumnElement,
     and_,
     bindparam,
     exists,
@@ -31,9 +29,11 @@ from cgos_protocol.ids import GameId, VenueId, VersionId
 from cgos_server.core.rating.base import Entry, Kind
 from cgos_server.core.rating.registry import half_width
 from cgos_server.storage import tables
+from cgos_server.storage.functions import latest
+from cgos_server.storage.parameters import AFTER, SOME, SYSTEM, VENUE, bounded, limited, number
 from cgos_server.storage.reading.answers import CorrectionRow, PublishedChange
 from cgos_server.storage.reading.game_rows import SIDES
-from cgos_server.storage.reading.source import Read, Subject, VenueKey, bounded, limited, number, value, venue_id
+from cgos_server.storage.reading.source import Read, Subject, VenueKey, value, venue_id
 from cgos_server.storage.reading.stored import Counted, FirstRepeat
 
 _games, _versions, _ledger, _changes = tables.games, tables.versions, tables.ledger, tables.rating_changes
@@ -48,13 +48,10 @@ entry_of_change = and_(_ledger.c.venue_id == _changes.c.venue_id, _ledger.c.seq 
 
 _GAME = bindparam("game", type_=BigInteger)
 _GAMES = bindparam("games", type_=BigInteger, expanding=True)
-_VENUE: BindParameter[int] = bindparam("venue")
-_AFTER = bindparam("after", type_=BigInteger)
-_SOME = bindparam("some", type_=BigInteger)
 _first, _earlier, _taken_back = _ledger.alias("first"), _corrections.alias("earlier"), _ledger.alias("taken_back")
 
 # Built once: to build them takes longer than most answers.
-_LAST: Final = select(_ledger.c.seq).where(_ledger.c.venue_id == _VENUE).order_by(_ledger.c.seq.desc()).limit(1)
+_LAST: Final = select(_ledger.c.seq).where(_ledger.c.venue_id == VENUE).order_by(_ledger.c.seq.desc()).limit(1)
 _CHANGED: Final = (
     select(_changes, _versions.c.wire_name.label("version"), _ledger.c.game_id.label("game"))
     .join_from(_ledger, _changes, entry_of_change)
@@ -77,15 +74,13 @@ _REPEATED: Final = (
     .order_by(_first.c.seq)
     .limit(1)
 )
-_was = (
-    select(_earlier.c.result)
-    .where(_earlier.c.game_id == _corrections.c.game_id, _earlier.c.id < _corrections.c.id)
-    .order_by(_earlier.c.id.desc())
-    .limit(1)
-    .correlate(_corrections)
-    .scalar_subquery()
+_was = latest(
+    _earlier.c.result,
+    where=[_earlier.c.game_id == _corrections.c.game_id, _earlier.c.id < _corrections.c.id],
+    by=_earlier.c.id,
+    of=_corrections,
 )
-_CORRECTED: Final = (
+_CORRECTED_GAMES: Final = (
     select(
         _corrections,
         _corrections.c.game_id.label("game"),
@@ -94,17 +89,17 @@ _CORRECTED: Final = (
     )
     .join_from(_corrections, _games, _games.c.id == _corrections.c.game_id)
     .join(_venues, _venues.c.id == _games.c.venue_id)
+    .where(_corrections.c.game_id.in_(_GAMES))
     .order_by(_corrections.c.id)
 )
-_CORRECTED_GAMES: Final = _CORRECTED.where(_corrections.c.game_id.in_(_GAMES))
 _ENTRIES: Final = (
     select(
         *(_ledger.c[name] for name in ("seq", "kind", "score2", "value", "sd", "was2", "repeat", "at")),
         *(_ledger.c[f"{name}_id"].label(name) for name in ("version", "black", "white", "other")),
     )
-    .where(_ledger.c.venue_id == _VENUE, _ledger.c.seq > _AFTER)
+    .where(_ledger.c.venue_id == VENUE, _ledger.c.seq > AFTER)
     .order_by(_ledger.c.seq)
-    .limit(_SOME)
+    .limit(SOME)
 )
 _NAMED: Final = (
     select(
@@ -119,10 +114,19 @@ _NAMED: Final = (
     .outerjoin(_black, _black.c.id == _ledger.c.black_id)
     .outerjoin(_white, _white.c.id == _ledger.c.white_id)
     .outerjoin(_other, _other.c.id == _ledger.c.other_id)
-    .where(_ledger.c.venue_id == _VENUE, _ledger.c.seq > _AFTER)
+    .where(_ledger.c.venue_id == VENUE, _ledger.c.seq > AFTER)
     .order_by(_ledger.c.seq)
-    .limit(_SOME)
+    .limit(SOME)
 )
+# Not by the key, so that SQLite goes through the few corrections and not through all of the entries.
+_corrections_here = (_ledger.c.venue_id + 0 == VENUE, _is_correction)
+_amended_columns = [_ledger.c[name] for name in ("seq", "game_id", "score2")]
+_AMENDED: Final = union_all(
+    select(*_amended_columns).where(*_corrections_here),
+    select(*_amended_columns).where(
+        _ledger.c.game_id.in_(select(_ledger.c.game_id).where(*_corrections_here)), is_game
+    ),
+).order_by("seq")
 _counted_columns = [_ledger.c[name] for name in ("seq", "kind", "score2", "digest", "repeat")]
 _COUNTED: Final = union_all(
     select(*_counted_columns).where(_ledger.c.game_id == _GAME, is_game),
@@ -132,16 +136,26 @@ _correction_of_it = and_(
     _taken_back.c.game_id == _ledger.c.game_id, _taken_back.c.kind == literal_column("'correction'")
 )
 _changed_score = or_(_taken_back.c.score2.is_(None), _taken_back.c.score2 != _ledger.c.score2)
+_PUBLISHED: Final = (
+    select(_changes, _changes.c.version_id.label("version"))
+    .where(
+        _changes.c.venue_id == VENUE,
+        _changes.c.seq > AFTER,
+        _changes.c.seq <= bindparam("last", type_=BigInteger),
+        _changes.c.system == SYSTEM,
+    )
+    .order_by(_changes.c.seq, _changes.c.version_id)
+)
 _DIGESTS: Final = (
     select(*(_ledger.c[name] for name in ("seq", "black_id", "white_id", "digest")))
-    .where(_ledger.c.venue_id == _VENUE, _ledger.c.seq > _AFTER, is_game, _ledger.c.digest.is_not(None))
+    .where(_ledger.c.venue_id == VENUE, _ledger.c.seq > AFTER, is_game, _ledger.c.digest.is_not(None))
     .where(~exists().where(_correction_of_it, _changed_score))
     .order_by(_ledger.c.seq)
-    .limit(_SOME)
+    .limit(SOME)
 )
 _FIRST_REPEAT: Final = (
     select(_ledger.c.game_id, _ledger.c.score2)
-    .where(_ledger.c.venue_id == _VENUE, is_game, _ledger.c.repeat == literal_column("1"))
+    .where(_ledger.c.venue_id == VENUE, is_game, _ledger.c.repeat == literal_column("1"))
     .where(*(_ledger.c[name] == bindparam(name) for name in ("black_id", "white_id", "digest")))
     .where(~exists().where(_correction_of_it))
     .order_by(_ledger.c.seq)
@@ -155,8 +169,7 @@ class Ledger(Subject):
     async def entries(self, venue: VenueKey, after: int = 0, limit: int | None = None) -> list[Entry]:
         """A venue's entries from `after` + 1 on as a rating system takes them, `limit` at most. A million of them at
         once take seconds of the event loop; portions of some thousands do not."""
-        async with self._source.snapshot() as read:
-            rows = await read(_ENTRIES, venue=await venue_id(read, venue), after=bounded(after), some=limited(limit))
+        rows = await self._source.venue_rows(venue, _ENTRIES, after=bounded(after), some=limited(limit))
         return [
             Entry(
                 seq=row["seq"],
@@ -177,16 +190,9 @@ class Ledger(Subject):
 
     async def named(self, venue: VenueKey, after: int = 0, limit: int | None = None) -> list[LedgerEntry]:
         """The same entries by names, as they are published."""
-        async with self._source.snapshot() as read:
-            rows = await read(_NAMED, venue=await venue_id(read, venue), after=bounded(after), some=limited(limit))
+        rows = await self._source.venue_rows(venue, _NAMED, after=bounded(after), some=limited(limit))
         return [
-            value(
-                LedgerEntry,
-                row,
-                repeat=bool(row["repeat"]),
-                digest=None if row["digest"] is None else f"{row['digest']:#018x}",
-            )
-            for row in rows
+            value(LedgerEntry, row, digest=None if row["digest"] is None else f"{row['digest']:#018x}") for row in rows
         ]
 
     async def last_entry(self, venue: VenueKey) -> int:
@@ -210,35 +216,12 @@ class Ledger(Subject):
                     high = middle - 1
         return low
 
-    async def corrections(self, game: GameId | None = None, venue: VenueKey | None = None) -> list[CorrectionRow]:
-        """What operators corrected, oldest first; in one game or one venue where that is named."""
-        async with self._source.snapshot() as read:
-            conditions: list[ColumnElement[bool]] = []
-            if game is not None:
-                conditions.append(_corrections.c.game_id == number(game))
-            if venue is not None:
-                # Not by an index, so that SQLite goes from the few corrections to their games and not the other way.
-                conditions.append(_games.c.venue_id + 0 == await venue_id(read, venue))
-            rows = await read(_CORRECTED.where(*conditions))
-        return [value(CorrectionRow, row, winner=SIDES.get(row["winner"])) for row in rows]
-
     async def amended(self, venue: VenueKey) -> dict[int, int | None]:
         """Entry of a corrected game, or of the first correction of a game without an entry of its own -> what it counts
         as now: half points for Black, None for nothing."""
-        columns = [_ledger.c[name] for name in ("seq", "game_id", "score2")]
-        async with self._source.snapshot() as read:
-            # Not by the key, so that SQLite goes through the few corrections and not through all of the entries.
-            here = _ledger.c.venue_id + 0 == await venue_id(read, venue)
-            corrected = select(_ledger.c.game_id).where(here, _is_correction)
-            rows = await read(
-                union_all(
-                    select(*columns).where(here, _is_correction),
-                    select(*columns).where(_ledger.c.game_id.in_(corrected), is_game),
-                ).order_by("seq")
-            )
         first: dict[GameId, int] = {}
         now: dict[int, int | None] = {}
-        for row in rows:
+        for row in await self._source.venue_rows(venue, _AMENDED):
             now[first.setdefault(row["game_id"], row["seq"])] = row["score2"]
         return now
 
@@ -247,17 +230,8 @@ class Ledger(Subject):
     ) -> list[PublishedChange]:
         """What the entries from `after` + 1 to `after` + `limit` did to ratings under a system, in the order of entries
         and version ids. Entries without a change have no row: go on to :meth:`last_entry`, not until nothing comes."""
-        async with self._source.snapshot() as read:
-            rows = await read(
-                select(_changes, _changes.c.version_id.label("version"))
-                .where(
-                    _changes.c.venue_id == await venue_id(read, venue),
-                    _changes.c.seq > number(after),
-                    _changes.c.seq <= number(after + limit),
-                    _changes.c.system == system,
-                )
-                .order_by(_changes.c.seq, _changes.c.version_id)
-            )
+        last = bounded(after + limit)
+        rows = await self._source.venue_rows(venue, _PUBLISHED, system=system, after=bounded(after), last=last)
         return [value(PublishedChange, row) for row in rows]
 
     async def digests(
@@ -265,8 +239,7 @@ class Ledger(Subject):
     ) -> list[tuple[int, VersionId, VersionId, int]]:
         """(entry, black, white, digest) of every GAME entry above `after` that has a digest and counts as it was
         played, in order, `limit` at most."""
-        async with self._source.snapshot() as read:
-            rows = await read(_DIGESTS, venue=await venue_id(read, venue), after=bounded(after), some=limited(limit))
+        rows = await self._source.venue_rows(venue, _DIGESTS, after=bounded(after), some=limited(limit))
         return [(row["seq"], row["black_id"], row["white_id"], row["digest"]) for row in rows]
 
     async def counted(self, game_id: GameId) -> Counted | None:
@@ -275,7 +248,7 @@ class Ledger(Subject):
         for row in await self._source.rows(_COUNTED, game=game_id):
             score2 = row["score2"]
             if row["kind"] == Kind.GAME:
-                counted = value(Counted, row, repeat=row["repeat"] != 0, ruled=False)
+                counted = value(Counted, row, ruled=False)
             else:
                 counted = counted or Counted(None, None, None, repeat=False, ruled=False)
                 ruled = counted.ruled or counted.score2 != score2
@@ -286,9 +259,7 @@ class Ledger(Subject):
         self, venue: VenueKey, black: VersionId, white: VersionId, digest: int
     ) -> FirstRepeat | None:
         """The earliest uncorrected game between these two that was marked as a repeat with this digest, or None."""
-        async with self._source.snapshot() as read:
-            at = await venue_id(read, venue)
-            rows = await read(_FIRST_REPEAT, venue=at, black_id=black, white_id=white, digest=digest)
+        rows = await self._source.venue_rows(venue, _FIRST_REPEAT, black_id=black, white_id=white, digest=digest)
         return value(FirstRepeat, rows[0]) if rows else None
 
 

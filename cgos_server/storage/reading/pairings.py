@@ -6,20 +6,22 @@ Must not know: what is computed from them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import msgspec
-from sqlalchemy import BigInteger, BindParameter, RowMapping, bindparam, case, func, literal_column, or_, select
+from sqlalchemy import BigInteger, RowMapping, bindparam, case, func, literal_column, or_, select
 
 from cgos_protocol.api.games import Pairing, Round
 from cgos_protocol.errors import Code, NotFound
 from cgos_protocol.games.base import Color, Start
 from cgos_protocol.ids import GameId, VersionId
-from cgos_protocol.verdict import Reason, Verdict
 from cgos_server.storage import tables
 from cgos_server.storage.functions import bytewise
+from cgos_server.storage.parameters import VENUE, number
 from cgos_server.storage.reading.answers import PairedGame, PairedRound, RoundDetail
-from cgos_server.storage.reading.source import Read, Subject, VenueKey, decoded, number, value, venue_id
+from cgos_server.storage.reading.game_rows import RATED
+from cgos_server.storage.reading.source import Read, Subject, VenueKey, decoded, value
 from cgos_server.storage.reading.stored import Half, Meeting, StoredSetback
 
 MOST_RECENT: Final = 50_000
@@ -28,7 +30,6 @@ MOST_RECENT: Final = 50_000
 _games, _moves, _versions, _venues = tables.games, tables.moves, tables.versions, tables.venues
 _rounds, _pairings, _setbacks = tables.rounds, tables.pairings, tables.setbacks
 _black, _white, _high, _low = (_versions.alias(side) for side in ("black", "white", "high", "low"))
-_VENUE: BindParameter[int] = bindparam("venue")
 
 # Built once: to build them takes longer than most answers.
 _PAIRED: Final = (
@@ -47,17 +48,27 @@ _PAIRED: Final = (
 )
 _PAIRED_GAME: Final = _PAIRED.where(_pairings.c.game_id == bindparam("game", type_=BigInteger))
 _PAIRED_ROUND: Final = _PAIRED.where(_pairings.c.round_id == bindparam("round", type_=BigInteger))
+_PAIRED_GAMES: Final = (
+    select(
+        *(_games.c[name] for name in PairedGame.__struct_fields__ if name not in ("round", "detail")),
+        _games.c.round_id.label("round"),
+        _pairings.c.detail,
+    )
+    .outerjoin(_pairings, _pairings.c.game_id == _games.c.id)
+    .where(_games.c.venue_id == VENUE)
+    .order_by(_games.c.id.desc())
+)
 _begun = select(func.count()).where(_pairings.c.round_id == _rounds.c.id).correlate(_rounds).scalar_subquery()
 
-_rated = or_(*(_games.c.reason == reason.value for reason in Reason if Verdict(None, reason).rated))
+_rated = or_(*(_games.c.reason == reason for reason in RATED))
 _MEETINGS: Final = (
     select(_games.c.black_id.label("black"), _games.c.white_id.label("white"), func.count().label("games"))
-    .where(_games.c.venue_id == _VENUE, _rated)
+    .where(_games.c.venue_id == VENUE, _rated)
     .group_by(_games.c.black_id, _games.c.white_id)
 )
 _RECENT_OPPONENTS: Final = (
     select(_games.c.black_id, _games.c.white_id)
-    .where(_games.c.venue_id == _VENUE)
+    .where(_games.c.venue_id == VENUE)
     .order_by(_games.c.id.desc())
     .limit(literal_column(str(MOST_RECENT)))
 )
@@ -74,7 +85,7 @@ _played_halves = (
         func.max(_games.c.started_at).label("at"),
     )
     .where(
-        _games.c.venue_id == _VENUE,
+        _games.c.venue_id == VENUE,
         _games.c.opening != literal_column("''"),
         or_(_games.c.reason.is_(None), _rated),
     )
@@ -89,7 +100,7 @@ _HALVES: Final = (
 
 _thought_games = (
     select(_games.c.id, _games.c.black_id, _games.c.white_id, _games.c.start)
-    .where(_games.c.venue_id == _VENUE, _rated)
+    .where(_games.c.venue_id == VENUE, _rated)
     .order_by(_games.c.id.desc())
     .limit(bindparam("games"))
     .subquery()
@@ -110,13 +121,13 @@ _THINKING: Final = select(_thought_games, _thought_moves.c.odd, _thought_moves.c
 _SETBACKS: Final = (
     select(_setbacks)
     .where(
-        _setbacks.c.venue_id == _VENUE,
+        _setbacks.c.venue_id == VENUE,
         or_(_setbacks.c.spoilt > literal_column("0"), _setbacks.c.set_aside == literal_column("1")),
     )
     .order_by(_setbacks.c.version_id)
 )
 _LAST_ROUND: Final = select(func.coalesce(func.max(_rounds.c.number), 0).label("number")).where(
-    _rounds.c.venue_id == _VENUE
+    _rounds.c.venue_id == VENUE
 )
 
 
@@ -136,28 +147,14 @@ class Pairings(Subject):
             )
             if not rows:
                 raise NotFound(Code.NO_ROUND, f"There is no round {round_id}. `cgos-server show GAME` names one.")
-            pairings = [_pairing(row) for row in await read(_PAIRED_ROUND, round=round_id)]
-        texts = {name: decoded(rows[0][name]) for name in ("options", "inputs", "sits_out", "notes")}
-        return value(RoundDetail, rows[0], pairings=pairings, **texts)
+            pairings = [value(Pairing, row) for row in await read(_PAIRED_ROUND, round=round_id)]
+        return value(RoundDetail, rows[0], pairings=pairings)
 
     async def games(self, venue: VenueKey, limit: int, before: int | None = None) -> list[PairedGame]:
         """The venue's games, newest first; the next portion is `before` the last one's id."""
-        async with self._source.snapshot() as read:
-            conditions = [_games.c.venue_id == await venue_id(read, venue)]
-            if before is not None:
-                conditions.append(_games.c.id < number(before))
-            rows = await read(
-                select(
-                    *(_games.c[name] for name in PairedGame.__struct_fields__ if name not in ("round", "detail")),
-                    _games.c.round_id.label("round"),
-                    _pairings.c.detail,
-                )
-                .outerjoin(_pairings, _pairings.c.game_id == _games.c.id)
-                .where(*conditions)
-                .order_by(_games.c.id.desc())
-                .limit(limit)
-            )
-        return [value(PairedGame, row, detail=decoded(row["detail"])) for row in rows]
+        wanted = _PAIRED_GAMES if before is None else _PAIRED_GAMES.where(_games.c.id < number(before))
+        rows = await self._source.venue_rows(venue, wanted.limit(limit))
+        return [value(PairedGame, row) for row in rows]
 
     async def decided(self, venue: VenueKey, limit: int, before: int | None = None) -> list[PairedRound]:
         """The venue's pairing passes with what they were decided from, newest first; the next portion is `before` the
@@ -166,14 +163,13 @@ class Pairings(Subject):
         What a pass of a thousand versions was decided from is a megabyte and more: portions should be small.
         """
         rows = await self._latest_rounds(venue, limit, before, whole=True)
-        return [value(PairedRound, row, sits_out=decoded(row["sits_out"]), notes=decoded(row["notes"])) for row in rows]
+        return [value(PairedRound, row) for row in rows]
 
     # -- as the matchmaker goes on with it
 
     async def meetings(self, venue: VenueKey) -> list[Meeting]:
         """How often each version played Black against each other, in games that ended with a result."""
-        async with self._source.snapshot() as read:
-            rows = await read(_MEETINGS, venue=await venue_id(read, venue))
+        rows = await self._source.venue_rows(venue, _MEETINGS)
         return [value(Meeting, row) for row in rows]
 
     async def recent_opponents(self, venue: VenueKey, last: int) -> dict[VersionId, list[VersionId]]:
@@ -183,8 +179,7 @@ class Pairings(Subject):
         games are.
         """
         met: dict[VersionId, list[VersionId]] = {}
-        async with self._source.snapshot() as read:
-            rows = await read(_RECENT_OPPONENTS, venue=await venue_id(read, venue))
+        rows = await self._source.venue_rows(venue, _RECENT_OPPONENTS)
         for row in rows:
             black, white = row["black_id"], row["white_id"]
             for version, opponent in ((black, white), (white, black)):
@@ -196,8 +191,7 @@ class Pairings(Subject):
     async def halves(self, venue: VenueKey) -> list[Half]:
         """The openings that two versions have not yet played equally often with either color. Games that run count,
         void and aborted ones do not."""
-        async with self._source.snapshot() as read:
-            rows = await read(_HALVES, venue=await venue_id(read, venue))
+        rows = await self._source.venue_rows(venue, _HALVES)
         return [
             Half(
                 black=row["lower"] if row["more"] > 0 else row["higher"],
@@ -213,8 +207,7 @@ class Pairings(Subject):
         """Version id -> mean microseconds a game that it thought itself, in the venue's latest `games` games that ended
         with a result."""
         totals: dict[VersionId, tuple[int, int]] = {}
-        async with self._source.snapshot() as read:
-            rows = await read(_THINKING, venue=await venue_id(read, venue), games=games)
+        rows = await self._source.venue_rows(venue, _THINKING, games=games)
         for row in rows:
             start = row["start"]
             black_first = not start or msgspec.json.decode(start, type=Start).to_play is Color.BLACK
@@ -225,35 +218,28 @@ class Pairings(Subject):
 
     async def setbacks(self, venue: VenueKey) -> list[StoredSetback]:
         """The versions that spoilt their latest game or are set aside, by id."""
-        async with self._source.snapshot() as read:
-            rows = await read(_SETBACKS, venue=await venue_id(read, venue))
-        return [value(StoredSetback, row, set_aside=bool(row["set_aside"])) for row in rows]
+        rows = await self._source.venue_rows(venue, _SETBACKS)
+        return [value(StoredSetback, row) for row in rows]
 
     async def last_round(self, venue: VenueKey) -> int:
         """Number of the venue's latest pairing pass, 0 for none."""
-        async with self._source.snapshot() as read:
-            rows = await read(_LAST_ROUND, venue=await venue_id(read, venue))
+        rows = await self._source.venue_rows(venue, _LAST_ROUND)
         return int(rows[0]["number"])
 
     async def _latest_rounds(
         self, venue: VenueKey, limit: int, before: int | None, *, whole: bool = False
-    ) -> list[RowMapping]:
+    ) -> Sequence[RowMapping]:
         """Rows of pairing passes, newest first, with the number of games that they began, or `whole`: with what they
         were decided from."""
         columns: list[Any] = [_rounds.c[name] for name in ("id", "number", "at", "policy", "method", "sits_out")]
         columns += [_rounds.c.inputs, _rounds.c.notes] if whole else [_begun.label("games")]
-        async with self._source.snapshot() as read:
-            wanted = select(*columns).where(_rounds.c.venue_id == await venue_id(read, venue))
-            if before is not None:
-                wanted = wanted.where(_rounds.c.number < number(before))
-            return list(await read(wanted.order_by(_rounds.c.number.desc()).limit(limit)))
+        wanted = select(*columns).where(_rounds.c.venue_id == VENUE)
+        if before is not None:
+            wanted = wanted.where(_rounds.c.number < number(before))
+        return await self._source.venue_rows(venue, wanted.order_by(_rounds.c.number.desc()).limit(limit))
 
 
 async def pairing_of(read: Read, game_id: GameId) -> Pairing | None:
     """Why a game was played; None where an operator arranged it."""
     rows = await read(_PAIRED_GAME, game=game_id)
-    return _pairing(rows[0]) if rows else None
-
-
-def _pairing(row: RowMapping) -> Pairing:
-    return value(Pairing, row, detail=decoded(row["detail"]))
+    return value(Pairing, rows[0]) if rows else None

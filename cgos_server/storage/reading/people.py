@@ -14,9 +14,10 @@ from cgos_protocol.api import people as api
 from cgos_protocol.errors import Code, NotFound
 from cgos_server.storage import tables
 from cgos_server.storage.functions import bytewise
+from cgos_server.storage.parameters import bounded, number
 from cgos_server.storage.reading.bots import belongings
 from cgos_server.storage.reading.people_answers import AccountDetail, BotOwnerRow, OwnedBot, OwnedLimits, WebhookRow
-from cgos_server.storage.reading.source import Subject, bounded, decoded, number, value
+from cgos_server.storage.reading.source import Subject, decoded, value
 from cgos_server.storage.reading.stored import Access, BotOwned, Owner, Person
 
 _access, _bots, _owners, _versions = tables.access, tables.bots, tables.owners, tables.versions
@@ -29,9 +30,9 @@ _OWNER = bindparam("owner", type_=BigInteger)
 _NOW = bindparam("now_ms", type_=BigInteger)
 _BEFORE = bindparam("before_ms", type_=BigInteger)
 _lets_in = and_(_access.c.revoked_at.is_(None), or_(_access.c.expires_at.is_(None), _access.c.expires_at > _NOW))
-_bot_of_version = select(_bots, _bots.c.id.label("bot_id"), _versions.c.wire_name).join_from(
-    _versions, _bots, _bots.c.id == _versions.c.bot_id
-)
+_bot_of_version = select(
+    _bots, _bots.c.id.label("bot_id"), _bots.c.owner_id.label("owner"), _bots.c.name.label("bot"), _versions.c.wire_name
+).join_from(_versions, _bots, _bots.c.id == _versions.c.bot_id)
 
 # Built once: to build them takes longer than most answers.
 _PERSON: Final = (
@@ -71,16 +72,15 @@ class People(Subject):
         rows = await self._source.rows(_PERSON, digest=digest, now_ms=bounded(now_ms))
         if not rows:
             return None
-        return value(Person, rows[0], admin=bool(rows[0]["admin"]), scopes=tuple(rows[0]["scopes"].split()))
+        return value(Person, rows[0], scopes=tuple(rows[0]["scopes"].split()))
 
     async def account(self, owner_id: int) -> AccountDetail:
         """One account. Raises Refused (``no-account``)."""
-        async with self._source.snapshot() as read:
-            owned = select(func.count()).where(_bots.c.owner_id == _owners.c.id).correlate(_owners).scalar_subquery()
-            rows = await read(select(_owners, owned.label("bots")).where(_owners.c.id == number(owner_id)))
+        owned = select(func.count()).where(_bots.c.owner_id == _owners.c.id).correlate(_owners).scalar_subquery()
+        rows = await self._source.rows(select(_owners, owned.label("bots")).where(_owners.c.id == number(owner_id)))
         if not rows:
             raise NotFound(Code.NO_ACCOUNT, f"There is no account with the number {owner_id}.")
-        return value(AccountDetail, rows[0], admin=bool(rows[0]["admin"]))
+        return value(AccountDetail, rows[0])
 
     async def bots_of(self, owner_id: int) -> list[OwnedBot]:
         """The bots of an account, by name."""
@@ -89,34 +89,22 @@ class People(Subject):
                 select(_bots).where(_bots.c.owner_id == number(owner_id)).order_by(bytewise(_bots.c.name_key))
             )
             more = await belongings(read, [bot["id"] for bot in bots])
-        return [
-            value(
-                OwnedBot,
-                bot,
-                paused=bool(bot["paused"]),
-                limits=_limits(bot["limits"]),
-                **more[bot["id"]]._asdict(),
-            )
-            for bot in bots
-        ]
+        return [value(OwnedBot, bot, limits=_limits(bot["limits"]), **more[bot["id"]]._asdict()) for bot in bots]
 
     async def accounts(self) -> list[api.Account]:
         """All accounts of people, by name."""
         rows = await self._source.rows(select(_owners).order_by(bytewise(_owners.c.name_key)))
-        return [value(api.Account, row, admin=bool(row["admin"])) for row in rows]
+        return [value(api.Account, row) for row in rows]
 
     async def owners_of(self, versions: Collection[str]) -> dict[str, BotOwnerRow]:
         """Wire name of a version -> its bot and that bot's owner; those without an owner are left out."""
         wanted = _bot_of_version.where(_versions.c.wire_name.in_(list(versions)), _bots.c.owner_id.is_not(None))
-        return {
-            row["wire_name"]: BotOwnerRow(bot=row["name"], owner_id=row["owner_id"])
-            for row in await self._source.rows(wanted)
-        }
+        return {row["wire_name"]: value(BotOwnerRow, row) for row in await self._source.rows(wanted)}
 
     async def bot_owner(self, name: str) -> BotOwned | None:
         """Whose the bot is that has this name, or whose version has it; None where there is none."""
         rows = await self._source.rows(_BOT_OWNER, name=name)
-        return value(BotOwned, rows[0], owner=rows[0]["owner_id"]) if rows else None
+        return value(BotOwned, rows[0]) if rows else None
 
     async def owner_of(self, name: str) -> int | None:
         """The account that owns the bot with this name, or the bot of the version with it; None where nobody does or
@@ -127,13 +115,12 @@ class People(Subject):
     async def access_of(self, owner_id: int) -> list[api.Access]:
         """The sessions and tokens of this account, ended ones too while they are kept, newest first; at most
         :data:`MOST_ACCESS`, of which those that were not ended are never missing."""
-        async with self._source.snapshot() as read:
-            rows = await read(
-                select(_access)
-                .where(_access.c.owner_id == number(owner_id))
-                .order_by(_access.c.revoked_at.is_not(None), _access.c.id.desc())
-                .limit(MOST_ACCESS)
-            )
+        rows = await self._source.rows(
+            select(_access)
+            .where(_access.c.owner_id == number(owner_id))
+            .order_by(_access.c.revoked_at.is_not(None), _access.c.id.desc())
+            .limit(MOST_ACCESS)
+        )
         newest = sorted(rows, key=lambda row: int(row["id"]), reverse=True)
         return [value(api.Access, row, scopes=row["scopes"].split()) for row in newest]
 
@@ -157,7 +144,7 @@ class People(Subject):
     async def owner(self, name: str) -> Owner | None:
         """The account with exactly this name, or None."""
         rows = await self._source.rows(_OWNER_NAMED, name=name)
-        return value(Owner, rows[0], admin=bool(rows[0]["admin"])) if rows else None
+        return value(Owner, rows[0]) if rows else None
 
     async def access(self, access_id: int) -> Access | None:
         """One session or token that was not revoked, or None."""

@@ -7,17 +7,13 @@ because what is sent is signed with it. Must not know: where the answers come fr
 from __future__ import annotations
 
 from cgos_protocol.api.messages import SetAside
+from cgos_protocol.api.people import Account
 from cgos_server.storage.reading.answers import Value
 
 
-class AccountDetail(Value, frozen=True, kw_only=True):
+class AccountDetail(Account, frozen=True, kw_only=True):
     """A person's account. `bots`: how many it owns."""
 
-    id: int
-    name: str
-    admin: bool
-    state: str
-    created_at: int
     bots: int
 
 

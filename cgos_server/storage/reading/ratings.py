@@ -12,7 +12,6 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 from sqlalchemy import (
-    BigInteger,
     BindParameter,
     Column,
     ColumnElement,
@@ -32,10 +31,11 @@ from cgos_protocol.ids import VenueId, VersionId
 from cgos_server.core.rating.base import Kind
 from cgos_server.core.rating.registry import half_width
 from cgos_server.storage import tables
-from cgos_server.storage.functions import bytewise, greater
+from cgos_server.storage.functions import bytewise, greater, latest
+from cgos_server.storage.parameters import ALL, SOME, SYSTEM, VENUE, limited, number, portions
 from cgos_server.storage.reading.answers import RankedRow, StandingRow
 from cgos_server.storage.reading.ledger import entry_of_change, is_game, last_entry
-from cgos_server.storage.reading.source import ALL, Read, Subject, VenueKey, limited, number, portions, value, venue_id
+from cgos_server.storage.reading.source import Read, Subject, VenueKey, value, venue_id
 from cgos_server.storage.reading.stored import Shown
 
 StandingT = TypeVar("StandingT", bound=StandingRow)
@@ -54,13 +54,13 @@ def _standings(*conditions: ColumnElement[bool]) -> Select[Any]:
     first = (
         select(_ratings, _versions.c.wire_name.label("version"))
         .join_from(_ratings, _versions, _versions.c.id == _ratings.c.version_id)
-        .where(_ratings.c.venue_id == bindparam("venue"), *conditions)
+        .where(_ratings.c.venue_id == VENUE, *conditions)
         .order_by(_ratings.c.mean.desc(), bytewise(_versions.c.wire_name))
-        .limit(bindparam("some", type_=BigInteger))
+        .limit(SOME)
         .subquery("first")
     )
-    latest = greater(_latest(_games.c.black_id, first), _latest(_games.c.white_id, first))
-    rated = select(first, latest.label("last_game")).subquery("rated")
+    last_game = greater(_latest(_games.c.black_id, first), _latest(_games.c.white_id, first))
+    rated = select(first, last_game.label("last_game")).subquery("rated")
     return (
         select(rated, func.coalesce(_games.c.ended_at, _games.c.started_at).label("last_game_at"))
         .join_from(rated, _games, _games.c.id == rated.c.last_game, isouter=True)
@@ -70,15 +70,8 @@ def _standings(*conditions: ColumnElement[bool]) -> Select[Any]:
 
 def _latest(side: Column[int], rated: Subquery) -> ColumnElement[int]:
     """The latest game of a rated version on one side of the board, 0 for none: a step in that side's index."""
-    latest = (
-        select(_games.c.id)
-        .where(side == rated.c.version_id, _games.c.venue_id == rated.c.venue_id)
-        .order_by(_games.c.id.desc())
-        .limit(1)
-        .correlate(rated)
-        .scalar_subquery()
-    )
-    return func.coalesce(latest, 0)
+    theirs = [side == rated.c.version_id, _games.c.venue_id == rated.c.venue_id]
+    return func.coalesce(latest(_games.c.id, where=theirs, by=_games.c.id, of=rated), 0)
 
 
 def _ranked() -> Select[Any]:
@@ -122,15 +115,13 @@ def _with_names(ratings: Select[Any]) -> Select[Any]:
 
 
 # Built once: to build them takes longer than most answers.
-_VENUE: BindParameter[int] = bindparam("venue")
-_SYSTEM: BindParameter[str] = bindparam("system")
 _STANDINGS: Final = _standings()
-_STANDINGS_UNDER: Final = _standings(_ratings.c.system == _SYSTEM)
-_PLAYED_UNDER: Final = _standings(_ratings.c.system == _SYSTEM, _ratings.c.games > 0)
+_STANDINGS_UNDER: Final = _standings(_ratings.c.system == SYSTEM)
+_PLAYED_UNDER: Final = _standings(_ratings.c.system == SYSTEM, _ratings.c.games > 0)
 _NAMES: BindParameter[Any] = bindparam("versions", expanding=True)
 _RATED: Final = (
     select(_ratings.c.system, func.count().label("versions"))
-    .where(_ratings.c.venue_id == bindparam("venue"))
+    .where(_ratings.c.venue_id == VENUE)
     .group_by(_ratings.c.system)
 )
 _RANKED: Final = _ranked().where(_versions.c.wire_name.in_(_NAMES), _ratings.c.venue_id.in_(select(_venues.c.id)))
@@ -139,17 +130,17 @@ _MEANS: Final = (
     select(_versions.c.wire_name, _ratings.c.mean)
     .join_from(_versions, _ratings, _versions.c.id == _ratings.c.version_id)
     .where(
-        _ratings.c.venue_id == bindparam("venue"),
-        _ratings.c.system == bindparam("system"),
+        _ratings.c.venue_id == VENUE,
+        _ratings.c.system == SYSTEM,
         _versions.c.wire_name.in_(_NAMES),
     )
 )
 _SHOWN: Final = select(*(_ratings.c[name] for name in ("version_id", *Shown._fields))).where(
-    _ratings.c.venue_id == _VENUE, _ratings.c.system == _SYSTEM
+    _ratings.c.venue_id == VENUE, _ratings.c.system == SYSTEM
 )
 _LAST_PUBLISHED: Final = (
     select(_ratings.c.system, func.max(_ratings.c.seq).label("seq"))
-    .where(_ratings.c.venue_id == _VENUE)
+    .where(_ratings.c.venue_id == VENUE)
     .group_by(_ratings.c.system)
 )
 
@@ -176,7 +167,11 @@ class Ratings(Subject):
         async with self._source.snapshot() as read:
             at = await venue_id(read, venue)
             if as_of is None:
-                return await _standings_now(read, at, system=system, limit=limit, played=played)
+                statement = _STANDINGS if system is None else _PLAYED_UNDER if played else _STANDINGS_UNDER
+                rows = await read(statement, venue=at, system=system, some=limited(limit))
+                return placed(
+                    _standing(StandingRow, row, rank=None, last_game=row["last_game"] or None) for row in rows
+                )
             last = await last_entry(read, at)
             if not 0 <= as_of <= last:
                 raise NotFound(
@@ -189,16 +184,13 @@ class Ratings(Subject):
 
     async def rated_counts(self, venue: VenueKey) -> dict[str, int]:
         """Rating system -> how many versions it has rated in a venue."""
-        async with self._source.snapshot() as read:
-            at = await venue_id(read, venue)
-            rows = await read(_RATED, venue=at)
+        rows = await self._source.venue_rows(venue, _RATED)
         return {row["system"]: row["versions"] for row in rows}
 
     async def ranked(self, versions: Sequence[str]) -> list[RankedRow]:
         """Where these versions stand in all venues under all rating systems; by venue, system and rank."""
         names = list(dict.fromkeys(versions))
-        async with self._source.snapshot() as read:
-            rows = await read(_RANKED if len(names) <= _FEW else _ALL_RANKED, versions=names)
+        rows = await self._source.rows(_RANKED if len(names) <= _FEW else _ALL_RANKED, versions=names)
         return [_standing(RankedRow, row, rank=row["rank"], last_game=None, last_game_at=None) for row in rows]
 
     async def means(self, venue: VenueKey, system: str, versions: Collection[str]) -> dict[str, float]:
@@ -215,36 +207,18 @@ class Ratings(Subject):
 
     async def shown(self, venue: VenueKey, system: str) -> dict[VersionId, Shown]:
         """Version id -> what is stored of its rating under this system now."""
-        async with self._source.snapshot() as read:
-            rows = await read(_SHOWN, venue=await venue_id(read, venue), system=system)
-        return {
-            row["version_id"]: value(Shown, row, provisional=row["provisional"] != 0, anchor=row["anchor"] != 0)
-            for row in rows
-        }
+        rows = await self._source.venue_rows(venue, _SHOWN, system=system)
+        return {row["version_id"]: value(Shown, row) for row in rows}
 
     async def last_published(self, venue: VenueKey) -> dict[str, int]:
         """Rating system -> the last entry whose changes it published in this venue."""
-        async with self._source.snapshot() as read:
-            rows = await read(_LAST_PUBLISHED, venue=await venue_id(read, venue))
+        rows = await self._source.venue_rows(venue, _LAST_PUBLISHED)
         return {row["system"]: row["seq"] for row in rows}
-
-
-async def _standings_now(
-    read: Read, venue: VenueId, system: str | None, limit: int | None, played: bool
-) -> list[StandingRow]:
-    some = limited(limit)
-    if system is None:
-        rows = await read(_STANDINGS, venue=venue, some=some)
-    else:
-        rows = await read(_PLAYED_UNDER if played else _STANDINGS_UNDER, venue=venue, system=system, some=some)
-    return placed(_standing(StandingRow, row, rank=None, last_game=row["last_game"] or None) for row in rows)
 
 
 def _standing(kind: type[StandingT], row: RowMapping, **other: Any) -> StandingT:
     """A rating as it is published now; `other` says what is not in the row as it is."""
-    half = half_width(row["system"], row["spread"])
-    flags = {name: bool(row[name]) for name in ("provisional", "anchor")}
-    return value(kind, row, half_width=half, **flags, **other)
+    return value(kind, row, half_width=half_width(row["system"], row["spread"]), **other)
 
 
 def placed(rows: Iterable[StandingRow]) -> list[StandingRow]:
@@ -260,32 +234,12 @@ def placed(rows: Iterable[StandingRow]) -> list[StandingRow]:
 def _rated_by(venue: VenueId, system: str | None, as_of: int) -> Subquery:
     """Every rated version with its last change up to entry `as_of`, and whether it was an anchor then."""
     then = number(as_of)
-    changed = (
-        select(_changes.c.seq)
-        .where(
-            _changes.c.version_id == _ratings.c.version_id,
-            _changes.c.venue_id == _ratings.c.venue_id,
-            _changes.c.seq <= then,
-            _changes.c.system == _ratings.c.system,
-        )
-        .order_by(_changes.c.seq.desc())
-        .limit(1)
-        .correlate(_ratings)
-        .scalar_subquery()
-    )
-    anchored = (
-        select(_ledger.c.kind)
-        .where(
-            _ledger.c.version_id == _ratings.c.version_id,
-            # Not by its key, so that SQLite looks at this version's few entries and not at all of the venue's.
-            _ledger.c.venue_id + 0 == _ratings.c.venue_id,
-            _ledger.c.seq <= then,
-            _is_about_anchors,
-        )
-        .order_by(_ledger.c.seq.desc())
-        .limit(1)
-        .correlate(_ratings)
-        .scalar_subquery()
+    same = [_changes.c[name] == _ratings.c[name] for name in ("version_id", "venue_id", "system")]
+    changed = latest(_changes.c.seq, where=[*same, _changes.c.seq <= then], by=_changes.c.seq, of=_ratings)
+    # Not by its key, so that SQLite looks at this version's few entries and not at all of the venue's.
+    own = [_ledger.c.version_id == _ratings.c.version_id, _ledger.c.venue_id + 0 == _ratings.c.venue_id]
+    anchored = latest(
+        _ledger.c.kind, where=[*own, _ledger.c.seq <= then, _is_about_anchors], by=_ledger.c.seq, of=_ratings
     )
     return (
         select(_ratings, _versions.c.wire_name, changed.label("changed"), anchored.label("anchored"))
@@ -352,31 +306,22 @@ def _standing_then(row: RowMapping, point: RowMapping | None, as_of: int) -> Sta
 
 async def _points_then(read: Read, venue: VenueId, system: str, as_of: int) -> Sequence[RowMapping]:
     """Where the refits up to an entry had put each version that they ever moved."""
-    latest = await read(
+    last = await read(
         select(_refits.c.number)
         .where(_refits.c.venue_id == venue, _refits.c.system == system, _refits.c.applied <= number(as_of))
         .order_by(_refits.c.applied.desc(), _refits.c.number.desc())
         .limit(1)
     )
-    if not latest:
+    if not last:
         return []
+    then = [_points.c[name] == _ratings.c[name] for name in ("venue_id", "system", "version_id")]
+    then.append(_points.c.number <= last[0]["number"])
     # Each column by its own step in the index: joined with the points, SQLite might walk through all of them.
     rows = await read(
         select(
             _ratings.c.version_id,
             *(
-                select(_points.c[name])
-                .where(
-                    _points.c.venue_id == _ratings.c.venue_id,
-                    _points.c.system == _ratings.c.system,
-                    _points.c.version_id == _ratings.c.version_id,
-                    _points.c.number <= latest[0]["number"],
-                )
-                .order_by(_points.c.number.desc())
-                .limit(1)
-                .correlate(_ratings)
-                .scalar_subquery()
-                .label(name)
+                latest(_points.c[name], where=then, by=_points.c.number, of=_ratings).label(name)
                 for name in ("applied", "mean", "spread")
             ),
         ).where(*_under(venue, system))

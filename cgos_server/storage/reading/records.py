@@ -14,19 +14,11 @@ from sqlalchemy import BindParameter, Column, Select, bindparam, func, select
 
 from cgos_protocol.api.figures import Ending
 from cgos_protocol.ids import GameId, VenueId, VersionId
-from cgos_protocol.verdict import Reason, Verdict
 from cgos_server.storage import tables
+from cgos_server.storage.parameters import VENUE, portions
 from cgos_server.storage.reading.game_answers import OpponentRow, PairRecord
-from cgos_server.storage.reading.game_rows import VOIDS
-from cgos_server.storage.reading.source import (
-    Read,
-    Subject,
-    VenueKey,
-    portions,
-    venue_id,
-    version_id,
-    version_numbers,
-)
+from cgos_server.storage.reading.game_rows import RATED, VOIDS, is_last_correction
+from cgos_server.storage.reading.source import Read, Subject, VenueKey, venue_id, version_id, version_numbers
 
 _games, _versions, _corrections = tables.games, tables.versions, tables.corrections
 
@@ -38,7 +30,7 @@ _WAYS: Final = {
     "as white": (_games.c.white_id.in_(_VERSIONS),),
 }
 # Not by an index of venues, so that SQLite takes the versions' own.
-_HERE = _games.c.venue_id + 0 == bindparam("venue")
+_HERE = _games.c.venue_id + 0 == VENUE
 _KINDS = (_games.c.reason, _games.c.winner)
 
 
@@ -53,17 +45,11 @@ def _counted(*by: Column[Any]) -> dict[str, Select[Any]]:
 
 def _amended() -> dict[str, Select[Any]]:
     """Corrected games with their last correction."""
-    later = _corrections.alias("later")
     columns = [_games.c[name] for name in ("id", "black_id", "white_id", "reason", "winner")]
     corrected = (
         select(*columns, _corrections.c.winner.label("now"), _corrections.c.result)
         .join_from(_corrections, _games, _games.c.id == _corrections.c.game_id)
-        .where(
-            _HERE,
-            ~select(later.c.id)
-            .where(later.c.game_id == _corrections.c.game_id, later.c.id > _corrections.c.id)
-            .exists(),
-        )
+        .where(_HERE, is_last_correction)
     )
     return {way: corrected.where(*mine) for way, mine in _WAYS.items()}
 
@@ -175,11 +161,8 @@ class _Tally(NamedTuple):
     last: GameId
 
 
-_RATED = frozenset(reason.value for reason in Reason if Verdict(None, reason).rated)
-
-
 def _outcome(reason: str, winner: int | None) -> int:
-    if reason not in _RATED:
+    if reason not in RATED:
         return _NONE
     return _DRAW if winner is None else winner
 

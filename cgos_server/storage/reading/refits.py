@@ -9,29 +9,37 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from sqlalchemy import BigInteger, and_, bindparam, select
+from sqlalchemy import and_, select
 
 from cgos_server.storage import tables
+from cgos_server.storage.parameters import AFTER, SOME, SYSTEM, VENUE, bounded, limited, number
 from cgos_server.storage.reading.answers import PublishedPoint, PublishedRefit, RefitRow, SavedState
-from cgos_server.storage.reading.source import Subject, VenueKey, bounded, decoded, limited, number, value, venue_id
+from cgos_server.storage.reading.source import Subject, VenueKey, value, venue_id
 from cgos_server.storage.reading.stored import StoredRefit
 
 _refits, _points, _builds, _states = tables.refits, tables.refit_points, tables.builds, tables.rating_states
+_plugins = tables.rating_plugins
 
 refit_of_point = and_(*(_refits.c[name] == _points.c[name] for name in ("venue_id", "system", "number")))
 
 # Built once: to build them takes longer than most answers.
-_HERE = (_refits.c.venue_id == bindparam("venue"), _refits.c.system == bindparam("system"))
-_STATE: Final = select(_states).where(_states.c.venue_id == bindparam("venue"), _states.c.system == bindparam("system"))
+_HERE = (_refits.c.venue_id == VENUE, _refits.c.system == SYSTEM)
+_STATE: Final = select(_states).where(_states.c.venue_id == VENUE, _states.c.system == SYSTEM)
 _PLACE: Final = _STATE.with_only_columns(_states.c.seq, _states.c.refit)
 _AFTER: Final = (
     select(*(_refits.c[name] for name in StoredRefit._fields))
-    .where(*_HERE, _refits.c.number > bindparam("after", type_=BigInteger))
+    .where(*_HERE, _refits.c.number > AFTER)
     .order_by(_refits.c.number)
-    .limit(bindparam("some", type_=BigInteger))
+    .limit(SOME)
 )
 _LAST: Final = select(_refits.c.number).where(*_HERE).order_by(_refits.c.number.desc()).limit(1)
 _WITH_BUILD: Final = select(_refits, _builds.c.text).join_from(_refits, _builds, _builds.c.id == _refits.c.build)
+
+_PLUGINS: Final = (
+    select(_plugins.c.plugin)
+    .where(_plugins.c.venue_id == VENUE, _plugins.c.system == SYSTEM)
+    .order_by(_plugins.c.seq, _plugins.c.plugin)
+)
 
 
 class Refits(Subject):
@@ -39,14 +47,9 @@ class Refits(Subject):
 
     async def recorded(self, venue: VenueKey, system: str, limit: int | None = None) -> list[RefitRow]:
         """The recorded refits of a system, or the latest `limit` ones; oldest first."""
-        async with self._source.snapshot() as read:
-            at = await venue_id(read, venue)
-            latest = _WITH_BUILD.where(*_HERE).order_by(_refits.c.number.desc()).limit(limit)
-            rows = await read(latest, venue=at, system=system)
-        return [
-            value(RefitRow, row, cold=bool(row["cold"]), notes=decoded(row["notes"]), build=row["text"])
-            for row in reversed(rows)
-        ]
+        latest = _WITH_BUILD.where(*_HERE).order_by(_refits.c.number.desc()).limit(limit)
+        rows = await self._source.venue_rows(venue, latest, system=system)
+        return [value(RefitRow, row, build=row["text"]) for row in reversed(rows)]
 
     async def published(
         self, venue: VenueKey, system: str, after: int = 0, limit: int | None = None, cold: bool | None = None
@@ -76,7 +79,7 @@ class Refits(Subject):
                     points[row["number"]].append(value(PublishedPoint, row))
         return [
             PublishedRefit(
-                refit=value(StoredRefit, row, cold=bool(row["cold"])),
+                refit=value(StoredRefit, row),
                 build=row["text"],
                 points=points[row["number"]],
                 at=row["at"],
@@ -86,38 +89,27 @@ class Refits(Subject):
 
     async def state(self, venue: VenueKey, system: str) -> SavedState | None:
         """The saved state of this system, or None."""
-        async with self._source.snapshot() as read:
-            rows = await read(_STATE, venue=await venue_id(read, venue), system=system)
+        rows = await self._source.venue_rows(venue, _STATE, system=system)
         return value(SavedState, rows[0]) if rows else None
 
     async def state_place(self, venue: VenueKey, system: str) -> tuple[int, int] | None:
         """After which entry and which refit this system's state was saved last; None where it never was."""
-        async with self._source.snapshot() as read:
-            rows = await read(_PLACE, venue=await venue_id(read, venue), system=system)
+        rows = await self._source.venue_rows(venue, _PLACE, system=system)
         return (rows[0]["seq"], rows[0]["refit"]) if rows else None
 
     async def plugins(self, venue: VenueKey, system: str) -> list[str]:
         """Distributions and versions that computed a system of a plug-in in this venue, the latest one last."""
-        seen = tables.rating_plugins
-        async with self._source.snapshot() as read:
-            rows = await read(
-                select(seen.c.plugin)
-                .where(seen.c.venue_id == await venue_id(read, venue), seen.c.system == system)
-                .order_by(seen.c.seq, seen.c.plugin)
-            )
-        return [row["plugin"] for row in rows]
+        return [row["plugin"] for row in await self._source.venue_rows(venue, _PLUGINS, system=system)]
 
     async def after(self, venue: VenueKey, system: str, after: int = 0, limit: int | None = None) -> list[StoredRefit]:
         """The recorded refits with numbers above `after`, in order, `limit` at most, as they can be taken again."""
-        async with self._source.snapshot() as read:
-            at = await venue_id(read, venue)
-            rows = await read(_AFTER, venue=at, system=system, after=bounded(after), some=limited(limit))
-        return [value(StoredRefit, row, cold=bool(row["cold"])) for row in rows]
+        some = limited(limit)
+        rows = await self._source.venue_rows(venue, _AFTER, system=system, after=bounded(after), some=some)
+        return [value(StoredRefit, row) for row in rows]
 
     async def last(self, venue: VenueKey, system: str) -> int:
         """Number of the last recorded refit, 0 for none."""
-        async with self._source.snapshot() as read:
-            rows = await read(_LAST, venue=await venue_id(read, venue), system=system)
+        rows = await self._source.venue_rows(venue, _LAST, system=system)
         return int(rows[0]["number"]) if rows else 0
 
 

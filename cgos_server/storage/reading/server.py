@@ -14,8 +14,9 @@ from sqlalchemy import ColumnElement, func, or_, select
 from cgos_protocol.api.people import AuditEntry
 from cgos_protocol.ids import ConnectionId
 from cgos_server.storage import tables
+from cgos_server.storage.parameters import number
 from cgos_server.storage.reading.answers import Counts, VenueRow
-from cgos_server.storage.reading.source import Read, Subject, decoded, number, value
+from cgos_server.storage.reading.source import Read, Subject, decoded, value
 from cgos_server.storage.reading.stored import NextIds
 
 _games, _moves, _venues, _bots, _versions = tables.games, tables.moves, tables.venues, tables.bots, tables.versions
@@ -80,7 +81,7 @@ class Server(Subject):
     async def venues(self) -> list[VenueRow]:
         """All venues, oldest first."""
         rows = await self._source.rows(select(_venues).order_by(_venues.c.id))
-        return [value(VenueRow, row, fixed=decoded(row["fixed"])) for row in rows]
+        return [value(VenueRow, row) for row in rows]
 
     async def audit(
         self,

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar, get_type_hints
 
 import msgspec
-from sqlalchemy import BigInteger, ColumnElement, CompoundSelect, RowMapping, Select, literal, select
+from sqlalchemy import CompoundSelect, RowMapping, Select, select
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
@@ -22,16 +23,12 @@ from cgos_protocol.errors import Code, NotFound, Refused, StoreError
 from cgos_protocol.ids import VenueId, VersionId
 from cgos_server.storage import tables
 from cgos_server.storage.location import Location
+from cgos_server.storage.parameters import portions, without_nul
 from cgos_server.storage.sqlite.readers import SqliteReaders
 from cgos_server.storage.writing.group_commit import Patience
 
 _versions = tables.versions
 _VERSION_IDS: Final = select(_versions.c.id, _versions.c.wire_name)
-_NAMES_AT_ONCE: Final = 500
-_LAST: Final = 2**63 - 1
-
-ALL: Final = 2**31 - 1
-"""A limit that is none."""
 
 T = TypeVar("T")
 
@@ -92,6 +89,15 @@ class Source:
         """All rows of a statement that is asked by itself. Raises StoreError."""
         return await self.answer(lambda read: read(statement, **values))
 
+    async def venue_rows(self, venue: VenueKey, statement: Statement, **values: Any) -> Sequence[RowMapping]:
+        """All rows of a statement about a venue, which is its parameter `venue`. Raises StoreError, and Refused where
+        no venue has this name."""
+
+        async def ask(read: Read) -> Sequence[RowMapping]:
+            return await read(statement, venue=await venue_id(read, venue), **values)
+
+        return await self.answer(ask)
+
     async def answer(self, questions: Callable[[Read], Awaitable[T]]) -> T:
         """What these questions come to, all of one moment; asked again from the first one where the connection breaks.
         Raises StoreError."""
@@ -132,7 +138,8 @@ class Source:
                 connection = await self._connected(stack, self.engine)
 
                 async def ask(statement: Statement, values: Mapping[str, Any]) -> Sequence[RowMapping]:
-                    return (await connection.execute(statement, _without_nul(values))).mappings().all()
+                    storable = {name: without_nul(each) for name, each in values.items()}  # no name has a NUL
+                    return (await connection.execute(statement, storable)).mappings().all()
 
                 yield Read(ask, self._known)
         except (SQLAlchemyError, TimeoutError) as error:
@@ -157,16 +164,6 @@ def _is_passing(cause: BaseException | None) -> bool:
     state = str(getattr(cause.orig, "sqlstate", None) or "")
     of_the_question = state.startswith(("22", "42")) or isinstance(getattr(cause.orig, "__cause__", None), ValueError)
     return not of_the_question
-
-
-def _without_nul(values: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The values with U+FFFD for NUL, which PostgreSQL cannot hold: no name that is there has it."""
-    if any(isinstance(each, str) and "\0" in each for each in values.values()):
-        return {
-            name: each.replace("\0", "\N{REPLACEMENT CHARACTER}") if isinstance(each, str) else each
-            for name, each in values.items()
-        }
-    return values
 
 
 async def venue_id(read: Read, venue: VenueKey) -> VenueId:
@@ -194,7 +191,7 @@ async def version_numbers(read: Read, names: Iterable[str]) -> dict[str, Version
     """The numbers of the versions with these wire names, in their order. Raises Refused."""
     wanted = dict.fromkeys(names)
     missing = [name for name in wanted if name not in read.known.versions]
-    for some in portions(missing, _NAMES_AT_ONCE):
+    for some in portions(missing):
         for row in await read(_VERSION_IDS.where(_versions.c.wire_name.in_(some))):
             read.known.versions[row["wire_name"]] = VersionId(row["id"])
     for name in missing:
@@ -208,32 +205,25 @@ def no_bot(name: str) -> Refused:
     return NotFound(Code.NO_BOT, f"There is no bot {name!r}. `cgos-server bots` lists them.")
 
 
-def number(value: int) -> ColumnElement[int]:
-    """A number that somebody asked for, to compare a column with. It may be beyond any that a column or the database's
-    own integers hold: then the outermost of these stands for it, which compares the same with every row."""
-    return literal(bounded(value), BigInteger)
-
-
-def bounded(value: int) -> int:
-    """The same of a number that becomes a parameter."""
-    return max(-_LAST, min(value, _LAST))
-
-
 def value(kind: type[T], row: Mapping[Any, Any], **other: Any) -> T:
     """A value of `kind`, a struct or a named tuple, from the row's columns of the same names, except where `other` says
-    otherwise. What else the row has is left out."""
-    fields = kind.__struct_fields__ if issubclass(kind, msgspec.Struct) else kind._fields  # type: ignore[attr-defined]
-    return kind(**{name: other[name] if name in other else row[name] for name in fields})
+    otherwise. What else the row has is left out. A field that is True or False is stored as a number, one that is Any
+    as a JSON text."""
+    names, stored_otherwise = _fields(kind)  # type: ignore[arg-type]
+    fields = {name: other[name] if name in other else row[name] for name in names}
+    for name, meaning in stored_otherwise:
+        if name not in other and fields[name] is not None:
+            fields[name] = meaning(fields[name])
+    return kind(**fields)
 
 
-def portions(keys: Sequence[T], size: int = 500) -> list[Sequence[T]]:
-    """The keys in portions that one question can name."""
-    return [keys[at : at + size] for at in range(0, len(keys), size)]
-
-
-def limited(limit: int | None) -> int:
-    """A limit as a parameter."""
-    return ALL if limit is None else limit
+@functools.cache
+def _fields(kind: type) -> tuple[tuple[str, ...], tuple[tuple[str, Callable[[Any], Any]], ...]]:
+    """The fields of `kind`, and of those that are not stored as what they are, what makes their values."""
+    names: tuple[str, ...] = getattr(kind, "__struct_fields__", ()) or getattr(kind, "_fields", ())
+    meanings: dict[Any, Callable[[Any], Any]] = {bool: bool, bool | None: bool, Any: decoded}
+    hints = get_type_hints(kind)
+    return names, tuple((name, meanings[hints[name]]) for name in names if hints[name] in meanings)
 
 
 def decoded(text: str | None) -> Any:

@@ -68,19 +68,20 @@ def reading_engine(path: Path, *, mapped: bool = True) -> SqliteReaders:
 
     :param mapped: they see the file as memory; not for the process that has the games
     """
+
+    def connect() -> sqlite3.Connection:
+        connection = connect_for_reading(path)
+        if mapped:
+            connection.execute(f"PRAGMA mmap_size = {_MAPPED}").fetchall()
+        return connection
+
     engine = create_engine(
         URL.create("sqlite", database=str(path)),
-        creator=lambda: _connect_mapped(path) if mapped else connect_for_reading(path),
+        creator=connect,
         poolclass=NullPool,
         isolation_level="AUTOCOMMIT",  # transactions are begun and ended by those who read
     )
     return SqliteReaders(engine)
-
-
-def _connect_mapped(path: Path) -> sqlite3.Connection:
-    connection = connect_for_reading(path)
-    connection.execute(f"PRAGMA mmap_size = {_MAPPED}").fetchall()
-    return connection
 
 
 def bulk_engine(path: Path) -> AsyncEngine:

@@ -17,6 +17,7 @@ from cgos_server.cli.games.watch import looks
 from cgos_server.storage.opening import open_store
 from cgos_server.storage.reading.history import History
 from cgos_server.storage.writing import records as r
+from cgos_server.storage.writing.group_commit import CommitListener
 
 
 def test_games_and_ledger(run: Any, as_json: Callable[..., Any], tmp_path: Path) -> None:
@@ -59,7 +60,7 @@ def test_files(run: Any, tmp_path: Path) -> None:
 
 def test_to_standard_output(run: Any) -> None:
     assert json.loads(run("export", "games", "-").stdout)["id"] == 1
-    run("export", "games", "-", "--json", fails=2)
+    assert run("export", "games", "-", "--json", fails=2).stdout == ""
 
 
 def test_what_cannot_be_written_leaves_no_file(run: Any, tmp_path: Path) -> None:
@@ -84,7 +85,7 @@ async def test_a_running_game_is_looked_at_until_it_ends(data: Path) -> None:
         raise error
 
     path = data / "cgos.sqlite"
-    store = await open_store(path, failed=fail, on_error=fail)
+    store = await open_store(path, CommitListener(failed=fail, on_error=fail))
     seen: list[tuple[int, str | None]] = []
     async with History(path) as history:
         async for detail in looks(history, 2, 0.01):

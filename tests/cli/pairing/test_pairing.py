@@ -30,6 +30,7 @@ from cgos_server.service.people.passwords import Passwords
 from cgos_server.storage.lock import DatabaseLock
 from cgos_server.storage.opening import open_store
 from cgos_server.storage.writing import records as r
+from cgos_server.storage.writing.group_commit import CommitListener
 
 T0 = 1_700_000_100_000
 
@@ -45,7 +46,9 @@ ACT = PairingPass(
 
 def put(data: Path, *rows: r.Record) -> None:
     async def work() -> None:
-        store = await open_store(load(None, {}, {"server.data": data}).server.location, failed=fail, on_error=fail)
+        store = await open_store(
+            load(None, {}, {"server.data": data}).server.location, CommitListener(failed=fail, on_error=fail)
+        )
         await store.commit(rows)
         await store.close()
 
@@ -211,7 +214,7 @@ class Live(InThread):
     async def run(self) -> None:
         path = load(None, {}, {"server.data": self.data}).server.location
         with DatabaseLock(path, "cgos-server serve"), Passwords(5) as passwords:
-            store = await open_store(path, failed=fail, on_error=fail)
+            store = await open_store(path, CommitListener(failed=fail, on_error=fail))
             ids = Ids(await store.history.server.next_ids())
             accounts = Accounts(store, ids, passwords, "open", lambda: T0)
             admin = Admin(accounts, self)  # type: ignore[arg-type]

@@ -20,6 +20,7 @@ from cgos_server.storage.opening import open_store
 from cgos_server.storage.reading.answers import ConnectionSpan, PairedGame, PairedRound
 from cgos_server.storage.reading.history import History
 from cgos_server.storage.writing import records as r
+from cgos_server.storage.writing.group_commit import CommitListener
 
 NAMES = {1: "Ann", 2: "Bea", 3: "Cid", 4: "Dot"}
 
@@ -238,7 +239,7 @@ async def fill(path: Path) -> None:
     def unexpected(error: Exception) -> None:
         raise error
 
-    store = await open_store(path, failed=unexpected, on_error=unexpected)
+    store = await open_store(path, CommitListener(failed=unexpected, on_error=unexpected))
     rows: list[r.Record] = [r.VenueAdded(1, "9x9", "{}", 0), r.VenueAdded(2, "13x13", "{}", 0)]
     for number, name in ((1, "Ann"), (2, "Bea")):
         rows.append(r.BotAdded(number, name, name.lower(), "", "active", 0))

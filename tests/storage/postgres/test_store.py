@@ -7,6 +7,7 @@ from typing import NoReturn
 
 from cgos_server.storage.location import PostgresUrl
 from cgos_server.storage.opening import open_store
+from cgos_server.storage.writing.group_commit import CommitListener
 from cgos_server.storage.writing.records import OwnerAdded
 
 
@@ -15,7 +16,7 @@ def failed(error: Exception) -> NoReturn:
 
 
 async def test_a_name_that_cannot_be_held_is_nobodys(new_url: Callable[..., PostgresUrl]) -> None:
-    store = await open_store(new_url(), failed=failed, on_error=failed)
+    store = await open_store(new_url(), CommitListener(failed=failed, on_error=failed))
     try:
         await store.commit([OwnerAdded(1, "Anna", "anna", "no hash", 0, 0)])
         for name in ("An\0na", "\0", "Anna\0"):

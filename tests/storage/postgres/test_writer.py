@@ -361,7 +361,7 @@ async def test_an_answer_that_got_lost_again_and_again(database: PostgresUrl) ->
 
 
 async def test_a_character_that_postgresql_cannot_hold(database: PostgresUrl) -> None:
-    store = await open_store(database, failed=_unexpected, on_error=_unexpected)
+    store = await open_store(database, CommitListener(failed=_unexpected, on_error=_unexpected))
     await store.commit([AuditAdded(1, "a\0b", "x", "", "{}"), AuditAdded(2, "é漢", "x", "", "{}")])
     await store.close()
     assert query(database, "SELECT actor FROM audit ORDER BY at") == [("a\ufffdb",), ("é漢",)]
@@ -369,7 +369,7 @@ async def test_a_character_that_postgresql_cannot_hold(database: PostgresUrl) ->
 
 @pytest.mark.parametrize(("durability", "synchronous"), [("process", "off"), ("power", "on")])
 async def test_durability_reaches_the_connection(database: PostgresUrl, durability: Any, synchronous: str) -> None:
-    store = await open_store(database, failed=_unexpected, on_error=_unexpected, durability=durability)
+    store = await open_store(database, CommitListener(failed=_unexpected, on_error=_unexpected), durability=durability)
     connection: Any = store._writer._connection  # type: ignore[attr-defined]
     assert await connection.fetchval("SHOW synchronous_commit") == synchronous
     assert await connection.fetchval("SHOW statement_timeout") == "0"
@@ -378,7 +378,7 @@ async def test_durability_reaches_the_connection(database: PostgresUrl, durabili
 
 @pytest.fixture
 async def reading(database: PostgresUrl) -> AsyncIterator[Any]:
-    store = await open_store(database, failed=_unexpected, on_error=_unexpected)
+    store = await open_store(database, CommitListener(failed=_unexpected, on_error=_unexpected))
     yield store
     await store.close()
 
@@ -390,7 +390,7 @@ async def test_reading_cannot_write(reading: Any) -> None:
 
 
 async def test_a_question_waits_for_a_server_that_restarts(restarted: PostgresUrl, restarting: PostgresServer) -> None:
-    store = await open_store(restarted, failed=_unexpected, on_error=_unexpected)
+    store = await open_store(restarted, CommitListener(failed=_unexpected, on_error=_unexpected))
     await asyncio.to_thread(restarting.stop, "fast")
     asked = asyncio.create_task(store.history.bots.login("alpha"))
     await asyncio.sleep(0.2)
@@ -404,7 +404,7 @@ async def test_a_question_waits_for_a_server_that_restarts(restarted: PostgresUr
 
 
 async def test_a_question_is_given_up_in_time(restarted: PostgresUrl, restarting: PostgresServer) -> None:
-    store = await open_store(restarted, failed=lambda _: None, on_error=_unexpected, commit_timeout=0.5)
+    store = await open_store(restarted, CommitListener(failed=lambda _: None, on_error=_unexpected), commit_timeout=0.5)
     await asyncio.to_thread(restarting.stop, "fast")
     try:
         with pytest.raises(StoreError, match="does not let us into"):

@@ -480,9 +480,7 @@ async def test_corrections_of_a_game(rated: Location) -> None:
         result="Void",
     )
     async with History(rated) as history:
-        assert await history.ledger.corrections() == await history.ledger.corrections(game=1) == [first]
-        assert await history.ledger.corrections(venue="9x9") == [first]
-        assert await history.ledger.corrections(venue="19x19") == await history.ledger.corrections(game=2) == []
+        assert (await history.games.detail(2)).corrections == []
         corrected = await history.games.detail(1)
         assert (corrected.game.result, corrected.game.corrected, corrected.corrections) == ("B+3.5", "Void", [first])
         assert [(game.id, game.corrected) for game in await history.games.find(GameFilter(venue="9x9"), 50)] == [
@@ -501,12 +499,11 @@ async def test_corrections_of_a_game(rated: Location) -> None:
         ],
     )
     async with History(rated) as history:
-        assert [(row.was, row.winner, row.result) for row in await history.ledger.corrections(game=1)] == [
+        assert [(row.was, row.winner, row.result) for row in (await history.games.detail(1)).corrections] == [
             ("B+3.5", None, "Void"),
             ("Void", "white", "W+Forfeit"),
             ("W+Forfeit", "black", "B+3.5"),
         ]
-        assert [row.game for row in await history.ledger.corrections(venue="9x9")] == [1, 1, 5, 1]
         # It counts again as what it was: there is nothing to say.
         assert (await history.games.detail(1)).game.corrected is None
         assert (await history.games.detail(5)).game.corrected == "B+Time"
@@ -601,5 +598,3 @@ async def test_unknown_names_are_refused(history: History) -> None:
     for question in (history.ledger.entries, history.ledger.last_entry):
         with pytest.raises(Refused, match="There is no venue '7x7'"):
             await question("7x7")
-    with pytest.raises(Refused, match="There is no venue '7x7'"):
-        await history.ledger.corrections(venue="7x7")

@@ -30,6 +30,7 @@ from cgos_server.storage.reading.answers import (
 from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.storage.reading.history import History
 from cgos_server.storage.sqlite.connections import connect_for_writing
+from cgos_server.storage.writing.group_commit import CommitListener
 from cgos_server.storage.writing.records import (
     BotAdded,
     GameAdded,
@@ -96,7 +97,7 @@ async def test_standings(history: History) -> None:
 
 
 async def test_a_standing_without_a_game_and_a_running_last_game(history_database: Location, history: History) -> None:
-    store = await open_store(history_database, failed=unexpected, on_error=unexpected)
+    store = await open_store(history_database, CommitListener(failed=unexpected, on_error=unexpected))
     await store.commit(
         [
             LedgerAdded(2, 1, 0, "enter", None, 1, None, None, None, 1_800.0),
@@ -139,7 +140,7 @@ async def test_games_newest_first_page_by_page(history: History) -> None:
 
 
 async def test_games_of_a_bot_are_those_of_all_its_versions(history_database: Location, history: History) -> None:
-    store = await open_store(history_database, failed=unexpected, on_error=unexpected)
+    store = await open_store(history_database, CommitListener(failed=unexpected, on_error=unexpected))
     await store.commit([version(9, 1, "alpha-2", 0, "2"), GameAdded(6, 1, None, 9, 2, "", "", "{}", "", 5_000)])
     await store.close()
     assert ids(await history.games.find(GameFilter(bot="alpha"), 2)) == [6, 5]
@@ -293,7 +294,7 @@ async def test_rating_history_says_which_game_changed_what(history: History) -> 
 
 
 async def test_a_change_by_a_game_of_others_names_no_opponent(history_database: Location, history: History) -> None:
-    store = await open_store(history_database, failed=unexpected, on_error=unexpected)
+    store = await open_store(history_database, CommitListener(failed=unexpected, on_error=unexpected))
     await store.commit([RatingMoved(1, "whole", 3, 3, 1.0, 1.0, 2.0, 1.0, 0)])
     await store.close()
     [point] = await history.changes.latest("gamma", "9x9")
@@ -504,8 +505,6 @@ async def ask_everything(history: History, asked: list[tuple[str, Any]]) -> None
     await history.ledger.amended("9x9")
     await history.refits.recorded("9x9", "bayes", limit=10)
     await history.refits.state("9x9", "bayes")
-    await history.ledger.corrections(game=1)
-    await history.ledger.corrections(venue="9x9")
     await history.bots.page()
     await history.pairings.round(2)
     assert len(await history.pairings.games("9x9", 20, before=2_000)) == 20
@@ -571,7 +570,7 @@ async def test_answers_use_indexes_on_postgresql(new_url: Callable[..., Postgres
 
 
 async def test_reading_while_a_server_writes(history_database: Location, history: History) -> None:
-    store = await open_store(history_database, failed=unexpected, on_error=unexpected)
+    store = await open_store(history_database, CommitListener(failed=unexpected, on_error=unexpected))
     for ply in range(1, 20):
         await store.commit([move(4, ply)])
         [game] = await history.games.running("19x19")

@@ -35,7 +35,6 @@ ALLOWED: Mapping[str, str] = {
     "pairings.rounds": "one page in the order of its index",
     "server.counts": "counts everything, in one index alone",
     "ledger.amended": "all corrections there are, by their partial index",
-    "ledger.corrections": "all corrections there are",
     "pairings.meetings": "counts all games of a venue at a start, in one index alone",
     "pairings.halves": "all games of a venue that began with an opening, at a start, by their partial index",
 }
@@ -163,7 +162,6 @@ QUESTIONS: Mapping[str, list[Question]] = {
     "ledger.named": [lambda h: h.ledger.named("9x9", after=3, limit=10)],
     "bots.version_names": [lambda h: h.bots.version_names()],
     "ledger.last_entry": [lambda h: h.ledger.last_entry("9x9")],
-    "ledger.corrections": [lambda h: h.ledger.corrections(game=1), lambda h: h.ledger.corrections(venue="9x9")],
     "ledger.entries": [lambda h: h.ledger.entries("9x9", after=3, limit=10)],
     "ledger.amended": [lambda h: h.ledger.amended("9x9")],
     "ledger.published": [lambda h: h.ledger.published("9x9", "bayes", after=2, limit=10)],

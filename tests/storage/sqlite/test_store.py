@@ -13,6 +13,7 @@ from cgos_protocol.errors import StoreError
 from cgos_server.storage import schema
 from cgos_server.storage.opening import open_store
 from cgos_server.storage.sqlite.connections import Durability, connect_for_writing
+from cgos_server.storage.writing.group_commit import CommitListener
 
 
 @pytest.mark.parametrize("durability", get_args(Durability))
@@ -26,7 +27,7 @@ async def test_durability_reaches_the_connection(sqlite_database: Path, durabili
 async def test_strange_paths(tmp_path: Path) -> None:
     path = tmp_path / "50% of #2?" / "my games.sqlite"
     schema.prepare(path)
-    store = await open_store(path, failed=unexpected, on_error=unexpected)
+    store = await open_store(path, CommitListener(failed=unexpected, on_error=unexpected))
     await store.commit(people())
     assert len(await store.history.server.venues()) == 2
     await store.close()
@@ -35,4 +36,4 @@ async def test_strange_paths(tmp_path: Path) -> None:
 
 async def test_a_missing_directory_is_an_error_with_a_reason(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="unable to open database file"):
-        await open_store(tmp_path / "no" / "db", failed=unexpected, on_error=unexpected)
+        await open_store(tmp_path / "no" / "db", CommitListener(failed=unexpected, on_error=unexpected))

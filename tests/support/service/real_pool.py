@@ -29,6 +29,7 @@ from cgos_server.storage import schema
 from cgos_server.storage.opening import open_store
 from cgos_server.storage.store import Store
 from cgos_server.storage.writing import records as r
+from cgos_server.storage.writing.group_commit import CommitListener
 from support.service.loaded_ratings import loaded_ratings
 
 T0 = 1_700_000_000_000
@@ -96,7 +97,7 @@ class RealPool:
         new = not self.path.exists()
         if new:
             shutil.copy(_template(), self.path)
-        self.store = await open_store(self.path, failed=_raise, on_error=_raise)
+        self.store = await open_store(self.path, CommitListener(failed=_raise, on_error=_raise))
         if new:
             await self.store.commit(
                 [r.VenueAdded(number, name, "{}", T0) for number, name in enumerate(self.venues, 1)]

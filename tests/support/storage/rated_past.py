@@ -24,6 +24,7 @@ from cgos_server.storage import schema
 from cgos_server.storage.opening import open_store
 from cgos_server.storage.store import Store
 from cgos_server.storage.writing import records as r
+from cgos_server.storage.writing.group_commit import CommitListener
 
 T0 = 1_700_000_000_000  # 2023-11-14 22:13:20 UTC
 NAMES = ("Ant", "Bee", "Cat", "Dog", "Elk", "Fox")
@@ -162,7 +163,7 @@ async def open_past(
     def failed(error: CommitFailed) -> None:
         raise error
 
-    store = await open_store(config.server.location, failed=failed, on_error=_raise)
+    store = await open_store(config.server.location, CommitListener(failed=failed, on_error=_raise))
     venue = next(venue for venue in await enroll_venues(config, store, T0, "here") if venue.name == VENUE)
     past = RatedPast(store, venue, systems, seed)
     await past.begin(names)

@@ -12,6 +12,7 @@ from typing import Any, NoReturn, TypeVar
 
 from cgos_server.storage.location import Location
 from cgos_server.storage.opening import open_store
+from cgos_server.storage.writing.group_commit import CommitListener
 from cgos_server.storage.writing.records import (
     AnalysisAdded,
     BotAdded,
@@ -75,7 +76,7 @@ def put(location: Location, records: Sequence[Record]) -> None:
     """Commit records to a database on which no store is open."""
 
     async def work() -> None:
-        store = await open_store(location, failed=unexpected, on_error=unexpected)
+        store = await open_store(location, CommitListener(failed=unexpected, on_error=unexpected))
         await store.commit(records)
         await store.close()
 

@@ -28,6 +28,7 @@ from cgos_server.storage import schema
 from cgos_server.storage.opening import open_store
 from cgos_server.storage.reading.history import History
 from cgos_server.storage.store import Store
+from cgos_server.storage.writing.group_commit import CommitListener
 from cgos_server.storage.writing.records import (
     BotAdded,
     GameAdded,
@@ -199,7 +200,7 @@ async def deeds_server(folder: Path) -> AsyncIterator[DeedsServer]:
 
     path = folder / "cgos.sqlite"
     shutil.copy(Path(_new_database().name) / path.name, path)
-    store = await open_store(path, failed=failed, on_error=failed)
+    store = await open_store(path, CommitListener(failed=failed, on_error=failed))
     await store.commit([VenueAdded(1, "9x9", FIXED, NOW)])
     with Passwords(100, hasher=PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)) as passwords:
         async with History(path) as history:

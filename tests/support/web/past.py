@@ -18,6 +18,7 @@ from cgos_protocol.verdict import Reason, Verdict
 from cgos_server.core.rating.registry import label, rating_system
 from cgos_server.service.ratings.venue_ratings import VenueRatings
 from cgos_server.storage.opening import open_store
+from cgos_server.storage.writing.group_commit import CommitListener
 from cgos_server.storage.writing.records import (
     AnalysisAdded,
     BotAdded,
@@ -147,7 +148,7 @@ async def write(path: Path, records: list[Record]) -> None:
     def failed(failure: CommitFailed) -> None:
         faults.append(failure)
 
-    store = await open_store(path, failed=failed, on_error=faults.append)
+    store = await open_store(path, CommitListener(failed=failed, on_error=faults.append))
     await store.commit(records)
     await store.close()
     assert faults == []

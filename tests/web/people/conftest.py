@@ -33,6 +33,7 @@ from cgos_server.storage import schema
 from cgos_server.storage.opening import open_store
 from cgos_server.storage.reading.history import History
 from cgos_server.storage.store import Store
+from cgos_server.storage.writing.group_commit import CommitListener
 from cgos_server.web.application import Application, create_app
 from cgos_server.web.people.outside import Outside
 
@@ -250,7 +251,7 @@ async def house(past: Path, tmp_path: Path, clock: Callable[[], int]) -> AsyncIt
     path = tmp_path / "cgos.sqlite"
     path.write_bytes(past.read_bytes())
     faults: list[Exception] = []
-    store = await open_store(path, failed=faults.append, on_error=faults.append)
+    store = await open_store(path, CommitListener(failed=faults.append, on_error=faults.append))
     live = Live()
     with Passwords(100, PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)) as passwords:
         ids = Ids(await store.history.server.next_ids())
