@@ -29,7 +29,7 @@ _OWN: Final[Mapping[str, str]] = MappingProxyType(
 SHORT: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = MappingProxyType(
     {
         **{order: ("mwm", {"order": order}) for order in ("dutch", "burstein", "monrad", "random", "random2")},
-        "tcec-double": ("tcec", {"double": True}),
+        "tcec-double": ("tcec", {"games_per_match": 2}),
         "double-round-robin": ("round-robin", {"double": True}),
     }
 )

@@ -52,11 +52,11 @@ class Swiss(ByRounds):
     tie_breakers = ("points", "buchholz", "sonneborn-berger")
 
     def __init__(
-        self, method: str = "folding", first_round: str = SAME, initial: str = "rating", within: str = "standings"
+        self, method: str = "folding", first_round: str = SAME, initial_order: str = "rating", within: str = "standings"
     ) -> None:
         self._method = method
         self._first_round = method if first_round == SAME else first_round
-        self._initial = initial
+        self._initial_order = initial_order
         self._within = within
 
     def decide(self, event: Event, field: Field, ledger: Ledger, rng: Chance) -> Round:
@@ -76,7 +76,7 @@ class Swiss(ByRounds):
     def _order(self, event: Event, field: Field, ledger: Ledger) -> list[int]:
         """Ids of those who are there, best first."""
         places = {row.entrant: row.place for row in self.standings(event).rows} if self._within == "standings" else {}
-        rated = self._initial == "rating"
+        rated = self._initial_order == "rating"
         lots = Lots(event.seed, 0)
 
         def key(one: Entrant) -> tuple[float, ...]:
@@ -97,7 +97,7 @@ SYSTEM: Final = TournamentDeclaration(
     options={
         "method": Choice(METHODS, default="folding", meaning="how groups are paired inside"),
         "first_round": Choice((SAME, *METHODS), default=SAME, meaning="the method of the first round"),
-        "initial": Choice(("rating", "lot"), default="rating", meaning="where the initial order comes from"),
+        "initial_order": Choice(("rating", "lot"), default="rating", meaning="where the initial order comes from"),
         "within": Choice(
             ("standings", "initial"),
             default="standings",

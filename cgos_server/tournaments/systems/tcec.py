@@ -9,7 +9,7 @@ from collections import Counter, deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from cgos_protocol.options import Choice, Flag, Number
+from cgos_protocol.options import Choice, Number
 from cgos_server.tournaments.base import (
     Bye,
     Chance,
@@ -49,16 +49,16 @@ class Tcec(ByRounds):
     one color than with the other. Byes go to those with the fewest.
 
     * Odd field: of those with the fewest byes the last in pairing order sits out. A bye counts as a win in each game
-      of the round (for double rounds our choice): `Event.bye_points` a game. Byes asked for do not count as byes.
+      of the round (for rounds of two games our choice): `Event.bye_points` a game. Byes asked for do not count as byes.
     * Colors of a single round: the higher balance gets Black; equal balances: the higher score gets Black; else the
       second of the pair has White in rounds 1, 4, 5, 8, 9..., the first one in rounds 2, 3, 6, 7...
-    * `double`: two games a pair and round; in game 1 the second of the pair has White, in game 2 the first.
+    * `games_per_match` 2: two games a pair and round; in game 1 the second of the pair has White, in game 2 the first.
     * `seeding`: `equal-distance` is the default, since the source recommends groups of equal strength or lots, and
       names this number of groups: `group` with half as many groups as players. `group`: the ratings cut into `groups`
       equal parts, seeds dealt from them in turn; `random`: by lot; `listed`: the order of registration, for seeds that
       somebody has set. Unknown ratings count as the lowest. Who enters late gets the next seeds (our choice).
-    * Games are listed in the order in which they are to be started: the last pair first; in double rounds the list
-      once more with colors reversed.
+    * Games are listed in the order in which they are to be started: the last pair first; with two games
+      the list once more with colors reversed.
 
     Source: TCEC wiki, "TCEC Swiss Tournament System", revision of 8 March 2021. It says that color balances have the
     parity of the round, which needs an event without byes. Where it is silent (our choices): after withdrawals, late
@@ -80,8 +80,8 @@ class Tcec(ByRounds):
     name = "tcec"
     tie_breakers = ("points", "byes", "games-black", "sonneborn-berger", "seed")
 
-    def __init__(self, double: bool = False, seeding: str = "equal-distance", groups: int = 4) -> None:
-        self.double = double
+    def __init__(self, games_per_match: int = 1, seeding: str = "equal-distance", groups: int = 4) -> None:
+        self.games_per_match = games_per_match
         self.seeding = seeding
         self.groups = groups
 
@@ -106,7 +106,7 @@ class Tcec(ByRounds):
         pairs = [(pool[first], pool[second]) for first, second in way.matching.first_pairing()]
         place = {id_: at for at, id_ in enumerate(order, 1)}
         games = self._games(field.number, pairs, lines, place)
-        worth = event.bye_points * (2 if self.double else 1)
+        worth = event.bye_points * self.games_per_match
         details: dict[str, Any] = {
             "pairing_order": order,
             "bye": bye,
@@ -125,12 +125,12 @@ class Tcec(ByRounds):
         games: list[Game] = []
         for first, second in reversed(pairs):
             where = f"places {place[first]} and {place[second]} of the pairing order"
-            first_black, why = (
-                (True, "game 1 of 2") if self.double else _first_has_black(number, lines[first], lines[second])
-            )
+            first_black, why = True, "game 1 of 2"
+            if self.games_per_match == 1:
+                first_black, why = _first_has_black(number, lines[first], lines[second])
             white, black = (second, first) if first_black else (first, second)
             games.append(Game(white, black, reason=f"{where}; {why}"))
-        if self.double:
+        if self.games_per_match == 2:
             games += [
                 Game(game.black, game.white, reason=game.reason.replace("game 1 of 2", "game 2 of 2")) for game in games
             ]
@@ -276,7 +276,7 @@ SYSTEM: Final = TournamentDeclaration(
     about="TCEC's Swiss, in which nothing is left to chance",
     make=Tcec,
     options={
-        "double": Flag(default=False, meaning="whether a pair plays two games in a round"),
+        "games_per_match": Number(1, 2, whole=True, default=1, meaning="games of a pair in a round"),
         "seeding": Choice(METHODS, default="equal-distance", meaning="where the seeds come from"),
         "groups": Number(1, 10_000, whole=True, default=4, meaning="into how many parts `group` cuts the ratings"),
     },

@@ -29,7 +29,7 @@ COLOR: Final = 1_000_000
 FAR: Final = 3
 """Pairs of groups further apart have no part for who is drawn up and down."""
 
-SEEDINGS: Final = ("folding", "translation")
+METHODS: Final = ("folding", "translation")
 PLACES: Final = ("middle", "top", "bottom")
 
 _STEP: Final = DRAW_UP_DOWN // 5
@@ -59,7 +59,7 @@ def weights(
     players: Sequence[Placed],
     met: Collection[Pair],
     groups: int,
-    seeding: str = "folding",
+    method: str = "folding",
     from_above: str = "middle",
     from_below: str = "middle",
 ) -> dict[Pair, int]:
@@ -68,7 +68,7 @@ def weights(
     :param players: any order
     :param met: (smaller, larger) indices of those who have been paired before
     :param groups: how many there are, 1 or more
-    :param seeding: `folding` or `translation`
+    :param method: how groups are best paired inside: `folding` or `translation`
     :param from_above: from where in its group one is best drawn down: `middle`, `top` or `bottom`
     :param from_below: from where one is best drawn up
     :returns: (smaller, larger) index -> 0 or more
@@ -82,7 +82,7 @@ def weights(
             weight += _color(one.balance, other.balance)
             weight += SCORE * (groups - apart) * (2 * groups + apart) // (2 * groups * groups)
             if apart == 0:
-                weight += _seed(one, other, seeding)
+                weight += _seed(one, other, method)
             elif apart <= FAR:
                 upper, lower = (one, other) if one.group < other.group else (other, one)
                 weight += _draw(upper, lower, from_above, from_below)
@@ -138,7 +138,7 @@ class Weighted(FromStarts):
     `tie` with the keys (smaller id, larger id), the largest sum of lots. Colors:
     :mod:`cgos_server.tournaments.pairing.colors`. In an odd field the lowest of those with the fewest byes sits out.
 
-    Options besides those of McMahon: `seeding` inside groups (`folding`: best with last; `translation`: best of the
+    Options besides those of McMahon: `method` inside groups (`folding`: best with last; `translation`: best of the
     upper half with best of the lower half); `from_above` and `from_below` (`middle` keeps SOS comparable).
 
     Details: `groups` (ids, best first), `weights` (of the games, in their order), `total`.
@@ -149,13 +149,13 @@ class Weighted(FromStarts):
     def __init__(
         self,
         *,
-        seeding: str = "folding",
+        method: str = "folding",
         from_above: str = "middle",
         from_below: str = "middle",
         **starts: Unpack[StartOptions],
     ) -> None:
         super().__init__(**starts)
-        self._wishes = {"seeding": seeding, "from_above": from_above, "from_below": from_below}
+        self._wishes = {"method": method, "from_above": from_above, "from_below": from_below}
 
     def decide(self, event: Event, field: Field, ledger: Ledger, rng: Chance) -> Round:
         scores = self.scores(event, field, ledger, rng)
@@ -192,9 +192,9 @@ def _color(one: int, other: int) -> int:
     return COLOR // 2 if (one == 0 and abs(other) >= 2) or (other == 0 and abs(one) >= 2) else 0
 
 
-def _seed(one: Placed, other: Placed, seeding: str) -> int:
+def _seed(one: Placed, other: Placed, method: str) -> int:
     n, p, q = one.size, one.place, other.place
-    off, whole = (p + q - (n - 1), n - 1) if seeding == "folding" else (2 * abs(p - q) - n, n)
+    off, whole = (p + q - (n - 1), n - 1) if method == "folding" else (2 * abs(p - q) - n, n)
     return SEED * (whole * whole - off * off) // (whole * whole)
 
 
@@ -246,7 +246,7 @@ SYSTEM: Final = TournamentDeclaration(
     make=Weighted,
     options={
         **OPTIONS,
-        "seeding": Choice(SEEDINGS, default="folding", meaning="how groups are best paired inside"),
+        "method": Choice(METHODS, default="folding", meaning="how groups are best paired inside"),
         "from_above": Choice(PLACES, default="middle", meaning="from where in its group one is best drawn down"),
         "from_below": Choice(PLACES, default="middle", meaning="from where in its group one is best drawn up"),
     },
