@@ -8,6 +8,7 @@ from service.pairing.test_explained import NAMES, an_act, paired
 from support.web.past import BOTS, ENDED, OPENING  # noqa: F401
 from web.test_pages import client, get, web  # noqa: F401
 
+from cgos_protocol.api.games import RoundDetail
 from cgos_protocol.clock import TimeControl, TimeSystem
 from cgos_protocol.games.base import Ko, Ruleset
 from cgos_server.core.venue import Policy
@@ -15,7 +16,7 @@ from cgos_server.presentation.explaining import Explaining
 from cgos_server.presentation.rules import clock_in_words, pairing_options, provisional_rule, sections
 from cgos_server.presentation.settings import Rated, VenueSettings, WebSettings
 from cgos_server.presentation.words import count, duration
-from cgos_server.service.pairing.explained import PARTNERS, Explained, explain
+from cgos_server.service.pairing.explained import PARTNERS, explain
 from cgos_server.storage.reading.history import History
 from cgos_server.web.pages import rounds
 from cgos_server.web.pages.rounds import ROUNDS
@@ -55,7 +56,7 @@ async def test_the_candidates_are_all_there(web: httpx2.AsyncClient, monkeypatch
     row = detail.pairings[0]
     told = explain(detail, NAMES, row.game)
 
-    async def known(_self: Explaining, _number: int, _game: int | None) -> Explained:
+    async def known(_self: Explaining, _number: int, _game: int | None) -> RoundDetail:
         return told
 
     monkeypatch.setattr(Explaining, "_explained", known)

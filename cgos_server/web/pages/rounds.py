@@ -12,10 +12,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from cgos_protocol.api.games import RoundDetail
 from cgos_protocol.api.route import LARGEST
 from cgos_protocol.errors import Code, NotFound
 from cgos_protocol.ids import GameId
-from cgos_server.service.pairing.explained import PARTNERS, Explained
+from cgos_server.service.pairing.explained import PARTNERS
 from cgos_server.web.pages.requests import before, stored_game, venue_of, with_query
 from cgos_server.web.site import Site
 
@@ -63,7 +64,7 @@ class RoundPages:
         explained = await self._explained(game.pairing.round, game.game.id)
         return self._page(request, explained)
 
-    def _page(self, request: Request, explained: Explained) -> Response:
+    def _page(self, request: Request, explained: RoundDetail) -> Response:
         everybody = request.query_params.get("ready") == "all"
         return self._site.render(
             "round.html",
@@ -74,7 +75,7 @@ class RoundPages:
             everybody=with_query(request, ready="all"),
         )
 
-    async def _explained(self, number: int, game: GameId | None) -> Explained:
+    async def _explained(self, number: int, game: GameId | None) -> RoundDetail:
         try:
             if number <= LARGEST:
                 return await self._site.explaining.round(number, game)

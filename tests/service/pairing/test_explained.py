@@ -12,12 +12,13 @@ import numpy as np
 import pytest
 
 from cgos_protocol.api.games import Pairing as PairingRow
+from cgos_protocol.api.games import RoundDetail as PublishedRound
 from cgos_protocol.errors import OurFault
 from cgos_server.core.pairing.base import Candidate, Knowledge, Meeting, Pairing, PairingPass
 from cgos_server.core.pairing.explain import encode_inputs, rounded
 from cgos_server.core.pairing.registry import METHODS, matchmaker
 from cgos_server.core.venue import Policy
-from cgos_server.service.pairing.explained import PARTNERS, Explained, explain
+from cgos_server.service.pairing.explained import PARTNERS, explain
 from cgos_server.storage.reading.answers import RoundDetail
 
 NAMES = {number: f"bot-{number}" for number in range(1, 41)}
@@ -262,7 +263,7 @@ def test_a_record_that_cannot_be_read_is_our_fault() -> None:
 
 def test_it_goes_through_json() -> None:
     found = explain(paired("information", an_act()), NAMES, 101)
-    assert msgspec.json.decode(msgspec.json.encode(found), type=Explained) == found
+    assert msgspec.json.decode(msgspec.json.encode(found), type=PublishedRound) == found
 
 
 def test_whom_one_could_meet_that_was_passed_over_too_often() -> None:
