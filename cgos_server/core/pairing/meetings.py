@@ -147,10 +147,7 @@ class Meetings:
         """Which of the pairs of places (i, j), both (m,), have met: (k,) their positions, ascending, and for these only
         how often."""
         if not self._act.meetings or not len(self.keys) or not len(i):
-            none = np.zeros(0, np.int64)
-            return none, PairHistory(
-                recent_i=none, recent_j=none, black_i=none, black_j=none, lately_i=none, lately_j=none
-            )
+            return np.zeros(0, np.int64), PairHistory(*np.zeros((6, 0), np.int64))
         keys, table = self._table
         wanted = self._places.keys(i, j)
         at = np.searchsorted(keys, wanted)

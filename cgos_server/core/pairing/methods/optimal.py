@@ -102,16 +102,7 @@ class _Edges(NamedTuple):
     """Level 4."""
 
     def those(self, kept: Bools | Ints) -> _Edges:
-        i, j, worth, costs, unfair, barriers, value = self
-        return _Edges(
-            i=i[kept],
-            j=j[kept],
-            worth=worth[kept],
-            costs=costs[kept],
-            unfair=unfair[kept],
-            barriers=barriers[kept],
-            value=value[kept],
-        )
+        return _Edges._make(column[kept] for column in self)
 
 
 class _Field:
