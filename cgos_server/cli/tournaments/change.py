@@ -15,7 +15,7 @@ import msgspec
 from cgos_protocol.errors import Code, Conflict
 from cgos_server.cli.common import gathered, json_option
 from cgos_server.cli.output import print_json
-from cgos_server.cli.tournaments.event_files import EventChoice, player, require_one_output, save
+from cgos_server.cli.tournaments.event_files import EventChoice, player, save
 from cgos_server.tournaments.base import Entrant, Event, Request
 from cgos_server.tournaments.event import forbid, rejoin, request_bye, withdraw
 from cgos_server.tournaments.tournament import admit
@@ -105,10 +105,7 @@ def change(changes: Changes, file: Path, output: Path | None, as_json: bool) -> 
         raise Conflict(
             Code.NO_CHANGE, f"Nothing changes in {file}. `cgos-server tournament change --help` lists what can."
         )
-    target = output or file
-    if as_json:
-        require_one_output(target)
-    saved = save(target, opened, event)
+    saved = save(output or file, opened, event, as_json)
     if as_json:
         print_json({"saved": saved, "changed": _changed(before, event)})
 

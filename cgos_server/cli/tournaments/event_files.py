@@ -169,11 +169,14 @@ def require_one_output(target: Path | None) -> None:
         raise click.UsageError("Standard output takes only one of both: leave out --json, or name a file.")
 
 
-def save(target: Path, file: TournamentFile, event: Event) -> Saved:
+def save(target: Path, file: TournamentFile, event: Event, beside_json: bool) -> Saved:
     """Write the event: as the file that was read where the ending says the same kind, else as a new one.
 
+    :param beside_json: standard output is for JSON
     :raises Refused: where the ending of the target is unknown, or its kind cannot hold the event
     """
+    if beside_json:
+        require_one_output(target)
     kind = kind_of(target, file)
     if kind == file.format:
         write(target, tournament_file.write(file, event))

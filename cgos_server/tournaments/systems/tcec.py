@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from dataclasses import dataclass
+from typing import Annotated, Any, Final, NamedTuple
 
 from cgos_protocol.options import Choice, Number
 from cgos_server.tournaments.base import (
@@ -19,7 +20,7 @@ from cgos_server.tournaments.base import (
     Pair,
     Round,
     Standings,
-    TournamentDeclaration,
+    declared,
 )
 from cgos_server.tournaments.chance import Lots
 from cgos_server.tournaments.event import Field
@@ -36,6 +37,7 @@ BOUND = 2
 """What the color balances of two opponents may add up to, either way."""
 
 
+@dataclass(frozen=True, kw_only=True)
 class Tcec(ByRounds):
     """TCEC's Swiss: for engines, any number of players and rounds, everything decided without lots.
 
@@ -80,10 +82,9 @@ class Tcec(ByRounds):
     name = "tcec"
     tie_breakers = ("points", "byes", "games-black", "sonneborn-berger", "seed")
 
-    def __init__(self, games_per_match: int = 1, seeding: str = "equal-distance", groups: int = 4) -> None:
-        self.games_per_match = games_per_match
-        self.seeding = seeding
-        self.groups = groups
+    games_per_match: Annotated[int, Number(1, 2, whole=True, meaning="games of a pair in a round")] = 1
+    seeding: Annotated[str, Choice(METHODS, meaning="where the seeds come from")] = "equal-distance"
+    groups: Annotated[int, Number(1, 10_000, whole=True, meaning="into how many parts `group` cuts the ratings")] = 4
 
     def seeds(self, event: Event) -> list[int]:
         """Ids of everybody who ever entered, seed 1 first."""
@@ -169,7 +170,7 @@ def history(event: Event) -> list[tuple[int, frozenset[Pair]]]:
         if pairs:
             kept.append((each.number, pairs))
         for game in each.games:
-            if game.result is not None and game.result.how == "played":
+            if game.how == "played":
                 balance[game.white] += 1
                 balance[game.black] -= 1
     return list(kept)
@@ -271,13 +272,4 @@ def _summary(pairs: int, sits_out: str | None, way: _Way) -> str:
     return " ".join(sentences)
 
 
-SYSTEM: Final = TournamentDeclaration(
-    name="tcec",
-    about="TCEC's Swiss, in which nothing is left to chance",
-    make=Tcec,
-    options={
-        "games_per_match": Number(1, 2, whole=True, default=1, meaning="games of a pair in a round"),
-        "seeding": Choice(METHODS, default="equal-distance", meaning="where the seeds come from"),
-        "groups": Number(1, 10_000, whole=True, default=4, meaning="into how many parts `group` cuts the ratings"),
-    },
-)
+SYSTEM: Final = declared(Tcec, "tcec", "TCEC's Swiss, in which nothing is left to chance")

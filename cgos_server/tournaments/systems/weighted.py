@@ -6,18 +6,19 @@ Knows what a pair is worth and why. Must not know: how starting points are found
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Final, NamedTuple, Unpack
+from dataclasses import dataclass
+from typing import Annotated, Final, NamedTuple
 
 import numpy as np
 
 from cgos_protocol.options import Choice
 from cgos_server.core.pairing.matching import best, pack
-from cgos_server.tournaments.base import Chance, Event, Pair, Round, TournamentDeclaration, pair_of
+from cgos_server.tournaments.base import Chance, Event, Pair, Round, declared, pair_of
 from cgos_server.tournaments.event import Field, forbidden_pairs
 from cgos_server.tournaments.ledger import Ledger
 from cgos_server.tournaments.pairing.byes import sit_out
 from cgos_server.tournaments.pairing.rematches import no_pairing
-from cgos_server.tournaments.systems.from_starts import OPTIONS, FromStarts, StartOptions
+from cgos_server.tournaments.systems.from_starts import FromStarts
 from cgos_server.tournaments.words import rematches_said
 
 DUPLICATE: Final = 500_000_000_000_000
@@ -114,6 +115,7 @@ def heaviest(order: Sequence[int], by_pair: Mapping[Pair, int], forbidden: Colle
     return pairs
 
 
+@dataclass(frozen=True, kw_only=True)
 class Weighted(FromStarts):
     """A McMahon event in which the whole round is weighed at once, as the programs MacMahon and OpenGotha do it.
 
@@ -146,26 +148,21 @@ class Weighted(FromStarts):
 
     name = "weighted"
 
-    def __init__(
-        self,
-        *,
-        method: str = "folding",
-        from_above: str = "middle",
-        from_below: str = "middle",
-        **starts: Unpack[StartOptions],
-    ) -> None:
-        super().__init__(**starts)
-        self._wishes = {"method": method, "from_above": from_above, "from_below": from_below}
+    method: Annotated[str, Choice(METHODS, meaning="how groups are best paired inside")] = "folding"
+    from_above: Annotated[str, Choice(PLACES, meaning="from where in its group one is best drawn down")] = "middle"
+    from_below: Annotated[str, Choice(PLACES, meaning="from where in its group one is best drawn up")] = "middle"
 
     def decide(self, event: Event, field: Field, ledger: Ledger, rng: Chance) -> Round:
         scores = self.scores(event, field, ledger, rng)
         out = sit_out(event, scores.order, ledger)
         order, why = out.order, list(out.why)
         groups = scores.groups(order)
-        placed = _placed(groups, ledger, self.drawn(ledger, scores))
+        placed = _placed(groups, ledger, self.drawn(ledger, scores.starts))
         at = {id_: k for k, id_ in enumerate(order)}
         met = {pair_of(at[a], at[b]) for a, b in ledger.met if a in at and b in at}
-        by_pair = weights(placed, met, groups=len(groups), **self._wishes)
+        by_pair = weights(
+            placed, met, len(groups), method=self.method, from_above=self.from_above, from_below=self.from_below
+        )
         pairs = heaviest(order, by_pair, forbidden_pairs(event), rng)
         chosen = [by_pair[pair] for pair in pairs]
         again = sum(pair in met for pair in pairs)
@@ -240,14 +237,4 @@ def _reason(one: Placed, other: Placed, weight: int) -> str:
     return f"groups {one.group + 1} and {other.group + 1}; weight {weight}"
 
 
-SYSTEM: Final = TournamentDeclaration(
-    name="weighted",
-    about="the best sum of weights, as in MacMahon and OpenGotha",
-    make=Weighted,
-    options={
-        **OPTIONS,
-        "method": Choice(METHODS, default="folding", meaning="how groups are best paired inside"),
-        "from_above": Choice(PLACES, default="middle", meaning="from where in its group one is best drawn down"),
-        "from_below": Choice(PLACES, default="middle", meaning="from where in its group one is best drawn up"),
-    },
-)
+SYSTEM: Final = declared(Weighted, "weighted", "the best sum of weights, as in MacMahon and OpenGotha")
