@@ -119,7 +119,7 @@ def _points(event: Event) -> dict[tuple[int, int, int], str]:
     halves: defaultdict[tuple[int, int, int], int] = defaultdict(int)
     for each in event.rounds:
         for game in each.games:
-            if game.result is not None and game.result.how not in ("void", "no-contest"):
+            if game.result is not None and game.how not in ("void", "no-contest"):
                 halves[each.number, game.white, game.black] += game.result.white
                 halves[each.number, game.black, game.white] += game.result.black
     return {key: f"{made // 2 or ''}½" if made % 2 else f"{made // 2}" for key, made in halves.items()}

@@ -133,20 +133,10 @@ class Meetings:
         keys, first = np.unique(self._places.keys(a, b), return_index=True)
         return keys, counts[first]
 
-    @property
-    def keys(self) -> Ints:
-        """(k,) of the pairs that have met: smaller place * n + larger place, ascending."""
-        return self._table[0]
-
-    def ends(self) -> tuple[Ints, Ints]:
-        """(k,) smaller places and (k,) larger places of the pairs that have met."""
-        i, j = np.divmod(self.keys, max(1, self._places.n))
-        return i, j
-
     def lookup(self, i: Ints, j: Ints) -> tuple[Ints, PairHistory]:
         """Which of the pairs of places (i, j), both (m,), have met: (k,) their positions, ascending, and for these only
         how often."""
-        if not self._act.meetings or not len(self.keys) or not len(i):
+        if not self._act.meetings or not len(i) or not len(self._table[0]):
             return np.zeros(0, np.int64), PairHistory(*np.zeros((6, 0), np.int64))
         keys, table = self._table
         wanted = self._places.keys(i, j)

@@ -6,7 +6,7 @@ Must not know: the live server, how answers are shown.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -35,7 +35,6 @@ def explain(
     detail: Recorded,
     names: Mapping[VersionId, str],
     game: GameId | None = None,
-    make_rng: Callable[[int], Rng] = random.Random,
     *,
     most: int | None = None,
     too_many: str = "",
@@ -45,7 +44,6 @@ def explain(
 
     :param names: version id -> wire name, of all versions
     :param partners: so many of a version's possible partners, besides the one that it met; None: all of them
-    :param make_rng: as when the pass was decided
     :param most: with more candidates it is not decided again, for the reason `too_many`; None: however many there are
     :raises OurFault: where its record cannot be read
     """
@@ -60,11 +58,11 @@ def explain(
     elif act.candidates:
         try:
             method = recorded_method(detail.method, detail.options or {})
-            replay = _replay(detail, decide(method, recorded, make_rng(int(detail.seed))), names)
+            replay = _replay(detail, decide(method, recorded, random.Random(int(detail.seed))), names)
         except Refused as refusal:
             replay = _no_replay(f"It cannot be decided again by this program. {refusal}")
         else:
-            view = _View(act, method, make_rng(int(detail.seed)), detail.pairings)
+            view = _View(act, method, random.Random(int(detail.seed)), detail.pairings)
             sides = () if explained.game is None else (explained.game.high, explained.game.low)
             could = {side: view.partners(side, partners) for side in sides}
     replay = replace(replay, sentence=replay.sentence + _of_another_version(detail.method, inputs))
