@@ -95,7 +95,7 @@ def heaviest(order: Sequence[int], by_pair: Mapping[Pair, int], forbidden: Colle
     """The pairs of the largest total, of several such by lot; everybody is paired.
 
     :param order: ids, an even number
-    :param found: (smaller, larger) index in `order` -> weight, as from :func:`weights`
+    :param by_pair: (smaller, larger) index in `order` -> weight, as from :func:`weights`
     :param forbidden: (smaller id, larger id) of those who must not meet
     :returns: (smaller, larger) index, ascending
     :raises Refused: where forbidden pairs leave somebody without an opponent
