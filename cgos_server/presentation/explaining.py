@@ -17,7 +17,7 @@ from cgos_protocol.ids import GameId
 from cgos_server.service.pairing.explained import as_recorded, explain
 from cgos_server.storage.reading.history import History
 
-LARGEST_ACT: Final = 150
+LARGEST_PASS: Final = 150
 """Candidates of a round that is decided again here: some tens of milliseconds."""
 
 KEPT: Final = 32
@@ -53,7 +53,7 @@ class Explaining:
         names = await self._history.bots.version_names()
         try:
             return await asyncio.to_thread(
-                explain, detail, names, game, most=LARGEST_ACT, too_many=_TOO_LARGE.format(number=number)
+                explain, detail, names, game, most=LARGEST_PASS, too_many=_TOO_LARGE.format(number=number)
             )
         except OurFault:
             return as_recorded(detail, names, game, _UNREADABLE)

@@ -49,25 +49,25 @@ def explain(
     """
     inputs = msgspec.json.encode(detail.inputs).decode()
     recorded = decode_inputs(inputs)
-    act = ranked(recorded)
+    pairing_pass = ranked(recorded)
     explained = as_recorded(detail, names, game, "Nobody was chosen in this round: there is nothing to decide again.")
     replay = explained.replay
     could: dict[str, list[api.Partner]] = {}
-    if most is not None and len(act.candidates) > most:
+    if most is not None and len(pairing_pass.candidates) > most:
         replay = _no_replay(too_many)
-    elif act.candidates:
+    elif pairing_pass.candidates:
         try:
             method = recorded_method(detail.method, detail.options or {})
             replay = _replay(detail, decide(method, recorded, random.Random(int(detail.seed))), names)
         except Refused as refusal:
             replay = _no_replay(f"It cannot be decided again by this program. {refusal}")
         else:
-            view = _View(act, method, random.Random(int(detail.seed)), detail.pairings)
+            view = _View(pairing_pass, method, random.Random(int(detail.seed)), detail.pairings)
             sides = () if explained.game is None else (explained.game.high, explained.game.low)
             could = {side: view.partners(side, partners) for side in sides}
     replay = replace(replay, sentence=replay.sentence + _of_another_version(detail.method, inputs))
     met, sits_out = _met(detail.pairings), _sits_out(detail)
-    ready = [_ready(one, names, met, sits_out) for one in act.candidates]
+    ready = [_ready(one, names, met, sits_out) for one in pairing_pass.candidates]
     return replace(explained, ready=ready, partners=could, replay=replay)
 
 
@@ -158,15 +158,16 @@ def _ordered(one: str, other: str) -> tuple[str, str]:
 class _View:
     """What the method saw in the pairs of one pass."""
 
-    def __init__(self, act: PairingPass, method: Matchmaker, rng: Rng, pairs: Sequence[api.Pairing]) -> None:
-        self._act = act
-        self._place = {candidate.name: at for at, candidate in enumerate(act.candidates)}
+    def __init__(self, pairing_pass: PairingPass, method: Matchmaker, rng: Rng, pairs: Sequence[api.Pairing]) -> None:
+        self._pairing_pass, self._candidates = pairing_pass, pairing_pass.candidates
+        self._place = {candidate.name: at for at, candidate in enumerate(pairing_pass.candidates)}
         # All options are recorded; a method without constraints keeps nobody apart.
         constraints, self._waiting = shared(method.name, method.options, FREE)
-        self._rules = PairConstraints(constraints, act, self._waiting)
+        self._rules = PairConstraints(constraints, pairing_pass, self._waiting)
         # Methods that pair one after another have no objective.
         objective: Objective | None = getattr(method, "objective", None)
-        self._worths = None if objective is None or len(act.candidates) < 2 else objective.look(act, rng)
+        alone = len(pairing_pass.candidates) < 2
+        self._worths = None if objective is None or alone else objective.look(pairing_pass, rng)
         self._met = {name: other for name, (other, _) in _met(pairs).items()}
 
     def partners(self, name: str, most: int | None) -> list[api.Partner]:
@@ -175,18 +176,18 @@ class _View:
         at = self._place.get(name)
         if at is None:
             return []
-        others = np.array([place for place in range(len(self._act.candidates)) if place != at], dtype=np.int64)
+        others = np.array([place for place in range(len(self._candidates)) if place != at], dtype=np.int64)
         me = np.full(len(others), at, dtype=np.int64)
         expected, possible = self._rules.expected(me, others), self._rules.open(me, others)
-        costs = self._rules.costs(me, others) + unfairness(self._act, self._waiting, me, others)
+        costs = self._rules.costs(me, others) + unfairness(self._pairing_pass, self._waiting, me, others)
         barriers = self._rules.barriers(me, others)
         worth = None if self._worths is None else self._worths.of(me, others)
         order = np.lexsort((self._far(at, others) if worth is None else costs - worth, barriers, ~possible))
-        chosen = [row for row in order.tolist() if self._act.candidates[others[row]].name == self._met.get(name)]
+        chosen = [row for row in order.tolist() if self._candidates[others[row]].name == self._met.get(name)]
         shown = dict.fromkeys((*chosen, *order.tolist()[:most]))
         partners = []
         for row in sorted(shown, key=order.tolist().index):
-            other = self._act.candidates[others[row]]
+            other = self._candidates[others[row]]
             partners.append(
                 api.Partner(
                     name=other.name,
@@ -202,6 +203,6 @@ class _View:
         return partners
 
     def _far(self, at: int, others: np.ndarray[Any, np.dtype[np.int64]]) -> Floats:
-        ratings = np.array([candidate.rating for candidate in self._act.candidates])
+        ratings = np.array([candidate.rating for candidate in self._candidates])
         far: Floats = np.abs(ratings[others] - ratings[at])
         return far

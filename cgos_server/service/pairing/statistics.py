@@ -435,13 +435,13 @@ class _Inputs(msgspec.Struct):
     candidates: list[Candidate]
 
 
-_ACT = msgspec.json.Decoder(_Inputs)
+_INPUTS_DECODER = msgspec.json.Decoder(_Inputs)
 
 
 def candidates_of(inputs: str) -> Sequence[Candidate]:
     """The candidates of a round. Raises OurFault where it cannot be read."""
     try:
-        return _ACT.decode(inputs).candidates
+        return _INPUTS_DECODER.decode(inputs).candidates
     except msgspec.DecodeError as error:
         raise OurFault(f"The recorded inputs of a round cannot be read: {error}") from error
 

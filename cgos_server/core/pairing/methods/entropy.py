@@ -101,21 +101,21 @@ class Entropy:
     def options(self) -> Mapping[str, Any]:
         return {"model": self.model}
 
-    def look(self, act: PairingPass, rng: Rng) -> Entropies:  # noqa: ARG002 - nothing is left to chance
-        return Entropies(act, self.model)
+    def look(self, pairing_pass: PairingPass, rng: Rng) -> Entropies:  # noqa: ARG002 - nothing is left to chance
+        return Entropies(pairing_pass, self.model)
 
 
 class Entropies:
     """The objective looking at one pass; see :class:`cgos_server.core.pairing.methods.objective.Worths`."""
 
-    def __init__(self, act: PairingPass, model: str) -> None:
+    def __init__(self, pairing_pass: PairingPass, model: str) -> None:
         self._model = model
-        self._ratings = np.array([c.rating for c in act.candidates], dtype=np.float64)
-        known = act.knowledge
+        self._ratings = np.array([c.rating for c in pairing_pass.candidates], dtype=np.float64)
+        known = pairing_pass.knowledge
         self._covariance = None if known is None else known.covariance
-        sds = np.array([c.sd for c in act.candidates], dtype=np.float64)
+        sds = np.array([c.sd for c in pairing_pass.candidates], dtype=np.float64)
         self._variances = sds**2 if known is None else np.diagonal(known.covariance)
-        self._meetings = Meetings(act)
+        self._meetings = Meetings(pairing_pass)
 
     def of(self, i: Ints, j: Ints) -> Floats:
         worth = bits(self._win(i, j))

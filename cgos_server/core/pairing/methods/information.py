@@ -72,15 +72,17 @@ class Information:
     def options(self) -> Mapping[str, Any]:
         return {"draw": self.draw}
 
-    def look(self, act: PairingPass, rng: Rng) -> InformationWorths:
+    def look(self, pairing_pass: PairingPass, rng: Rng) -> InformationWorths:
         """What the games of this pass would tell; ratings are drawn here, in the order of the candidates."""
-        means = np.array([one.rating for one in act.candidates], dtype=np.float64)
-        known, deviates = act.knowledge, np.zeros(len(means))
+        means = np.array([one.rating for one in pairing_pass.candidates], dtype=np.float64)
+        known, deviates = pairing_pass.knowledge, np.zeros(len(means))
         if self.draw > 0.0:
             deviates = sqrt(self.draw) * normals(rng, len(means))
         if known is None:
-            sds = np.array([one.sd or (0.0 if one.anchor else UNKNOWN_SD) for one in act.candidates], dtype=np.float64)
-            free = np.array([not one.anchor for one in act.candidates], dtype=np.bool_)
+            sds = np.array(
+                [one.sd or (0.0 if one.anchor else UNKNOWN_SD) for one in pairing_pass.candidates], dtype=np.float64
+            )
+            free = np.array([not one.anchor for one in pairing_pass.candidates], dtype=np.bool_)
             apart, variances, grams = sds * deviates, sds**2, np.where(free, sds**4, 0.0)
         else:
             apart = root(known.covariance) @ deviates

@@ -141,8 +141,8 @@ def test_worth_by_the_venue_knows_of_uncertainty() -> None:
     candidates = [Candidate(1, "Ann", 2400.0), Candidate(2, "Bea", 1600.0, sd=350.0)]
     i, j = np.array([0]), np.array([1])
 
-    def worth(act: PairingPass, model: str = "venue") -> float:
-        return float(Entropy(model).look(act, random.Random(0)).of(i, j)[0])
+    def worth(pairing_pass: PairingPass, model: str = "venue") -> float:
+        return float(Entropy(model).look(pairing_pass, random.Random(0)).of(i, j)[0])
 
     sure = worth(PairingPass([c._replace(sd=0.0) for c in candidates]))
     assert sure == pytest.approx(float(bits(1 / (1 + 10**2))))
@@ -178,7 +178,7 @@ def test_a_meeting_halves_what_a_game_is_worth(meeting: Meeting, expected: int) 
 
 
 def test_in_words() -> None:
-    act = PairingPass([Candidate(1, "Ann", 800.0), Candidate(2, "Bea", 902.0)])
+    pairing_pass = PairingPass([Candidate(1, "Ann", 800.0), Candidate(2, "Bea", 902.0)])
     for model, p in (("gor", float(gor_win(800.0, 902.0))), ("venue", 1 / (1 + 10 ** (102 / 400)))):
-        said = Entropy(model).look(act, random.Random(0)).say(0, 1)
+        said = Entropy(model).look(pairing_pass, random.Random(0)).say(0, 1)
         assert said == f"{float(bits(p)):.2f} bit, expected score {p:.2f}"
