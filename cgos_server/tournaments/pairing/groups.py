@@ -27,6 +27,9 @@ Cost = Callable[[int, int], int]
 CostOf = Callable[[Sequence[int]], Cost]
 """The cost inside a group, whose members are given best first: an even number."""
 
+PER_POINT: Final = 1000
+"""What a rating point costs, so that costs are whole numbers."""
+
 _QUICK: Final = 20_000
 """Pairs that the search tries before it is asked whether there is a pairing at all, which saves hopeless long ones."""
 
@@ -75,6 +78,11 @@ def seeded(method: str, members: Sequence[int], rng: Chance) -> list[Pair]:
     lots = shuffled(rng, members, "seeding")
     pairs = zip(lots[::2], lots[1::2], strict=True)
     return sorted(((a, b) if place[a] < place[b] else (b, a) for a, b in pairs), key=lambda pair: place[pair[0]])
+
+
+def by_rating(ratings: Mapping[int, float]) -> Cost:
+    """The cost that is the difference of two ratings, in whole thousandths of a point."""
+    return lambda one, other: round(abs(ratings[one] - ratings[other]) * PER_POINT)
 
 
 def by_method(method: str, rng: Chance) -> CostOf:

@@ -22,7 +22,7 @@ from cgos_server.tournaments.ledger import Ledger
 from cgos_server.tournaments.pairing.byes import sit_out
 from cgos_server.tournaments.pairing.colors import game
 from cgos_server.tournaments.pairing.epm_search import explore
-from cgos_server.tournaments.pairing.groups import pair_group
+from cgos_server.tournaments.pairing.groups import PER_POINT, by_rating, pair_group
 from cgos_server.tournaments.pairing.rematches import fewest_rematches
 from cgos_server.tournaments.systems.by_rounds import ByRounds
 from cgos_server.tournaments.words import counted
@@ -30,7 +30,6 @@ from cgos_server.tournaments.words import counted
 UNRATED: Final = 1500.0
 K: Final = 32.0
 
-_PER_POINT: Final = 1000
 _DEFERRED: Final = 10**9
 _REMATCH: Final = 10**12
 """Costs are whole thousandths of a rating point. A deferred pair counts more than any difference, a rematch more than
@@ -94,11 +93,6 @@ def pair_nearest(
     return Nearest(anything if anything is not None else fewest_rematches(order, cost, met, forbidden), True)
 
 
-def by_rating(ratings: Mapping[int, float]) -> Callable[[int, int], int]:
-    """The difference of two ratings, in whole thousandths of a point."""
-    return lambda one, other: round(abs(ratings[one] - ratings[other]) * _PER_POINT)
-
-
 def best_first(ratings: Mapping[int, float]) -> list[int]:
     """Ids from the highest rating down; of equal ones the smaller id first."""
     return sorted(ratings, key=lambda id_: (-ratings[id_], id_))
@@ -154,7 +148,7 @@ class AccelRat(ByRounds):
                 a,
                 other=b,
                 rng=rng,
-                reason=f"rated {ratings[a]:.0f} and {ratings[b]:.0f}, {distance(a, b) / _PER_POINT:.0f} apart",
+                reason=f"rated {ratings[a]:.0f} and {ratings[b]:.0f}, {distance(a, b) / PER_POINT:.0f} apart",
             )
             for a, b in pairs
         )

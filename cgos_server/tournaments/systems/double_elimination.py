@@ -18,6 +18,7 @@ from cgos_server.tournaments.base import (
     Event,
     Explanation,
     Game,
+    Pair,
     Round,
     Stale,
     Standings,
@@ -38,9 +39,6 @@ from cgos_server.tournaments.systems.knockout import (
     stale_games,
 )
 from cgos_server.tournaments.words import listed
-
-Pairs = list[tuple[int, int]]
-
 
 UNBEATEN, BEATEN = 0, 1
 """Losses of those in a branch."""
@@ -324,7 +322,7 @@ def _round(event: Event, state: _State, groups: Sequence[Sequence[int]], board: 
 
 def _group(
     event: Event, state: _State, known: Ledger, group: Sequence[int], names: Mapping[int, str]
-) -> tuple[list[int], Pairs, bool]:
+) -> tuple[list[int], list[Pair], bool]:
     """Who passes, who meets whom, and whether that takes a rematch.
 
     :param group: ids by seeds

@@ -13,15 +13,13 @@ from typing import Annotated, Final
 from cgos_protocol.options import Choice, Number
 from cgos_server.tournaments.base import Chance, declared
 from cgos_server.tournaments.event import Field
-from cgos_server.tournaments.pairing.groups import METHODS, Cost, CostOf, by_method
+from cgos_server.tournaments.pairing.groups import METHODS, PER_POINT, Cost, CostOf, by_method, by_rating
 from cgos_server.tournaments.standings.grades import rating_of
 from cgos_server.tournaments.standings.mms import Absences
 from cgos_server.tournaments.systems.from_starts import ABSENCES, GroupByGroup
 
 RATING: Final = "rating"
 GRADE: Final = 100.0
-
-_PER_POINT: Final = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,19 +68,14 @@ class Epm(GroupByGroup):
         """The cost inside a group, in thousandths of a rating point or of a place."""
         country = {one.id: one.country for one in field.players}
         club = {one.id: one.club for one in field.players}
-        strength = strengths(field)
-        by_place = None if self.cost == RATING else by_method(self.cost, rng)
-        same_country, same_club = (round(points * _PER_POINT) for points in (self.same_country, self.same_club))
+        same_country, same_club = (round(points * PER_POINT) for points in (self.same_country, self.same_club))
+        by_strength = by_rating(strengths(field))
 
         def of(members: Sequence[int]) -> Cost:
-            places = None if by_place is None else by_place(members)
+            places = None if self.cost == RATING else by_method(self.cost, rng)(members)
 
             def cost(one: int, other: int) -> int:
-                apart = (
-                    round(abs(strength[one] - strength[other]) * _PER_POINT)
-                    if places is None
-                    else places(one, other) * _PER_POINT
-                )
+                apart = by_strength(one, other) if places is None else places(one, other) * PER_POINT
                 if country[one] and country[one] == country[other]:
                     apart += same_country
                 if club[one] and club[one] == club[other]:
