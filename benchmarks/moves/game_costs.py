@@ -74,7 +74,7 @@ def phases(samples: Sequence[Sample]) -> tuple[Spent, Spent]:
     pairs = list(itertools.pairwise(samples))
     kinds = ["end" if b.ended > a.ended else "begin" if b.begun > a.begun else "" for a, b in pairs]
     marks = [(at, kind) for at, kind in enumerate(kinds) if kind]
-    # The middle between the last act of one kind and the first of the other.
+    # The middle between the last step of one kind and the first of the other.
     cuts = [((a[0] + b[0] + 1) // 2, b[1]) for a, b in itertools.pairwise(marks) if a[1] != b[1]]
     quiet = [
         pair

@@ -1,9 +1,9 @@
 """Days of a ladder in simulated time: do bots wait, do fast ones meet everybody, does anybody meet one too often?
 
 Bots of known strengths, whose thinking spreads 25-fold (log-uniform), are paired by the venue's matchmakers with the
-acts that a server would make; games last as long as both think. Run it for the table, ``--json FILE`` for the figures.
-Some bots may be of one owner or of one family: ``--owners 7 --spread 1 --bots 10`` is seven bots of one owner among
-three others. Every policy sees the same pool. Must not know: storage, sessions, rating systems.
+passes that a server would make; games last as long as both think. Run it for the table, ``--json FILE`` for the
+figures. Some bots may be of one owner or of one family: ``--owners 7 --spread 1 --bots 10`` is seven bots of one owner
+among three others. Every policy sees the same pool. Must not know: storage, sessions, rating systems.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ class Figures:
     :ivar own_share: of the games of the fastest third's bots, those against that third
     :ivar thirds: of the games of each third (fastest first) those against each third
     :ivar most_often: largest share of one opponent among the last 100 games of any bot, at any time
-    :ivar passed_over: acts in a row in which a version was left unpaired while others were paired, the most there was
+    :ivar passed_over: passes in a row in which a version was left unpaired while others were paired, the most there was
     :ivar worth: 4 p (1 - p) of a game, on the average: what it tells of an even game's information
     """
 
@@ -138,8 +138,8 @@ class Figures:
     most_often: float
     passed_over: int
     worth: float
-    acts: int
-    act_ms: float
+    passes: int
+    pass_ms: float
     seconds: float
 
 
@@ -147,7 +147,7 @@ class Ladder:
     """One venue in simulated time. The clock goes from one pairing pass to the next, each bot's games are drawn from
     its own source of randomness.
 
-    :param interval: seconds between two acts
+    :param interval: seconds between two passes
     :param settle: seconds from a game's end until its bots are ready again
     """
 
@@ -170,8 +170,8 @@ class Ladder:
         self.most_often = 0.0
         self.passed_over = 0
         self.worth = 0.0
-        self.acts = 0
-        self.act_seconds = 0.0
+        self.passes = 0
+        self.pass_seconds = 0.0
         self.now = 0.0
         self._rng = random.Random(seed)
         self._ready = dict.fromkeys(map(VersionId, range(self.bots)), 0.0)
@@ -187,7 +187,7 @@ class Ladder:
         end = hours * 3600.0
         shown = 0.0
         while True:
-            # Nothing can be decided before there are two: the acts until then are skipped.
+            # Nothing can be decided before there are two: the passes until then are skipped.
             if len(self._ready) < 2 or (self.policy is Policy.BARRIER and self._running):
                 last = self._running[0][0] if self.policy is Policy.ROLLING else max(r[0] for r in self._running)
                 self.now = max(self.now, self._tick(last))
@@ -195,7 +195,7 @@ class Ladder:
                 break
             self._finish()
             if due(self.policy, len(self._ready), len(self._running)):
-                self._act()
+                self._run_pass()
             self.now += self.interval
             if self.now - shown > end / 200.0:
                 shown = self.now
@@ -206,7 +206,7 @@ class Ladder:
                 self.busy[bot] += own_a + own_b - over
 
     def _tick(self, at: float) -> float:
-        """The first act not before `at`."""
+        """The first pass not before `at`."""
         return math.ceil(at / self.interval - 1e-9) * self.interval
 
     def _finish(self) -> None:
@@ -219,7 +219,7 @@ class Ladder:
             self._lengths.append(own_a + own_b + self.settle)
             self._paces = {}
 
-    def act(self) -> PairingPass:
+    def pairing_pass(self) -> PairingPass:
         """What the matchmaker is asked now."""
         memory, ready = self.memory, self._ready
         self._paces = self._paces or memory.paces(map(VersionId, range(self.bots)))
@@ -256,18 +256,18 @@ class Ladder:
             candidates=candidates, meetings=meetings, knowledge=None, policy=self.policy, connected=self.bots, flow=flow
         )
 
-    def _act(self) -> None:
-        act = self.act()
+    def _run_pass(self) -> None:
+        pairing_pass = self.pairing_pass()
         began = time.perf_counter()
-        pairing = self.method.pair(act, self._rng)
-        self.act_seconds += time.perf_counter() - began
-        self.acts += 1
+        pairing = self.method.pair(pairing_pass, self._rng)
+        self.pass_seconds += time.perf_counter() - began
+        self.passes += 1
         if not pairing.pairs:
             return
         for pair in pairing.pairs:
             self._play(pair.high, pair.low)
         for bot in self._ready:
-            self._sat_out[bot] = (self._sat_out.get(bot, (0, 0))[0] + 1, self.acts)
+            self._sat_out[bot] = (self._sat_out.get(bot, (0, 0))[0] + 1, self.passes)
             self.passed_over = max(self.passed_over, self._sat_out[bot][0])
 
     def _play(self, high: VersionId, low: VersionId) -> None:
@@ -327,8 +327,8 @@ class Ladder:
             most_often=self.most_often,
             passed_over=self.passed_over,
             worth=self.worth / max(1, len(self.games)),
-            acts=self.acts,
-            act_ms=1000.0 * self.act_seconds / max(1, self.acts),
+            passes=self.passes,
+            pass_ms=1000.0 * self.pass_seconds / max(1, self.passes),
             seconds=seconds,
         )
 
@@ -368,7 +368,7 @@ ROWS: Mapping[str, Callable[[Figures], str]] = {
     "most frequent opponent of 100 games": lambda f: f"{f.most_often:.0%}",
     "passed over in a row, most": lambda f: str(f.passed_over),
     "worth of a game": lambda f: f"{f.worth:.3f}",
-    "acts, ms each": lambda f: f"{f.acts:,}, {f.act_ms:.2f}",
+    "passes, ms each": lambda f: f"{f.passes:,}, {f.pass_ms:.2f}",
     "CPU s": lambda f: f"{f.seconds:.0f}",
 }
 

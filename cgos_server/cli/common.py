@@ -6,6 +6,7 @@ Must not know: any single command.
 from __future__ import annotations
 
 import functools
+import inspect
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -21,6 +22,7 @@ from cgos_server.config.values import scalar
 from cgos_server.storage.location import Location
 
 P = ParamSpec("P")
+R = TypeVar("R")
 T = TypeVar("T")
 
 
@@ -97,6 +99,21 @@ def configured(command: Callable[Concatenate[Setup, P], T]) -> Callable[..., T]:
         return command(load_setup(config_path, data), *args, **kwargs)
 
     return run
+
+
+def gathered(record: Callable[..., R]) -> Callable[[Callable[Concatenate[R, ...], T]], Callable[..., T]]:
+    """Give a command those of its options that a record has as fields as one argument, its first: that record."""
+    fields = inspect.signature(record).parameters
+
+    def decorate(command: Callable[Concatenate[R, ...], T]) -> Callable[..., T]:
+        @functools.wraps(command)
+        def run(*args: Any, **kwargs: Any) -> T:
+            own = {name: kwargs.pop(name) for name in fields}
+            return command(record(**own), *args, **kwargs)
+
+        return run
+
+    return decorate
 
 
 def one_venue(setup: Setup, venue: str | None) -> str:

@@ -11,12 +11,13 @@ import asyncio
 from collections import OrderedDict
 from typing import Final
 
+from cgos_protocol.api.games import RoundDetail
 from cgos_protocol.errors import OurFault
 from cgos_protocol.ids import GameId
-from cgos_server.service.pairing.explained import Explained, as_recorded, explain
+from cgos_server.service.pairing.explained import as_recorded, explain
 from cgos_server.storage.reading.history import History
 
-LARGEST_ACT: Final = 150
+LARGEST_PASS: Final = 150
 """Candidates of a round that is decided again here: some tens of milliseconds."""
 
 KEPT: Final = 32
@@ -33,10 +34,10 @@ class Explaining:
 
     def __init__(self, history: History) -> None:
         self._history = history
-        self._known: OrderedDict[tuple[int, GameId | None], Explained] = OrderedDict()
+        self._known: OrderedDict[tuple[int, GameId | None], RoundDetail] = OrderedDict()
         self._one_at_a_time = asyncio.Lock()
 
-    async def round(self, number: int, game: GameId | None = None) -> Explained:
+    async def round(self, number: int, game: GameId | None = None) -> RoundDetail:
         """All about a round, by its id, and about one of its games. Raises Refused."""
         async with self._one_at_a_time:
             known = self._known.get((number, game))
@@ -47,12 +48,12 @@ class Explaining:
             self._known.move_to_end((number, game))
             return known
 
-    async def _explained(self, number: int, game: GameId | None) -> Explained:
+    async def _explained(self, number: int, game: GameId | None) -> RoundDetail:
         detail = await self._history.pairings.round(number)
         names = await self._history.bots.version_names()
         try:
             return await asyncio.to_thread(
-                explain, detail, names, game, most=LARGEST_ACT, too_many=_TOO_LARGE.format(number=number)
+                explain, detail, names, game, most=LARGEST_PASS, too_many=_TOO_LARGE.format(number=number)
             )
         except OurFault:
             return as_recorded(detail, names, game, _UNREADABLE)

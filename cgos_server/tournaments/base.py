@@ -7,14 +7,17 @@ it. Points are whole half points throughout. Must not know: any single system, f
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias, get_type_hints
 
 import numpy as np
 from msgspec import Struct, field
 from numpy.typing import NDArray
 
 from cgos_protocol.catalog import Declaration
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -65,6 +68,11 @@ class Result(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True
     black: int
     how: How = "played"
 
+    @property
+    def white_share(self) -> float:
+        """White's share of the points, 0 to 1; 0 where nobody has any."""
+        return self.white / ((self.white + self.black) or 1)
+
 
 WHITE_WINS = Result(WIN, LOSS)
 BLACK_WINS = Result(LOSS, WIN)
@@ -93,6 +101,11 @@ class Game(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     def pair(self) -> Pair:
         """Smaller id, larger id."""
         return pair_of(self.white, self.black)
+
+    @property
+    def how(self) -> How | None:
+        """How it ended; None: it has not."""
+        return None if self.result is None else self.result.how
 
 
 class Bye(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -219,6 +232,11 @@ class Event(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True)
         """(Number of the round, game) of the whole record, in order."""
         return ((each.number, game) for each in self.rounds for game in each.games)
 
+    @property
+    def played(self) -> Iterator[tuple[Game, Result]]:
+        """The games really played, in order."""
+        return ((game, game.result) for _, game in self.games if game.result and game.how == "played")
+
 
 class Row(Struct, frozen=True):
     """One line of the standings.
@@ -273,6 +291,14 @@ class Chance(Protocol):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TournamentDeclaration(Declaration):
     """A tournament system. `make` takes its options and nothing else."""
+
+
+def declared(make: type[DataclassInstance], name: str, about: str) -> TournamentDeclaration:
+    """The declaration of a system whose options are the fields of a dataclass: each is annotated with what it may be,
+    and its default is the option's."""
+    hints = get_type_hints(make, include_extras=True)
+    options = {each.name: hints[each.name].__metadata__[0]._replace(default=each.default) for each in fields(make)}
+    return TournamentDeclaration(name=name, about=about, make=make, options=options)
 
 
 class System(Protocol):

@@ -92,11 +92,7 @@ class Ledger:
 def counting(each: Round) -> list[Game]:
     """The games of a round but for void ones that were played again with the same colors, as if those had not been."""
     last = {(game.white, game.black): at for at, game in enumerate(each.games)}
-    return [
-        game
-        for at, game in enumerate(each.games)
-        if game.result is None or game.result.how != "void" or at == last[game.white, game.black]
-    ]
+    return [game for at, game in enumerate(each.games) if game.how != "void" or at == last[game.white, game.black]]
 
 
 def ledger(event: Event, rounds: int | None = None) -> Ledger:
@@ -122,7 +118,7 @@ def ledger(event: Event, rounds: int | None = None) -> Ledger:
 def _enter(lines: Mapping[int, Line], number: int, game: Game) -> None:
     """Enters a game of that round on the lines of both."""
     result = game.result or _OPEN
-    kind: Kind = "open" if game.result is None else "game" if result.how == "played" else result.how
+    kind: Kind = "open" if game.how is None else "game" if game.how == "played" else game.how
     for id_, opponent, white in ((game.white, game.black, True), (game.black, game.white, False)):
         points, against = (result.white, result.black) if white else (result.black, result.white)
         line = lines[id_]

@@ -14,7 +14,7 @@ from cgos_protocol.catalog import Catalog, Kind
 from cgos_protocol.errors import Code, Invalid
 from cgos_protocol.options import Option, check_known, read
 from cgos_protocol.plugins import Group, installed
-from cgos_server.tournaments.base import OptionValue, System, TournamentDeclaration
+from cgos_server.tournaments.base import System, TournamentDeclaration
 
 SYSTEMS: Final = (
     *("round-robin", "cup", "double-elimination", "accelrat", "swiss", "mcmahon"),
@@ -29,7 +29,7 @@ _OWN: Final[Mapping[str, str]] = MappingProxyType(
 SHORT: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = MappingProxyType(
     {
         **{order: ("mwm", {"order": order}) for order in ("dutch", "burstein", "monrad", "random", "random2")},
-        "tcec-double": ("tcec", {"double": True}),
+        "tcec-double": ("tcec", {"games_per_match": 2}),
         "double-round-robin": ("round-robin", {"double": True}),
     }
 )
@@ -73,11 +73,6 @@ def known(name: str) -> tuple[str, dict[str, Any]]:
 def options_of(name: str) -> Mapping[str, Option]:
     """The options of a system, with what each may be. Raises Refused where there is no such system."""
     return systems().find(known(name)[0]).options
-
-
-def defaults_of(name: str) -> dict[str, OptionValue | None]:
-    """What the options of a system are unless something else is asked for; None: it depends on others."""
-    return {key: option.default for key, option in options_of(name).items()}
 
 
 def system(name: str, options: Mapping[str, Any] = MappingProxyType({})) -> System:

@@ -29,9 +29,9 @@ def system_of(event: Event) -> System:
     return system(event.system, event.options)
 
 
-def lots(event: Event, number: int | None = None) -> Lots:
-    """The lots of a round, by default the next one."""
-    return Lots(event.seed, len(event.rounds) + 1 if number is None else number)
+def lots(event: Event) -> Lots:
+    """The lots of the next round."""
+    return Lots(event.seed, len(event.rounds) + 1)
 
 
 def next_round(event: Event) -> Round:

@@ -25,7 +25,7 @@ def test_both_policies_side_by_side(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 
 def test_time_in_a_game_is_what_its_bots_think() -> None:
-    """Two bots alone meet at once, whatever the policy: all that is lost is settling and the wait for the next act."""
+    """Two bots alone meet at once, whatever the policy: all that is lost is settling and the wait for the next pass."""
     pool = days.Pool.draw(2, 50.0, 1.0, 1)
     method = days.matchmaker("random", {})
     figures = days.simulate(pool, days.Policy.ROLLING, method, 10.0, interval=1.0, settle=4.0)

@@ -132,10 +132,12 @@ def test_a_server_plays_rates_and_pairs_with_them(
     assert "It was decided by cgos-closest 1.0; cgos-closest 2.0 is installed now." in told
 
 
-async def test_a_large_act_is_decided_in_the_child(with_packages: None) -> None:
-    act = PairingPass([Candidate(number, f"bot{number}", 1500.0 + 10 * number) for number in range(MOST_INLINE + 2)])
+async def test_a_large_pass_is_decided_in_the_child(with_packages: None) -> None:
+    pairing_pass = PairingPass(
+        [Candidate(number, f"bot{number}", 1500.0 + 10 * number) for number in range(MOST_INLINE + 2)]
+    )
     with closing(PairingProcess()) as deciding:
-        pairing, inputs = await deciding.decide("closest", {"reach": 300}, act, 1)
+        pairing, inputs = await deciding.decide("closest", {"reach": 300}, pairing_pass, 1)
     assert {abs(pair.high - pair.low) for pair in pairing.pairs} == {1}
     assert recorded_plugin(inputs) == "cgos-closest 1.0"
 

@@ -313,7 +313,7 @@ async def test_a_real_game_on_a_viewers_screen() -> None:
     connection, transport = hall.viewer()
     house = hall.house
     await house.arrive("Alpha", "Beta")
-    await house.act()
+    await house.run_pass()
     (game,) = house.live.roster.games()
     house.time.advance(0)
     game.move(game.referee.to_play, "D4", None, house.time.received())
@@ -357,7 +357,7 @@ def test_any_bytes_in_any_pieces_in_any_state(pieces: list[bytes], seed: int) ->
         transport = hall.viewer()[1]
         house = hall.house
         await house.arrive("Alpha", "Beta")
-        await house.act()
+        await house.run_pass()
         house.time.advance(0)
         for number, piece in enumerate(pieces):
             if transport.closing:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import httpx2
 import pytest
-from service.pairing.test_explained import NAMES, an_act, paired
+from service.pairing.test_explained import NAMES, a_pairing_pass, paired
 from support.web.past import BOTS, ENDED, OPENING  # noqa: F401
 from web.test_pages import client, get, web  # noqa: F401
 
+from cgos_protocol.api.games import RoundDetail
 from cgos_protocol.clock import TimeControl, TimeSystem
 from cgos_protocol.games.base import Ko, Ruleset
 from cgos_server.core.venue import Policy
@@ -15,7 +16,7 @@ from cgos_server.presentation.explaining import Explaining
 from cgos_server.presentation.rules import clock_in_words, pairing_options, provisional_rule, sections
 from cgos_server.presentation.settings import Rated, VenueSettings, WebSettings
 from cgos_server.presentation.words import count, duration
-from cgos_server.service.pairing.explained import PARTNERS, Explained, explain
+from cgos_server.service.pairing.explained import PARTNERS, explain
 from cgos_server.storage.reading.history import History
 from cgos_server.web.pages import rounds
 from cgos_server.web.pages.rounds import ROUNDS
@@ -24,16 +25,16 @@ SECOND = 1_000_000
 CANDIDATES = 40
 
 
-async def test_all_acts_of_pairing_newest_first(web: httpx2.AsyncClient, history: History) -> None:  # noqa: F811
+async def test_all_pairing_passes_newest_first(web: httpx2.AsyncClient, history: History) -> None:  # noqa: F811
     first = await get(web, "/venue/9x9/rounds")
     second = await get(web, f"/venue/9x9/rounds?before={ENDED + 2 - ROUNDS}")
     numbers = [int(row[0]) for page in (first, second) for row in page.rows if row[0].isdigit()]
-    acts = await history.pairings.rounds("9x9", 2 * ROUNDS)
-    assert numbers == [act.number for act in acts]
+    listed = await history.pairings.rounds("9x9", 2 * ROUNDS)
+    assert numbers == [each.number for each in listed]
     assert first.attribute("a", "href", rel="next") is not None
 
 
-async def test_an_act_tells_its_games_and_is_decided_again(web: httpx2.AsyncClient, history: History) -> None:  # noqa: F811
+async def test_a_pairing_pass_tells_its_games_and_is_decided_again(web: httpx2.AsyncClient, history: History) -> None:  # noqa: F811
     page = await get(web, "/round/1")
     detail = await history.pairings.round(1)
     found = explain(detail, await history.bots.version_names())
@@ -51,11 +52,11 @@ async def test_why_these_two(web: httpx2.AsyncClient, history: History) -> None:
 
 
 async def test_the_candidates_are_all_there(web: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
-    detail = paired("information", an_act(CANDIDATES, Policy.BARRIER))
+    detail = paired("information", a_pairing_pass(CANDIDATES, Policy.BARRIER))
     row = detail.pairings[0]
     told = explain(detail, NAMES, row.game)
 
-    async def known(_self: Explaining, _number: int, _game: int | None) -> Explained:
+    async def known(_self: Explaining, _number: int, _game: int | None) -> RoundDetail:
         return told
 
     monkeypatch.setattr(Explaining, "_explained", known)

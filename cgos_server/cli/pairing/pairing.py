@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import click
 
+from cgos_protocol.api.games import Partner, Ready, RoundDetail
 from cgos_protocol.errors import Code, Conflict
 from cgos_protocol.ids import GameId
 from cgos_server.cli.commands.declared import add_declared
@@ -24,7 +25,7 @@ from cgos_server.cli.common import (
 from cgos_server.cli.output import apart, in_words, print_json, print_table, say
 from cgos_server.cli.reading import read, venues_asked
 from cgos_server.presentation.words import count, moment
-from cgos_server.service.pairing.explained import PARTNERS, Explained, Partner, Ready, explain
+from cgos_server.service.pairing.explained import PARTNERS, explain
 from cgos_server.service.pairing.statistics import PairingStats, Spread, statistics
 from cgos_server.storage.reading.history import History
 
@@ -58,7 +59,7 @@ def explain_command(setup: Setup, game: GameId | None, number: int | None, every
     if (game is None) == (number is None):
         raise click.UsageError("Give the number of a game, or --round and the number of a round.")
 
-    async def ask(history: History) -> Explained:
+    async def ask(history: History) -> RoundDetail:
         which = number
         if game is not None:
             detail = await history.games.detail(game)
@@ -76,7 +77,7 @@ def explain_command(setup: Setup, game: GameId | None, number: int | None, every
         _show_explained(explained, None if everybody else _READY_SHOWN)
 
 
-def _show_explained(explained: Explained, ready: int | None) -> None:
+def _show_explained(explained: RoundDetail, ready: int | None) -> None:
     click.echo(
         f"round {explained.round} (number {explained.number} of {explained.venue}), {moment(explained.at)} (UTC): "
         f"{explained.policy}, {explained.method}"
@@ -109,7 +110,7 @@ def _show_explained(explained: Explained, ready: int | None) -> None:
     click.echo(explained.replay.sentence)
 
 
-def _show_partners(name: str, partners: Sequence[Partner], explained: Explained) -> None:
+def _show_partners(name: str, partners: Sequence[Partner], explained: RoundDetail) -> None:
     assert explained.game is not None
     chosen = explained.game.low if name == explained.game.high else explained.game.high
     print_table(

@@ -12,7 +12,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from cgos_server.cli.tournaments.crosstable_picture import NAME, plain, svg, width_of
+from cgos_server.cli.tournaments.crosstable_picture import NAME, plain, points_text, shortened, svg, width_of
 from cgos_server.tournaments.base import Event
 from cgos_server.tournaments.systems.bracket import NOBODY, Standing
 
@@ -105,11 +105,10 @@ def _match(
         if id_ == NOBODY:
             yield f'<text x="{place.x + 6}" y="{y:g}" fill="{_FAINT}">nobody</text>'
             continue
-        name = names[id_] if len(names[id_]) <= NAME else names[id_][:NAME] + "…"
         weight = ' font-weight="bold"' if id_ == each.winner else ""
         other = each.sides[1 - at] or NOBODY
         made = points.get((each.round, id_, other), "")
-        yield f'<text x="{place.x + 6}" y="{y:g}"{weight}>{plain(name)}</text>'
+        yield f'<text x="{place.x + 6}" y="{y:g}"{weight}>{plain(shortened(names[id_]))}</text>'
         if made:
             yield f'<text x="{place.x + wide - 6}" y="{y:g}"{weight} text-anchor="end">{made}</text>'
 
@@ -119,10 +118,10 @@ def _points(event: Event) -> dict[tuple[int, int, int], str]:
     halves: defaultdict[tuple[int, int, int], int] = defaultdict(int)
     for each in event.rounds:
         for game in each.games:
-            if game.result is not None and game.result.how not in ("void", "no-contest"):
+            if game.result is not None and game.how not in ("void", "no-contest"):
                 halves[each.number, game.white, game.black] += game.result.white
                 halves[each.number, game.black, game.white] += game.result.black
-    return {key: f"{made // 2 or ''}½" if made % 2 else f"{made // 2}" for key, made in halves.items()}
+    return {key: points_text(made) for key, made in halves.items()}
 
 
 def _description(matches: Sequence[Standing], names: Mapping[int, str]) -> str:

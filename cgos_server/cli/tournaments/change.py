@@ -7,21 +7,66 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 import msgspec
 
 from cgos_protocol.errors import Code, Conflict
-from cgos_server.cli.common import json_option
+from cgos_server.cli.common import gathered, json_option
 from cgos_server.cli.output import print_json
-from cgos_server.cli.tournaments.event_files import EventChoice, player, require_one_output, save
+from cgos_server.cli.tournaments.event_files import EventChoice, player, save
 from cgos_server.tournaments.base import Entrant, Event, Request
 from cgos_server.tournaments.event import forbid, rejoin, request_bye, withdraw
 from cgos_server.tournaments.tournament import admit
 from cgos_server.tournaments.undoing import cancel_bye, lift, strike, take_back_round
 
 _POINTS = {"0": 0, "1/2": 1, "1": 2}
+
+
+class Changes(NamedTuple):
+    """What the command line asks for, in the order in which it is done; players are named as it has them.
+
+    :ivar unpair: the last round is taken back
+    :ivar with_results: though games of it have results
+    :ivar struck: entries that were mistakes
+    :ivar entering: NAME[=RATING]
+    :ivar playing: byes that were asked for are cancelled
+    :ivar sitting: PLAYER[=POINTS]
+    """
+
+    unpair: bool
+    with_results: bool
+    struck: Sequence[str]
+    entering: Sequence[str]
+    leaving: Sequence[str]
+    returning: Sequence[str]
+    playing: Sequence[str]
+    sitting: Sequence[str]
+    together: Sequence[tuple[str, str]]
+    apart: Sequence[tuple[str, str]]
+
+    def made(self, event: Event) -> Event:
+        """The event with all of them. Raises Refused where one of them cannot be."""
+        if self.unpair:
+            event = take_back_round(event, self.with_results)
+        for word in self.struck:
+            event = strike(event, player(event, word))
+        for text in self.entering:
+            event = admit(event, _entrant(event, text))
+        for word in self.leaving:
+            event = withdraw(event, player(event, word))
+        for word in self.returning:
+            event = rejoin(event, player(event, word))
+        for word in self.playing:
+            event = cancel_bye(event, player(event, word), len(event.rounds) + 1)
+        for text in self.sitting:
+            event = request_bye(event, _request(event, text))
+        for one, other in self.together:
+            event = lift(event, player(event, one), player(event, other))
+        for one, other in self.apart:
+            event = forbid(event, player(event, one), player(event, other))
+        return event
 
 
 @click.command()
@@ -46,55 +91,21 @@ _POINTS = {"0": 0, "1/2": 1, "1": 2}
 @click.option("--with-results", is_flag=True, help="Take it back though games of it have results.")
 @click.option("--output", type=click.Path(path_type=Path), metavar="FILE", help="Write there instead of to FILE.")
 @json_option
-def change(
-    file: Path,
-    entering: Sequence[str],
-    leaving: Sequence[str],
-    returning: Sequence[str],
-    sitting: Sequence[str],
-    apart: Sequence[tuple[str, str]],
-    together: Sequence[tuple[str, str]],
-    playing: Sequence[str],
-    struck: Sequence[str],
-    unpair: bool,
-    with_results: bool,
-    output: Path | None,
-    as_json: bool,
-) -> None:
+@gathered(Changes)
+def change(changes: Changes, file: Path, output: Path | None, as_json: bool) -> None:
     """Enter into FILE who comes, leaves, returns or sits out, and take such changes back.
 
     A PLAYER is a number or a name. All is done or, where something cannot be, nothing; a round is taken back first.
     """
-    if with_results and not unpair:
+    if changes.with_results and not changes.unpair:
         raise click.UsageError("--with-results says something of --unpair: give both.")
-    opened, event = EventChoice(file).open(needs_system=False)
-    before = event
-    if unpair:
-        event = take_back_round(event, with_results)
-    for word in struck:
-        event = strike(event, player(event, word))
-    for text in entering:
-        event = admit(event, _entrant(event, text))
-    for word in leaving:
-        event = withdraw(event, player(event, word))
-    for word in returning:
-        event = rejoin(event, player(event, word))
-    for word in playing:
-        event = cancel_bye(event, player(event, word), len(event.rounds) + 1)
-    for text in sitting:
-        event = request_bye(event, _request(event, text))
-    for one, other in together:
-        event = lift(event, player(event, one), player(event, other))
-    for one, other in apart:
-        event = forbid(event, player(event, one), player(event, other))
+    opened, before = EventChoice(file).open(needs_system=False)
+    event = changes.made(before)
     if event == before:
         raise Conflict(
             Code.NO_CHANGE, f"Nothing changes in {file}. `cgos-server tournament change --help` lists what can."
         )
-    target = output or file
-    if as_json:
-        require_one_output(target)
-    saved = save(target, opened, event)
+    saved = save(output or file, opened, event, as_json)
     if as_json:
         print_json({"saved": saved, "changed": _changed(before, event)})
 

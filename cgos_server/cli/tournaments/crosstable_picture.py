@@ -105,7 +105,7 @@ def figure(pair: Pair) -> str:
         return "½" if pair.text == "=" else pair.text
     if not pair.games:
         return "?" if "?" in pair.text else "x"
-    return f"{_points(pair.points)}/{pair.games}"
+    return f"{points_text(pair.points)}/{pair.games}"
 
 
 def width_of(text: str) -> int:
@@ -113,9 +113,15 @@ def width_of(text: str) -> int:
     return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)
 
 
-def _points(halves: int) -> str:
+def points_text(halves: int) -> str:
+    """Half points as ``1½``, ``½`` or ``2``."""
     whole, half = divmod(halves, 2)
     return f"{whole or ''}½" if half else str(whole)
+
+
+def shortened(name: str) -> str:
+    """A name of at most `NAME` letters, or its beginning and an ellipsis."""
+    return name if len(name) <= NAME else name[:NAME] + "…"
 
 
 def _sizes(table: Crosstable) -> Sizes:
@@ -125,14 +131,10 @@ def _sizes(table: Crosstable) -> Sizes:
     letter = font * 0.62
     number = 12 + round(len(str(count)) * letter)
     name = number + font // 2
-    longest = max((width_of(_name(row)) for row in table.rows), default=0)
+    longest = max((width_of(shortened(row.name)) for row in table.rows), default=0)
     made = max((len(_made(row)) for row in table.rows), default=0)
     left = name + round((longest + made + 1) * letter) + 8
     return Sizes(cell=wide if several else cell, font=font, number=number, name=name, left=left, top=_TOP + font + 4)
-
-
-def _name(row: CrossRow) -> str:
-    return row.name if len(row.name) <= NAME else row.name[:NAME] + "…"
 
 
 def _made(row: CrossRow) -> str:
@@ -145,7 +147,7 @@ def _labels(table: Crosstable, sizes: Sizes) -> Iterator[str]:
     heights = [sizes.top + round((at + 0.5) * sizes.cell + sizes.font * 0.36) for at in range(len(table.rows))]
     for anchor, x, shown in (
         ("end", sizes.number, [str(row.number) for row in table.rows]),
-        ("start", sizes.name, [_name(row) for row in table.rows]),
+        ("start", sizes.name, [shortened(row.name) for row in table.rows]),
         ("end", sizes.left - 6, [_made(row) for row in table.rows]),
     ):
         yield f'<g text-anchor="{anchor}">'

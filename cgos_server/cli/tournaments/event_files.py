@@ -11,13 +11,13 @@ import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
+from typing import Any, Concatenate, NamedTuple, TypeVar
 
 import click
 import msgspec
 
 from cgos_protocol.errors import Code, Invalid, NotFound
-from cgos_server.cli.common import WordOf, named_value
+from cgos_server.cli.common import WordOf, gathered, named_value
 from cgos_server.cli.output import say
 from cgos_server.tournaments import tournament as pure
 from cgos_server.tournaments.base import NO_CONTEST, VOID, Event, Result
@@ -27,7 +27,6 @@ from cgos_server.tournaments.files.formats import TournamentFile
 from cgos_server.tournaments.files.sniffing import Format, written_as
 from cgos_server.tournaments.registry import known, words
 
-P = ParamSpec("P")
 T = TypeVar("T")
 
 RESULTS: Mapping[str, Result] = {
@@ -92,7 +91,7 @@ class EventChoice(NamedTuple):
         return file, event
 
 
-def event_options(command: Callable[Concatenate[EventChoice, P], T]) -> Callable[..., T]:
+def event_options(command: Callable[Concatenate[EventChoice, ...], T]) -> Callable[..., T]:
     """Give a command its FILE and the options that say by which system, as its first argument."""
 
     @click.argument("file", type=click.Path(path_type=Path))
@@ -105,19 +104,10 @@ def event_options(command: Callable[Concatenate[EventChoice, P], T]) -> Callable
     @click.option("--option", "options", metavar="NAME=VALUE", multiple=True, help="An option of the system.")
     @click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="Of everything drawn by lot (default 0).")
     @click.option("--rounds", type=click.IntRange(1, 10_000), help="How many rounds are planned.")
+    @gathered(EventChoice)
     @functools.wraps(command)
-    def run(
-        *args: Any,
-        file: Path,
-        system: str | None,
-        options: Sequence[str],
-        seed: int | None,
-        rounds: int | None,
-        **kwargs: Any,
-    ) -> T:
-        return command(
-            EventChoice(file=file, system=system, options=options, seed=seed, rounds=rounds), *args, **kwargs
-        )
+    def run(choice: EventChoice, *args: Any, **kwargs: Any) -> T:
+        return command(choice, *args, **kwargs)
 
     return run
 
@@ -179,11 +169,14 @@ def require_one_output(target: Path | None) -> None:
         raise click.UsageError("Standard output takes only one of both: leave out --json, or name a file.")
 
 
-def save(target: Path, file: TournamentFile, event: Event) -> Saved:
+def save(target: Path, file: TournamentFile, event: Event, beside_json: bool) -> Saved:
     """Write the event: as the file that was read where the ending says the same kind, else as a new one.
 
+    :param beside_json: standard output is for JSON
     :raises Refused: where the ending of the target is unknown, or its kind cannot hold the event
     """
+    if beside_json:
+        require_one_output(target)
     kind = kind_of(target, file)
     if kind == file.format:
         write(target, tournament_file.write(file, event))

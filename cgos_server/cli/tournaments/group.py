@@ -46,7 +46,7 @@ from cgos_server.tournaments.event import begin, game_between, game_by_id, open_
 from cgos_server.tournaments.files.formats import check_scores
 from cgos_server.tournaments.ledger import ledger
 from cgos_server.tournaments.recheck import Recheck, recheck
-from cgos_server.tournaments.registry import SHORT, defaults_of, options_of
+from cgos_server.tournaments.registry import SHORT, options_of
 from cgos_server.tournaments.registry import systems as known_systems
 from cgos_server.tournaments.standings.crosstable import crosstable as make_crosstable
 from cgos_server.tournaments.systems.cup import Cup
@@ -107,7 +107,7 @@ def next_(chosen: EventChoice, ready: bool, output: Path | None, as_json: bool) 
             for each in rounds
         )
     if output is not None:
-        save(output, file, after)
+        save(output, file, after, as_json)
     if as_json:
         print_json([_for_programs(event, each) for each in rounds] if ready else _for_programs(event, rounds[0]))
     elif str(output) != "-":
@@ -149,16 +149,13 @@ def result(
     if id_ is None:
         white, black = (player(event, word) for word in players)
         id_ = _game_between(event, white, black, number)
-    target = output or file
-    if as_json:
-        require_one_output(target)
     try:
         amended = amend(event, id_, RESULTS[score], take_back)
     except Invalid as refusal:
         if refusal.code is not Code.RESULT_DEPENDS:
             raise
         raise Invalid(Code.RESULT_DEPENDS, f"{refusal.sentence} (--take-back)") from refusal
-    saved = save(target, opened, amended.event)
+    saved = save(output or file, opened, amended.event, as_json)
     for placed in amended.taken_back:
         say(f"Taken back, since the result led to it: {described(event, placed)}. `next` pairs what follows now.")
     if as_json:
@@ -276,10 +273,8 @@ def convert(chosen: EventChoice, target: Path, as_json: bool) -> None:
 
     The ending of TARGET says how: .trf, .csv, .h9 or .json. What it cannot hold is said.
     """
-    if as_json:
-        require_one_output(target)
     file, event = chosen.open(needs_system=False)
-    saved = save(target, file, event)
+    saved = save(target, file, event, as_json)
     if as_json:
         print_json({"saved": saved})
 
@@ -303,8 +298,7 @@ def systems(as_json: bool) -> None:
         return
     rows: list[tuple[object, ...]] = []
     for word, options in every.items():
-        usual = defaults_of(word)
-        rows += [(word, key, _text(usual[key]), _possible(option, _WORDS)) for key, option in options.items()]
+        rows += [(word, key, _text(option.default), _possible(option, _WORDS)) for key, option in options.items()]
     print_table(("system", "option", "default", "values"), rows)
     print_table(
         ("short for", "system", "options"),

@@ -18,7 +18,6 @@ from cgos_server.cli.tournaments.event_files import (
     GameShown,
     bytes_of,
     player,
-    require_one_output,
     save,
     shown_game,
 )
@@ -47,9 +46,6 @@ def results(file: Path, results: Path, may_change: bool, take_back: bool, output
     if str(file) == str(results) == "-":
         raise click.UsageError("Standard input is one file only: name FILE or RESULTS.")
     opened, event = EventChoice(file).open(needs_system=False)
-    target = output or file
-    if as_json:
-        require_one_output(target)
     entered: list[GameShown] = []
     taken_back: list[GameShown] = []
     lines: dict[int, int] = {}
@@ -72,7 +68,7 @@ def results(file: Path, results: Path, may_change: bool, take_back: bool, output
         except Refused as refusal:
             where = f"Line {one.line} of {results}"
             raise Refused.of(refusal.code, f"{where}: {refusal.sentence} Nothing has been entered.") from refusal
-    saved = save(target, opened, event)
+    saved = save(output or file, opened, event, as_json)
     if as_json:
         print_json({"saved": saved, "games": entered, "taken_back": taken_back})
     else:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import NamedTuple
 
 import click
 
 from cgos_protocol.errors import Code, Invalid
-from cgos_server.cli.common import WordOf, json_option, named_value
+from cgos_server.cli.common import WordOf, gathered, json_option, named_value
 from cgos_server.cli.output import print_json, print_table, say
 from cgos_server.cli.progress import progress_bar
 from cgos_server.lab import reproduction
@@ -20,7 +20,7 @@ from cgos_server.lab.reproduction import ALLOWED, BETA, PLAYERS, ROUNDS, TOLERAN
 from cgos_server.lab.tournaments import Figure, Runs, run
 from cgos_server.tournaments.base import OptionValue
 from cgos_server.tournaments.registry import options_of, words
-from cgos_server.tournaments.simulation.one_event import Plan, check
+from cgos_server.tournaments.simulation.one_event import Model, Plan, check
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells have it."""
@@ -49,6 +49,50 @@ _jobs_option = click.option(
 _seed_option = click.option(
     "--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True, help="Of everything drawn by lot."
 )
+
+
+class Course(NamedTuple):
+    """What is simulated by each system; see :class:`cgos_server.tournaments.simulation.one_event.Plan`.
+
+    :ivar options: NAME=VALUE, each of those systems that have it
+    """
+
+    systems: Sequence[str]
+    options: Sequence[str]
+    players: int
+    rounds: int | None
+    low: float
+    high: float
+    model: Model
+    differences: bool
+
+    def plans(self) -> list[Plan]:
+        """One for each system, in their order. Raises Refused where no system has one of the options."""
+        given: dict[str, dict[str, OptionValue]] = {name: {} for name in self.systems}
+        for text in self.options:
+            key, value = named_value(text)
+            having = [name for name in given if key in options_of(name)]
+            if not having:
+                choices = ", ".join(dict.fromkeys(word for name in given for word in options_of(name)))
+                raise Invalid(
+                    Code.TOURNAMENT_OPTION,
+                    f"No system asked for has an option {key!r}. Choose from: {choices or 'they have none'}.",
+                )
+            for name in having:
+                given[name][key] = value
+        return [
+            Plan(
+                system=name,
+                players=self.players,
+                rounds=self.rounds,
+                low=self.low,
+                high=self.high,
+                options=options,
+                model=self.model,
+                differences=self.differences,
+            )
+            for name, options in given.items()
+        ]
 
 
 @click.command()
@@ -84,20 +128,8 @@ _seed_option = click.option(
     "--differences", is_flag=True, help="Also how near the pairs came to the largest difference in strength; slow."
 )
 @json_option
-def simulate(
-    players: int,
-    rounds: int | None,
-    systems: tuple[str, ...],
-    options: tuple[str, ...],
-    tournaments: int,
-    jobs: int,
-    seed: int,
-    low: float,
-    high: float,
-    model: Any,
-    differences: bool,
-    as_json: bool,
-) -> None:
+@gathered(Course)
+def simulate(course: Course, tournaments: int, jobs: int, seed: int, as_json: bool) -> None:
     """Simulate tournaments and measure how true their final rankings are.
 
     True strengths are uniform from --low to --high. A player's rating, which is all that a system sees, is the strength
@@ -108,20 +140,7 @@ def simulate(
     --json prints an object with seed, interrupted and series: for each system its plan, how many tournaments, and
     measures, a list of objects with measure, mean and error (of the mean; null: not measured).
     """
-    given = _options(systems, options)
-    plans = [
-        Plan(
-            system=name,
-            players=players,
-            rounds=rounds,
-            low=low,
-            high=high,
-            options=given[name],
-            model=model,
-            differences=differences,
-        )
-        for name in dict.fromkeys(systems)
-    ]
+    plans = course.plans()
     for plan in plans:
         check(plan)
     with progress_bar("tournaments") as progress:
@@ -161,20 +180,6 @@ def reproduce(tournaments: int, jobs: int, seed: int, as_json: bool) -> None:
     _end(table.interrupted)
     if not (table.within and table.ordered):
         sys.exit(1)
-
-
-def _options(systems: Sequence[str], texts: Sequence[str]) -> dict[str, dict[str, OptionValue]]:
-    """By system, the options that it has."""
-    given: dict[str, dict[str, OptionValue]] = {name: {} for name in systems}
-    for text in texts:
-        key, value = named_value(text)
-        having = [name for name in given if key in options_of(name)]
-        if not having:
-            choices = ", ".join(dict.fromkeys(word for name in given for word in options_of(name))) or "they have none"
-            raise Invalid(Code.TOURNAMENT_OPTION, f"No system asked for has an option {key!r}. Choose from: {choices}.")
-        for name in having:
-            given[name][key] = value
-    return given
 
 
 def _print_measures(runs: Runs) -> None:

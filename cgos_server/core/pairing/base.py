@@ -193,7 +193,7 @@ class Matchmaker(Protocol):
     def options(self) -> Mapping[str, Any]:
         """All options in force, the constraints among them, for the record: JSON values."""
 
-    def pair(self, act: PairingPass, rng: Rng) -> Pairing:
+    def pair(self, pairing_pass: PairingPass, rng: Rng) -> Pairing:
         """Pair the candidates, nobody with a version that it must not meet."""
 
 

@@ -127,18 +127,18 @@ MOST_COST = 100.0
 class PairConstraints:
     """The constraints applied to one pass.
 
-    Indices are places in ``act.candidates``. Pairs come as two arrays of the same length, so that a method that looks
-    at few pairs of many versions pays for those only. All answers are symmetric in i and j, and depend on nothing but
-    sums, products, quotients and square roots, so that they are the same on every machine.
+    Indices are places in ``pairing_pass.candidates``. Pairs come as two arrays of the same length, so that a method
+    that looks at few pairs of many versions pays for those only. All answers are symmetric in i and j, and depend on
+    nothing but sums, products, quotients and square roots, so that they are the same on every machine.
 
     The rules:
 
     - Never: a version with itself, with one in `apart` of either, with one of its owner or family where that is
       FORBIDDEN.
     - EXPECTED: the better one's expected score (Elo's logistic) is above `max_expected` even if their difference is
-      SURE standard deviations less than it seems; what is known of it comes from ``act.knowledge`` where there is one,
-      else from both `sd`. So nobody is kept from a newcomer because of the number it begins with, nor two camps from
-      each other whose distance is not well known (our choice: with a limit on the mean alone they stay unlinked).
+      SURE standard deviations less than it seems; what is known of it comes from ``pairing_pass.knowledge`` where there
+      is one, else from both `sd`. So nobody is kept from a newcomer because of the number it begins with, nor two camps
+      from each other whose distance is not well known (our choice: with a limit on the mean alone they stay unlinked).
     - OFTEN: one of the two has met the other in as many of its remembered games as its limit, or more. A version with
       r remembered games (no more than `repeat_last`) has the limit max(repeat_most * r / repeat_last, 2 r / others),
       rounded up, and at least 2: the same share from the first games on, twice an even share in a small pool. `others`
@@ -149,20 +149,20 @@ class PairConstraints:
     - KIN, AVOID: as their names say; AVOID where either wishes so.
 
     Giving way: EXPECTED after `patience`; LAST and KIN after `patience`, and as long as it takes until two others have
-    become free (``act.flow``); OFTEN and AVOID likewise, two dozen others or a quarter of all. After MOST_PATIENCE
-    times `patience`, or for a version whose turn it is, all of them. With the barrier policy all of them at once, as
-    waiting there means a whole round. It is enough that one of the two has waited so long.
+    become free (``pairing_pass.flow``); OFTEN and AVOID likewise, two dozen others or a quarter of all. After
+    MOST_PATIENCE times `patience`, or for a version whose turn it is, all of them. With the barrier policy all of them
+    at once, as waiting there means a whole round. It is enough that one of the two has waited so long.
 
     :param waiting: when a version's turn comes; None: never
     """
 
-    def __init__(self, constraints: Constraints, act: PairingPass, waiting: Waiting | None = None) -> None:
+    def __init__(self, constraints: Constraints, pairing_pass: PairingPass, waiting: Waiting | None = None) -> None:
         self.constraints = constraints
-        self.act = act
-        n = len(act.candidates)
-        self._places = Places(act)
-        self.meetings = Meetings(act, self._places)
-        fields = list(zip(*act.candidates, strict=True)) or [()] * len(Candidate._fields)
+        self.pairing_pass = pairing_pass
+        n = len(pairing_pass.candidates)
+        self._places = Places(pairing_pass)
+        self.meetings = Meetings(pairing_pass, self._places)
+        fields = list(zip(*pairing_pass.candidates, strict=True)) or [()] * len(Candidate._fields)
         columns: Any = Candidate._make(fields)
         self._rating = np.array(columns.rating, np.float64)
         self._sd = np.array(columns.sd, np.float64)
@@ -178,7 +178,7 @@ class PairConstraints:
         self._apart = self._told(columns.apart)
         self._avoid = self._told(columns.avoid)
         self._last = np.full(n, -1)
-        if constraints.avoid_last and act.pool > 2:
+        if constraints.avoid_last and pairing_pass.pool > 2:
             ids = [-1 if last is None else last for last in columns.last_opponent]
             self._last = self._places.of(np.array(ids, np.int64))
         self._welcome = bool(constraints.newcomer_cost) and not np.all(self._provisional)
@@ -186,12 +186,12 @@ class PairConstraints:
     def _giving_way(self) -> Ints:
         """(n,) flags of the barriers that give way for each version."""
         n, patience = len(self._waited), self.constraints.patience
-        if self.act.policy is Policy.BARRIER:
+        if self.pairing_pass.policy is Policy.BARRIER:
             return np.full(n, _ALL)
         flags = np.zeros(n, np.int64)
         for barriers, least, share in _ARRIVALS:
-            arrivals = max(least, share * self.act.pool)
-            arrived = arrivals / self.act.flow * 1e6 if self.act.flow > 0.0 else 0.0
+            arrivals = max(least, share * self.pairing_pass.pool)
+            arrived = arrivals / self.pairing_pass.flow * 1e6 if self.pairing_pass.flow > 0.0 else 0.0
             after = min(max(patience, arrived), MOST_PATIENCE * patience)
             flags |= np.where(self._waited >= after, int(barriers), 0)
         flags[self.turns > 0] = _ALL
@@ -202,7 +202,7 @@ class PairConstraints:
         """(n,) whose turn it is; see :func:`cgos_server.core.pairing.rolling.turns`."""
         if self._waiting is None:
             return np.zeros(len(self._waited), np.int64)
-        return turns(self.act, self._waiting, self.constraints.patience)
+        return turns(self.pairing_pass, self._waiting, self.constraints.patience)
 
     def _told(self, others: Sequence[Sequence[int]]) -> Ints:
         pairs = [(place, ids) for place, ids in enumerate(others) if ids]
@@ -230,7 +230,7 @@ class PairConstraints:
             if wish is Kin.FORBIDDEN:
                 _, label, size = np.unique(group, return_inverse=True, return_counts=True)
                 kin = np.maximum(kin, np.where(group != 0, size[label], 1))
-        others = np.maximum(1, self.act.pool - kin)
+        others = np.maximum(1, self.pairing_pass.pool - kin)
         recent = np.minimum(self._recent, c.repeat_last)
         share = np.maximum(-(-c.repeat_most * recent // c.repeat_last), -(-2 * recent // others))
         limits: Ints = np.maximum(LEAST_LIMIT, share)
@@ -238,7 +238,7 @@ class PairConstraints:
 
     def spread(self, i: Ints, j: Ints) -> Floats:
         """(m,) variance of the difference of the two ratings, Elo squared; 0 where nothing is known of it."""
-        known = self.act.knowledge
+        known = self.pairing_pass.knowledge
         if known is None:
             return of_difference(self._sd * self._sd, None, i, j)
         return of_difference(np.diagonal(known.covariance), known.covariance, i, j)
@@ -279,7 +279,7 @@ class PairConstraints:
         flags |= Barrier.LAST * ((self._last[i] == j) | (self._last[j] == i))
         if len(self._avoid):
             flags |= Barrier.AVOID * among(self._places.keys(i, j), self._avoid)
-        if self.act.meetings and self.act.pool > 2:
+        if self.pairing_pass.meetings and self.pairing_pass.pool > 2:
             met, history = self.meetings.lookup(i, j)
             flags[met[self._too_often(i[met], j[met], history.recent_i, history.recent_j)]] |= Barrier.OFTEN
         if c.max_expected < 1.0:
@@ -297,7 +297,7 @@ class PairConstraints:
 
     def _often(self) -> Ints:
         """(k,) keys of the pairs with the barrier OFTEN. No limit is below 2, so that most meetings need no look."""
-        met = [m[:4] for m in self.act.meetings if m[2] >= LEAST_LIMIT or m[3] >= LEAST_LIMIT]
+        met = [m[:4] for m in self.pairing_pass.meetings if m[2] >= LEAST_LIMIT or m[3] >= LEAST_LIMIT]
         a, b, recent_a, recent_b = np.array(met, np.int64).reshape(-1, 4).T
         i, j = self._places.of(a), self._places.of(b)
         there = (i >= 0) & (j >= 0)
@@ -317,7 +317,7 @@ class PairConstraints:
         keys = [self._apart, self._avoid]
         had_last = np.flatnonzero(self._last >= 0)
         keys.append(self._places.keys(had_last, self._last[had_last]))
-        if self.act.meetings and self.act.pool > 2:
+        if self.pairing_pass.meetings and self.pairing_pass.pool > 2:
             keys.append(self._often())
         for wish, group in self._groups:
             if wish is not Kin.FREE and group.any():
@@ -363,7 +363,7 @@ class PairConstraints:
             cost += c.anchor_cost * (self._anchor[i] & self._anchor[j])
         if self._welcome:
             cost += c.newcomer_cost * (self._provisional[i] & self._provisional[j])
-        if c.repeat_cost and self.act.meetings:
+        if c.repeat_cost and self.pairing_pass.meetings:
             met, history = self.meetings.lookup(i, j)
             cost[met] += c.repeat_cost * np.maximum(history.recent_i, history.recent_j)
         return np.minimum(cost, MOST_COST)
@@ -375,10 +375,10 @@ class PairConstraints:
     def why(self, i: int, j: int) -> str:
         """What speaks against this pair until somebody is out of patience, without a full stop; empty where nothing
         does."""
-        i, j = sorted((i, j), key=lambda place: self.act.candidates[place].id)
+        i, j = sorted((i, j), key=lambda place: self.pairing_pass.candidates[place].id)
         one, other = np.array([i]), np.array([j])
         flags = Barrier(int(self.barriers(one, other)[0]))
-        a, b = self.act.candidates[i], self.act.candidates[j]
+        a, b = self.pairing_pass.candidates[i], self.pairing_pass.candidates[j]
         words = []
         if Barrier.AVOID in flags:
             by = a if b.id in a.avoid else b
@@ -411,14 +411,14 @@ class PairConstraints:
         why = self.why(i, j)
         if not why:
             return ""
-        if self.act.policy is Policy.BARRIER:
+        if self.pairing_pass.policy is Policy.BARRIER:
             return f"It gave way that {why}: a whole round would have been missed otherwise."
         flags = int(self.barriers(np.array([i]), np.array([j]))[0])
 
         def patience(place: int) -> tuple[int, int, int, int]:
-            c = self.act.candidates[place]
+            c = self.pairing_pass.candidates[place]
             return (flags & int(self._given_way[place])).bit_count(), c.waited, c.sat_out, -c.id
 
-        longest = self.act.candidates[max(i, j, key=patience)]
+        longest = self.pairing_pass.candidates[max(i, j, key=patience)]
         passed = f" and was passed over {longest.sat_out} times" if longest.sat_out > 1 else ""
         return f"It gave way that {why}: {longest.name} had waited {longest.waited / 1e6:.1f} s{passed}."

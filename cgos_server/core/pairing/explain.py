@@ -51,22 +51,22 @@ class _Origin(msgspec.Struct):
     plugin: str = ""
 
 
-def encode_inputs(act: PairingPass, plugin: str = "") -> str:
-    """`act` as a JSON object; a candidate and a meeting are arrays in the order of their fields. Everything keeps every
-    bit but Knowledge.
+def encode_inputs(pairing_pass: PairingPass, plugin: str = "") -> str:
+    """`pairing_pass` as a JSON object; a candidate and a meeting are arrays in the order of their fields. Everything
+    keeps every bit but Knowledge.
 
     :param plugin: distribution and version of the plug-in whose method decides it
     """
     knowledge = None
-    if act.knowledge is not None:
-        knowledge = _Triangles(_packed(act.knowledge.covariance), _packed(act.knowledge.gram))
+    if pairing_pass.knowledge is not None:
+        knowledge = _Triangles(_packed(pairing_pass.knowledge.covariance), _packed(pairing_pass.knowledge.gram))
     inputs = _Inputs(
-        candidates=list(act.candidates),
-        meetings=list(act.meetings),
+        candidates=list(pairing_pass.candidates),
+        meetings=list(pairing_pass.meetings),
         knowledge=knowledge,
-        policy=act.policy,
-        connected=act.connected,
-        flow=act.flow,
+        policy=pairing_pass.policy,
+        connected=pairing_pass.connected,
+        flow=pairing_pass.flow,
         plugin=plugin,
     )
     return msgspec.json.encode(inputs).decode()
@@ -97,11 +97,14 @@ def decode_inputs(text: str) -> PairingPass:
     )
 
 
-def rounded(act: PairingPass) -> PairingPass:
-    """`act` as it will be read from its record: decide about this one."""
-    if act.knowledge is None:
-        return act
-    return replace(act, knowledge=Knowledge(_single(act.knowledge.covariance), _single(act.knowledge.gram)))
+def rounded(pairing_pass: PairingPass) -> PairingPass:
+    """`pairing_pass` as it will be read from its record: decide about this one."""
+    if pairing_pass.knowledge is None:
+        return pairing_pass
+    return replace(
+        pairing_pass,
+        knowledge=Knowledge(_single(pairing_pass.knowledge.covariance), _single(pairing_pass.knowledge.gram)),
+    )
 
 
 def _single(matrix: Floats) -> Floats:

@@ -26,10 +26,10 @@ class AsListed:
     def options(self) -> Mapping[str, Any]:
         return {}
 
-    def pair(self, act: PairingPass, rng: Rng) -> Pairing:  # noqa: ARG002 - nothing is left to chance
+    def pair(self, pairing_pass: PairingPass, rng: Rng) -> Pairing:  # noqa: ARG002 - nothing is left to chance
         """The first with the second, the third with the fourth; an odd one out sits out."""
         pairs: list[Pair] = []
-        listed = list(act.candidates)
+        listed = list(pairing_pass.candidates)
         while len(listed) > 1:
             one, other = listed.pop(0), listed.pop(0)
             high, low = sorted((one, other), key=lambda candidate: (-candidate.rating, candidate.id))

@@ -65,11 +65,11 @@ class PairHistory(NamedTuple):
 
 
 class Places:
-    """Where the version ids of one pass stand in ``act.candidates``, and sets of pairs of such places."""
+    """Where the version ids of one pass stand in ``pairing_pass.candidates``, and sets of pairs of such places."""
 
-    def __init__(self, act: PairingPass) -> None:
-        self.n = len(act.candidates)
-        ids = np.fromiter((c.id for c in act.candidates), np.int64, self.n)
+    def __init__(self, pairing_pass: PairingPass) -> None:
+        self.n = len(pairing_pass.candidates)
+        ids = np.fromiter((c.id for c in pairing_pass.candidates), np.int64, self.n)
         self._order = np.argsort(ids, kind="stable")
         self._ids = ids[self._order]
 
@@ -113,18 +113,18 @@ def among(keys: Ints, sorted_keys: Ints) -> Bools:
 class Meetings:
     """The meetings of one pass, by pairs of places. Built when first asked; a pair told twice counts once."""
 
-    def __init__(self, act: PairingPass, places: Places | None = None) -> None:
-        self._act = act
+    def __init__(self, pairing_pass: PairingPass, places: Places | None = None) -> None:
+        self._pairing_pass = pairing_pass
         self._given = places
 
     @cached_property
     def _places(self) -> Places:
-        return self._given or Places(self._act)
+        return self._given or Places(self._pairing_pass)
 
     @cached_property
     def _table(self) -> tuple[Ints, Ints]:
         """Ascending keys, and for each (recent, recent, black, black, lately, lately), the smaller place first."""
-        meetings, width = self._act.meetings, len(Meeting._fields)
+        meetings, width = self._pairing_pass.meetings, len(Meeting._fields)
         table = np.fromiter(chain.from_iterable(meetings), np.int64, width * len(meetings)).reshape(-1, width)
         a, b = self._places.of(table[:, 0]), self._places.of(table[:, 1])
         there = (a >= 0) & (b >= 0)
@@ -133,24 +133,11 @@ class Meetings:
         keys, first = np.unique(self._places.keys(a, b), return_index=True)
         return keys, counts[first]
 
-    @property
-    def keys(self) -> Ints:
-        """(k,) of the pairs that have met: smaller place * n + larger place, ascending."""
-        return self._table[0]
-
-    def ends(self) -> tuple[Ints, Ints]:
-        """(k,) smaller places and (k,) larger places of the pairs that have met."""
-        i, j = np.divmod(self.keys, max(1, self._places.n))
-        return i, j
-
     def lookup(self, i: Ints, j: Ints) -> tuple[Ints, PairHistory]:
         """Which of the pairs of places (i, j), both (m,), have met: (k,) their positions, ascending, and for these only
         how often."""
-        if not self._act.meetings or not len(self.keys) or not len(i):
-            none = np.zeros(0, np.int64)
-            return none, PairHistory(
-                recent_i=none, recent_j=none, black_i=none, black_j=none, lately_i=none, lately_j=none
-            )
+        if not self._pairing_pass.meetings or not len(i) or not len(self._table[0]):
+            return np.zeros(0, np.int64), PairHistory(*np.zeros((6, 0), np.int64))
         keys, table = self._table
         wanted = self._places.keys(i, j)
         at = np.searchsorted(keys, wanted)

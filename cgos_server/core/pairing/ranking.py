@@ -23,16 +23,16 @@ def by_rating(candidates: Sequence[Candidate]) -> Ints:
     return np.lexsort((ids, -ratings))
 
 
-def ranked(act: PairingPass) -> PairingPass:
+def ranked(pairing_pass: PairingPass) -> PairingPass:
     """The pass with its candidates in the order of :func:`by_rating`."""
-    order = by_rating(act.candidates).tolist()
+    order = by_rating(pairing_pass.candidates).tolist()
     if order == list(range(len(order))):
-        return act
-    known = act.knowledge
+        return pairing_pass
+    known = pairing_pass.knowledge
     if known is not None:
         both = np.ix_(order, order)
         known = replace(known, covariance=known.covariance[both], gram=known.gram[both])
-    return replace(act, candidates=[act.candidates[at] for at in order], knowledge=known)
+    return replace(pairing_pass, candidates=[pairing_pass.candidates[at] for at in order], knowledge=known)
 
 
 def least_recent(candidates: Sequence[Candidate], rng: Rng) -> tuple[int, str]:

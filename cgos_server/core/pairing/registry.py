@@ -83,7 +83,7 @@ def _users(key: str) -> str:
     return f" That is an option of {', '.join(users)}." if users else ""
 
 
-def decide(method: Matchmaker, act: PairingPass, rng: Rng) -> Pairing:
+def decide(method: Matchmaker, pairing_pass: PairingPass, rng: Rng) -> Pairing:
     """The pairing of this pass by a method that may be a plug-in's.
 
     :raises Refused: where a plug-in's fails, or pairs somebody twice, somebody who is no candidate, or two that must
@@ -91,10 +91,10 @@ def decide(method: Matchmaker, act: PairingPass, rng: Rng) -> Pairing:
     """
     origin = matchmakers().origin(method.name)
     if not origin:
-        return method.pair(act, rng)
+        return method.pair(pairing_pass, rng)
     try:
-        pairing = method.pair(act, rng)
-        objection = _objection(pairing, act)
+        pairing = method.pair(pairing_pass, rng)
+        objection = _objection(pairing, pairing_pass)
     except CgosError:
         raise
     except Exception as error:  # a plug-in's method may raise anything
@@ -104,9 +104,9 @@ def decide(method: Matchmaker, act: PairingPass, rng: Rng) -> Pairing:
     return pairing
 
 
-def _objection(pairing: Pairing, act: PairingPass) -> str:
+def _objection(pairing: Pairing, pairing_pass: PairingPass) -> str:
     """What is wrong with a pairing; empty for nothing."""
-    apart = {one.id: set(one.apart) for one in act.candidates}
+    apart = {one.id: set(one.apart) for one in pairing_pass.candidates}
     paired = [version for pair in pairing.pairs for version in (pair.high, pair.low)]
     if not apart.keys() >= {*paired, *pairing.sits_out} or len(set(paired)) < len(paired):
         return "it pairs somebody who is no candidate, or twice"

@@ -65,7 +65,7 @@ class Waiting:
     overdue: float = 1.5
 
 
-def turns(act: PairingPass, waiting: Waiting, patience: int) -> Ints:
+def turns(pairing_pass: PairingPass, waiting: Waiting, patience: int) -> Ints:
     """(n,) whose turn it is: 0 for whoever can wait, else the larger the earlier, up to MOST_TURNS.
 
     All barriers give way for a version whose turn it is, and whoever has the larger number is paired first: nothing but
@@ -80,15 +80,15 @@ def turns(act: PairingPass, waiting: Waiting, patience: int) -> Ints:
 
     :param patience: microseconds
     """
-    sat_out = np.array([c.sat_out for c in act.candidates], np.int64)
-    if act.policy is Policy.BARRIER:
+    sat_out = np.array([c.sat_out for c in pairing_pass.candidates], np.int64)
+    if pairing_pass.policy is Policy.BARRIER:
         passed_over = np.zeros(len(sat_out), np.int64)
         games = sat_out.astype(np.float64)
         long = games >= waiting.overdue
     else:
         passed_over = (sat_out >= waiting.pass_over).astype(np.int64)
-        waited = np.array([c.waited for c in act.candidates], np.float64)
-        games = waited / (1e6 * _mean_game(act))
+        waited = np.array([c.waited for c in pairing_pass.candidates], np.float64)
+        games = waited / (1e6 * _mean_game(pairing_pass))
         long = (games >= waiting.overdue) & ((waited >= patience) | (10 * sat_out >= waiting.pass_over))
     if not waiting.overdue:
         return passed_over
@@ -96,12 +96,12 @@ def turns(act: PairingPass, waiting: Waiting, patience: int) -> Ints:
     return np.where(long, whole, passed_over)
 
 
-def _mean_game(act: PairingPass) -> float:
+def _mean_game(pairing_pass: PairingPass) -> float:
     """Seconds from one game of a version to its next while it need not wait."""
-    return act.pool / act.flow if act.flow > 0.0 else UNKNOWN_GAME
+    return pairing_pass.pool / pairing_pass.flow if pairing_pass.flow > 0.0 else UNKNOWN_GAME
 
 
-def allowances(act: PairingPass, waiting: Waiting) -> Floats:
+def allowances(pairing_pass: PairingPass, waiting: Waiting) -> Floats:
     """(n,) by how many bits each candidate's next game may fall short of the best one, 0 to 2 LARGE.
 
     While one more version becomes free, whoever waits misses 1 / connected of a game, however long games are: the more
@@ -109,18 +109,18 @@ def allowances(act: PairingPass, waiting: Waiting) -> Floats:
     2), and grows by one bit in `ease` mean games, a mean game being connected / flow. It is LARGE or more where nobody
     else is connected, for a version passed over half of `pass_over` times, and with the barrier policy.
     """
-    others = act.pool - 2
-    if act.policy is Policy.BARRIER or others < 1:
-        return np.full(len(act.candidates), LARGE)
-    game = min(_mean_game(act), LONGEST_GAME)
-    waited = np.array([c.waited for c in act.candidates], dtype=np.float64) / 1e6
-    sat_out = np.array([c.sat_out for c in act.candidates], dtype=np.float64)
+    others = pairing_pass.pool - 2
+    if pairing_pass.policy is Policy.BARRIER or others < 1:
+        return np.full(len(pairing_pass.candidates), LARGE)
+    game = min(_mean_game(pairing_pass), LONGEST_GAME)
+    waited = np.array([c.waited for c in pairing_pass.candidates], dtype=np.float64) / 1e6
+    sat_out = np.array([c.sat_out for c in pairing_pass.candidates], dtype=np.float64)
     allowed = np.minimum(waiting.grace / others + waited / (waiting.ease * game), LARGE)
     # Where several have been passed over so often, who was it most often comes first.
     return np.where(2.0 * sat_out >= waiting.pass_over, LARGE + np.minimum(sat_out, LARGE), allowed)
 
 
-def unfairness(act: PairingPass, waiting: Waiting, i: Ints, j: Ints) -> Floats:
+def unfairness(pairing_pass: PairingPass, waiting: Waiting, i: Ints, j: Ints) -> Floats:
     """(m,) bits that each pair costs because fast versions would meet fast ones more than under the barrier policy.
 
     Left alone, whoever plays fast finds mostly those that do so too, since they come back soonest. Slow versions cannot
@@ -128,10 +128,10 @@ def unfairness(act: PairingPass, waiting: Waiting, i: Ints, j: Ints) -> Floats:
     two from the faster half (`pace` below 0.5) costs anything: `fairness`, times 1 - 2 pace of the slower of the two,
     times how far each of the two has met too many fast ones (0 where `paced` is 0 or more, 1 from -TOO_FAST), added up.
     """
-    if act.policy is Policy.BARRIER or not waiting.fairness:
+    if pairing_pass.policy is Policy.BARRIER or not waiting.fairness:
         return np.zeros(len(i))
-    pace = np.array([c.pace for c in act.candidates], dtype=np.float64)
-    paced = np.array([c.paced for c in act.candidates], dtype=np.float64)
+    pace = np.array([c.pace for c in pairing_pass.candidates], dtype=np.float64)
+    paced = np.array([c.paced for c in pairing_pass.candidates], dtype=np.float64)
     fast = np.maximum(0.0, 1.0 - 2.0 * pace)
     excess = np.clip(-paced / TOO_FAST, 0.0, 1.0)
     charge: Floats = waiting.fairness * np.minimum(fast[i], fast[j]) * (excess[i] + excess[j])

@@ -53,7 +53,7 @@ class CandidateCollector:
         self._lengths: deque[int] = deque()
         self._sat_out: dict[VersionId, tuple[int, int]] = {}
 
-    async def act(self, players: Sequence[Player], policy: Policy, choosing: bool = True) -> PairingPass:
+    async def pairing_pass(self, players: Sequence[Player], policy: Policy, choosing: bool = True) -> PairingPass:
         """A pass among `players`, as of now. Lets the loop have its turn where they are many.
 
         :param choosing: False where their pairs are settled, so that nobody looks at what they have had with each other
@@ -66,12 +66,12 @@ class CandidateCollector:
             if at % SLICE == 0:
                 await asyncio.sleep(0)
         pool = sum(player.awaited for player in self._roster.players.values())
-        act = PairingPass(
+        pairing_pass = PairingPass(
             candidates=candidates, meetings=(), knowledge=None, policy=policy, connected=pool, flow=self._flow(pool)
         )
         if not choosing:
-            return act
-        return replace(act, meetings=await self._meetings(players), knowledge=await self._knowledge(players))
+            return pairing_pass
+        return replace(pairing_pass, meetings=await self._meetings(players), knowledge=await self._knowledge(players))
 
     async def _meetings(self, players: Sequence[Player]) -> Sequence[Meeting]:
         """What they have had with each other, ordered, each pair once."""

@@ -35,15 +35,15 @@ class Decided(NamedTuple):
 class PairingExecutor(Protocol):
     """Whoever decides pairing passes."""
 
-    async def decide(self, method: str, options: Mapping[str, Any], act: PairingPass, seed: int) -> Decided:
+    async def decide(self, method: str, options: Mapping[str, Any], pairing_pass: PairingPass, seed: int) -> Decided:
         """Decide it. Raises OurFault where that failed."""
 
 
-def decide(method: str, options: Mapping[str, Any], act: PairingPass, seed: int) -> Decided:
+def decide(method: str, options: Mapping[str, Any], pairing_pass: PairingPass, seed: int) -> Decided:
     """Decide a pass here and now, from exactly what its record will hold."""
-    act = rounded(act)
-    pairing = decided_by(matchmaker(method, options), act, random.Random(seed))
-    return Decided(pairing, encode_inputs(act, matchmakers().origin(method)) if pairing.pairs else "")
+    pairing_pass = rounded(pairing_pass)
+    pairing = decided_by(matchmaker(method, options), pairing_pass, random.Random(seed))
+    return Decided(pairing, encode_inputs(pairing_pass, matchmakers().origin(method)) if pairing.pairs else "")
 
 
 class PairingProcess:
@@ -57,11 +57,13 @@ class PairingProcess:
         """End whatever it computes."""
         self._child.close()
 
-    async def decide(self, method: str, options: Mapping[str, Any], act: PairingPass, seed: int) -> Decided:
+    async def decide(self, method: str, options: Mapping[str, Any], pairing_pass: PairingPass, seed: int) -> Decided:
         """See :class:`PairingExecutor`."""
-        if len(act.candidates) <= MOST_INLINE:
-            return decide(method, options, act, seed)
+        if len(pairing_pass.candidates) <= MOST_INLINE:
+            return decide(method, options, pairing_pass, seed)
         try:
-            return await self._child.do(partial(decide, method, dict(options), act=act, seed=seed), self._limit_s)
+            return await self._child.do(
+                partial(decide, method, dict(options), pairing_pass=pairing_pass, seed=seed), self._limit_s
+            )
         except ChildFailed as error:
             raise OurFault(f"A pairing pass {error}") from error

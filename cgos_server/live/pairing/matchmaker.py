@@ -84,11 +84,11 @@ class VenueMatchmaker:
         while True:
             await asyncio.sleep(self._settings.interval / 1e6)
             try:
-                await self.act()
+                await self.run_pass()
             except Exception as error:
                 log.error("our fault in pairing", venue=self._context.venue.name, exc_info=error)
 
-    async def act(self) -> None:
+    async def run_pass(self) -> None:
         """Pair whoever can be paired now; returns when the round was handed to the store."""
         idle = self._roster.idle()
         if self.holds or not due(self._settings.policy, len(idle), self._roster.begun()):
@@ -148,11 +148,18 @@ class VenueMatchmaker:
         own = settings.options if method in (None, settings.method) else {}
         chosen = matchmaker(method or settings.method, {**own, **options})
         owed, busy, rest = self._owed(self._roster.idle())
-        listed = await self._collector.act(_listed(owed, busy), settings.policy, choosing=False)
-        act = await self._collector.act(rest, settings.policy)
+        listed = await self._collector.pairing_pass(_listed(owed, busy), settings.policy, choosing=False)
+        pairing_pass = await self._collector.pairing_pass(rest, settings.policy)
         seed = self._new_seed()
-        decided = await self._executor.decide(chosen.name, chosen.options, act, seed)
-        return Preview(method=chosen, act=act, seed=seed, decided=decided, listed=listed, second=_settled(owed, listed))
+        decided = await self._executor.decide(chosen.name, chosen.options, pairing_pass, seed)
+        return Preview(
+            method=chosen,
+            pairing_pass=pairing_pass,
+            seed=seed,
+            decided=decided,
+            listed=listed,
+            second=_settled(owed, listed),
+        )
 
     def _owed(self, idle: Sequence[Player]) -> tuple[list[Owed], dict[VersionId, Player], list[Player]]:
         """The second games that can be played now, whose they are, and who is left for other games."""
@@ -183,9 +190,9 @@ class VenueMatchmaker:
         for player in players:
             player.consider()
         try:
-            act = await self._collector.act(players, settings.policy)
+            pairing_pass = await self._collector.pairing_pass(players, settings.policy)
             seed = self._new_seed()
-            decided = await self._executor.decide(method.name, method.options, act, seed)
+            decided = await self._executor.decide(method.name, method.options, pairing_pass, seed)
             if self.holds:
                 return []
             widowed = await self._play_chosen(
@@ -236,14 +243,14 @@ class VenueMatchmaker:
         for player in listed:
             player.consider()
         try:
-            act = await self._collector.act(listed, self._settings.policy, choosing=False)
+            pairing_pass = await self._collector.pairing_pass(listed, self._settings.policy, choosing=False)
             if not self.holds:
-                await self._play_second_games(owed, players, act)
+                await self._play_second_games(owed, players, pairing_pass)
         finally:
             self._roster.let_go(listed)
 
     async def _play_second_games(
-        self, owed: Sequence[Owed], players: Mapping[VersionId, Player], act: PairingPass
+        self, owed: Sequence[Owed], players: Mapping[VersionId, Player], pairing_pass: PairingPass
     ) -> None:
         by_version = {version: one for one in owed for version in (one.black, one.white)}
 
@@ -253,9 +260,12 @@ class VenueMatchmaker:
                 return None
             return self._starter.second(round_id, pair, black=one.black, players=players, at=at, opening=one.opening)
 
-        record = partial(RoundAdded, policy=act.policy.value, method=SECOND_GAMES, options="{}", seed="0")
+        record = partial(RoundAdded, policy=pairing_pass.policy.value, method=SECOND_GAMES, options="{}", seed="0")
         await self._play(
-            Decided(Pairing(_settled(owed, act)), encode_inputs(act)), players, game_of=game_of, record=record
+            Decided(Pairing(_settled(owed, pairing_pass)), encode_inputs(pairing_pass)),
+            players,
+            game_of=game_of,
+            record=record,
         )
 
     async def _play(
@@ -308,7 +318,7 @@ class Preview(NamedTuple):
     """
 
     method: Matchmaker
-    act: PairingPass
+    pairing_pass: PairingPass
     seed: int
     decided: Decided
     listed: PairingPass

@@ -185,7 +185,7 @@ class LiveControl:
         return preview(
             live.venue.name,
             previewed.method,
-            act=previewed.act,
+            pairing_pass=previewed.pairing_pass,
             pairing=previewed.decided.pairing,
             listed=previewed.listed,
             second=previewed.second,

@@ -12,19 +12,24 @@ from cgos_server.core.pairing.base import Matchmaker, Pair, Pairing, PairingPass
 
 
 def preview(
-    venue: str, method: Matchmaker, act: PairingPass, pairing: Pairing, listed: PairingPass, second: Sequence[Pair]
+    venue: str,
+    method: Matchmaker,
+    pairing_pass: PairingPass,
+    pairing: Pairing,
+    listed: PairingPass,
+    second: Sequence[Pair],
 ) -> Previewed:
-    """`pairing`, as `method` decided it for `act` in `venue`, for people.
+    """`pairing`, as `method` decided it for `pairing_pass` in `venue`, for people.
 
     :param listed: those whose pairs are settled before
     :param second: these pairs
     """
-    candidates = [*act.candidates, *listed.candidates]
+    candidates = [*pairing_pass.candidates, *listed.candidates]
     names = {candidate.id: candidate.name for candidate in candidates}
     best_first = sorted(candidates, key=lambda candidate: (-candidate.rating, candidate.id))
     return Previewed(
         venue=venue,
-        policy=act.policy.value,
+        policy=pairing_pass.policy.value,
         method=method.name,
         options=dict(method.options),
         ready=[candidate.name for candidate in best_first],

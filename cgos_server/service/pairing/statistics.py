@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple, TypeGuard
 
 import msgspec
 
+from cgos_protocol.api.figures import Spread as PublishedSpread
 from cgos_protocol.errors import OurFault
 from cgos_protocol.ids import VersionId
 from cgos_server.core.pairing.base import Candidate
@@ -48,14 +49,9 @@ class Bin(msgspec.Struct, frozen=True):
     count: int
 
 
-class Spread(msgspec.Struct, frozen=True):
-    """How values are distributed. `p90`: nine tenths of them are no larger. All 0 where there is no value."""
+class Spread(PublishedSpread, frozen=True, kw_only=True):
+    """The same with its bins, which only the command shows."""
 
-    count: int
-    mean: float
-    median: float
-    p90: float
-    largest: float
     bins: list[Bin]
 
 
@@ -261,10 +257,10 @@ class Tally:
         :param connections: the spans of `versions`, each version's oldest first
         """
         shares = self._time_in_games(connections)
-        again, most = self._repeats()
+        repeats = {version: _repeats(opponents) for version, opponents in self._opponents.items()}
         played = sum(len(opponents) - 1 for opponents in self._opponents.values() if opponents)
         known = [share for share in shares.values() if share.here]
-        largest = max(self._opponents, key=lambda version: self._weight(version, most), default=None)
+        most = max(repeats, key=lambda version: repeats[version].weight, default=None)
         since, until = self.span
         return PairingStats(
             venue=self._venue,
@@ -280,13 +276,13 @@ class Tally:
             waits=spread(self._waits, _WAITS),
             expected=spread(self._expected, _EXPECTED),
             bits=spread(self._bits, _BITS),
-            again=sum(again.values()) / played if played else None,
-            most=None if largest is None else (names[largest], names[most[largest][0]], most[largest][1]),
+            again=sum(each.again for each in repeats.values()) / played if played else None,
+            most=None if most is None else (names[most], names[repeats[most].opponent], repeats[most].share),
             in_games=sum(share.playing for share in known) / sum(share.here for share in known) if known else None,
             sat_out=self._sat_out.total(),
             gave_way=dict(self._gave_way.most_common()),
             versions=[
-                self._version(version, names, again=again, most=most, shares=shares)
+                self._version(version, names, repeats.get(version), shares.get(version))
                 for version in sorted(self.versions, key=lambda version: (-len(self._of(version)), names[version]))
             ],
         )
@@ -294,40 +290,19 @@ class Tally:
     def _of(self, version: VersionId) -> Sequence[int]:
         return self._opponents.get(version, ())
 
-    def _weight(self, version: VersionId, most: Mapping[VersionId, tuple[VersionId, float]]) -> tuple[int, float]:
-        return min(LAST, len(self._opponents[version])), most[version][1]
-
-    def _repeats(self) -> tuple[dict[VersionId, int], dict[VersionId, tuple[VersionId, float]]]:
-        """By version: games against the opponent of the game before; the most frequent opponent of late, its share."""
-        again: dict[VersionId, int] = {}
-        most: dict[VersionId, tuple[VersionId, float]] = {}
-        for version, opponents in self._opponents.items():
-            again[version] = sum(one == other for one, other in pairwise(opponents))
-            late = Counter(opponents[:LAST])
-            ((opponent, count),) = late.most_common(1)
-            most[version] = (VersionId(opponent), count / late.total())
-        return again, most
-
     def _version(
-        self,
-        version: VersionId,
-        names: Mapping[VersionId, str],
-        again: Mapping[VersionId, int],
-        most: Mapping[VersionId, tuple[VersionId, float]],
-        shares: Mapping[VersionId, _Share],
+        self, version: VersionId, names: Mapping[VersionId, str], repeats: _Repeats | None, share: _Share | None
     ) -> VersionPairing:
         opponents = self._of(version)
-        favorite = most.get(version)
         total, waits = self._waited.get(version, (0.0, 0))
-        share = shares.get(version)
         return VersionPairing(
             name=names[version],
             games=len(opponents),
             black=self._black[version],
             opponents=len(set(opponents)),
-            again=again[version] / (len(opponents) - 1) if len(opponents) > 1 else None,
-            most=None if favorite is None else names[favorite[0]],
-            most_share=0.0 if favorite is None else favorite[1],
+            again=repeats.again / (len(opponents) - 1) if repeats is not None and len(opponents) > 1 else None,
+            most=None if repeats is None else names[repeats.opponent],
+            most_share=0.0 if repeats is None else repeats.share,
             sat_out=self._sat_out[version],
             wait_s=total / waits if waits else None,
             in_games=share.playing / share.here if share is not None and share.here else None,
@@ -367,6 +342,33 @@ class _Share(NamedTuple):
 
     here: int
     playing: int
+
+
+class _Repeats(NamedTuple):
+    """How often a version meets the same ones.
+
+    :ivar again: games against the opponent of the game before
+    :ivar opponent: the most frequent one of its last `LAST` games
+    :ivar share: that one's share of these games
+    :ivar late: how many these are
+    """
+
+    again: int
+    opponent: VersionId
+    share: float
+    late: int
+
+    @property
+    def weight(self) -> tuple[int, float]:
+        """What the most frequent opponents of two versions compare by."""
+        return self.late, self.share
+
+
+def _repeats(opponents: array[int]) -> _Repeats:
+    late = Counter(opponents[:LAST])
+    ((opponent, count),) = late.most_common(1)
+    again = sum(one == other for one, other in pairwise(opponents))
+    return _Repeats(again, VersionId(opponent), share=count / late.total(), late=late.total())
 
 
 def spread(values: Iterable[float], edges: Sequence[float]) -> Spread:
@@ -433,13 +435,13 @@ class _Inputs(msgspec.Struct):
     candidates: list[Candidate]
 
 
-_ACT = msgspec.json.Decoder(_Inputs)
+_INPUTS_DECODER = msgspec.json.Decoder(_Inputs)
 
 
 def candidates_of(inputs: str) -> Sequence[Candidate]:
     """The candidates of a round. Raises OurFault where it cannot be read."""
     try:
-        return _ACT.decode(inputs).candidates
+        return _INPUTS_DECODER.decode(inputs).candidates
     except msgspec.DecodeError as error:
         raise OurFault(f"The recorded inputs of a round cannot be read: {error}") from error
 

@@ -34,8 +34,6 @@ Must not know: systems, files.
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 import re
 from collections import defaultdict
@@ -51,11 +49,11 @@ from cgos_protocol.errors import Code
 from cgos_protocol.lines.misread import CONTROL, Misread, text_of
 from cgos_server.tournaments.base import WIN, Bye, Entrant, Event, Game, Pair, Round, pair_of
 from cgos_server.tournaments.checking import MOST_RATING, MOST_START
+from cgos_server.tournaments.files.delimited import Row, delimiter_of, first_line, names_column, rows_of
 from cgos_server.tournaments.files.halves import POINTS, Half, game_of, requests_in
 from cgos_server.tournaments.ledger import ledger
 
 FIELDS: Final = ("id", "name", "rating", "grade", "country", "club", "start", "status", "forbidden", "points", "place")
-DELIMITERS: Final = (",", ";", "\t")
 ID_MAX: Final = 10**9 - 1
 ROUND_MAX: Final = 999
 MOST_PLAYERS: Final = 50_000
@@ -71,14 +69,6 @@ _MORE_THAN_A_WIN: Final = frozenset({"++", "+=", "=+"})
 
 _fault: Final = partial(Misread, Code.CSV)
 _SAME: Final = "Let both lines say the same"
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A line of a table: where it begins, 1 = the first, and its cells."""
-
-    line: int
-    cells: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,9 +110,7 @@ def read(data: bytes) -> Table:
     text, _ = text_of(Code.CSV, data)
     marked = text.startswith("\N{ZERO WIDTH NO-BREAK SPACE}")
     text = text[marked:]
-    first = next((line for line in text.splitlines() if line.strip()), "")
-    delimiter = max(DELIMITERS, key=first.count)
-    rows = list(_rows(text, delimiter))
+    rows = list(rows_of(text, _fault))
     if len(rows) > MOST_PLAYERS + 1:
         excess = rows[MOST_PLAYERS + 1].line
         raise _fault(excess, 1, f"there are more than {MOST_PLAYERS} players", "Leave those beyond out")
@@ -140,30 +128,19 @@ def read(data: bytes) -> Table:
     rounds = {at: int(number[1]) for key, at in columns.items() if (number := _ROUND.fullmatch(key))}
     end = "\r\n" if "\r\n" in text else "\n"
     return Table(
-        delimiter=delimiter, end=end, marked=marked, names=names, columns=columns, rounds=rounds, rows=tuple(rows[1:])
+        delimiter=delimiter_of(text),
+        end=end,
+        marked=marked,
+        names=names,
+        columns=columns,
+        rounds=rounds,
+        rows=tuple(rows[1:]),
     )
 
 
 def looks_alike(text: str) -> bool:
     """Whether this is the beginning of a table: its first line names a column ``name``."""
-    first = next((line for line in text.splitlines() if line.strip()), "")
-    return any("name" in (cell.strip(' "').lower() for cell in first.split(mark)) for mark in DELIMITERS)
-
-
-def _rows(text: str, delimiter: str) -> Iterator[Row]:
-    """Lines that are not empty."""
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    line = 1
-    while True:
-        try:
-            cells = next(reader, None)
-        except csv.Error as problem:
-            raise _fault(max(line, reader.line_num), 1, str(problem), "Mend the quotes") from problem
-        if cells is None:
-            return
-        if any(cell.strip() for cell in cells):
-            yield Row(line, tuple(cells))
-        line = reader.line_num + 1
+    return names_column(first_line(text), "name")
 
 
 def to_event(table: Table, system: str) -> Event:

@@ -178,7 +178,7 @@ def losses(event: Event, format_: Format) -> tuple[str, ...]:
 def check_scores(file: TournamentFile) -> tuple[str, ...]:
     """Sentences where points that the file states do not follow from its results."""
     if isinstance(file.kept, Document):
-        return tuple(one.sentence for one in trf_event.check_scores(file.kept))
+        return tuple(trf_event.check_scores(file.kept))
     if isinstance(file.kept, Table):
         return tuple(tournament_csv.check_scores(file.kept, file.event))
     return ()

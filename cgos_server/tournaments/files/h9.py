@@ -293,13 +293,13 @@ def _words(event: Event) -> dict[int, list[str]]:
         for bye in each.byes:
             words[bye.entrant][each.number - 1] = f"0{sign(bye.points, each.number)}"
         for game in each.games:
-            if game.result is not None and game.result.how in ("void", "no-contest"):
+            if game.how in ("void", "no-contest"):
                 continue
             if game.handicap > 9:
                 raise Invalid(
                     Code.H9_STONES, f"Round {each.number} has {game.handicap} stones; H9 holds 9. Write JSON."
                 )
-            way = "!" if game.result is not None and game.result.how == "forfeit" else "/"
+            way = "!" if game.how == "forfeit" else "/"
             made = (game.result.white, game.result.black) if game.result is not None else ()
             signs = [sign(points, each.number) for points in made] or ["?", "?"]
             words[game.white][each.number - 1] = f"{game.black}{signs[0]}{way}w{game.handicap}"

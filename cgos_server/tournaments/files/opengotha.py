@@ -316,8 +316,8 @@ def _options(file: _File, begun: int) -> dict[str, OptionValue]:
         options["reduction"] = min(9, handicap.whole("hdCorrection", 1, 0, 99))
         options["floor"] = general.values.get("genMMZero", "30K").strip().lower()
         options["bar"] = handicap.values.get("hdNoHdRankThreshold", "1D").strip().lower()
-    if seeding := _SEEDINGS.get(_seeding(pairing, begun)):
-        options["seeding"] = seeding
+    if method := _SEEDINGS.get(_seeding(pairing, begun)):
+        options["method"] = method
     for option, name in (("from_above", "paiMaDUDDUpperMode"), ("from_below", "paiMaDUDDLowerMode")):
         if place := _PLACES.get(pairing.values.get(name, "MID").strip().upper()):
             options[option] = place

@@ -12,8 +12,6 @@ Must not know: events, whether there are such games, files.
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -21,6 +19,7 @@ from typing import Final, NamedTuple
 
 from cgos_protocol.errors import Code
 from cgos_protocol.lines.misread import Misread, text_of
+from cgos_server.tournaments.files.delimited import first_line, names_column, rows_of
 
 MOST: Final = 100_000
 """Results in one list."""
@@ -55,11 +54,12 @@ def read(data: bytes) -> list[Reported]:
     """
     text, _ = text_of(Code.RESULTS, data)
     lines = text.removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}").splitlines()
-    first = next((line for line in lines if line.strip()), "")
+    text = "\n".join(lines)
+    first = first_line(text)
     if _TAG.fullmatch(first):
         results = list(_pgn(lines))
-    elif any(mark in first and "result" in _names(first, mark) for mark in ",;\t"):
-        results = list(_table(lines, max(",;\t", key=first.count)))
+    elif names_column(first, "result"):
+        results = list(_table(text))
     else:
         results = list(_lines(lines))
     if not results:
@@ -67,10 +67,6 @@ def read(data: bytes) -> list[Reported]:
     if len(results) > MOST:
         raise _fault(results[MOST].line, 1, f"there are more than {MOST} results", "Give fewer at a time")
     return results
-
-
-def _names(line: str, mark: str) -> list[str]:
-    return [cell.strip(' "').lower() for cell in line.split(mark)]
 
 
 def _lines(lines: Sequence[str]) -> Iterator[Reported]:
@@ -89,26 +85,16 @@ def _lines(lines: Sequence[str]) -> Iterator[Reported]:
             raise _fault(number, 1, problem, "Give WHITE BLACK SCORE or ID SCORE, names with blanks in quotes")
 
 
-def _table(lines: Sequence[str], delimiter: str) -> Iterator[Reported]:
-    reader = csv.reader(io.StringIO("\n".join(lines)), delimiter=delimiter, strict=True)
+def _table(text: str) -> Iterator[Reported]:
     names: list[str] = []
-    while True:
-        try:
-            cells = next(reader, None)
-        except csv.Error as problem:
-            raise _fault(reader.line_num, 1, str(problem), "Mend the quotes") from problem
-        if cells is None:
-            return
-        if not any(cell.strip() for cell in cells):
+    for row in rows_of(text, _fault):
+        cells = [cell.strip() for cell in row.cells]
+        if names:
+            yield _reported(row.line, dict(zip(names, cells, strict=False)))
             continue
-        if not names:
-            names = [cell.strip().lower() for cell in cells]
-            if "game" not in names and not {"white", "black"} <= set(names):
-                remedy = "Name a column game, or columns white and black"
-                raise _fault(reader.line_num, 1, "no columns name the game", remedy)
-            continue
-        values = dict(zip(names, (cell.strip() for cell in cells), strict=False))
-        yield _reported(reader.line_num, values)
+        names = [cell.lower() for cell in cells]
+        if "game" not in names and not {"white", "black"} <= set(names):
+            raise _fault(row.line, 1, "no columns name the game", "Name a column game, or columns white and black")
 
 
 def _pgn(lines: Sequence[str]) -> Iterator[Reported]:

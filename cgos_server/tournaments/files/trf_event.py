@@ -26,7 +26,6 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from cgos_protocol.lines.misread import CONTROL, Misread
@@ -56,30 +55,6 @@ _NO_GAME: Final = {"+": "U", "=": "H", "-": "Z", "U": "U", "H": "H", "F": "F", "
 _PLAYED: Final = {"1": "W", "W": "W", "=": "D", "D": "D", "0": "L", "L": "L"}
 _OPEN: Final = {" ", "*"}
 _BYE_POINTS: Final = {"F": "FPB", "H": "HPB", "Z": "ZPB", "U": "PAB"}
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """A points column that does not follow from the results.
-
-    :ivar line: 1 = the first
-    :ivar column: of its characters, 1 = the first
-    :ivar says: tenths
-    :ivar results: tenths
-    """
-
-    line: int
-    column: int
-    player: int
-    says: int
-    results: int
-
-    @property
-    def sentence(self) -> str:
-        return (
-            f"Line {self.line}, column {self.column}: player {self.player} has {self.says / 10:.1f} points, "
-            f"but the results give {self.results / 10:.1f}."
-        )
 
 
 def to_event(document: Document, system: str | None = None) -> Event:
@@ -156,8 +131,8 @@ def remarks(general: Records) -> Iterator[str]:
         yield "Pairs forbidden for some rounds are taken as forbidden where the next round is one of them."
 
 
-def check_scores(document: Document) -> tuple[Difference, ...]:
-    """Where the points column does not follow from the results.
+def check_scores(document: Document) -> Iterator[str]:
+    """Sentences where the points column does not follow from the results.
 
     As bbpPairings has it, the column may also contain the fictitious points of the next round, the points of byes for
     the next round, or both.
@@ -165,7 +140,6 @@ def check_scores(document: Document) -> tuple[Difference, ...]:
     general = records(document)
     begun = rounds_begun(document)
     fictitious = general.fictitious((one.id for one in document.players), begun + 1)
-    differences = []
     for one in document.players:
         if one.points is None:
             continue
@@ -173,10 +147,10 @@ def check_scores(document: Document) -> tuple[Difference, ...]:
         more = fictitious.get(one.id, 0)
         requested = sum(_tenths(general.points, cell) for cell in one.cells[begun : begun + 1])
         if one.points not in (points, points + more, points + requested, points + more + requested):
-            differences.append(
-                Difference(line=one.line + 1, column=81 + one.shift, player=one.id, says=one.points, results=points)
+            yield (
+                f"Line {one.line + 1}, column {81 + one.shift}: player {one.id} has {one.points / 10:.1f} points, "
+                f"but the results give {points / 10:.1f}."
             )
-    return tuple(differences)
 
 
 def rounds_begun(document: Document) -> int:

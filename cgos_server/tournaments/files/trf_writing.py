@@ -21,7 +21,7 @@ import msgspec
 
 from cgos_protocol.errors import Code, Invalid
 from cgos_protocol.lines.misread import one_line
-from cgos_server.tournaments.base import WIN, Bye, Entrant, Event, Game, How, Result
+from cgos_server.tournaments.base import WIN, Bye, Entrant, Event, Game, Result
 from cgos_server.tournaments.files import trf
 from cgos_server.tournaments.files.trf import CELL, FIRST_CELL, ID_MAX, POINTS_MAX, ROUND_MAX, Document, Line, Player
 from cgos_server.tournaments.files.trf_event import (
@@ -219,12 +219,12 @@ def _extra(event: Event, grid: Grid, given: Iterable[tuple[int, int]]) -> Extra:
             white=game.white,
             black=game.black,
             handicap=game.handicap,
-            void=_is(game, "void"),
-            no_contest=_is(game, "no-contest"),
+            void=game.how == "void",
+            no_contest=game.how == "no-contest",
         )
         for each in event.rounds
         for game in counting(each)
-        if game.handicap or _is(game, "void") or _is(game, "no-contest")
+        if game.handicap or game.how in ("void", "no-contest")
     )
     return Extra(
         system=event.system,
@@ -236,10 +236,6 @@ def _extra(event: Event, grid: Grid, given: Iterable[tuple[int, int]]) -> Extra:
         games=games,
         given=tuple(given),
     )
-
-
-def _is(game: Game, how: How) -> bool:
-    return game.result is not None and game.result.how == how
 
 
 def _comment(event: Event, grid: Grid, given: Iterable[tuple[int, int]]) -> str:

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from functools import reduce
+from typing import Any, Final, NamedTuple
 
 from cgos_server.tournaments.base import Chance, Pair, pair_of
 from cgos_server.tournaments.chance import shuffled
@@ -25,6 +26,9 @@ Cost = Callable[[int, int], int]
 
 CostOf = Callable[[Sequence[int]], Cost]
 """The cost inside a group, whose members are given best first: an even number."""
+
+PER_POINT: Final = 1000
+"""What a rating point costs, so that costs are whole numbers."""
 
 _QUICK: Final = 20_000
 """Pairs that the search tries before it is asked whether there is a pairing at all, which saves hopeless long ones."""
@@ -74,6 +78,11 @@ def seeded(method: str, members: Sequence[int], rng: Chance) -> list[Pair]:
     lots = shuffled(rng, members, "seeding")
     pairs = zip(lots[::2], lots[1::2], strict=True)
     return sorted(((a, b) if place[a] < place[b] else (b, a) for a, b in pairs), key=lambda pair: place[pair[0]])
+
+
+def by_rating(ratings: Mapping[int, float]) -> Cost:
+    """The cost that is the difference of two ratings, in whole thousandths of a point."""
+    return lambda one, other: round(abs(ratings[one] - ratings[other]) * PER_POINT)
 
 
 def by_method(method: str, rng: Chance) -> CostOf:
@@ -129,19 +138,30 @@ class Paired:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """A group, or several as one: their numbers, and who of them is not paired, best first."""
+class Part(NamedTuple):
+    """A group, or several as one.
+
+    :ivar numbers: of groups, 1 = the top one
+    :ivar members: ids of those who are not paired, best first
+    """
 
     numbers: tuple[int, ...]
     members: tuple[int, ...]
+
+    def with_next(self, other: Part) -> Part:
+        """This and the next one as one."""
+        return Part(self.numbers + other.numbers, self.members + other.members)
+
+    def __str__(self) -> str:
+        first, last = self.numbers[0], self.numbers[-1]
+        return f"group {first}" if first == last else f"groups {first} to {last}"
 
 
 @dataclass(frozen=True, slots=True)
 class _Step:
     """How the first of these parts was paired."""
 
-    before: tuple[_Part, ...]
+    before: tuple[Part, ...]
     pairs: list[Pair]
     floats: list[tuple[int, int, int]]
 
@@ -177,23 +197,23 @@ def pair_groups(
     def apart(one: int, other: int) -> int:
         return (group_of[one] - group_of[other]) ** 2
 
-    left = tuple(_Part((number,), tuple(group)) for number, group in enumerate(groups, 1) if group)
+    left = tuple(Part((number,), tuple(group)) for number, group in enumerate(groups, 1) if group)
     field_ = [id_ for part in left for id_ in part.members]
     group_of = {id_: part.numbers[0] for part in left for id_ in part.members}
     steps: list[_Step] = []
-    merged: list[_Part] = []
+    merged: list[Part] = []
     while left:
         step = _step(left, cost_of, barred, group_of)
         if step is not None:
             steps.append(step)
             gone = {id_ for pair in step.pairs for id_ in pair}
-            rest = (_Part(part.numbers, tuple(id_ for id_ in part.members if id_ not in gone)) for part in left[1:])
+            rest = (Part(part.numbers, tuple(id_ for id_ in part.members if id_ not in gone)) for part in left[1:])
             left = tuple(part for part in rest if part.members)
         elif len(left) > 1:
-            left = (_one(left[:2]), *left[2:])
+            left = (left[0].with_next(left[1]), *left[2:])
             merged.append(left[0])
         elif steps:
-            left = (_one(steps.pop().before),)
+            left = (reduce(Part.with_next, steps.pop().before),)
             merged.append(left[0])
         else:
             pairs = fewest_rematches(field_, cost_of(field_), met, forbidden, before=[apart])
@@ -207,15 +227,8 @@ def pair_groups(
     )
 
 
-def _one(parts: Sequence[_Part]) -> _Part:
-    """Several as one group."""
-    return _Part(
-        tuple(number for part in parts for number in part.numbers), tuple(id_ for part in parts for id_ in part.members)
-    )
-
-
 def _step(
-    left: tuple[_Part, ...], cost_of: CostOf, barred: Callable[[int, int], bool], group_of: Mapping[int, int]
+    left: tuple[Part, ...], cost_of: CostOf, barred: Callable[[int, int], bool], group_of: Mapping[int, int]
 ) -> _Step | None:
     """The first of these parts paired, with its floater where it is odd; None where it cannot be."""
     members = left[0].members
@@ -233,7 +246,7 @@ def _step(
     return None
 
 
-def _below(floater: int, parts: Sequence[_Part], barred: Callable[[int, int], bool]) -> int | None:
+def _below(floater: int, parts: Sequence[Part], barred: Callable[[int, int], bool]) -> int | None:
     """Whom a floater meets."""
     for part in parts:
         for other in _nearest(part.members, middle(len(part.members))):

@@ -22,7 +22,7 @@ def due_again(event: Event) -> Round | None:
         again = tuple(
             Game(game.white, game.black, handicap=game.handicap, reason="the game before was void")
             for *_, game in _tries(each)
-            if _is_void(game)
+            if game.how == "void"
             and (each.number == len(event.rounds) or since.get(game.id, 0) > each.number + 1)
             and not set(game.pair) & set(event.withdrawn)
             and game.pair not in event.forbidden
@@ -37,7 +37,9 @@ def due_again(event: Event) -> Round | None:
 def needless(event: Event) -> Stale:
     """Replays of games that are not void."""
     tries = (games for each in event.rounds for games in _tries(each))
-    again = (games[at].id for games in tries for at in range(1, len(games)) if not all(map(_is_void, games[:at])))
+    again = (
+        games[at].id for games in tries for at in range(1, len(games)) if {game.how for game in games[:at]} != {"void"}
+    )
     return Stale(frozenset(again))
 
 
@@ -47,7 +49,3 @@ def _tries(each: Round) -> Collection[list[Game]]:
     for game in each.games:
         games.setdefault((game.white, game.black), []).append(game)
     return games.values()
-
-
-def _is_void(game: Game) -> bool:
-    return game.result is not None and game.result.how == "void"

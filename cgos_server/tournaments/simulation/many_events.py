@@ -111,7 +111,7 @@ class _State:
         self, plan: Plan, method: Mwm, seeds: Sequence[int], matching: Matching, detours: Sequence[float]
     ) -> None:
         self.plan, self.seeds, self.matching, self.detours = plan, seeds, matching, detours
-        self.order, self.beta = method.order, method.beta
+        self.order, self.beta = method.order, method.balance
         self.by_lot = self.order in ("random", "random2")
         b, n, rounds = len(seeds), plan.players, plan.rounds or 0
         self.b, self.n, self.k = b, n, n // 2

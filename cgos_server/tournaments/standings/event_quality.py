@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from cgos_server.core.pairing.base import LOGIT
 from cgos_server.core.rating.incremental.graded import logistic
-from cgos_server.tournaments.base import Event, Floats, Game, Round, Standings
+from cgos_server.tournaments.base import Event, Floats, Game, Result, Round, Standings
 from cgos_server.tournaments.ledger import ledger
 from cgos_server.tournaments.standings.quality import ColorStatistics, colors, longest_run
 from cgos_server.tournaments.standings.total_error import TotalError, relative_strengths, total_error
@@ -98,10 +98,10 @@ def event_quality(event: Event, standings: Standings, scores: Sequence[Mapping[i
     :param scores: [r]: id -> half points by which round r + 1 was paired
     """
     ratings = {one.id: one.rating for one in event.entrants if one.rating is not None}
-    played = [game for _, game in event.games if game.result and game.result.how == "played"]
-    even = [game for game in played if not game.handicap]
-    rated = [game for game in even if game.white in ratings and game.black in ratings]
-    differences = [abs(ratings[game.white] - ratings[game.black]) for game in rated]
+    played = list(event.played)
+    even = [(game, result) for game, result in played if not game.handicap]
+    rated = [(game, result) for game, result in even if game.white in ratings and game.black in ratings]
+    differences = [abs(ratings[game.white] - ratings[game.black]) for game, _ in rated]
     places = [(row.place, ratings[row.entrant]) for row in standings.rows if row.entrant in ratings]
     statistics = colors(event)
     lines = ledger(event).lines.values()
@@ -136,14 +136,14 @@ def kendall_of_places(places: Sequence[tuple[int, float]]) -> float:
     return agreeing / (len(places) * (len(places) - 1) / 2)
 
 
-def _bands(games: Sequence[Game], ratings: Mapping[int, float]) -> Iterable[Band]:
+def _bands(games: Sequence[tuple[Game, Result]], ratings: Mapping[int, float]) -> Iterable[Band]:
     for low, high in itertools.pairwise((*BANDS, inf)):
         made: list[float] = []
         promised: list[float] = []
-        for game in games:
+        for game, result in games:
             ahead = ratings[game.white] - ratings[game.black]
-            if low <= abs(ahead) < high and game.result is not None:
-                share = game.result.white / ((game.result.white + game.result.black) or 1)
+            if low <= abs(ahead) < high:
+                share = result.white_share
                 made.append(share if ahead > 0 else 1.0 - share if ahead < 0 else 0.5)
                 promised.append(logistic(LOGIT * abs(ahead)))
         yield Band(

@@ -26,16 +26,10 @@ class ColorStatistics(NamedTuple):
 
     :ivar differences: after each round, the sum over all players of |games with White - with Black|
     :ivar largest: largest such difference of one player after any round
-    :ivar in_a_row: longest run of one color of anybody, over games really played
-    :ivar whites: games with White of each player, by id
-    :ivar blacks: and with Black
     """
 
     differences: tuple[int, ...]
     largest: int
-    in_a_row: int
-    whites: dict[int, int]
-    blacks: dict[int, int]
 
 
 class StrengthDifference(NamedTuple):
@@ -81,15 +75,12 @@ def spearman(order: Sequence[int], strength: Mapping[int, float]) -> float:
     return float(spearman_of(_true_places(order, strength)[None, :])[0])
 
 
-def ndcg(order: Sequence[int], strength: Mapping[int, float], cut: int | None = None) -> float:
-    """Normalized discounted cumulative gain (Järvelin & Kekäläinen 2002), from 0 to 1, above 0 without a cut. Gain and
-    discount are our choice: who is truly t-th from the top (0, 1...) is worth n - 1 - t, and divided by log2(i + 2)
-    where it is listed i-th. Arguments as of :func:`kendall`.
-
-    :param cut: only so many of the first places count; None: all
-    """
+def ndcg(order: Sequence[int], strength: Mapping[int, float]) -> float:
+    """Normalized discounted cumulative gain (Järvelin & Kekäläinen 2002), above 0, at most 1. Gain and discount are our
+    choice: who is truly t-th from the top (0, 1...) is worth n - 1 - t, and divided by log2(i + 2) where it is listed
+    i-th. Arguments as of :func:`kendall`."""
     _in_order(order, strength)
-    return float(ndcg_of(_true_places(order, strength)[None, :], cut)[0])
+    return float(ndcg_of(_true_places(order, strength)[None, :])[0])
 
 
 def kendall_of(strengths: Floats) -> Floats:
@@ -113,15 +104,15 @@ def spearman_of(places: Ints) -> Floats:
     return rho
 
 
-def ndcg_of(places: Ints, cut: int | None = None) -> Floats:
+def ndcg_of(places: Ints) -> Floats:
     """(b,) of many rankings: (b, n) true places from 0, best ranked first."""
     n = places.shape[1]
     if n < 2:
         return np.ones(len(places))
     discount = np.log2(np.arange(n) + 2.0)
-    discount[n if cut is None else cut :] = np.inf
     best = (np.arange(n - 1, -1, -1) / discount).sum()
-    return ((n - 1 - places) / discount).sum(axis=1) / best if best else np.ones(len(places))
+    gained: Floats = ((n - 1 - places) / discount).sum(axis=1) / best
+    return gained
 
 
 def float_pairs(event: Event) -> int:
@@ -141,12 +132,7 @@ def colors(event: Event) -> ColorStatistics:
         balances = [abs(line.balance) for line in ledger(event, each.number).lines.values()]
         differences.append(sum(balances))
         largest = max([largest, *balances])
-    lines = ledger(event).lines
-    longest = max(map(longest_run, lines.values()), default=0)
-    whites, blacks = ({id_: getattr(line, side) for id_, line in lines.items()} for side in ("whites", "blacks"))
-    return ColorStatistics(
-        differences=tuple(differences), largest=largest, in_a_row=longest, whites=whites, blacks=blacks
-    )
+    return ColorStatistics(tuple(differences), largest)
 
 
 def longest_run(line: Line) -> int:
@@ -162,11 +148,10 @@ def unforeseen(event: Event, strength: Mapping[int, float]) -> Unforeseen:
     """
     require(strength, [one.id for one in event.entrants])
     number = games = 0
-    for _, game in event.games:
-        if game.result is not None and game.result.how == "played":
-            games += 1
-            ahead = strength[game.white] - strength[game.black]
-            number += (game.result.white - game.result.black) * ahead < 0
+    for game, result in event.played:
+        games += 1
+        ahead = strength[game.white] - strength[game.black]
+        number += (result.white - result.black) * ahead < 0
     return Unforeseen(number, games)
 
 

@@ -56,13 +56,14 @@ def total_error(event: Event, strengths: Mapping[int, float]) -> TotalError:
     )
 
 
-def relative_strengths(event: Event, precision: float = PRECISION) -> dict[int, float]:
+def relative_strengths(event: Event) -> dict[int, float]:
     """What the results say of everybody's strength, by id, in natural-log odds; they sum to 0.
 
     The algorithm of the source is lost with its appendix B; known is that it lets every result push the two strengths
     apart or pull them together, until nothing moves. This is a reconstruction (our choice) with that behavior and one
     well-defined answer: the most likely strengths under P(i beats j) = 1/(1 + exp(s_j - s_i)), a draw being half a win
-    of each, with a normal prior of mean 0 and `precision`. The sum is strictly concave; Newton's method finds its top.
+    of each, with a normal prior of mean 0 and :data:`PRECISION`. The sum is strictly concave; Newton's method finds its
+    top.
     """
     at = {one.id: index for index, one in enumerate(event.entrants)}
     games = [(at[white], at[black], score) for white, black, score in _games(event)]
@@ -73,11 +74,11 @@ def relative_strengths(event: Event, precision: float = PRECISION) -> dict[int, 
 
     def likelihood(strengths: Floats) -> float:  # of the logistic model, with the prior
         gaps = strengths[whites] - strengths[blacks]
-        return float(np.sum(scores * gaps - np.logaddexp(0.0, gaps)) - precision / 2 * np.sum(strengths * strengths))
+        return float(np.sum(scores * gaps - np.logaddexp(0.0, gaps)) - PRECISION / 2 * np.sum(strengths * strengths))
 
     strengths: Floats = np.zeros(len(at))
     for _ in range(STEPS):
-        step = _step(strengths, whites, blacks=blacks, scores=scores, precision=precision)
+        step = _step(strengths, whites, blacks=blacks, scores=scores)
         before = likelihood(strengths)
         size = 1.0
         while size > 1e-6 and likelihood(strengths + size * step) < before - 1e-9:
@@ -90,20 +91,16 @@ def relative_strengths(event: Event, precision: float = PRECISION) -> dict[int, 
 
 def _games(event: Event) -> list[tuple[int, int, float]]:
     """White, Black, White's share of the points (0..1), of games really played."""
-    return [
-        (game.white, game.black, game.result.white / ((game.result.white + game.result.black) or 1))
-        for _, game in event.games
-        if game.result is not None and game.result.how == "played"
-    ]
+    return [(game.white, game.black, result.white_share) for game, result in event.played]
 
 
-def _step(strengths: Floats, whites: Ints, blacks: Ints, scores: Floats, precision: float) -> Floats:
+def _step(strengths: Floats, whites: Ints, blacks: Ints, scores: Floats) -> Floats:
     chances = 1.0 / (1.0 + np.exp(strengths[blacks] - strengths[whites]))
     left, spread = scores - chances, chances * (1.0 - chances)
-    slope = -precision * strengths
+    slope = -PRECISION * strengths
     np.add.at(slope, whites, left)
     np.add.at(slope, blacks, -left)
-    bend = precision * np.eye(len(strengths))
+    bend = PRECISION * np.eye(len(strengths))
     for one, other, sign in ((whites, whites, 1), (blacks, blacks, 1), (whites, blacks, -1), (blacks, whites, -1)):
         np.add.at(bend, (one, other), sign * spread)
     return np.linalg.solve(bend, slope).astype(np.float64)

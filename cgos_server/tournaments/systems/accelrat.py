@@ -7,21 +7,22 @@ scores, rating systems of a server.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from math import fsum, inf
-from typing import Final, NamedTuple
+from typing import Annotated, Final, NamedTuple
 
 from cgos_protocol.options import Choice, Flag, Number
 from cgos_server.core.pairing.base import LOGIT
 from cgos_server.core.rating.incremental.gor import FLOOR, con, expectancy
 from cgos_server.core.rating.incremental.graded import logistic
-from cgos_server.tournaments.base import Chance, Event, Explanation, Pair, Round, TournamentDeclaration, pair_of
+from cgos_server.tournaments.base import Chance, Event, Explanation, Pair, Round, declared, pair_of
 from cgos_server.tournaments.event import Field, forbidden_pairs
 from cgos_server.tournaments.ledger import Ledger
 from cgos_server.tournaments.pairing.byes import sit_out
 from cgos_server.tournaments.pairing.colors import game
 from cgos_server.tournaments.pairing.epm_search import explore
-from cgos_server.tournaments.pairing.groups import pair_group
+from cgos_server.tournaments.pairing.groups import PER_POINT, by_rating, pair_group
 from cgos_server.tournaments.pairing.rematches import fewest_rematches
 from cgos_server.tournaments.systems.by_rounds import ByRounds
 from cgos_server.tournaments.words import counted
@@ -29,7 +30,6 @@ from cgos_server.tournaments.words import counted
 UNRATED: Final = 1500.0
 K: Final = 32.0
 
-_PER_POINT: Final = 1000
 _DEFERRED: Final = 10**9
 _REMATCH: Final = 10**12
 """Costs are whole thousandths of a rating point. A deferred pair counts more than any difference, a rematch more than
@@ -93,16 +93,12 @@ def pair_nearest(
     return Nearest(anything if anything is not None else fewest_rematches(order, cost, met, forbidden), True)
 
 
-def by_rating(ratings: Mapping[int, float]) -> Callable[[int, int], int]:
-    """The difference of two ratings, in whole thousandths of a point."""
-    return lambda one, other: round(abs(ratings[one] - ratings[other]) * _PER_POINT)
-
-
 def best_first(ratings: Mapping[int, float]) -> list[int]:
     """Ids from the highest rating down; of equal ones the smaller id first."""
     return sorted(ratings, key=lambda id_: (-ratings[id_], id_))
 
 
+@dataclass(frozen=True, kw_only=True)
 class AccelRat(ByRounds):
     """Pairing by rating alone: the highest rated entrant meets the nearest one not met yet, and so on down.
 
@@ -132,13 +128,10 @@ class AccelRat(ByRounds):
     name = "accelrat"
     tie_breakers = ("points", "performance")
 
-    def __init__(
-        self, update: str = "elo", k: float = K, unrated: float = UNRATED, defer_neighbors: bool = False
-    ) -> None:
-        self._update = update
-        self._k = k
-        self._unrated = unrated
-        self._defer = defer_neighbors
+    update: Annotated[str, Choice(("elo", "gor", "none"), meaning="how results move the ratings that pair")] = "elo"
+    k: Annotated[float, Number(0, 400, meaning="the K of elo")] = K
+    unrated: Annotated[float, Number(-10_000, 10_000, meaning="the rating of those who have none")] = UNRATED
+    defer_neighbors: Annotated[bool, Flag(meaning="whether neighbors in the ranking meet later")] = False
 
     def decide(self, event: Event, field: Field, ledger: Ledger, rng: Chance) -> Round:
         now = self.ratings(event, ledger)
@@ -155,7 +148,7 @@ class AccelRat(ByRounds):
                 a,
                 other=b,
                 rng=rng,
-                reason=f"rated {ratings[a]:.0f} and {ratings[b]:.0f}, {distance(a, b) / _PER_POINT:.0f} apart",
+                reason=f"rated {ratings[a]:.0f} and {ratings[b]:.0f}, {distance(a, b) / PER_POINT:.0f} apart",
             )
             for a, b in pairs
         )
@@ -177,10 +170,10 @@ class AccelRat(ByRounds):
 
     def ratings(self, event: Event, ledger: Ledger) -> dict[int, float]:
         """Everybody's rating after the games of the record."""
-        ratings = {one.id: self._unrated if one.rating is None else one.rating for one in event.entrants}
-        if self._update == "none":
+        ratings = {one.id: self.unrated if one.rating is None else one.rating for one in event.entrants}
+        if self.update == "none":
             return ratings
-        least = FLOOR if self._update == "gor" else -inf
+        least = FLOOR if self.update == "gor" else -inf
         for number in range(1, len(event.rounds) + 1):
             before = dict(ratings)
             for id_, line in ledger.lines.items():
@@ -194,13 +187,13 @@ class AccelRat(ByRounds):
         return ratings
 
     def _moved(self, mine: float, theirs: float, score: float) -> float:
-        if self._update == "gor":
+        if self.update == "gor":
             return con(mine) * (score - expectancy(mine, theirs)[0])
-        return self._k * (score - logistic(LOGIT * (mine - theirs)))
+        return self.k * (score - logistic(LOGIT * (mine - theirs)))
 
     def _deferred(self, event: Event, field: Field, order: Sequence[int]) -> set[Pair]:
         """Pairs that should wait."""
-        if not self._defer or len(order) < 2:
+        if not self.defer_neighbors or len(order) < 2:
             return set()
         planned = event.planned
         waits: set[Pair] = set()
@@ -215,14 +208,6 @@ class AccelRat(ByRounds):
         return waits
 
 
-SYSTEM: Final = TournamentDeclaration(
-    name="accelrat",
-    about="from the top everybody takes the nearest opponent in rating not yet met",
-    make=AccelRat,
-    options={
-        "update": Choice(("elo", "gor", "none"), default="elo", meaning="how results move the ratings that pair"),
-        "k": Number(0, 400, default=K, meaning="the K of elo"),
-        "unrated": Number(-10_000, 10_000, default=UNRATED, meaning="the rating of those who have none"),
-        "defer_neighbors": Flag(default=False, meaning="whether neighbors in the ranking meet later"),
-    },
+SYSTEM: Final = declared(
+    AccelRat, "accelrat", "from the top everybody takes the nearest opponent in rating not yet met"
 )

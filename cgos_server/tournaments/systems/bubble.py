@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import msgspec
 
@@ -23,7 +24,7 @@ from cgos_server.tournaments.base import (
     Round,
     Stale,
     Standings,
-    TournamentDeclaration,
+    declared,
     pair_of,
 )
 from cgos_server.tournaments.event import open_games, refuse_over, require_results
@@ -35,6 +36,7 @@ from cgos_server.tournaments.words import counted
 USUAL_UNPARK = 5
 
 
+@dataclass(frozen=True, kw_only=True)
 class Bubble:
     """Muller's bubble: re-ranks a long list with few games, by a small round robin that moves up the list from its end.
 
@@ -88,19 +90,32 @@ class Bubble:
     rounds_follow = False
     tie_breakers = ("list", "points", "games-black")
 
-    def __init__(
-        self, active_size: int = 10, min_matches: int = 15, unpark_below: int | None = None, games_per_match: int = 2
-    ) -> None:
-        if unpark_below is None:
-            unpark_below = min(USUAL_UNPARK, active_size - 1)
-        if unpark_below >= active_size:
+    active_size: Annotated[int, Number(2, 1_000, whole=True, meaning="how many play all against all")] = 10
+    min_matches: Annotated[int, Number(0, 10_000, whole=True, meaning="matches before one is ranked for good")] = 15
+    unpark_below: Annotated[
+        int | None,
+        Number(
+            1,
+            999,
+            whole=True,
+            meaning="of how many of the active set one set aside may have met to return; without it 5 or less",
+        ),
+    ] = None
+    games_per_match: Annotated[int, Number(1, 2, whole=True, meaning="games of two who meet")] = 2
+
+    def __post_init__(self) -> None:
+        if self.unpark_below is not None and self.unpark_below >= self.active_size:
             raise Invalid(
                 Code.TOURNAMENT_OPTION,
-                f"bubble: unpark_below cannot be {unpark_below} where active_size is {active_size}. Give a whole "
-                f"number from 1 to {active_size - 1}.",
+                f"bubble: unpark_below cannot be {self.unpark_below} where active_size is {self.active_size}. Give a "
+                f"whole number from 1 to {self.active_size - 1}.",
             )
-        self.rules = Rules(active_size, min_matches, unpark_below)
-        self.games_per_match = games_per_match
+
+    @property
+    def rules(self) -> Rules:
+        """What the run goes by."""
+        unpark_below = self.unpark_below or min(USUAL_UNPARK, self.active_size - 1)
+        return Rules(self.active_size, self.min_matches, unpark_below)
 
     def length(self, event: Event) -> int | None:  # noqa: ARG002 - nobody can know
         return None
@@ -233,7 +248,7 @@ class Played:
     def add(self, round_: Round) -> None:
         """What a round has brought so far."""
         for game in round_.games:
-            if game.result is not None and game.result.how == "void":
+            if game.how == "void":
                 self.voided[game.pair] = game.white
                 continue
             self.whites[game.pair].append(game.white)
@@ -342,19 +357,4 @@ def _sentence(move: Move, names: Mapping[int, str]) -> str:
     return comes.strip()
 
 
-SYSTEM: Final = TournamentDeclaration(
-    name="bubble",
-    about="a small round robin moves up a long list from its end",
-    make=Bubble,
-    options={
-        "active_size": Number(2, 1_000, whole=True, default=10, meaning="how many play all against all"),
-        "min_matches": Number(0, 10_000, whole=True, default=15, meaning="matches before one is ranked for good"),
-        "unpark_below": Number(
-            1,
-            999,
-            whole=True,
-            meaning="of how many of the active set one set aside may have met to return; without it 5 or less",
-        ),
-        "games_per_match": Number(1, 2, whole=True, default=2, meaning="games of two who meet"),
-    },
-)
+SYSTEM: Final = declared(Bubble, "bubble", "a small round robin moves up a long list from its end")

@@ -6,6 +6,7 @@ Must not know: how any of them pairs.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import ClassVar
 
 from cgos_server.tournaments.base import Chance, Event, Round, Stale, Standings
 from cgos_server.tournaments.event import Field, field_of, open_games, refuse_over, require_results
@@ -21,8 +22,8 @@ class ByRounds(ABC):
     paired; a game without contest stays as it is. A corrected result changes no round that has been paired since.
     """
 
-    name: str
-    tie_breakers: tuple[str, ...]
+    name: ClassVar[str]
+    tie_breakers: ClassVar[tuple[str, ...]]
     rounds_follow = False
 
     @abstractmethod

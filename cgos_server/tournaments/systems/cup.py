@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Final
+from dataclasses import dataclass
+from typing import Annotated, Final
 
 from msgspec.structs import replace
 
@@ -21,7 +22,7 @@ from cgos_server.tournaments.base import (
     Round,
     Stale,
     Standings,
-    TournamentDeclaration,
+    declared,
 )
 from cgos_server.tournaments.chance import shuffled
 from cgos_server.tournaments.event import open_games, refuse_over, require_results
@@ -42,6 +43,7 @@ from cgos_server.tournaments.systems.knockout import REPLAYS, by_seed, first_gam
 from cgos_server.tournaments.words import counted, listed
 
 
+@dataclass(frozen=True, kw_only=True)
 class Cup:
     """Whoever loses a match is out; the last one left has won.
 
@@ -83,14 +85,22 @@ class Cup:
     name = "cup"
     rounds_follow = True
 
-    def __init__(
-        self, bracket: str = "standard", passes: str = "seeds", third_place: bool = False, replays: int = 2
-    ) -> None:
-        self._is_standard = bracket == "standard"
-        self._by_lot = passes == "lot"
-        self._third_place = third_place
-        self._replays = replays
-        self.tie_breakers = ("advanced", "third") if third_place else ("advanced",)
+    bracket: Annotated[
+        str, Choice(("standard", "list"), meaning="whether seeds 1 and 2 meet in the final, or as listed")
+    ] = "standard"
+    passes: Annotated[str, Choice(("seeds", "lot"), meaning="who passes the first round: the best, or by lot")] = (
+        "seeds"
+    )
+    third_place: Annotated[bool, Flag(meaning="whether the losers of the semifinals play for the third place")] = False
+    replays: Annotated[int, REPLAYS] = 2
+
+    @property
+    def tie_breakers(self) -> tuple[str, ...]:
+        return ("advanced", "third") if self.third_place else ("advanced",)
+
+    @property
+    def _is_standard(self) -> bool:
+        return self.bracket == "standard"
 
     def length(self, event: Event) -> int:
         return rounds_for(len(starters(event)))
@@ -149,7 +159,7 @@ class Cup:
         byes: set[tuple[int, int]] = set()
         for each in event.rounds:
             pairs = matches[each.number]
-            games.update(stale_games(event, each.number, pairs, seeds=seeds, replays=self._replays))
+            games.update(stale_games(event, each.number, pairs, seeds=seeds, replays=self.replays))
             out = {*event.withdrawn, *(bye.entrant for bye in each.byes if bye.requested), NOBODY}
             for bye in each.byes:
                 others = [side for two in pairs if bye.entrant in two for side in two - {bye.entrant}]
@@ -182,11 +192,11 @@ class Cup:
             return recorded(event, ids, self._is_standard)
         order = sorted(leaders(len(ids), self._is_standard))
         free = size_for(len(ids)) - len(ids)
-        passing = shuffled(rng, order, "pass") if self._by_lot else order
+        passing = shuffled(rng, order, "pass") if self.passes == "lot" else order
         return drawn(ids, self._is_standard, passing[:free])
 
     def _stand(self, event: Event, slots: Slots) -> list[Standing]:
-        return stand(event, slots, seeds=seeds_of(event), replays=self._replays, third_place=self._third_place)
+        return stand(event, slots, seeds=seeds_of(event), replays=self.replays, third_place=self.third_place)
 
     def _due(self, event: Event, slots: Slots) -> dict[int, list[Standing]]:
         """Round -> matches of which something can begin, or a bye is to be recorded."""
@@ -229,9 +239,9 @@ class Cup:
             sentences.append("Undecided matches go on.")
         if free:
             sentences.append(f"{listed(free)} advance{'s'[: len(free) == 1]} without a game.")
-        late = too_late([one.name for one in latecomers(event, starters(event))])
+        summary = " ".join(sentences) + too_late(latecomers(event))
         details = {"slots": list(self._slots(event, rng)), "matches": pairs}
-        return Round(number, tuple(games), byes, Explanation(" ".join(sentences) + late, details))
+        return Round(number, tuple(games), byes, Explanation(summary, details))
 
 
 def _pair(each: Standing) -> tuple[int, int]:
@@ -254,16 +264,4 @@ def _title(number: int, match: int, rounds: int) -> str:
     return "final" if left == 0 else f"{_name(number, rounds).removesuffix('s')} {'match ' * (left > 2)}{match}"
 
 
-SYSTEM: Final = TournamentDeclaration(
-    name="cup",
-    about="a knock-out: the winner never lost",
-    make=Cup,
-    options={
-        "bracket": Choice(
-            ("standard", "list"), default="standard", meaning="whether seeds 1 and 2 meet in the final, or as listed"
-        ),
-        "passes": Choice(("seeds", "lot"), default="seeds", meaning="who passes the first round: the best, or by lot"),
-        "third_place": Flag(default=False, meaning="whether the losers of the semifinals play for the third place"),
-        "replays": REPLAYS,
-    },
-)
+SYSTEM: Final = declared(Cup, "cup", "a knock-out: the winner never lost")

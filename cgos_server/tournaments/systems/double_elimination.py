@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Annotated, Final
 
 from msgspec.structs import replace
 
@@ -18,10 +18,11 @@ from cgos_server.tournaments.base import (
     Event,
     Explanation,
     Game,
+    Pair,
     Round,
     Stale,
     Standings,
-    TournamentDeclaration,
+    declared,
 )
 from cgos_server.tournaments.event import field_of, open_games, refuse_over, require_results
 from cgos_server.tournaments.ledger import Ledger, ledger
@@ -38,9 +39,6 @@ from cgos_server.tournaments.systems.knockout import (
     stale_games,
 )
 from cgos_server.tournaments.words import listed
-
-Pairs = list[tuple[int, int]]
-
 
 UNBEATEN, BEATEN = 0, 1
 """Losses of those in a branch."""
@@ -70,6 +68,7 @@ class _State:
         return [id_ for id_ in self.seeds if self.losses[id_] == losses and id_ in there]
 
 
+@dataclass(frozen=True, kw_only=True)
 class DoubleElimination:
     """Whoever has lost two matches is out; the last one left has won.
 
@@ -111,8 +110,7 @@ class DoubleElimination:
     rounds_follow = True
     tie_breakers = ("lasted", "losses")
 
-    def __init__(self, replays: int = 2) -> None:
-        self._replays = replays
+    replays: Annotated[int, REPLAYS] = 2
 
     def length(self, event: Event) -> int | None:  # noqa: ARG002 - it depends on the results
         return None
@@ -126,7 +124,7 @@ class DoubleElimination:
         return due[0]
 
     def ready_games(self, event: Event, rng: Chance) -> tuple[Round, ...]:  # noqa: ARG002 - no lots
-        return tuple(self._due(event)) if len(starters(event)) > 1 else ()
+        return tuple(self._due(event))
 
     def standings(self, event: Event) -> Standings:
         state = self._state(event)
@@ -155,7 +153,7 @@ class DoubleElimination:
             led_to = _parts(past, state, frozenset())
             pairs = [set(game.pair) for part in led_to for game in part.games]
             passing = {bye.entrant for part in led_to for bye in part.byes}
-            games.update(stale_games(event, each.number, pairs, seeds=state.seeds, replays=self._replays))
+            games.update(stale_games(event, each.number, pairs, seeds=state.seeds, replays=self.replays))
             byes.update((each.number, bye.entrant) for bye in each.byes if bye.entrant not in passing)
         return Stale(frozenset(games), frozenset(byes))
 
@@ -209,7 +207,7 @@ class DoubleElimination:
             for pair, games in games_of(event, each.number).items():
                 if any(id_ not in seeds for id_ in pair):
                     continue
-                outcome = match(games, *by_seed(pair, seeds), self._replays)
+                outcome = match(games, *by_seed(pair, seeds), self.replays)
                 lost += outcome.losers
                 # Whoever left is not waited for: the match stays undecided, though it may return.
                 overtaken = not set(pair) <= set(_there(event, each.number + 1)) or any(
@@ -318,14 +316,13 @@ def _round(event: Event, state: _State, groups: Sequence[Sequence[int]], board: 
         if passes:
             sentences.append(f"{listed([names[id_] for id_ in passes])} pass{'es'[: 2 * (len(passes) == 1)]}.")
     byes = (*(Bye(id_, event.bye_points) for id_ in passes), *(requested[id_] for id_ in active if id_ in requested))
-    late = too_late([one.name for one in latecomers(event, starters(event))])
     details = {"unbeaten": unbeaten, "beaten_once": beaten, "passes": passes, "final": final, "rematches": rematches}
-    return Round(number, tuple(games), byes, Explanation(" ".join(sentences) + late, details))
+    return Round(number, tuple(games), byes, Explanation(" ".join(sentences) + too_late(latecomers(event)), details))
 
 
 def _group(
     event: Event, state: _State, known: Ledger, group: Sequence[int], names: Mapping[int, str]
-) -> tuple[list[int], Pairs, bool]:
+) -> tuple[list[int], list[Pair], bool]:
     """Who passes, who meets whom, and whether that takes a rematch.
 
     :param group: ids by seeds
@@ -349,9 +346,4 @@ def _kept_apart(names: Mapping[int, str], ids: Sequence[int]) -> Refused:
     )
 
 
-SYSTEM: Final = TournamentDeclaration(
-    name="double-elimination",
-    about="a knock-out in which everybody may lose once",
-    make=DoubleElimination,
-    options={"replays": REPLAYS},
-)
+SYSTEM: Final = declared(DoubleElimination, "double-elimination", "a knock-out in which everybody may lose once")

@@ -6,22 +6,23 @@ Knows what makes an opponent suit. Must not know: how the search goes, who float
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import fsum
-from typing import Final, Unpack
+from typing import Annotated, Final
 
 from cgos_protocol.options import Choice, Number
-from cgos_server.tournaments.base import Chance, TournamentDeclaration
+from cgos_server.tournaments.base import Chance, declared
 from cgos_server.tournaments.event import Field
-from cgos_server.tournaments.pairing.groups import METHODS, Cost, CostOf, by_method
+from cgos_server.tournaments.pairing.groups import METHODS, PER_POINT, Cost, CostOf, by_method, by_rating
 from cgos_server.tournaments.standings.grades import rating_of
-from cgos_server.tournaments.systems.from_starts import ABSENCES, OPTIONS, GroupByGroup, StartOptions
+from cgos_server.tournaments.standings.mms import Absences
+from cgos_server.tournaments.systems.from_starts import ABSENCES, GroupByGroup
 
 RATING: Final = "rating"
 GRADE: Final = 100.0
 
-_PER_POINT: Final = 1000
 
-
+@dataclass(frozen=True, kw_only=True)
 class Epm(GroupByGroup):
     """McMahon with EPM's search: the best of a group takes the cheapest opponent, then the next best, and so on.
 
@@ -52,40 +53,33 @@ class Epm(GroupByGroup):
 
     name = "epm"
 
-    def __init__(
-        self,
-        *,
-        cost: str = RATING,
-        same_country: float = GRADE,
-        same_club: float = GRADE,
-        **starts: Unpack[StartOptions],
-    ) -> None:
-        starts.setdefault("absences", "pairing")
-        super().__init__(**starts)
-        self.by = cost
-        self._same_country = round(same_country * _PER_POINT)
-        self._same_club = round(same_club * _PER_POINT)
+    absences: Annotated[Absences, ABSENCES] = "pairing"
+    cost: Annotated[
+        str, Choice((RATING, *METHODS), meaning="what a pair costs: the difference of ratings, or by a seeding")
+    ] = RATING
+    same_country: Annotated[float, Number(0, 10_000, meaning="points added where both are of one country")] = GRADE
+    same_club: Annotated[float, Number(0, 10_000, meaning="points added where both are of one club")] = GRADE
+
+    @property
+    def by(self) -> str:
+        return self.cost
 
     def cost_of(self, field: Field, rng: Chance) -> CostOf:
         """The cost inside a group, in thousandths of a rating point or of a place."""
         country = {one.id: one.country for one in field.players}
         club = {one.id: one.club for one in field.players}
-        strength = strengths(field)
-        by_place = None if self.by == RATING else by_method(self.by, rng)
+        same_country, same_club = (round(points * PER_POINT) for points in (self.same_country, self.same_club))
+        by_strength = by_rating(strengths(field))
 
         def of(members: Sequence[int]) -> Cost:
-            places = None if by_place is None else by_place(members)
+            places = None if self.cost == RATING else by_method(self.cost, rng)(members)
 
             def cost(one: int, other: int) -> int:
-                apart = (
-                    round(abs(strength[one] - strength[other]) * _PER_POINT)
-                    if places is None
-                    else places(one, other) * _PER_POINT
-                )
+                apart = by_strength(one, other) if places is None else places(one, other) * PER_POINT
                 if country[one] and country[one] == country[other]:
-                    apart += self._same_country
+                    apart += same_country
                 if club[one] and club[one] == club[other]:
-                    apart += self._same_club
+                    apart += same_club
                 return apart
 
             return cost
@@ -101,17 +95,4 @@ def strengths(field: Field) -> dict[int, float]:
     return {one.id: known.get(one.id, mean) for one in field.players}
 
 
-SYSTEM: Final = TournamentDeclaration(
-    name="epm",
-    about="a McMahon in which the better placed choose first",
-    make=Epm,
-    options={
-        **OPTIONS,
-        "absences": ABSENCES._replace(default="pairing"),
-        "cost": Choice(
-            (RATING, *METHODS), default=RATING, meaning="what a pair costs: the difference of ratings, or by a seeding"
-        ),
-        "same_country": Number(0, 10_000, default=GRADE, meaning="points added where both are of one country"),
-        "same_club": Number(0, 10_000, default=GRADE, meaning="points added where both are of one club"),
-    },
-)
+SYSTEM: Final = declared(Epm, "epm", "a McMahon in which the better placed choose first")

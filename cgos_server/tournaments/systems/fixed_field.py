@@ -5,6 +5,8 @@ Must not know: which systems those are.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from cgos_protocol.errors import Code, Invalid
 from cgos_server.tournaments.base import Entrant, Event
 from cgos_server.tournaments.event import field_of
@@ -33,9 +35,9 @@ def seeds_of(event: Event) -> dict[int, int]:
     return {one.id: seed for seed, one in enumerate(starters(event), 1)}
 
 
-def latecomers(event: Event, field: tuple[Entrant, ...]) -> tuple[Entrant, ...]:
-    """Those who are there for the next round, but are not of the field."""
-    ids = {one.id for one in field}
+def latecomers(event: Event, keep_byes: bool = False) -> tuple[Entrant, ...]:
+    """Those who are there for the next round, but are not of the field; `keep_byes` as of :func:`starters`."""
+    ids = {one.id for one in starters(event, keep_byes)}
     return tuple(one for one in field_of(event).players if one.id not in ids)
 
 
@@ -58,8 +60,9 @@ def fixed(what: str) -> str:
     return f"The field of {what} is fixed when the first round begins."
 
 
-def too_late(names: list[str]) -> str:
-    """A sentence on those who came too late; empty for none."""
+def too_late(late: Sequence[Entrant]) -> str:
+    """A sentence, with a space before it, on those who came too late; empty for none."""
+    names = [one.name for one in late]
     if not names:
         return ""
     return f" {listed(names)} entered after the start and {'is' if len(names) == 1 else 'are'} not paired."

@@ -9,10 +9,9 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Any, Final, TypedDict, get_args
+from typing import Annotated, Any, Final, get_args
 
-from cgos_protocol.options import Choice, Flag, Number, Option
+from cgos_protocol.options import Choice, Flag, Number
 from cgos_server.tournaments.base import Bye, Chance, Entrant, Event, Explanation, Game, Round, Standings, System
 from cgos_server.tournaments.event import Field, forbidden_pairs
 from cgos_server.tournaments.ledger import Ledger, ledger
@@ -29,29 +28,8 @@ NO_BAR: Final = "none"
 MOST_STONES: Final = 9
 
 ABSENCES: Final = Choice(
-    get_args(Absences),
-    default="all",
-    meaning="whether points for absences count: all, pairing (not in one's own final score) or none",
+    get_args(Absences), meaning="whether points for absences count: all, pairing (not in one's own final score) or none"
 )
-
-OPTIONS: Final[Mapping[str, Option]] = MappingProxyType(
-    {
-        "floor": Choice(
-            GRADES, default=FLOOR, meaning="grade of those who start with nothing, and of everybody weaker"
-        ),
-        "bar": Choice((NO_BAR, *GRADES), default=NO_BAR, meaning="grade of the top group, and of everybody stronger"),
-        "absences": ABSENCES,
-        "handicap": Flag(default=False, meaning="whether the one with fewer points receives stones"),
-        "reduction": Number(
-            0,
-            MOST_STONES,
-            whole=True,
-            default=1,
-            meaning="by how many stones the handicap is less than the whole points between the two",
-        ),
-    }
-)
-"""Of every system with starting points; see :class:`cgos_server.tournaments.systems.mcmahon.McMahon`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,45 +60,39 @@ class Scores:
         return groups
 
 
-class StartOptions(TypedDict, total=False):
-    """Values of :data:`OPTIONS`."""
-
-    floor: str
-    bar: str
-    absences: Absences
-    handicap: bool
-    reduction: int
-
-
+@dataclass(frozen=True, kw_only=True)
 class FromStarts(ByRounds):
     """A system with starting points. Options: see :class:`cgos_server.tournaments.systems.mcmahon.McMahon`."""
 
     tie_breakers = ("mms", "sos", "sodos", "cuss")
 
-    def __init__(
-        self,
-        *,
-        floor: str = FLOOR,
-        bar: str = NO_BAR,
-        absences: Absences = "all",
-        handicap: bool = False,
-        reduction: int = 1,
-    ) -> None:
-        self._floor, self._bar = floor, None if bar == NO_BAR else bar
-        self._absences = absences
-        self._handicap, self._reduction = handicap, reduction
+    floor: Annotated[str, Choice(GRADES, meaning="grade of those who start with nothing, and of everybody weaker")] = (
+        FLOOR
+    )
+    bar: Annotated[str, Choice((NO_BAR, *GRADES), meaning="grade of the top group, and of everybody stronger")] = NO_BAR
+    absences: Annotated[Absences, ABSENCES] = "all"
+    handicap: Annotated[bool, Flag(meaning="whether the one with fewer points receives stones")] = False
+    reduction: Annotated[
+        int,
+        Number(
+            0,
+            MOST_STONES,
+            whole=True,
+            meaning="by how many stones the handicap is less than the whole points between the two",
+        ),
+    ] = 1
 
     def standings(self, event: Event) -> Standings:
-        return standings_by(event, event.tie_breakers or self.tie_breakers, self.starts(event), self._absences)
+        return standings_by(event, event.tie_breakers or self.tie_breakers, self.starts(event), self.absences)
 
     def starts(self, event: Event) -> dict[int, int]:
         """Id -> half points that everybody began with."""
-        return starting_points(event, self._floor, self._bar)
+        return starting_points(event, self.floor, None if self.bar == NO_BAR else self.bar)
 
     def paired_by(self, event: Event, ledger: Ledger) -> dict[int, int]:
         """Id -> McMahon score for pairing after the rounds of a ledger, in half points."""
         starts = self.starts(event)
-        return {id_: mms(line, starts[id_], absences=self._absences != "none") for id_, line in ledger.lines.items()}
+        return {id_: mms(line, starts[id_], absences=self.absences != "none") for id_, line in ledger.lines.items()}
 
     def scores(self, event: Event, field: Field, ledger: Ledger, rng: Chance) -> Scores:
         """Those who are there by McMahon score, then place in the standings, then rating (of a grade where there is
@@ -142,20 +114,34 @@ class FromStarts(ByRounds):
             ledger, better, other=other, rng=rng, reason=reason
         )
 
-    def drawn(self, ledger: Ledger, scores: Scores) -> dict[int, list[tuple[int, int]]]:
-        """See :func:`drawn`."""
-        return drawn(ledger, scores.starts, self._absences != "none")
+    def drawn(self, ledger: Ledger, starts: Mapping[int, int]) -> dict[int, list[tuple[int, int]]]:
+        """Id -> (round, way) for each time that somebody was paired: way is 1 with a better group, -1 with a worse one,
+        0 inside its own; groups as they were then.
+
+        :param starts: id -> half points
+        """
+        absences = self.absences != "none"
+        last = max((entry.round for line in ledger.lines.values() for entry in line.entries), default=0)
+        ways: dict[int, list[tuple[int, int]]] = {id_: [] for id_ in ledger.lines}
+        for number in range(1, last + 1):
+            group = {id_: mms(line, starts[id_], number - 1, absences) // 2 for id_, line in ledger.lines.items()}
+            for id_, line in ledger.lines.items():
+                for entry in line.entries:
+                    if entry.round == number and entry.opponent is not None:
+                        mine, other = group[id_], group[entry.opponent]
+                        ways[id_].append((number, (other > mine) - (other < mine)))
+        return ways
 
     def with_stones(self, scores: Scores, ledger: Ledger, one: int, other: int, reason: str) -> Game | None:
         """A game of these two with handicap, where they have one; the one with fewer points is Black."""
-        if not self._handicap:
+        if not self.handicap:
             return None
-        if self._bar is not None:
-            bar = 2 * (grade_index(self._bar) - grade_index(self._floor))
+        if self.bar != NO_BAR:
+            bar = 2 * (grade_index(self.bar) - grade_index(self.floor))
             if max(scores.starts[one], scores.starts[other]) >= bar:
                 return None
         apart = scores.scores[one] - scores.scores[other]
-        stones = min(MOST_STONES, abs(apart) // 2 - self._reduction)
+        stones = min(MOST_STONES, abs(apart) // 2 - self.reduction)
         if stones < 1:
             return None
         white, black = (one, other) if apart > 0 else (other, one)
@@ -178,12 +164,12 @@ class FromStarts(ByRounds):
 
 class GroupByGroup(FromStarts):
     """A system with starting points that pairs its groups by
-    :func:`cgos_server.tournaments.pairing.groups.pair_groups`.
+    :func:`cgos_server.tournaments.pairing.groups.pair_groups`."""
 
-    :ivar by: what pairs inside a group are made by, in a word for people
-    """
-
-    by: str
+    @property
+    @abstractmethod
+    def by(self) -> str:
+        """What pairs inside a group are made by, in a word for people."""
 
     @abstractmethod
     def cost_of(self, field: Field, rng: Chance) -> CostOf:
@@ -209,25 +195,6 @@ class GroupByGroup(FromStarts):
             if mine == theirs
             else f"groups of {mine} and {theirs} points"
         )
-
-
-def drawn(ledger: Ledger, starts: Mapping[int, int], absences: bool = True) -> dict[int, list[tuple[int, int]]]:
-    """Id -> (round, way) for each time that somebody was paired: way is 1 with a better group, -1 with a worse one, 0
-    inside its own; groups as they were then.
-
-    :param starts: id -> half points
-    :param absences: whether absence points counted
-    """
-    last = max((entry.round for line in ledger.lines.values() for entry in line.entries), default=0)
-    ways: dict[int, list[tuple[int, int]]] = {id_: [] for id_ in ledger.lines}
-    for number in range(1, last + 1):
-        group = {id_: mms(line, starts[id_], number - 1, absences) // 2 for id_, line in ledger.lines.items()}
-        for id_, line in ledger.lines.items():
-            for entry in line.entries:
-                if entry.round == number and entry.opponent is not None:
-                    mine, other = group[id_], group[entry.opponent]
-                    ways[id_].append((number, (other > mine) - (other < mine)))
-    return ways
 
 
 def scores_before(event: Event, system: System) -> list[dict[int, int]]:

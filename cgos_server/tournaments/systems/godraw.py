@@ -11,15 +11,15 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final, NamedTuple, TypeAlias
 
-from cgos_server.tournaments.base import Bye, Chance, Event, Game, Pair, Round, TournamentDeclaration, pair_of
+from cgos_server.tournaments.base import Bye, Chance, Event, Game, Pair, Round, declared, pair_of
 from cgos_server.tournaments.chance import choice, coin, shuffled
 from cgos_server.tournaments.event import Field, forbidden_pairs, name_of
 from cgos_server.tournaments.ledger import Ledger, Line
 from cgos_server.tournaments.pairing.byes import odd_one_out
 from cgos_server.tournaments.pairing.colors import BY_LOT, LOWER_BALANCE, once_more
-from cgos_server.tournaments.pairing.groups import Cost, pair_group
+from cgos_server.tournaments.pairing.groups import Cost, Part, pair_group
 from cgos_server.tournaments.pairing.rematches import fewest_rematches
-from cgos_server.tournaments.systems.from_starts import OPTIONS, FromStarts, Scores
+from cgos_server.tournaments.systems.from_starts import FromStarts, Scores
 from cgos_server.tournaments.words import rematches_said
 
 RESTARTS: Final = 50
@@ -41,26 +41,6 @@ class Drawn(NamedTuple):
     second: int
     wants_white: bool
     reason: str
-
-
-class Part(NamedTuple):
-    """A group, or several as one.
-
-    :ivar numbers: of groups, 1 = the top one
-    :ivar members: ids, best first
-    """
-
-    numbers: tuple[int, ...]
-    members: tuple[int, ...]
-
-    @property
-    def key(self) -> int:
-        """Of its lots."""
-        return self.numbers[0]
-
-    def __str__(self) -> str:
-        first, last = self.numbers[0], self.numbers[-1]
-        return f"group {first}" if first == last else f"groups {first} to {last}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,13 +144,12 @@ class GoDraw(FromStarts):
     def decide(self, event: Event, field: Field, ledger: Ledger, rng: Chance) -> Round:
         scores = self.scores(event, field, ledger, rng)
         groups = scores.groups(scores.order)
-        facts = _facts(event, field, ledger, self.drawn(ledger, scores), rng=rng)
+        facts = _facts(event, field, ledger, self.drawn(ledger, scores.starts), rng=rng)
         parts = [Part((number,), tuple(group)) for number, group in enumerate(groups, 1)]
         drawing = _draw(parts, facts)
         while isinstance(drawing, int) and len(parts) > 1:
             first = min(drawing, len(parts) - 2)
-            one, other = parts[first : first + 2]
-            parts[first : first + 2] = [Part(one.numbers + other.numbers, one.members + other.members)]
+            parts[first : first + 2] = [parts[first].with_next(parts[first + 1])]
             drawing = _draw(parts, facts)
         if isinstance(drawing, int):
             drawing = _with_rematches(scores.order, facts)
@@ -199,7 +178,7 @@ class GoDraw(FromStarts):
             named = "; ".join(str(part) for part in parts if len(part.numbers) > 1)
             why.append(f"Drawn together, because they could not be paired by themselves: {named}.")
         if drawing.searched:
-            named = "; ".join(str(part) for part in parts if part.key in drawing.searched)
+            named = "; ".join(str(part) for part in parts if part.numbers[0] in drawing.searched)
             why.append(f"Searched, because the lots could not complete them: {named}.")
         if rematches:
             why.append(rematches_said(len(rematches)))
@@ -299,15 +278,15 @@ def _group(
         inside = _inside(part, attempt, rest, facts)
         if inside is not None:
             if attempt:
-                drawing.restarts[part.key] = attempt
+                drawing.restarts[part.numbers[0]] = attempt
             return _noted(drawing, pair, inside)
-    drawing.restarts[part.key] = RESTARTS
-    drawing.searched.append(part.key)
+    drawing.restarts[part.numbers[0]] = RESTARTS
+    drawing.searched.append(part.numbers[0])
     for pair in floats.values() or (None,):
         rest = [id_ for id_ in members if pair is None or id_ != pair.first]
-        pairs = pair_group(rest, lambda _: facts.cost(part.key), facts.barred)
+        pairs = pair_group(rest, lambda _: facts.cost(part.numbers[0]), facts.barred)
         if pairs is not None:
-            return _noted(drawing, pair, facts.searched(part.key, pairs, f"{part}, by search"))
+            return _noted(drawing, pair, facts.searched(part.numbers[0], pairs, f"{part}, by search"))
     return None
 
 
@@ -322,7 +301,7 @@ def _floater(
     part: Part, attempt: int, members: Sequence[int], below: Sequence[Sequence[int]], facts: Facts
 ) -> Drawn | None:
     """Who comes down from an odd group, and whom it meets; None where all who could have met."""
-    keys = (part.key, attempt)
+    keys = (part.numbers[0], attempt)
     losers = [id_ for id_ in members if id_ in facts.lost] or members
     for group in below:
         winners = [id_ for id_ in group if id_ in facts.rose] or group
@@ -341,9 +320,9 @@ def _inside(part: Part, attempt: int, members: Sequence[int], facts: Facts) -> l
     left = sorted(members)
     pairs: list[Drawn] = []
     while left:
-        keys = (part.key, attempt, len(pairs))
+        keys = (part.numbers[0], attempt, len(pairs))
         first, pools, how = _first(keys, left, facts)
-        wants_white = facts.wants_white(part.key, attempt, first)
+        wants_white = facts.wants_white(part.numbers[0], attempt, first)
         open_ = ([id_ for id_ in pool if not facts.barred(first, id_)] for pool in pools)
         may = next(filter(None, open_), [])
         if not may:
@@ -387,9 +366,4 @@ def _with_rematches(order: Sequence[int], facts: Facts) -> Drawing:
     return Drawing(facts.searched(0, pairs, "the whole field, by matching"), out)
 
 
-SYSTEM: Final = TournamentDeclaration(
-    name="godraw",
-    about="a McMahon guided by lot that keeps authors and families apart",
-    make=GoDraw,
-    options=OPTIONS,
-)
+SYSTEM: Final = declared(GoDraw, "godraw", "a McMahon guided by lot that keeps authors and families apart")

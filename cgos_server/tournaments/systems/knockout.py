@@ -19,11 +19,7 @@ from cgos_server.tournaments.standings.places import ranked
 from cgos_server.tournaments.standings.tiebreaks import standings_by
 
 REPLAYS = Number(
-    0,
-    2,
-    whole=True,
-    default=2,
-    meaning="how often a drawn match may be played again before the better seed advances",
+    0, 2, whole=True, meaning="how often a drawn match may be played again before the better seed advances"
 )
 
 

@@ -5,15 +5,17 @@ Knows what a group's pairs are to be like. Must not know: starts, how groups are
 
 from __future__ import annotations
 
-from typing import Final, Unpack
+from dataclasses import dataclass
+from typing import Annotated, Final
 
 from cgos_protocol.options import Choice
-from cgos_server.tournaments.base import Chance, TournamentDeclaration
+from cgos_server.tournaments.base import Chance, declared
 from cgos_server.tournaments.event import Field
 from cgos_server.tournaments.pairing.groups import METHODS, CostOf, by_method
-from cgos_server.tournaments.systems.from_starts import OPTIONS, GroupByGroup, StartOptions
+from cgos_server.tournaments.systems.from_starts import GroupByGroup
 
 
+@dataclass(frozen=True, kw_only=True)
 class McMahon(GroupByGroup):
     """Swiss pairing from a head start: entrants of equal score meet, and who is stronger starts with more points.
 
@@ -49,17 +51,14 @@ class McMahon(GroupByGroup):
 
     name = "mcmahon"
 
-    def __init__(self, *, method: str = "folding", **starts: Unpack[StartOptions]) -> None:
-        super().__init__(**starts)
-        self.by = method
+    method: Annotated[str, Choice(METHODS, meaning="how groups are paired inside")] = "folding"
+
+    @property
+    def by(self) -> str:
+        return self.method
 
     def cost_of(self, field: Field, rng: Chance) -> CostOf:  # noqa: ARG002 - only places count
-        return by_method(self.by, rng)
+        return by_method(self.method, rng)
 
 
-SYSTEM: Final = TournamentDeclaration(
-    name="mcmahon",
-    about="a Swiss in which the stronger start with more points",
-    make=McMahon,
-    options={**OPTIONS, "method": Choice(METHODS, default="folding", meaning="how groups are paired inside")},
-)
+SYSTEM: Final = declared(McMahon, "mcmahon", "a Swiss in which the stronger start with more points")

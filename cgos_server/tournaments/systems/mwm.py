@@ -7,8 +7,9 @@ matching is found, how tie-breakers are counted.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Final
+from typing import Annotated, Final
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from cgos_server.tournaments.base import (
     Ints,
     Round,
     Standings,
-    TournamentDeclaration,
+    declared,
 )
 from cgos_server.tournaments.chance import COLOR_LOT, Lots, coin
 from cgos_server.tournaments.event import Field
@@ -54,6 +55,7 @@ _RELAXED: Final[Mapping[str, str]] = MappingProxyType(
 )
 
 
+@dataclass(frozen=True)
 class Mwm(ByRounds):
     """MWM Swiss: near scores first, balanced colors second, the order of pairing third, over the whole field at once.
 
@@ -112,10 +114,14 @@ class Mwm(ByRounds):
         "seed",
     )
 
-    def __init__(self, order: str = "burstein", beta: float = 2, ties: str = "listed") -> None:
-        self.order = order
-        self.beta = int(beta)
-        self._by_lot = ties == "lot"
+    order: Annotated[str, Choice(ORDERS, meaning="whom of a score group the method would like to meet")] = "burstein"
+    beta: Annotated[float, Number(1, 1_000, meaning="largest difference between games with either color")] = 2
+    ties: Annotated[str, Choice(("listed", "lot"), meaning="the order of those with equal ratings")] = "listed"
+
+    @property
+    def balance(self) -> int:
+        """Games with one color that anybody may have had more than with the other, in whole ones."""
+        return int(self.beta)
 
     def decide(self, event: Event, field: Field, ledger: Ledger, rng: Chance) -> Round:
         names = event.names
@@ -124,7 +130,7 @@ class Mwm(ByRounds):
         lines = [ledger.lines[id_] for id_ in ids]
         decision = self._decision(ids, lines, ledger=ledger, event=event, rng=rng)
         if decision.level != "strict":
-            why.append(_RELAXED[decision.level].format(beta=self.beta))
+            why.append(_RELAXED[decision.level].format(beta=self.balance))
         games = _games(ids, decision, ledger, rng)
         again = [
             f"{names[game.white]} - {names[game.black]}" for game in games if ledger.have_met(game.white, game.black)
@@ -134,7 +140,7 @@ class Mwm(ByRounds):
         first = f"Round {field.number}: {counted(len(games), 'game')}, order {self.order}."
         details = {
             "order": self.order,
-            "beta": self.beta,
+            "beta": self.balance,
             "level": decision.level,
             "total": list(decision.total),
             "ranked": ids,
@@ -150,7 +156,7 @@ class Mwm(ByRounds):
     def _seeds(self, event: Event) -> dict[int, int]:
         """By id: 1, 2... in the order of those whom nothing else separates."""
         ids = [one.id for one in event.entrants]
-        if self._by_lot:
+        if self.ties == "lot":
             lots = Lots(event.seed, 0)
             ids.sort(key=lambda id_: (lots.unit("order", id_), id_))
         return {id_: at for at, id_ in enumerate(ids, 1)}
@@ -179,7 +185,7 @@ class Mwm(ByRounds):
         score = np.array([line.score for line in lines], dtype=np.int64)
         balance = np.array([line.balance for line in lines], dtype=np.int64)
         third = third_of(self.order, score, u)
-        return pair_field(score, balance, times=times, beta=self.beta, third=third, barred=barred)
+        return pair_field(score, balance, times=times, beta=self.balance, third=third, barred=barred)
 
 
 def _games(ids: Sequence[int], decision: Decision, ledger: Ledger, rng: Chance) -> tuple[Game, ...]:
@@ -211,13 +217,6 @@ def _require_opponents(names: Sequence[str], barred: Bools) -> None:
             )
 
 
-SYSTEM: Final = TournamentDeclaration(
-    name="mwm",
-    about="near scores, then even colors, then an order of pairing, over the whole field at once",
-    make=Mwm,
-    options={
-        "order": Choice(ORDERS, default="burstein", meaning="whom of a score group the method would like to meet"),
-        "beta": Number(1, 1_000, default=2, meaning="largest difference between games with either color"),
-        "ties": Choice(("listed", "lot"), default="listed", meaning="the order of those with equal ratings"),
-    },
+SYSTEM: Final = declared(
+    Mwm, "mwm", "near scores, then even colors, then an order of pairing, over the whole field at once"
 )

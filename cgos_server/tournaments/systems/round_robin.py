@@ -6,11 +6,12 @@ Must not know: results.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Final, NamedTuple
+from dataclasses import dataclass
+from typing import Annotated, Final, NamedTuple
 
 from cgos_protocol.errors import Code, Invalid
 from cgos_protocol.options import Choice, Flag
-from cgos_server.tournaments.base import Bye, Chance, Event, Explanation, Game, Round, TournamentDeclaration
+from cgos_server.tournaments.base import Bye, Chance, Event, Explanation, Game, Round, declared
 from cgos_server.tournaments.event import Field
 from cgos_server.tournaments.ledger import Ledger, ledger
 from cgos_server.tournaments.systems.by_rounds import ByRounds
@@ -30,6 +31,7 @@ class Board(NamedTuple):
         return (self.first, self.second)
 
 
+@dataclass(frozen=True, kw_only=True)
 class RoundRobin(ByRounds):
     """Everybody meets everybody once, or twice with colors reversed.
 
@@ -60,14 +62,22 @@ class RoundRobin(ByRounds):
     name = "round-robin"
     tie_breakers = ("points", "sonneborn-berger")
 
-    def __init__(self, double: bool = False, table: str = "circle", colors: str = "balanced") -> None:
-        if (table, colors) == ("berger", "literal"):
+    double: Annotated[bool, Flag(meaning="whether everybody meets everybody twice")] = False
+    table: Annotated[str, Choice(("circle", "berger"), meaning="where the order of the games is taken from")] = "circle"
+    colors: Annotated[
+        str, Choice(("balanced", "literal"), meaning="whether colors are evened out or as in the circle")
+    ] = "balanced"
+
+    def __post_init__(self) -> None:
+        if (self.table, self.colors) == ("berger", "literal"):
             raise Invalid(
                 Code.TOURNAMENT_OPTION,
                 "round-robin: the Berger tables have their own colors. Leave out colors, or choose table=circle.",
             )
-        self._cycles = 2 if double else 1
-        self._table, self._colors = table, colors
+
+    @property
+    def _cycles(self) -> int:
+        return 2 if self.double else 1
 
     def length(self, event: Event) -> int:
         return self._cycles * rounds_for(len(starters(event, keep_byes=True)))
@@ -106,7 +116,7 @@ class RoundRobin(ByRounds):
                 sentences.append(f"{names[able[0]]} has a free round{why}.")
                 byes.append(Bye(able[0], event.bye_points))
         seated = {id_ for id_ in seats if id_ is not None}
-        late = too_late([one.name for one in field.players if one.id not in seated])
+        late = too_late([one for one in field.players if one.id not in seated])
         details = {
             "cycle": cycle,
             "upper": [seats[board.first - 1] for board in boards],
@@ -122,7 +132,7 @@ class RoundRobin(ByRounds):
             known = {one.id for one in first}
             others = [one.id for one in event.entrants if one.id not in known]
             played = [id_ for id_ in others if any(entry.opponent is not None for entry in ledger.lines[id_].entries)]
-            waiting = [one.id for one in latecomers(event, first)]
+            waiting = [one.id for one in latecomers(event, keep_byes=True)]
             seats.append(next(iter((*played, *waiting)), None))
         return seats
 
@@ -132,9 +142,9 @@ class RoundRobin(ByRounds):
         return cycle + 1, at + 1
 
     def _boards(self, seats: int, number: int) -> list[Board]:
-        if self._table == "berger":
+        if self.table == "berger":
             return berger(seats, number)
-        return circle(seats, number, balanced=self._colors == "balanced")
+        return circle(seats, number, balanced=self.colors == "balanced")
 
     def _require_allowed(self, event: Event, seats: Sequence[int | None], number: int) -> None:
         """Raises Refused where two who must not meet are still to meet."""
@@ -201,15 +211,4 @@ def _present(pair: Iterable[int | None], withdrawn: Sequence[int]) -> tuple[int,
     return tuple(sorted(id_ for id_ in pair if id_ is not None and id_ not in withdrawn))
 
 
-SYSTEM: Final = TournamentDeclaration(
-    name="round-robin",
-    about="everybody meets everybody once, or twice",
-    make=RoundRobin,
-    options={
-        "double": Flag(default=False, meaning="whether everybody meets everybody twice"),
-        "table": Choice(("circle", "berger"), default="circle", meaning="where the order of the games is taken from"),
-        "colors": Choice(
-            ("balanced", "literal"), default="balanced", meaning="whether colors are evened out or as in the circle"
-        ),
-    },
-)
+SYSTEM: Final = declared(RoundRobin, "round-robin", "everybody meets everybody once, or twice")

@@ -6,11 +6,12 @@ are counted.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import groupby
-from typing import Final
+from typing import Annotated, Final
 
 from cgos_protocol.options import Choice
-from cgos_server.tournaments.base import Chance, Entrant, Event, Explanation, Round, TournamentDeclaration
+from cgos_server.tournaments.base import Chance, Entrant, Event, Explanation, Round, declared
 from cgos_server.tournaments.chance import Lots
 from cgos_server.tournaments.event import Field, forbidden_pairs
 from cgos_server.tournaments.ledger import Ledger
@@ -23,6 +24,7 @@ from cgos_server.tournaments.words import counted, in_points, listed
 SAME: Final = "same"
 
 
+@dataclass(frozen=True, kw_only=True)
 class Swiss(ByRounds):
     """Swiss by groups of equal points, as Go and card tournaments have it: pairs from the top group down.
 
@@ -51,18 +53,17 @@ class Swiss(ByRounds):
     name = "swiss"
     tie_breakers = ("points", "buchholz", "sonneborn-berger")
 
-    def __init__(
-        self, method: str = "folding", first_round: str = SAME, initial: str = "rating", within: str = "standings"
-    ) -> None:
-        self._method = method
-        self._first_round = method if first_round == SAME else first_round
-        self._initial = initial
-        self._within = within
+    method: Annotated[str, Choice(METHODS, meaning="how groups are paired inside")] = "folding"
+    first_round: Annotated[str, Choice((SAME, *METHODS), meaning="the method of the first round")] = SAME
+    initial_order: Annotated[str, Choice(("rating", "lot"), meaning="where the initial order comes from")] = "rating"
+    within: Annotated[
+        str, Choice(("standings", "initial"), meaning="the order inside groups: standings or the initial one")
+    ] = "standings"
 
     def decide(self, event: Event, field: Field, ledger: Ledger, rng: Chance) -> Round:
         out = sit_out(event, self._order(event, field, ledger), ledger)
         groups = [list(group) for _, group in groupby(out.order, key=lambda id_: ledger.lines[id_].score)]
-        method = self._first_round if field.number == 1 else self._method
+        method = self.first_round if field.number == 1 and self.first_round != SAME else self.method
         paired = pair_groups(groups, by_method(method, rng), ledger.met, forbidden_pairs(event))
         points = [ledger.lines[group[0]].score / 2 for group in groups]
         of = {id_: value for value, group in zip(points, groups, strict=True) for id_ in group}
@@ -75,8 +76,8 @@ class Swiss(ByRounds):
 
     def _order(self, event: Event, field: Field, ledger: Ledger) -> list[int]:
         """Ids of those who are there, best first."""
-        places = {row.entrant: row.place for row in self.standings(event).rows} if self._within == "standings" else {}
-        rated = self._initial == "rating"
+        places = {row.entrant: row.place for row in self.standings(event).rows} if self.within == "standings" else {}
+        rated = self.initial_order == "rating"
         lots = Lots(event.seed, 0)
 
         def key(one: Entrant) -> tuple[float, ...]:
@@ -90,18 +91,4 @@ def _reason(one: float, other: float, method: str) -> str:
     return f"{in_points(one)} each, by {method}" if one == other else f"{one:g} and {other:g} points"
 
 
-SYSTEM: Final = TournamentDeclaration(
-    name="swiss",
-    about="those of equal points meet",
-    make=Swiss,
-    options={
-        "method": Choice(METHODS, default="folding", meaning="how groups are paired inside"),
-        "first_round": Choice((SAME, *METHODS), default=SAME, meaning="the method of the first round"),
-        "initial": Choice(("rating", "lot"), default="rating", meaning="where the initial order comes from"),
-        "within": Choice(
-            ("standings", "initial"),
-            default="standings",
-            meaning="the order inside groups: standings or the initial one",
-        ),
-    },
-)
+SYSTEM: Final = declared(Swiss, "swiss", "those of equal points meet")

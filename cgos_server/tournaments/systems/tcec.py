@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from dataclasses import dataclass
+from typing import Annotated, Any, Final, NamedTuple
 
-from cgos_protocol.options import Choice, Flag, Number
+from cgos_protocol.options import Choice, Number
 from cgos_server.tournaments.base import (
     Bye,
     Chance,
@@ -19,7 +20,7 @@ from cgos_server.tournaments.base import (
     Pair,
     Round,
     Standings,
-    TournamentDeclaration,
+    declared,
 )
 from cgos_server.tournaments.chance import Lots
 from cgos_server.tournaments.event import Field
@@ -36,6 +37,7 @@ BOUND = 2
 """What the color balances of two opponents may add up to, either way."""
 
 
+@dataclass(frozen=True, kw_only=True)
 class Tcec(ByRounds):
     """TCEC's Swiss: for engines, any number of players and rounds, everything decided without lots.
 
@@ -49,16 +51,16 @@ class Tcec(ByRounds):
     one color than with the other. Byes go to those with the fewest.
 
     * Odd field: of those with the fewest byes the last in pairing order sits out. A bye counts as a win in each game
-      of the round (for double rounds our choice): `Event.bye_points` a game. Byes asked for do not count as byes.
+      of the round (for rounds of two games our choice): `Event.bye_points` a game. Byes asked for do not count as byes.
     * Colors of a single round: the higher balance gets Black; equal balances: the higher score gets Black; else the
       second of the pair has White in rounds 1, 4, 5, 8, 9..., the first one in rounds 2, 3, 6, 7...
-    * `double`: two games a pair and round; in game 1 the second of the pair has White, in game 2 the first.
+    * `games_per_match` 2: two games a pair and round; in game 1 the second of the pair has White, in game 2 the first.
     * `seeding`: `equal-distance` is the default, since the source recommends groups of equal strength or lots, and
       names this number of groups: `group` with half as many groups as players. `group`: the ratings cut into `groups`
       equal parts, seeds dealt from them in turn; `random`: by lot; `listed`: the order of registration, for seeds that
       somebody has set. Unknown ratings count as the lowest. Who enters late gets the next seeds (our choice).
-    * Games are listed in the order in which they are to be started: the last pair first; in double rounds the list
-      once more with colors reversed.
+    * Games are listed in the order in which they are to be started: the last pair first; with two games
+      the list once more with colors reversed.
 
     Source: TCEC wiki, "TCEC Swiss Tournament System", revision of 8 March 2021. It says that color balances have the
     parity of the round, which needs an event without byes. Where it is silent (our choices): after withdrawals, late
@@ -80,10 +82,9 @@ class Tcec(ByRounds):
     name = "tcec"
     tie_breakers = ("points", "byes", "games-black", "sonneborn-berger", "seed")
 
-    def __init__(self, double: bool = False, seeding: str = "equal-distance", groups: int = 4) -> None:
-        self.double = double
-        self.seeding = seeding
-        self.groups = groups
+    games_per_match: Annotated[int, Number(1, 2, whole=True, meaning="games of a pair in a round")] = 1
+    seeding: Annotated[str, Choice(METHODS, meaning="where the seeds come from")] = "equal-distance"
+    groups: Annotated[int, Number(1, 10_000, whole=True, meaning="into how many parts `group` cuts the ratings")] = 4
 
     def seeds(self, event: Event) -> list[int]:
         """Ids of everybody who ever entered, seed 1 first."""
@@ -106,7 +107,7 @@ class Tcec(ByRounds):
         pairs = [(pool[first], pool[second]) for first, second in way.matching.first_pairing()]
         place = {id_: at for at, id_ in enumerate(order, 1)}
         games = self._games(field.number, pairs, lines, place)
-        worth = event.bye_points * (2 if self.double else 1)
+        worth = event.bye_points * self.games_per_match
         details: dict[str, Any] = {
             "pairing_order": order,
             "bye": bye,
@@ -125,12 +126,12 @@ class Tcec(ByRounds):
         games: list[Game] = []
         for first, second in reversed(pairs):
             where = f"places {place[first]} and {place[second]} of the pairing order"
-            first_black, why = (
-                (True, "game 1 of 2") if self.double else _first_has_black(number, lines[first], lines[second])
-            )
+            first_black, why = True, "game 1 of 2"
+            if self.games_per_match == 1:
+                first_black, why = _first_has_black(number, lines[first], lines[second])
             white, black = (second, first) if first_black else (first, second)
             games.append(Game(white, black, reason=f"{where}; {why}"))
-        if self.double:
+        if self.games_per_match == 2:
             games += [
                 Game(game.black, game.white, reason=game.reason.replace("game 1 of 2", "game 2 of 2")) for game in games
             ]
@@ -169,7 +170,7 @@ def history(event: Event) -> list[tuple[int, frozenset[Pair]]]:
         if pairs:
             kept.append((each.number, pairs))
         for game in each.games:
-            if game.result is not None and game.result.how == "played":
+            if game.how == "played":
                 balance[game.white] += 1
                 balance[game.black] -= 1
     return list(kept)
@@ -271,13 +272,4 @@ def _summary(pairs: int, sits_out: str | None, way: _Way) -> str:
     return " ".join(sentences)
 
 
-SYSTEM: Final = TournamentDeclaration(
-    name="tcec",
-    about="TCEC's Swiss, in which nothing is left to chance",
-    make=Tcec,
-    options={
-        "double": Flag(default=False, meaning="whether a pair plays two games in a round"),
-        "seeding": Choice(METHODS, default="equal-distance", meaning="where the seeds come from"),
-        "groups": Number(1, 10_000, whole=True, default=4, meaning="into how many parts `group` cuts the ratings"),
-    },
-)
+SYSTEM: Final = declared(Tcec, "tcec", "TCEC's Swiss, in which nothing is left to chance")

@@ -6,18 +6,19 @@ Knows what a pair is worth and why. Must not know: how starting points are found
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Final, NamedTuple, Unpack
+from dataclasses import dataclass
+from typing import Annotated, Final, NamedTuple
 
 import numpy as np
 
 from cgos_protocol.options import Choice
 from cgos_server.core.pairing.matching import best, pack
-from cgos_server.tournaments.base import Chance, Event, Pair, Round, TournamentDeclaration, pair_of
+from cgos_server.tournaments.base import Chance, Event, Pair, Round, declared, pair_of
 from cgos_server.tournaments.event import Field, forbidden_pairs
 from cgos_server.tournaments.ledger import Ledger
 from cgos_server.tournaments.pairing.byes import sit_out
 from cgos_server.tournaments.pairing.rematches import no_pairing
-from cgos_server.tournaments.systems.from_starts import OPTIONS, FromStarts, StartOptions
+from cgos_server.tournaments.systems.from_starts import FromStarts
 from cgos_server.tournaments.words import rematches_said
 
 DUPLICATE: Final = 500_000_000_000_000
@@ -29,7 +30,7 @@ COLOR: Final = 1_000_000
 FAR: Final = 3
 """Pairs of groups further apart have no part for who is drawn up and down."""
 
-SEEDINGS: Final = ("folding", "translation")
+METHODS: Final = ("folding", "translation")
 PLACES: Final = ("middle", "top", "bottom")
 
 _STEP: Final = DRAW_UP_DOWN // 5
@@ -59,7 +60,7 @@ def weights(
     players: Sequence[Placed],
     met: Collection[Pair],
     groups: int,
-    seeding: str = "folding",
+    method: str = "folding",
     from_above: str = "middle",
     from_below: str = "middle",
 ) -> dict[Pair, int]:
@@ -68,7 +69,7 @@ def weights(
     :param players: any order
     :param met: (smaller, larger) indices of those who have been paired before
     :param groups: how many there are, 1 or more
-    :param seeding: `folding` or `translation`
+    :param method: how groups are best paired inside: `folding` or `translation`
     :param from_above: from where in its group one is best drawn down: `middle`, `top` or `bottom`
     :param from_below: from where one is best drawn up
     :returns: (smaller, larger) index -> 0 or more
@@ -82,7 +83,7 @@ def weights(
             weight += _color(one.balance, other.balance)
             weight += SCORE * (groups - apart) * (2 * groups + apart) // (2 * groups * groups)
             if apart == 0:
-                weight += _seed(one, other, seeding)
+                weight += _seed(one, other, method)
             elif apart <= FAR:
                 upper, lower = (one, other) if one.group < other.group else (other, one)
                 weight += _draw(upper, lower, from_above, from_below)
@@ -94,7 +95,7 @@ def heaviest(order: Sequence[int], by_pair: Mapping[Pair, int], forbidden: Colle
     """The pairs of the largest total, of several such by lot; everybody is paired.
 
     :param order: ids, an even number
-    :param found: (smaller, larger) index in `order` -> weight, as from :func:`weights`
+    :param by_pair: (smaller, larger) index in `order` -> weight, as from :func:`weights`
     :param forbidden: (smaller id, larger id) of those who must not meet
     :returns: (smaller, larger) index, ascending
     :raises Refused: where forbidden pairs leave somebody without an opponent
@@ -114,6 +115,7 @@ def heaviest(order: Sequence[int], by_pair: Mapping[Pair, int], forbidden: Colle
     return pairs
 
 
+@dataclass(frozen=True, kw_only=True)
 class Weighted(FromStarts):
     """A McMahon event in which the whole round is weighed at once, as the programs MacMahon and OpenGotha do it.
 
@@ -138,7 +140,7 @@ class Weighted(FromStarts):
     `tie` with the keys (smaller id, larger id), the largest sum of lots. Colors:
     :mod:`cgos_server.tournaments.pairing.colors`. In an odd field the lowest of those with the fewest byes sits out.
 
-    Options besides those of McMahon: `seeding` inside groups (`folding`: best with last; `translation`: best of the
+    Options besides those of McMahon: `method` inside groups (`folding`: best with last; `translation`: best of the
     upper half with best of the lower half); `from_above` and `from_below` (`middle` keeps SOS comparable).
 
     Details: `groups` (ids, best first), `weights` (of the games, in their order), `total`.
@@ -146,26 +148,21 @@ class Weighted(FromStarts):
 
     name = "weighted"
 
-    def __init__(
-        self,
-        *,
-        seeding: str = "folding",
-        from_above: str = "middle",
-        from_below: str = "middle",
-        **starts: Unpack[StartOptions],
-    ) -> None:
-        super().__init__(**starts)
-        self._wishes = {"seeding": seeding, "from_above": from_above, "from_below": from_below}
+    method: Annotated[str, Choice(METHODS, meaning="how groups are best paired inside")] = "folding"
+    from_above: Annotated[str, Choice(PLACES, meaning="from where in its group one is best drawn down")] = "middle"
+    from_below: Annotated[str, Choice(PLACES, meaning="from where in its group one is best drawn up")] = "middle"
 
     def decide(self, event: Event, field: Field, ledger: Ledger, rng: Chance) -> Round:
         scores = self.scores(event, field, ledger, rng)
         out = sit_out(event, scores.order, ledger)
         order, why = out.order, list(out.why)
         groups = scores.groups(order)
-        placed = _placed(groups, ledger, self.drawn(ledger, scores))
+        placed = _placed(groups, ledger, self.drawn(ledger, scores.starts))
         at = {id_: k for k, id_ in enumerate(order)}
         met = {pair_of(at[a], at[b]) for a, b in ledger.met if a in at and b in at}
-        by_pair = weights(placed, met, groups=len(groups), **self._wishes)
+        by_pair = weights(
+            placed, met, len(groups), method=self.method, from_above=self.from_above, from_below=self.from_below
+        )
         pairs = heaviest(order, by_pair, forbidden_pairs(event), rng)
         chosen = [by_pair[pair] for pair in pairs]
         again = sum(pair in met for pair in pairs)
@@ -192,9 +189,9 @@ def _color(one: int, other: int) -> int:
     return COLOR // 2 if (one == 0 and abs(other) >= 2) or (other == 0 and abs(one) >= 2) else 0
 
 
-def _seed(one: Placed, other: Placed, seeding: str) -> int:
+def _seed(one: Placed, other: Placed, method: str) -> int:
     n, p, q = one.size, one.place, other.place
-    off, whole = (p + q - (n - 1), n - 1) if seeding == "folding" else (2 * abs(p - q) - n, n)
+    off, whole = (p + q - (n - 1), n - 1) if method == "folding" else (2 * abs(p - q) - n, n)
     return SEED * (whole * whole - off * off) // (whole * whole)
 
 
@@ -240,14 +237,4 @@ def _reason(one: Placed, other: Placed, weight: int) -> str:
     return f"groups {one.group + 1} and {other.group + 1}; weight {weight}"
 
 
-SYSTEM: Final = TournamentDeclaration(
-    name="weighted",
-    about="the best sum of weights, as in MacMahon and OpenGotha",
-    make=Weighted,
-    options={
-        **OPTIONS,
-        "seeding": Choice(SEEDINGS, default="folding", meaning="how groups are best paired inside"),
-        "from_above": Choice(PLACES, default="middle", meaning="from where in its group one is best drawn down"),
-        "from_below": Choice(PLACES, default="middle", meaning="from where in its group one is best drawn up"),
-    },
-)
+SYSTEM: Final = declared(Weighted, "weighted", "the best sum of weights, as in MacMahon and OpenGotha")

@@ -11,10 +11,11 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from cgos_protocol.api.games import RoundDetail
 from cgos_protocol.api.route import LARGEST
 from cgos_protocol.errors import Code
 from cgos_protocol.ids import GameId
-from cgos_server.service.pairing.explained import PARTNERS, Explained
+from cgos_server.service.pairing.explained import PARTNERS
 from cgos_server.web.pages.requests import before, refused_as_404, stored_game, venue_of, with_query
 from cgos_server.web.site import Pages, Site
 
@@ -61,7 +62,7 @@ async def pairing(site: Site, request: Request) -> Response:
     return _page(site, request, explained)
 
 
-def _page(site: Site, request: Request, explained: Explained) -> Response:
+def _page(site: Site, request: Request, explained: RoundDetail) -> Response:
     everybody = request.query_params.get("ready") == "all"
     return site.render(
         "round.html",
@@ -73,7 +74,7 @@ def _page(site: Site, request: Request, explained: Explained) -> Response:
     )
 
 
-async def _explained(site: Site, number: int, game: GameId | None) -> Explained:
+async def _explained(site: Site, number: int, game: GameId | None) -> RoundDetail:
     with refused_as_404(_NO_ROUND, Code.NO_ROUND):
         if number <= LARGEST:
             return await site.explaining.round(number, game)

@@ -34,7 +34,7 @@ from cgos_server.storage.writing.group_commit import CommitListener
 
 T0 = 1_700_000_100_000
 
-ACT = PairingPass(
+PAIRING_PASS = PairingPass(
     [
         Candidate(1, "Alpha", 1812.0, 2_500_000, sd=80.0, games=12, last_opponent=2, balance=1),
         Candidate(2, "Beta", 1900.0, 500_000, games=40, anchor=True),
@@ -63,14 +63,15 @@ def fail(error: Exception) -> None:
 def paired(data: Path) -> Path:
     """A round of three in which Gamma and another one met; game 3."""
     method = matchmaker("entropy", {})
-    pairing = method.pair(ACT, random.Random(5))
+    pairing = method.pair(PAIRING_PASS, random.Random(5))
     (pair,) = pairing.pairs
-    names = {candidate.id: candidate for candidate in ACT.candidates}
+    names = {candidate.id: candidate for candidate in PAIRING_PASS.candidates}
     labels = f"{names[pair.high].rating:.0f}", f"{names[pair.low].rating:.0f}?"
     put(
         data,
         r.ConnectionOpened(1, 1, pair.high, "", "", T0),
-        r.RoundAdded(2, 1, 2, T0, "barrier", "entropy", json.dumps(dict(method.options)), "5", encode_inputs(ACT),
+        r.RoundAdded(2, 1, 2, T0, "barrier", "entropy", json.dumps(dict(method.options)), "5",
+                     encode_inputs(PAIRING_PASS),
                      json.dumps({str(version): why for version, why in pairing.sits_out.items()}), "[]",
                      pairing.total),
         r.GameAdded(3, 1, 2, pair.high, pair.low, *labels, "{}", "", T0),

@@ -316,14 +316,17 @@ def test_the_systems() -> None:
     ended = shown("systems")
     assert ended["short"]["dutch"] == {"system": "mwm", "options": {"order": "dutch"}}
     assert "dutch" in ended["systems"]["mwm"]["order"]["values"]
-    assert (ended["systems"]["cup"]["replays"]["default"], ended["systems"]["tcec"]["double"]["default"]) == (2, False)
+    assert (ended["systems"]["cup"]["replays"]["default"], ended["systems"]["tcec"]["games_per_match"]["default"]) == (
+        2,
+        1,
+    )
     assert ended["systems"]["mcmahon"]["bar"]["values"].count(",") == 39
     table = run("systems").stdout
     assert "burstein" in table
     assert re.search(r"^cup +passes +seeds +seeds, lot$", table, re.MULTILINE)
     assert re.search(r"^mcmahon +bar +none +none, 30k, .*, [.]{3}, 9d$", table, re.MULTILINE)
     assert re.search(r"^accelrat +k +32 +0 to 400$", table, re.MULTILINE)
-    assert re.search(r"^tcec-double +tcec +double=true$", table, re.MULTILINE)
+    assert re.search(r"^tcec-double +tcec +games_per_match=2$", table, re.MULTILINE)
 
 
 def test_the_quality_of_an_event_as_tables_and_for_programs() -> None:

@@ -36,7 +36,9 @@ rules = st.builds(Waiting, st.floats(0.0, 10.0), st.floats(0.01, 10.0), st.integ
 venues = st.tuples(st.integers(3, 1000), st.floats(0.001, 100.0))
 
 
-def act(*candidates: Candidate, connected: int = 40, flow: float = 0.5, policy: Policy = ROLLING) -> PairingPass:
+def pairing_pass(
+    *candidates: Candidate, connected: int = 40, flow: float = 0.5, policy: Policy = ROLLING
+) -> PairingPass:
     return PairingPass(candidates, policy=policy, connected=connected, flow=flow)
 
 
@@ -45,13 +47,13 @@ def one(at: int, waited: int = 0, sat_out: int = 0, pace: float = 0.5, paced: fl
 
 
 def allowed(waited: int, waiting: Waiting, *, sat_out: int = 0, connected: int = 40, flow: float = 0.5) -> float:
-    return float(allowances(act(one(1, waited, sat_out), connected=connected, flow=flow), waiting)[0])
+    return float(allowances(pairing_pass(one(1, waited, sat_out), connected=connected, flow=flow), waiting)[0])
 
 
 def charged(a: Candidate, b: Candidate, waiting: Waiting, policy: Policy = ROLLING) -> float:
     first, second = (np.array([at], dtype=np.int64) for at in (0, 1))
-    there = unfairness(act(a, b, policy=policy), waiting, first, second)
-    back = unfairness(act(a, b, policy=policy), waiting, second, first)
+    there = unfairness(pairing_pass(a, b, policy=policy), waiting, first, second)
+    back = unfairness(pairing_pass(a, b, policy=policy), waiting, second, first)
     assert there == back
     return float(there[0])
 
@@ -115,13 +117,13 @@ def test_very_rare_games_do_not_make_anybody_wait_for_ever() -> None:
 
 @given(waits, rules, st.floats(0.0, 100.0))
 def test_two_alone_have_nobody_to_wait_for(waited: int, waiting: Waiting, flow: float) -> None:
-    found = allowances(act(one(1, waited), one(2), connected=2, flow=flow), waiting)
+    found = allowances(pairing_pass(one(1, waited), one(2), connected=2, flow=flow), waiting)
     assert np.all(found == LARGE)
 
 
 @given(waits, st.integers(0, 100), rules)
 def test_with_the_barrier_policy_every_pair_is_worth_making(waited: int, sat_out: int, waiting: Waiting) -> None:
-    found = allowances(act(one(1, waited, sat_out), one(2), policy=Policy.BARRIER), waiting)
+    found = allowances(pairing_pass(one(1, waited, sat_out), one(2), policy=Policy.BARRIER), waiting)
     assert np.all(found == LARGE)
 
 
@@ -139,10 +141,10 @@ def test_who_was_passed_over_most_often_comes_first() -> None:
 
 
 def test_a_place_for_each_candidate() -> None:
-    found = allowances(act(one(1, 60 * SECOND), one(2), one(3, 0, 99)), Waiting())
+    found = allowances(pairing_pass(one(1, 60 * SECOND), one(2), one(3, 0, 99)), Waiting())
     assert found.shape == (3,)
     assert found[2] > found[0] > found[1]
-    assert allowances(act(), Waiting()).shape == (0,)
+    assert allowances(pairing_pass(), Waiting()).shape == (0,)
 
 
 # --- turns --------------------------------------------------------------------------------------------------------
@@ -150,7 +152,7 @@ def test_a_place_for_each_candidate() -> None:
 
 def turn(waiting: Waiting, games: float, sat_out: int = 0, *, game: int = 80, patience: int = 0) -> int:
     """Of a version that has waited for so many games of so many seconds."""
-    candidates = act(one(1, round(games * game * SECOND), sat_out), connected=40, flow=40 / game)
+    candidates = pairing_pass(one(1, round(games * game * SECOND), sat_out), connected=40, flow=40 / game)
     return int(turns(candidates, waiting, patience)[0])
 
 
@@ -183,7 +185,7 @@ def test_a_game_shorter_than_patience_makes_nobodys_turn_that_was_not_passed_ove
 
 
 def test_with_the_barrier_policy_rounds_are_counted() -> None:
-    of = act(*(one(at, 3600 * SECOND, at) for at in range(5)), policy=Policy.BARRIER)
+    of = pairing_pass(*(one(at, 3600 * SECOND, at) for at in range(5)), policy=Policy.BARRIER)
     assert turns(of, Waiting(overdue=2.0, pass_over=1), 10 * SECOND).tolist() == [0, 0, 2, 3, 4]
     assert turns(of, Waiting(overdue=0.0, pass_over=1), 10 * SECOND).tolist() == [0] * 5
 
@@ -235,7 +237,7 @@ def test_two_of_the_fastest_that_only_met_such_pay_in_full() -> None:
 
 
 def test_a_number_for_each_pair() -> None:
-    of = act(*(one(at, pace=at / 4, paced=-0.05) for at in range(5)))
+    of = pairing_pass(*(one(at, pace=at / 4, paced=-0.05) for at in range(5)))
     i: Ints
     j: Ints
     i, j = np.triu_indices(5, 1)

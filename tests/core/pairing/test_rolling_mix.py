@@ -13,7 +13,7 @@ from cgos_server.core.pairing.registry import matchmaker
 from cgos_server.core.venue import Policy
 
 INTERVAL = 4.0
-"""Seconds between two acts; more than a server's, since every act costs the test as much as it costs the server."""
+"""Seconds between two passes; more than a server's, since every pass costs the test as much as it costs the server."""
 
 
 def play(
@@ -48,18 +48,18 @@ def test_six_bots_do_not_meet_one_opponent_over_and_over() -> None:
 
 
 class Watched:
-    """A matchmaker of whose acts one remembers those in which somebody had been passed over as often as is allowed."""
+    """A matchmaker, with the passes in which somebody had been passed over as often as is allowed."""
 
     def __init__(self, method: str, **options: Any) -> None:
         self.inner = matchmaker(method, options)
         self.name, self.options = self.inner.name, self.inner.options
         self.most = self.options["pass_over"]
         self.late: list[tuple[int, int]] = []
-        """Of each such act: how many of them there were, and how many of them were left once more."""
+        """Of each such pass: how many of them there were, and how many of them were left once more."""
 
-    def pair(self, act: PairingPass, rng: Rng) -> Pairing:
-        pairing = self.inner.pair(act, rng)
-        late = {c.id for c in act.candidates if c.sat_out >= self.most}
+    def pair(self, pairing_pass: PairingPass, rng: Rng) -> Pairing:
+        pairing = self.inner.pair(pairing_pass, rng)
+        late = {c.id for c in pairing_pass.candidates if c.sat_out >= self.most}
         if late and pairing.pairs:
             self.late.append((len(late), len(late & pairing.sits_out.keys())))
         return pairing
@@ -106,5 +106,5 @@ def test_one_owner_of_all_but_one_takes_turns() -> None:
 def test_with_the_barrier_policy_all_begin_together() -> None:
     figures = play(12, 12.0, "birk", Policy.BARRIER)
     assert figures.games % 6 == 0
-    assert figures.games == 6 * figures.acts
+    assert figures.games == 6 * figures.passes
     assert figures.passed_over == 0

@@ -233,7 +233,7 @@ async def _play(subprotocol: str, cuts: Sequence[tuple[int, bool]], held: bool, 
     while await bot.step():
         pass
     bot.cuts, bot.events = dict(cuts), 0
-    await house.act()
+    await house.run_pass()
     (live,) = house.live.roster.games()
     if live.sides[color].name != "wanda":
         return None
@@ -311,7 +311,7 @@ async def test_who_drains_hears_first_how_the_games_ended_that_it_knows() -> Non
     bot = WsBot(house, desk, "cgos.v2", [])
     await bot.connect()
     await house.sign_in("lina")
-    await house.act()
+    await house.run_pass()
     (live,) = house.live.roster.games()
     bot.cut()
     live.abort("An operator ends it.")

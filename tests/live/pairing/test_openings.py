@@ -156,7 +156,7 @@ async def test_both_sides_sit_down_at_the_opening_and_play_on(book: OpeningSet, 
     house = await opened(book)
     for name in ("anna", "bert"):
         await (house.sign_in(name) if lines else house.check_in(name))
-    await house.act()
+    await house.run_pass()
     (game,) = house.live.roster.games()
     (opening,) = book.openings
     for name in ("anna", "bert"):
@@ -179,7 +179,7 @@ async def test_both_sides_sit_down_at_the_opening_and_play_on(book: OpeningSet, 
 async def test_its_records_hold_the_name_and_the_moves() -> None:
     house = await opened()
     await house.arrive("anna", "bert")
-    await house.act()
+    await house.run_pass()
     (added,) = house.store.of(GameAdded)
     assert added.opening == "odd"
     moves = house.store.of(MoveAdded)
@@ -193,7 +193,7 @@ async def test_the_second_game_follows_with_swapped_colors() -> None:
     await house.arrive("anna", "bert")
     colors = []
     for _ in range(4):
-        await house.act()
+        await house.run_pass()
         (game,) = house.live.roster.games()
         assert game.opening == "odd"
         colors.append(game.sides[Color.BLACK].name)
@@ -207,21 +207,21 @@ async def test_the_second_game_follows_with_swapped_colors() -> None:
 async def test_it_follows_when_both_are_free_again_and_not_before() -> None:
     house = await opened()
     first, second = await house.arrive("anna", "bert")
-    await house.act()
+    await house.run_pass()
     (game,) = house.live.roster.games()
     black = game.sides[Color.BLACK].name
     house.time.advance(S)
     game.move(game.referee.to_play, "resign", None, house.time.received())
     first.seat.ready()  # type: ignore[union-attr]
     await house.arrive("carl")
-    await house.act()
+    await house.run_pass()
     (game,) = house.live.roster.games()
     assert {side.name for side in game.sides} == {"anna", "carl"}
     house.time.advance(S)
     game.move(game.referee.to_play, "resign", None, house.time.received())
     for session in house.sessions.values():
         session.seat.ready()  # type: ignore[union-attr]
-    await house.act()
+    await house.run_pass()
     (game,) = house.live.roster.games()
     assert {side.name for side in game.sides} == {"anna", "bert"}
     assert game.sides[Color.BLACK].name != black
@@ -234,7 +234,7 @@ async def test_a_game_that_is_void_or_aborted_is_played_again(which: int) -> Non
     await house.arrive("anna", "bert")
     blacks = []
     for at in range(3 + which):
-        await house.act()
+        await house.run_pass()
         (game,) = house.live.roster.games()
         blacks.append(game.sides[Color.BLACK].name)
         house.time.advance(S)
@@ -250,7 +250,7 @@ async def test_a_game_that_is_void_or_aborted_is_played_again(which: int) -> Non
 async def test_who_never_moves_after_an_opening_ends_it_unrated() -> None:
     house = await opened()
     await house.arrive("anna", "bert")
-    await house.act()
+    await house.run_pass()
     house.time.advance(62 * S)
     (ended,) = house.store.of(GameEnded)
     assert ended.reason == Reason.ABORT
@@ -267,11 +267,11 @@ async def test_halves_that_are_stored_are_played_after_a_restart() -> None:
     house.store.pairings_halves = halves  # type: ignore[method-assign]
     await house.open()
     await house.arrive("anna", "bert")
-    await house.act()
+    await house.run_pass()
     (game,) = house.live.roster.games()
     assert (game.opening, [side.version for side in game.sides]) == ("odd", [2, 1])
     house.finish()
-    await house.act()
+    await house.run_pass()
     (game,) = house.live.roster.games()
     assert game.opening == ""
 
@@ -288,7 +288,7 @@ async def test_a_first_game_that_cannot_be_read_back_asks_for_no_second_one() ->
     broken = StoredGame(1, 1, 1, 2, "anna", "bert", "1800?", "1800?", "{}", "", 0, (), opening="odd")
     assert restore([broken], {1: house.live}) == (0, 0)
     await house.arrive("anna", "bert")
-    await house.act()
+    await house.run_pass()
     (game,) = house.live.roster.games()
     assert game.opening == ""
 
@@ -296,7 +296,7 @@ async def test_a_first_game_that_cannot_be_read_back_asks_for_no_second_one() ->
 async def test_a_stored_game_is_told_and_goes_on_with_its_opening() -> None:
     house = await opened()
     await house.arrive("anna", "bert")
-    await house.act()
+    await house.run_pass()
     (added,) = house.store.of(GameAdded)
     (game,) = house.live.roster.games()
     stored = StoredGame(

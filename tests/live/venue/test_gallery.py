@@ -311,7 +311,7 @@ async def test_with_real_games_of_a_venue() -> None:
     gallery.enter(spectator, everything=True)
     await gallery.turn()
     await house.arrive("Alpha", "Beta")
-    await house.act()
+    await house.run_pass()
     (game,) = live.roster.games()
     assert gallery.observe(spectator, game.id, 0) is None
     await gallery.turn()

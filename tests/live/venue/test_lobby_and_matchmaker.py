@@ -36,14 +36,14 @@ async def test_a_lone_bot_is_told_why_it_waits(house: House) -> None:
     (anna,) = await house.arrive("anna")
     assert anna.words() == ["accepted", "info"]
     assert "only bot" in anna.last()[1]
-    await house.act()
+    await house.run_pass()
     assert anna.words() == ["accepted", "info"]
 
 
 async def test_two_bots_are_paired_and_the_round_is_recorded(house: House) -> None:
     anna, bert = await house.arrive("anna", "bert")
     house.time.advance(2 * S)
-    await house.act()
+    await house.run_pass()
     assert "setup" in anna.words()
     assert "setup" in bert.words()
     (round_,) = house.store.of(rows.RoundAdded)
@@ -60,7 +60,7 @@ async def test_a_stored_round_replays_to_the_same_pairs(house: House) -> None:
     await house.arrive("alfa", "bravo", "charlie", "delta", "echo", "foxtrot", "golf")
     for _ in range(6):
         house.time.advance(20 * S)
-        await house.act()
+        await house.run_pass()
         house.finish()
     rounds = house.store.of(rows.RoundAdded)
     pairings = house.store.of(rows.PairingAdded)
@@ -73,7 +73,7 @@ async def test_a_stored_round_replays_to_the_same_pairs(house: House) -> None:
 
 async def test_who_just_met_waits_for_a_third_and_no_longer(house: House) -> None:
     await house.arrive("anna", "bert", "carl", "dora")
-    await house.act()
+    await house.run_pass()
     first = house.opponents()
     pair = next(iter(first))
     for game in list(house.live.roster.games()):
@@ -82,47 +82,47 @@ async def test_who_just_met_waits_for_a_third_and_no_longer(house: House) -> Non
     for player in list(house.live.roster.players.values()):
         house.live.lobby.ready(player)
     house.time.advance(5 * S)
-    await house.act()
+    await house.run_pass()
     assert pair not in house.opponents()
     house.time.advance(6 * S)
-    await house.act()
+    await house.run_pass()
     assert pair in house.opponents()
 
 
 async def test_a_newcomer_plays_while_a_rematch_waits(house: House) -> None:
-    """The bye of an odd number counts although the remaining pair is held, so the next act lets the newcomer play."""
+    """The bye of an odd number counts although the remaining pair is held, so the next pass lets the newcomer play."""
     await house.arrive("anna", "bert")
-    await house.act()
+    await house.run_pass()
     house.finish()
     house.time.advance(S)
     await house.arrive("carl")
-    await house.act()
+    await house.run_pass()
     house.time.advance(2 * S)
-    await house.act()
+    await house.run_pass()
     assert any("carl" in pair for pair in house.opponents())
 
 
 async def test_two_alone_meet_again_at_once(house: House) -> None:
     await house.arrive("anna", "bert")
-    await house.act()
+    await house.run_pass()
     house.finish()
-    await house.act()
+    await house.run_pass()
     assert house.opponents() == {frozenset({"anna", "bert"})}
 
 
 async def test_barrier_waits_for_the_slowest_game() -> None:
     house = await House(policy=Policy.BARRIER).open()
     await house.arrive("anna", "bert", "carl", "dora")
-    await house.act()
+    await house.run_pass()
     quick = next(iter(house.live.roster.games()))
     quick.move(Color.BLACK, "resign", None, house.time.received())
     for player in list(house.live.roster.players.values()):
         house.live.lobby.ready(player)
     house.time.advance(100 * S - 50 * S)
-    await house.act()
+    await house.run_pass()
     assert len(house.opponents()) == 1
     house.finish()
-    await house.act()
+    await house.run_pass()
     assert len(house.opponents()) == 2
 
 
@@ -132,7 +132,7 @@ async def test_nobody_sits_out_twice_running(house: House) -> None:
     out: list[str] = []
     for _ in range(10):
         house.time.advance(20 * S)
-        await house.act()
+        await house.run_pass()
         playing = {name for pair in house.opponents() for name in pair}
         out.append(next(name for name in names if name not in playing))
         house.finish()
@@ -143,7 +143,7 @@ async def test_nobody_sits_out_twice_running(house: House) -> None:
 async def test_colors_alternate_within_a_pair(house: House) -> None:
     await house.arrive("anna", "bert")
     for _ in range(6):
-        await house.act()
+        await house.run_pass()
         house.finish()
     blacks = [game.black_id for game in house.store.of(rows.GameAdded)]
     assert all({first, second} == {1, 2} for first, second in zip(blacks[0::2], blacks[1::2], strict=True))
@@ -186,7 +186,7 @@ async def test_a_session_that_died_during_the_check_leaves_nothing_behind(house:
 
 async def test_ready_is_owed_and_the_bot_is_told_once(house: House) -> None:
     anna, bert = await house.arrive("anna", "bert")
-    await house.act()
+    await house.run_pass()
     game = next(iter(house.live.roster.games()))
     game.move(Color.BLACK, "resign", None, house.time.received())
     house.live.reminders.remind()
@@ -196,18 +196,18 @@ async def test_ready_is_owed_and_the_bot_is_told_once(house: House) -> None:
     house.live.reminders.remind()
     assert [entry[0] for entry in anna.told[before:]] == ["info"]
     assert "ready" in anna.last()[1]
-    await house.act()
+    await house.run_pass()
     assert house.opponents() == set()
     for session in (anna, bert):
         assert session.seat is not None
         session.seat.ready()
-    await house.act()
+    await house.run_pass()
     assert len(house.opponents()) == 1
 
 
 async def test_acknowledged_endings_are_settled(house: House) -> None:
     await house.arrive("anna", "bert")
-    await house.act()
+    await house.run_pass()
     game = next(iter(house.live.roster.games()))
     game.move(Color.BLACK, "resign", None, house.time.received())
     (ended,) = house.store.of(rows.GameEnded)
@@ -244,7 +244,7 @@ async def test_the_end_of_a_missed_game_is_told_at_the_next_sign_in(house: House
 async def test_who_leaves_between_pairing_and_commit_still_has_a_game(house: House) -> None:
     anna, bert = await house.arrive("anna", "bert")
     house.store.holding = True
-    await house.live.matchmaker.act()
+    await house.live.matchmaker.run_pass()
     assert anna.seat is not None
     anna.seat.left(orderly=False)
     house.store.release()
@@ -260,13 +260,13 @@ async def test_who_leaves_between_pairing_and_commit_still_has_a_game(house: Hou
 async def test_a_paired_bot_that_reconnects_before_the_commit_is_not_paired_twice(house: House) -> None:
     anna, _ = await house.arrive("anna", "bert")
     house.store.holding = True
-    await house.live.matchmaker.act()
+    await house.live.matchmaker.run_pass()
     assert anna.seat is not None
     anna.seat.left(orderly=False)
     house.store.holding = False
     held, house.store.held = house.store.held, []
     again = await house.sign_in("anna")
-    await house.act()
+    await house.run_pass()
     house.store.held = held
     house.store.release()
     house.time.advance(0)
@@ -283,7 +283,7 @@ def ended_game(house: House, **told: int) -> StoredGame:
 
 async def test_a_game_that_ends_during_a_sign_in_is_told_by_it(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     anna, _ = await house.arrive("anna", "bert")
-    await house.act()
+    await house.run_pass()
     (game,) = house.live.roster.games()
     assert anna.seat is not None
     anna.seat.left(orderly=False)
@@ -323,24 +323,24 @@ async def test_everybody_who_waits_gets_a_word(house: House) -> None:
 
 
 async def slow_pairing(house: House) -> asyncio.Task[None]:
-    """An act of pairing that is decided once the gate is opened."""
+    """A pairing pass that is decided once the gate is opened."""
     house.deciding.gate.clear()
-    act = asyncio.create_task(house.live.matchmaker.act())
+    pairing_pass = asyncio.create_task(house.live.matchmaker.run_pass())
     await asyncio.sleep(0)
-    return act
+    return pairing_pass
 
 
-async def test_who_comes_and_goes_while_an_act_is_decided_harms_nothing(house: House) -> None:
+async def test_who_comes_and_goes_while_a_pairing_pass_is_decided_harms_nothing(house: House) -> None:
     names = [f"bot{number}" for number in range(6)]
     sessions = await house.arrive(*names)
-    act = await slow_pairing(house)
+    pairing_pass = await slow_pairing(house)
     for session in sessions[:2]:
         assert session.seat is not None
         session.seat.left(orderly=False)
     again = await house.sign_in("bot1")
     newcomer = await house.sign_in("late")
     house.deciding.gate.set()
-    await act
+    await pairing_pass
     assert house.live.roster.states()["playing"] in (4, 5)
     assert house.live.roster.states()["paired"] == 0
     assert "setup" not in newcomer.words()
@@ -352,10 +352,10 @@ async def test_who_comes_and_goes_while_an_act_is_decided_harms_nothing(house: H
 
 async def test_no_game_begins_once_the_server_goes_down(house: House) -> None:
     await house.arrive("anna", "bert")
-    act = await slow_pairing(house)
+    pairing_pass = await slow_pairing(house)
     house.live.matchmaker.holds.add(Hold.STOPPING)
     house.deciding.gate.set()
-    await act
+    await pairing_pass
     assert house.store.of(rows.GameAdded) == []
     assert house.live.roster.states()["idle"] == 2
 
@@ -376,7 +376,7 @@ async def test_no_game_begins_where_the_server_goes_down_in_the_middle_of_a_larg
         return pair(*args, **settings)
 
     monkeypatch.setattr(GameStarter, "pair", prepared)
-    await matchmaker.act()
+    await matchmaker.run_pass()
     assert matchmaker.holds == {Hold.STOPPING}
     assert house.store.of(rows.GameAdded) == []
     assert house.live.roster.states()["idle"] == 2 * SLICE
@@ -386,27 +386,27 @@ async def test_a_fault_in_pairing_leaves_everybody_free(house: House) -> None:
     await house.arrive("anna", "bert")
     house.deciding.fault = OurFault("no pairs today")
     with pytest.raises(OurFault, match="no pairs"):
-        await house.live.matchmaker.act()
+        await house.live.matchmaker.run_pass()
     assert house.live.roster.states()["idle"] == 2
     house.deciding.fault = None
-    await house.act()
+    await house.run_pass()
     assert house.live.roster.states()["playing"] == 2
 
 
 @pytest.mark.parametrize("policy", list(Policy))
-async def test_whose_partner_left_while_an_act_was_decided_is_paired_anew(policy: Policy) -> None:
+async def test_whose_partner_left_while_a_pairing_pass_was_decided_is_paired_anew(policy: Policy) -> None:
     house = await House(policy=policy).open()
     sessions = await house.arrive(*(f"bot{number}" for number in range(8)))
     seen = await house.live.matchmaker.preview(None, {})
     house.live.matchmaker._new_seed = lambda: seen.seed
     first, second = (pair.high for pair in seen.decided.pairing.pairs[:2])
-    act = await slow_pairing(house)
+    pairing_pass = await slow_pairing(house)
     for session in sessions:
         assert session.seat is not None
         if house.accounts.versions[session.name] in (first, second):
             session.seat.left(orderly=False)
     house.deciding.gate.set()
-    await act
+    await pairing_pass
     assert len(house.opponents()) == 3
     kept, repaired = house.store.of(rows.RoundAdded)
     of = [[row for row in house.store.of(rows.PairingAdded) if row.round_id == each.id] for each in (kept, repaired)]
@@ -414,14 +414,14 @@ async def test_whose_partner_left_while_an_act_was_decided_is_paired_anew(policy
     assert repaired.number == kept.number + 1
 
 
-async def test_a_fault_in_one_act_of_pairing_does_not_end_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_fault_in_one_pairing_pass_does_not_end_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
     house = await House(interval=0).open()
-    acts = iter([ValueError("no pairs today"), asyncio.CancelledError()])
+    pairing_passes = iter([ValueError("no pairs today"), asyncio.CancelledError()])
 
-    async def act() -> None:
-        raise next(acts)
+    async def pairing_pass() -> None:
+        raise next(pairing_passes)
 
-    monkeypatch.setattr(house.live.matchmaker, "act", act)
+    monkeypatch.setattr(house.live.matchmaker, "run_pass", pairing_pass)
     with capture_logs() as logs, pytest.raises(asyncio.CancelledError):
         await house.live.matchmaker.run()
     assert [event["log_level"] for event in logs] == ["error"]
@@ -434,7 +434,7 @@ async def test_a_game_that_goes_on_after_a_restart_counts_for_the_colors(house: 
     assert restore([stored], {1: house.live}) == (1, 0)
     await house.arrive("anna", "bert")
     house.finish()
-    await house.act()
+    await house.run_pass()
     (game,) = house.store.of(rows.GameAdded)
     assert (game.black_id, game.white_id) == (2, 1)
     (pairing,) = house.store.of(rows.PairingAdded)

@@ -421,7 +421,7 @@ async def test_an_abort_is_told_after_its_commit_also_where_a_move_goes_before_i
 async def test_pause_and_resume(post: Post) -> None:
     (said,) = await post.say("pause")
     assert said.startswith("Nobody is paired in 9x9 until")
-    await post.house.act()
+    await post.house.run_pass()
     assert post.games == []
     assert post.control._venue(post.house.live).paused
     assert await post.say("match Beta Alpha") == [
@@ -435,7 +435,7 @@ async def test_pause_and_resume(post: Post) -> None:
     assert await post.say("resume") == ["9x9 pairs again."]
     for _ in range(20):
         post.house.time.advance(5 * S)
-        await post.house.act()
+        await post.house.run_pass()
     assert len(post.store.of(GameAdded)) > 1
     assert [audit[1] for audit in post.audits()] == ["pause", "match", "resume"]
 

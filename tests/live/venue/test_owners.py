@@ -51,18 +51,18 @@ def infos(session: RecordingSession) -> list[str]:
 
 async def test_a_paused_bot_gets_no_new_game_finishes_its_own_and_is_told(house: House, control: LiveControl) -> None:
     anna, _ = await house.arrive("anna", "bert")
-    await house.act()
+    await house.run_pass()
     assert len(house.opponents()) == 1
     control.wishes(bot(house, "anna"), True, Limits())
     assert infos(anna)[-1] == Hold.PAUSED.bot
     assert anna.alive
     house.finish()
-    await house.act()
+    await house.run_pass()
     assert len(list(house.live.roster.games())) == 0
     assert {status.name: status.paused for status in control.status().bots} == {"anna": True, "bert": False}
     control.wishes(bot(house, "anna"), False, Limits())
     assert "you get games" in infos(anna)[-1]
-    await house.act()
+    await house.run_pass()
     assert len(list(house.live.roster.games())) == 1
 
 
@@ -74,7 +74,7 @@ async def test_a_pause_outlasts_the_connection_and_an_operator_hears_of_it(house
     anna.seat.left(True)
     again = await house.sign_in("anna")
     assert infos(again)[-1] == Hold.PAUSED.bot
-    await house.act()
+    await house.run_pass()
     assert len(list(house.live.roster.games())) == 0
     house.live.reminders.keep_alive()
     assert infos(again)[-1] == Hold.PAUSED.bot
@@ -119,7 +119,7 @@ async def test_outside_its_hours_a_bot_gets_no_new_game_and_is_told(house: House
     house.time.advance(50_000_000)  # the first move of a game is not waited for much longer
     control.wishes(bot(house, "anna"), False, Limits(hours=parse("22-6")))
     assert infos(anna)[-1:] != [HOURS_BEGIN]
-    await house.act()
+    await house.run_pass()
     assert len(house.opponents()) == 1
     house.time.advance(20_000_000)
     house.live.reminders.remind()
@@ -128,7 +128,7 @@ async def test_outside_its_hours_a_bot_gets_no_new_game_and_is_told(house: House
     assert anna.alive
     assert len(list(house.live.roster.games())) == 1  # it goes on
     house.finish()
-    await house.act()
+    await house.run_pass()
     assert len(list(house.live.roster.games())) == 0
     with pytest.raises(Refused, match="only at these hours \\(UTC\\): 22-6"):
         control.match("9x9", "anna", "bert", (0, 0), None, None, "root")
@@ -139,7 +139,7 @@ async def test_outside_its_hours_a_bot_gets_no_new_game_and_is_told(house: House
     assert "outside your hours" in infos(anna)[-1]
     hour(house, 22)
     assert infos(anna)[-1] == HOURS_BEGIN
-    await house.act()
+    await house.run_pass()
     assert len(list(house.live.roster.games())) == 1
 
 
@@ -197,7 +197,7 @@ async def test_an_owner_sees_what_its_bot_does_and_why_it_is_not_paired(house: H
     await house.sign_in("bert")
     assert "1 other bot is free" in seen(house, control, "anna").why
     house.time.advance(5_000_000)
-    await house.act()
+    await house.run_pass()
     (game,) = house.live.roster.games()
     alive = seen(house, control, "anna")
     assert (alive.state, alive.games, alive.since, alive.paired) == ("playing", [game.id], now + 5, True)
@@ -225,7 +225,7 @@ async def test_sent_home_it_ends_its_game_and_leaves_whatever_it_says(house: Hou
     anna = await house.check_in("anna")
     bert = await house.check_in("bert")
     carl = await house.sign_in("carl")
-    await house.act()
+    await house.run_pass()
     playing = [player for player in house.live.roster.players.values() if player.games]
     going = next(player for player in playing if player.name in ("anna", "bert"))
     session = {"anna": anna, "bert": bert}[going.name]
@@ -242,7 +242,7 @@ async def test_sent_home_it_ends_its_game_and_leaves_whatever_it_says(house: Hou
     assert not carl.alive
     assert control.drain_bot(999) == 0
     await house.check_in(going.name)
-    await house.act()
+    await house.run_pass()
     assert len(list(house.live.roster.games())) == 1
 
 

@@ -39,16 +39,16 @@ def resign(house: House, game: LiveGame) -> None:
     game.move(game.referee.to_play, "resign", None, house.time.received())
 
 
-async def test_a_version_is_one_candidate_an_act_and_plays_as_many_games_as_it_has_slots(house: House) -> None:
+async def test_a_version_is_one_candidate_a_pairing_pass_and_plays_as_many_games_as_it_has_slots(house: House) -> None:
     await house.check_in("wide", 4)
     await house.check_in("broad", 3)
     for expected in (1, 2, 3, 3):
         house.time.advance(20 * S)
-        await house.act()
+        await house.run_pass()
         assert len(games_of(house, "wide")) == expected
     resign(house, games_of(house, "wide")[0])
     house.time.advance(20 * S)
-    await house.act()
+    await house.run_pass()
     assert len(games_of(house, "wide")) == 3
 
 
@@ -56,7 +56,7 @@ async def test_no_word_is_needed_between_games(house: House) -> None:
     wide = await house.check_in("wide", 1)
     await house.check_in("broad", 1)
     for _ in range(3):
-        await house.act()
+        await house.run_pass()
         (game,) = house.live.roster.games()
         resign(house, game)
     assert wide.words().count("gameover") == 3
@@ -70,11 +70,11 @@ async def test_slots_are_shared_by_all_venues_of_a_connection(house: House) -> N
     await house.check_in("wide", 1, None, (), other)
     for venue in (house, other):
         await venue.check_in("stay", 1)
-    await house.act()
-    await other.act()
+    await house.run_pass()
+    await other.run_pass()
     assert len(games_of(house, "wide")) + len(games_of(other, "wide")) == 1
     resign(house, games_of(house, "wide")[0])
-    await other.act()
+    await other.run_pass()
     assert len(games_of(other, "wide")) == 1
 
 
@@ -83,7 +83,7 @@ async def test_a_sandbox_changes_no_rating(house: House) -> None:
     for name in ("anna", "bert"):
         await other.check_in(name)
     entered = len(house.store.of(rows.LedgerAdded))
-    await other.act()
+    await other.run_pass()
     resign(other, games_of(other, "anna")[0])
     (end,) = house.store.of(rows.GameEnded)
     assert end.reason == "resignation"
@@ -94,7 +94,7 @@ async def test_a_sandbox_changes_no_rating(house: House) -> None:
 
 async def test_the_end_says_what_the_game_did_to_the_rating(house: House) -> None:
     anna, _ = await house.check_in("anna"), await house.check_in("bert")
-    await house.act()
+    await house.run_pass()
     (game,) = house.live.roster.games()
     resign(house, game)
     before, after, plus_minus = anna.told[-1][2].rating
@@ -107,13 +107,13 @@ async def test_the_end_says_what_the_game_did_to_the_rating(house: House) -> Non
 async def test_pause_keeps_running_games_and_takes_no_new_one(house: House) -> None:
     wide = await house.check_in("wide", 4)
     await house.check_in("broad", 4)
-    await house.act()
+    await house.run_pass()
     seat(wide).available(Availability.PAUSED)
-    await house.act()
+    await house.run_pass()
     assert len(games_of(house, "wide")) == 1
     assert wide.alive
     seat(wide).available(Availability.READY)
-    await house.act()
+    await house.run_pass()
     assert len(games_of(house, "wide")) == 2
 
 
@@ -123,7 +123,7 @@ async def test_who_drains_is_sent_home_after_its_last_game_in_any_venue(house: H
     there = other.sessions["wide"]
     for venue in (house, other):
         await venue.check_in("stay", 1)
-        await venue.act()
+        await venue.run_pass()
     for session in (here, there):
         seat(session).available(Availability.DRAINING)
     resign(house, games_of(house, "wide")[0])
@@ -143,7 +143,7 @@ async def test_no_more_games_a_day_than_the_owner_allows(house: House) -> None:
     await house.check_in("wide", 1, Limits(games_a_day=3))
     await house.check_in("broad", 1)
     for _ in range(3):
-        await house.act()
+        await house.run_pass()
         for game in list(house.live.roster.games()):
             resign(house, game)
     assert len(house.store.of(rows.GameAdded)) == 1
@@ -151,19 +151,19 @@ async def test_no_more_games_a_day_than_the_owner_allows(house: House) -> None:
     house.time.advance(700 * S)
     house.live.reminders.remind()
     await house.settle()
-    await house.act()
+    await house.run_pass()
     assert len(house.store.of(rows.GameAdded)) == 2
 
 
 async def test_avoided_opponents_are_never_met(house: House) -> None:
     await house.check_in("wide", 1, Limits(avoid=frozenset({"broad"})))
     await house.check_in("broad", 1)
-    await house.act()
+    await house.run_pass()
     assert list(house.live.roster.games()) == []
     await house.check_in("third", 1)
     for _ in range(5):
         house.time.advance(20 * S)
-        await house.act()
+        await house.run_pass()
         for game in list(house.live.roster.games()):
             assert {side.name for side in game.sides} != {"wide", "broad"}
             resign(house, game)
@@ -182,13 +182,13 @@ async def test_versions_of_one_bot_meet_only_where_the_venue_allows_it(
     monkeypatch.setattr(house.accounts, "sign_in", one_family)
     await house.check_in("bot-1", 1)
     await house.check_in("bot-2", 1)
-    await house.act()
+    await house.run_pass()
     assert len(list(house.live.roster.games())) == meet
 
 
 async def test_a_numbered_move_is_taken_once(house: House) -> None:
     sessions = {name: await house.check_in(name, 2) for name in ("anna", "bert")}
-    await house.act()
+    await house.run_pass()
     (game,) = house.live.roster.games()
     black, white = (seat(sessions[side.name]) for side in game.sides)
     now = house.time.received()
@@ -211,7 +211,7 @@ async def test_a_numbered_move_is_taken_once(house: House) -> None:
 async def test_a_new_connection_hears_its_running_games_and_the_old_seat_is_mute(house: House) -> None:
     first = await house.check_in("anna", 2)
     await house.check_in("bert", 2)
-    await house.act()
+    await house.run_pass()
     old = seat(first)
     old.left(orderly=False)
     again = await house.check_in("anna", 2)
@@ -254,7 +254,7 @@ async def test_what_a_client_asks_for_is_told_from_the_store(house: House) -> No
 async def test_a_running_game_is_told_again_when_asked_for(house: House) -> None:
     anna = await house.check_in("anna", 1)
     await house.check_in("bert", 1)
-    await house.act()
+    await house.run_pass()
     (game,) = house.live.roster.games()
     before = anna.words().count("setup")
     seat(anna).sync([Known(game.id, 0), Known(game.id, 0)])
@@ -303,7 +303,7 @@ async def with_two_games(house: House) -> tuple[LiveGame, LiveGame]:
     await house.check_in("broad", 2)
     for _ in range(2):
         house.time.advance(20 * S)
-        await house.act()
+        await house.run_pass()
     seat(wide).left(orderly=False)
     first, second = house.live.roster.games()
     return first, second
@@ -350,10 +350,10 @@ async def test_ready_settles_no_end_that_a_line_client_was_not_told(house: House
 async def test_a_game_that_begins_while_another_is_before_a_line_client_waits(house: House) -> None:
     wide = await house.check_in("wide", 2)
     await house.check_in("broad", 2)
-    await house.act()
+    await house.run_pass()
     house.time.advance(20 * S)
     house.store.holding = True
-    await house.live.matchmaker.act()
+    await house.live.matchmaker.run_pass()
     seat(wide).left(orderly=False)
     held, house.store.held, house.store.holding = house.store.held, [], False
     line = await house.sign_in("wide")
@@ -368,7 +368,7 @@ async def test_a_game_that_begins_while_another_is_before_a_line_client_waits(ho
 async def test_no_game_begins_before_a_line_client_that_owes_ready(house: House) -> None:
     anna, _ = await house.check_in("anna", 1), await house.check_in("bert", 1)
     house.store.holding = True
-    await house.live.matchmaker.act()
+    await house.live.matchmaker.run_pass()
     seat(anna).left(orderly=False)
     held, house.store.held, house.store.holding = house.store.held, [], False
     house.store.untold = [stored(house, 41, black_told=0)]
@@ -406,7 +406,7 @@ async def test_nothing_begins_in_one_venue_while_another_is_still_looked_at(hous
     other = await House(beside=house).open()
     first = await house.check_in("wide", 2)
     await house.check_in("broad", 2)
-    await house.act()
+    await house.run_pass()
     (game,) = house.live.roster.games()
     seat(first).left(orderly=False)
     old = await other.sign_in("wide", session=Undecided(70))
@@ -415,7 +415,7 @@ async def test_nothing_begins_in_one_venue_while_another_is_still_looked_at(hous
     house.time.advance(5 * S)
     color = house.live.roster.players[1].color(game)
     assert not game.present(color)
-    await house.act()
+    await house.run_pass()
     assert len(list(house.live.roster.games())) == 1
     old.responsive = False
     assert isinstance(old, Undecided)
@@ -441,7 +441,7 @@ async def test_where_one_venue_refuses_nothing_is_seated_and_that_venue_says_so(
 
 async def test_what_is_asked_for_during_a_commit_is_told_after_it(house: House) -> None:
     sessions = {name: await house.check_in(name, 1) for name in ("anna", "bert")}
-    await house.act()
+    await house.run_pass()
     (game,) = house.live.roster.games()
     black, white = (sessions[side.name] for side in game.sides)
     house.store.holding = True
@@ -459,7 +459,7 @@ async def test_what_is_asked_for_during_a_commit_is_told_after_it(house: House) 
 
 async def test_while_a_move_is_committed_another_one_at_its_ply_is_a_contradiction(house: House) -> None:
     sessions = {name: await house.check_in(name, 1) for name in ("anna", "bert")}
-    await house.act()
+    await house.run_pass()
     (game,) = house.live.roster.games()
     black, white = (seat(sessions[side.name]) for side in game.sides)
     house.store.holding = True
@@ -499,7 +499,7 @@ async def test_a_game_that_ends_while_a_bot_comes_in_is_told_by_that_sign_in(
 ) -> None:
     anna = await house.check_in("anna", 2)
     await house.check_in("bert", 2)
-    await house.act()
+    await house.run_pass()
     (game,) = house.live.roster.games()
     seat(anna).left(orderly=False)
 
@@ -522,7 +522,7 @@ async def test_the_memory_of_ends_that_nobody_acknowledges_is_bounded(
     for name in ("anna", "bert"):
         await house.check_in(name)
     for _ in range(5):
-        await house.act()
+        await house.run_pass()
         (game,) = house.live.roster.games()
         resign(house, game)
     player = house.live.roster.players[1]
@@ -537,19 +537,19 @@ async def test_who_is_being_sent_away_gets_no_game(house: House) -> None:
     await house.check_in("anna")
     await house.check_in("bert")
     house.live.roster.dismiss(1, "An operator closes your connection.")
-    await house.act()
+    await house.run_pass()
     assert list(house.live.roster.games()) == []
 
 
 async def test_who_wishes_to_go_while_pairing_computes_goes_after_it(house: House) -> None:
     house.deciding.gate.clear()
     anna, bert = await house.check_in("anna"), await house.check_in("bert")
-    act = asyncio.create_task(house.live.matchmaker.act())
+    pairing_pass = asyncio.create_task(house.live.matchmaker.run_pass())
     await turns()
     seat(anna).available(Availability.DRAINING)
     assert anna.alive
     house.deciding.gate.set()
-    await act
+    await pairing_pass
     assert (anna.code, bert.alive) == ("drained", True)
     assert house.store.of(rows.GameAdded) == []
 
@@ -569,7 +569,7 @@ async def test_a_game_that_begins_while_the_days_games_are_counted_counts(
     monkeypatch.setattr(house.store, "games_begun", count)
     anna, _ = await house.check_in("anna", 4), await house.check_in("bert", 4)
     house.store.holding = True
-    await house.live.matchmaker.act()
+    await house.live.matchmaker.run_pass()
     for _ in range(5):
         seat(anna).limit(Limits(games_a_day=3))
     await turns()

@@ -132,7 +132,7 @@ async def test_who_spoils_so_many_games_in_a_row_is_set_aside_and_told(how: Spoi
     assert "5 games in a row" in notice
     assert stored(house, "anna").reason in notice
     assert ("say ready" in notice) is not lines
-    await house.act()
+    await house.run_pass()
     assert not list(house.live.roster.games())
     assert notices(house, "bert") == []
     assert player(house, "bert").available

@@ -156,11 +156,11 @@ async def test_who_cannot_be_taken_back(
 
 
 def test_a_preview_by_names() -> None:
-    act = PairingPass([Candidate(1, "low", 1000.0), Candidate(2, "high", 1900.0), Candidate(3, "mid", 1500.0)])
+    pairing_pass = PairingPass([Candidate(1, "low", 1000.0), Candidate(2, "high", 1900.0), Candidate(3, "mid", 1500.0)])
     pairing = Pairing([Pair(2, 3, "Why.", {"worth": 0.5})], {1: "Odd."}, ["noted"], 500_000)
     listed = PairingPass([Candidate(5, "black", 1200.0), Candidate(4, "white", 1600.0)])
     second = [Pair(4, 5, "Second game.")]
-    shown = preview("9x9", matchmaker("birk", {"formula": "one"}), act, pairing, listed, second)
+    shown = preview("9x9", matchmaker("birk", {"formula": "one"}), pairing_pass, pairing, listed, second)
     assert shown.options["formula"] == "one"
     assert shown == Previewed(
         venue="9x9",

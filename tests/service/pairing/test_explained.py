@@ -1,4 +1,4 @@
-"""A recorded act of pairing explained and decided again, for every method."""
+"""A recorded pairing pass explained and decided again, for every method."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ import numpy as np
 import pytest
 
 from cgos_protocol.api.games import Pairing as PairingRow
+from cgos_protocol.api.games import RoundDetail as PublishedRound
 from cgos_protocol.errors import OurFault
 from cgos_server.core.pairing.base import Candidate, Knowledge, Meeting, Pairing, PairingPass
 from cgos_server.core.pairing.explain import encode_inputs, rounded
 from cgos_server.core.pairing.registry import METHODS, matchmaker
 from cgos_server.core.venue import Policy
-from cgos_server.service.pairing.explained import PARTNERS, Explained, explain
+from cgos_server.service.pairing.explained import PARTNERS, explain
 from cgos_server.storage.reading.answers import RoundDetail
 
 NAMES = {number: f"bot-{number}" for number in range(1, 41)}
 SEED = 20
 
 
-def an_act(count: int = 9, policy: Policy = Policy.ROLLING) -> PairingPass:
+def a_pairing_pass(count: int = 9, policy: Policy = Policy.ROLLING) -> PairingPass:
     """`count` versions that have met here and there, and what a rating system knows of them."""
     rng = random.Random(5)
     candidates = [
@@ -78,18 +79,18 @@ def recorded(
     )
 
 
-def paired(name: str, act: PairingPass, **options: Any) -> RoundDetail:
+def paired(name: str, pairing_pass: PairingPass, **options: Any) -> RoundDetail:
     method = matchmaker(name, options)
-    act = rounded(act)
-    pairing = method.pair(act, random.Random(SEED))
+    pairing_pass = rounded(pairing_pass)
+    pairing = method.pair(pairing_pass, random.Random(SEED))
     assert pairing.pairs
-    return recorded(pairing, encode_inputs(act), name, method.options, act.policy)
+    return recorded(pairing, encode_inputs(pairing_pass), name, method.options, pairing_pass.policy)
 
 
 @pytest.mark.parametrize("policy", Policy)
 @pytest.mark.parametrize("name", METHODS)
 def test_a_round_of_every_method_comes_to_the_same_pairs_again(name: str, policy: Policy) -> None:
-    detail = paired(name, an_act(policy=policy))
+    detail = paired(name, a_pairing_pass(policy=policy))
     found = explain(detail, NAMES, 101)
     assert found.replay.agrees is True, found.replay
     assert (found.replay.missing, found.replay.other) == ([], [])
@@ -115,7 +116,7 @@ def test_a_round_of_every_method_comes_to_the_same_pairs_again(name: str, policy
 
 
 def test_what_is_told_of_those_who_were_ready() -> None:
-    found = explain(paired("entropy", an_act(policy=Policy.BARRIER)), NAMES)
+    found = explain(paired("entropy", a_pairing_pass(policy=Policy.BARRIER)), NAMES)
     assert (found.game, found.partners) == (None, {})
     by_name = {one.name: one for one in found.ready}
     third, fourth = by_name["bot-3"], by_name["bot-4"]
@@ -133,8 +134,8 @@ def test_what_is_told_of_those_who_were_ready() -> None:
 
 
 def test_the_best_partners_come_first_and_no_more_than_needed() -> None:
-    act = an_act(40, Policy.BARRIER)
-    detail = paired("information", act)
+    pairing_pass = a_pairing_pass(40, Policy.BARRIER)
+    detail = paired("information", pairing_pass)
     for row in detail.pairings[:5]:
         found = explain(detail, NAMES, row.game, partners=PARTNERS)
         for me, other in ((row.high, row.low), (row.low, row.high)):
@@ -153,8 +154,10 @@ def test_the_best_partners_come_first_and_no_more_than_needed() -> None:
 
 
 def test_what_keeps_two_apart_is_told() -> None:
-    act = an_act(6)
-    detail = paired("adjacent", replace(act, candidates=[c._replace(waited=0) for c in act.candidates]))
+    pairing_pass = a_pairing_pass(6)
+    detail = paired(
+        "adjacent", replace(pairing_pass, candidates=[c._replace(waited=0) for c in pairing_pass.candidates])
+    )
     found = explain(detail, NAMES, 101)
     assert found.game is not None
     kept = {one.name: one for one in found.partners["bot-6"]}
@@ -164,7 +167,7 @@ def test_what_keeps_two_apart_is_told() -> None:
 
 
 def test_who_went_away_meanwhile_is_no_difference() -> None:
-    detail = paired("entropy", an_act(policy=Policy.BARRIER))
+    detail = paired("entropy", a_pairing_pass(policy=Policy.BARRIER))
     fewer = msgspec.structs.replace(detail, pairings=detail.pairings[1:])
     found = explain(fewer, NAMES, 102)
     assert found.replay.agrees is True
@@ -174,7 +177,7 @@ def test_who_went_away_meanwhile_is_no_difference() -> None:
 
 
 def test_other_pairs_are_a_difference() -> None:
-    detail = paired("entropy", an_act(8, Policy.BARRIER))
+    detail = paired("entropy", a_pairing_pass(8, Policy.BARRIER))
     assert detail.total is not None
     first, second, *rest = detail.pairings
     swapped = [
@@ -195,7 +198,7 @@ def test_other_pairs_are_a_difference() -> None:
 
 
 def test_another_seed_is_a_difference() -> None:
-    detail = paired("random", an_act(policy=Policy.BARRIER))
+    detail = paired("random", a_pairing_pass(policy=Policy.BARRIER))
     replays = [explain(msgspec.structs.replace(detail, seed=str(seed)), NAMES).replay for seed in range(30, 40)]
     assert {replay.agrees for replay in replays} == {False}
 
@@ -261,28 +264,28 @@ def test_a_record_that_cannot_be_read_is_our_fault() -> None:
 
 
 def test_it_goes_through_json() -> None:
-    found = explain(paired("information", an_act()), NAMES, 101)
-    assert msgspec.json.decode(msgspec.json.encode(found), type=Explained) == found
+    found = explain(paired("information", a_pairing_pass()), NAMES, 101)
+    assert msgspec.json.decode(msgspec.json.encode(found), type=PublishedRound) == found
 
 
 def test_whom_one_could_meet_that_was_passed_over_too_often() -> None:
-    act = an_act(6)
-    candidates = [c._replace(waited=0, sat_out=20 if c.id == 6 else 0) for c in act.candidates]
-    found = explain(paired("adjacent", replace(act, candidates=candidates), pass_over=20), NAMES, 101)
+    pairing_pass = a_pairing_pass(6)
+    candidates = [c._replace(waited=0, sat_out=20 if c.id == 6 else 0) for c in pairing_pass.candidates]
+    found = explain(paired("adjacent", replace(pairing_pass, candidates=candidates), pass_over=20), NAMES, 101)
     (first,) = (one for one in found.partners["bot-6"] if one.name == "bot-1")
     assert (first.kept, first.possible) == ("bot-1 was the last opponent of bot-6", True)
 
 
 def test_who_must_never_be_met_is_told() -> None:
-    act = an_act(6)
-    candidates = [c._replace(owner=7 if c.id in (1, 6) else 0) for c in act.candidates]
-    found = explain(paired("adjacent", replace(act, candidates=candidates)), NAMES, 101)
+    pairing_pass = a_pairing_pass(6)
+    candidates = [c._replace(owner=7 if c.id in (1, 6) else 0) for c in pairing_pass.candidates]
+    found = explain(paired("adjacent", replace(pairing_pass, candidates=candidates)), NAMES, 101)
     (first,) = (one for one in found.partners["bot-6"] if one.name == "bot-1")
     assert (first.kept, first.possible) == ("both are of one owner, which is forbidden", False)
 
 
-def test_a_large_act_is_shown_as_it_was_recorded() -> None:
-    detail = paired("information", an_act())
+def test_a_large_pass_is_shown_as_it_was_recorded() -> None:
+    detail = paired("information", a_pairing_pass())
     found = explain(detail, NAMES, 101, most=8, too_many="Too many.")
     whole = explain(detail, NAMES, 101, most=9, too_many="Too many.")
     assert (found.replay.agrees, found.replay.sentence, found.partners) == (None, "Too many.", {})

@@ -32,7 +32,7 @@ def game(
     at: int,
     until: int | None,
     *,
-    act: int | None = 1,
+    pairing_pass: int | None = 1,
     labels: tuple[str, str] = ("1800", "1750?"),
     opening: str = "",
     **detail: Any,
@@ -40,7 +40,7 @@ def game(
     over = None if until is None else "score"
     return PairedGame(
         id=number,
-        round=act,
+        round=pairing_pass,
         black_id=black,
         white_id=white,
         black_label=labels[0],
@@ -49,7 +49,7 @@ def game(
         ended_at=until,
         reason=over,
         opening=opening,
-        detail=detail if act else None,
+        detail=detail if pairing_pass else None,
     )
 
 
@@ -88,7 +88,7 @@ def test_games_are_counted_by_version() -> None:
     tally = Tally("9x9", 100, 0)
     tally.games([
         game(5, 1, 2, 5_000, None, labels=("1800", "x")),
-        game(4, 3, 1, 4_000, 4_500, act=None, labels=("1700?", "1810")),
+        game(4, 3, 1, 4_000, 4_500, pairing_pass=None, labels=("1700?", "1810")),
         game(3, 1, 2, 3_000, 3_900, opening="Star", gave_way=["last", "kin"]),
         game(2, 2, 1, 2_000, 2_900, gave_way=["last"]),
         game(1, 1, 2, 1_000, 1_900, expected=0.25, bits=0.5),
@@ -135,7 +135,7 @@ def test_only_so_many_games_and_only_since_then() -> None:
 
 def test_waits_are_those_of_who_was_paired() -> None:
     tally = Tally("9x9", 100, 0)
-    tally.games([game(2, 1, 2, 2_000, 2_500, act=2), game(1, 3, 1, 1_000, 1_500, act=1)])
+    tally.games([game(2, 1, 2, 2_000, 2_500, pairing_pass=2), game(1, 3, 1, 1_000, 1_500, pairing_pass=1)])
     more = tally.rounds([
         round_(2, 2_000, [ready(1, 3.0), ready(2, 0.5), ready(4, 9.0)], sits_out=(4,)),
         round_(1, 1_000, [ready(1, 1.0), ready(3, 2.0), ready(4, 4.0), ready(2, 7.0)], sits_out=(4, 2)),
@@ -152,11 +152,11 @@ def test_waits_are_those_of_who_was_paired() -> None:
 def test_rounds_before_the_span_do_not_count() -> None:
     tally = Tally("9x9", 100, 0)
     assert not tally.rounds([round_(1, 1_000, [ready(1)])])
-    tally.games([game(2, 1, 2, 2_000, 2_500, act=2)])
+    tally.games([game(2, 1, 2, 2_000, 2_500, pairing_pass=2)])
     assert not tally.rounds([round_(2, 2_000, [ready(1), ready(2)]), round_(1, 1_999, [ready(1), ready(2)])])
     assert tally.result(NAMES, []).looked_at == 1
     tally = Tally("9x9", 100, 0, most_rounds=1)
-    tally.games([game(2, 1, 2, 1_000, 2_500, act=2)])
+    tally.games([game(2, 1, 2, 1_000, 2_500, pairing_pass=2)])
     assert not tally.rounds([round_(2, 2_000, [ready(1)]), round_(1, 1_999, [ready(1)])])
     assert tally.result(NAMES, []).looked_at == 1
 
@@ -204,7 +204,7 @@ def test_times_are_united_and_shared(some: list[tuple[int, int | None]], others:
     assert [at for begin, end in both for at in range(begin, end)] == sorted(covered(some) & covered(others))
 
 
-def test_candidates_of_a_recorded_act() -> None:
+def test_candidates_of_a_recorded_pairing_pass() -> None:
     candidates = [ready(1, 1.0), ready(2)]
     assert candidates_of(encode_inputs(PairingPass(candidates))) == candidates
     for text in ("", "[]", "{}", '{"candidates": 3}'):
@@ -250,10 +250,10 @@ async def fill(path: Path) -> None:
         arranged = at == 2
         if not arranged:
             rows.append(r.RoundAdded(at, 1, at, 1_000 * at, "rolling", "birk", "{}", "1", inputs, "{}", "[]"))
-        act = None if arranged else at
-        rows.append(r.GameAdded(at, 1, act, 1, 2, "1800", "1700", "{}", "", 1_000 * at))
-        if act is not None:
-            rows.append(r.PairingAdded(at, act, 1, 2, "", "", '{"expected":0.64,"bits":0.94}'))
+        pairing_pass = None if arranged else at
+        rows.append(r.GameAdded(at, 1, pairing_pass, 1, 2, "1800", "1700", "{}", "", 1_000 * at))
+        if pairing_pass is not None:
+            rows.append(r.PairingAdded(at, pairing_pass, 1, 2, "", "", '{"expected":0.64,"bits":0.94}'))
         rows.append(r.GameEnded(1_000 * at + 500, 0, "resignation", None, "", "B+Resign", 2, 2, at))
     await store.commit(rows)
     await store.close()

@@ -1,4 +1,4 @@
-"""One bot, its versions and connections, acts of pairing in a list and the audit log, on each database."""
+"""One bot, its versions and connections, pairing passes in a list and the audit log, on each database."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ async def test_connections(history: History) -> None:
         assert [row.id for row in await history.bots.connections(**asked)] == wanted  # type: ignore[arg-type]
 
 
-async def test_acts_of_pairing(history: History) -> None:
+async def test_pairing_passes(history: History) -> None:
     newest, oldest = await history.pairings.rounds("9x9", 10)
     assert newest == Round(id=2, number=2, at=600, policy="rolling", method="birk", games=2, sits_out=0)
     assert oldest == Round(id=1, number=1, at=500, policy="rolling", method="birk", games=2, sits_out=1)

@@ -341,11 +341,17 @@ async def test_bots_accounts_and_tokens(history: History) -> None:
     ]
 
 
-async def test_an_act_of_pairing(history: History) -> None:
-    act = await history.pairings.round(1)
-    assert (act.venue, act.number, act.at, act.policy, act.method, act.seed) == ("9x9", 1, 500, "rolling", "birk", "42")
-    assert (act.options, act.inputs, act.sits_out, act.notes) == ({"formula": "a"}, [1, 2], {"gamma": "odd"}, [])
-    assert [(pair.game, pair.black, pair.white, pair.high, pair.low) for pair in act.pairings] == [
+async def test_a_pairing_pass(history: History) -> None:
+    recorded = await history.pairings.round(1)
+    assert (recorded.venue, recorded.number, recorded.at) == ("9x9", 1, 500)
+    assert (recorded.policy, recorded.method, recorded.seed) == ("rolling", "birk", "42")
+    assert (recorded.options, recorded.inputs, recorded.sits_out, recorded.notes) == (
+        {"formula": "a"},
+        [1, 2],
+        {"gamma": "odd"},
+        [],
+    )
+    assert [(pair.game, pair.black, pair.white, pair.high, pair.low) for pair in recorded.pairings] == [
         (1, "alpha", "Beta", "alpha", "Beta"),
         (2, "Beta", "alpha", "alpha", "Beta"),
     ]

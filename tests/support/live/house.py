@@ -109,7 +109,7 @@ class InlineExecutor:
 
 
 class HeldExecutor:
-    """Decides every act here, once its gate is open.
+    """Decides every pass here, once its gate is open.
 
     :ivar fault: raised instead
     """
@@ -119,11 +119,11 @@ class HeldExecutor:
         self.gate.set()
         self.fault: Exception | None = None
 
-    async def decide(self, method: str, options: Mapping[str, Any], act: PairingPass, seed: int) -> Decided:
+    async def decide(self, method: str, options: Mapping[str, Any], pairing_pass: PairingPass, seed: int) -> Decided:
         await self.gate.wait()
         if self.fault is not None:
             raise self.fault
-        return decide(method, options, act, seed)
+        return decide(method, options, pairing_pass, seed)
 
 
 class NoGames:
@@ -213,8 +213,8 @@ class House:
     async def arrive(self, *names: str) -> list[RecordingSession]:
         return [await self.sign_in(name) for name in names]
 
-    async def act(self) -> None:
-        await self.live.matchmaker.act()
+    async def run_pass(self) -> None:
+        await self.live.matchmaker.run_pass()
         self.time.advance(0)
 
     def finish(self) -> None:

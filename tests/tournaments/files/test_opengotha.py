@@ -130,7 +130,7 @@ def test_parameters_become_options_and_the_rest_is_named() -> None:
         "reduction": 2,
         "floor": "30k",
         "bar": "1k",
-        "seeding": "translation",
+        "method": "translation",
         "from_above": "bottom",
         "from_below": "middle",
     }

@@ -142,7 +142,7 @@ def test_a_whole_report_of_javafo_kind() -> None:
     assert event.forbidden == ((1, 2), (5, 6), (5, 7), (6, 7))
     assert Request(6, 4) in event.requests
     assert len(event.rounds) == 3
-    assert check_scores(sample("open_trfx")) == ()
+    assert list(check_scores(sample("open_trfx"))) == []
     assert tuple(hindrances(records(sample("open_trfx")))) == ()
     assert len(tuple(remarks(records(sample("open_trfx"))))) == 2
 
@@ -179,7 +179,7 @@ def test_other_points_are_counted_but_not_paired() -> None:
     document = doc("XXS W=3 D=1", player(1, "3.0", "   2 w 1"), player(2, "0.0", "   1 b 0"))
     assert ledger(to_event(document)).lines[1].score == 6
     assert "WW 3.0" in next(hindrances(records(document)))
-    assert check_scores(document) == ()
+    assert list(check_scores(document)) == []
     with pytest.raises(Refused, match=r"0\.3 points \(WD\)"):
         to_event(doc("XXS D=0.3", player(1, "0.0")))
 
@@ -239,23 +239,22 @@ def test_a_game_that_is_still_played_keeps_its_sign_until_it_ends() -> None:
 
 def test_points_are_compared_with_results() -> None:
     wrong = doc(player(1, "1.5", "   2 w 1"), player(2, "0.0", "   1 b 0"))
-    (difference,) = check_scores(wrong)
-    assert (difference.line, difference.column, difference.says, difference.results) == (1, 81, 15, 10)
-    assert difference.sentence == "Line 1, column 81: player 1 has 1.5 points, but the results give 1.0."
-    assert [one.player for one in check_scores(sample("latin1_shifted"))] == [4]
+    assert list(check_scores(wrong)) == ["Line 1, column 81: player 1 has 1.5 points, but the results give 1.0."]
+    (sentence,) = check_scores(sample("latin1_shifted"))
+    assert ": player 4 has " in sentence
 
 
 @pytest.mark.parametrize("points", ["1.0", "1.5", "2.0", "2.5"])
 def test_points_may_hold_an_acceleration_and_the_next_rounds_bye(points: str) -> None:
     lines = player(1, points, "   2 w 1", "0000 - H"), player(2, "0.0", "   1 b 0"), "XXA    1  1.0  1.0"
-    assert check_scores(doc(*lines)) == ()
+    assert list(check_scores(doc(*lines))) == []
 
 
 @given(events())
 def test_what_is_written_afresh_is_read_as_the_same_event(event: Event) -> None:
     document = trf.read(trf.write(from_event(event)))
     assert told(to_event(document)) == told(event)
-    assert check_scores(document) == ()
+    assert list(check_scores(document)) == []
     assert with_event(document, to_event(document)) is document
 
 
@@ -266,7 +265,7 @@ def test_what_is_written_into_a_report_is_read_as_the_same_event(pair: tuple[Eve
     document = trf.read(trf.write(from_event(before)) + b"DAT    1 kept\r\n")
     grown = trf.read(trf.write(with_event(document, after)))
     assert told(to_event(grown)) == told(after)
-    assert check_scores(grown) == ()
+    assert list(check_scores(grown)) == []
     assert "DAT    1 kept" in texts(grown)
 
 
@@ -417,7 +416,7 @@ def test_reports_with_some_characters_changed_are_read_or_refused(data: st.DataO
     try:
         document = doc(*lines)
         event = to_event(document)
-        tuple(remarks(records(document))), tuple(hindrances(records(document))), check_scores(document)
+        tuple(remarks(records(document))), tuple(hindrances(records(document))), tuple(check_scores(document))
         to_event(from_event(replace(event, seed=event.seed + 1)))
         with_event(document, replace(event, seed=event.seed + 1))
     except Refused as refused:
@@ -463,7 +462,7 @@ def test_a_request_in_a_column_stays_there_while_it_holds() -> None:
 def test_points_of_their_own_hinder_pairing_and_missing_ones_differ_from_nothing() -> None:
     document = doc(player(1, "", "   2 w 1"), player(2, "0.0", "   1 b 0"), "299 H       0.5   1    1")
     assert "299" in next(hindrances(records(document)))
-    assert check_scores(document) == ()
+    assert list(check_scores(document)) == []
 
 
 @pytest.mark.parametrize(

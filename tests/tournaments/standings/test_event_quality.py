@@ -11,8 +11,9 @@ from support.tournaments.events import better_wins, by_lot, entrants, play
 
 from cgos_server.tournaments import tournament as pure
 from cgos_server.tournaments.base import BLACK_WINS, DRAWN, WHITE_WINS, Entrant, Event, Game, Result, Round
+from cgos_server.tournaments.ledger import ledger
 from cgos_server.tournaments.standings.event_quality import Band, EventQuality, event_quality, kendall_of_places
-from cgos_server.tournaments.standings.quality import colors, float_pairs, kendall
+from cgos_server.tournaments.standings.quality import colors, float_pairs, kendall, longest_run
 from cgos_server.tournaments.standings.total_error import relative_strengths, total_error
 from cgos_server.tournaments.systems.from_starts import scores_before
 
@@ -55,7 +56,9 @@ def test_it_is_made_of_the_measures_of_single_things(event: Event) -> None:
     assert quality.total_error == total_error(event, relative_strengths(event))
     assert sum(each.floats for each in quality.rounds) == float_pairs(event)
     assert tuple(each.color_difference for each in quality.rounds) == colors(event).differences
-    assert max((run for run, _ in quality.streaks), default=0) == colors(event).in_a_row
+    assert max((run for run, _ in quality.streaks), default=0) == max(
+        map(longest_run, ledger(event).lines.values()), default=0
+    )
     assert sum(band.games for band in quality.bands) + quality.uneven + quality.unrated == quality.games
     assert sum(count for _, count in quality.balances) == len(event.entrants)
 

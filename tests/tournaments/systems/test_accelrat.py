@@ -20,8 +20,9 @@ from cgos_server.tournaments.base import VOID, Entrant, Event, Result, Round
 from cgos_server.tournaments.event import begin
 from cgos_server.tournaments.ledger import Ledger, Line, ledger
 from cgos_server.tournaments.pairing.byes import odd_one_out
+from cgos_server.tournaments.pairing.groups import by_rating
 from cgos_server.tournaments.pairing.rematches import pair_of
-from cgos_server.tournaments.systems.accelrat import AccelRat, best_first, by_rating, pair_nearest
+from cgos_server.tournaments.systems.accelrat import AccelRat, best_first, pair_nearest
 from cgos_server.tournaments.tournament import next_round
 
 SIX = entrants([2000.0, 1990.0, 1900.0, 1890.0, 1700.0, 1500.0])

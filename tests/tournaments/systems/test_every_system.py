@@ -39,7 +39,7 @@ CASES: tuple[tuple[str, dict[str, Any]], ...] = (
     ("weighted", {}),
     ("accelrat", {}),
     ("tcec", {"seeding": "listed"}),
-    ("tcec", {"double": True}),
+    ("tcec", {"games_per_match": 2}),
     ("tcec", {"seeding": "group"}),
 )
 NAMES = [" ".join([word, *map(str, options.values())]) for word, options in CASES]
@@ -108,7 +108,7 @@ def test_everybody_once_byes_fair_and_the_same_again(
 ) -> None:
     size, rounds, seed = history
     event = _event(case, size)
-    double = case[1].get("double", False)
+    games_per_match = case[1].get("games_per_match", 1)
     for number, changes in enumerate(rounds, 1):
         event = _changed(event, changes)
         before = to_json(event)
@@ -126,11 +126,11 @@ def test_everybody_once_byes_fair_and_the_same_again(
         assert set(met) | {bye.entrant for bye in given_byes} == there
         assert not set(met) & {bye.entrant for bye in given_byes}
         assert all(len(others) == 1 for others in met.values())
-        assert len(paired.games) == (len(there) // 2) * (2 if double else 1)
+        assert len(paired.games) == (len(there) // 2) * games_per_match
         for bye in given_byes:
             least = min(known.lines[id_].byes for id_ in there)
             assert known.lines[bye.entrant].byes == least
-            assert bye.points == event.bye_points * (2 if double else 1)
+            assert bye.points == event.bye_points * games_per_match
         assert all(game.result is None and game.reason for game in paired.games)
         assert paired.explanation.summary
         event = finish(begin(event, paired), _rule(seed + number, strange))

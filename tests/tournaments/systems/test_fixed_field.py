@@ -30,8 +30,8 @@ def test_after_the_start_those_of_the_first_round() -> None:
     event = withdraw(enter(rejoin(event, 5), Entrant(6, "late")), 1)
     assert _ids(starters(event)) == [1, 2, 3]
     assert _ids(starters(event, keep_byes=True)) == [1, 2, 3, 4]
-    assert _ids(latecomers(event, starters(event, keep_byes=True))) == [5, 6]
-    assert _ids(latecomers(withdraw(event, 6), starters(event, keep_byes=True))) == [5]
+    assert _ids(latecomers(event, keep_byes=True)) == [5, 6]
+    assert _ids(latecomers(withdraw(event, 6), keep_byes=True)) == [5]
 
 
 @pytest.mark.parametrize("count", [0, 1])
@@ -43,8 +43,9 @@ def test_fewer_than_two_are_refused(count: int) -> None:
 
 def test_sentences() -> None:
     assert too_late([]) == ""
-    assert too_late(["Ann"]) == " Ann entered after the start and is not paired."
-    assert too_late(["Ann", "Ben", "Cy"]) == " Ann, Ben and Cy entered after the start and are not paired."
+    assert too_late([Entrant(1, "Ann")]) == " Ann entered after the start and is not paired."
+    three = [Entrant(number, name) for number, name in enumerate(("Ann", "Ben", "Cy"), 1)]
+    assert too_late(three) == " Ann, Ben and Cy entered after the start and are not paired."
     assert listed(["Ann", "Ben"]) == "Ann and Ben"
 
 

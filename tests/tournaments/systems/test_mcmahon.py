@@ -27,7 +27,7 @@ from cgos_server.tournaments.base import (
 from cgos_server.tournaments.event import begin, enter, request_bye, withdraw
 from cgos_server.tournaments.ledger import ledger
 from cgos_server.tournaments.standings.mms import mms
-from cgos_server.tournaments.systems.from_starts import drawn
+from cgos_server.tournaments.systems.mcmahon import McMahon
 from cgos_server.tournaments.tournament import next_round, standings
 
 
@@ -210,14 +210,14 @@ def test_drawn_up_and_down_are_by_the_groups_of_their_time() -> None:
         [Game(1, 3, WHITE_WINS), Game(2, 4, Result(0, 0, "void"))],
     )
     starts = {1: 4, 2: 2, 3: 2, 4: 0}
-    assert drawn(ledger(event), starts) == {
+    assert McMahon().drawn(ledger(event), starts) == {
         1: [(1, -1), (2, 0)],
         2: [(1, 1), (2, -1)],
         3: [(1, -1), (2, 0)],
         4: [(1, 1), (2, 1)],
     }
     halves = with_rounds(started(5, 4), [Game(1, 2, WHITE_WINS)])
-    assert drawn(ledger(halves), {1: 5, 2: 4}) == {1: [(1, 0)], 2: [(1, 0)]}
+    assert McMahon().drawn(ledger(halves), {1: 5, 2: 4}) == {1: [(1, 0)], 2: [(1, 0)]}
 
 
 @settings(max_examples=20)

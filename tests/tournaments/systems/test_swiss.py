@@ -91,7 +91,7 @@ def test_without_ratings_a_lot_decides_once_for_the_whole_event() -> None:
     assert order_of(shuffled) == order
     drawn = finish(begin(nameless, next_round(nameless)), lambda _: Result(1, 1))
     assert order_of(drawn) == order
-    assert order_of(swiss(initial="lot")) != [1, 2, 3, 4, 5, 6, 7, 8]
+    assert order_of(swiss(initial_order="lot")) != [1, 2, 3, 4, 5, 6, 7, 8]
     some = swiss(entrants([None, 2000.0, None, 2100.0]))
     assert order_of(some)[:2] == [4, 2]
 

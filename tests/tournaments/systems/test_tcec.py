@@ -54,7 +54,11 @@ def event_of(count: int, **options: Any) -> Event:
 def test_vectors(vectors: Vectors) -> None:
     for case in vectors("tcec_rounds")["tournaments"]:
         seeds = [Entrant(int(name[1:]), name) for name in case["seed_order"]]
-        event = Event("tcec", tuple(seeds), options={"double": case["format"] == "double", "seeding": "listed"})
+        event = Event(
+            "tcec",
+            tuple(seeds),
+            options={"games_per_match": 2 if case["format"] == "double" else 1, "seeding": "listed"},
+        )
         for expected in case["rounds"]:
             for name in expected["before"].get("withdraw", ()):
                 event = withdraw(event, int(name[1:]))
@@ -203,7 +207,7 @@ def test_as_a_literal_transcription_of_the_rules(
 ) -> None:
     size, double, rounds, seed, unplayed = course
     rng = random.Random(seed)
-    event = event_of(size, double=double)
+    event = event_of(size, games_per_match=2 if double else 1)
     literal = Literal([one.id for one in event.entrants], double)
     for number, changes in enumerate(rounds, 1):
         collected: set[int] = set()
@@ -251,7 +255,7 @@ def _without_explanations(event: Event) -> Event:
 @settings(max_examples=25)
 @given(st.integers(2, 12), st.booleans(), st.integers(0, 10_000))
 def test_colors_stay_within_two_and_byes_within_one(size: int, double: bool, seed: int) -> None:
-    event = event_of(size, double=double)
+    event = event_of(size, games_per_match=2 if double else 1)
     for number in range(1, size + 4):
         event = play_round(event, by_lot(seed + number, draws=0.3))
         lines = ledger(event).lines.values()
@@ -281,7 +285,7 @@ def test_nobody_meets_again_before_a_round_has_left_the_history(size: int) -> No
 
 
 def test_a_second_game_has_the_other_colors() -> None:
-    round_ = next_round(event_of(6, double=True))
+    round_ = next_round(event_of(6, games_per_match=2))
     first, second = round_.games[:3], round_.games[3:]
     assert [(game.black, game.white) for game in second] == [(game.white, game.black) for game in first]
     assert all("game 1 of 2" in game.reason for game in first)
@@ -290,7 +294,7 @@ def test_a_second_game_has_the_other_colors() -> None:
 
 def test_a_bye_is_worth_what_the_event_says_for_each_game() -> None:
     worth = [
-        next_round(replace(event_of(5, double=double), bye_points=points)).byes[0].points
+        next_round(replace(event_of(5, games_per_match=2 if double else 1), bye_points=points)).byes[0].points
         for double in (False, True)
         for points in (0, 1, 2)
     ]

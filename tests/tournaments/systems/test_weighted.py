@@ -18,7 +18,7 @@ from cgos_protocol.errors import Refused
 from cgos_server.tournaments.base import DRAWN, Entrant, Event, Game, Round
 from cgos_server.tournaments.chance import Lots
 from cgos_server.tournaments.event import begin
-from cgos_server.tournaments.systems.weighted import PLACES, SEEDINGS, Placed, heaviest, weights
+from cgos_server.tournaments.systems.weighted import METHODS, PLACES, Placed, heaviest, weights
 from cgos_server.tournaments.tournament import next_round
 
 Pair = tuple[int, int]
@@ -122,7 +122,7 @@ def by_the_formula(one: Placed, other: Placed, groups: int, seeding: str, above:
     return color + score.__floor__() + seed.__floor__() + draw.__floor__()
 
 
-@given(fields(), st.sampled_from(SEEDINGS), st.sampled_from(PLACES), st.sampled_from(PLACES))
+@given(fields(), st.sampled_from(METHODS), st.sampled_from(PLACES), st.sampled_from(PLACES))
 def test_weights_are_the_formula_rounded_down(
     field: tuple[list[Placed], set[Pair], int], seeding: str, above: str, below: str
 ) -> None:
@@ -166,7 +166,7 @@ def pairs_of(round_: Round) -> set[Pair]:
 
 def test_seeding_in_the_first_round() -> None:
     assert pairs_of(next_round(flat(6))) == {(1, 6), (2, 5), (3, 4)}
-    assert pairs_of(next_round(flat(6, seeding="translation"))) == {(1, 4), (2, 5), (3, 6)}
+    assert pairs_of(next_round(flat(6, method="translation"))) == {(1, 4), (2, 5), (3, 6)}
 
 
 @pytest.mark.parametrize(("above", "below"), [("middle", "middle"), ("top", "bottom"), ("bottom", "top")])
@@ -187,7 +187,7 @@ def test_where_floaters_are_taken_from(above: str, below: str) -> None:
 )
 @pytest.mark.parametrize("seed", range(4))
 def test_colors_that_fit_decide_between_equals(first: tuple[Game, ...], expected: set[Pair], seed: int) -> None:
-    event = replace(begin(flat(4, seeding="translation"), Round(1, first)), seed=seed)
+    event = replace(begin(flat(4, method="translation"), Round(1, first)), seed=seed)
     assert pairs_of(next_round(event)) == expected
 
 

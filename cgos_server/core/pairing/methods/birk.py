@@ -48,16 +48,16 @@ class Birk:
     def options(self) -> Mapping[str, Any]:
         return {"formula": self.formula, "bye": self.bye, **flat(self.constraints, self.waiting)}
 
-    def pair(self, act: PairingPass, rng: Rng) -> Pairing:
+    def pair(self, pairing_pass: PairingPass, rng: Rng) -> Pairing:
         """Pair the candidates, best first; equal ratings rank by ascending id.
 
         Among those whom the picker may meet now, the ones with the least barriers are what it draws from.
         """
-        picking = Picking(act, by_rating(act.candidates), self.constraints, self.waiting)
+        picking = Picking(pairing_pass, by_rating(pairing_pass.candidates), self.constraints, self.waiting)
         if self.bye == "fair":
             picking.choose_bye(rng)
         count = compiled(self.formula)
-        active = len(act.candidates)
+        active = len(pairing_pass.candidates)
         counts: dict[int, int] = {}
 
         def choose(avail: int, _above: int) -> int:

@@ -6,6 +6,8 @@ together. Must not know: what makes a game worth much.
 
 from __future__ import annotations
 
+from functools import partial
+from pkgutil import resolve_name
 from typing import Any, Final
 
 from cgos_protocol.options import Choice, Number
@@ -13,32 +15,25 @@ from cgos_server.core.pairing.base import Matchmaker, MatchmakerDeclaration
 from cgos_server.core.pairing.constraints import Constraints
 from cgos_server.core.pairing.rolling import Waiting
 
-
-def _information(constraints: Constraints, waiting: Waiting, **own: Any) -> Matchmaker:
-    from cgos_server.core.pairing.methods.information import Information
-    from cgos_server.core.pairing.methods.optimal import Optimal
-
-    return Optimal(Information(**own), constraints, waiting)
+_HOME: Final = "cgos_server.core.pairing.methods."
 
 
-def _entropy(constraints: Constraints, waiting: Waiting, **own: Any) -> Matchmaker:
-    from cgos_server.core.pairing.methods.entropy import Entropy
-    from cgos_server.core.pairing.methods.optimal import Optimal
+def _optimal(objective: str, constraints: Constraints, waiting: Waiting, **own: Any) -> Matchmaker:
+    """The best round by an objective.
 
-    return Optimal(Entropy(**own), constraints, waiting)
-
-
-def _expected_change(constraints: Constraints, waiting: Waiting) -> Matchmaker:
-    from cgos_server.core.pairing.methods.change import ExpectedChange
-    from cgos_server.core.pairing.methods.optimal import Optimal
-
-    return Optimal(ExpectedChange(), constraints, waiting)
+    :param objective: its module, a colon and its name
+    :param own: its options
+    """
+    made: Matchmaker = resolve_name(_HOME + "optimal:Optimal")(
+        resolve_name(_HOME + objective)(**own), constraints, waiting
+    )
+    return made
 
 
 INFORMATION: Final = MatchmakerDeclaration(
     name="information",
     about="those meet whose game tells most about everybody's rating",
-    make=_information,
+    make=partial(_optimal, "information:Information"),
     options={
         "draw": Number(
             0.0,
@@ -53,7 +48,7 @@ INFORMATION: Final = MatchmakerDeclaration(
 ENTROPY: Final = MatchmakerDeclaration(
     name="entropy",
     about="those meet whose result is least certain",
-    make=_entropy,
+    make=partial(_optimal, "entropy:Entropy"),
     options={
         "model": Choice(
             ("gor", "venue"),
@@ -66,5 +61,5 @@ ENTROPY: Final = MatchmakerDeclaration(
 EXPECTED_CHANGE: Final = MatchmakerDeclaration(
     name="expected-change",
     about="those meet whose game is expected to move the ratings most",
-    make=_expected_change,
+    make=partial(_optimal, "change:ExpectedChange"),
 )

@@ -57,15 +57,15 @@ class ExpectedChange:
     def options(self) -> Mapping[str, Any]:
         return {}
 
-    def look(self, act: PairingPass, rng: Rng) -> Changes:  # noqa: ARG002 - nothing is left to chance
-        return Changes(act)
+    def look(self, pairing_pass: PairingPass, rng: Rng) -> Changes:  # noqa: ARG002 - nothing is left to chance
+        return Changes(pairing_pass)
 
 
 class Changes:
     """The objective looking at one pass; see :class:`cgos_server.core.pairing.methods.objective.Worths`."""
 
-    def __init__(self, act: PairingPass) -> None:
-        self._ratings = np.array([c.rating for c in act.candidates], dtype=np.float64)
+    def __init__(self, pairing_pass: PairingPass) -> None:
+        self._ratings = np.array([c.rating for c in pairing_pass.candidates], dtype=np.float64)
         self._most = EPS * (1.0 - EPS) * con(float(self._ratings.min())) if len(self._ratings) else 1.0
 
     def of(self, i: Ints, j: Ints) -> Floats:

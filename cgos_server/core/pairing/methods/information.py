@@ -72,39 +72,35 @@ class Information:
     def options(self) -> Mapping[str, Any]:
         return {"draw": self.draw}
 
-    def look(self, act: PairingPass, rng: Rng) -> InformationWorths:
+    def look(self, pairing_pass: PairingPass, rng: Rng) -> InformationWorths:
         """What the games of this pass would tell; ratings are drawn here, in the order of the candidates."""
-        means = np.array([one.rating for one in act.candidates], dtype=np.float64)
-        known, deviates = act.knowledge, np.zeros(len(means))
+        means = np.array([one.rating for one in pairing_pass.candidates], dtype=np.float64)
+        known, deviates = pairing_pass.knowledge, np.zeros(len(means))
         if self.draw > 0.0:
             deviates = sqrt(self.draw) * normals(rng, len(means))
         if known is None:
-            sds = np.array([one.sd or (0.0 if one.anchor else UNKNOWN_SD) for one in act.candidates], dtype=np.float64)
-            free = np.array([not one.anchor for one in act.candidates], dtype=np.bool_)
-            grams = np.where(free, sds**4, 0.0)
-            look = InformationWorths(
-                means=means,
-                drawn=means + sds * deviates,
-                rest=1.0 - self.draw,
-                variances=sds**2,
-                grams=grams,
-                usual=grams,
+            sds = np.array(
+                [one.sd or (0.0 if one.anchor else UNKNOWN_SD) for one in pairing_pass.candidates], dtype=np.float64
             )
-            most = look.most(sds**2)
-            return replace(look, usual=most * grams / (1.0 + most * sds**2))
-        drawn = means + root(known.covariance) @ deviates
-        own, gram = np.diagonal(known.covariance), np.diagonal(known.gram)
+            free = np.array([not one.anchor for one in pairing_pass.candidates], dtype=np.bool_)
+            apart, variances, grams = sds * deviates, sds**2, np.where(free, sds**4, 0.0)
+        else:
+            apart = root(known.covariance) @ deviates
+            variances, grams = np.diagonal(known.covariance), np.diagonal(known.gram)
         look = InformationWorths(
             means=means,
-            drawn=drawn,
+            drawn=means + apart,
             rest=1.0 - self.draw,
-            variances=own,
-            grams=gram,
+            variances=variances,
+            grams=grams,
             usual=np.ones(len(means)),
-            covariance=known.covariance,
-            gram=known.gram,
+            covariance=None if known is None else known.covariance,
+            gram=None if known is None else known.gram,
         )
-        return replace(look, usual=usual(*look.between_equals()))
+        if known is not None:
+            return replace(look, usual=usual(*look.between_equals()))
+        most = look.most(variances)
+        return replace(look, usual=most * grams / (1.0 + most * variances))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

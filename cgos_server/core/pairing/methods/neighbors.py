@@ -56,10 +56,10 @@ class Neighbors:
         own = {"window": self.window} if self.order == "permuted" else {}
         return {**own, **flat(self.constraints, self.waiting)}
 
-    def pair(self, act: PairingPass, rng: Rng) -> Pairing:
-        """Pair the candidates along the row; the order in which they come in `act` does not matter."""
-        row, detail = self._row(act.candidates, rng)
-        picking = Picking(act, row, self.constraints, self.waiting)
+    def pair(self, pairing_pass: PairingPass, rng: Rng) -> Pairing:
+        """Pair the candidates along the row; the order in which they come in `pairing_pass` does not matter."""
+        row, detail = self._row(pairing_pass.candidates, rng)
+        picking = Picking(pairing_pass, row, self.constraints, self.waiting)
         picking.choose_bye(rng)
         picks = picking.run(lambda avail, above: min(above, avail - 1))
 

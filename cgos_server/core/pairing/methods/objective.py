@@ -17,7 +17,7 @@ class Worths(Protocol):
 
     def of(self, i: Ints, j: Ints) -> Floats:
         """(m,) what a game of each pair is worth: 0 or more, at most about 1, which is a whole bit or as good as one.
-        `i` and `j`, of one length, are places in ``act.candidates``; worth is symmetric."""
+        `i` and `j`, of one length, are places in ``pairing_pass.candidates``; worth is symmetric."""
 
     def say(self, i: int, j: int) -> str:
         """In words why this pair is worth what it is, without a full stop: ``0.98 bit, expected score 0.58``."""
@@ -34,5 +34,5 @@ class Objective(Protocol):
     def options(self) -> Mapping[str, Any]:
         """Its own options, JSON values."""
 
-    def look(self, act: PairingPass, rng: Rng) -> Worths:
+    def look(self, pairing_pass: PairingPass, rng: Rng) -> Worths:
         """Look at a pass; whatever chance takes part in is drawn here."""

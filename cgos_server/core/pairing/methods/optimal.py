@@ -75,17 +75,19 @@ class Optimal:
     def options(self) -> Mapping[str, Any]:
         return {**self.objective.options, **flat(self.constraints, self.waiting)}
 
-    def pair(self, act: PairingPass, rng: Rng) -> Pairing:
+    def pair(self, pairing_pass: PairingPass, rng: Rng) -> Pairing:
         """The best round, whatever the order of the candidates.
 
         `total` is the sum of level 4 over the pairs: the only sum that all rounds share that are best by all levels.
         """
-        act = ranked(act)
-        n = len(act.candidates)
+        pairing_pass = ranked(pairing_pass)
+        n = len(pairing_pass.candidates)
         if n < 2:
-            return Pairing((), {c.id: f"{who(c)} is alone: there is nobody to meet." for c in act.candidates}, (), 0)
-        rules = PairConstraints(self.constraints, act, self.waiting)
-        field = _Field(act, self.objective.look(act, rng), rules, self.waiting)
+            return Pairing(
+                (), {c.id: f"{who(c)} is alone: there is nobody to meet." for c in pairing_pass.candidates}, (), 0
+            )
+        rules = PairConstraints(self.constraints, pairing_pass, self.waiting)
+        field = _Field(pairing_pass, self.objective.look(pairing_pass, rng), rules, self.waiting)
         return field.with_sentences(field.exact() if n <= MOST_EXACT else field.wide())
 
 
@@ -102,29 +104,20 @@ class _Edges(NamedTuple):
     """Level 4."""
 
     def those(self, kept: Bools | Ints) -> _Edges:
-        i, j, worth, costs, unfair, barriers, value = self
-        return _Edges(
-            i=i[kept],
-            j=j[kept],
-            worth=worth[kept],
-            costs=costs[kept],
-            unfair=unfair[kept],
-            barriers=barriers[kept],
-            value=value[kept],
-        )
+        return _Edges._make(column[kept] for column in self)
 
 
 class _Field:
     """One pass under one method: what its pairs are worth, level by level, and why."""
 
-    def __init__(self, act: PairingPass, worths: Worths, rules: PairConstraints, waiting: Waiting) -> None:
-        self.act, self.worths, self.rules, self.waiting = act, worths, rules, waiting
-        self.candidates: Sequence[Candidate] = act.candidates
-        self.n = len(act.candidates)
-        self.rolling = act.policy is Policy.ROLLING
-        sat_out = np.array([c.sat_out for c in act.candidates], dtype=np.int64)
+    def __init__(self, pairing_pass: PairingPass, worths: Worths, rules: PairConstraints, waiting: Waiting) -> None:
+        self.pairing_pass, self.worths, self.rules, self.waiting = pairing_pass, worths, rules, waiting
+        self.candidates: Sequence[Candidate] = pairing_pass.candidates
+        self.n = len(pairing_pass.candidates)
+        self.rolling = pairing_pass.policy is Policy.ROLLING
+        sat_out = np.array([c.sat_out for c in pairing_pass.candidates], dtype=np.int64)
         if self.rolling:
-            self.allowed = allowances(act, waiting)
+            self.allowed = allowances(pairing_pass, waiting)
             self.must = rules.turns
             self.urge = np.array([rules.impatient(at) for at in range(self.n)], dtype=np.int64)
         else:
@@ -142,7 +135,7 @@ class _Field:
     def edges(self, i: Ints, j: Ints) -> _Edges:
         """What decides about open pairs."""
         worth, costs = self.worths.of(i, j), self.rules.costs(i, j)
-        unfair = unfairness(self.act, self.waiting, i, j)
+        unfair = unfairness(self.pairing_pass, self.waiting, i, j)
         value = worth - costs - unfair
         if self.rolling:
             value = self.allowed[i] + self.allowed[j] - (1.0 - worth + costs + unfair)
@@ -238,7 +231,7 @@ class _Field:
             detail |= {"shortfall": round(1.0 - worth + costs + unfair, 6), "allowance": round(allowance, 6)}
             reason += f" They had waited {_seconds(a)} and {_seconds(b)}."
             for c, at in ((a, i), (b, j)):
-                reason += came_first(c, int(self.must[at]), self.act.policy, self.waiting)
+                reason += came_first(c, int(self.must[at]), self.pairing_pass.policy, self.waiting)
         return Pair(a.id, b.id, reason, detail), gave_way
 
     def _why(self, left: list[int]) -> list[str]:

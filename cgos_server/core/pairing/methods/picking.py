@@ -74,31 +74,31 @@ Explain = Callable[[Pick], tuple[str, dict[str, Any]]]
 class Picking:
     """One pass, its candidates in the order in which they pick.
 
-    :param order: places in ``act.candidates``, best first
+    :param order: places in ``pairing_pass.candidates``, best first
     """
 
-    def __init__(self, act: PairingPass, order: Ints, constraints: Constraints, waiting: Waiting) -> None:
-        self.act = act
-        self.ranked: list[Candidate] = [act.candidates[place] for place in order.tolist()]
+    def __init__(self, pairing_pass: PairingPass, order: Ints, constraints: Constraints, waiting: Waiting) -> None:
+        self.pairing_pass = pairing_pass
+        self.ranked: list[Candidate] = [pairing_pass.candidates[place] for place in order.tolist()]
         self.left: dict[int, str] = {}
         self._aside: int | None = None
         self._order = order
         self._constraints = constraints
         self._waiting = waiting
-        self._rolling = act.policy is Policy.ROLLING
+        self._rolling = pairing_pass.policy is Policy.ROLLING
         self._n = len(self.ranked)
-        self._free = not self._rolling and _unconstrained(act, constraints)
+        self._free = not self._rolling and _unconstrained(pairing_pass, constraints)
 
     @cached_property
     def rules(self) -> PairConstraints:
-        """The constraints of this pass; its indices are places in ``act.candidates``."""
-        return PairConstraints(self._constraints, self.act, self._waiting)
+        """The constraints of this pass; its indices are places in ``pairing_pass.candidates``."""
+        return PairConstraints(self._constraints, self.pairing_pass, self._waiting)
 
     @cached_property
     def _turns(self) -> Ints:
         """(n,) whose turn it is: who has waited so long that it comes first."""
         if self._free:  # nothing else needs constraints
-            return turns(self.act, self._waiting, self._constraints.patience)[self._order]
+            return turns(self.pairing_pass, self._waiting, self._constraints.patience)[self._order]
         return self.rules.turns[self._order]
 
     @cached_property
@@ -119,12 +119,12 @@ class Picking:
 
     @cached_property
     def _allowances(self) -> Floats:
-        return allowances(self.act, self._waiting)[self._order]
+        return allowances(self.pairing_pass, self._waiting)[self._order]
 
     def _worth(self, i: Ints, j: Ints) -> Bools:
         """(m,) for pairs of ranks: whether making it now is worth more than waiting (rolling policy)."""
         one, other = self._order[i], self._order[j]
-        price = self.rules.costs(one, other) + unfairness(self.act, self._waiting, one, other)
+        price = self.rules.costs(one, other) + unfairness(self.pairing_pass, self._waiting, one, other)
         worth: Bools = (price <= self._allowances[i] + self._allowances[j]) | (self._turns[i] + self._turns[j] > 0)
         return worth
 
@@ -369,7 +369,7 @@ class Picking:
         if not self._waiting.overdue or not (self._turn_of[pick.one] or self._turn_of[pick.other]):
             return ""
         return "".join(
-            came_first(self.ranked[rank], self._turn_of[rank], self.act.policy, self._waiting)
+            came_first(self.ranked[rank], self._turn_of[rank], self.pairing_pass.policy, self._waiting)
             for rank in (pick.one, pick.other)
         )
 
@@ -378,7 +378,7 @@ class Picking:
         return self.rules.say(int(self._order[pick.one]), int(self._order[pick.other]))
 
 
-def _unconstrained(act: PairingPass, constraints: Constraints) -> bool:
+def _unconstrained(pairing_pass: PairingPass, constraints: Constraints) -> bool:
     """True where nothing can speak against any pair of this pass under the barrier policy."""
     return (
         constraints.same_owner is Kin.FREE
@@ -386,7 +386,7 @@ def _unconstrained(act: PairingPass, constraints: Constraints) -> bool:
         and not constraints.avoid_last
         and constraints.repeat_most > constraints.repeat_last
         and constraints.max_expected >= 1.0
-        and not any(c.apart or c.avoid for c in act.candidates)
+        and not any(c.apart or c.avoid for c in pairing_pass.candidates)
     )
 
 

@@ -99,15 +99,12 @@ class ReadingGames:
             raise NotFound(
                 Code.NO_PAIRING, f"Game {detail.game.id} was arranged by an operator: nobody else was considered."
             )
-        return published(
-            await self._site.explaining.round(detail.pairing.round, detail.game.id),
-            api.RoundDetail,
-        )
+        return await self._site.explaining.round(detail.pairing.round, detail.game.id)
 
     @_games.get("/rounds/{round}")
     async def round(self, round: RoundNumber) -> api.RoundDetail:  # noqa: A002
         """One round with all it was decided from."""
-        return published(await self._site.explaining.round(round), api.RoundDetail)
+        return await self._site.explaining.round(round)
 
     async def _stored(self, game: GameId) -> StoredGame:
         """A game, a running one as far as its moves may be shown."""

@@ -1,8 +1,7 @@
-"""Entropy pairing: the vectors, the printed tables with their error explained, exact rounds, repeats, both models."""
+"""Entropy pairing: the vectors, the printed tables with their error explained, repeats, both models."""
 
 from __future__ import annotations
 
-import itertools
 import math
 import random
 from collections.abc import Iterator
@@ -15,7 +14,7 @@ from hypothesis import strategies as st
 from support.core.vectors import Vectors, parametrize
 
 from cgos_server.core.pairing.base import Candidate, Knowledge, Meeting, PairingPass
-from cgos_server.core.pairing.methods.entropy import Entropy, Round, bits, entropy_round, gor_win, term, venue_win
+from cgos_server.core.pairing.methods.entropy import Entropy, bits, gor_win, term, venue_win
 from cgos_server.core.rating.incremental.gor import expectancy
 
 
@@ -59,17 +58,6 @@ def test_the_matrix_of_a_case(case: dict[str, Any], vectors: Vectors) -> None:
         assert float(bits(p)) == pytest.approx(pair["bits"], abs=tolerance)
 
 
-def test_the_best_round_of_a_case(case: dict[str, Any], vectors: Vectors) -> None:
-    tolerance = vectors("entropy_matrix")["tolerance"]
-    found = entropy_round(case["ratings"], win=wins(case))
-    assert as_sets(found.pairs) == as_sets(case["optimal"]["pairs"])
-    assert found.bits == pytest.approx(case["optimal"]["total_bits"], abs=tolerance)
-    forbidden = case["optimal_when_first_pair_forbidden"]
-    found = entropy_round(case["ratings"], forbidden=[tuple(p) for p in forbidden["forbidden"]], win=wins(case))
-    assert as_sets(found.pairs) == as_sets(forbidden["pairs"])
-    assert found.bits == pytest.approx(forbidden["total_bits"], abs=tolerance)
-
-
 def test_all_rounds_of_a_case(case: dict[str, Any], vectors: Vectors) -> None:
     tolerance = vectors("entropy_matrix")["tolerance"]
     ratings, win = case["ratings"], wins(case)
@@ -83,16 +71,6 @@ def test_all_rounds_of_a_case(case: dict[str, Any], vectors: Vectors) -> None:
         assert total == pytest.approx(expected["total_bits"], abs=tolerance)
     assert as_sets(totals[0][1]) == as_sets(case["worst"]["pairs"])
     assert totals[0][0] == pytest.approx(case["worst"]["total_bits"], abs=tolerance)
-
-
-def test_odd_numbers(vectors: Vectors) -> None:
-    file = vectors("entropy_matrix")
-    assert file["odd_cases"]
-    for case in file["odd_cases"]:
-        found = entropy_round(case["ratings"], byes=case["byes"])
-        assert found.free == (case["free"],), case
-        assert as_sets(found.pairs) == as_sets(case["pairs"])
-        assert found.bits == pytest.approx(case["total_bits"], abs=file["tolerance"])
 
 
 def test_the_printed_table_of_probabilities(vectors: Vectors) -> None:
@@ -146,10 +124,7 @@ def test_gor_for_arrays_is_gor(one: float, other: float) -> None:
 
 def test_entropy_of_a_game() -> None:
     assert bits([0.5, 0.0, 1.0]).tolist() == [1.0, 0.0, 0.0]
-    assert float(bits(1 / 3, 1 / 3)) == pytest.approx(math.log2(3))
-    assert float(bits(0.5, 0.5)) == pytest.approx(1.0)
-    p, d = 0.6, 0.3
-    assert float(bits(p, d)) == pytest.approx(-sum(q * math.log2(q) for q in (p, d, 1 - p - d)))
+    assert float(bits(0.6)) == pytest.approx(-sum(q * math.log2(q) for q in (0.6, 0.4)))
 
 
 @given(st.floats(-1500, 1500), st.floats(0, 400))
@@ -166,8 +141,8 @@ def test_worth_by_the_venue_knows_of_uncertainty() -> None:
     candidates = [Candidate(1, "Ann", 2400.0), Candidate(2, "Bea", 1600.0, sd=350.0)]
     i, j = np.array([0]), np.array([1])
 
-    def worth(act: PairingPass, model: str = "venue") -> float:
-        return float(Entropy(model).look(act, random.Random(0)).of(i, j)[0])
+    def worth(pairing_pass: PairingPass, model: str = "venue") -> float:
+        return float(Entropy(model).look(pairing_pass, random.Random(0)).of(i, j)[0])
 
     sure = worth(PairingPass([c._replace(sd=0.0) for c in candidates]))
     assert sure == pytest.approx(float(bits(1 / (1 + 10**2))))
@@ -203,100 +178,7 @@ def test_a_meeting_halves_what_a_game_is_worth(meeting: Meeting, expected: int) 
 
 
 def test_in_words() -> None:
-    act = PairingPass([Candidate(1, "Ann", 800.0), Candidate(2, "Bea", 902.0)])
+    pairing_pass = PairingPass([Candidate(1, "Ann", 800.0), Candidate(2, "Bea", 902.0)])
     for model, p in (("gor", float(gor_win(800.0, 902.0))), ("venue", 1 / (1 + 10 ** (102 / 400)))):
-        said = Entropy(model).look(act, random.Random(0)).say(0, 1)
+        said = Entropy(model).look(pairing_pass, random.Random(0)).say(0, 1)
         assert said == f"{float(bits(p)):.2f} bit, expected score {p:.2f}"
-
-
-# --- a tournament's round -----------------------------------------------------------------------------------------
-
-tournaments = st.integers(0, 9).flatmap(
-    lambda n: st.tuples(
-        st.lists(st.integers(100, 2800).map(float), min_size=n, max_size=n),
-        st.lists(st.integers(0, 2), min_size=n, max_size=n),
-        st.sets(st.tuples(st.integers(0, max(0, n - 1)), st.integers(0, max(0, n - 1))), max_size=n),
-        st.dictionaries(st.tuples(st.integers(0, max(0, n - 1)), st.integers(0, max(0, n - 1))), st.integers(1, 3)),
-    )
-)
-
-
-def rounds(players: list[int]) -> Iterator[list[tuple[int, int]]]:
-    """Every set of pairs, complete or not."""
-    if not players:
-        yield []
-        return
-    first, *others = players
-    yield from rounds(others)
-    for at, other in enumerate(others):
-        for rest in rounds(others[:at] + others[at + 1 :]):
-            yield [(first, other), *rest]
-
-
-@given(tournaments)
-def test_a_round_is_the_best_of_all(
-    tournament: tuple[list[float], list[int], set[tuple[int, int]], dict[tuple[int, int], int]],
-) -> None:
-    ratings, byes, forbidden, met = tournament
-    met = {pair: games for pair, games in met.items() if pair[0] != pair[1]}
-    barred = {frozenset(pair) for pair in forbidden}
-    meetings = {
-        frozenset(pair): met.get(pair, 0) + met.get(pair[::-1], 0)
-        for pair in itertools.combinations(range(len(ratings)), 2)
-    }
-
-    def key(pairs: list[tuple[int, int]]) -> tuple[int, int, int, int]:
-        busy = {end for pair in pairs for end in pair}
-        return (
-            len(pairs),
-            -sum(sat for at, sat in enumerate(byes) if at not in busy),
-            -sum(meetings[frozenset(pair)] for pair in pairs),
-            sum(round(1e9 * float(bits(gor_win(ratings[a], ratings[b])))) for a, b in pairs),
-        )
-
-    every = [pairs for pairs in rounds(list(range(len(ratings)))) if not any(set(p) in barred for p in pairs)]
-    best = max(map(key, every)) if len(ratings) < 8 else None
-    found: Round[int] = entropy_round(
-        dict(enumerate(ratings)), forbidden=forbidden, byes=dict(enumerate(byes)), met=met
-    )
-    if best is not None:
-        assert key(list(found.pairs)) == best
-    busy = [end for pair in found.pairs for end in pair]
-    assert sorted([*busy, *found.free]) == list(range(len(ratings)))
-    assert all(ratings[a] >= ratings[b] for a, b in found.pairs)
-    assert found.rematches == sum(meetings[frozenset(pair)] for pair in found.pairs)
-    assert found.bits == pytest.approx(sum(float(bits(gor_win(ratings[a], ratings[b]))) for a, b in found.pairs))
-
-
-def test_at_equal_totals_the_lower_rated_is_free() -> None:
-    """a and b are level, and so are c and d with e between: without any of them the rest is worth the same."""
-    assert entropy_round({"a": 2000.0, "b": 2000.0, "c": 2000.0}).free in (("a",), ("b",), ("c",))
-    steps = {"a": 2000.0, "b": 1900.0, "c": 1800.0}
-    flat = entropy_round(steps, win=lambda one, other: 1 / (1 + 10 ** ((other - one) / 400)))
-    assert flat.pairs == (("a", "b"),)
-    assert flat.free == ("c",)
-
-
-def test_a_rematch_is_made_only_where_it_must() -> None:
-    ratings = {"a": 2000.0, "b": 1999.0, "c": 1000.0, "d": 999.0}
-    met = {("a", "b"): 1, ("d", "c"): 1}
-    found = entropy_round(ratings, met=met)
-    assert as_sets(found.pairs) & as_sets(met) == set()
-    assert found.rematches == 0
-    everybody = dict.fromkeys(itertools.combinations("abcd", 2), 1) | {("a", "b"): 3}
-    found = entropy_round(ratings, met=everybody)
-    assert found.rematches == 2
-    assert ("a", "b") not in found.pairs
-
-
-def test_forbidden_pairs_are_never_made() -> None:
-    found = entropy_round({"a": 3.0, "b": 2.0, "c": 1.0}, forbidden=itertools.combinations("abc", 2))
-    assert found == Round((), ("a", "b", "c"), 0.0, 0)
-
-
-def test_draws_count_where_they_are_told() -> None:
-    ratings = {"a": 2000.0, "b": 2000.0}
-    found = entropy_round(
-        ratings, win=lambda one, _: np.full_like(one, 0.3), draw=lambda one, _: np.full_like(one, 0.4)
-    )
-    assert found.bits == pytest.approx(-2 * 0.3 * math.log2(0.3) - 0.4 * math.log2(0.4))

@@ -46,8 +46,8 @@ def some_covariance(rng: np.random.Generator, n: int) -> Floats:
     return factor @ factor.T + 300.0 * np.outer(*[rng.uniform(0.5, 2.0, n)] * 2)
 
 
-def every_pair(act: PairingPass) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    i, j = np.triu_indices(len(act.candidates), 1)
+def every_pair(pairing_pass: PairingPass) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    i, j = np.triu_indices(len(pairing_pass.candidates), 1)
     return i, j
 
 
@@ -75,9 +75,9 @@ def test_it_is_by_how_much_one_more_result_narrows_everybody_who_is_no_anchor(se
     rng = np.random.default_rng(seed)
     C, ratings, anchors, which = some_covariance(rng, 9), rng.normal(2000, 300, 9), (2, 5), [7, 5, 0, 2, 4, 8]
     free = [place for place in range(9) if place not in anchors]
-    act = known(ratings.tolist(), C, anchors, which)
-    told = MEANS.look(act, random.Random(1))
-    i, j = every_pair(act)
+    pairing_pass = known(ratings.tolist(), C, anchors, which)
+    told = MEANS.look(pairing_pass, random.Random(1))
+    i, j = every_pair(pairing_pass)
     for one, two, drop in zip(i, j, told.drop(i, j), strict=True):
         a, b = which[one], which[two]
         after = after_one_game(C, a, b, expected_precision(ratings[a] - ratings[b], C[a, a] + C[b, b] - 2 * C[a, b]))
@@ -96,26 +96,26 @@ def test_that_is_what_a_result_narrows_on_average_over_who_wins() -> None:
         chance = float(before @ likelihood)
         after = before * likelihood / chance
         expected += chance * float(after @ (grid - after @ grid) ** 2)
-    act = known([mean, 2000.0], np.diag([sd**2, 0.0]))
-    drop = MEANS.look(act, random.Random(1)).drop(np.array([0]), np.array([1]))[0]
+    pairing_pass = known([mean, 2000.0], np.diag([sd**2, 0.0]))
+    drop = MEANS.look(pairing_pass, random.Random(1)).drop(np.array([0]), np.array([1]))[0]
     assert drop == pytest.approx(sd**2 - expected, rel=0.03)
 
 
 def test_worth_does_not_depend_on_what_all_ratings_have_in_common() -> None:
     rng = np.random.default_rng(3)
     C, ratings = some_covariance(rng, 7), rng.normal(2000, 200, 7)
-    act, moved = known(ratings.tolist(), C), known((ratings + 500.0).tolist(), C + 90_000.0)
-    i, j = every_pair(act)
-    here, there = MEANS.look(act, random.Random(1)), MEANS.look(moved, random.Random(1))
+    pairing_pass, moved = known(ratings.tolist(), C), known((ratings + 500.0).tolist(), C + 90_000.0)
+    i, j = every_pair(pairing_pass)
+    here, there = MEANS.look(pairing_pass, random.Random(1)), MEANS.look(moved, random.Random(1))
     assert there.drop(i, j) == pytest.approx(here.drop(i, j), rel=1e-6)
     assert there.of(i, j) == pytest.approx(here.of(i, j), rel=1e-6)
 
 
 def test_without_joint_knowledge_it_is_that_of_independent_ratings() -> None:
     versions = [(2000.0, 80.0), (2100.0, 30.0), (1500.0, 250.0), (1950.0, 10.0)]
-    act, same = alone(*versions), known([r for r, _ in versions], np.diag([sd**2 for _, sd in versions]))
-    i, j = every_pair(act)
-    one, two = (Information().look(a, random.Random(5)) for a in (act, same))
+    pairing_pass, same = alone(*versions), known([r for r, _ in versions], np.diag([sd**2 for _, sd in versions]))
+    i, j = every_pair(pairing_pass)
+    one, two = (Information().look(a, random.Random(5)) for a in (pairing_pass, same))
     assert one.drop(i, j) == pytest.approx(two.drop(i, j), rel=1e-6)
     assert (np.abs(one.of(i, j) - two.of(i, j)) < 0.5).all()
 
@@ -197,8 +197,8 @@ def test_equals_are_worth_as_much_however_few_are_there() -> None:
     is for these two."""
     C = some_covariance(np.random.default_rng(9), 6) + 50_000.0
     for which in ([0, 1], [2, 5], [3, 4, 5], [0, 1, 2, 3, 4, 5]):
-        act = known([2000.0] * 6, C, which=which)
-        worth = MEANS.look(act, random.Random(1)).of(*every_pair(act))
+        pairing_pass = known([2000.0] * 6, C, which=which)
+        worth = MEANS.look(pairing_pass, random.Random(1)).of(*every_pair(pairing_pass))
         assert worth.mean() == pytest.approx(1.0, abs=1e-6 if len(which) == 2 else 0.2)
     far = known([2000.0, 2400.0], np.diag([900.0, 900.0]))
     assert MEANS.look(far, random.Random(1)).of(np.array([0]), np.array([1]))[0] == pytest.approx(0.33, abs=0.02)
@@ -230,16 +230,16 @@ def test_what_is_usual_is_hardly_moved_by_pairs_that_bring_far_more() -> None:
 
 def test_ratings_are_drawn_with_the_share_of_the_covariance_that_was_asked_for() -> None:
     C = some_covariance(np.random.default_rng(8), 4)
-    act, rng = known([2000.0, 1900.0, 2100.0, 2050.0], C), random.Random(7)
-    draws = np.array([Information(draw=0.3).look(act, rng).drawn for _ in range(4000)])
+    pairing_pass, rng = known([2000.0, 1900.0, 2100.0, 2050.0], C), random.Random(7)
+    draws = np.array([Information(draw=0.3).look(pairing_pass, rng).drawn for _ in range(4000)])
     scale = np.sqrt(0.3 * np.diagonal(C))
     assert (np.abs(draws.mean(axis=0) - [2000.0, 1900.0, 2100.0, 2050.0]) < 5 * scale / np.sqrt(4000)).all()
     assert np.cov(draws.T) / np.outer(scale, scale) == pytest.approx(0.3 * C / np.outer(scale, scale), abs=0.12)
 
 
 def test_the_same_seed_draws_the_same() -> None:
-    act = alone((2000.0, 80.0), (2100.0, 30.0), (1500.0, 250.0))
-    one, two, other = (Information().look(act, random.Random(seed)).drawn for seed in (1, 1, 2))
+    pairing_pass = alone((2000.0, 80.0), (2100.0, 30.0), (1500.0, 250.0))
+    one, two, other = (Information().look(pairing_pass, random.Random(seed)).drawn for seed in (1, 1, 2))
     assert (one == two).all()
     assert (one != other).all()
 
@@ -273,9 +273,9 @@ def test_worth_is_symmetric_and_never_negative(drawn: list[tuple[float, float, b
     free = np.array([not anchor for _, _, anchor in drawn])
     common = 0.5 * np.sqrt(np.outer(variances, variances))
     C = common + np.diag(0.5 * variances)
-    for act in (PairingPass(candidates), PairingPass(candidates, knowledge=Knowledge(C, (C * free) @ C))):
-        told: InformationWorths = Information().look(act, random.Random(seed))
-        i, j = every_pair(act)
+    for pairing_pass in (PairingPass(candidates), PairingPass(candidates, knowledge=Knowledge(C, (C * free) @ C))):
+        told: InformationWorths = Information().look(pairing_pass, random.Random(seed))
+        i, j = every_pair(pairing_pass)
         worth = told.of(i, j)
         assert ((worth >= 0.0) & (worth < 50.0)).all()
         assert told.of(j, i) == pytest.approx(worth, abs=1e-6)  # the root of a rounding error is 1e-8
