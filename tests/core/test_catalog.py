@@ -175,7 +175,7 @@ class _Method:
     def __init__(self, decided: Callable[[], Pairing]) -> None:
         self._decided = decided
 
-    def pair(self, act: PairingPass, rng: Any) -> Pairing:
+    def pair(self, pairing_pass: PairingPass, rng: Any) -> Pairing:
         return self._decided()
 
 
@@ -194,9 +194,9 @@ def test_what_a_plug_in_pairs_is_checked(
     declared = MatchmakerDeclaration(name="given", about="as given", make=_Method)
     every = Catalog[MatchmakerDeclaration](pairing.KIND, {}, [plugin(lambda: declared, "given")])
     monkeypatch.setattr(pairing, "matchmakers", lambda: every)
-    act = PairingPass(
+    pairing_pass = PairingPass(
         [Candidate(number, f"bot{number}", 1500.0, apart=(3,) if number == 1 else ()) for number in (1, 2, 3)]
     )
-    method: Any = _Method(lambda: Pairing([Pair(one, other, "so") for one, other in pairs]))  # type: ignore[union-attr]
+    method: Any = _Method(lambda: Pairing([Pair(first, second, "so") for first, second in pairs]))  # type: ignore[union-attr]
     with pytest.raises(Refused, match=words):
-        pairing.decide(method, act, random.Random(1))
+        pairing.decide(method, pairing_pass, random.Random(1))

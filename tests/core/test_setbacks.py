@@ -135,11 +135,11 @@ def test_a_word_is_enough_the_first_time_only() -> None:
 
 
 @given(st.integers(1, 1_000), st.integers(0, 100_000), st.booleans())
-def test_pauses_grow_and_stay_within_a_day(most: int, more: int, asked: bool) -> None:
+def test_pauses_grow_and_stay_within_a_day(most: int, more: int, requested: bool) -> None:
     first, later = (Setback(most + extra, True, "", 1_000) for extra in (0, more))
-    waits = [wait_ms(state, most, 1_000, asked) for state in (first, later)]
+    waits = [wait_ms(state, most, 1_000, requested) for state in (first, later)]
     assert waits[0] <= waits[1] <= PAUSE_MOST_MS
-    assert waits[0] == (0 if asked else PAUSE_MS)
+    assert waits[0] == (0 if requested else PAUSE_MS)
 
 
 def test_the_notice_says_why_and_how_to_come_back() -> None:

@@ -63,11 +63,11 @@ def test_an_own_formula_has_the_same_law_as_the_name() -> None:
 def off(method: Matchmaker, exact: Distribution, np: int, rounds: int) -> Sequence[object]:
     """Pairs and sit-outs whose frequency is not within 5 standard errors, or that must not occur and did."""
     candidates = [Candidate(rank, f"rank-{rank}", 2000.0 - rank) for rank in range(1, np + 1)]
-    act = PairingPass(candidates)
+    pairing_pass = PairingPass(candidates)
     rng = random.Random(20061005)
     met: Counter[object] = Counter()
     for _ in range(rounds):
-        pairing = method.pair(act, rng)
+        pairing = method.pair(pairing_pass, rng)
         met.update([pair[:2] for pair in pairing.pairs])
         met.update(pairing.sits_out.keys())
 

@@ -49,54 +49,56 @@ def test_a_round_comes_out_as_it_was_recorded(case: dict[str, Any]) -> None:
     assert (list(pairing.notes), pairing.total) == (case["notes"], case["total"])
 
 
-def knowing(act: PairingPass, seed: int) -> PairingPass:
+def knowing(pairing_pass: PairingPass, seed: int) -> PairingPass:
     """`act` with Knowledge of all its candidates together."""
     rng = np.random.default_rng(seed)
-    n = len(act.candidates)
+    n = len(pairing_pass.candidates)
     spread = rng.normal(0.0, 100.0, (n, n + 2))
     covariance = spread @ spread.T
-    return replace(act, knowledge=Knowledge(covariance, covariance @ covariance))
+    return replace(pairing_pass, knowledge=Knowledge(covariance, covariance @ covariance))
 
 
 @given(acts(), option_sets, st.integers(0, 2**63))
-def test_a_recorded_round_is_computed_again(act: PairingPass, options: dict[str, object], seed: int) -> None:
+def test_a_recorded_round_is_computed_again(pairing_pass: PairingPass, options: dict[str, object], seed: int) -> None:
     method = matchmaker("birk", options)
-    pairing = method.pair(rounded(act), random.Random(seed))
+    pairing = method.pair(rounded(pairing_pass), random.Random(seed))
     recorded = json.dumps(dict(method.options))
-    again = replay(method.name, json.loads(recorded), seed, encode_inputs(act), random.Random)
+    again = replay(method.name, json.loads(recorded), seed, encode_inputs(pairing_pass), random.Random)
     assert again == pairing
     assert same(ids(pairing), pairing.total, again).agrees
 
 
 @pytest.mark.parametrize("name", METHODS)
 @settings(max_examples=15)
-@given(act=acts(least=2, most=10), seed=st.integers(0, 2**63))
-def test_every_method_decides_from_what_is_recorded(name: str, act: PairingPass, seed: int) -> None:
+@given(pairing_pass=acts(least=2, most=10), seed=st.integers(0, 2**63))
+def test_every_method_decides_from_what_is_recorded(name: str, pairing_pass: PairingPass, seed: int) -> None:
     """Also from what is known of the ratings together, which loses bits on its way into the record."""
-    act = knowing(act, seed)
+    pairing_pass = knowing(pairing_pass, seed)
     method = matchmaker(name, {})
-    pairing = method.pair(rounded(act), random.Random(seed))
-    again = replay(name, json.loads(json.dumps(dict(method.options))), seed, encode_inputs(act), random.Random)
+    pairing = method.pair(rounded(pairing_pass), random.Random(seed))
+    again = replay(name, json.loads(json.dumps(dict(method.options))), seed, encode_inputs(pairing_pass), random.Random)
     assert again == pairing
 
 
 @given(acts(), st.none() | st.integers(0, 99))
-def test_inputs_survive_json_bit_for_bit_once_rounded(act: PairingPass, seed: int | None) -> None:
+def test_inputs_survive_json_bit_for_bit_once_rounded(pairing_pass: PairingPass, seed: int | None) -> None:
     if seed is not None:
-        act = knowing(act, seed)
-    decoded, expected = decode_inputs(encode_inputs(act)), rounded(act)
+        pairing_pass = knowing(pairing_pass, seed)
+    decoded, expected = decode_inputs(encode_inputs(pairing_pass)), rounded(pairing_pass)
     assert replace(decoded, knowledge=None) == replace(expected, knowledge=None)
-    assert replace(decoded, knowledge=None) == replace(act, knowledge=None)
-    if act.knowledge is not None and expected.knowledge is not None and decoded.knowledge is not None:
+    assert replace(decoded, knowledge=None) == replace(pairing_pass, knowledge=None)
+    if pairing_pass.knowledge is not None and expected.knowledge is not None and decoded.knowledge is not None:
         for name in ("covariance", "gram"):
-            told, wanted, exact = (getattr(k, name) for k in (decoded.knowledge, expected.knowledge, act.knowledge))
-            assert (told == wanted).all()
-            assert (told == told.T).all()
-            np.testing.assert_allclose(told, exact, rtol=1e-6)
+            decoded_matrix, wanted, exact = (
+                getattr(k, name) for k in (decoded.knowledge, expected.knowledge, pairing_pass.knowledge)
+            )
+            assert (decoded_matrix == wanted).all()
+            assert (decoded_matrix == decoded_matrix.T).all()
+            np.testing.assert_allclose(decoded_matrix, exact, rtol=1e-6)
         again = rounded(expected).knowledge
         assert again is not None
         assert (again.covariance == expected.knowledge.covariance).all()
-        assert encode_inputs(expected) == encode_inputs(act)
+        assert encode_inputs(expected) == encode_inputs(pairing_pass)
 
 
 def test_another_release_s_record_has_fewer_fields_or_more() -> None:

@@ -24,9 +24,9 @@ class Lot:
 
 
 def test_the_pair_comes_first() -> None:
-    had = {(1, 2): 3, (2, 1): 2}
+    black_games = {(1, 2): 3, (2, 1): 2}
     lot = Lot(0.0)
-    black, white, why = colors(1, 2, lambda x, y: had[x, y], lambda x: -9 if x == 1 else 9, lot)
+    black, white, why = colors(1, 2, lambda x, y: black_games[x, y], lambda x: -9 if x == 1 else 9, lot)
     assert (black, white) == (2, 1)
     assert why == "Black has been Black in 2 of their 5 games against each other."
     assert lot.asked == 0
@@ -55,10 +55,10 @@ def test_every_pair_stays_even_and_so_does_everybody(pairs: list[tuple[int, int]
     black: Counter[tuple[int, int]] = Counter()
     balance: Counter[int] = Counter()
     for a, b in pairs:
-        one, other, _ = colors(a, b, lambda x, y: black[x, y], lambda x: balance[x], rng)
-        assert {one, other} == {a, b}
-        black[one, other] += 1
-        balance[one] += 1
-        balance[other] -= 1
+        first, second, _ = colors(a, b, lambda x, y: black[x, y], lambda x: balance[x], rng)
+        assert {first, second} == {a, b}
+        black[first, second] += 1
+        balance[first] += 1
+        balance[second] -= 1
         assert abs(black[a, b] - black[b, a]) <= 1
     assert all(abs(value) <= 2 for value in balance.values())

@@ -115,14 +115,14 @@ def test_very_rare_games_do_not_make_anybody_wait_for_ever() -> None:
 
 @given(waits, rules, st.floats(0.0, 100.0))
 def test_two_alone_have_nobody_to_wait_for(waited: int, waiting: Waiting, flow: float) -> None:
-    found = allowances(act(one(1, waited), one(2), connected=2, flow=flow), waiting)
-    assert np.all(found == LARGE)
+    allowance = allowances(act(one(1, waited), one(2), connected=2, flow=flow), waiting)
+    assert np.all(allowance == LARGE)
 
 
 @given(waits, st.integers(0, 100), rules)
 def test_with_the_barrier_policy_every_pair_is_worth_making(waited: int, sat_out: int, waiting: Waiting) -> None:
-    found = allowances(act(one(1, waited, sat_out), one(2), policy=Policy.BARRIER), waiting)
-    assert np.all(found == LARGE)
+    allowance = allowances(act(one(1, waited, sat_out), one(2), policy=Policy.BARRIER), waiting)
+    assert np.all(allowance == LARGE)
 
 
 @given(st.integers(1, 100), st.integers(0, 200))
@@ -139,9 +139,9 @@ def test_who_was_passed_over_most_often_comes_first() -> None:
 
 
 def test_a_place_for_each_candidate() -> None:
-    found = allowances(act(one(1, 60 * SECOND), one(2), one(3, 0, 99)), Waiting())
-    assert found.shape == (3,)
-    assert found[2] > found[0] > found[1]
+    allowance = allowances(act(one(1, 60 * SECOND), one(2), one(3, 0, 99)), Waiting())
+    assert allowance.shape == (3,)
+    assert allowance[2] > allowance[0] > allowance[1]
     assert allowances(act(), Waiting()).shape == (0,)
 
 
@@ -165,8 +165,8 @@ def test_nobodys_turn_comes_later_for_waiting(a: float, b: float, sat_out: int, 
 def test_a_turn_counts_whole_games_of_any_length() -> None:
     waiting = Waiting(overdue=1.5, pass_over=20)
     for game in (1, 80, 36_000):
-        found = [turn(waiting, games, game=game) for games in (0.0, 1.25, 1.5, 1.75, 2.0, 7.75, 2000.0)]
-        assert found == [0, 0, 1, 1, 2, 7, MOST_TURNS]
+        counts = [turn(waiting, games, game=game) for games in (0.0, 1.25, 1.5, 1.75, 2.0, 7.75, 2000.0)]
+        assert counts == [0, 0, 1, 1, 2, 7, MOST_TURNS]
 
 
 def test_a_turn_comes_by_being_passed_over_too() -> None:
@@ -239,9 +239,9 @@ def test_a_number_for_each_pair() -> None:
     i: Ints
     j: Ints
     i, j = np.triu_indices(5, 1)
-    found = unfairness(of, Waiting(), i, j)
-    assert found.shape == (10,)
-    assert np.flatnonzero(found).tolist() == [0]
+    penalties = unfairness(of, Waiting(), i, j)
+    assert penalties.shape == (10,)
+    assert np.flatnonzero(penalties).tolist() == [0]
     assert unfairness(replace(of, candidates=()), Waiting(), i[:0], j[:0]).shape == (0,)
 
 

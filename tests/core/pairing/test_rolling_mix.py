@@ -57,9 +57,9 @@ class Watched:
         self.late: list[tuple[int, int]] = []
         """Of each such act: how many of them there were, and how many of them were left once more."""
 
-    def pair(self, act: PairingPass, rng: Rng) -> Pairing:
-        pairing = self.inner.pair(act, rng)
-        late = {c.id for c in act.candidates if c.sat_out >= self.most}
+    def pair(self, pairing_pass: PairingPass, rng: Rng) -> Pairing:
+        pairing = self.inner.pair(pairing_pass, rng)
+        late = {c.id for c in pairing_pass.candidates if c.sat_out >= self.most}
         if late and pairing.pairs:
             self.late.append((len(late), len(late & pairing.sits_out.keys())))
         return pairing

@@ -44,12 +44,14 @@ LAST_ONLY = replace(FREE, avoid_last=True)
 
 
 @given(acts(), methods, st.integers())
-def test_everybody_is_paired_once_or_sits_out_with_a_sentence(act: PairingPass, method: Birk, seed: int) -> None:
-    pairing = method.pair(act, random.Random(seed))
-    seen = [v for pair in ids(pairing) for v in pair] + list(pairing.sits_out)
-    assert sorted(seen) == sorted(c.id for c in act.candidates)
-    rank = {c.id: (-c.rating, c.id) for c in act.candidates}
-    name = {c.id: c.name for c in act.candidates}
+def test_everybody_is_paired_once_or_sits_out_with_a_sentence(
+    pairing_pass: PairingPass, method: Birk, seed: int
+) -> None:
+    pairing = method.pair(pairing_pass, random.Random(seed))
+    versions = [v for pair in ids(pairing) for v in pair] + list(pairing.sits_out)
+    assert sorted(versions) == sorted(c.id for c in pairing_pass.candidates)
+    rank = {c.id: (-c.rating, c.id) for c in pairing_pass.candidates}
+    name = {c.id: c.name for c in pairing_pass.candidates}
     assert all(rank[high] < rank[low] for high, low in ids(pairing))
     for pair in pairing.pairs:
         assert name[pair.high] in pair.reason
@@ -59,30 +61,32 @@ def test_everybody_is_paired_once_or_sits_out_with_a_sentence(act: PairingPass, 
 
 @given(acts(policy=Policy.BARRIER, bound=False), formulas, st.sampled_from(BYES), st.integers())
 def test_without_wishes_one_sits_out_of_an_odd_number_and_the_best_picks(
-    act: PairingPass, formula: str, bye: str, seed: int
+    pairing_pass: PairingPass, formula: str, bye: str, seed: int
 ) -> None:
-    pairing = Birk(formula, bye, FREE, Waiting(overdue=0.0)).pair(act, random.Random(seed))
-    assert len(pairing.sits_out) == len(act.candidates) % 2
-    rank = {c.id: (-c.rating, c.id) for c in act.candidates}
-    assert all(rank[one.high] < rank[next_.high] for one, next_ in pairwise(pairing.pairs))
+    pairing = Birk(formula, bye, FREE, Waiting(overdue=0.0)).pair(pairing_pass, random.Random(seed))
+    assert len(pairing.sits_out) == len(pairing_pass.candidates) % 2
+    rank = {c.id: (-c.rating, c.id) for c in pairing_pass.candidates}
+    assert all(rank[pair.high] < rank[next_.high] for pair, next_ in pairwise(pairing.pairs))
     assert pairing.notes == []
 
 
 @given(acts(), methods, st.integers(), st.randoms(use_true_random=False))
 def test_the_order_of_the_candidates_does_not_matter(
-    act: PairingPass, method: Birk, seed: int, shuffler: random.Random
+    pairing_pass: PairingPass, method: Birk, seed: int, shuffler: random.Random
 ) -> None:
-    shuffled = list(act.candidates)
+    shuffled = list(pairing_pass.candidates)
     shuffler.shuffle(shuffled)
-    other = replace(act, candidates=shuffled)
-    assert method.pair(other, random.Random(seed)) == method.pair(act, random.Random(seed))
+    other = replace(pairing_pass, candidates=shuffled)
+    assert method.pair(other, random.Random(seed)) == method.pair(pairing_pass, random.Random(seed))
 
 
 @given(acts(), methods, st.integers())
-def test_no_pair_is_made_that_is_not_open_and_what_gave_way_is_noted(act: PairingPass, method: Birk, seed: int) -> None:
-    pairing = method.pair(act, random.Random(seed))
-    rules = PairConstraints(method.constraints, act, method.waiting)
-    place = {c.id: at for at, c in enumerate(act.candidates)}
+def test_no_pair_is_made_that_is_not_open_and_what_gave_way_is_noted(
+    pairing_pass: PairingPass, method: Birk, seed: int
+) -> None:
+    pairing = method.pair(pairing_pass, random.Random(seed))
+    rules = PairConstraints(method.constraints, pairing_pass, method.waiting)
+    place = {c.id: at for at, c in enumerate(pairing_pass.candidates)}
     for pair in pairing.pairs:
         i, j = np.array([place[pair.high]]), np.array([place[pair.low]])
         assert rules.open(i, j)[0]
@@ -94,12 +98,14 @@ def test_no_pair_is_made_that_is_not_open_and_what_gave_way_is_noted(act: Pairin
 
 
 @given(acts(policy=Policy.BARRIER), methods, st.integers())
-def test_with_the_barrier_policy_no_two_are_left_who_could_meet(act: PairingPass, method: Birk, seed: int) -> None:
+def test_with_the_barrier_policy_no_two_are_left_who_could_meet(
+    pairing_pass: PairingPass, method: Birk, seed: int
+) -> None:
     """But the one set aside, if the number is odd."""
-    pairing = method.pair(act, random.Random(seed))
-    rules = PairConstraints(method.constraints, act)
-    left = [at for at, c in enumerate(act.candidates) if c.id in pairing.sits_out]
-    aside = [at for at in left if "odd number" in pairing.sits_out[act.candidates[at].id]]
+    pairing = method.pair(pairing_pass, random.Random(seed))
+    rules = PairConstraints(method.constraints, pairing_pass)
+    left = [at for at, c in enumerate(pairing_pass.candidates) if c.id in pairing.sits_out]
+    aside = [at for at in left if "odd number" in pairing.sits_out[pairing_pass.candidates[at].id]]
     assert len(aside) <= 1
     for i in left:
         for j in left:
@@ -114,12 +120,12 @@ def test_nobody_or_one() -> None:
 
 
 def test_the_sentence_names_the_numbers() -> None:
-    act = PairingPass(field(1873.4, 1804.0, 1700.0, 1600.0))
-    first, second = Birk("half").pair(act, Scripted(0.99, 0.0)).pairs
+    pairing_pass = PairingPass(field(1873.4, 1804.0, 1700.0, 1600.0))
+    first, second = Birk("half").pair(pairing_pass, Scripted(0.99, 0.0)).pairs
     assert first.reason == "A (1873) drew 2 of 3 opponents below it and met the strongest of them, B (1804)."
     assert first.detail == {"formula": "half", "avail": 3, "n": 2}
     assert second.reason == "C (1700) met the only opponent it could: D (1600)."
-    pairing = Birk("one").pair(act, Scripted(0.99, 0.0))
+    pairing = Birk("one").pair(pairing_pass, Scripted(0.99, 0.0))
     assert pairing.pairs[0].reason == "A (1873) drew 1 of 3 opponents below it: D (1600)."
 
 
@@ -158,25 +164,25 @@ def test_the_edges_of_chance_stay_within_reach(avail: int, n: int, edge: float) 
 
 def test_the_last_opponent_is_avoided_while_there_is_another() -> None:
     a, b, c, d = field(2000.0, 1900.0, 1800.0, 1700.0)
-    act = PairingPass([a._replace(last_opponent=2), b._replace(last_opponent=1), c, d])
+    pairing_pass = PairingPass([a._replace(last_opponent=2), b._replace(last_opponent=1), c, d])
     for seed in range(50):
-        pairing = Birk(constraints=LAST_ONLY).pair(act, random.Random(seed))
+        pairing = Birk(constraints=LAST_ONLY).pair(pairing_pass, random.Random(seed))
         assert (1, 2) not in ids(pairing)
         assert pairing.notes == []
         assert pairing.pairs[0].detail["avail"] == 2
         assert pairing.pairs[0].detail["kept_from"] == [2]
         assert pairing.pairs[0].reason.endswith(" It was kept from B.")
     plain = Birk(constraints=FREE)
-    assert any((1, 2) in ids(plain.pair(act, random.Random(seed))) for seed in range(50))
+    assert any((1, 2) in ids(plain.pair(pairing_pass, random.Random(seed))) for seed in range(50))
 
 
 def test_who_just_met_meet_again_at_once_only_by_the_barrier_policy() -> None:
     a, b = field(2000.0, 1900.0)
-    act = PairingPass([a._replace(last_opponent=2), b], connected=3)
-    pairing = Birk().pair(act, Scripted(0.0))
+    pairing_pass = PairingPass([a._replace(last_opponent=2), b], connected=3)
+    pairing = Birk().pair(pairing_pass, Scripted(0.0))
     assert ids(pairing) == [(1, 2)]
     assert "B was the last opponent of A" in pairing.notes[0]
-    waiting = Birk().pair(replace(act, policy=Policy.ROLLING), Scripted(0.0))
+    waiting = Birk().pair(replace(pairing_pass, policy=Policy.ROLLING), Scripted(0.0))
     assert waiting.pairs == []
     assert waiting.sits_out[1] == "A (2000) waits a little for somebody else: B was the last opponent of A."
 
@@ -184,12 +190,12 @@ def test_who_just_met_meet_again_at_once_only_by_the_barrier_policy() -> None:
 def test_two_of_one_owner_that_are_left_take_a_pair_apart() -> None:
     """B and C draw each other; A and D, of one owner, must not meet: each gets one of the two."""
     a, b, c, d = field(1700.0, 2000.0, 1900.0, 1600.0)
-    act = PairingPass([a._replace(owner=5), b, c, d._replace(owner=5)])
+    pairing_pass = PairingPass([a._replace(owner=5), b, c, d._replace(owner=5)])
     for seed in range(30):
-        pairing = Birk("half").pair(act, random.Random(seed))
+        pairing = Birk("half").pair(pairing_pass, random.Random(seed))
         assert not pairing.sits_out
         assert (1, 4) not in ids(pairing)
-    first, second = Birk("half").pair(act, Scripted(0.9)).pairs
+    first, second = Birk("half").pair(pairing_pass, Scripted(0.9)).pairs
     assert first.reason == (
         "A (1700) would have been left over: B (2000) and C (1900) were taken apart for it. It was kept from D."
     )
@@ -206,16 +212,16 @@ def test_who_may_meet_nobody_sits_out_and_the_others_play() -> None:
 
 def test_many_that_must_not_be_met_are_counted_rather_than_named() -> None:
     first, *rest = field(*range(2000, 1900, -10))
-    act = PairingPass([first._replace(apart=tuple(range(2, 9))), *rest])
-    pairing = Birk("one").pair(act, random.Random(1))
+    pairing_pass = PairingPass([first._replace(apart=tuple(range(2, 9))), *rest])
+    pairing = Birk("one").pair(pairing_pass, random.Random(1))
     assert pairing.pairs[0].reason.endswith(" It was kept from 7 others.")
 
 
 def test_nobody_is_set_aside_whom_somebody_else_needs() -> None:
     """Two of one owner and a stranger who has waited shortest: without him nobody could play."""
     a, b, c = field(2000.0, 1900.0, 1800.0)
-    act = PairingPass([a._replace(owner=1, waited=2), b._replace(owner=1, waited=1), c])
-    pairing = Birk().pair(act, Scripted(0.0))
+    pairing_pass = PairingPass([a._replace(owner=1, waited=2), b._replace(owner=1, waited=1), c])
+    pairing = Birk().pair(pairing_pass, Scripted(0.0))
     assert ids(pairing) == [(1, 3)]
     assert pairing.sits_out == {
         2: "B (1900) sits out, as 3 is an odd number: among those who can best be spared, of those that have not sat"
@@ -225,10 +231,10 @@ def test_nobody_is_set_aside_whom_somebody_else_needs() -> None:
 
 def test_fair_bye_goes_to_the_shortest_wait_of_those_that_have_not_sat_out() -> None:
     a, b, c = field(2000.0, 1900.0, 1800.0)
-    act = PairingPass(
+    pairing_pass = PairingPass(
         [a._replace(waited=5_000_000), b._replace(waited=3_200_000), c._replace(waited=1, last_sit_out=4)]
     )
-    pairing = Birk().pair(act, Scripted(0.0))
+    pairing = Birk().pair(pairing_pass, Scripted(0.0))
     assert pairing.sits_out == {
         2: "B (1900) sits out, as 3 is an odd number: of those that have not sat out since their last game it had"
         " waited shortest (3.2 s)."
@@ -244,10 +250,10 @@ def test_fair_bye_among_those_that_all_sat_out_goes_to_the_least_recent() -> Non
 
 
 def test_ties_for_the_bye_are_drawn_by_lot() -> None:
-    act = PairingPass(field(3, 2, 1))
-    drawn = {next(iter(Birk().pair(act, Scripted(x, 0.0)).sits_out)) for x in (0.0, 0.5, 0.99)}
+    pairing_pass = PairingPass(field(3, 2, 1))
+    drawn = {next(iter(Birk().pair(pairing_pass, Scripted(x, 0.0)).sits_out)) for x in (0.0, 0.5, 0.99)}
     assert drawn == {1, 2, 3}
-    assert "drawn by lot from 3 alike" in Birk().pair(act, Scripted(0.0, 0.0)).sits_out[1]
+    assert "drawn by lot from 3 alike" in Birk().pair(pairing_pass, Scripted(0.0, 0.0)).sits_out[1]
 
 
 def test_natural_bye_is_whoever_is_left() -> None:
@@ -256,11 +262,11 @@ def test_natural_bye_is_whoever_is_left() -> None:
 
 
 @given(acts(least=3, bound=False, policy=Policy.BARRIER), st.integers())
-def test_nobody_sits_out_twice_running_while_another_candidate_did_not(act: PairingPass, seed: int) -> None:
-    latest = max((c.last_sit_out for c in act.candidates if c.last_sit_out is not None), default=0)
-    for out in Birk(waiting=Waiting(overdue=0.0)).pair(act, random.Random(seed)).sits_out:
-        if next(c for c in act.candidates if c.id == out).last_sit_out == latest:
-            assert all(c.last_sit_out == latest for c in act.candidates)
+def test_nobody_sits_out_twice_running_while_another_candidate_did_not(pairing_pass: PairingPass, seed: int) -> None:
+    latest = max((c.last_sit_out for c in pairing_pass.candidates if c.last_sit_out is not None), default=0)
+    for out in Birk(waiting=Waiting(overdue=0.0)).pair(pairing_pass, random.Random(seed)).sits_out:
+        if next(c for c in pairing_pass.candidates if c.id == out).last_sit_out == latest:
+            assert all(c.last_sit_out == latest for c in pairing_pass.candidates)
 
 
 def test_over_many_rounds_everybody_sits_out_equally_often() -> None:
@@ -281,29 +287,34 @@ def test_over_many_rounds_everybody_sits_out_equally_often() -> None:
 def test_who_was_passed_over_too_often_picks_first_and_is_not_set_aside() -> None:
     candidates = [c._replace(waited=c.id) for c in field(2000.0, 1900.0, 1800.0, 1700.0, 1600.0)]
     candidates[3] = candidates[3]._replace(sat_out=99, waited=0)
-    act = PairingPass(candidates, policy=Policy.ROLLING, connected=9)
-    first = Birk("half").pair(act, Scripted(0.0, 0.0)).pairs[0]
+    pairing_pass = PairingPass(candidates, policy=Policy.ROLLING, connected=9)
+    first = Birk("half").pair(pairing_pass, Scripted(0.0, 0.0)).pairs[0]
     assert 4 in first[:2]
     assert first.reason.startswith("D (1700) drew 2 of 3 opponents and met the strongest of them, C (1800).")
 
 
 def test_a_pair_that_costs_more_than_both_allow_waits() -> None:
     a, b = (c._replace(balance=4) for c in field(2000.0, 1900.0))
-    act = PairingPass([a, b], policy=Policy.ROLLING, connected=40, flow=0.1)
+    pairing_pass = PairingPass([a, b], policy=Policy.ROLLING, connected=40, flow=0.1)
     method = Birk(constraints=Constraints(color_cost=9.0))
-    pairing = method.pair(act, Scripted(0.0))
+    pairing = method.pair(pairing_pass, Scripted(0.0))
     assert pairing.pairs == []
     assert pairing.sits_out[1].startswith("A (2000) waits for a better opponent")
-    patient = replace(act, candidates=[c._replace(sat_out=99) for c in act.candidates])
+    patient = replace(pairing_pass, candidates=[c._replace(sat_out=99) for c in pairing_pass.candidates])
     assert ids(method.pair(patient, Scripted(0.0))) == [(1, 2)]
-    assert ids(method.pair(replace(act, policy=Policy.BARRIER), Scripted(0.0))) == [(1, 2)]
+    assert ids(method.pair(replace(pairing_pass, policy=Policy.BARRIER), Scripted(0.0))) == [(1, 2)]
 
 
 def test_all_options_are_told() -> None:
     method = Birk("sqrt", "natural", Constraints(same_family=Kin.FREE, patience=1_500_000))
     assert method.name == "birk"
-    told = method.options
-    assert (told["formula"], told["bye"], told["same_family"], told["patience_s"]) == ("sqrt", "natural", "free", 1.5)
+    options = method.options
+    assert (options["formula"], options["bye"], options["same_family"], options["patience_s"]) == (
+        "sqrt",
+        "natural",
+        "free",
+        1.5,
+    )
 
 
 def reaches(candidates: Sequence[Candidate], method: Birk) -> set[tuple[int, int]]:

@@ -34,20 +34,20 @@ def test_for_arrays_it_is_what_it_is_for_numbers(rating: float, x: float) -> Non
 
 @given(st.lists(st.floats(-500, 3500), min_size=2, max_size=8))
 def test_worth_is_in_proportion_and_one_at_most(ratings: list[float]) -> None:
-    act = PairingPass([Candidate(k, f"bot-{k}", rating) for k, rating in enumerate(ratings)])
-    worths = ExpectedChange().look(act, random.Random(0))
+    pairing_pass = PairingPass([Candidate(k, f"bot-{k}", rating) for k, rating in enumerate(ratings)])
+    worths = ExpectedChange().look(pairing_pass, random.Random(0))
     i, j = np.triu_indices(len(ratings), 1)
-    found = worths.of(i, j)
-    assert found == pytest.approx(worths.of(j, i))
-    assert found.min() > 0.0
-    assert found.max() <= 1.0 + 1e-12
+    worth = worths.of(i, j)
+    assert worth == pytest.approx(worths.of(j, i))
+    assert worth.min() > 0.0
+    assert worth.max() <= 1.0 + 1e-12
     changes = np.array([gor.total_change(ratings[a], ratings[b] - ratings[a]) for a, b in zip(i, j, strict=True)])
-    assert found / found[0] == pytest.approx(changes / changes[0], rel=1e-9)
+    assert worth / worth[0] == pytest.approx(changes / changes[0], rel=1e-9)
 
 
 def test_two_equals_at_the_bottom_are_worth_all() -> None:
-    act = PairingPass([Candidate(1, "Ann", 900.0), Candidate(2, "Bea", 900.0), Candidate(3, "Cid", 2100.0)])
-    worths = ExpectedChange().look(act, random.Random(0))
+    pairing_pass = PairingPass([Candidate(1, "Ann", 900.0), Candidate(2, "Bea", 900.0), Candidate(3, "Cid", 2100.0)])
+    worths = ExpectedChange().look(pairing_pass, random.Random(0))
     assert worths.of(np.array([0]), np.array([1])).tolist() == [pytest.approx(1.0)]
     expected = f"expected total change {gor.total_change(900.0, 0.0):.3f} points, 1.00 of the most, expected score 0.50"
     assert worths.say(0, 1) == expected
@@ -57,9 +57,9 @@ def test_two_equals_at_the_bottom_are_worth_all() -> None:
 def test_over_a_whole_round_close_pairs_win(seed: int) -> None:
     """For one player alone the best opponent is some 200 points weaker; for a round it is the neighbor."""
     rng = random.Random(seed)
-    act = PairingPass([Candidate(k, f"bot-{k}", rng.gauss(1500.0, 350.0)) for k in range(100)])
-    ratings = {c.id: c.rating for c in act.candidates}
-    pairs = Optimal(ExpectedChange(), FREE).pair(act, random.Random(0)).pairs
+    pairing_pass = PairingPass([Candidate(k, f"bot-{k}", rng.gauss(1500.0, 350.0)) for k in range(100)])
+    ratings = {c.id: c.rating for c in pairing_pass.candidates}
+    pairs = Optimal(ExpectedChange(), FREE).pair(pairing_pass, random.Random(0)).pairs
     gaps = sorted(ratings[pair.high] - ratings[pair.low] for pair in pairs)
     assert gaps[len(gaps) // 2] < 25.0
     ranked = sorted(ratings.values())

@@ -25,7 +25,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def wins(case: dict[str, Any]) -> Any:
-    return lambda one, other: gor_win(one, other, case["a_integer_division"])
+    return lambda first, second: gor_win(first, second, case["a_integer_division"])
 
 
 def as_sets(pairs: Any) -> set[frozenset[str]]:
@@ -49,11 +49,11 @@ def matchings(players: list[Any]) -> Iterator[list[tuple[Any, Any]]]:
 def test_the_matrix_of_a_case(case: dict[str, Any], vectors: Vectors) -> None:
     tolerance = vectors("entropy_matrix")["tolerance"]
     ratings, win = case["ratings"], wins(case)
-    for one, row in case["win"].items():
+    for name, row in case["win"].items():
         for other, expected in row.items():
-            p = win(ratings[one], ratings[other])
+            p = win(ratings[name], ratings[other])
             assert float(p) == pytest.approx(expected, abs=tolerance)
-            assert float(term(p)) == pytest.approx(case["term"][one][other], abs=tolerance)
+            assert float(term(p)) == pytest.approx(case["term"][name][other], abs=tolerance)
     for pair in case["pair_entropy"]:
         p = win(ratings[pair["i"]], ratings[pair["j"]])
         assert float(bits(p)) == pytest.approx(pair["bits"], abs=tolerance)
@@ -61,13 +61,13 @@ def test_the_matrix_of_a_case(case: dict[str, Any], vectors: Vectors) -> None:
 
 def test_the_best_round_of_a_case(case: dict[str, Any], vectors: Vectors) -> None:
     tolerance = vectors("entropy_matrix")["tolerance"]
-    found = entropy_round(case["ratings"], win=wins(case))
-    assert as_sets(found.pairs) == as_sets(case["optimal"]["pairs"])
-    assert found.bits == pytest.approx(case["optimal"]["total_bits"], abs=tolerance)
+    best_round = entropy_round(case["ratings"], win=wins(case))
+    assert as_sets(best_round.pairs) == as_sets(case["optimal"]["pairs"])
+    assert best_round.bits == pytest.approx(case["optimal"]["total_bits"], abs=tolerance)
     forbidden = case["optimal_when_first_pair_forbidden"]
-    found = entropy_round(case["ratings"], forbidden=[tuple(p) for p in forbidden["forbidden"]], win=wins(case))
-    assert as_sets(found.pairs) == as_sets(forbidden["pairs"])
-    assert found.bits == pytest.approx(forbidden["total_bits"], abs=tolerance)
+    best_round = entropy_round(case["ratings"], forbidden=[tuple(p) for p in forbidden["forbidden"]], win=wins(case))
+    assert as_sets(best_round.pairs) == as_sets(forbidden["pairs"])
+    assert best_round.bits == pytest.approx(forbidden["total_bits"], abs=tolerance)
 
 
 def test_all_rounds_of_a_case(case: dict[str, Any], vectors: Vectors) -> None:
@@ -89,10 +89,10 @@ def test_odd_numbers(vectors: Vectors) -> None:
     file = vectors("entropy_matrix")
     assert file["odd_cases"]
     for case in file["odd_cases"]:
-        found = entropy_round(case["ratings"], byes=case["byes"])
-        assert found.free == (case["free"],), case
-        assert as_sets(found.pairs) == as_sets(case["pairs"])
-        assert found.bits == pytest.approx(case["total_bits"], abs=file["tolerance"])
+        best_round = entropy_round(case["ratings"], byes=case["byes"])
+        assert best_round.free == (case["free"],), case
+        assert as_sets(best_round.pairs) == as_sets(case["pairs"])
+        assert best_round.bits == pytest.approx(case["total_bits"], abs=file["tolerance"])
 
 
 def test_the_printed_table_of_probabilities(vectors: Vectors) -> None:
@@ -100,11 +100,11 @@ def test_the_printed_table_of_probabilities(vectors: Vectors) -> None:
     file = vectors("entropy_matrix")
     ratings = file["cases"][0]["ratings"]
     wrong = []
-    for one, row in file["printed"]["table_2_2"].items():
+    for name, row in file["printed"]["table_2_2"].items():
         for other, printed in zip(file["printed"]["column_order"], row, strict=True):
-            if printed is not None and abs(float(gor_win(ratings[one], ratings[other], True)) - printed) > 5.01e-6:
-                wrong.append((one, other, printed))
-    assert [(one, other) for one, other, _ in wrong] == [("B", "F"), ("F", "B")]
+            if printed is not None and abs(float(gor_win(ratings[name], ratings[other], True)) - printed) > 5.01e-6:
+                wrong.append((name, other, printed))
+    assert [(first, second) for first, second, _ in wrong] == [("B", "F"), ("F", "B")]
     slope_of_e = 200 - (ratings["E"] - 100) // 20
     of_f = 1 / (1 + math.exp((ratings["B"] - ratings["F"]) / slope_of_e))
     assert [printed for *_, printed in wrong] == [pytest.approx(1 - of_f, abs=5e-6), pytest.approx(of_f, abs=5e-6)]
@@ -114,8 +114,8 @@ def test_the_printed_table_of_entropies(vectors: Vectors) -> None:
     """Each cell is the row player's own term of the printed probabilities, so that the error is in it too."""
     file = vectors("entropy_matrix")
     printed = file["printed"]
-    for one, row in printed["table_2_3"].items():
-        for cell, p in zip(row, printed["table_2_2"][one], strict=True):
+    for name, row in printed["table_2_3"].items():
+        for cell, p in zip(row, printed["table_2_2"][name], strict=True):
             assert (cell is None) == (p is None)
             if cell is not None:
                 assert float(term(p)) == pytest.approx(cell, abs=1e-5)
@@ -124,7 +124,7 @@ def test_the_printed_table_of_entropies(vectors: Vectors) -> None:
 def test_the_printed_tables_choose_the_same_round(vectors: Vectors) -> None:
     file = vectors("entropy_matrix")
     names, table = file["printed"]["column_order"], file["printed"]["table_2_3"]
-    cell = {(one, other): table[one][names.index(other)] for one in names for other in names}
+    cell = {(name, other): table[name][names.index(other)] for name in names for other in names}
     for worth in (
         lambda a, b: cell[a, b] + cell[b, a],
         lambda a, b: cell[min(a, b), max(a, b)],
@@ -138,10 +138,10 @@ def test_the_printed_tables_choose_the_same_round(vectors: Vectors) -> None:
 
 
 @given(st.floats(-500, 4000), st.floats(-500, 4000))
-def test_gor_for_arrays_is_gor(one: float, other: float) -> None:
-    expected = expectancy(one, other, variant="thesis", eps=0.0)[0]
-    assert float(gor_win(one, other)) == pytest.approx(expected, abs=1e-12)
-    assert float(gor_win(one, other) + gor_win(other, one)) == pytest.approx(1.0, abs=1e-12)
+def test_gor_for_arrays_is_gor(first: float, second: float) -> None:
+    expected = expectancy(first, second, variant="thesis", eps=0.0)[0]
+    assert float(gor_win(first, second)) == pytest.approx(expected, abs=1e-12)
+    assert float(gor_win(first, second) + gor_win(second, first)) == pytest.approx(1.0, abs=1e-12)
 
 
 def test_entropy_of_a_game() -> None:
@@ -166,8 +166,8 @@ def test_worth_by_the_venue_knows_of_uncertainty() -> None:
     candidates = [Candidate(1, "Ann", 2400.0), Candidate(2, "Bea", 1600.0, sd=350.0)]
     i, j = np.array([0]), np.array([1])
 
-    def worth(act: PairingPass, model: str = "venue") -> float:
-        return float(Entropy(model).look(act, random.Random(0)).of(i, j)[0])
+    def worth(pairing_pass: PairingPass, model: str = "venue") -> float:
+        return float(Entropy(model).look(pairing_pass, random.Random(0)).of(i, j)[0])
 
     sure = worth(PairingPass([c._replace(sd=0.0) for c in candidates]))
     assert sure == pytest.approx(float(bits(1 / (1 + 10**2))))
@@ -203,10 +203,10 @@ def test_a_meeting_halves_what_a_game_is_worth(meeting: Meeting, expected: int) 
 
 
 def test_in_words() -> None:
-    act = PairingPass([Candidate(1, "Ann", 800.0), Candidate(2, "Bea", 902.0)])
+    pairing_pass = PairingPass([Candidate(1, "Ann", 800.0), Candidate(2, "Bea", 902.0)])
     for model, p in (("gor", float(gor_win(800.0, 902.0))), ("venue", 1 / (1 + 10 ** (102 / 400)))):
-        said = Entropy(model).look(act, random.Random(0)).say(0, 1)
-        assert said == f"{float(bits(p)):.2f} bit, expected score {p:.2f}"
+        sentence = Entropy(model).look(pairing_pass, random.Random(0)).say(0, 1)
+        assert sentence == f"{float(bits(p)):.2f} bit, expected score {p:.2f}"
 
 
 # --- a tournament's round -----------------------------------------------------------------------------------------
@@ -256,23 +256,25 @@ def test_a_round_is_the_best_of_all(
 
     every = [pairs for pairs in rounds(list(range(len(ratings)))) if not any(set(p) in barred for p in pairs)]
     best = max(map(key, every)) if len(ratings) < 8 else None
-    found: Round[int] = entropy_round(
+    best_round: Round[int] = entropy_round(
         dict(enumerate(ratings)), forbidden=forbidden, byes=dict(enumerate(byes)), met=met
     )
     if best is not None:
-        assert key(list(found.pairs)) == best
-    busy = [end for pair in found.pairs for end in pair]
-    assert sorted([*busy, *found.free]) == list(range(len(ratings)))
-    assert all(ratings[a] >= ratings[b] for a, b in found.pairs)
-    assert found.rematches == sum(meetings[frozenset(pair)] for pair in found.pairs)
-    assert found.bits == pytest.approx(sum(float(bits(gor_win(ratings[a], ratings[b]))) for a, b in found.pairs))
+        assert key(list(best_round.pairs)) == best
+    busy = [end for pair in best_round.pairs for end in pair]
+    assert sorted([*busy, *best_round.free]) == list(range(len(ratings)))
+    assert all(ratings[a] >= ratings[b] for a, b in best_round.pairs)
+    assert best_round.rematches == sum(meetings[frozenset(pair)] for pair in best_round.pairs)
+    assert best_round.bits == pytest.approx(
+        sum(float(bits(gor_win(ratings[a], ratings[b]))) for a, b in best_round.pairs)
+    )
 
 
 def test_at_equal_totals_the_lower_rated_is_free() -> None:
     """a and b are level, and so are c and d with e between: without any of them the rest is worth the same."""
     assert entropy_round({"a": 2000.0, "b": 2000.0, "c": 2000.0}).free in (("a",), ("b",), ("c",))
     steps = {"a": 2000.0, "b": 1900.0, "c": 1800.0}
-    flat = entropy_round(steps, win=lambda one, other: 1 / (1 + 10 ** ((other - one) / 400)))
+    flat = entropy_round(steps, win=lambda first, second: 1 / (1 + 10 ** ((second - first) / 400)))
     assert flat.pairs == (("a", "b"),)
     assert flat.free == ("c",)
 
@@ -280,23 +282,23 @@ def test_at_equal_totals_the_lower_rated_is_free() -> None:
 def test_a_rematch_is_made_only_where_it_must() -> None:
     ratings = {"a": 2000.0, "b": 1999.0, "c": 1000.0, "d": 999.0}
     met = {("a", "b"): 1, ("d", "c"): 1}
-    found = entropy_round(ratings, met=met)
-    assert as_sets(found.pairs) & as_sets(met) == set()
-    assert found.rematches == 0
+    best_round = entropy_round(ratings, met=met)
+    assert as_sets(best_round.pairs) & as_sets(met) == set()
+    assert best_round.rematches == 0
     everybody = dict.fromkeys(itertools.combinations("abcd", 2), 1) | {("a", "b"): 3}
-    found = entropy_round(ratings, met=everybody)
-    assert found.rematches == 2
-    assert ("a", "b") not in found.pairs
+    best_round = entropy_round(ratings, met=everybody)
+    assert best_round.rematches == 2
+    assert ("a", "b") not in best_round.pairs
 
 
 def test_forbidden_pairs_are_never_made() -> None:
-    found = entropy_round({"a": 3.0, "b": 2.0, "c": 1.0}, forbidden=itertools.combinations("abc", 2))
-    assert found == Round((), ("a", "b", "c"), 0.0, 0)
+    best_round = entropy_round({"a": 3.0, "b": 2.0, "c": 1.0}, forbidden=itertools.combinations("abc", 2))
+    assert best_round == Round((), ("a", "b", "c"), 0.0, 0)
 
 
 def test_draws_count_where_they_are_told() -> None:
     ratings = {"a": 2000.0, "b": 2000.0}
-    found = entropy_round(
-        ratings, win=lambda one, _: np.full_like(one, 0.3), draw=lambda one, _: np.full_like(one, 0.4)
+    best_round = entropy_round(
+        ratings, win=lambda own, _: np.full_like(own, 0.3), draw=lambda own, _: np.full_like(own, 0.4)
     )
-    assert found.bits == pytest.approx(-2 * 0.3 * math.log2(0.3) - 0.4 * math.log2(0.4))
+    assert best_round.bits == pytest.approx(-2 * 0.3 * math.log2(0.3) - 0.4 * math.log2(0.4))

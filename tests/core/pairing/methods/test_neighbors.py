@@ -29,25 +29,27 @@ orders = st.sampled_from(ORDERS)
 
 @given(acts(), orders, wishes, st.integers())
 def test_everybody_is_paired_once_or_sits_out_with_a_sentence(
-    act: PairingPass, order: str, constraints: Constraints, seed: int
+    pairing_pass: PairingPass, order: str, constraints: Constraints, seed: int
 ) -> None:
-    pairing = Neighbors(order, constraints=constraints).pair(act, random.Random(seed))
-    seen = [version for pair in ids(pairing) for version in pair] + list(pairing.sits_out)
-    assert sorted(seen) == sorted(c.id for c in act.candidates)
-    rank = {c.id: (-c.rating, c.id) for c in act.candidates}
+    pairing = Neighbors(order, constraints=constraints).pair(pairing_pass, random.Random(seed))
+    versions = [version for pair in ids(pairing) for version in pair] + list(pairing.sits_out)
+    assert sorted(versions) == sorted(c.id for c in pairing_pass.candidates)
+    rank = {c.id: (-c.rating, c.id) for c in pairing_pass.candidates}
     assert all(rank[high] < rank[low] for high, low in ids(pairing))
-    name = {c.id: c.name for c in act.candidates}
+    name = {c.id: c.name for c in pairing_pass.candidates}
     assert all(name[version] in why for version, why in pairing.sits_out.items())
 
 
 @given(acts(), orders, wishes, st.integers(), st.randoms(use_true_random=False))
 def test_the_order_of_the_candidates_does_not_matter(
-    act: PairingPass, order: str, constraints: Constraints, seed: int, shuffler: random.Random
+    pairing_pass: PairingPass, order: str, constraints: Constraints, seed: int, shuffler: random.Random
 ) -> None:
-    shuffled = list(act.candidates)
+    shuffled = list(pairing_pass.candidates)
     shuffler.shuffle(shuffled)
     method = Neighbors(order, constraints=constraints)
-    assert method.pair(replace(act, candidates=shuffled), random.Random(seed)) == method.pair(act, random.Random(seed))
+    assert method.pair(replace(pairing_pass, candidates=shuffled), random.Random(seed)) == method.pair(
+        pairing_pass, random.Random(seed)
+    )
 
 
 @given(st.lists(st.integers(0, 50), min_size=2, max_size=10).filter(lambda ratings: len(ratings) % 2 == 0))
@@ -86,16 +88,18 @@ def test_one_that_comes_first_meets_its_neighbor_not_the_best(
     monkeypatch.setattr(picking, "NARROW", narrow)
     candidates = field(9, 8, 7, 6, 5, 4)
     candidates[place] = candidates[place]._replace(sat_out=99, apart=apart)
-    act = PairingPass(candidates, policy=Policy.ROLLING, connected=9)
-    first = Neighbors("adjacent").pair(act, random.Random(0)).pairs[0]
+    pairing_pass = PairingPass(candidates, policy=Policy.ROLLING, connected=9)
+    first = Neighbors("adjacent").pair(pairing_pass, random.Random(0)).pairs[0]
     assert {*first[:2]} == {place + 1, other}
 
 
 def test_random_meets_everybody_equally_often() -> None:
-    act = PairingPass(field(*range(6)))
+    pairing_pass = PairingPass(field(*range(6)))
     rng = random.Random(4)
     rounds = 6000
-    met = Counter(pair for _ in range(rounds) for pair in ids(Neighbors("random", constraints=FREE).pair(act, rng)))
+    met = Counter(
+        pair for _ in range(rounds) for pair in ids(Neighbors("random", constraints=FREE).pair(pairing_pass, rng))
+    )
     expected = rounds / 5
     for low, high in combinations(range(1, 7), 2):
         assert abs(met[high, low] - expected) < 5 * (rounds * 0.2 * 0.8) ** 0.5
@@ -103,20 +107,22 @@ def test_random_meets_everybody_equally_often() -> None:
 
 def test_permuted_reaches_as_far_as_its_window_and_no_farther() -> None:
     """A gap of more than the window is bridged only where nobody else is left."""
-    act = PairingPass(field(2000, 1990, 1500, 1490))
+    pairing_pass = PairingPass(field(2000, 1990, 1500, 1490))
     method = Neighbors("permuted", 480.0, FREE)
     rng = random.Random(2)
-    assert {tuple(sorted(ids(method.pair(act, rng)))) for _ in range(200)} == {((1, 2), (3, 4))}
+    assert {tuple(sorted(ids(method.pair(pairing_pass, rng)))) for _ in range(200)} == {((1, 2), (3, 4))}
     wide = Neighbors("permuted", 2000.0, FREE)
-    assert len({tuple(sorted(ids(wide.pair(act, rng)))) for _ in range(200)}) == 3
+    assert len({tuple(sorted(ids(wide.pair(pairing_pass, rng)))) for _ in range(200)}) == 3
 
 
 def test_permuted_frequencies_are_those_of_the_drawn_order() -> None:
     """Three ranks 0, 1 and 2 windows apart by thirds: the middle one meets the upper one as often as the lower one."""
-    act = PairingPass(field(200.0, 100.0, 0.0, -100.0))
+    pairing_pass = PairingPass(field(200.0, 100.0, 0.0, -100.0))
     rng, numpy_rng = random.Random(3), np.random.default_rng(3)
     rounds = 6000
-    met = Counter(pair for _ in range(rounds) for pair in ids(Neighbors("permuted", 300.0, FREE).pair(act, rng)))
+    met = Counter(
+        pair for _ in range(rounds) for pair in ids(Neighbors("permuted", 300.0, FREE).pair(pairing_pass, rng))
+    )
     ratings = np.array([200.0, 100.0, 0.0, -100.0])
     expected: Counter[tuple[int, int]] = Counter()
     for _ in range(rounds):
@@ -146,17 +152,17 @@ def test_an_odd_number_sets_aside_as_birk_does() -> None:
 
 
 def test_sentences_and_options_tell_the_method() -> None:
-    act = PairingPass(field(1700.4, 1600.0))
-    told = {
-        order: Neighbors(order, *([250.0] if order == "permuted" else [])).pair(act, random.Random(1))
+    pairing_pass = PairingPass(field(1700.4, 1600.0))
+    pairings = {
+        order: Neighbors(order, *([250.0] if order == "permuted" else [])).pair(pairing_pass, random.Random(1))
         for order in ORDERS
     }
-    assert told["adjacent"].pairs[0].reason == (
+    assert pairings["adjacent"].pairs[0].reason == (
         "bot-1 (1700) met the next one in the order of the ratings, bot-2 (1600)."
     )
-    assert "met the next one in an order drawn by lot" in told["random"].pairs[0].reason
-    assert "after up to 250 Elo, drawn by lot, had been added to each rating" in told["permuted"].pairs[0].reason
-    assert told["permuted"].pairs[0].detail["window"] == 250.0
+    assert "met the next one in an order drawn by lot" in pairings["random"].pairs[0].reason
+    assert "after up to 250 Elo, drawn by lot, had been added to each rating" in pairings["permuted"].pairs[0].reason
+    assert pairings["permuted"].pairs[0].detail["window"] == 250.0
     assert Neighbors("permuted", 250.0).options["window"] == 250.0
     assert "window" not in Neighbors("random").options
     assert Neighbors("random").name == "random"

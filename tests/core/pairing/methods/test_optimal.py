@@ -117,9 +117,9 @@ rules = st.builds(
 Key = tuple[int, int, int, int, int]
 
 
-def whose_turn(act: PairingPass, constraints: Constraints, waiting: Waiting, candidate: Candidate) -> int:
+def whose_turn(pairing_pass: PairingPass, constraints: Constraints, waiting: Waiting, candidate: Candidate) -> int:
     """With the rolling policy; in the words of the documents."""
-    game = act.pool / act.flow if act.flow else 60.0
+    game = pairing_pass.pool / pairing_pass.flow if pairing_pass.flow else 60.0
     games = candidate.waited / SECOND / game
     long = candidate.waited >= constraints.patience or candidate.sat_out >= waiting.pass_over / 10
     if waiting.overdue and games >= waiting.overdue and long:
@@ -127,24 +127,26 @@ def whose_turn(act: PairingPass, constraints: Constraints, waiting: Waiting, can
     return int(candidate.sat_out >= waiting.pass_over)
 
 
-def reference(objective: Objective, constraints: Constraints, waiting: Waiting, act: PairingPass) -> Callable[..., Key]:
+def reference(
+    objective: Objective, constraints: Constraints, waiting: Waiting, pairing_pass: PairingPass
+) -> Callable[..., Key]:
     """What a round is compared by, straight from the words: a function of its pairs (places in `act`), all of which
     must be such that they exist, else it answers None."""
-    n = len(act.candidates)
-    pair_rules = PairConstraints(constraints, act, waiting)
-    worths = objective.look(act, random.Random(SEED))
+    n = len(pairing_pass.candidates)
+    pair_rules = PairConstraints(constraints, pairing_pass, waiting)
+    worths = objective.look(pairing_pass, random.Random(SEED))
     i, j = np.triu_indices(n, 1)
     worth_of = dict(zip(zip(i.tolist(), j.tolist(), strict=True), worths.of(i, j).tolist(), strict=True))
-    allowed = allowances(act, waiting).tolist()
-    rolling = act.policy is Policy.ROLLING
+    allowed = allowances(pairing_pass, waiting).tolist()
+    rolling = pairing_pass.policy is Policy.ROLLING
 
     def must(at: int) -> int:
-        return whose_turn(act, constraints, waiting, act.candidates[at]) if rolling else 1
+        return whose_turn(pairing_pass, constraints, waiting, pairing_pass.candidates[at]) if rolling else 1
 
     def value(pair: tuple[int, int]) -> int:
-        one, other = (np.array([end]) for end in pair)
-        costs = float(pair_rules.costs(one, other)[0])
-        unfair = float(unfairness(act, waiting, one, other)[0])
+        first, second = (np.array([end]) for end in pair)
+        costs = float(pair_rules.costs(first, second)[0])
+        unfair = float(unfairness(pairing_pass, waiting, first, second)[0])
         worth = worth_of[pair]
         if not rolling:
             return round(1e6 * (worth - costs - unfair))
@@ -153,11 +155,11 @@ def reference(objective: Objective, constraints: Constraints, waiting: Waiting, 
 
     existing: dict[tuple[int, int], tuple[int, int]] = {}
     for pair in worth_of:
-        one, other = (np.array([end]) for end in pair)
-        if pair_rules.open(one, other)[0]:
+        first, second = (np.array([end]) for end in pair)
+        if pair_rules.open(first, second)[0]:
             level_4 = value(pair)
             if must(pair[0]) or must(pair[1]) or level_4 > 0:
-                existing[pair] = (int(pair_rules.barriers(one, other)[0]), level_4)
+                existing[pair] = (int(pair_rules.barriers(first, second)[0]), level_4)
 
     def key(pairs: Sequence[tuple[int, int]]) -> Key | None:
         if not all(pair in existing for pair in pairs):
@@ -166,7 +168,7 @@ def reference(objective: Objective, constraints: Constraints, waiting: Waiting, 
         if rolling:
             rather_not = sum(pair_rules.impatient(at) for at in free)
         else:
-            rather_not = sum(act.candidates[at].sat_out for at in free)
+            rather_not = sum(pairing_pass.candidates[at].sat_out for at in free)
         return (
             -sum(must(at) for at in free),
             -rather_not,
@@ -192,8 +194,8 @@ def rounds(places: list[int], existing: set[tuple[int, int]]) -> Iterator[list[t
                 yield [(first, other), *rest]
 
 
-def in_places(act: PairingPass, pairing: Pairing) -> list[tuple[int, int]]:
-    place = {c.id: at for at, c in enumerate(act.candidates)}
+def in_places(pairing_pass: PairingPass, pairing: Pairing) -> list[tuple[int, int]]:
+    place = {c.id: at for at, c in enumerate(pairing_pass.candidates)}
     return sorted((place[pair.high], place[pair.low]) for pair in pairing.pairs)
 
 
@@ -201,29 +203,29 @@ def in_places(act: PairingPass, pairing: Pairing) -> list[tuple[int, int]]:
 @given(acts(), wishes, rules)
 @settings(max_examples=60)
 def test_the_round_is_the_best_of_all(
-    objective: Objective, act: PairingPass, constraints: Constraints, waiting: Waiting
+    objective: Objective, pairing_pass: PairingPass, constraints: Constraints, waiting: Waiting
 ) -> None:
-    act = ranked(act)
-    pairing = Optimal(objective, constraints, waiting).pair(act, random.Random(SEED))
-    key = reference(objective, constraints, waiting, act)
-    best = max(filter(None, map(key, rounds(list(range(len(act.candidates))), set(key.existing)))))
-    found = key(in_places(act, pairing))
-    assert found == best
-    assert pairing.total == found[3]
+    pairing_pass = ranked(pairing_pass)
+    pairing = Optimal(objective, constraints, waiting).pair(pairing_pass, random.Random(SEED))
+    key = reference(objective, constraints, waiting, pairing_pass)
+    best = max(filter(None, map(key, rounds(list(range(len(pairing_pass.candidates))), set(key.existing)))))
+    pairing_key = key(in_places(pairing_pass, pairing))
+    assert pairing_key == best
+    assert pairing.total == pairing_key[3]
 
 
 @given(acts(), wishes, rules)
 def test_who_is_left_though_overdue_was_passed_over_only_for_those_no_less_overdue(
-    act: PairingPass, constraints: Constraints, waiting: Waiting
+    pairing_pass: PairingPass, constraints: Constraints, waiting: Waiting
 ) -> None:
-    act = replace(act, policy=Policy.ROLLING)
-    pairing = Optimal(Entropy("venue"), constraints, waiting).pair(act, random.Random(SEED))
-    turn = {c.id: whose_turn(act, constraints, waiting, c) for c in act.candidates}
-    mates = {one: other for pair in ids(pairing) for one, other in (pair, pair[::-1])}
-    possible = PairConstraints(constraints, act).possible
-    for at, left in enumerate(act.candidates):
+    pairing_pass = replace(pairing_pass, policy=Policy.ROLLING)
+    pairing = Optimal(Entropy("venue"), constraints, waiting).pair(pairing_pass, random.Random(SEED))
+    turn = {c.id: whose_turn(pairing_pass, constraints, waiting, c) for c in pairing_pass.candidates}
+    mates = {first: second for pair in ids(pairing) for first, second in (pair, pair[::-1])}
+    possible = PairConstraints(constraints, pairing_pass).possible
+    for at, left in enumerate(pairing_pass.candidates):
         if left.id in pairing.sits_out and turn[left.id]:
-            for place, other in enumerate(act.candidates):
+            for place, other in enumerate(pairing_pass.candidates):
                 if possible(np.array([at]), np.array([place]))[0]:
                     assert turn[mates[other.id]] >= turn[left.id]
 
@@ -232,13 +234,13 @@ def test_who_is_left_though_overdue_was_passed_over_only_for_those_no_less_overd
 @given(acts(), wishes, rules, st.randoms(use_true_random=False))
 @settings(max_examples=40)
 def test_everybody_once_and_whatever_the_order(
-    objective: Objective, act: PairingPass, constraints: Constraints, waiting: Waiting, rng: random.Random
+    objective: Objective, pairing_pass: PairingPass, constraints: Constraints, waiting: Waiting, rng: random.Random
 ) -> None:
     method = Optimal(objective, constraints, waiting)
-    pairing = method.pair(act, random.Random(SEED))
+    pairing = method.pair(pairing_pass, random.Random(SEED))
     paired = [end for pair in pairing.pairs for end in (pair.high, pair.low)]
-    assert sorted([*paired, *pairing.sits_out]) == sorted(c.id for c in act.candidates)
-    by_id = {c.id: c for c in act.candidates}
+    assert sorted([*paired, *pairing.sits_out]) == sorted(c.id for c in pairing_pass.candidates)
+    by_id = {c.id: c for c in pairing_pass.candidates}
     for pair in pairing.pairs:
         high, low = by_id[pair.high], by_id[pair.low]
         assert (-high.rating, high.id) < (-low.rating, low.id)
@@ -249,13 +251,18 @@ def test_everybody_once_and_whatever_the_order(
         assert sentence.startswith(f"{by_id[number].name} ({round(by_id[number].rating)}) ")
         assert sentence.endswith(".")
 
-    order = list(range(len(act.candidates)))
+    order = list(range(len(pairing_pass.candidates)))
     rng.shuffle(order)
-    known = act.knowledge
+    known = pairing_pass.knowledge
     if known is not None:
         known = Knowledge(known.covariance[np.ix_(order, order)], known.gram[np.ix_(order, order)])
     mixed = PairingPass(
-        [act.candidates[at] for at in order], act.meetings[::-1], known, act.policy, act.connected, act.flow
+        [pairing_pass.candidates[at] for at in order],
+        pairing_pass.meetings[::-1],
+        known,
+        pairing_pass.policy,
+        pairing_pass.connected,
+        pairing_pass.flow,
     )
     assert method.pair(mixed, random.Random(SEED)) == pairing
 
@@ -263,13 +270,13 @@ def test_everybody_once_and_whatever_the_order(
 @every_objective
 @given(acts(), st.integers(0, 2**63))
 @settings(max_examples=40)
-def test_a_recorded_round_is_computed_again(objective: Objective, act: PairingPass, seed: int) -> None:
+def test_a_recorded_round_is_computed_again(objective: Objective, pairing_pass: PairingPass, seed: int) -> None:
     """Options and act go through JSON; pairs and total come out the same."""
-    act = rounded(act)
+    pairing_pass = rounded(pairing_pass)
     method = matchmaker(objective.name, objective.options)
-    pairing = method.pair(act, random.Random(seed))
+    pairing = method.pair(pairing_pass, random.Random(seed))
     recorded = json.loads(json.dumps(method.options))
-    again = replay(method.name, recorded, seed, encode_inputs(act), random.Random)
+    again = replay(method.name, recorded, seed, encode_inputs(pairing_pass), random.Random)
     assert again == pairing
     assert same([(pair.high, pair.low) for pair in pairing.pairs], pairing.total, again).agrees
 
@@ -288,16 +295,18 @@ def act_of(*ratings: float, policy: Policy = Policy.BARRIER) -> PairingPass:
     return PairingPass([Candidate(at, f"bot-{at}", rating) for at, rating in enumerate(ratings, 1)], policy=policy)
 
 
-def changed(act: PairingPass, number: int, **fields: object) -> PairingPass:
-    return replace(act, candidates=[c._replace(**fields) if c.id == number else c for c in act.candidates])
+def changed(pairing_pass: PairingPass, number: int, **fields: object) -> PairingPass:
+    return replace(
+        pairing_pass, candidates=[c._replace(**fields) if c.id == number else c for c in pairing_pass.candidates]
+    )
 
 
 def ids(pairing: Pairing) -> list[tuple[int, int]]:
     return [(pair.high, pair.low) for pair in pairing.pairs]
 
 
-def pair(act: PairingPass, constraints: Constraints = FREE, waiting: Waiting = Waiting()) -> Pairing:  # noqa: B008
-    return Optimal(Entropy("venue"), constraints, waiting).pair(act, random.Random(SEED))
+def pair(pairing_pass: PairingPass, constraints: Constraints = FREE, waiting: Waiting = Waiting()) -> Pairing:  # noqa: B008
+    return Optimal(Entropy("venue"), constraints, waiting).pair(pairing_pass, random.Random(SEED))
 
 
 def test_nobody_and_one() -> None:
@@ -318,22 +327,22 @@ def test_of_an_odd_number_at_equal_totals_the_lower_rated_sits_out() -> None:
 
 
 def test_who_has_sat_out_does_not_sit_out_again() -> None:
-    act = changed(changed(act_of(2300.0, 1800.0, 1790.0), 2, sat_out=1), 1, sat_out=1)
-    assert pair(act).sits_out == {
+    pairing_pass = changed(changed(act_of(2300.0, 1800.0, 1790.0), 2, sat_out=1), 1, sat_out=1)
+    assert pair(pairing_pass).sits_out == {
         3: "bot-3 (1790) sits out, as 3 is an odd number: all others have sat out since their last game."
     }
-    pairing = pair(changed(act, 2, sat_out=0))
+    pairing = pair(changed(pairing_pass, 2, sat_out=0))
     assert list(pairing.sits_out) in ([2], [3])
     assert "of the 2 that have not sat out since their last game the round is best without it" in str(pairing.sits_out)
 
 
 def test_who_must_sit_out_however_often_it_has() -> None:
-    act = changed(act_of(2300.0, 1800.0, 1790.0), 1, sat_out=5, apart=(2, 3))
-    assert ids(pair(act)) == [(2, 3)]
-    assert pair(act).sits_out == {1: "bot-1 (2300) must not meet anybody who is ready."}
-    act = changed(act_of(2300.0, 1800.0, 1790.0, 1700.0, 1650.0), 1, apart=(3, 4, 5), sat_out=1)
-    act = changed(changed(act, 3, apart=(4, 5)), 4, apart=(5,))
-    pairing = pair(act)
+    pairing_pass = changed(act_of(2300.0, 1800.0, 1790.0), 1, sat_out=5, apart=(2, 3))
+    assert ids(pair(pairing_pass)) == [(2, 3)]
+    assert pair(pairing_pass).sits_out == {1: "bot-1 (2300) must not meet anybody who is ready."}
+    pairing_pass = changed(act_of(2300.0, 1800.0, 1790.0, 1700.0, 1650.0), 1, apart=(3, 4, 5), sat_out=1)
+    pairing_pass = changed(changed(pairing_pass, 3, apart=(4, 5)), 4, apart=(5,))
+    pairing = pair(pairing_pass)
     assert len(pairing.pairs) == 1
     assert {sentence.partition(" sits out")[2] for sentence in pairing.sits_out.values()} == {
         ": whom it could meet, bot-2 (1800) among them, met others, and no more pairs were left."
@@ -342,11 +351,11 @@ def test_who_must_sit_out_however_often_it_has() -> None:
 
 def test_a_pair_is_made_when_it_is_worth_it() -> None:
     """Two that are far apart wait until both together allow the shortfall."""
-    act = replace(act_of(2300.0, 1700.0, policy=Policy.ROLLING), connected=10, flow=1.0)
+    pairing_pass = replace(act_of(2300.0, 1700.0, policy=Policy.ROLLING), connected=10, flow=1.0)
     waiting = Waiting(grace=0.5, ease=1.0, overdue=0.0)
-    pairing = pair(act, FREE, waiting)
-    shortfall = 1.0 - float(Entropy("venue").look(act, random.Random(0)).of(np.array([0]), np.array([1]))[0])
-    allowed = float(allowances(act, waiting).sum())
+    pairing = pair(pairing_pass, FREE, waiting)
+    shortfall = 1.0 - float(Entropy("venue").look(pairing_pass, random.Random(0)).of(np.array([0]), np.array([1]))[0])
+    allowed = float(allowances(pairing_pass, waiting).sum())
     assert allowed < shortfall
     assert ids(pairing) == []
     assert pairing.total == 0
@@ -354,24 +363,24 @@ def test_a_pair_is_made_when_it_is_worth_it() -> None:
         "bot-1 (2300) waits, which is still worth more: its best opponent now, bot-2 (1700), falls "
         f"{shortfall:.2f} bit short, and {allowed:.2f} is allowed after 0.0 s and 0.0 s."
     )
-    act = changed(act, 2, waited=20 * SECOND)
-    pairing = pair(act, FREE, waiting)
+    pairing_pass = changed(pairing_pass, 2, waited=20 * SECOND)
+    pairing = pair(pairing_pass, FREE, waiting)
     assert ids(pairing) == [(1, 2)]
-    assert pairing.total == round(1e6 * (float(allowances(act, waiting).sum()) - shortfall))
+    assert pairing.total == round(1e6 * (float(allowances(pairing_pass, waiting).sum()) - shortfall))
     detail = pairing.pairs[0].detail
     assert detail["worth"] == pytest.approx(1.0 - shortfall, abs=1e-6)
     assert detail["shortfall"] == pytest.approx(shortfall, abs=1e-6)
-    assert detail["allowance"] == pytest.approx(float(allowances(act, waiting).sum()), abs=1e-6)
+    assert detail["allowance"] == pytest.approx(float(allowances(pairing_pass, waiting).sum()), abs=1e-6)
     assert detail["expected"] == pytest.approx(1 / (1 + 10**-1.5), abs=1e-4)
     assert pairing.pairs[0].reason.endswith("They had waited 0.0 s and 20.0 s.")
 
 
 def test_passed_over_too_often_comes_first() -> None:
-    act = act_of(2600.0, 1700.0, 1690.0, policy=Policy.ROLLING)
-    assert ids(pair(act)) == [(2, 3)]
-    act = changed(act, 1, sat_out=4)
-    assert ids(pair(act, FREE, Waiting(pass_over=10))) == [(2, 3)]
-    pairing = pair(act, FREE, Waiting(pass_over=4))
+    pairing_pass = act_of(2600.0, 1700.0, 1690.0, policy=Policy.ROLLING)
+    assert ids(pair(pairing_pass)) == [(2, 3)]
+    pairing_pass = changed(pairing_pass, 1, sat_out=4)
+    assert ids(pair(pairing_pass, FREE, Waiting(pass_over=10))) == [(2, 3)]
+    pairing = pair(pairing_pass, FREE, Waiting(pass_over=4))
     assert ids(pairing) == [(1, 2)]
     assert pairing.pairs[0].reason.endswith("bot-1 had been passed over 4 times and came first.")
     assert (
@@ -382,30 +391,35 @@ def test_passed_over_too_often_comes_first() -> None:
 
 def test_who_has_waited_longest_comes_first_whatever_speaks_against_it() -> None:
     """The weakest of three of one owner, against whom the expected score speaks, is left only for who waited longer."""
-    act = act_of(2400.0, 2390.0, 2380.0, 1000.0, policy=Policy.ROLLING)
-    act = replace(act, candidates=[c._replace(owner=int(c.id > 1)) for c in act.candidates], connected=10, flow=1.0)
+    pairing_pass = act_of(2400.0, 2390.0, 2380.0, 1000.0, policy=Policy.ROLLING)
+    pairing_pass = replace(
+        pairing_pass,
+        candidates=[c._replace(owner=int(c.id > 1)) for c in pairing_pass.candidates],
+        connected=10,
+        flow=1.0,
+    )
     for number, waited in ((2, 15), (3, 16), (4, 39)):
-        act = changed(act, number, waited=waited * SECOND)
+        pairing_pass = changed(pairing_pass, number, waited=waited * SECOND)
     wishes = Constraints(max_expected=0.95)
-    pairing = pair(act, wishes)
+    pairing = pair(pairing_pass, wishes)
     assert ids(pairing) == [(1, 4)]
     assert " bot-4 had waited 3 mean games and came first." in pairing.pairs[0].reason
     assert pairing.pairs[0].detail["gave_way"] == ["expected"]
-    assert ids(pair(act, wishes, Waiting(overdue=0.0))) == [(1, 3)]
-    assert ids(pair(changed(act, 2, waited=40 * SECOND), wishes)) == [(1, 2)]
-    assert ids(pair(act, replace(wishes, patience=40 * SECOND))) == [(1, 3)]
+    assert ids(pair(pairing_pass, wishes, Waiting(overdue=0.0))) == [(1, 3)]
+    assert ids(pair(changed(pairing_pass, 2, waited=40 * SECOND), wishes)) == [(1, 2)]
+    assert ids(pair(pairing_pass, replace(wishes, patience=40 * SECOND))) == [(1, 3)]
 
 
 def test_a_barrier_gives_way_to_patience() -> None:
-    act = changed(act_of(1800.0, 1790.0, policy=Policy.ROLLING), 1, avoid=(2,))
+    pairing_pass = changed(act_of(1800.0, 1790.0, policy=Policy.ROLLING), 1, avoid=(2,))
     wishes = Constraints(patience=10 * SECOND)
-    pairing = pair(act, wishes)
+    pairing = pair(pairing_pass, wishes)
     assert ids(pairing) == []
     assert pairing.sits_out[2] == (
         "bot-2 (1790) waits, as it is kept from its only possible opponent for now: from bot-1 (1800) because the "
         "owner of bot-1 would rather not meet bot-2. It has waited 0.0 s."
     )
-    pairing = pair(changed(act, 2, waited=10 * SECOND), wishes)
+    pairing = pair(changed(pairing_pass, 2, waited=10 * SECOND), wishes)
     assert ids(pairing) == [(1, 2)]
     assert pairing.pairs[0].detail["gave_way"] == ["avoid"]
     assert len(pairing.notes) == 1
@@ -413,9 +427,9 @@ def test_a_barrier_gives_way_to_patience() -> None:
 
 
 def test_what_a_pair_costs_is_told() -> None:
-    act = act_of(1800.0, 1790.0)
-    act = replace(act, candidates=[c._replace(anchor=True) for c in act.candidates])
-    pairing = pair(act, Constraints(anchor_cost=0.25))
+    pairing_pass = act_of(1800.0, 1790.0)
+    pairing_pass = replace(pairing_pass, candidates=[c._replace(anchor=True) for c in pairing_pass.candidates])
+    pairing = pair(pairing_pass, Constraints(anchor_cost=0.25))
     assert ", 0.25 off for the venue's wishes." in pairing.pairs[0].reason
     assert pairing.total == round(1e6 * (pairing.pairs[0].detail["worth"] - 0.25))
 
@@ -450,24 +464,24 @@ def test_the_wide_way_keeps_the_same_levels(
     objective: Objective, policy: Policy, n: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is exact for so few, so that the totals show whether it weighs pairs by the same numbers."""
-    act = crowd(n, policy, n)
+    pairing_pass = crowd(n, policy, n)
     method = Optimal(objective)
-    exact = method.pair(act, random.Random(SEED))
+    exact = method.pair(pairing_pass, random.Random(SEED))
     monkeypatch.setattr(optimal, "MOST_EXACT", 10)
-    wide = method.pair(act, random.Random(SEED))
+    wide = method.pair(pairing_pass, random.Random(SEED))
     assert len(wide.pairs) == len(exact.pairs)
     assert wide.total == exact.total
 
 
 @pytest.mark.parametrize("policy", Policy)
 def test_a_wide_round_is_near_the_best(policy: Policy, monkeypatch: pytest.MonkeyPatch) -> None:
-    act = crowd(260, policy, 1)
+    pairing_pass = crowd(260, policy, 1)
     method = Optimal(Entropy("venue"))
-    wide = method.pair(act, random.Random(SEED))
+    wide = method.pair(pairing_pass, random.Random(SEED))
     paired = [end for pair in wide.pairs for end in pair[:2]]
     assert sorted([*paired, *wide.sits_out]) == list(range(260))
     monkeypatch.setattr(optimal, "MOST_EXACT", 260)
-    exact = method.pair(act, random.Random(SEED))
+    exact = method.pair(pairing_pass, random.Random(SEED))
     assert len(wide.pairs) == len(exact.pairs)
     assert exact.total is not None
     assert wide.total is not None
@@ -478,8 +492,8 @@ def test_a_wide_round_is_near_the_best(policy: Policy, monkeypatch: pytest.Monke
 
 def test_who_stays_unpaired_in_a_wide_round_is_told_why(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(optimal, "MOST_EXACT", 2)
-    act = changed(act_of(2300.0, 1800.0, 1790.0), 1, apart=(2, 3))
-    assert pair(act).sits_out == {
+    pairing_pass = changed(act_of(2300.0, 1800.0, 1790.0), 1, apart=(2, 3))
+    assert pair(pairing_pass).sits_out == {
         1: "bot-1 (2300) stays unpaired: nobody within 8 places of it in rating may meet it now."
     }
     far = replace(act_of(2900.0, 2000.0, 1100.0, policy=Policy.ROLLING), connected=50, flow=1.0)
@@ -489,6 +503,6 @@ def test_who_stays_unpaired_in_a_wide_round_is_told_why(monkeypatch: pytest.Monk
 def test_two_alone_meet_whatever_their_games_cost() -> None:
     """Nobody is passed over by an act that pairs nobody, so that they would wait for ever."""
     both = [Candidate(v, f"bot-{v}", 2000.0, waited=SECOND, recent=1000) for v in (1, 2)]
-    act = PairingPass(both, [Meeting(1, 2, 1000, 1000)], None, Policy.ROLLING, 2, 0.1)
+    pairing_pass = PairingPass(both, [Meeting(1, 2, 1000, 1000)], None, Policy.ROLLING, 2, 0.1)
     constraints = Constraints(repeat_cost=1000.0, repeat_last=1000)
-    assert len(Optimal(Entropy(), constraints).pair(act, random.Random(SEED)).pairs) == 1
+    assert len(Optimal(Entropy(), constraints).pair(pairing_pass, random.Random(SEED)).pairs) == 1

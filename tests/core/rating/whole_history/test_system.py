@@ -195,12 +195,12 @@ def test_a_newcomer_to_a_pool_without_anchors_moves_nobody_established() -> None
     state = system.install(state, system.refit(system.job(state, False)))
     before = dict(system.standings(state))
     twin = system.load(system.dump(state))
-    for one in (state, twin):
-        one, _ = system.fold(one, Entry(700, Kind.ENTER, 6, value=2600.0, sd=200.0))
-        assert {version: system.standings(one)[version] for version in before} == before
-        one = system.install(one, system.refit(system.job(one, False)))
+    for begun in (state, twin):
+        entered, _ = system.fold(begun, Entry(700, Kind.ENTER, 6, value=2600.0, sd=200.0))
+        assert {version: system.standings(entered)[version] for version in before} == before
+        refitted = system.install(entered, system.refit(system.job(entered, False)))
         for version, rating in before.items():
-            assert system.standings(one)[version][:2] == pytest.approx(rating[:2], rel=1e-6)
+            assert system.standings(refitted)[version][:2] == pytest.approx(rating[:2], rel=1e-6)
 
 
 def test_warm_and_cold_refits_find_the_same() -> None:
@@ -235,15 +235,15 @@ def test_the_order_of_a_days_results_means_nothing() -> None:
     system = WholeHistory(1800.0)
     entries = pool(5, 200, seed=6, days=1)
     turned = [entry._replace(seq=i) for i, entry in enumerate(reversed(entries[5:]), 6)]
-    one, other = folded(system, entries), folded(system, entries[:5] + turned)
-    order = [other.index[version] for version in one.ids]
+    first, second = folded(system, entries), folded(system, entries[:5] + turned)
+    order = [second.index[version] for version in first.ids]
     assert order != list(range(5)), "they joined in another order"
-    assert other.fit.x[order] == pytest.approx(one.fit.x, abs=1e-6)
-    assert np.allclose(other.fit.C[np.ix_(order, order)], one.fit.C, rtol=1e-6)
+    assert second.fit.x[order] == pytest.approx(first.fit.x, abs=1e-6)
+    assert np.allclose(second.fit.C[np.ix_(order, order)], first.fit.C, rtol=1e-6)
     rated = [entry._replace(value=1700.0, sd=200.0) for entry in entries[:5]]  # who enters with a rating joins at once
-    one, other = folded(system, rated + entries[5:]), folded(system, rated + turned)
-    assert np.array_equal(one.fit.x, other.fit.x)
-    assert np.array_equal(one.fit.C, other.fit.C)
+    first, second = folded(system, rated + entries[5:]), folded(system, rated + turned)
+    assert np.array_equal(first.fit.x, second.fit.x)
+    assert np.array_equal(first.fit.C, second.fit.C)
 
 
 def test_a_repeated_game_says_nothing_new() -> None:
