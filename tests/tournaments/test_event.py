@@ -128,10 +128,10 @@ def test_who_is_there() -> None:
     event = withdraw(withdraw(event, 3), 3)
     event = request_bye(request_bye(event, Request(1, 2, 0)), Request(1, 2, 1))
     there = field_of(event)
-    assert [one.id for one in there.players] == [2, 4, 5, 9]
+    assert [player.id for player in there.players] == [2, 4, 5, 9]
     assert there.byes == (Bye(1, 1, requested=True),)
-    assert [one.id for one in field_of(event, 1).players] == [1, 2, 4, 5]
-    assert 3 in [one.id for one in field_of(rejoin(event, 3)).players]
+    assert [player.id for player in field_of(event, 1).players] == [1, 2, 4, 5]
+    assert 3 in [player.id for player in field_of(rejoin(event, 3)).players]
 
 
 def test_people_that_cannot_be() -> None:
@@ -156,15 +156,15 @@ def test_the_ledger() -> None:
     event = begin(enter(event, Entrant(6, "late")), _round(3, (1, 4), (4, 1)))
     event = apply(event, [Played(4, 1, BLACK_WINS)])
     known = ledger(event)
-    one = known.lines[1]
-    assert one.entries == [
+    line = known.lines[1]
+    assert line.entries == [
         Entry(1, "game", 2, 0, 2, True),
         Entry(2, "game", 1, 1, 5, False),
         Entry(3, "open", 0, 0, 4, True),
         Entry(3, "game", 2, 0, 4, False),
     ]
-    assert (one.score, one.whites, one.blacks, one.balance, one.opponents) == (5, 1, 2, -1, [2, 5, 4])
-    assert [one.score_before(number) for number in (1, 2, 3, 4)] == [0, 2, 3, 5]
+    assert (line.score, line.whites, line.blacks, line.balance, line.opponents) == (5, 1, 2, -1, [2, 5, 4])
+    assert [line.score_before(number) for number in (1, 2, 3, 4)] == [0, 2, 3, 5]
     assert [entry.kind for entry in known.lines[2].entries] == ["game", "void", "absent"]
     assert (known.lines[4].score, known.lines[4].whites, known.lines[4].blacks) == (2, 1, 0)
     assert [entry.kind for entry in known.lines[3].entries] == ["forfeit", "requested", "absent"]

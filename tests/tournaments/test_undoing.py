@@ -108,20 +108,20 @@ def test_every_round_is_found_as_it_was_paired_whatever_changes(
     event = _event(*case, size, seed)
     rng = random.Random(seed)
     for what, which in changes:
-        one, other = 1 + which % size, 1 + (which // 7 + 1 + which) % size
+        first, second = 1 + which % size, 1 + (which // 7 + 1 + which) % size
         try:
             if what == "p":
                 event = play_round(event, lambda _game: rng.choice(RESULTS))
             elif what == "w":
-                event = withdraw(event, one)
+                event = withdraw(event, first)
             elif what == "r":
-                event = rejoin(event, one)
+                event = rejoin(event, first)
             elif what == "f":
-                event = forbid(event, one, other)
+                event = forbid(event, first, second)
             elif what == "l":
-                event = lift(event, one, other)
+                event = lift(event, first, second)
             elif what == "e":
-                event = request_bye(event, Request(one, len(event.rounds) + 1))
+                event = request_bye(event, Request(first, len(event.rounds) + 1))
             elif what == "u":
                 event = take_back_round(event, with_results=True)
             elif not system_of(event).rounds_follow:
@@ -166,7 +166,7 @@ def test_a_corrected_semifinal_takes_the_final_back() -> None:
     paired = begin(
         play_round(_event("cup", {}, 4, 1), better_wins), next_round(play_round(_event("cup", {}, 4, 1), better_wins))
     )
-    assert [one.game.pair for one in amend(paired, semifinal.id, upset).taken_back] == [(1, 2)]
+    assert [taken_back.game.pair for taken_back in amend(paired, semifinal.id, upset).taken_back] == [(1, 2)]
 
 
 def test_a_swiss_stays_as_it_was_paired() -> None:
@@ -207,7 +207,7 @@ def test_a_void_game_of_a_swiss_is_played_again_before_the_next_round() -> None:
     with pytest.raises(Refused, match=f"game {replay.id} "):
         amend(event, first.id, WHITE_WINS)
     amended = amend(event, first.id, WHITE_WINS, with_results=True)
-    assert [one.game.id for one in amended.taken_back] == [replay.id]
+    assert [taken_back.game.id for taken_back in amended.taken_back] == [replay.id]
     # For good: nothing is played again.
     decided = amend(play_round(_event("swiss", {}, 4, 1), void_first), first.id, NO_CONTEST).event
     assert next_round(decided).number == 2

@@ -257,12 +257,12 @@ def test_weights_of_large_fields_fit(n: int, level: str, order: str) -> None:
     assert max(weights).bit_length() <= MOST_BITS
     tuples = list(zip(*(part.tolist() for part in weight), strict=True))
     many = n // 2
-    for (one, two), (other, last) in itertools.product(itertools.product(range(k), repeat=2), repeat=2):
+    for (first, second), (other, last) in itertools.product(itertools.product(range(k), repeat=2), repeat=2):
         sums = [
             tuple((many - 1) * x + y for x, y in zip(tuples[a], tuples[b], strict=True))
-            for a, b in ((one, two), (other, last))
+            for a, b in ((first, second), (other, last))
         ]
-        numbers = [(many - 1) * weights[a] + weights[b] for a, b in ((one, two), (other, last))]
+        numbers = [(many - 1) * weights[a] + weights[b] for a, b in ((first, second), (other, last))]
         if sums[0] != sums[1]:
             assert (numbers[0] < numbers[1]) == (sums[0] < sums[1])
     fewer = (many - 1) * max(weights)

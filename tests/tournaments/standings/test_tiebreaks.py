@@ -88,7 +88,7 @@ def chess_ids(names: Sequence[str]) -> dict[str, int]:
 
 
 def check_fide(case: Mapping[str, Any]) -> None:
-    ids = chess_ids([one["id"] for one in case["players"]])
+    ids = chess_ids([player["id"] for player in case["players"]])
     rounds = [
         Round_(
             each["round"],
@@ -100,7 +100,7 @@ def check_fide(case: Mapping[str, Any]) -> None:
         )
         for each in case["rounds"]
     ]
-    players = tuple(Entrant(ids[one["id"]], one["id"], one["elo"]) for one in case["players"])
+    players = tuple(Entrant(ids[player["id"]], player["id"], player["elo"]) for player in case["players"])
     table = standings_by(Event("mwm", players, rounds=tuple(rounds)), FIDE)
     assert [row.name for row in table.rows] == case["final"]["ranking"]
     halves = {"points": "score", "buchholz-cut1": "bh_cut1", "buchholz": "bh", "direct": "de"}
@@ -185,10 +185,10 @@ def events(draw: st.DrawFn) -> Event:
     count = draw(st.integers(1, 7))
     ratings = draw(st.lists(st.sampled_from([None, 1800.0, 2000.0, 2250.5]), min_size=count, max_size=count))
     late = draw(st.lists(st.integers(1, 3), min_size=count, max_size=count))
-    players = tuple(replace(one, joined=at) for one, at in zip(entrants(ratings), late, strict=True))
+    players = tuple(replace(player, joined=at) for player, at in zip(entrants(ratings), late, strict=True))
     rounds = []
     for number in range(1, draw(st.integers(0, 4)) + 1):
-        there = draw(st.permutations([one.id for one in players if one.joined <= number]))
+        there = draw(st.permutations([player.id for player in players if player.joined <= number]))
         away = draw(st.integers(0, min(2, len(there))))
         byes = tuple(Bye(id_, draw(st.sampled_from([0, 1, 2])), draw(st.booleans())) for id_ in there[:away])
         games = []
@@ -235,7 +235,7 @@ def slots(event: Event, number: int) -> int:
 @given(events())
 def test_buchholz_and_sonneborn_berger_literally(event: Event) -> None:
     numbers = range(1, len(event.rounds) + 1)
-    final = {one.id: made(event, one.id, numbers) for one in event.entrants}
+    final = {entrant.id: made(event, entrant.id, numbers) for entrant in event.entrants}
     sums: dict[str, dict[int, float]] = {word: {} for word in ("buchholz", "cut1", "cut2", "median", "berger", "black")}
     for id_ in final:
         scores = [Fraction(final[opponent], 2) for _, opponent, _, _ in games_of(event, id_)]
@@ -270,7 +270,7 @@ def test_buchholz_and_sonneborn_berger_literally(event: Event) -> None:
 @settings(max_examples=60)
 @given(events(), st.booleans())
 def test_sums_of_scores_literally(event: Event, with_start: bool) -> None:
-    start = {one.id: 2 * (one.id % 3) for one in event.entrants} if with_start else None
+    start = {entrant.id: 2 * (entrant.id % 3) for entrant in event.entrants} if with_start else None
     numbers = range(1, len(event.rounds) + 1)
 
     def there(id_: int, number: int) -> bool:
@@ -293,7 +293,7 @@ def test_sums_of_scores_literally(event: Event, with_start: bool) -> None:
             total += values[id_] * (unplayed if mine else slots(event, number))
         return total
 
-    ids = [one.id for one in event.entrants]
+    ids = [entrant.id for entrant in event.entrants]
     final = {id_: score(id_, len(event.rounds)) for id_ in ids}
     sos = {id_: over(id_, final) for id_ in ids}
     assert value(event, "mms", start=start) == {id_: float(final[id_]) for id_ in ids}
@@ -314,7 +314,7 @@ def test_direct_encounter_literally(event: Event, before: tuple[str, ...]) -> No
     for row in table.rows:
         tied = [id_ for id_, values in equal.items() if values == row.values[:-1]]
         played = {(id_, opponent) for id_ in tied for _, opponent, _, _ in games_of(event, id_)}
-        all_met = all((one, other) in played for one in tied for other in tied if one != other)
+        all_met = all((tied_id, other) in played for tied_id in tied for other in tied if tied_id != other)
         among = sum(points for _, opponent, points, _ in games_of(event, row.entrant) if opponent in tied) / 2
         if "direct" not in before:
             assert row.values[-1] == (among if all_met and len(tied) > 1 else None)
@@ -325,7 +325,7 @@ def test_direct_encounter_literally(event: Event, before: tuple[str, ...]) -> No
 def test_no_number_or_order_of_entrants_matters(event: Event, random: Any) -> None:
     listed = list(event.entrants)
     random.shuffle(listed)
-    new = {one.id: at * 7 for at, one in enumerate(listed, 1)}
+    new = {entrant.id: at * 7 for at, entrant in enumerate(listed, 1)}
 
     def renamed(each: Round_) -> Round_:
         games = [replace(game, white=new[game.white], black=new[game.black]) for game in each.games]
@@ -335,7 +335,7 @@ def test_no_number_or_order_of_entrants_matters(event: Event, random: Any) -> No
 
     other = replace(
         event,
-        entrants=tuple(replace(one, id=new[one.id]) for one in listed),
+        entrants=tuple(replace(entrant, id=new[entrant.id]) for entrant in listed),
         rounds=tuple(map(renamed, event.rounds)),
     )
     words = [word for word in TIE_BREAKERS if word not in ("seed", "lots")]
@@ -351,7 +351,7 @@ def test_standings_are_consistent_with_the_results(event: Event) -> None:
         (game.result.white + game.result.black) / 2 for each in event.rounds for game in each.games if game.result
     ) + sum(bye.points / 2 for each in event.rounds for bye in each.byes)
     assert sum(row.values[0] or 0 for row in table.rows) == given_away
-    assert sorted(row.entrant for row in table.rows) == [one.id for one in event.entrants]
+    assert sorted(row.entrant for row in table.rows) == [entrant.id for entrant in event.entrants]
     assert [row.place for row in table.rows] == list(range(1, len(table.rows) + 1))  # seeds leave nobody equal
     berger = value(event, "sonneborn-berger")
     sodos = value(event, "sodos")
@@ -448,9 +448,9 @@ def test_given_values_replace_those_of_the_record() -> None:
 
 
 def test_lots_follow_the_events_seed() -> None:
-    one, other = (value(event_of([], 6, seed=seed), "lots") for seed in (1, 2))
-    assert one != other
-    assert one == value(event_of([Round_(1)], 6, seed=1), "lots")
+    first, second = (value(event_of([], 6, seed=seed), "lots") for seed in (1, 2))
+    assert first != second
+    assert first == value(event_of([Round_(1)], 6, seed=1), "lots")
 
 
 def test_performance_leaves_out_handicap_and_unrated_opponents() -> None:

@@ -92,7 +92,9 @@ def test_e_total_falls_with_size_and_the_mean_of_a_game_does_not() -> None:
     games = tuple(Game(2 * at - 1, 2 * at, WHITE_WINS) for at in range(1, 9))
     small = Event("swiss", entrants([None] * 4), rounds=(Round_(1, games[:2]),))
     large = Event("swiss", entrants([None] * 16), rounds=(Round_(1, games),))
-    few, many = (total_error(event, {one.id: one.id % 2 for one in event.entrants}) for event in (small, large))
+    few, many = (
+        total_error(event, {entrant.id: entrant.id % 2 for entrant in event.entrants}) for event in (small, large)
+    )
     assert few.rms_per_game == many.rms_per_game == 1.0
     assert few.e_total == pytest.approx(2 * many.e_total)
 

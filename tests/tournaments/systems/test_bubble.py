@@ -144,37 +144,37 @@ class Literal:
         self._play()
 
     def _play(self) -> None:
-        for one in self.active:
-            self.met |= {frozenset((one, other)) for other in self.active if one != other}
+        for id_ in self.active:
+            self.met |= {frozenset((id_, other)) for other in self.active if id_ != other}
 
-    def matches(self, one: int) -> int:
-        return sum(one in pair for pair in self.met)
+    def matches(self, id_: int) -> int:
+        return sum(id_ in pair for pair in self.met)
 
     def standings(self, gone: list[int] | None = None) -> list[int]:
-        active = [one for one in self.active if one not in (gone or [])]
-        inside = {one: {other: self.points[one, other] for other in active if other != one} for one in active}
-        score = {one: sum(inside[one].values()) for one in active}
-        berger = {one: sum(inside[one][other] * score[other] for other in inside[one]) for one in active}
-        wins = {one: list(inside[one].values()).count(2) for one in active}
-        return sorted(active, key=lambda one: (-score[one], -berger[one], -wins[one], self.old.index(one)))
+        active = [id_ for id_ in self.active if id_ not in (gone or [])]
+        inside = {id_: {other: self.points[id_, other] for other in active if other != id_} for id_ in active}
+        score = {id_: sum(inside[id_].values()) for id_ in active}
+        berger = {id_: sum(inside[id_][other] * score[other] for other in inside[id_]) for id_ in active}
+        wins = {id_: list(inside[id_].values()).count(2) for id_ in active}
+        return sorted(active, key=lambda id_: (-score[id_], -berger[id_], -wins[id_], self.old.index(id_)))
 
-    def _met_of(self, one: int, stay: list[int]) -> int:
-        return len([other for other in stay if frozenset((one, other)) in self.met])
+    def _met_of(self, id_: int, stay: list[int]) -> int:
+        return len([other for other in stay if frozenset((id_, other)) in self.met])
 
     def _replacement(self, stay: list[int], third: bool) -> int | None:
-        for one in self.parked:
-            if self._met_of(one, stay) < min(self.unpark, len(stay)):
-                return one
+        for id_ in self.parked:
+            if self._met_of(id_, stay) < min(self.unpark, len(stay)):
+                return id_
         if self.below:
             return self.below[0]
         if third and self.parked:
-            return min(self.parked, key=lambda one: (self._met_of(one, stay), self.parked.index(one)))
+            return min(self.parked, key=lambda parked_id: (self._met_of(parked_id, stay), self.parked.index(parked_id)))
         return None
 
-    def _come(self, one: int | None) -> None:
-        if one is not None:
-            (self.parked if one in self.parked else self.below).remove(one)
-            self.active.append(one)
+    def _come(self, id_: int | None) -> None:
+        if id_ is not None:
+            (self.parked if id_ in self.parked else self.below).remove(id_)
+            self.active.append(id_)
 
     def step(self) -> tuple[str, int | None, int | None]:
         """What happens, who leaves, who comes."""
@@ -186,7 +186,7 @@ class Literal:
         action = "drop" if self.matches(order[-1]) >= self.least else "park"
         while True:
             leaver = order[-1] if action == "drop" else order[0]
-            stay = [one for one in self.active if one != leaver]
+            stay = [id_ for id_ in self.active if id_ != leaver]
             new = self._replacement(stay, third=action == "drop")
             if new is not None:
                 break
@@ -198,17 +198,17 @@ class Literal:
         return action, leaver, new
 
     def withdraw(self, gone: list[int]) -> None:
-        self.below = [one for one in self.below if one not in gone]
-        self.parked = [one for one in self.parked if one not in gone]
-        for one in [one for one in self.active if one in gone]:
+        self.below = [id_ for id_ in self.below if id_ not in gone]
+        self.parked = [id_ for id_ in self.parked if id_ not in gone]
+        for id_ in [active_id for active_id in self.active if active_id in gone]:
             stay = [other for other in self.active if other not in gone]
             new = self._replacement(stay, third=True)
-            self.active.remove(one)
+            self.active.remove(id_)
             self._come(new)
         self._play()
 
     def provisional(self, gone: list[int]) -> list[int]:
-        waiting = [one for one in (*self.below[::-1], *self.parked[::-1]) if one not in gone]
+        waiting = [id_ for id_ in (*self.below[::-1], *self.parked[::-1]) if id_ not in gone]
         return [*waiting, *self.standings(gone), *self.ranked[::-1]]
 
 
@@ -226,22 +226,22 @@ def test_as_the_rules_written_down_once_more(run: tuple[int, int, int, int, int]
     rng = random.Random(seed)
     event = event_of(count, active_size=size, min_matches=least, unpark_below=unpark)
     points: dict[tuple[int, int], int] = {}
-    for one in range(1, count + 1):
-        for other in range(1, one):
+    for id_ in range(1, count + 1):
+        for other in range(1, id_):
             made = rng.choice([0, 1, 2, 0, 2])
-            points[one, other], points[other, one] = made, 2 - made
+            points[id_, other], points[other, id_] = made, 2 - made
 
     def rule(game: Game) -> Result:
         made = points[game.white, game.black]
         return VOID if rng.random() < void else Result(made, 2 - made)
 
-    literal = Literal([one.id for one in event.entrants], size, least, unpark, points)
+    literal = Literal([entrant.id for entrant in event.entrants], size, least, unpark, points)
     if literal.met:
         event = _played(event, rule)
     while not literal.over:
-        gone = [one.id for one in event.entrants if rng.random() < leave and one.id not in event.withdrawn]
-        for one in gone:
-            event = withdraw(event, one)
+        gone = [entrant.id for entrant in event.entrants if rng.random() < leave and entrant.id not in event.withdrawn]
+        for id_ in gone:
+            event = withdraw(event, id_)
         if not is_over(event):
             assert new_ranking(event) == literal.provisional(gone)
         literal.withdraw(gone)
@@ -278,13 +278,13 @@ def test_everybody_is_ranked_and_two_meet_once(
 ) -> None:
     count, size, least, unpark, seed = run
     event = event_of(count, active_size=size, min_matches=least, unpark_below=unpark, games_per_match=games)
-    for one, other in sorted(forbidden):
-        event = forbid(event, one, other) if other <= count else event
+    for first, second in sorted(forbidden):
+        event = forbid(event, first, second) if second <= count else event
     event = play(event, by_lot(seed, draws=0.3))
     meetings = Counter(game.pair for each in event.rounds for game in each.games)
     assert set(meetings.values()) <= {games}
     assert not set(meetings) & set(event.forbidden)
-    assert sorted(new_ranking(event)) == [one.id for one in event.entrants]
+    assert sorted(new_ranking(event)) == [entrant.id for entrant in event.entrants]
     assert all(each.games for each in event.rounds)
     assert [row.place for row in standings(event).rows] == list(range(1, count + 1))
     colors = Counter((game.white, game.black) for each in event.rounds for game in each.games)

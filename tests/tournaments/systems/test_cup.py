@@ -103,9 +103,9 @@ def test_runs(vectors: Vectors) -> None:
         for expected in run["rounds"]:
             paired = next_round(event)
             assert paired.explanation.details["slots"] == run["slots"]
-            assert _pairs(paired) == [tuple(sorted(one[:2])) for one in expected if None not in one]
-            assert [bye.entrant for bye in paired.byes] == [one[2] for one in expected if None in one]
-            won = {tuple(sorted(one[:2])): one[2] for one in expected if None not in one}
+            assert _pairs(paired) == [tuple(sorted(row[:2])) for row in expected if None not in row]
+            assert [bye.entrant for bye in paired.byes] == [row[2] for row in expected if None in row]
+            won = {tuple(sorted(row[:2])): row[2] for row in expected if None not in row}
             assert list(won.values()) == [next(winners) for _ in won]
             event = finish(begin(event, paired), lambda game, won=won: won_by(game, won[game.pair]))
         assert is_over(event)
@@ -205,9 +205,9 @@ def test_branches_that_do_not_wait_give_the_same_games(
             event = apply(event, [Played(game.white, game.black, fate(event, number, game), number)])
 
     assert len(event.rounds) == len(by_rounds.rounds)
-    for one, other in zip(without_ids(event.rounds), without_ids(by_rounds.rounds), strict=True):
-        assert Counter(one.games) == Counter(other.games)
-        assert Counter(one.byes) == Counter(other.byes)
+    for first, second in zip(without_ids(event.rounds), without_ids(by_rounds.rounds), strict=True):
+        assert Counter(first.games) == Counter(second.games)
+        assert Counter(first.byes) == Counter(second.byes)
     assert standings(event) == standings(by_rounds)
     for each in event.rounds:
         games = [game for game in each.games if game.result != VOID]
@@ -249,7 +249,7 @@ def test_it_ends_whoever_comes_and_goes(n: int, seed: int, changes: list[tuple[s
     with pytest.raises(Refused):
         next_round(event)
     table = standings(event)
-    assert sorted(row.entrant for row in table.rows) == sorted(one.id for one in event.entrants)
+    assert sorted(row.entrant for row in table.rows) == sorted(entrant.id for entrant in event.entrants)
     reached: dict[int, int] = {}
     for each in event.rounds:
         for id_ in {id_ for pair in _pairs(each) for id_ in pair} | {bye.entrant for bye in each.byes}:
@@ -263,12 +263,12 @@ def test_it_ends_whoever_comes_and_goes(n: int, seed: int, changes: list[tuple[s
 
 
 def _changed(event: Event, what: str, which: int) -> Event:
-    one = event.entrants[which % len(event.entrants)].id
+    id_ = event.entrants[which % len(event.entrants)].id
     if what == "enter":
         return enter(event, Entrant(len(event.entrants) + 1, f"late-{which}"))
     if what == "ask":
-        return request_bye(event, Request(one, len(event.rounds) + 1 + which % 2, which % 3))
-    return withdraw(event, one) if what == "withdraw" else rejoin(event, one)
+        return request_bye(event, Request(id_, len(event.rounds) + 1 + which % 2, which % 3))
+    return withdraw(event, id_) if what == "withdraw" else rejoin(event, id_)
 
 
 def test_a_semifinal_begins_when_its_two_quarterfinals_are_decided() -> None:

@@ -172,19 +172,19 @@ def test_it_ends_whoever_comes_and_goes(n: int, seed: int, changes: list[tuple[s
         event = finish(begin(event, paired), lambda _game: rng.choice(STRANGE))
     assert is_over(event)
     table = standings(event)
-    assert sorted(row.entrant for row in table.rows) == sorted(one.id for one in event.entrants)
+    assert sorted(row.entrant for row in table.rows) == sorted(entrant.id for entrant in event.entrants)
     for each in event.rounds:
         games = [game for game in each.games if game.result != VOID]
         assert max(Counter(game.pair for game in games).values(), default=0) <= replays + 1
 
 
 def _changed(event: Event, what: str, which: int) -> Event:
-    one = event.entrants[which % len(event.entrants)].id
+    id_ = event.entrants[which % len(event.entrants)].id
     if what == "enter":
         return enter(event, Entrant(len(event.entrants) + 1, f"late-{which}"))
     if what == "ask":
-        return request_bye(event, Request(one, len(event.rounds) + 1 + which % 2, which % 3))
-    return withdraw(event, one) if what == "withdraw" else rejoin(event, one)
+        return request_bye(event, Request(id_, len(event.rounds) + 1 + which % 2, which % 3))
+    return withdraw(event, id_) if what == "withdraw" else rejoin(event, id_)
 
 
 def test_the_unbeaten_may_lose_the_final_once() -> None:

@@ -44,7 +44,7 @@ def swiss(field: tuple[Entrant, ...] = EIGHT, **options: Any) -> Event:
 def test_the_first_round_pairs_by_rating(method: str, expected: list[tuple[int, int]]) -> None:
     assert pairs(next_round(swiss(method=method))) == expected
     assert pairs(next_round(swiss(method="random", first_round=method))) == expected
-    upside_down = tuple(replace(one, id=9 - one.id) for one in EIGHT)
+    upside_down = tuple(replace(entrant, id=9 - entrant.id) for entrant in EIGHT)
     turned = sorted((9 - b, 9 - a) for a, b in expected)
     assert pairs(next_round(swiss(upside_down, method=method))) == turned
 
