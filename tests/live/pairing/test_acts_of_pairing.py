@@ -63,13 +63,13 @@ async def test_who_is_given_a_game_while_second_games_are_looked_at_keeps_its_sl
         await listed(*args)
 
     monkeypatch.setattr(pairer, "_play_second_games", slowly)
-    act = asyncio.create_task(pairer.act())
+    pass_task = asyncio.create_task(pairer.act())
     await asyncio.sleep(0)
     carl, dora = (house.live.roster.players[version] for version in (3, 4))
     house.store.holding = True
     pairer.arrange(carl, dora, terms_of(house.venue), (), "The operator's wish.")
     gate.set()
-    await act
+    await pass_task
     house.store.release()
     house.time.advance(0)
     assert len(house.store.of(rows.GameAdded)) == 2
@@ -87,7 +87,7 @@ async def test_a_fault_in_second_games_keeps_nobody_else_waiting(monkeypatch: py
 
     monkeypatch.setattr(house.live.matchmaker._starter, "second", broken)
     with capture_logs() as logs:
-        await house.act()
+        await house.pair()
     assert house.opponents() == {frozenset({"carl", "dora"})}
     assert house.live.roster.states()["idle"] == 2
     assert [event["log_level"] for event in logs if "fault" in event["event"]] == ["error"]
@@ -125,7 +125,7 @@ async def test_the_barrier_holds_while_games_are_being_committed() -> None:
     held, house.store.held = house.store.held, []
     house.store.holding = False
     await house.arrive("carl", "dora")
-    await house.act()
+    await house.pair()
     assert house.store.of(rows.GameAdded) == []
     house.store.held = held
     house.store.release()
@@ -142,7 +142,7 @@ async def test_a_game_that_cannot_begin_keeps_no_other_from_beginning(monkeypatc
 
     monkeypatch.setattr(house.sessions["anna"], "setup", broken)
     with capture_logs() as logs:
-        await house.act()
+        await house.pair()
     assert [event["log_level"] for event in logs if "fault" in event["event"]] == ["error"]
     (pair,) = house.opponents()
     assert "anna" not in pair
@@ -168,19 +168,19 @@ async def test_a_second_game_is_not_played_by_two_that_may_not_meet_any_more(why
         house.families.lead(bert.bot, anna.bot)
     elif why == "avoid":
         house.live.lobby.limit(bert, Limits(avoid=frozenset({"anna"})))
-    await house.act()
+    await house.pair()
     assert openings(house)["odd"] == (why == "nothing")
 
 
 async def test_a_preview_shows_the_second_games_that_an_act_would_begin_with() -> None:
     house = await owing()
     await house.arrive("anna", "bert", "carl", "dora")
-    seen = await house.live.matchmaker.preview(None, {})
-    pairs = {frozenset(pair[:2]) for pair in (*seen.second, *seen.decided.pairing.pairs)}
+    preview = await house.live.matchmaker.preview(None, {})
+    pairs = {frozenset(pair[:2]) for pair in (*preview.second, *preview.decided.pairing.pairs)}
     assert pairs == {frozenset({1, 2}), frozenset({3, 4})}
-    assert [pair.reason for pair in seen.second] == ["Second game of opening odd, colors swapped."]
+    assert [pair.reason for pair in preview.second] == ["Second game of opening odd, colors swapped."]
     assert house.opponents() == set()
-    await house.act()
+    await house.pair()
     assert house.opponents() == {frozenset({"anna", "bert"}), frozenset({"carl", "dora"})}
 
 
@@ -191,7 +191,7 @@ async def test_a_preview_shows_the_second_games_that_an_act_would_begin_with() -
 async def test_two_do_not_wait_for_a_third_that_takes_no_game(how: str) -> None:
     house = await House().open()
     await house.arrive("anna", "bert")
-    await house.act()
+    await house.pair()
     house.finish()
     await house.arrive("carl")
     carl = house.live.roster.players[3]
@@ -201,7 +201,7 @@ async def test_two_do_not_wait_for_a_third_that_takes_no_game(how: str) -> None:
         house.live.lobby.change(carl, Availability.PAUSED)
     else:
         carl.put(Hold.OWES_READY)
-    await house.act()
+    await house.pair()
     assert house.opponents() == {frozenset({"anna", "bert"})}
 
 
@@ -210,31 +210,31 @@ async def test_who_plays_in_another_venue_does_not_wait_here_meanwhile() -> None
     there = await House(beside=here).open()
     for name in ("anna", "bert"):
         await here.check_in(name, 1, None, (), there)
-    await there.act()
+    await there.pair()
     here.time.advance(30 * S)
     there.finish()
     here.time.advance(2 * S)
     players = list(here.live.roster.players.values())
     assert all(player.available for player in players)
-    act = await here.live.matchmaker._collector.act(players, Policy.ROLLING)
-    assert [candidate.waited for candidate in act.candidates] == [2 * S, 2 * S]
+    pairing_pass = await here.live.matchmaker._collector.act(players, Policy.ROLLING)
+    assert [candidate.waited for candidate in pairing_pass.candidates] == [2 * S, 2 * S]
 
 
 async def test_who_has_left_is_forgotten_by_the_sit_outs() -> None:
     house = await House(policy=Policy.BARRIER).open()
     sessions = await house.arrive("anna", "bert", "carl")
-    await house.act()
+    await house.pair()
     ((out, _),) = house.live.matchmaker._collector._sat_out.items()
     sessions[out - 1].seat.left(orderly=True)  # type: ignore[union-attr]
     house.finish()
-    await house.act()
+    await house.pair()
     assert house.live.matchmaker._collector._sat_out == {}
 
 
 async def test_an_arranged_game_ends_the_sit_outs() -> None:
     house = await House(policy=Policy.BARRIER).open()
     await house.arrive("anna", "bert", "carl")
-    await house.act()
+    await house.pair()
     (out,) = house.live.matchmaker._collector._sat_out
     house.finish()
     players = house.live.roster.players
@@ -264,7 +264,7 @@ async def test_a_game_without_result_gives_the_colors_back() -> None:
     await house.arrive("anna", "bert")
     blacks = []
     for aborted in (True, False, False):
-        await house.act()
+        await house.pair()
         (game,) = house.live.roster.games()
         blacks.append(game.sides[Color.BLACK].version)
         if aborted:
@@ -284,11 +284,11 @@ async def test_an_act_holds_whatever_either_remembers_of_the_other() -> None:
     for _ in range(60):
         collector.memory.began(*rng.sample(range(1, 13), 2), {})
     players = [player for player in house.live.roster.players.values() if player.version != 5]
-    act = await collector.act(players, Policy.ROLLING)
+    pairing_pass = await collector.act(players, Policy.ROLLING)
     there = [player.version for player in players]
     every = [collector.memory.meeting(a, b) for a, b in combinations(sorted(there), 2)]
-    assert sorted(act.meetings) == [met for met in every if met.recent_a or met.recent_b]
-    assert any(not met.recent_a for met in act.meetings)
+    assert sorted(pairing_pass.meetings) == [met for met in every if met.recent_a or met.recent_b]
+    assert any(not met.recent_a for met in pairing_pass.meetings)
 
 
 # -- the child

@@ -18,7 +18,7 @@ from cgos_server.live.pairing.executor import MOST_INLINE, PairingProcess, decid
 from cgos_server.live.processes.worker import NICENESS
 
 
-def act(size: int) -> PairingPass:
+def pass_of(size: int) -> PairingPass:
     rng = random.Random(size)
     return PairingPass(
         [Candidate(number, f"bot-{number}", rng.gauss(2000, 350), sd=60.0) for number in range(1, size + 1)]
@@ -46,7 +46,7 @@ def child() -> int | None:
 
 @pytest.mark.parametrize("method", ["information", "birk"])
 async def test_the_child_decides_as_this_process_would(process: PairingProcess, method: str) -> None:
-    small, large = act(MOST_INLINE), act(MOST_INLINE + 1)
+    small, large = pass_of(MOST_INLINE), pass_of(MOST_INLINE + 1)
     assert await process.decide(method, {}, small, 5) == decide(method, {}, small, 5)
     assert child() is None
     there = await process.decide(method, {}, large, 5)
@@ -59,7 +59,7 @@ async def test_the_child_decides_as_this_process_would(process: PairingProcess, 
 
 
 async def test_a_child_that_dies_is_replaced(process: PairingProcess) -> None:
-    large = act(MOST_INLINE + 1)
+    large = pass_of(MOST_INLINE + 1)
     await process.decide("birk", {}, large, 5)
     pid = child()
     assert pid is not None
@@ -73,9 +73,9 @@ async def test_a_child_that_dies_is_replaced(process: PairingProcess) -> None:
 
 async def test_what_the_method_objects_to_is_told(process: PairingProcess) -> None:
     with pytest.raises(OurFault, match="no pairing method 'bjrk'"):
-        await process.decide("bjrk", {}, act(MOST_INLINE + 1), 5)
+        await process.decide("bjrk", {}, pass_of(MOST_INLINE + 1), 5)
 
 
 async def test_a_decision_that_takes_too_long_is_given_up() -> None:
     with closing(PairingProcess(limit_s=0.0)) as process, pytest.raises(OurFault, match="took more than 0 s"):
-        await process.decide("information", {}, act(MOST_INLINE + 1), 5)
+        await process.decide("information", {}, pass_of(MOST_INLINE + 1), 5)

@@ -50,7 +50,7 @@ async def test_a_dead_connection_gives_way_at_once(house: House) -> None:
 
 async def test_a_game_goes_over_to_the_new_connection_and_the_old_one_plays_no_more(house: House) -> None:
     sessions = {name: await house.sign_in(name) for name in ("anna", "bert")}
-    await house.act()
+    await house.pair()
     (game,) = house.live.roster.games()
     black = game.sides[Color.BLACK].name
     old = sessions[black]
@@ -72,9 +72,9 @@ async def test_repeated_attempts_wait_longer_and_longer_and_disturb_nobody(house
         second = await again(house)
         assert second.retry_after_s is not None
         waits.append(second.retry_after_s)
-        heard = len(anna.told)
+        heard = len(anna.entries)
         assert (await again(house)).code == "already-here"
-        assert len(anna.told) == heard
+        assert len(anna.entries) == heard
         house.time.advance(int(second.retry_after_s) * S)
     assert waits == [5.0, 10.0, 20.0, 40.0, 80.0, 160.0, 320.0, 320.0, 320.0]
 
@@ -94,7 +94,7 @@ async def test_the_wait_is_forgotten_after_a_quiet_time_and_after_a_success(hous
 
 async def test_who_owes_ready_for_a_minute_past_its_deadline_gives_way(house: House) -> None:
     sessions = {name: await house.sign_in(name) for name in ("anna", "bert")}
-    await house.act()
+    await house.pair()
     (game,) = house.live.roster.games()
     game.move(game.referee.to_play, "resign", None, house.time.received())
     house.time.advance(120 * S)
@@ -107,7 +107,7 @@ async def test_who_owes_ready_for_a_minute_past_its_deadline_gives_way(house: Ho
 
 async def test_who_let_its_flag_fall_a_minute_ago_and_said_nothing_since_gives_way(house: House) -> None:
     sessions = {name: await house.check_in(name, 2) for name in ("anna", "bert")}
-    await house.act()
+    await house.pair()
     (game,) = house.live.roster.games()
     for color in Color:
         sessions[game.sides[color].name].heard_at = house.time.now()
@@ -125,7 +125,7 @@ async def test_who_let_its_flag_fall_a_minute_ago_and_said_nothing_since_gives_w
 async def test_who_never_made_its_first_move_gives_way_like_one_whose_flag_fell(house: House) -> None:
     for name in ("anna", "bert"):
         await house.check_in(name, 2)
-    await house.act()
+    await house.pair()
     (game,) = house.live.roster.games()
     house.time.advance(61 * S)
     assert game.referee.verdict is not None
@@ -140,7 +140,7 @@ async def test_who_never_made_its_first_move_gives_way_like_one_whose_flag_fell(
 async def test_only_what_the_bot_itself_says_after_its_flag_counts(house: House, itself: bool) -> None:
     """A library may answer pings for a bot that hangs."""
     sessions = {name: await house.check_in(name, 2) for name in ("anna", "bert")}
-    await house.act()
+    await house.pair()
     (game,) = house.live.roster.games()
     for color in Color:
         game.move(color, "D5" if color else "E5", None, house.time.received())
@@ -175,7 +175,7 @@ async def test_a_venue_of_its_own_is_no_second_sign_in(house: House) -> None:
 async def to_move(house: House) -> tuple[LiveGame, str, RecordingSession]:
     """A game after its first two moves; the name of the bot to move, and its connection."""
     sessions = {name: await house.sign_in(name) for name in ("anna", "bert")}
-    await house.act()
+    await house.pair()
     (game,) = house.live.roster.games()
     for color in Color:
         game.move(color, "D5" if color else "E5", None, house.time.received())

@@ -36,14 +36,14 @@ async def test_a_lone_bot_is_told_why_it_waits(house: House) -> None:
     (anna,) = await house.arrive("anna")
     assert anna.words() == ["accepted", "info"]
     assert "only bot" in anna.last()[1]
-    await house.act()
+    await house.pair()
     assert anna.words() == ["accepted", "info"]
 
 
 async def test_two_bots_are_paired_and_the_round_is_recorded(house: House) -> None:
     anna, bert = await house.arrive("anna", "bert")
     house.time.advance(2 * S)
-    await house.act()
+    await house.pair()
     assert "setup" in anna.words()
     assert "setup" in bert.words()
     (round_,) = house.store.of(rows.RoundAdded)
@@ -60,7 +60,7 @@ async def test_a_stored_round_replays_to_the_same_pairs(house: House) -> None:
     await house.arrive("alfa", "bravo", "charlie", "delta", "echo", "foxtrot", "golf")
     for _ in range(6):
         house.time.advance(20 * S)
-        await house.act()
+        await house.pair()
         house.finish()
     rounds = house.store.of(rows.RoundAdded)
     pairings = house.store.of(rows.PairingAdded)
@@ -73,7 +73,7 @@ async def test_a_stored_round_replays_to_the_same_pairs(house: House) -> None:
 
 async def test_who_just_met_waits_for_a_third_and_no_longer(house: House) -> None:
     await house.arrive("anna", "bert", "carl", "dora")
-    await house.act()
+    await house.pair()
     first = house.opponents()
     pair = next(iter(first))
     for game in list(house.live.roster.games()):
@@ -82,47 +82,47 @@ async def test_who_just_met_waits_for_a_third_and_no_longer(house: House) -> Non
     for player in list(house.live.roster.players.values()):
         house.live.lobby.ready(player)
     house.time.advance(5 * S)
-    await house.act()
+    await house.pair()
     assert pair not in house.opponents()
     house.time.advance(6 * S)
-    await house.act()
+    await house.pair()
     assert pair in house.opponents()
 
 
 async def test_a_newcomer_plays_while_a_rematch_waits(house: House) -> None:
     """The bye of an odd number counts although the remaining pair is held, so the next act lets the newcomer play."""
     await house.arrive("anna", "bert")
-    await house.act()
+    await house.pair()
     house.finish()
     house.time.advance(S)
     await house.arrive("carl")
-    await house.act()
+    await house.pair()
     house.time.advance(2 * S)
-    await house.act()
+    await house.pair()
     assert any("carl" in pair for pair in house.opponents())
 
 
 async def test_two_alone_meet_again_at_once(house: House) -> None:
     await house.arrive("anna", "bert")
-    await house.act()
+    await house.pair()
     house.finish()
-    await house.act()
+    await house.pair()
     assert house.opponents() == {frozenset({"anna", "bert"})}
 
 
 async def test_barrier_waits_for_the_slowest_game() -> None:
     house = await House(policy=Policy.BARRIER).open()
     await house.arrive("anna", "bert", "carl", "dora")
-    await house.act()
+    await house.pair()
     quick = next(iter(house.live.roster.games()))
     quick.move(Color.BLACK, "resign", None, house.time.received())
     for player in list(house.live.roster.players.values()):
         house.live.lobby.ready(player)
     house.time.advance(100 * S - 50 * S)
-    await house.act()
+    await house.pair()
     assert len(house.opponents()) == 1
     house.finish()
-    await house.act()
+    await house.pair()
     assert len(house.opponents()) == 2
 
 
@@ -132,7 +132,7 @@ async def test_nobody_sits_out_twice_running(house: House) -> None:
     out: list[str] = []
     for _ in range(10):
         house.time.advance(20 * S)
-        await house.act()
+        await house.pair()
         playing = {name for pair in house.opponents() for name in pair}
         out.append(next(name for name in names if name not in playing))
         house.finish()
@@ -143,7 +143,7 @@ async def test_nobody_sits_out_twice_running(house: House) -> None:
 async def test_colors_alternate_within_a_pair(house: House) -> None:
     await house.arrive("anna", "bert")
     for _ in range(6):
-        await house.act()
+        await house.pair()
         house.finish()
     blacks = [game.black_id for game in house.store.of(rows.GameAdded)]
     assert all({first, second} == {1, 2} for first, second in zip(blacks[0::2], blacks[1::2], strict=True))
@@ -170,7 +170,7 @@ async def test_two_sign_ins_at_once_never_both_come_in(house: House) -> None:
 
 async def test_a_refusal_reaches_the_bot(house: House) -> None:
     session = await house.sign_in("anna", "wrong")
-    assert session.told == [("refused", "Sorry, password doesn't match.")]
+    assert session.entries == [("refused", "Sorry, password doesn't match.")]
 
 
 async def test_a_session_that_died_during_the_check_leaves_nothing_behind(house: House) -> None:
@@ -186,28 +186,28 @@ async def test_a_session_that_died_during_the_check_leaves_nothing_behind(house:
 
 async def test_ready_is_owed_and_the_bot_is_told_once(house: House) -> None:
     anna, bert = await house.arrive("anna", "bert")
-    await house.act()
+    await house.pair()
     game = next(iter(house.live.roster.games()))
     game.move(Color.BLACK, "resign", None, house.time.received())
     house.live.reminders.remind()
-    before = len(anna.told)
+    before = len(anna.entries)
     house.time.advance(61 * S)
     house.live.reminders.remind()
     house.live.reminders.remind()
-    assert [entry[0] for entry in anna.told[before:]] == ["info"]
+    assert [entry[0] for entry in anna.entries[before:]] == ["info"]
     assert "ready" in anna.last()[1]
-    await house.act()
+    await house.pair()
     assert house.opponents() == set()
     for session in (anna, bert):
         assert session.seat is not None
         session.seat.ready()
-    await house.act()
+    await house.pair()
     assert len(house.opponents()) == 1
 
 
 async def test_acknowledged_endings_are_settled(house: House) -> None:
     await house.arrive("anna", "bert")
-    await house.act()
+    await house.pair()
     game = next(iter(house.live.roster.games()))
     game.move(Color.BLACK, "resign", None, house.time.received())
     (ended,) = house.store.of(rows.GameEnded)
@@ -232,7 +232,7 @@ async def test_the_end_of_a_missed_game_is_told_at_the_next_sign_in(house: House
     )]  # fmt: skip
     again = await house.sign_in("anna")
     assert again.words() == ["accepted", "setup", "gameover"]
-    assert again.told[1][1].moves == (("E5", 59_000),)
+    assert again.entries[1][1].moves == (("E5", 59_000),)
     assert again.last() == ("gameover", "W+Time", "")
     assert [record.progress for record in house.store.of(rows.BlackTold)] == [1]
     assert again.seat is not None
@@ -266,7 +266,7 @@ async def test_a_paired_bot_that_reconnects_before_the_commit_is_not_paired_twic
     house.store.holding = False
     held, house.store.held = house.store.held, []
     again = await house.sign_in("anna")
-    await house.act()
+    await house.pair()
     house.store.held = held
     house.store.release()
     house.time.advance(0)
@@ -274,16 +274,16 @@ async def test_a_paired_bot_that_reconnects_before_the_commit_is_not_paired_twic
     assert "setup" in again.words()
 
 
-def ended_game(house: House, **told: int) -> StoredGame:
+def ended_game(house: House, **fields: int) -> StoredGame:
     return StoredGame(
         5, 1, 1, 2, "anna", "bert", "1800?", "1800?", encode_terms(terms_of(house.venue)), "", 0,
-        (StoredMove("E5", ClockState(59 * S)),), "W+Time", "", house.time.wall_ms(), **told,
+        (StoredMove("E5", ClockState(59 * S)),), "W+Time", "", house.time.wall_ms(), **fields,
     )  # fmt: skip
 
 
 async def test_a_game_that_ends_during_a_sign_in_is_told_by_it(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     anna, _ = await house.arrive("anna", "bert")
-    await house.act()
+    await house.pair()
     (game,) = house.live.roster.games()
     assert anna.seat is not None
     anna.seat.left(orderly=False)
@@ -325,22 +325,22 @@ async def test_everybody_who_waits_gets_a_word(house: House) -> None:
 async def slow_pairing(house: House) -> asyncio.Task[None]:
     """An act of pairing that is decided once the gate is opened."""
     house.deciding.gate.clear()
-    act = asyncio.create_task(house.live.matchmaker.act())
+    pass_task = asyncio.create_task(house.live.matchmaker.act())
     await asyncio.sleep(0)
-    return act
+    return pass_task
 
 
 async def test_who_comes_and_goes_while_an_act_is_decided_harms_nothing(house: House) -> None:
     names = [f"bot{number}" for number in range(6)]
     sessions = await house.arrive(*names)
-    act = await slow_pairing(house)
+    pass_task = await slow_pairing(house)
     for session in sessions[:2]:
         assert session.seat is not None
         session.seat.left(orderly=False)
     again = await house.sign_in("bot1")
     newcomer = await house.sign_in("late")
     house.deciding.gate.set()
-    await act
+    await pass_task
     assert house.live.roster.states()["playing"] in (4, 5)
     assert house.live.roster.states()["paired"] == 0
     assert "setup" not in newcomer.words()
@@ -352,10 +352,10 @@ async def test_who_comes_and_goes_while_an_act_is_decided_harms_nothing(house: H
 
 async def test_no_game_begins_once_the_server_goes_down(house: House) -> None:
     await house.arrive("anna", "bert")
-    act = await slow_pairing(house)
+    pass_task = await slow_pairing(house)
     house.live.matchmaker.holds.add(Hold.STOPPING)
     house.deciding.gate.set()
-    await act
+    await pass_task
     assert house.store.of(rows.GameAdded) == []
     assert house.live.roster.states()["idle"] == 2
 
@@ -389,7 +389,7 @@ async def test_a_fault_in_pairing_leaves_everybody_free(house: House) -> None:
         await house.live.matchmaker.act()
     assert house.live.roster.states()["idle"] == 2
     house.deciding.fault = None
-    await house.act()
+    await house.pair()
     assert house.live.roster.states()["playing"] == 2
 
 
@@ -397,16 +397,16 @@ async def test_a_fault_in_pairing_leaves_everybody_free(house: House) -> None:
 async def test_whose_partner_left_while_an_act_was_decided_is_paired_anew(policy: Policy) -> None:
     house = await House(policy=policy).open()
     sessions = await house.arrive(*(f"bot{number}" for number in range(8)))
-    seen = await house.live.matchmaker.preview(None, {})
-    house.live.matchmaker._new_seed = lambda: seen.seed
-    first, second = (pair.high for pair in seen.decided.pairing.pairs[:2])
-    act = await slow_pairing(house)
+    preview = await house.live.matchmaker.preview(None, {})
+    house.live.matchmaker._new_seed = lambda: preview.seed
+    first, second = (pair.high for pair in preview.decided.pairing.pairs[:2])
+    pass_task = await slow_pairing(house)
     for session in sessions:
         assert session.seat is not None
         if house.accounts.versions[session.name] in (first, second):
             session.seat.left(orderly=False)
     house.deciding.gate.set()
-    await act
+    await pass_task
     assert len(house.opponents()) == 3
     kept, repaired = house.store.of(rows.RoundAdded)
     of = [[row for row in house.store.of(rows.PairingAdded) if row.round_id == each.id] for each in (kept, repaired)]
@@ -434,7 +434,7 @@ async def test_a_game_that_goes_on_after_a_restart_counts_for_the_colors(house: 
     assert restore([stored], {1: house.live}) == (1, 0)
     await house.arrive("anna", "bert")
     house.finish()
-    await house.act()
+    await house.pair()
     (game,) = house.store.of(rows.GameAdded)
     assert (game.black_id, game.white_id) == (2, 1)
     (pairing,) = house.store.of(rows.PairingAdded)

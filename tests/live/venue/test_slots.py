@@ -44,11 +44,11 @@ async def test_a_version_is_one_candidate_an_act_and_plays_as_many_games_as_it_h
     await house.check_in("broad", 3)
     for expected in (1, 2, 3, 3):
         house.time.advance(20 * S)
-        await house.act()
+        await house.pair()
         assert len(games_of(house, "wide")) == expected
     resign(house, games_of(house, "wide")[0])
     house.time.advance(20 * S)
-    await house.act()
+    await house.pair()
     assert len(games_of(house, "wide")) == 3
 
 
@@ -56,12 +56,12 @@ async def test_no_word_is_needed_between_games(house: House) -> None:
     wide = await house.check_in("wide", 1)
     await house.check_in("broad", 1)
     for _ in range(3):
-        await house.act()
+        await house.pair()
         (game,) = house.live.roster.games()
         resign(house, game)
     assert wide.words().count("gameover") == 3
     assert house.store.of(rows.BlackTold) == []
-    seat(wide).seen(wide.told[-1][1])
+    seat(wide).seen(wide.entries[-1][1])
     assert len(house.store.of(rows.BlackTold) + house.store.of(rows.WhiteTold)) == 1
 
 
@@ -70,11 +70,11 @@ async def test_slots_are_shared_by_all_venues_of_a_connection(house: House) -> N
     await house.check_in("wide", 1, None, (), other)
     for venue in (house, other):
         await venue.check_in("stay", 1)
-    await house.act()
-    await other.act()
+    await house.pair()
+    await other.pair()
     assert len(games_of(house, "wide")) + len(games_of(other, "wide")) == 1
     resign(house, games_of(house, "wide")[0])
-    await other.act()
+    await other.pair()
     assert len(games_of(other, "wide")) == 1
 
 
@@ -83,21 +83,21 @@ async def test_a_sandbox_changes_no_rating(house: House) -> None:
     for name in ("anna", "bert"):
         await other.check_in(name)
     entered = len(house.store.of(rows.LedgerAdded))
-    await other.act()
+    await other.pair()
     resign(other, games_of(other, "anna")[0])
     (end,) = house.store.of(rows.GameEnded)
     assert end.reason == "resignation"
     assert len(house.store.of(rows.LedgerAdded)) == entered
-    over = other.sessions["anna"].told[-1][2]
+    over = other.sessions["anna"].entries[-1][2]
     assert (over.reason, over.rating) == ("resignation", None)
 
 
 async def test_the_end_says_what_the_game_did_to_the_rating(house: House) -> None:
     anna, _ = await house.check_in("anna"), await house.check_in("bert")
-    await house.act()
+    await house.pair()
     (game,) = house.live.roster.games()
     resign(house, game)
-    before, after, plus_minus = anna.told[-1][2].rating
+    before, after, plus_minus = anna.entries[-1][2].rating
     assert before == 1800
     assert (after > before) == (game.sides[Color.WHITE].name == "anna")
     (side,) = (side for side in game.sides if side.name == "anna")
@@ -107,13 +107,13 @@ async def test_the_end_says_what_the_game_did_to_the_rating(house: House) -> Non
 async def test_pause_keeps_running_games_and_takes_no_new_one(house: House) -> None:
     wide = await house.check_in("wide", 4)
     await house.check_in("broad", 4)
-    await house.act()
+    await house.pair()
     seat(wide).available(Availability.PAUSED)
-    await house.act()
+    await house.pair()
     assert len(games_of(house, "wide")) == 1
     assert wide.alive
     seat(wide).available(Availability.READY)
-    await house.act()
+    await house.pair()
     assert len(games_of(house, "wide")) == 2
 
 
@@ -123,7 +123,7 @@ async def test_who_drains_is_sent_home_after_its_last_game_in_any_venue(house: H
     there = other.sessions["wide"]
     for venue in (house, other):
         await venue.check_in("stay", 1)
-        await venue.act()
+        await venue.pair()
     for session in (here, there):
         seat(session).available(Availability.DRAINING)
     resign(house, games_of(house, "wide")[0])
@@ -143,7 +143,7 @@ async def test_no_more_games_a_day_than_the_owner_allows(house: House) -> None:
     await house.check_in("wide", 1, Limits(games_a_day=3))
     await house.check_in("broad", 1)
     for _ in range(3):
-        await house.act()
+        await house.pair()
         for game in list(house.live.roster.games()):
             resign(house, game)
     assert len(house.store.of(rows.GameAdded)) == 1
@@ -151,19 +151,19 @@ async def test_no_more_games_a_day_than_the_owner_allows(house: House) -> None:
     house.time.advance(700 * S)
     house.live.reminders.remind()
     await house.settle()
-    await house.act()
+    await house.pair()
     assert len(house.store.of(rows.GameAdded)) == 2
 
 
 async def test_avoided_opponents_are_never_met(house: House) -> None:
     await house.check_in("wide", 1, Limits(avoid=frozenset({"broad"})))
     await house.check_in("broad", 1)
-    await house.act()
+    await house.pair()
     assert list(house.live.roster.games()) == []
     await house.check_in("third", 1)
     for _ in range(5):
         house.time.advance(20 * S)
-        await house.act()
+        await house.pair()
         for game in list(house.live.roster.games()):
             assert {side.name for side in game.sides} != {"wide", "broad"}
             resign(house, game)
@@ -182,13 +182,13 @@ async def test_versions_of_one_bot_meet_only_where_the_venue_allows_it(
     monkeypatch.setattr(house.accounts, "sign_in", one_family)
     await house.check_in("bot-1", 1)
     await house.check_in("bot-2", 1)
-    await house.act()
+    await house.pair()
     assert len(list(house.live.roster.games())) == meet
 
 
 async def test_a_numbered_move_is_taken_once(house: House) -> None:
     sessions = {name: await house.check_in(name, 2) for name in ("anna", "bert")}
-    await house.act()
+    await house.pair()
     (game,) = house.live.roster.games()
     black, white = (seat(sessions[side.name]) for side in game.sides)
     now = house.time.received()
@@ -211,7 +211,7 @@ async def test_a_numbered_move_is_taken_once(house: House) -> None:
 async def test_a_new_connection_hears_its_running_games_and_the_old_seat_is_mute(house: House) -> None:
     first = await house.check_in("anna", 2)
     await house.check_in("bert", 2)
-    await house.act()
+    await house.pair()
     old = seat(first)
     old.left(orderly=False)
     again = await house.check_in("anna", 2)
@@ -241,32 +241,32 @@ async def test_what_a_client_asks_for_is_told_from_the_store(house: House) -> No
     }
     known = tuple(Known(game, 1) for game in (41, 42, 43, 44))
     anna = await house.check_in("anna", 1, None, known)
-    setup = next(entry for entry in anna.told if entry[0] == "setup")
+    setup = next(entry for entry in anna.entries if entry[0] == "setup")
     assert (setup[1], setup[2]) == (41, Color.BLACK)
     assert setup[3].moves == (("E5", 59_000), ("D5", 58_000))
     assert setup[3].left_ms == (59_000, 58_000)
     assert setup[3].why == "They stood side by side."
-    over = next(entry for entry in anna.told if entry[0] == "gameover")[2]
+    over = next(entry for entry in anna.entries if entry[0] == "gameover")[2]
     assert (over.result, over.winner, over.reason, over.plies) == ("B+Resign", Color.BLACK, "resignation", 2)
-    assert ("unknown", 42, 43, 44) in anna.told
+    assert ("unknown", 42, 43, 44) in anna.entries
 
 
 async def test_a_running_game_is_told_again_when_asked_for(house: House) -> None:
     anna = await house.check_in("anna", 1)
     await house.check_in("bert", 1)
-    await house.act()
+    await house.pair()
     (game,) = house.live.roster.games()
     before = anna.words().count("setup")
     seat(anna).sync([Known(game.id, 0), Known(game.id, 0)])
     assert anna.words().count("setup") == before + 1
-    asked = anna.last()[0] == "genmove"
-    assert asked == (game.sides[Color.BLACK].name == "anna")
+    to_move = anna.last()[0] == "genmove"
+    assert to_move == (game.sides[Color.BLACK].name == "anna")
 
 
 async def test_all_missed_ends_are_told_to_a_bot_of_several_slots(house: House) -> None:
     house.store.untold = [stored(house, 41, black_told=0), stored(house, 43, black_told=1)]
     anna = await house.check_in("anna", 2)
-    assert [entry[1] for entry in anna.told if entry[0] == "gameover"] == [41, 43]
+    assert [entry[1] for entry in anna.entries if entry[0] == "gameover"] == [41, 43]
     assert house.live.roster.player(1).available
     assert [(row.id, row.progress) for row in house.store.of(rows.BlackTold)] == [(41, 1), (43, 2)]
 
@@ -284,7 +284,7 @@ async def test_an_arranged_game_begins_with_its_own_clocks_after_old_moves(house
     house.time.advance(0)
     game = house.live.roster.game(number)
     assert game is not None
-    setup = sessions["bert"].told[-2][3]
+    setup = sessions["bert"].entries[-2][3]
     assert (setup.black, setup.moves, setup.left_ms) == ("bert", (("E5", 5_000), ("D5", 9_000)), (5_000, 9_000))
     assert sessions["bert"].last() == ("genmove", number, Color.BLACK, 5_000)
     assert [(row.ply, row.move) for row in house.store.of(rows.MoveAdded)] == [(1, "E5"), (2, "D5")]
@@ -303,7 +303,7 @@ async def with_two_games(house: House) -> tuple[LiveGame, LiveGame]:
     await house.check_in("broad", 2)
     for _ in range(2):
         house.time.advance(20 * S)
-        await house.act()
+        await house.pair()
     seat(wide).left(orderly=False)
     first, second = house.live.roster.games()
     return first, second
@@ -312,7 +312,7 @@ async def with_two_games(house: House) -> tuple[LiveGame, LiveGame]:
 async def test_a_line_client_gets_the_games_of_its_bot_one_after_the_other(house: House) -> None:
     first, second = await with_two_games(house)
     line = await house.sign_in("wide")
-    assert [entry[1].game for entry in line.told if entry[0] == "setup"] == [first.id]
+    assert [entry[1].game for entry in line.entries if entry[0] == "setup"] == [first.id]
     color = house.live.roster.players[1].color(first)
     if color is Color.WHITE:
         first.move(Color.BLACK, "E5", None, house.time.received())
@@ -324,7 +324,7 @@ async def test_a_line_client_gets_the_games_of_its_bot_one_after_the_other(house
     assert line.last()[0] == "gameover"
     assert not second.present(house.live.roster.players[1].color(second))
     seat(line).ready()
-    assert [entry[1].game for entry in line.told if entry[0] == "setup"] == [first.id, second.id]
+    assert [entry[1].game for entry in line.entries if entry[0] == "setup"] == [first.id, second.id]
     assert house.live.roster.players[1].capacity.used == 1
     second.abort("by ruling")
     assert line.last()[0] == "gameover"
@@ -350,7 +350,7 @@ async def test_ready_settles_no_end_that_a_line_client_was_not_told(house: House
 async def test_a_game_that_begins_while_another_is_before_a_line_client_waits(house: House) -> None:
     wide = await house.check_in("wide", 2)
     await house.check_in("broad", 2)
-    await house.act()
+    await house.pair()
     house.time.advance(20 * S)
     house.store.holding = True
     await house.live.matchmaker.act()
@@ -378,7 +378,7 @@ async def test_no_game_begins_before_a_line_client_that_owes_ready(house: House)
     house.time.advance(0)
     words = [word for word in line.words() if word != "genmove"]
     assert words == ["accepted", "setup"], "what it missed is told another time"
-    assert line.told[1][1].game != 41
+    assert line.entries[1][1].game != 41
 
 
 # -- several venues
@@ -406,7 +406,7 @@ async def test_nothing_begins_in_one_venue_while_another_is_still_looked_at(hous
     other = await House(beside=house).open()
     first = await house.check_in("wide", 2)
     await house.check_in("broad", 2)
-    await house.act()
+    await house.pair()
     (game,) = house.live.roster.games()
     seat(first).left(orderly=False)
     old = await other.sign_in("wide", session=Undecided(70))
@@ -415,7 +415,7 @@ async def test_nothing_begins_in_one_venue_while_another_is_still_looked_at(hous
     house.time.advance(5 * S)
     color = house.live.roster.players[1].color(game)
     assert not game.present(color)
-    await house.act()
+    await house.pair()
     assert len(list(house.live.roster.games())) == 1
     old.responsive = False
     assert isinstance(old, Undecided)
@@ -441,25 +441,25 @@ async def test_where_one_venue_refuses_nothing_is_seated_and_that_venue_says_so(
 
 async def test_what_is_asked_for_during_a_commit_is_told_after_it(house: House) -> None:
     sessions = {name: await house.check_in(name, 1) for name in ("anna", "bert")}
-    await house.act()
+    await house.pair()
     (game,) = house.live.roster.games()
     black, white = (sessions[side.name] for side in game.sides)
     house.store.holding = True
     assert seat(black).play(game.id, 1, "E5", None, house.time.received()) is None
-    before = len(black.told), len(white.told)
+    before = len(black.entries), len(white.entries)
     for session in (black, white):
         seat(session).sync([Known(game.id, 0)])
         seat(session).sync([Known(game.id, 0)])
-    assert (len(black.told), len(white.told)) == before
+    assert (len(black.entries), len(white.entries)) == before
     house.store.release()
-    assert black.told[before[0] :][0][3].moves == (("E5", 60_000),)
-    assert [entry[0] for entry in black.told[before[0] :]] == ["setup"]
-    assert [entry[0] for entry in white.told[before[1] :]] == ["setup", "genmove"]
+    assert black.entries[before[0] :][0][3].moves == (("E5", 60_000),)
+    assert [entry[0] for entry in black.entries[before[0] :]] == ["setup"]
+    assert [entry[0] for entry in white.entries[before[1] :]] == ["setup", "genmove"]
 
 
 async def test_while_a_move_is_committed_another_one_at_its_ply_is_a_contradiction(house: House) -> None:
     sessions = {name: await house.check_in(name, 1) for name in ("anna", "bert")}
-    await house.act()
+    await house.pair()
     (game,) = house.live.roster.games()
     black, white = (seat(sessions[side.name]) for side in game.sides)
     house.store.holding = True
@@ -474,14 +474,14 @@ async def test_while_a_move_is_committed_another_one_at_its_ply_is_a_contradicti
 
 
 async def test_many_wishes_to_hear_old_games_are_one_question_at_a_time(house: House) -> None:
-    asked = most = 0
+    running = most = 0
 
     async def slow(number: int) -> StoredGame | None:
-        nonlocal asked, most
-        asked += 1
-        most = max(most, asked)
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
         await asyncio.sleep(0)
-        asked -= 1
+        running -= 1
         return stored(house, number) if number == 41 else None
 
     anna = await house.check_in("anna", 1)
@@ -491,7 +491,7 @@ async def test_many_wishes_to_hear_old_games_are_one_question_at_a_time(house: H
     await house.settle()
     assert most == 1
     assert anna.words().count("gameover") == 1
-    assert {number for entry in anna.told if entry[0] == "unknown" for number in entry[1:]} == set(range(42, 62))
+    assert {number for entry in anna.entries if entry[0] == "unknown" for number in entry[1:]} == set(range(42, 62))
 
 
 async def test_a_game_that_ends_while_a_bot_comes_in_is_told_by_that_sign_in(
@@ -499,20 +499,20 @@ async def test_a_game_that_ends_while_a_bot_comes_in_is_told_by_that_sign_in(
 ) -> None:
     anna = await house.check_in("anna", 2)
     await house.check_in("bert", 2)
-    await house.act()
+    await house.pair()
     (game,) = house.live.roster.games()
     seat(anna).left(orderly=False)
 
     async def read(*_: Any) -> list[StoredGame]:
         """What the database holds, before the game's end is committed; the answer comes after it."""
-        found = [stored(house, game.id, black_told=0)] if house.store.of(rows.GameEnded) else []
+        games = [stored(house, game.id, black_told=0)] if house.store.of(rows.GameEnded) else []
         if game.referee.verdict is None:
             resign(house, game)
-        return found
+        return games
 
     monkeypatch.setattr(house.store, "games_untold", read)
     again = await house.check_in("anna", 2)
-    assert [entry[1] for entry in again.told if entry[0] == "gameover"] == [game.id]
+    assert [entry[1] for entry in again.entries if entry[0] == "gameover"] == [game.id]
 
 
 async def test_the_memory_of_ends_that_nobody_acknowledges_is_bounded(
@@ -522,7 +522,7 @@ async def test_the_memory_of_ends_that_nobody_acknowledges_is_bounded(
     for name in ("anna", "bert"):
         await house.check_in(name)
     for _ in range(5):
-        await house.act()
+        await house.pair()
         (game,) = house.live.roster.games()
         resign(house, game)
     player = house.live.roster.players[1]
@@ -537,19 +537,19 @@ async def test_who_is_being_sent_away_gets_no_game(house: House) -> None:
     await house.check_in("anna")
     await house.check_in("bert")
     house.live.roster.dismiss(1, "An operator closes your connection.")
-    await house.act()
+    await house.pair()
     assert list(house.live.roster.games()) == []
 
 
 async def test_who_wishes_to_go_while_pairing_computes_goes_after_it(house: House) -> None:
     house.deciding.gate.clear()
     anna, bert = await house.check_in("anna"), await house.check_in("bert")
-    act = asyncio.create_task(house.live.matchmaker.act())
+    pass_task = asyncio.create_task(house.live.matchmaker.act())
     await turns()
     seat(anna).available(Availability.DRAINING)
     assert anna.alive
     house.deciding.gate.set()
-    await act
+    await pass_task
     assert (anna.code, bert.alive) == ("drained", True)
     assert house.store.of(rows.GameAdded) == []
 
@@ -589,5 +589,5 @@ async def test_a_stored_game_that_cannot_be_read_keeps_nobody_from_the_others(ho
     anna = await house.check_in("anna", 1, None, (Known(43, 0), Known(44, 0)))
     seat(anna).sync([Known(45, 0)])
     await house.settle()
-    assert [entry[1] for entry in anna.told if entry[0] == "gameover"] == [42, 44, 45]
+    assert [entry[1] for entry in anna.entries if entry[0] == "gameover"] == [42, 44, 45]
     assert [row.id for row in house.store.of(rows.BlackTold)] == [42]

@@ -119,11 +119,11 @@ class HeldExecutor:
         self.gate.set()
         self.fault: Exception | None = None
 
-    async def decide(self, method: str, options: Mapping[str, Any], act: PairingPass, seed: int) -> Decided:
+    async def decide(self, method: str, options: Mapping[str, Any], pairing_pass: PairingPass, seed: int) -> Decided:
         await self.gate.wait()
         if self.fault is not None:
             raise self.fault
-        return decide(method, options, act, seed)
+        return decide(method, options, pairing_pass, seed)
 
 
 class NoGames:
@@ -213,7 +213,7 @@ class House:
     async def arrive(self, *names: str) -> list[RecordingSession]:
         return [await self.sign_in(name) for name in names]
 
-    async def act(self) -> None:
+    async def pair(self) -> None:
         await self.live.matchmaker.act()
         self.time.advance(0)
 
