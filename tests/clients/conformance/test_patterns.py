@@ -11,7 +11,7 @@ MOVES = [Made("E5", "61000"), Made("pass", "0")]
 
 
 @pytest.mark.parametrize(
-    ("pattern", "line", "found"),
+    ("pattern", "line", "values"),
     [
         ("username", "username", {}),
         ("username", "username  ", {}),
@@ -29,10 +29,10 @@ MOVES = [Made("E5", "61000"), Made("pass", "0")]
         ("setup $gid<moves>", "setup 17 e5 61000 PASS 0", {}),
     ],
 )
-def test_fits(pattern: str, line: str, found: dict[str, str]) -> None:
+def test_fits(pattern: str, line: str, values: dict[str, str]) -> None:
     fit = fits(pattern, line, KNOWN, MOVES)
     assert fit is not None
-    assert fit.values == found
+    assert fit.values == values
 
 
 @pytest.mark.parametrize(
