@@ -45,7 +45,7 @@ def test_arrays_draw_what_numbers_draw(seed: int, number: int, purpose: str, key
     first, second = np.array(keys), np.array(keys[::-1])
     expected = [lots.unit(purpose, a, b) for a, b in zip(keys, keys[::-1], strict=True)]
     assert lots.units(purpose, first, second).tolist() == expected
-    assert all(0.0 <= each < 1.0 for each in expected)
+    assert all(0.0 <= lot < 1.0 for lot in expected)
 
 
 def test_a_draw_depends_on_seed_round_purpose_and_keys_and_on_nothing_else() -> None:

@@ -43,7 +43,7 @@ EVENT = Event("swiss", entrants([2000, 1900, 1800, 1700, 1600]))
 
 
 def _round(number: int, *games: tuple[int, int], byes: tuple[Bye, ...] = ()) -> Round:
-    return Round(number, tuple(Game(*each) for each in games), byes)
+    return Round(number, tuple(Game(*game) for game in games), byes)
 
 
 def test_rounds_begin_and_results_arrive() -> None:
@@ -61,7 +61,7 @@ def test_rounds_begin_and_results_arrive() -> None:
 def test_games_get_ids_in_the_order_in_which_they_join() -> None:
     event = begin(begin(EVENT, _round(1, (1, 2), (3, 4))), _round(2, (1, 3)))
     event = begin(event, _round(1, (1, 2)))
-    assert [[game.id for game in each.games] for each in event.rounds] == [[1, 2, 4], [3]]
+    assert [[game.id for game in round_.games] for round_ in event.rounds] == [[1, 2, 4], [3]]
     assert game_by_id(event, 4) == (1, 2, Game(1, 2, id=4))
     event = end(event, 4, DRAWN)
     with pytest.raises(Refused, match=r"Game 4 \(bot-1 - bot-2, round 1\) has a result"):
@@ -89,7 +89,7 @@ def test_further_games_of_a_round_join_it() -> None:
     event = begin(event, _round(1, (3, 5), byes=(Bye(4),)))
     assert [game.pair for game in event.rounds[0].games] == [(1, 2), (3, 5)]
     assert event.rounds[0].byes == (Bye(4),)
-    assert [each.number for each in event.rounds] == [1, 2]
+    assert [round_.number for round_ in event.rounds] == [1, 2]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from support.tournaments.drawn_events import events, growths, told
+from support.tournaments.drawn_events import as_in_files, events, growths
 from support.tournaments.events import without_ids
 
 from cgos_protocol.errors import Refused
@@ -166,7 +166,7 @@ def test_a_column_with_byes_only_asks_for_the_next_round() -> None:
     event = to_event(doc(*rows))
     assert (len(event.rounds), event.requests) == (1, (Request(1, 2, 1),))
     everybody = to_event(doc(rows[0], player(2, "0.0", "   1 b 0", "0000 - Z")))
-    assert [len(each.byes) for each in everybody.rounds] == [0, 2]
+    assert [len(round_.byes) for round_ in everybody.rounds] == [0, 2]
 
 
 def test_the_order_of_registration_is_that_of_starting_ranks_or_of_lines() -> None:
@@ -256,7 +256,7 @@ def test_points_may_hold_an_acceleration_and_the_next_rounds_bye(points: str) ->
 @given(events())
 def test_what_is_written_afresh_is_read_as_the_same_event(event: Event) -> None:
     document = trf.read(trf.write(from_event(event)))
-    assert told(to_event(document)) == told(event)
+    assert as_in_files(to_event(document)) == as_in_files(event)
     assert check_scores(document) == ()
     assert with_event(document, to_event(document)) is document
 
@@ -267,7 +267,7 @@ def test_what_is_written_into_a_report_is_read_as_the_same_event(pair: tuple[Eve
     before, after = pair
     document = trf.read(trf.write(from_event(before)) + b"DAT    1 kept\r\n")
     grown = trf.read(trf.write(with_event(document, after)))
-    assert told(to_event(grown)) == told(after)
+    assert as_in_files(to_event(grown)) == as_in_files(after)
     assert check_scores(grown) == ()
     assert "DAT    1 kept" in texts(grown)
 

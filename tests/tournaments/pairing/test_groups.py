@@ -230,7 +230,7 @@ def test_there_are_only_as_many_rematches_as_there_must_be(
     assert sorted(itertools.chain(*pairs)) == sorted(ids)
     assert not pairs & forbidden
     assert all(ids.index(better) < ids.index(other) for better, other in pairing.pairs)
-    fewest = min(sum(counts[pair] > 0 for pair in each) for each in allowed)
+    fewest = min(sum(counts[pair] > 0 for pair in choice) for choice in allowed)
     assert sum(counts[pair] > 0 for pair in pairs) == fewest == len(pairing.rematches)
     merged = set(itertools.chain(*pairing.merged))
     number = {id_: at for at, group in enumerate(groups, 1) for id_ in group}

@@ -126,11 +126,11 @@ def by_hand(state: State) -> tuple[str, tuple[int, ...], list[Pairs]] | None:
                 continue
             tail = (state.score[j] - state.score[i], abs(state.c[i] - state.c[j]), third_by_hand(state, i, j))
             weights[i, j] = (-state.times.get((i, j), 0), *tail) if again else tail
-        possible = [each for each in rounds(list(range(n))) if all(pair in weights for pair in each)]
+        possible = [pairing for pairing in rounds(list(range(n))) if all(pair in weights for pair in pairing)]
         if possible:
-            totals = [tuple(map(sum, zip(*(weights[pair] for pair in each), strict=True))) for each in possible]
+            totals = [tuple(map(sum, zip(*(weights[pair] for pair in pairing), strict=True))) for pairing in possible]
             most = max(totals)
-            return level, most, [each for each, total in zip(possible, totals, strict=True) if total == most]
+            return level, most, [pairing for pairing, total in zip(possible, totals, strict=True) if total == most]
     return None
 
 

@@ -73,11 +73,11 @@ def test_games_end_as_often_as_the_model_says() -> None:
     result = expected = variance = 0.0
     for seed in range(6):
         done = simulate(plan, seed)
-        for each in done.event.rounds:
-            for game in each.games:
+        for round_ in done.event.rounds:
+            for game in round_.games:
                 assert game.result is not None
                 white, black = (np.array([done.strength[id_]]) for id_ in (game.white, game.black))
-                win, draw = (float(each[0]) for each in chances_of(white, black)[:2])
+                win, draw = (float(share[0]) for share in chances_of(white, black)[:2])
                 result += game.result.white / 2
                 expected += win + draw / 2
                 variance += win + draw / 4 - (win + draw / 2) ** 2
@@ -103,7 +103,7 @@ def test_measures_are_those_of_the_event() -> None:
     assert measures.unforeseen == unforeseen(done.event, done.strength).share
     assert measures.strength_difference == strength_difference(done.event, done.strength).share
     assert measures.games == 25
-    results = [game.result for each in done.event.rounds for game in each.games]
+    results = [game.result for round_ in done.event.rounds for game in round_.games]
     assert measures.draws == results.count(DRAWN) / 25
     assert [row.entrant for row in standings(done.event).rows] == list(done.order)
 
@@ -130,7 +130,7 @@ def test_equal_places_go_by_rating() -> None:
 def test_every_system_can_be_simulated(name: str, players: int) -> None:
     done = simulate(Plan(name, players, 4), seed_of(2, players))
     assert sorted(done.order) == list(range(1, players + 1))
-    assert all(each.is_complete for each in done.event.rounds)
+    assert all(round_.is_complete for round_ in done.event.rounds)
     assert done.measures.games > 0
 
 
@@ -156,11 +156,11 @@ def same(plan: Plan, seeds: list[int]) -> None:
     many = simulate_many(plan, seeds)
     for at, seed in enumerate(seeds):
         single = simulate(plan, seed)
-        for number, each in enumerate(single.event.rounds):
-            expected = {(game.white, game.black, game.result.white) for game in each.games if game.result}
+        for number, round_ in enumerate(single.event.rounds):
+            expected = {(game.white, game.black, game.result.white) for game in round_.games if game.result}
             result = zip(many.white[at, number], many.black[at, number], many.made[at, number], strict=True)
             assert {tuple(map(int, game)) for game in result} == expected, (plan, seed, number)
-            assert [bye.entrant for bye in each.byes] == [bye for bye in [int(many.byes[at, number])] if bye]
+            assert [bye.entrant for bye in round_.byes] == [bye for bye in [int(many.byes[at, number])] if bye]
         assert tuple(many.order[at].tolist()) == single.order
         assert many.measures[at] == single.measures
 
@@ -238,9 +238,9 @@ def test_games_played_again_in_a_round_are_drawn_anew() -> None:
     # A drawn match of a cup is played again, twice at most: the third game has the first one's colors.
     thirds = []
     for seed in range(40):
-        for each in simulate(Plan("cup", 16, None, 2000.0, 2100.0), seed).event.rounds:
+        for round_ in simulate(Plan("cup", 16, None, 2000.0, 2100.0), seed).event.rounds:
             games: dict[tuple[int, int], list[Game]] = {}
-            for game in each.games:
+            for game in round_.games:
                 games.setdefault((game.white, game.black), []).append(game)
             thirds += [(same[0].result, same[1].result) for same in games.values() if len(same) > 1]
     assert len(thirds) > 10

@@ -29,10 +29,10 @@ def test_vectors(case: dict[str, Any]) -> None:
     rounds = tuple(
         Round_(
             number,
-            tuple(Game(ids[white], ids[black], RESULTS[how]) for black, white, how in each["games"]),
-            tuple(Bye(ids[name]) for name in each["free"]),
+            tuple(Game(ids[white], ids[black], RESULTS[how]) for black, white, how in round_case["games"]),
+            tuple(Bye(ids[name]) for name in round_case["free"]),
         )
-        for number, each in enumerate(case["rounds"], 1)
+        for number, round_case in enumerate(case["rounds"], 1)
     )
     event = Event("swiss", tuple(Entrant(id_, name) for name, id_ in ids.items()), rounds=rounds)
     fitted = relative_strengths(event)
@@ -67,8 +67,8 @@ def test_the_strengths_are_the_fixed_point_of_the_sweeps(event: Event) -> None:
     """Every result pushes or pulls; at the answer nobody moves, and everybody together stands at 0."""
     strengths = relative_strengths(event)
     pushes = {id_: -0.25 * strength for id_, strength in strengths.items()}
-    for each in event.rounds:
-        for game in each.games:
+    for round_ in event.rounds:
+        for game in round_.games:
             assert game.result is not None
             chance = 1 / (1 + math.exp(strengths[game.black] - strengths[game.white]))
             pushes[game.white] += game.result.white / 2 - chance

@@ -196,7 +196,7 @@ def test_rematches_are_told_and_the_lowest_sits_out() -> None:
     event = finish(begin(accelrat(SIX[:3]), next_round(accelrat(SIX[:3]))), better_wins)
     assert [bye.entrant for bye in event.rounds[0].byes] == [3]
     event = play(event, better_wins, 2)
-    assert sorted(bye.entrant for each in event.rounds for bye in each.byes) == [1, 2, 3]
+    assert sorted(bye.entrant for round_ in event.rounds for bye in round_.byes) == [1, 2, 3]
     again = next_round(event)
     assert len(again.explanation.details["rematches"]) == 1
     assert "1 rematch: without any" in again.explanation.summary

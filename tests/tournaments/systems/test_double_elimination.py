@@ -173,8 +173,8 @@ def test_it_ends_whoever_comes_and_goes(n: int, seed: int, changes: list[tuple[s
     assert is_over(event)
     table = standings(event)
     assert sorted(row.entrant for row in table.rows) == sorted(entrant.id for entrant in event.entrants)
-    for each in event.rounds:
-        games = [game for game in each.games if game.result != VOID]
+    for round_ in event.rounds:
+        games = [game for game in round_.games if game.result != VOID]
         assert max(Counter(game.pair for game in games).values(), default=0) <= replays + 1
 
 
@@ -225,7 +225,7 @@ def test_void_games_are_played_again_and_forfeits_are_losses() -> None:
     assert next_round(event).number == 1
     event = play(event, lambda game: Result(2, 0, "forfeit") if game.white == 2 else Result(0, 2, "forfeit"))
     assert [row.entrant for row in standings(event).rows] == [2, 1]
-    assert [len(each.games) for each in event.rounds] == [2, 1]
+    assert [len(round_.games) for round_ in event.rounds] == [2, 1]
 
 
 def test_both_lose_where_neither_comes() -> None:

@@ -137,10 +137,10 @@ def test_whole_events_from_the_top_down(size: int, seed: int, rounds: int) -> No
         replace(entrant, start=2 * rng.randrange(4)) for entrant in entrants([1500.0 + 13 * k for k in range(size)])
     )
     event = play(Event("epm", field, seed=seed), by_lot(seed), rounds)
-    for each in event.rounds:
-        details = each.explanation.details
-        ids = [id_ for game in each.games for id_ in game.pair] + [bye.entrant for bye in each.byes]
+    for round_ in event.rounds:
+        details = round_.explanation.details
+        ids = [id_ for game in round_.games for id_ in game.pair] + [bye.entrant for bye in round_.byes]
         assert sorted(ids) == list(range(1, size + 1))
         tops = [max(details["scores"][str(id_)] for id_ in group) // 1 for group in details["groups"]]
         assert tops == sorted(set(tops), reverse=True)
-        assert sorted(itertools.chain(*details["groups"])) == sorted(id_ for game in each.games for id_ in game.pair)
+        assert sorted(itertools.chain(*details["groups"])) == sorted(id_ for game in round_.games for id_ in game.pair)

@@ -145,9 +145,9 @@ def _consistent(event: Event) -> None:
     if "points" in table.order:
         at = table.order.index("points")
         given_points = sum(
-            sum(game.result.white + game.result.black for game in each.games if game.result)
-            + sum(bye.points for bye in each.byes)
-            for each in event.rounds
+            sum(game.result.white + game.result.black for game in round_.games if game.result)
+            + sum(bye.points for bye in round_.byes)
+            for round_ in event.rounds
         )
         assert sum(row.values[at] or 0.0 for row in table.rows) * 2 == given_points
 
@@ -166,7 +166,7 @@ def test_the_order_of_registration_is_nothing(case: tuple[str, dict[str, Any]], 
     other = replace(event, entrants=tuple(mixed))
     for number in range(4):
         assert next_round(other) == next_round(event)
-        event, other = (play_round(each, by_lot(seed + number)) for each in (event, other))
+        event, other = (play_round(variant, by_lot(seed + number)) for variant in (event, other))
 
 
 def _could_avoid(event: Event, there: list[int]) -> bool:

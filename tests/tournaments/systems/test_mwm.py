@@ -113,7 +113,7 @@ def check(case: Case, expected: Case, round_: Round, known: Ledger, rng: Chance)
         assert details["ranked"] == list(map(number, expected["ranked_ids"]))
     if expected["optimal_matchings"] == 1:
         pairs = expected["pairs"] if "pairs" in expected else expected["pairs_played"]
-        assert [pair(game) for game in round_.games] == [frozenset(map(number, each)) for each in pairs]
+        assert [pair(game) for game in round_.games] == [frozenset(map(number, pair_names)) for pair_names in pairs]
     if "edges" in expected:
         wanted = [[number(first), number(second), weight] for first, second, weight in expected["edges"]]
         assert sorted(edges(case["system"], case["beta"], round_, known, rng)) == sorted(wanted)
@@ -154,8 +154,12 @@ def is_whole_event(case: Case) -> int:
                 line_before["c"],
                 line_before["byes"],
             )
-        played = [tuple(map(number, each)) for each in expected["pairs_played"]]
-        equal = [each for each in played if known.lines[each[0]].balance == known.lines[each[1]].balance]
+        played = [tuple(map(number, pair_names)) for pair_names in expected["pairs_played"]]
+        equal = [
+            played_pair
+            for played_pair in played
+            if known.lines[played_pair[0]].balance == known.lines[played_pair[1]].balance
+        ]
         coins = dict(zip(equal, expected["coins_better_ranked_white"], strict=True))
         rng = script(expected, coins, lots(event))
         round_ = system_of(event).pair(event, rng)
@@ -216,7 +220,7 @@ def test_colors_stay_balanced_and_opponents_new(size: int, seed: int, order: str
             assert sides[0] <= sides[1]
             if "color" not in level:
                 assert max(abs(after.lines[id_].balance) for id_ in game.pair) <= max(bound, *map(abs, sides))
-        if all("color" not in relaxed(each) for each in event.rounds):
+        if all("color" not in relaxed(round_) for round_ in event.rounds):
             assert max(abs(line.balance) for line in after.lines.values()) <= bound
         points = [abs(before.lines[game.white].score - before.lines[game.black].score) for game in last.games]
         total = last.explanation.details["total"]
@@ -235,7 +239,7 @@ def test_the_order_of_the_list_is_nothing_with_distinct_ratings(
     shuffle.shuffle(other)
     mixed = replace(event, entrants=tuple(other))
     for number_ in range(4):
-        event, mixed = (play_round(each, by_lot(seed + number_)) for each in (event, mixed))
+        event, mixed = (play_round(variant, by_lot(seed + number_)) for variant in (event, mixed))
         assert event.rounds == mixed.rounds
 
 
@@ -283,9 +287,9 @@ def test_the_bye_goes_down_the_ranks_and_round_once() -> None:
 
 def test_two_meet_again_and_again_with_colors_in_turn() -> None:
     event = play(event_of(2, planned=4), by_lot(1))
-    assert [relaxed(each) for each in event.rounds] == ["strict", "rematch", "rematch", "rematch"]
-    assert [each.explanation.details["total"][0] for each in event.rounds[1:]] == [-1, -2, -3]
-    whites = [each.games[0].white for each in event.rounds]
+    assert [relaxed(round_) for round_ in event.rounds] == ["strict", "rematch", "rematch", "rematch"]
+    assert [round_.explanation.details["total"][0] for round_ in event.rounds[1:]] == [-1, -2, -3]
+    whites = [round_.games[0].white for round_ in event.rounds]
     assert (whites[0] != whites[1], whites[2] != whites[3]) == (True, True)
     assert "Once more: " in event.rounds[1].explanation.summary
     assert "they have met before" in event.rounds[1].games[0].reason

@@ -243,13 +243,13 @@ def test_as_a_literal_transcription_of_the_rules(
         assert {id_: line.score for id_, line in lines.items()} == literal.score
         assert {id_: line.balance for id_, line in lines.items()} == literal.wgd
         assert {id_: line.byes for id_, line in lines.items()} == literal.byes
-        kept = [(each, {frozenset(pair) for pair in pairs}) for each, pairs in history(event)]
+        kept = [(round_number, {frozenset(pair) for pair in pairs}) for round_number, pairs in history(event)]
         assert kept == literal.history
         assert history(_without_explanations(event)) == history(event)
 
 
 def _without_explanations(event: Event) -> Event:
-    return replace(event, rounds=tuple(replace(each, explanation=Explanation()) for each in event.rounds))
+    return replace(event, rounds=tuple(replace(round_, explanation=Explanation()) for round_ in event.rounds))
 
 
 @settings(max_examples=25)
@@ -271,16 +271,19 @@ def test_nobody_meets_again_before_a_round_has_left_the_history(size: int) -> No
     event = play(event_of(size), by_lot(size), size + 2)
     met: set[tuple[int, int]] = set()
     rematches = removals = 0
-    for each in event.rounds:
-        removals += len(each.explanation.details["history_removed"])
-        rematches += len(met & {game.pair for game in each.games})
+    for round_ in event.rounds:
+        removals += len(round_.explanation.details["history_removed"])
+        rematches += len(met & {game.pair for game in round_.games})
         assert removals or not rematches
-        met |= {game.pair for game in each.games}
+        met |= {game.pair for game in round_.games}
     assert rematches
     assert all(
-        any(str(number) in each.explanation.summary for number in each.explanation.details["history_removed"])
-        for each in event.rounds
-        if each.explanation.details["history_removed"]
+        any(
+            str(number) in past_round.explanation.summary
+            for number in past_round.explanation.details["history_removed"]
+        )
+        for past_round in event.rounds
+        if past_round.explanation.details["history_removed"]
     )
 
 
@@ -362,11 +365,11 @@ def test_everybody_has_a_place_of_his_own_and_other_orders_can_be_had() -> None:
 
 def test_nobody_one_and_two() -> None:
     nobody = play(event_of(0), by_lot(1), 2)
-    assert [each.games for each in nobody.rounds] == [(), ()]
+    assert [round_.games for round_ in nobody.rounds] == [(), ()]
     alone = play(event_of(1), by_lot(1), 3)
     assert ledger(alone).lines[1].byes == 3
     two = play(event_of(2), by_lot(1), 4)
-    assert [each.explanation.details["history_removed"] for each in two.rounds] == [[], [1], [2], [3]]
+    assert [round_.explanation.details["history_removed"] for round_ in two.rounds] == [[], [1], [2], [3]]
     assert history(alone) == []
 
 
@@ -390,7 +393,7 @@ def games(*colors: tuple[int, int]) -> tuple[Game, ...]:
 
 def test_rounds_from_elsewhere_may_have_a_pair_twice() -> None:
     rounds = [games((1, 2), (3, 4)), games((2, 1), (4, 3)), games((1, 3), (2, 4)), games((4, 1), (3, 2))]
-    event = replace(event_of(4), rounds=tuple(Round(at, each) for at, each in enumerate(rounds, 1)))
+    event = replace(event_of(4), rounds=tuple(Round(at, games_of_round) for at, games_of_round in enumerate(rounds, 1)))
     assert [number for number, _ in history(event)] == [1, 2, 3, 4]
     paired = next_round(event)
     assert paired.explanation.details["history_removed"] == [1, 2]
@@ -415,5 +418,5 @@ def test_a_pair_that_was_forbidden_later_has_been_paired_by_the_rules_of_then() 
 
 def test_forbidden_pairs_make_rounds_leave_the_history_sooner() -> None:
     event = play(forbid(event_of(4), 1, 2), by_lot(1), 5)
-    assert [len(each.explanation.details["history_removed"]) for each in event.rounds] == [0, 0, 1, 1, 1]
+    assert [len(round_.explanation.details["history_removed"]) for round_ in event.rounds] == [0, 0, 1, 1, 1]
     assert history(_without_explanations(event)) == history(event)

@@ -54,7 +54,7 @@ def matchings(left: Sequence[int]) -> Iterator[list[Pair]]:
 def test_vectors_weights(case: dict[str, Any]) -> None:
     names, result = read(case)
     assert {(names[a], names[b]): weight for (a, b), weight in result.items()} == {
-        (each["i"], each["j"]): each["w"] for each in case["weights"]
+        (weight["i"], weight["j"]): weight["w"] for weight in case["weights"]
     }
 
 
@@ -212,7 +212,7 @@ def test_the_least_number_of_rematches(size: int, rounds: int, seed: int) -> Non
     event = replace(flat(size), seed=seed)
     for number in range(rounds):
         round_ = next_round(event)
-        met = {game.pair for each in event.rounds for game in each.games}
+        met = {game.pair for played_round in event.rounds for game in played_round.games}
         there = sorted({entrant.id for entrant in event.entrants} - {bye.entrant for bye in round_.byes})
         fewest = min(sum(pair in met for pair in matching) for matching in matchings(there))
         assert sum(pair in met for pair in pairs_of(round_)) == fewest
