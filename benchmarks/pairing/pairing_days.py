@@ -195,7 +195,7 @@ class Ladder:
                 break
             self._finish()
             if due(self.policy, len(self._ready), len(self._running)):
-                self._act()
+                self._pair_ready()
             self.now += self.interval
             if self.now - shown > end / 200.0:
                 shown = self.now
@@ -206,7 +206,7 @@ class Ladder:
                 self.busy[bot] += own_a + own_b - over
 
     def _tick(self, at: float) -> float:
-        """The first act not before `at`."""
+        """The first pairing not before `at`."""
         return math.ceil(at / self.interval - 1e-9) * self.interval
 
     def _finish(self) -> None:
@@ -219,7 +219,7 @@ class Ladder:
             self._lengths.append(own_a + own_b + self.settle)
             self._paces = {}
 
-    def act(self) -> PairingPass:
+    def pairing_pass(self) -> PairingPass:
         """What the matchmaker is asked now."""
         memory, ready = self.memory, self._ready
         self._paces = self._paces or memory.paces(map(VersionId, range(self.bots)))
@@ -256,10 +256,10 @@ class Ladder:
             candidates=candidates, meetings=meetings, knowledge=None, policy=self.policy, connected=self.bots, flow=flow
         )
 
-    def _act(self) -> None:
-        act = self.act()
+    def _pair_ready(self) -> None:
+        pairing_pass = self.pairing_pass()
         began = time.perf_counter()
-        pairing = self.method.pair(act, self._rng)
+        pairing = self.method.pair(pairing_pass, self._rng)
         self.act_seconds += time.perf_counter() - began
         self.acts += 1
         if not pairing.pairs:

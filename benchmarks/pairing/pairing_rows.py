@@ -1,4 +1,4 @@
-"""The server's matchmakers in a simulation: one act a round, fed with what a server would know.
+"""The server's matchmakers in a simulation: one pairing a round, fed with what a server would know.
 
 Colors, strengths and results are the caller's.
 """
@@ -52,8 +52,8 @@ class Rounds:
 
     def pairs(self, driven: Driven) -> list[tuple[int, int]]:
         """Who meets whom in the next round of all versions."""
-        act = self._act(driven)
-        pairing = self._matchmaker.pair(act, self._rng)
+        pairing_pass = self._pairing_pass(driven)
+        pairing = self._matchmaker.pair(pairing_pass, self._rng)
         for version in map(VersionId, range(driven.versions)):
             self._sat_out[version] = self._sat_out.get(version, 0) + 1 if version in pairing.sits_out else 0
         return [(pair.high, pair.low) for pair in pairing.pairs]
@@ -62,7 +62,7 @@ class Rounds:
         """A game of these two begins."""
         self._memory.began(VersionId(first), VersionId(second), {})
 
-    def _act(self, driven: Driven) -> PairingPass:
+    def _pairing_pass(self, driven: Driven) -> PairingPass:
         memory, versions = self._memory, [VersionId(number) for number in range(driven.versions)]
         standings = driven.system.standings(driven.state)
         candidates = []

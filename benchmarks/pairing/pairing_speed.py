@@ -121,7 +121,7 @@ class Field:
         """Millionths of a bit a pair."""
         return float(self.cost(*np.array(pairs).T).mean())
 
-    def act(self, policy: Policy) -> PairingPass:
+    def pairing_pass(self, policy: Policy) -> PairingPass:
         """What the server would ask about."""
         last: dict[int, VersionId] = {}
         for i, j in self.rounds[-1]:
@@ -181,8 +181,8 @@ def matchings(sizes: Sequence[int], exact_up_to: int, runs: int) -> list[dict[st
     return rows
 
 
-def _pair(method: Matchmaker, act: PairingPass) -> None:
-    method.pair(act, random.Random(1))
+def _pair(method: Matchmaker, pairing_pass: PairingPass) -> None:
+    method.pair(pairing_pass, random.Random(1))
 
 
 def methods(largest: int, runs: int) -> list[dict[str, Any]]:
@@ -192,10 +192,10 @@ def methods(largest: int, runs: int) -> list[dict[str, Any]]:
     for name, n, policy, options in ROWS:
         if n > largest:
             continue
-        act = fields[n].act(policy)
+        pairing_pass = fields[n].pairing_pass(policy)
         method = matchmaker(name, options)
-        pairing = method.pair(act, random.Random(1))
-        seconds = cpu(partial(_pair, method, act), runs)
+        pairing = method.pair(pairing_pass, random.Random(1))
+        seconds = cpu(partial(_pair, method, pairing_pass), runs)
         words = " ".join((name, *map(str, options.values())))
         row = {"method": words, "n": n, "policy": str(policy), "seconds": seconds, "pairs": len(pairing.pairs)}
         rows.append(row)
