@@ -77,17 +77,17 @@ def test_it_is_set_aside_with_exactly_so_many_in_a_row(most: int, was: Course) -
 def test_set_aside_means_so_many_spoilt_since_the_last_game_that_was_played(was: list[Course], most: int) -> None:
     state, at = NONE, 10
     row = 0
-    for game, each in enumerate(was):
+    for game, outcome in enumerate(was):
         before = state
-        state = after(state, game, each, most, at, at + 1)
+        state = after(state, game, outcome, most, at, at + 1)
         at += 1
-        if each is Course.PLAYED:
+        if outcome is Course.PLAYED:
             row = 0
-        elif each.spoilt and not before.aside:
+        elif outcome.spoilt and not before.aside:
             row += 1
         assert state.spoilt == row
         assert state.aside == (row >= most)
-        if each is Course.UNCOUNTED:
+        if outcome is Course.UNCOUNTED:
             assert state is before
 
 

@@ -23,7 +23,7 @@ NAMES = st.text(st.characters(codec="ascii", categories=("Lu", "Ll")), min_size=
 def faults(text: str, rules: Ruleset = NINE, limit: int = 243) -> list[Fault]:
     drafts, faults_found = parse(text)
     made = [checked(draft, rules, limit) for draft in drafts]
-    return sorted(faults_found + [each for each in made if isinstance(each, Fault)])
+    return sorted(faults_found + [part for part in made if isinstance(part, Fault)])
 
 
 def opening(text: str) -> Opening:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.core.acts import acts, waitings, wishes
+from support.core.pairing_passes import pairing_passes, waitings, wishes
 
 from cgos_server.core.pairing.base import Candidate, Knowledge, Meeting, PairingPass
 from cgos_server.core.pairing.constraints import FREE, Barrier, Constraints, Kin, PairConstraints
@@ -60,7 +60,7 @@ def flags_of(pairing_pass: PairingPass, c: Constraints, a: Candidate, b: Candida
     return flags
 
 
-@given(acts(), wishes)
+@given(pairing_passes(), wishes)
 def test_barriers_are_those_of_the_rules(pairing_pass: PairingPass, constraints: Constraints) -> None:
     rules = PairConstraints(constraints, pairing_pass)
     i, j = everybody(pairing_pass)
@@ -71,7 +71,7 @@ def test_barriers_are_those_of_the_rules(pairing_pass: PairingPass, constraints:
             )
 
 
-@given(acts(), wishes)
+@given(pairing_passes(), wishes)
 def test_what_is_never_possible(pairing_pass: PairingPass, constraints: Constraints) -> None:
     rules = PairConstraints(constraints, pairing_pass)
     i, j = everybody(pairing_pass)
@@ -83,7 +83,7 @@ def test_what_is_never_possible(pairing_pass: PairingPass, constraints: Constrai
         assert possible == (first != second and not kin and b.id not in a.apart and a.id not in b.apart)
 
 
-@given(acts(), wishes)
+@given(pairing_passes(), wishes)
 def test_costs_are_those_of_the_rules(pairing_pass: PairingPass, constraints: Constraints) -> None:
     i, j = everybody(pairing_pass)
     known = {frozenset((m.a, m.b)): max(m.recent_a, m.recent_b) for m in pairing_pass.meetings}
@@ -102,7 +102,7 @@ def test_costs_are_those_of_the_rules(pairing_pass: PairingPass, constraints: Co
         assert cost == pytest.approx(expected)
 
 
-@given(acts(), wishes, st.none() | waitings)
+@given(pairing_passes(), wishes, st.none() | waitings)
 def test_all_answers_are_symmetric_and_open_is_possible_without_what_holds(
     pairing_pass: PairingPass, constraints: Constraints, waiting: Waiting | None
 ) -> None:
@@ -118,7 +118,7 @@ def test_all_answers_are_symmetric_and_open_is_possible_without_what_holds(
         assert not gone or rules.impatient(first) or rules.impatient(second)
 
 
-@given(acts(policy=Policy.BARRIER), wishes)
+@given(pairing_passes(policy=Policy.BARRIER), wishes)
 def test_with_the_barrier_policy_whatever_is_possible_is_open(
     pairing_pass: PairingPass, constraints: Constraints
 ) -> None:
@@ -127,7 +127,7 @@ def test_with_the_barrier_policy_whatever_is_possible_is_open(
     assert (rules.open(i, j) == rules.possible(i, j)).all()
 
 
-@given(acts(), wishes)
+@given(pairing_passes(), wishes)
 def test_marked_pairs_are_all_that_have_something_against_them(
     pairing_pass: PairingPass, constraints: Constraints
 ) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.core.acts import acts, ids
+from support.core.pairing_passes import ids, pairing_passes
 from support.core.vectors import parametrize
 
 from cgos_protocol.errors import OurFault
@@ -58,7 +58,7 @@ def knowing(pairing_pass: PairingPass, seed: int) -> PairingPass:
     return replace(pairing_pass, knowledge=Knowledge(covariance, covariance @ covariance))
 
 
-@given(acts(), option_sets, st.integers(0, 2**63))
+@given(pairing_passes(), option_sets, st.integers(0, 2**63))
 def test_a_recorded_round_is_computed_again(pairing_pass: PairingPass, options: dict[str, object], seed: int) -> None:
     method = matchmaker("birk", options)
     pairing = method.pair(rounded(pairing_pass), random.Random(seed))
@@ -70,7 +70,7 @@ def test_a_recorded_round_is_computed_again(pairing_pass: PairingPass, options: 
 
 @pytest.mark.parametrize("name", METHODS)
 @settings(max_examples=15)
-@given(pairing_pass=acts(least=2, most=10), seed=st.integers(0, 2**63))
+@given(pairing_pass=pairing_passes(least=2, most=10), seed=st.integers(0, 2**63))
 def test_every_method_decides_from_what_is_recorded(name: str, pairing_pass: PairingPass, seed: int) -> None:
     """Also from what is known of the ratings together, which loses bits on its way into the record."""
     pairing_pass = knowing(pairing_pass, seed)
@@ -80,7 +80,7 @@ def test_every_method_decides_from_what_is_recorded(name: str, pairing_pass: Pai
     assert again == pairing
 
 
-@given(acts(), st.none() | st.integers(0, 99))
+@given(pairing_passes(), st.none() | st.integers(0, 99))
 def test_inputs_survive_json_bit_for_bit_once_rounded(pairing_pass: PairingPass, seed: int | None) -> None:
     if seed is not None:
         pairing_pass = knowing(pairing_pass, seed)

@@ -16,10 +16,10 @@ class Lot:
 
     def __init__(self, number: float) -> None:
         self._number = number
-        self.asked = 0
+        self.draws = 0
 
     def random(self) -> float:
-        self.asked += 1
+        self.draws += 1
         return self._number
 
 
@@ -29,7 +29,7 @@ def test_the_pair_comes_first() -> None:
     black, white, why = colors(1, 2, lambda x, y: black_games[x, y], lambda x: -9 if x == 1 else 9, lot)
     assert (black, white) == (2, 1)
     assert why == "Black has been Black in 2 of their 5 games against each other."
-    assert lot.asked == 0
+    assert lot.draws == 0
 
 
 def test_then_all_games() -> None:
@@ -40,7 +40,7 @@ def test_then_all_games() -> None:
     assert why == (
         "Even between the two (4 each); over all games Black's balance of colors is the lower one (-1 against +2)."
     )
-    assert lot.asked == 0
+    assert lot.draws == 0
 
 
 def test_then_by_lot() -> None:

@@ -9,14 +9,14 @@ from itertools import chain
 
 import numpy as np
 from hypothesis import given
-from support.core.acts import acts
+from support.core.pairing_passes import pairing_passes
 
 from cgos_server.core.pairing.base import Candidate, Meeting, PairingPass
 from cgos_server.core.pairing.explain import decode_inputs, encode_inputs
 from cgos_server.core.pairing.meetings import Meetings, PairHistory, Places, Rows, among
 
 
-@given(acts())
+@given(pairing_passes())
 def test_every_pair_finds_its_meeting_whichever_side_asks(pairing_pass: PairingPass) -> None:
     n = len(pairing_pass.candidates)
     i, j = np.divmod(np.arange(n * n), max(1, n))
@@ -36,7 +36,7 @@ def test_every_pair_finds_its_meeting_whichever_side_asks(pairing_pass: PairingP
     assert (low < high).all()
 
 
-@given(acts())
+@given(pairing_passes())
 def test_rows_are_meetings_like_any_others(pairing_pass: PairingPass) -> None:
     rows = pickle.loads(pickle.dumps(Rows(array("q", chain.from_iterable(pairing_pass.meetings)))))
     assert list(rows) == list(pairing_pass.meetings) == list(rows[:])
@@ -45,7 +45,7 @@ def test_rows_are_meetings_like_any_others(pairing_pass: PairingPass) -> None:
     assert decode_inputs(encode_inputs(replace(pairing_pass, meetings=rows))).meetings == list(pairing_pass.meetings)
     there = np.arange(len(pairing_pass.candidates))
     columns, expected = (
-        Meetings(each).of(there, there[::-1]) for each in (replace(pairing_pass, meetings=rows), pairing_pass)
+        Meetings(inputs).of(there, there[::-1]) for inputs in (replace(pairing_pass, meetings=rows), pairing_pass)
     )
     assert np.array_equal(columns, expected)
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.core.acts import wishes
+from support.core.pairing_passes import wishes
 
 from cgos_protocol.errors import Refused
 from cgos_server.core.pairing.constraints import Constraints, Kin

@@ -47,7 +47,7 @@ def test_false_alarms_are_no_more_than_p_says(pairing: dict[str, float]) -> None
     """A rate that is exactly p exceeds these bounds once in thousands of times."""
     rng = np.random.default_rng(1)
     breaks = [examine(played(rng, 60, **pairing)) for _ in range(300)]
-    p = np.array([each.p for each in breaks if each is not None])
+    p = np.array([change.p for change in breaks if change is not None])
     assert len(p) == 300
     for share in (0.1, 0.03):
         assert np.mean(p <= share) <= share + 3.5 * math.sqrt(share / 300)
@@ -66,11 +66,11 @@ def test_a_jump_is_found() -> None:
     powers = {}
     for jump in (150.0, 300.0):
         breaks = [examine(played(rng, 200, 100, jump)) for _ in range(100)]
-        powers[jump] = np.mean([each is not None and each.p <= 0.01 for each in breaks])
+        powers[jump] = np.mean([change is not None and change.p <= 0.01 for change in breaks])
         if jump == 300.0:
-            where = [each for each in breaks if each is not None and each.p <= 0.01]
-            assert abs(np.median([each.at for each in where]) - 100) < 5
-            assert np.mean([each.shift for each in where]) == pytest.approx(300, abs=40)
+            where = [change for change in breaks if change is not None and change.p <= 0.01]
+            assert abs(np.median([change.at for change in where]) - 100) < 5
+            assert np.mean([change.shift for change in where]) == pytest.approx(300, abs=40)
     assert 0.05 < powers[150.0] < 0.5
     assert powers[300.0] > 0.85
 
@@ -88,7 +88,7 @@ def test_a_life_with_a_large_jump_is_flagged_soon_after_it() -> None:
 def test_better_and_worse_are_treated_alike() -> None:
     """Playing the same games with scores turned round turns the shift round and leaves p."""
     results = played(np.random.default_rng(5), 120, 60, 400.0)
-    turned = [Result(1 - each.score, 1 - each.expected, each.variance) for each in results]
+    turned = [Result(1 - result.score, 1 - result.expected, result.variance) for result in results]
     first, second = examine(results), examine(turned)
     assert first is not None
     assert second is not None

@@ -12,7 +12,7 @@ from cgos_server.core.pairing.rolling import Waiting
 from cgos_server.core.venue import Policy
 
 
-def act_of(size: int, seed: int, policy: Policy, bound: bool = True) -> PairingPass:
+def pass_of(size: int, seed: int, policy: Policy, bound: bool = True) -> PairingPass:
     """Versions 1 to `size` in some order, of few ratings, so that ties are common; no Knowledge.
 
     :param bound: whether versions may have owners, and others whom they must not or would rather not meet
@@ -58,12 +58,12 @@ def act_of(size: int, seed: int, policy: Policy, bound: bool = True) -> PairingP
     )
 
 
-def acts(
+def pairing_passes(
     least: int = 0, most: int = 13, policy: Policy | None = None, bound: bool = True
 ) -> st.SearchStrategy[PairingPass]:
-    """Acts of `least` to `most` versions; see :func:`act_of`. They shrink in size only."""
+    """Pairing passes of `least` to `most` versions; see :func:`pass_of`. They shrink in size only."""
     policies = st.sampled_from(Policy) if policy is None else st.just(policy)
-    return st.builds(act_of, st.integers(least, most), st.integers(0, 2**32), policies, st.just(bound))
+    return st.builds(pass_of, st.integers(least, most), st.integers(0, 2**32), policies, st.just(bound))
 
 
 kin = st.sampled_from(Kin)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.core.acts import acts, ids, wishes
+from support.core.pairing_passes import ids, pairing_passes, wishes
 
 from cgos_server.core.pairing.base import Candidate, Pairing, PairingPass
 from cgos_server.core.pairing.constraints import FREE, Constraints, Kin, PairConstraints
@@ -43,7 +43,7 @@ methods = st.builds(Birk, formulas, st.sampled_from(BYES), wishes | st.just(FREE
 LAST_ONLY = replace(FREE, avoid_last=True)
 
 
-@given(acts(), methods, st.integers())
+@given(pairing_passes(), methods, st.integers())
 def test_everybody_is_paired_once_or_sits_out_with_a_sentence(
     pairing_pass: PairingPass, method: Birk, seed: int
 ) -> None:
@@ -59,7 +59,7 @@ def test_everybody_is_paired_once_or_sits_out_with_a_sentence(
     assert all(name[version] in why for version, why in pairing.sits_out.items())
 
 
-@given(acts(policy=Policy.BARRIER, bound=False), formulas, st.sampled_from(BYES), st.integers())
+@given(pairing_passes(policy=Policy.BARRIER, bound=False), formulas, st.sampled_from(BYES), st.integers())
 def test_without_wishes_one_sits_out_of_an_odd_number_and_the_best_picks(
     pairing_pass: PairingPass, formula: str, bye: str, seed: int
 ) -> None:
@@ -70,7 +70,7 @@ def test_without_wishes_one_sits_out_of_an_odd_number_and_the_best_picks(
     assert pairing.notes == []
 
 
-@given(acts(), methods, st.integers(), st.randoms(use_true_random=False))
+@given(pairing_passes(), methods, st.integers(), st.randoms(use_true_random=False))
 def test_the_order_of_the_candidates_does_not_matter(
     pairing_pass: PairingPass, method: Birk, seed: int, shuffler: random.Random
 ) -> None:
@@ -80,7 +80,7 @@ def test_the_order_of_the_candidates_does_not_matter(
     assert method.pair(other, random.Random(seed)) == method.pair(pairing_pass, random.Random(seed))
 
 
-@given(acts(), methods, st.integers())
+@given(pairing_passes(), methods, st.integers())
 def test_no_pair_is_made_that_is_not_open_and_what_gave_way_is_noted(
     pairing_pass: PairingPass, method: Birk, seed: int
 ) -> None:
@@ -97,7 +97,7 @@ def test_no_pair_is_made_that_is_not_open_and_what_gave_way_is_noted(
             assert any(gave_way in note for note in pairing.notes)
 
 
-@given(acts(policy=Policy.BARRIER), methods, st.integers())
+@given(pairing_passes(policy=Policy.BARRIER), methods, st.integers())
 def test_with_the_barrier_policy_no_two_are_left_who_could_meet(
     pairing_pass: PairingPass, method: Birk, seed: int
 ) -> None:
@@ -261,7 +261,7 @@ def test_natural_bye_is_whoever_is_left() -> None:
     assert pairing.sits_out == {3: "C (1) was left over when all others had been paired."}
 
 
-@given(acts(least=3, bound=False, policy=Policy.BARRIER), st.integers())
+@given(pairing_passes(least=3, bound=False, policy=Policy.BARRIER), st.integers())
 def test_nobody_sits_out_twice_running_while_another_candidate_did_not(pairing_pass: PairingPass, seed: int) -> None:
     latest = max((c.last_sit_out for c in pairing_pass.candidates if c.last_sit_out is not None), default=0)
     for out in Birk(waiting=Waiting(overdue=0.0)).pair(pairing_pass, random.Random(seed)).sits_out:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.core.acts import acts, ids, wishes
+from support.core.pairing_passes import ids, pairing_passes, wishes
 
 from cgos_server.core.pairing.base import Candidate, PairingPass
 from cgos_server.core.pairing.constraints import FREE, Constraints
@@ -27,7 +27,7 @@ def field(*ratings: float) -> list[Candidate]:
 orders = st.sampled_from(ORDERS)
 
 
-@given(acts(), orders, wishes, st.integers())
+@given(pairing_passes(), orders, wishes, st.integers())
 def test_everybody_is_paired_once_or_sits_out_with_a_sentence(
     pairing_pass: PairingPass, order: str, constraints: Constraints, seed: int
 ) -> None:
@@ -40,7 +40,7 @@ def test_everybody_is_paired_once_or_sits_out_with_a_sentence(
     assert all(name[version] in why for version, why in pairing.sits_out.items())
 
 
-@given(acts(), orders, wishes, st.integers(), st.randoms(use_true_random=False))
+@given(pairing_passes(), orders, wishes, st.integers(), st.randoms(use_true_random=False))
 def test_the_order_of_the_candidates_does_not_matter(
     pairing_pass: PairingPass, order: str, constraints: Constraints, seed: int, shuffler: random.Random
 ) -> None:

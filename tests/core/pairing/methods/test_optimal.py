@@ -41,7 +41,7 @@ SECOND = 1_000_000
 
 
 @st.composite
-def acts(draw: st.DrawFn, most: int = 10) -> PairingPass:
+def pairing_passes(draw: st.DrawFn, most: int = 10) -> PairingPass:
     """Few different values each, so that there are ties, kin, meetings and everything else that can go wrong."""
     n = draw(st.integers(0, most))
     ids = draw(st.permutations(range(1, n + 1)))
@@ -200,7 +200,7 @@ def in_places(pairing_pass: PairingPass, pairing: Pairing) -> list[tuple[int, in
 
 
 @every_objective
-@given(acts(), wishes, rules)
+@given(pairing_passes(), wishes, rules)
 @settings(max_examples=60)
 def test_the_round_is_the_best_of_all(
     objective: Objective, pairing_pass: PairingPass, constraints: Constraints, waiting: Waiting
@@ -214,7 +214,7 @@ def test_the_round_is_the_best_of_all(
     assert pairing.total == pairing_key[3]
 
 
-@given(acts(), wishes, rules)
+@given(pairing_passes(), wishes, rules)
 def test_who_is_left_though_overdue_was_passed_over_only_for_those_no_less_overdue(
     pairing_pass: PairingPass, constraints: Constraints, waiting: Waiting
 ) -> None:
@@ -231,7 +231,7 @@ def test_who_is_left_though_overdue_was_passed_over_only_for_those_no_less_overd
 
 
 @every_objective
-@given(acts(), wishes, rules, st.randoms(use_true_random=False))
+@given(pairing_passes(), wishes, rules, st.randoms(use_true_random=False))
 @settings(max_examples=40)
 def test_everybody_once_and_whatever_the_order(
     objective: Objective, pairing_pass: PairingPass, constraints: Constraints, waiting: Waiting, rng: random.Random
@@ -268,7 +268,7 @@ def test_everybody_once_and_whatever_the_order(
 
 
 @every_objective
-@given(acts(), st.integers(0, 2**63))
+@given(pairing_passes(), st.integers(0, 2**63))
 @settings(max_examples=40)
 def test_a_recorded_round_is_computed_again(objective: Objective, pairing_pass: PairingPass, seed: int) -> None:
     """Options and act go through JSON; pairs and total come out the same."""
@@ -291,7 +291,7 @@ def test_options_in_force_build_the_same_method(objective: Objective) -> None:
 # --- rules one by one -------------------------------------------------------------------------------------------
 
 
-def act_of(*ratings: float, policy: Policy = Policy.BARRIER) -> PairingPass:
+def pass_of(*ratings: float, policy: Policy = Policy.BARRIER) -> PairingPass:
     return PairingPass([Candidate(at, f"bot-{at}", rating) for at, rating in enumerate(ratings, 1)], policy=policy)
 
 
@@ -310,24 +310,24 @@ def pair(pairing_pass: PairingPass, constraints: Constraints = FREE, waiting: Wa
 
 
 def test_nobody_and_one() -> None:
-    assert pair(act_of()) == Pairing((), {}, (), 0)
-    assert pair(act_of(1800.4)) == Pairing((), {1: "bot-1 (1800) is alone: there is nobody to meet."}, (), 0)
+    assert pair(pass_of()) == Pairing((), {}, (), 0)
+    assert pair(pass_of(1800.4)) == Pairing((), {1: "bot-1 (1800) is alone: there is nobody to meet."}, (), 0)
 
 
 def test_the_sum_counts_not_the_worst_pair() -> None:
     """Entropy flattens far out: two outliers are given up for one good game, but not where they are near enough."""
-    assert ids(pair(act_of(2400.0, 1900.0, 1800.0, 1300.0))) == [(1, 4), (2, 3)]
-    assert ids(pair(act_of(2050.0, 1900.0, 1800.0, 1650.0))) == [(1, 2), (3, 4)]
+    assert ids(pair(pass_of(2400.0, 1900.0, 1800.0, 1300.0))) == [(1, 4), (2, 3)]
+    assert ids(pair(pass_of(2050.0, 1900.0, 1800.0, 1650.0))) == [(1, 2), (3, 4)]
 
 
 def test_of_an_odd_number_at_equal_totals_the_lower_rated_sits_out() -> None:
-    pairing = pair(act_of(1900.0, 1800.0, 1700.0))
+    pairing = pair(pass_of(1900.0, 1800.0, 1700.0))
     assert ids(pairing) == [(1, 2)]
     assert pairing.sits_out == {3: "bot-3 (1700) sits out, as 3 is an odd number: the round is best without it."}
 
 
 def test_who_has_sat_out_does_not_sit_out_again() -> None:
-    pairing_pass = changed(changed(act_of(2300.0, 1800.0, 1790.0), 2, sat_out=1), 1, sat_out=1)
+    pairing_pass = changed(changed(pass_of(2300.0, 1800.0, 1790.0), 2, sat_out=1), 1, sat_out=1)
     assert pair(pairing_pass).sits_out == {
         3: "bot-3 (1790) sits out, as 3 is an odd number: all others have sat out since their last game."
     }
@@ -337,10 +337,10 @@ def test_who_has_sat_out_does_not_sit_out_again() -> None:
 
 
 def test_who_must_sit_out_however_often_it_has() -> None:
-    pairing_pass = changed(act_of(2300.0, 1800.0, 1790.0), 1, sat_out=5, apart=(2, 3))
+    pairing_pass = changed(pass_of(2300.0, 1800.0, 1790.0), 1, sat_out=5, apart=(2, 3))
     assert ids(pair(pairing_pass)) == [(2, 3)]
     assert pair(pairing_pass).sits_out == {1: "bot-1 (2300) must not meet anybody who is ready."}
-    pairing_pass = changed(act_of(2300.0, 1800.0, 1790.0, 1700.0, 1650.0), 1, apart=(3, 4, 5), sat_out=1)
+    pairing_pass = changed(pass_of(2300.0, 1800.0, 1790.0, 1700.0, 1650.0), 1, apart=(3, 4, 5), sat_out=1)
     pairing_pass = changed(changed(pairing_pass, 3, apart=(4, 5)), 4, apart=(5,))
     pairing = pair(pairing_pass)
     assert len(pairing.pairs) == 1
@@ -351,7 +351,7 @@ def test_who_must_sit_out_however_often_it_has() -> None:
 
 def test_a_pair_is_made_when_it_is_worth_it() -> None:
     """Two that are far apart wait until both together allow the shortfall."""
-    pairing_pass = replace(act_of(2300.0, 1700.0, policy=Policy.ROLLING), connected=10, flow=1.0)
+    pairing_pass = replace(pass_of(2300.0, 1700.0, policy=Policy.ROLLING), connected=10, flow=1.0)
     waiting = Waiting(grace=0.5, ease=1.0, overdue=0.0)
     pairing = pair(pairing_pass, FREE, waiting)
     shortfall = 1.0 - float(Entropy("venue").look(pairing_pass, random.Random(0)).of(np.array([0]), np.array([1]))[0])
@@ -376,7 +376,7 @@ def test_a_pair_is_made_when_it_is_worth_it() -> None:
 
 
 def test_passed_over_too_often_comes_first() -> None:
-    pairing_pass = act_of(2600.0, 1700.0, 1690.0, policy=Policy.ROLLING)
+    pairing_pass = pass_of(2600.0, 1700.0, 1690.0, policy=Policy.ROLLING)
     assert ids(pair(pairing_pass)) == [(2, 3)]
     pairing_pass = changed(pairing_pass, 1, sat_out=4)
     assert ids(pair(pairing_pass, FREE, Waiting(pass_over=10))) == [(2, 3)]
@@ -391,7 +391,7 @@ def test_passed_over_too_often_comes_first() -> None:
 
 def test_who_has_waited_longest_comes_first_whatever_speaks_against_it() -> None:
     """The weakest of three of one owner, against whom the expected score speaks, is left only for who waited longer."""
-    pairing_pass = act_of(2400.0, 2390.0, 2380.0, 1000.0, policy=Policy.ROLLING)
+    pairing_pass = pass_of(2400.0, 2390.0, 2380.0, 1000.0, policy=Policy.ROLLING)
     pairing_pass = replace(
         pairing_pass,
         candidates=[c._replace(owner=int(c.id > 1)) for c in pairing_pass.candidates],
@@ -411,7 +411,7 @@ def test_who_has_waited_longest_comes_first_whatever_speaks_against_it() -> None
 
 
 def test_a_barrier_gives_way_to_patience() -> None:
-    pairing_pass = changed(act_of(1800.0, 1790.0, policy=Policy.ROLLING), 1, avoid=(2,))
+    pairing_pass = changed(pass_of(1800.0, 1790.0, policy=Policy.ROLLING), 1, avoid=(2,))
     wishes = Constraints(patience=10 * SECOND)
     pairing = pair(pairing_pass, wishes)
     assert ids(pairing) == []
@@ -427,7 +427,7 @@ def test_a_barrier_gives_way_to_patience() -> None:
 
 
 def test_what_a_pair_costs_is_told() -> None:
-    pairing_pass = act_of(1800.0, 1790.0)
+    pairing_pass = pass_of(1800.0, 1790.0)
     pairing_pass = replace(pairing_pass, candidates=[c._replace(anchor=True) for c in pairing_pass.candidates])
     pairing = pair(pairing_pass, Constraints(anchor_cost=0.25))
     assert ", 0.25 off for the venue's wishes." in pairing.pairs[0].reason
@@ -492,11 +492,11 @@ def test_a_wide_round_is_near_the_best(policy: Policy, monkeypatch: pytest.Monke
 
 def test_who_stays_unpaired_in_a_wide_round_is_told_why(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(optimal, "MOST_EXACT", 2)
-    pairing_pass = changed(act_of(2300.0, 1800.0, 1790.0), 1, apart=(2, 3))
+    pairing_pass = changed(pass_of(2300.0, 1800.0, 1790.0), 1, apart=(2, 3))
     assert pair(pairing_pass).sits_out == {
         1: "bot-1 (2300) stays unpaired: nobody within 8 places of it in rating may meet it now."
     }
-    far = replace(act_of(2900.0, 2000.0, 1100.0, policy=Policy.ROLLING), connected=50, flow=1.0)
+    far = replace(pass_of(2900.0, 2000.0, 1100.0, policy=Policy.ROLLING), connected=50, flow=1.0)
     assert all("its best opponent near it now, bot-2 (2000)" in pair(far).sits_out[number] for number in (1, 3))
 
 

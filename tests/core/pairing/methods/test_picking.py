@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.core.acts import acts, ids, waitings, wishes
+from support.core.pairing_passes import ids, pairing_passes, waitings, wishes
 
 from cgos_server.core.pairing.base import Candidate, Matchmaker, Meeting, Pairing, PairingPass
 from cgos_server.core.pairing.constraints import FREE, Constraints, Kin, PairConstraints
@@ -37,7 +37,7 @@ def paired(method: Matchmaker, pairing_pass: PairingPass, seed: int, **limits: i
 
 
 @given(
-    acts(policy=Policy.BARRIER),
+    pairing_passes(policy=Policy.BARRIER),
     st.builds(Birk, st.sampled_from(("half", "fifth", "one")), st.just("natural"), wishes),
     st.integers(),
 )
@@ -48,7 +48,7 @@ def test_a_round_is_the_same_however_the_partners_are_found(pairing_pass: Pairin
     assert paired(method, pairing_pass, seed, NARROW=0, MARKED=-1) == table
 
 
-@given(acts(least=2, policy=Policy.BARRIER, bound=False), st.integers())
+@given(pairing_passes(least=2, policy=Policy.BARRIER, bound=False), st.integers())
 def test_nothing_is_looked_at_where_nothing_can_speak_against_a_pair(pairing_pass: PairingPass, seed: int) -> None:
     unlimited = replace(FREE, repeat_most=10, repeat_last=10)  # may not be told from a limit without looking
     meetless = replace(pairing_pass, meetings=[])
@@ -57,7 +57,7 @@ def test_nothing_is_looked_at_where_nothing_can_speak_against_a_pair(pairing_pas
     ).pair(meetless, random.Random(seed))
 
 
-@given(acts(policy=Policy.ROLLING), st.sampled_from(("birk", *ORDERS)), wishes, st.integers())
+@given(pairing_passes(policy=Policy.ROLLING), st.sampled_from(("birk", *ORDERS)), wishes, st.integers())
 def test_in_a_wide_field_the_same_rules_hold(
     pairing_pass: PairingPass, name: str, constraints: Constraints, seed: int
 ) -> None:
@@ -71,7 +71,7 @@ def test_in_a_wide_field_the_same_rules_hold(
         assert looking.tiers(np.array([rank[high]]), np.array([rank[low]]))[0] >= 0
 
 
-@given(acts(policy=Policy.ROLLING), wishes, st.integers())
+@given(pairing_passes(policy=Policy.ROLLING), wishes, st.integers())
 def test_who_waits_for_a_better_opponent_has_none_that_is_worth_it(
     pairing_pass: PairingPass, constraints: Constraints, seed: int
 ) -> None:
@@ -123,7 +123,7 @@ def test_with_many_left_over_no_pair_is_taken_apart() -> None:
     assert len(mended.pairs) == 4
 
 
-@given(acts(least=2, policy=Policy.ROLLING), st.sampled_from(("birk", *ORDERS)), wishes, st.integers())
+@given(pairing_passes(least=2, policy=Policy.ROLLING), st.sampled_from(("birk", *ORDERS)), wishes, st.integers())
 def test_who_was_passed_over_as_often_as_allowed_is_paired_if_it_can_be(
     pairing_pass: PairingPass, name: str, constraints: Constraints, seed: int
 ) -> None:
@@ -138,7 +138,7 @@ def test_who_was_passed_over_as_often_as_allowed_is_paired_if_it_can_be(
         assert first.id not in pairing.sits_out
 
 
-@given(acts(least=2), st.sampled_from(("birk", *ORDERS)), wishes, waitings, st.integers(), st.booleans())
+@given(pairing_passes(least=2), st.sampled_from(("birk", *ORDERS)), wishes, waitings, st.integers(), st.booleans())
 def test_who_is_left_though_overdue_was_passed_over_only_for_those_no_less_overdue(
     pairing_pass: PairingPass, name: str, constraints: Constraints, waiting: Waiting, seed: int, wide: bool
 ) -> None:
@@ -174,7 +174,7 @@ def test_whose_turn_it_is_picks_first_and_is_told(policy: Policy) -> None:
     assert set(pair[:2]) == {1, 4}
 
 
-@given(acts(), wishes, st.sampled_from(("birk", *ORDERS)), st.integers(), st.booleans())
+@given(pairing_passes(), wishes, st.sampled_from(("birk", *ORDERS)), st.integers(), st.booleans())
 def test_nobody_is_told_that_all_others_were_paired_who_were_not(
     pairing_pass: PairingPass, constraints: Constraints, name: str, seed: int, wide: bool
 ) -> None:

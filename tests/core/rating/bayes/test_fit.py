@@ -221,7 +221,7 @@ def test_versions_pairs_and_voids_come_and_go() -> None:
 def test_a_version_that_stops_being_an_anchor_begins_as_a_newcomer() -> None:
     given_pool, _ = normal_pool(8, 200, 8)
     now = fit.cold(given_pool)
-    free = replace(given_pool, anchors=tuple(each[:1] for each in given_pool.anchors))
+    free = replace(given_pool, anchors=tuple(anchor[:1] for anchor in given_pool.anchors))
     later = fit.warm(free, now.hyper, now.sites, now.x)
     assert later.sites.PS[1, 0, 0] > 0
     assert (later.sites.PS[0] == 0).all()

@@ -99,7 +99,7 @@ def test_without_anchors_the_mean_is_held(learned: bool) -> None:
     model = BradleyTerry(1500, learned=learned)
     model.add(("tuple", 1), 2, 1, games=12)
     model.add(2, frozenset({3}), 1, games=10)
-    assert sum(each.mean for each in model.standings().values()) / 3 == pytest.approx(1500)
+    assert sum(rating.mean for rating in model.standings().values()) / 3 == pytest.approx(1500)
     assert list(model.standings()) == [("tuple", 1), 2, frozenset({3})]
 
 
@@ -111,18 +111,18 @@ def test_an_empty_pool_has_empty_standings() -> None:
 @pytest.mark.parametrize(
     ("change", "error", "words"),
     [
-        (lambda each: each.add("a", "b", 0.7), ValueError, "0.5"),
-        (lambda each: each.add("a", "b", math.nan), ValueError, "0.5"),
-        (lambda each: each.add("a", "a", 1), ValueError, "itself"),
-        (lambda each: each.add("a", "b", 1, games=1.5), ValueError, "whole"),
-        (lambda each: each.add("a", "b", 1, games=math.inf), ValueError, "whole"),
-        (lambda each: each.add("a", "b", 1, games=-1), ValueError, "take back"),
-        (lambda each: each.add("new", "low", 1, games=-99), ValueError, "take back"),
-        (lambda each: each.anchor("a", math.inf), ValueError, "anchor"),
-        (lambda each: each.anchor("a", 2000, sd=0), ValueError, "anchor"),
-        (lambda each: each.rating("nobody"), KeyError, "nobody"),
-        (lambda each: each.superiority("new", "nobody"), KeyError, "nobody"),
-        (lambda each: each.predict("nobody", "new"), KeyError, "nobody"),
+        (lambda model: model.add("a", "b", 0.7), ValueError, "0.5"),
+        (lambda model: model.add("a", "b", math.nan), ValueError, "0.5"),
+        (lambda model: model.add("a", "a", 1), ValueError, "itself"),
+        (lambda model: model.add("a", "b", 1, games=1.5), ValueError, "whole"),
+        (lambda model: model.add("a", "b", 1, games=math.inf), ValueError, "whole"),
+        (lambda model: model.add("a", "b", 1, games=-1), ValueError, "take back"),
+        (lambda model: model.add("new", "low", 1, games=-99), ValueError, "take back"),
+        (lambda model: model.anchor("a", math.inf), ValueError, "anchor"),
+        (lambda model: model.anchor("a", 2000, sd=0), ValueError, "anchor"),
+        (lambda model: model.rating("nobody"), KeyError, "nobody"),
+        (lambda model: model.superiority("new", "nobody"), KeyError, "nobody"),
+        (lambda model: model.predict("nobody", "new"), KeyError, "nobody"),
         (lambda _: BradleyTerry(math.nan), ValueError, "finite"),
         (lambda _: BradleyTerry(prior_sd=0.0), ValueError, "wide"),
     ],

@@ -56,7 +56,7 @@ def test_a_warm_refit_ends_after_its_thirty_rounds() -> None:
     nothing = replace(posterior.sites, one=posterior.sites.one[:0], two=posterior.sites.two[:0])
     far = replace(posterior.hyper, s=60.0, w=(0.98, 0.01, 0.01))
     rounds = fit.warm(given_pool, far, nothing, posterior.x).iterations
-    assert sum(max(each, 1) for each in rounds) <= fit.WARM.limit
+    assert sum(max(count, 1) for count in rounds) <= fit.WARM.limit
 
 
 def test_leaps_save_rounds_and_end_at_the_same_point() -> None:

@@ -63,12 +63,12 @@ def test_a_late_fit_has_the_later_entries_on_top() -> None:
     fit = venue.system.refit(venue.system.job(venue.state, True))
     alone, _ = pool(23, 6, 100)
     alone.state = alone.system.install(alone.state, fit)
-    for each in (venue, alone):
+    for replica in (venue, alone):
         for game in random_games(np.random.default_rng(1), true, 10):
-            each.game(*game)
-        each.enter(30, other=4)
-        each.anchor(5, 2100.0)
-        each.game(30, 5, 2)
+            replica.game(*game)
+        replica.enter(30, other=4)
+        replica.anchor(5, 2100.0)
+        replica.game(30, 5, 2)
     venue.state = venue.system.install(venue.state, fit)
     assert venue.ratings() == alone.ratings()
     assert venue.system.wanted(venue.state).results == 13

@@ -314,7 +314,7 @@ def test_residuals_find_the_anchor_that_plays_below_its_number() -> None:
     for game in random_games(rng, true | {4: 1800.0}, 1000):
         venue.game(*game)
     venue.refit()
-    residuals = {each.version: each for each in venue.system.anchor_residuals(venue.state)}
+    residuals = {residual.version: residual for residual in venue.system.anchor_residuals(venue.state)}
     assert set(residuals) == set(stated)
     assert residuals[4].z < -3
     assert residuals[4].mean == pytest.approx(1800, abs=4 * residuals[4].mean_sd)

@@ -384,7 +384,7 @@ def test_waiting_changes_nothing() -> None:
         for entry in [*anchors, Entry(302, Kind.ENTER, 8), Entry(303, Kind.ENTER, 9)]:
             state, _ = system.fold(state, entry)
 
-        def asked(state: State = state) -> list[Any]:
+        def answers(state: State = state) -> list[Any]:
             pairs = [(8, 3), (3, 8), (8, 9)]
             return [
                 *(number for version in range(6) for number in system.standings(state)[version]),
@@ -394,11 +394,11 @@ def test_waiting_changes_nothing() -> None:
                 *(system.superiority(state, *pair) for pair in pairs),
             ]
 
-        before = asked()
+        before = answers()
         for version in (8, 9):
             assert state.join(version, 304, START * DAY_MS) == state.index[version]
         assert state.belief.n == 8
-        assert asked() == pytest.approx(before)
+        assert answers() == pytest.approx(before)
 
 
 def test_time_begins_when_a_version_joins() -> None:
@@ -471,7 +471,7 @@ def test_the_covariance_comes_back_bit_for_bit_without_being_saved(system: Whole
 
 
 def flat(nested: Any) -> list[Any]:
-    return [each for part in nested for each in flat(part)] if isinstance(nested, tuple) else [nested]
+    return [leaf for part in nested for leaf in flat(part)] if isinstance(nested, tuple) else [nested]
 
 
 def test_a_saved_state_grows_with_who_met_not_with_the_square_of_all() -> None:
