@@ -432,8 +432,8 @@ def test_a_flag_takes_what_was_held_back_for_a_line_end() -> None:
 async def test_a_peer_answers_as_long_as_its_system_acknowledges(monkeypatch: pytest.MonkeyPatch) -> None:
     desk = Desk()
     _, transport = desk.signed_in()
-    acknowledgements = iter([False, False, True])
-    monkeypatch.setattr("cgos_server.net.tcp.acknowledged", lambda _: next(acknowledgements))
+    answers = iter([False, False, True])
+    monkeypatch.setattr("cgos_server.net.tcp.acknowledged", lambda _: next(answers))
     monkeypatch.setattr("cgos_server.net.wire._LOOK_S", 0)
     assert await desk.session.answers("Somebody else is at the context.")
     assert transport.written.endswith(b"info Somebody else is at the context.\n")

@@ -119,7 +119,7 @@ def test_a_flood_is_closed(line: str) -> None:
     assert talk.wire.closed is None
     talk.say(line, line, line)
     assert talk.wire.closed is CloseReason.VIOLATION
-    assert [each for each in talk.wire.lines() if each != "info No."] == [
+    assert [text for text in talk.wire.lines() if text != "info No."] == [
         "Error: You sent too many lines within a minute that could not be answered."
     ]
     assert ("leave",) in talk.gallery.calls

@@ -172,7 +172,7 @@ async def test_a_second_game_is_not_played_by_two_that_may_not_meet_any_more(why
     assert openings(house)["odd"] == (why == "nothing")
 
 
-async def test_a_preview_shows_the_second_games_that_an_act_would_begin_with() -> None:
+async def test_a_preview_shows_the_second_games_that_a_pairing_pass_would_begin_with() -> None:
     house = await owing()
     await house.arrive("anna", "bert", "carl", "dora")
     preview = await house.live.matchmaker.preview(None, {})
@@ -276,7 +276,7 @@ async def test_a_game_without_result_gives_the_colors_back() -> None:
     assert (memory.as_black(1, 2), memory.as_black(2, 1)) == (1, 1)
 
 
-async def test_an_act_holds_whatever_either_remembers_of_the_other() -> None:
+async def test_a_pairing_pass_holds_whatever_either_remembers_of_the_other() -> None:
     house = await House().open()
     await house.arrive(*(f"bot{number}" for number in range(12)))
     collector, rng = house.live.matchmaker._collector, random.Random(2)

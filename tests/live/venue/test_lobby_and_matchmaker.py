@@ -330,7 +330,7 @@ async def slow_pairing(house: House) -> asyncio.Task[None]:
     return pass_task
 
 
-async def test_who_comes_and_goes_while_an_act_is_decided_harms_nothing(house: House) -> None:
+async def test_who_comes_and_goes_while_a_pairing_pass_is_decided_harms_nothing(house: House) -> None:
     names = [f"bot{number}" for number in range(6)]
     sessions = await house.arrive(*names)
     pass_task = await slow_pairing(house)
@@ -394,7 +394,7 @@ async def test_a_fault_in_pairing_leaves_everybody_free(house: House) -> None:
 
 
 @pytest.mark.parametrize("policy", list(Policy))
-async def test_whose_partner_left_while_an_act_was_decided_is_paired_anew(policy: Policy) -> None:
+async def test_whose_partner_left_while_a_pairing_pass_was_decided_is_paired_anew(policy: Policy) -> None:
     house = await House(policy=policy).open()
     sessions = await house.arrive(*(f"bot{number}" for number in range(8)))
     preview = await house.live.matchmaker.preview(None, {})
@@ -409,19 +409,21 @@ async def test_whose_partner_left_while_an_act_was_decided_is_paired_anew(policy
     await pass_task
     assert len(house.opponents()) == 3
     kept, repaired = house.store.of(rows.RoundAdded)
-    of = [[row for row in house.store.of(rows.PairingAdded) if row.round_id == each.id] for each in (kept, repaired)]
+    of = [
+        [row for row in house.store.of(rows.PairingAdded) if row.round_id == round_.id] for round_ in (kept, repaired)
+    ]
     assert [len(rows_of_round) for rows_of_round in of] == [2, 1]
     assert repaired.number == kept.number + 1
 
 
-async def test_a_fault_in_one_act_of_pairing_does_not_end_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_fault_in_one_pairing_pass_does_not_end_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
     house = await House(interval=0).open()
-    acts = iter([ValueError("no pairs today"), asyncio.CancelledError()])
+    faults = iter([ValueError("no pairs today"), asyncio.CancelledError()])
 
-    async def act() -> None:
-        raise next(acts)
+    async def failing_pass() -> None:
+        raise next(faults)
 
-    monkeypatch.setattr(house.live.matchmaker, "act", act)
+    monkeypatch.setattr(house.live.matchmaker, "act", failing_pass)
     with capture_logs() as logs, pytest.raises(asyncio.CancelledError):
         await house.live.matchmaker.run()
     assert [event["log_level"] for event in logs] == ["error"]

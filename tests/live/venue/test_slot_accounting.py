@@ -83,7 +83,7 @@ class Machine(RuleBasedStateMachine):
             self.patch.setattr(module, "SLICE", 1)
         self.number = 0
         self.connections: list[list[Session]] = []
-        self.acts: list[asyncio.Task[None]] = []
+        self.pass_tasks: list[asyncio.Task[None]] = []
         self.houses: list[House] = []
         self.runner.run(self.open())
 
@@ -118,12 +118,12 @@ class Machine(RuleBasedStateMachine):
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        self.acts.clear()
+        self.pass_tasks.clear()
         for house in self.houses:
             house.tasks.clear()
 
     def tasks(self) -> list[asyncio.Task[None]]:
-        return [*self.houses[0].tasks, *self.acts]
+        return [*self.houses[0].tasks, *self.pass_tasks]
 
     # -- what the store holds
 
@@ -194,7 +194,7 @@ class Machine(RuleBasedStateMachine):
         """Else most of what happens would happen to nobody."""
         for name in NAMES[:2]:
             self.check_in(name, venues, slots, 0, 30)
-        self.act(0, disk=False, child=False)
+        self.pair(0, disk=False, child=False)
 
     @rule(bot=st.sampled_from(NAMES), venue=st.integers(0, 1), turns=TURNS)
     def sign_in(self, bot: str, venue: int, turns: int) -> None:
@@ -221,7 +221,7 @@ class Machine(RuleBasedStateMachine):
         credentials = Credentials(bot, "secret", None, "test", True, "127.0.0.1")
 
         async def ask() -> None:
-            arrivals = {each.venue.name: each.live.arrivals for each in self.houses}
+            arrivals = {house.venue.name: house.live.arrivals for house in self.houses}
             concierge = MultiVenueSignIn(arrivals)
             sessions = {self.houses[session.venue].venue.name: session for session in connection}
             concierge.sign_in(sessions, credentials, Wish(slots, known=(Known(known, 0),)))
@@ -294,13 +294,13 @@ class Machine(RuleBasedStateMachine):
     # -- what the server does
 
     @rule(venue=st.integers(0, 1), disk=st.booleans(), child=st.booleans())
-    def act(self, venue: int, disk: bool, child: bool) -> None:
+    def pair(self, venue: int, disk: bool, child: bool) -> None:
         """Pair; until the next `release` the disk may be busy, and the method may compute in its child."""
         self.houses[0].time.advance(11 * S)  # a rematch waits no longer
         self.store.holding = self.store.holding or disk
         if child:
             self.houses[venue].deciding.gate.clear()
-        self.acts.append(self.loop.create_task(self.houses[venue].live.matchmaker.act()))
+        self.pass_tasks.append(self.loop.create_task(self.houses[venue].live.matchmaker.act()))
         self.run()
 
     @rule(child_first=st.booleans())

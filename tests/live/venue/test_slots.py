@@ -39,7 +39,7 @@ def resign(house: House, game: LiveGame) -> None:
     game.move(game.referee.to_play, "resign", None, house.time.received())
 
 
-async def test_a_version_is_one_candidate_an_act_and_plays_as_many_games_as_it_has_slots(house: House) -> None:
+async def test_a_version_is_one_candidate_a_pairing_pass_and_plays_as_many_games_as_it_has_slots(house: House) -> None:
     await house.check_in("wide", 4)
     await house.check_in("broad", 3)
     for expected in (1, 2, 3, 3):

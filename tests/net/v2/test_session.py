@@ -307,8 +307,8 @@ def test_any_sequence_against_a_model(steps: list[Any], subprotocol: str) -> Non
                 table.game_over(OVER)
                 games.discard(2)
             elif step == "drained":
-                for each in sessions:
-                    each.refused("drained", "Goodbye.")
+                for opened in sessions:
+                    opened.refused("drained", "Goodbye.")
                 stage = "closed"
                 assert client.listen()[-1] == {"type": "drained"}
                 continue
