@@ -121,7 +121,7 @@ def games() -> list[Record]:
         RoundAdded(2, 1, 2, 600, "rolling", "birk", "{}", "43", "[]", "{}", '["late"]'),
         RoundAdded(3, 2, 1, 610, "rolling", "birk", "{}", "44", "[]", "{}", "[]"),
     ]
-    for game, venue, act, black, white, at in (
+    for game, venue, pairing_round, black, white, at in (
         (1, 1, 1, 1, 2, 1_000),
         (2, 1, 1, 2, 1, 2_000),
         (3, 1, 2, 1, 2, 3_000),
@@ -129,8 +129,10 @@ def games() -> list[Record]:
         (5, 1, 2, 1, 2, 3_600),
     ):
         terms = f'{{"venue":{venue}}}'
-        records.append(GameAdded(game, venue, act, black, white, "1800?", "1750", terms, "", at))
-        records.append(PairingAdded(game, act, 1, 2, f"reason {game}", f"colors {game}", f'{{"game":{game}}}'))
+        records.append(GameAdded(game, venue, pairing_round, black, white, "1800?", "1750", terms, "", at))
+        records.append(
+            PairingAdded(game, pairing_round, 1, 2, f"reason {game}", f"colors {game}", f'{{"game":{game}}}')
+        )
     records += [move(1, 1), move(1, 2, "D4"), move(1, 3, "PASS"), AnalysisAdded(1, 2, '{"winrate":1e999}')]
     records += [move(2, 1), move(3, 1, "C3"), move(3, 2, "G7")]
     records += [
