@@ -89,10 +89,10 @@ def all_tables() -> list[Table]:
     return [table for page in sorted((ROOT / "docs").glob("*.md")) for table in tables(page)]
 
 
-def stale(given: Sequence[Table]) -> list[Stale]:
+def stale(listed: Sequence[Table]) -> list[Stale]:
     """Those whose paths have changed between their commit and HEAD."""
     results = []
-    for table in given:
+    for table in listed:
         if not table.commit:
             results.append(Stale(table=table, trouble="names no commit and paths"))
             continue
@@ -113,24 +113,24 @@ def stale(given: Sequence[Table]) -> list[Stale]:
     return results
 
 
-def sentence(one: Stale) -> str:
+def sentence(result: Stale) -> str:
     """What is the matter with a table, on one line."""
-    table = one.table
+    table = result.table
     place = f"{table.page}:{table.line} ({table.heading})"
-    if one.trouble:
-        return f"{place} {one.trouble}"
-    count = len(one.files)
-    changed = f"{count} file{'s' if count > 1 else ''} changed: {', '.join(one.files[:3])}"
+    if result.trouble:
+        return f"{place} {result.trouble}"
+    count = len(result.files)
+    changed = f"{count} file{'s' if count > 1 else ''} changed: {', '.join(result.files[:3])}"
     return f"{place} {table.commit}: {changed}{', ...' if count > 3 else ''}"
 
 
 def main(words: Sequence[str] | None = None) -> None:
     options = CommandLine(__doc__).read(words)
-    given = all_tables()
-    results = stale(given)
-    for one in results:
-        print(sentence(one))
-    print(f"{len(results)} of {len(given)} tables are to be measured again or looked at")
+    listed = all_tables()
+    results = stale(listed)
+    for result in results:
+        print(sentence(result))
+    print(f"{len(results)} of {len(listed)} tables are to be measured again or looked at")
     write_json(options.json, results)
 
 

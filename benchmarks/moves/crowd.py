@@ -143,10 +143,10 @@ def wait_for(running: Running, bots: int) -> float:
 
 def free_ports() -> tuple[int, int]:
     """Two ports that are free now, and again after a restart."""
-    with socket.socket() as one, socket.socket() as other:
-        one.bind(("127.0.0.1", 0))
+    with socket.socket() as first, socket.socket() as other:
+        first.bind(("127.0.0.1", 0))
         other.bind(("127.0.0.1", 0))
-        return one.getsockname()[1], other.getsockname()[1]
+        return first.getsockname()[1], other.getsockname()[1]
 
 
 def measure(root: Path, bots: int, websocket: bool, idle_s: float, calm_s: float) -> dict[str, float]:

@@ -141,15 +141,15 @@ def run(
 ) -> dict[str, list[Costs]]:
     """All runs of each tree, by turns, by its commit."""
     trees = [tree] if against is None else [tree, against]
-    results: dict[str, list[Costs]] = {commit(one): [] for one in trees}
+    results: dict[str, list[Costs]] = {commit(tree_path): [] for tree_path in trees}
     for _ in range(runs):
-        for one in trees:
-            results[commit(one)].append(costs(one, bots=bots, cycles=cycles, hold=hold))
-    for name, each in results.items():
+        for tree_path in trees:
+            results[commit(tree_path)].append(costs(tree_path, bots=bots, cycles=cycles, hold=hold))
+    for name, all_costs in results.items():
         print(f"{name}: CPU us of the process (of its loop's thread), medians of {runs}, {bots} bots")
         for what in Costs.__struct_fields__:
-            spent = [getattr(one, what) for one in each]
-            process, loop = (statistics.median(getattr(one, part) for one in spent) for part in ("process", "loop"))
+            spent = [getattr(cost, what) for cost in all_costs]
+            process, loop = (statistics.median(getattr(usage, part) for usage in spent) for part in ("process", "loop"))
             print(f"  {what:8} {process:8.1f} ({loop:.1f})", flush=True)
     return results
 

@@ -137,12 +137,12 @@ class RelayBot(asyncio.Protocol):
         _after(self.think(), self.say)
 
 
-def _after(seconds: float, act: Callable[[], None]) -> None:
+def _after(seconds: float, action: Callable[[], None]) -> None:
     """At once where there is nothing to wait for."""
     if seconds:
-        asyncio.get_running_loop().call_later(seconds, act)
+        asyncio.get_running_loop().call_later(seconds, action)
     else:
-        act()
+        action()
 
 
 class Message(msgspec.Struct):

@@ -229,7 +229,7 @@ def occasion(root: Path, options: argparse.Namespace, think: float, mix: Mix, pi
     ours, theirs = (cores[0], cores[-1]) if pinned else (None, None)
     without: list[dict[str, Any]] = []
     with_them: list[dict[str, Any]] = []
-    seen: list[dict[str, Any]] = []
+    spans: list[dict[str, Any]] = []
     with contextlib.ExitStack() as stack:
         if ours is not None:
             stack.callback(os.sched_setaffinity, 0, set(cores))
@@ -251,28 +251,28 @@ def occasion(root: Path, options: argparse.Namespace, think: float, mix: Mix, pi
                 row = window(running, web, load, options.window)
                 (with_them if there else without).append(row)
                 if there:
-                    seen.append(viewers.between(row["began"], row["ended"]))
+                    spans.append(viewers.between(row["began"], row["ended"]))
                     viewers.go()
                     time.sleep(SETTLE_S)
-    return _figures(options, without, with_them, seen)
+    return _figures(options, without, with_them, spans)
 
 
 def _figures(
     options: argparse.Namespace,
     without: list[dict[str, Any]],
     with_them: list[dict[str, Any]],
-    seen: list[dict[str, Any]],
+    spans: list[dict[str, Any]],
 ) -> dict[str, Any]:
     sides = {"without": without, "with": with_them}
     ways = {name: [way for row in rows for way in row.pop("ways")] for name, rows in sides.items()}
-    page_ms = sorted(took for one in seen for took in one.pop("page_ms"))
-    failures: Counter[str] = sum((Counter(one["failures"]) for one in seen), Counter())
-    requests = sum(one["requests"] for one in seen)
+    page_ms = sorted(took for span in spans for took in span.pop("page_ms"))
+    failures: Counter[str] = sum((Counter(span["failures"]) for span in spans), Counter())
+    requests = sum(span["requests"] for span in spans)
     load = {
-        "streams": statistics.mean(one["streams"] for one in seen),
-        "streams_least": min(one["streams_least"] for one in seen),
+        "streams": statistics.mean(span["streams"] for span in spans),
+        "streams_least": min(span["streams_least"] for span in spans),
         **{
-            name: statistics.mean(one[name] for one in seen)
+            name: statistics.mean(span[name] for span in spans)
             for name in ("opened_per_s", "events_per_s", "bytes_per_s", "pages_per_s")
         },
         "page_ms": _quantiles([took / 1e3 for took in page_ms]),
@@ -297,7 +297,7 @@ def _figures(
         "ways_ms": {name: _quantiles(seconds) for name, seconds in ways.items()},
         "per_s": {name: statistics.mean(row["per_s"] for row in rows) for name, rows in sides.items()},
         "web_cores": {name: statistics.mean(row["web_cores"] for row in rows) for name, rows in sides.items()},
-        "windows": {**sides, "viewers": seen},
+        "windows": {**sides, "viewers": spans},
     }
 
 

@@ -136,7 +136,7 @@ def _of_pool(tasks: Sequence[Task], replicates: Sequence[dict[str, Any]]) -> dic
     limit = POOLS[pool].limit if (versions, tasks[0].versions) == (64, 64) else None
     at: dict[str, Any] = {}
     for games in replicates[0]["at"]:
-        rows = [one["at"][games][RATED_BY[0]] for one in replicates]
+        rows = [replicate["at"][games][RATED_BY[0]] for replicate in replicates]
         rmse, se = rms([row["mse"] for row in rows])
         at[games] = {
             "rmse": rmse,
@@ -151,7 +151,7 @@ def _of_pool(tasks: Sequence[Task], replicates: Sequence[dict[str, Any]]) -> dic
     return {
         "versions": tasks[0].versions,
         "replicates": len(replicates),
-        "cpu_s": share([one["cpu_s"] for one in replicates])[0],
+        "cpu_s": share([replicate["cpu_s"] for replicate in replicates])[0],
         "at": at,
     }
 
@@ -159,7 +159,7 @@ def _of_pool(tasks: Sequence[Task], replicates: Sequence[dict[str, Any]]) -> dic
 def _of_newcomers(tasks: Sequence[Task], replicates: Sequence[dict[str, Any]]) -> dict[str, Any]:
     return {
         "newcomers": len(replicates) * min(NEWCOMERS, tasks[0].versions),
-        "cpu_s": share([one["cpu_s"] for one in replicates])[0],
+        "cpu_s": share([replicate["cpu_s"] for replicate in replicates])[0],
         **summary(replicates, RATED_BY[0]),
     }
 
@@ -171,9 +171,9 @@ def report(figures: Mapping[str, Any], say: Callable[[str], None] = print) -> No
             _report_newcomers(rows, say)
             continue
         pool = POOLS[SIZES[place][0]]
-        one = next(iter(rows.values()))
-        say(f"\n{pool.text}, {one['versions']} versions: RMSE after so many games a version")
-        say(f"  {'':18}{'replicates':>10}" + "".join(f"{games:>15}" for games in one["at"]))
+        first_row = next(iter(rows.values()))
+        say(f"\n{pool.text}, {first_row['versions']} versions: RMSE after so many games a version")
+        say(f"  {'':18}{'replicates':>10}" + "".join(f"{games:>15}" for games in first_row["at"]))
         for row, entry in rows.items():
             cells = "".join(f"{at['rmse']:9.1f} ± {at['se']:3.1f}" for at in entry["at"].values())
             say(f"  {row:18}{entry['replicates']:10}{cells}   {entry['cpu_s']:.1f} CPU s each")
@@ -186,13 +186,13 @@ def report(figures: Mapping[str, Any], say: Callable[[str], None] = print) -> No
 
 def _report_newcomers(rows: Mapping[str, Any], say: Callable[[str], None]) -> None:
     games = [game for game in (1, 2, 5, 10, 13, 15, 17, 23, 25, 31, 40, 52, 58, 70) if game <= NEWCOMER_GAMES]
-    for row, one in rows.items():
-        shown = [game for game in games if game <= len(one["rmse"])]
-        say(f"\n{one['newcomers']} newcomers, {row}: games to {GOALS}: {list(one['to'].values())}")
+    for row, result in rows.items():
+        shown = [game for game in games if game <= len(result["rmse"])]
+        say(f"\n{result['newcomers']} newcomers, {row}: games to {GOALS}: {list(result['to'].values())}")
         say("  " + "".join(f"{game:6}" for game in shown))
-        say("  " + "".join(f"{one['rmse'][game - 1]:6.1f}" for game in shown))
-        say("  " + "".join(f"  ±{one['se'][game - 1]:3.1f}" for game in shown))
-        say("  " + "".join(f"{one['inside'][game - 1]:6.2f}" for game in shown))
+        say("  " + "".join(f"{result['rmse'][game - 1]:6.1f}" for game in shown))
+        say("  " + "".join(f"  ±{result['se'][game - 1]:3.1f}" for game in shown))
+        say("  " + "".join(f"{result['inside'][game - 1]:6.2f}" for game in shown))
 
 
 def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:

@@ -102,24 +102,24 @@ def measured(rows: Iterable[Any], bots: int, since: int, until: int) -> Mapping[
         if begun >= ended:
             continue
         played += 1
-        black, white = (each.rsplit("-", 1)[1] for each in (row.black, row.white))
-        for one, other in ((black, white), (white, black)):
-            spans[one].append((begun, ended))
-            opponents[one][other] += 1
+        black, white = (label.rsplit("-", 1)[1] for label in (row.black, row.white))
+        for first, second in ((black, white), (white, black)):
+            spans[first].append((begun, ended))
+            opponents[first][second] += 1
     waits = sorted(
         (later[0] - earlier[1]) / 1000
         for own in spans.values()
         for earlier, later in zip(sorted(own), sorted(own)[1:], strict=False)
     )
     busy = [sum(end - begin for begin, end in spans[name(number)]) / (until - since) for number in range(bots)]
-    among_fast = sum(opponents[one][other] for one in fast for other in fast)
+    among_fast = sum(opponents[fast_bot][other] for fast_bot in fast for other in fast)
     return {
         "games": played,
         "share_in_games": sum(busy) / bots,
         "least_busy": min(busy),
         "wait_median_s": waits[len(waits) // 2] if waits else None,
         "wait_p90_s": waits[len(waits) * 9 // 10] if waits else None,
-        "fast_against_fast": among_fast / max(1, sum(sum(opponents[one].values()) for one in fast)),
+        "fast_against_fast": among_fast / max(1, sum(sum(opponents[fast_bot].values()) for fast_bot in fast)),
     }
 
 

@@ -144,7 +144,7 @@ def _pool_summary(tasks: Sequence[Task], replicates: Sequence[dict[str, Any]]) -
     systems: dict[str, Any] = {}
     for games in replicates[0]["at"]:
         for label in replicates[0]["at"][games]:
-            rows = [one["at"][games][label] for one in replicates]
+            rows = [replicate["at"][games][label] for replicate in replicates]
             rmse, rmse_se = rms([row["mse"] for row in rows])
             line, line_se = rms([row["line"] for row in rows])
             entry = {"rmse": rmse, "se": rmse_se, "line": line, "line_se": line_se}
@@ -159,21 +159,21 @@ def _pool_summary(tasks: Sequence[Task], replicates: Sequence[dict[str, Any]]) -
                 entry["halfwidth"] = share([row["halfwidth"] for row in rows])[0]
                 entry["seen"] = share([row["seen"] for row in rows])[0]
             systems.setdefault(label, {})[games] = entry
-    learned = [one["learned"] for one in replicates]
+    learned = [replicate["learned"] for replicate in replicates]
     return {
         "kind": "pool",
         "pool": pool.name,
         "text": pool.text,
         "versions": first.versions,
         "replicates": len(replicates),
-        "draws": share([one["draws"] for one in replicates])[0],
-        "cpu_s": share([one["cpu_s"] for one in replicates])[0],
-        "driver_cpu_s": [share([one["cpu"][part] for one in replicates])[0] for part in (0, 1)],
-        "refits": [share([one["refits"][part] for one in replicates])[0] for part in (0, 1)],
+        "draws": share([replicate["draws"] for replicate in replicates])[0],
+        "cpu_s": share([replicate["cpu_s"] for replicate in replicates])[0],
+        "driver_cpu_s": [share([replicate["cpu"][part] for replicate in replicates])[0] for part in (0, 1)],
+        "refits": [share([replicate["refits"][part] for replicate in replicates])[0] for part in (0, 1)],
         "learned": {
-            key: share([one[key] for one in learned])[0]
-            for key in sorted(set.intersection(*(set(one) for one in learned)))
-            if all(isinstance(one[key], int | float) for one in learned)
+            key: share([values[key] for values in learned])[0]
+            for key in sorted(set.intersection(*(set(values) for values in learned)))
+            if all(isinstance(values[key], int | float) for values in learned)
         },
         "limit": {games: limit_at(limit, int(games)) for games in replicates[0]["at"]} if limit else None,
         "systems": systems,
@@ -190,61 +190,69 @@ def _newcomer_summary(tasks: Sequence[Task], replicates: Sequence[dict[str, Any]
         "known": tasks[0].drives,
         "newcomers": len(replicates) * min(NEWCOMERS, tasks[0].versions),
         "established": {
-            label: rms([one["established"][label] for one in replicates])[0] for label in replicates[0]["established"]
+            label: rms([replicate["established"][label] for replicate in replicates])[0]
+            for label in replicates[0]["established"]
         },
-        "cpu_s": share([one["cpu_s"] for one in replicates])[0],
+        "cpu_s": share([replicate["cpu_s"] for replicate in replicates])[0],
         "systems": systems,
     }
 
 
 def report(figures: Mapping[str, Any], say: Callable[[str], None] = print) -> None:
     """The tables."""
-    for name, one in figures["experiments"].items():
-        if one["kind"] == "newcomers":
-            _report_newcomers(name, one, say)
+    for name, experiment in figures["experiments"].items():
+        if experiment["kind"] == "newcomers":
+            _report_newcomers(name, experiment, say)
         else:
-            _report_pool(name, one, say)
+            _report_pool(name, experiment, say)
     say("\nThe limit: RMSE of the best schedule, told the true prior")
     say(f"  {'after games':44}" + "".join(f"{games:>7}" for games in LIMIT_GAMES))
     for row, values in LIMITS.items():
         say(f"  {row:44}" + "".join(f"{value:7.0f}" for value in values))
 
 
-def _report_pool(name: str, one: Mapping[str, Any], say: Callable[[str], None]) -> None:
-    fold, refit = one["driver_cpu_s"]
-    say(f"\n{name}: {one['text']}, {one['versions']} versions, {one['replicates']} replicates")
+def _report_pool(name: str, experiment: Mapping[str, Any], say: Callable[[str], None]) -> None:
+    fold, refit = experiment["driver_cpu_s"]
+    say(f"\n{name}: {experiment['text']}, {experiment['versions']} versions, {experiment['replicates']} replicates")
     say(
-        f"  {one['draws']:.0%} draws; {one['cpu_s']:.1f} CPU s a replicate, of them for the driver {fold:.1f} folding, "
-        f"{refit:.1f} in {one['refits'][0]:.0f} cold and {one['refits'][1]:.0f} warm refits"
+        f"  {experiment['draws']:.0%} draws; {experiment['cpu_s']:.1f} CPU s a replicate, "
+        f"of them for the driver {fold:.1f} folding, "
+        f"{refit:.1f} in {experiment['refits'][0]:.0f} cold and {experiment['refits'][1]:.0f} warm refits"
     )
-    games = list(next(iter(one["systems"].values())))
+    games = list(next(iter(experiment["systems"].values())))
     say(f"  {'RMSE after games':26}" + "".join(f"{number:>14}" for number in games))
-    for label, rows in one["systems"].items():
+    for label, rows in experiment["systems"].items():
         say(f"  {label:26}" + "".join(f"{row['rmse']:8.1f} ± {row['se']:3.1f}" for row in rows.values()))
         if label in POINTS:
             cells = "".join(f"{row['line']:8.1f} ± {row['line_se']:3.1f}" for row in rows.values())
             say(f"  {'  best straight line':26}{cells}")
-    if one["limit"]:
-        say(f"  {'limit':26}" + "".join(f"{one['limit'][number]:14.0f}" for number in games))
-        for label, rows in one["systems"].items():
+    if experiment["limit"]:
+        say(f"  {'limit':26}" + "".join(f"{experiment['limit'][number]:14.0f}" for number in games))
+        for label, rows in experiment["systems"].items():
             say(f"  {label + ': games / limit':26}" + "".join(f"{row['games_used']:14.2f}" for row in rows.values()))
-    for label, rows in one["systems"].items():
+    for label, rows in experiment["systems"].items():
         if "inside" in next(iter(rows.values())):
             for key, text in (("inside", "95 % hold"), ("pairs", "differences")):
                 cells = "".join(f"{row[key]:8.3f} ± {row[key + '_se']:.3f}"[-14:] for row in rows.values())
                 say(f"  {label + ': ' + text:26}{cells}")
             say(f"  {label + ': half-width':26}" + "".join(f"{row['halfwidth']:14.0f}" for row in rows.values()))
             say(f"  {label + ': offset (rms)':26}" + "".join(f"{row['offset']:14.1f}" for row in rows.values()))
-    if one["learned"]:
-        say("  last cold refit, mean: " + ", ".join(f"{key} {value:.3g}" for key, value in one["learned"].items()))
+    if experiment["learned"]:
+        say(
+            "  last cold refit, mean: "
+            + ", ".join(f"{key} {value:.3g}" for key, value in experiment["learned"].items())
+        )
 
 
-def _report_newcomers(name: str, one: Mapping[str, Any], say: Callable[[str], None]) -> None:
-    known = ", ".join(f"{label} {rmse:.0f}" for label, rmse in one["established"].items())
-    say(f"\n{name}: {one['newcomers']} newcomers; the others are known to ({known}) Elo; {one['cpu_s']:.0f} CPU s each")
-    games = [game for game in (1, 2, 5, 10, 14, 16, 20, 24, 26, 40, 54, 60, 72) if game <= _length(one)]
+def _report_newcomers(name: str, experiment: Mapping[str, Any], say: Callable[[str], None]) -> None:
+    known = ", ".join(f"{label} {rmse:.0f}" for label, rmse in experiment["established"].items())
+    say(
+        f"\n{name}: {experiment['newcomers']} newcomers; the others are known to ({known}) Elo; "
+        f"{experiment['cpu_s']:.0f} CPU s each"
+    )
+    games = [game for game in (1, 2, 5, 10, 14, 16, 20, 24, 26, 40, 54, 60, 72) if game <= _length(experiment)]
     say(f"  {'RMSE after games':24}" + "".join(f"{game:6}" for game in games) + "   games to " + str(GOALS))
-    for label, rows in one["systems"].items():
+    for label, rows in experiment["systems"].items():
         cells = "".join(f"{rows['rmse'][game - 1]:6.0f}" for game in games)
         say(f"  {label:24}{cells}   {', '.join(str(rows['to'][f'{goal:g}'] or '-') for goal in GOALS)}")
         say(f"  {'':24}" + "".join(f"  ±{rows['se'][game - 1]:3.1f}" for game in games))
@@ -252,8 +260,8 @@ def _report_newcomers(name: str, one: Mapping[str, Any], say: Callable[[str], No
             say(f"  {label + ': 95 % hold':24}" + "".join(f"{rows['inside'][game - 1]:6.2f}" for game in games))
 
 
-def _length(one: Mapping[str, Any]) -> int:
-    return len(next(iter(one["systems"].values()))["rmse"])
+def _length(experiment: Mapping[str, Any]) -> int:
+    return len(next(iter(experiment["systems"].values()))["rmse"])
 
 
 def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:

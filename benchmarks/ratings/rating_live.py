@@ -41,9 +41,9 @@ def results(versions: int, games: int, seed: int = 5) -> list[tuple[VersionId, V
     strength = [rng.gauss(2000, 350) for _ in range(versions)]
     drawn = []
     for _ in range(games):
-        one, other = rng.sample(range(versions), 2)
-        wins = rng.random() < 1 / (1 + 10 ** ((strength[other] - strength[one]) / 400))
-        drawn.append((VersionId(one + 1), VersionId(other + 1), 2 if wins else 0))
+        first, second = rng.sample(range(versions), 2)
+        wins = rng.random() < 1 / (1 + 10 ** ((strength[second] - strength[first]) / 400))
+        drawn.append((VersionId(first + 1), VersionId(second + 1), 2 if wins else 0))
     return drawn
 
 

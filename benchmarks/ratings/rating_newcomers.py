@@ -63,25 +63,25 @@ def newcomers_run(
     driven = {label: Driven(name, options) for label, name, options in systems}
     if known == "stated":
         values = (truth + rng.normal(0.0, KNOWN_SD, pool.versions)).tolist()
-        for one in driven.values():
+        for system in driven.values():
             for value in values:
-                one.enter_known(value, KNOWN_SD)
+                system.enter_known(value, KNOWN_SD)
             for number in anchors(truth):
-                one.anchor(number, values[number], KNOWN_SD)
+                system.anchor(number, values[number], KNOWN_SD)
     else:
         _establish(driven.values(), pool, truth, rng)
-    for one in driven.values():
-        one.refit_if_due()
-    saved = {label: one.save() for label, one in driven.items()}
-    established = {label: float(np.mean((one.ratings()[0] - truth) ** 2)) for label, one in driven.items()}
+    for system in driven.values():
+        system.refit_if_due()
+    saved = {label: rated.save() for label, rated in driven.items()}
+    established = {label: float(np.mean((rated.ratings()[0] - truth) ** 2)) for label, rated in driven.items()}
     squares = {label: np.zeros((newcomers, games)) for label in driven}
     inside = {label: np.zeros((newcomers, games)) for label in driven}
     for number, strength in enumerate(strengths.tolist()):
         colors, new = Colors(rng), pool.versions
         meetings = None if meet is None else meet(rng)
-        for label, one in driven.items():
-            one.restore(saved[label])
-            one.enter()
+        for label, system in driven.items():
+            system.restore(saved[label])
+            system.enter()
         for game in range(games):
             driver = next(iter(driven.values()))
             if meetings is None:
@@ -90,11 +90,11 @@ def newcomers_run(
                 first, second = _met(meetings, driver, new, colors)
             sign = 1.0 if first == new else -1.0
             score = score2(rng, pool, sign * (strength - float(truth[first + second - new])))
-            for label, one in driven.items():
-                one.game(first, second, score)
+            for label, system in driven.items():
+                system.game(first, second, score)
                 if often(game + 1):
-                    one.refit(cold=False)
-                mean, spread = one.rating(new)
+                    system.refit(cold=False)
+                mean, spread = system.rating(new)
                 squares[label][number, game] = (mean - strength) ** 2
                 inside[label][number, game] = abs(mean - strength) <= Z95 * spread
     return {
@@ -143,17 +143,17 @@ def told_run(
 def _establish(systems: Any, pool: Pool, truth: Floats, rng: np.random.Generator) -> None:
     """Everybody plays LONG games, paired by true strength."""
     fixed, colors = anchors(truth), Colors(rng)
-    for one in systems:
+    for system in systems:
         for number in range(pool.versions):
-            one.enter(float(truth[number]) if number in fixed else None)
+            system.enter(float(truth[number]) if number in fixed else None)
     for _ in range(LONG):
         for pair in permuted_window(rng, truth):
             first, second = colors.first(*pair)
             score = score2(rng, pool, float(truth[first] - truth[second]))
-            for one in systems:
-                one.game(first, second, score)
-    for one in systems:
-        one.refit(cold=True)
+            for system in systems:
+                system.game(first, second, score)
+    for system in systems:
+        system.refit(cold=True)
 
 
 def _opponent(rng: np.random.Generator, ratings: Floats, new: int, reach: float | None) -> int:
@@ -181,7 +181,7 @@ def _met(meetings: Meetings, driver: Driven, new: int, colors: Colors) -> tuple[
 def summary(replicates: Sequence[Mapping[str, Any]], label: str) -> dict[str, Any]:
     """What all replicates come to for one system: RMSE with its standard error and the share of intervals that hold the
     truth, after 1, 2, ... games; and after how many games each of GOALS is reached."""
-    rows = [one["at"][label] for one in replicates]
+    rows = [replicate["at"][label] for replicate in replicates]
     games = range(len(rows[0]["mse"]))
     errors = [rms([row["mse"][game] for row in rows]) for game in games]
     return {

@@ -138,9 +138,9 @@ class Colors:
         self._rng = rng
         self._ahead: dict[tuple[int, int], int] = {}
 
-    def first(self, one: int, other: int) -> tuple[int, int]:
+    def first(self, first: int, second: int) -> tuple[int, int]:
         """The two in the order of their moves."""
-        low, high = min(one, other), max(one, other)
+        low, high = min(first, second), max(first, second)
         ahead = self._ahead.get((low, high), 0)
         low_first = ahead < 0 or (ahead == 0 and self._rng.random() < 0.5)
         self._ahead[low, high] = ahead + (1 if low_first else -1)

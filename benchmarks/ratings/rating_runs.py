@@ -121,12 +121,12 @@ class Driven:
         data, self.versions, self._seq = saved
         self.state = self.system.load(data)
 
-    def difference_sd(self, one: int, other: int, mean: Floats) -> float | None:
+    def difference_sd(self, first: int, second: int, mean: Floats) -> float | None:
         """What the system thinks it knows of a difference, from the published likelihood of superiority; None where
         that is too near 0 or 1 to tell. `mean`: all ratings as they are now."""
         assert isinstance(self.system, PosteriorFold)
-        difference = float(mean[one] - mean[other])
-        low, high = (one, other) if difference < 0 else (other, one)
+        difference = float(mean[first] - mean[second])
+        low, high = (first, second) if difference < 0 else (second, first)
         likelihood = self.system.superiority(self.state, VersionId(low), VersionId(high))
         if not 1e-300 < likelihood < 0.5 - 1e-9:
             return None
@@ -195,15 +195,15 @@ def figures(driven: Driven, truth: Floats, free: Sequence[int], rng: Generator) 
         return row
     row["inside"] = float(np.mean(np.abs(error) <= Z95 * spread[which]))
     row["halfwidth"] = float(np.mean(Z95 * spread[which]))
-    inside, seen = 0, 0
+    inside, looked_at = 0, 0
     for _ in range(PAIRS):
-        one, other = (int(number) for number in rng.choice(which, 2, replace=False))
-        sd = driven.difference_sd(one, other, mean)
+        first, second = (int(number) for number in rng.choice(which, 2, replace=False))
+        sd = driven.difference_sd(first, second, mean)
         if sd is not None:
-            seen += 1
-            inside += abs((mean - truth)[one] - (mean - truth)[other]) <= Z95 * sd
-    row["pairs"] = inside / seen if seen else None
-    row["seen"] = seen / PAIRS
+            looked_at += 1
+            inside += abs((mean - truth)[first] - (mean - truth)[second]) <= Z95 * sd
+    row["pairs"] = inside / looked_at if looked_at else None
+    row["seen"] = looked_at / PAIRS
     return row
 
 
@@ -229,10 +229,10 @@ def pool_run(
     free = [number for number in range(pool.versions) if number not in fixed]
     driven = {label: Driven(name, options) for label, name, options in systems}
     driver = next(iter(driven.values()))
-    for one in driven.values():
+    for system in driven.values():
         for number in range(pool.versions):
-            one.enter(float(truth[number]) if number in fixed else None)
-        one.refit_if_due()
+            system.enter(float(truth[number]) if number in fixed else None)
+        system.refit_if_due()
     colors, meetings = Colors(rng), meet(rng)
     at: dict[str, Any] = {}
     drawn = 0
@@ -242,12 +242,12 @@ def pool_run(
             meetings.began(first, second)
             score = score2(rng, pool, float(truth[first] - truth[second]))
             drawn += score == 1
-            for one in driven.values():
-                one.game(first, second, score)
-        for one in driven.values():
-            one.refit_if_due()
+            for system in driven.values():
+                system.game(first, second, score)
+        for system in driven.values():
+            system.refit_if_due()
         if games in GAMES:
-            at[str(games)] = {label: figures(one, truth, free, looks) for label, one in driven.items()}
+            at[str(games)] = {label: figures(rated, truth, free, looks) for label, rated in driven.items()}
     return {
         "at": at,
         "draws": drawn / (rounds * (pool.versions // 2)),

@@ -199,7 +199,7 @@ def run(
         f"{replayed['warm']} warm refits as recorded: {replayed['replayed']:.1f} s (the venue's life: "
         f"{replayed['lived']:.1f} s), apart by {replayed['apart']:.1e} Elo"
     )
-    figures = {f"warm {n}, ms": one["warm"] * 1e3 for n, one in seconds.items()}
+    figures = {f"warm {n}, ms": times["warm"] * 1e3 for n, times in seconds.items()}
     if 1000 in seconds:
         figures |= {"step of 1000, us": seconds[1000]["step"] * 1e6, "cold 1000, ms": seconds[1000]["cold"] * 1e3}
     if (results, versions) == (REPLAY_RESULTS, REPLAY_VERSIONS):
@@ -210,10 +210,10 @@ def run(
         "python": platform.python_version(),
         "numpy": np.__version__,
         "runs": runs,
-        "s": {str(n): one for n, one in seconds.items()},
+        "s": {str(n): times for n, times in seconds.items()},
         "ratios": {
-            str(n): {name: value / one["cholesky"] for name, value in one.items() if name != "cholesky"}
-            for n, one in seconds.items()
+            str(n): {name: value / times["cholesky"] for name, value in times.items() if name != "cholesky"}
+            for n, times in seconds.items()
         },
         "replay": replayed,
         "goals": goals,
@@ -225,11 +225,11 @@ def brief() -> dict[str, Any]:
     return run(runs=3, results=20_000, sizes=SIZES)
 
 
-def _report_size(n: int, one: dict[str, float]) -> None:
-    print(f"{n} versions: Cholesky {one['cholesky'] * 1e3:.3f} ms")
-    for name, value in one.items():
+def _report_size(n: int, times: dict[str, float]) -> None:
+    print(f"{n} versions: Cholesky {times['cholesky'] * 1e3:.3f} ms")
+    for name, value in times.items():
         if name != "cholesky":
-            print(f"  {name:30} {value * 1e3:12.3f} ms {value / one['cholesky']:12.2f} x")
+            print(f"  {name:30} {value * 1e3:12.3f} ms {value / times['cholesky']:12.2f} x")
 
 
 main = program(run, runs=1, results=100, versions=10, sizes=[10])

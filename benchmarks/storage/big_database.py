@@ -178,15 +178,15 @@ class _Writer:
     def _rounds(self) -> None:
         """Pairing passes for the latest games, some games each."""
         games = self._drawn
-        each = 4
-        first = max(0, self._sizes.games - each * self._sizes.rounds)
+        games_a_round = 4
+        first = max(0, self._sizes.games - games_a_round * self._sizes.rounds)
         self._round_of: dict[int, int] = {}
         rounds: list[tuple[object, ...]] = []
         pairings: list[tuple[object, ...]] = []
         numbers = {1: 0, 2: 0}
-        for at in range(first, self._sizes.games, each):
+        for at in range(first, self._sizes.games, games_a_round):
             for venue in (1, 2):
-                some = [n for n in range(at, min(at + each, self._sizes.games)) if games.venue[n] == venue]
+                some = [n for n in range(at, min(at + games_a_round, self._sizes.games)) if games.venue[n] == venue]
                 if not some:
                     continue
                 numbers[venue] += 1
@@ -340,9 +340,9 @@ class _Writer:
             rows["ledger"].append(
                 _entry(venue.id, seq, at, "game", game=n + 1, black=black, white=white, score2=score2, digest=n)
             )
-            one, other = state[black], state[white]
-            surprise = score2 / 2 - 1.0 / (1.0 + 10.0 ** ((other[0] - one[0]) / 400.0))
-            for version, side, sign in ((black, one, 1.0), (white, other, -1.0)):
+            first, second = state[black], state[white]
+            surprise = score2 / 2 - 1.0 / (1.0 + 10.0 ** ((second[0] - first[0]) / 400.0))
+            for version, side, sign in ((black, first, 1.0), (white, second, -1.0)):
                 mean, spread = side[0] + sign * surprise * side[1] / 8.0, max(25.0, side[1] * 0.99)
                 rows["rating_changes"].append(
                     (venue.id, HEADLINE, seq, version, side[0], side[1], mean, spread, side[2] + 1)

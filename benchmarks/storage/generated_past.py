@@ -121,14 +121,14 @@ def draw(sizes: Sizes, there: Crowd, rng: np.random.Generator, progress: Progres
             ready = np.flatnonzero(here & (there.both if number == 2 else True))
             ready = ready[np.argsort(there.strength[ready], kind="stable")]
             weight = there.activity[ready] / there.activity[ready].sum()
-            one = rng.choice(len(ready), len(mine), p=weight)
+            chosen = rng.choice(len(ready), len(mine), p=weight)
             step = np.maximum(1, np.abs(rng.normal(0.0, 6.0, len(mine))).astype(np.int64))
             step = np.where(rng.random(len(mine)) < 0.5, -step, step)
-            other = np.clip(one + step, 0, len(ready) - 1)
-            other = np.where(other == one, np.where(one == 0, 1, one - 1), other)
+            other = np.clip(chosen + step, 0, len(ready) - 1)
+            other = np.where(other == chosen, np.where(chosen == 0, 1, chosen - 1), other)
             flip = rng.random(len(mine)) < 0.5
-            black[mine] = ready[np.where(flip, one, other)]
-            white[mine] = ready[np.where(flip, other, one)]
+            black[mine] = ready[np.where(flip, chosen, other)]
+            white[mine] = ready[np.where(flip, other, chosen)]
         progress.advance(task)
     reason = rng.choice(len(REASONS), n, p=np.array(REASON_SHARES) / sum(REASON_SHARES))
     chance = 1.0 / (1.0 + 10.0 ** ((there.strength[white] - there.strength[black]) / 400.0))

@@ -49,8 +49,8 @@ class Drawn:
 
     def pair(self) -> tuple[str, str]:
         """The sides of a random game."""
-        one, other = self.random.choice(self.players)
-        return str(one), str(other)
+        first, second = self.random.choice(self.players)
+        return str(first), str(second)
 
     def game(self) -> GameId:
         return GameId(self.random.randint(1, self.games))
@@ -77,8 +77,8 @@ def questions(history: History, drawn: Drawn) -> dict[str, Question]:
 
     def with_bot(**draws: Callable[[], Any]) -> Question:
         def ask() -> Awaitable[Any]:
-            one, other = drawn.pair()
-            both: dict[str, Any] = {"bot": one} | ({"opponent": other} if "opponent" in draws else {})
+            first, second = drawn.pair()
+            both: dict[str, Any] = {"bot": first} | ({"opponent": second} if "opponent" in draws else {})
             rest = {name: draw() for name, draw in draws.items() if name != "opponent"}
             return history.games.find(GameFilter(**both, **rest), 50)
 

@@ -79,7 +79,10 @@ def played(system: str, options: dict[str, Any], engines: int, rounds: int) -> E
         if is_over(event):
             break
         event = begin(event, next_round(event))
-        event = apply(event, [Played(game.white, game.black, result(game), each) for each, game in open_games(event)])
+        event = apply(
+            event,
+            [Played(game.white, game.black, result(game), round_number) for round_number, game in open_games(event)],
+        )
     return event
 
 

@@ -93,13 +93,13 @@ class Position:
         self.times = np.zeros((n, n), dtype=np.int64)
         for _ in range(before):
             ranked = np.argsort(-self.score, kind="stable")
-            for one, other in ranked.reshape(-1, 2).tolist():
+            for first, second in ranked.reshape(-1, 2).tolist():
                 made = int(rng.integers(3))
-                self.score[one] += made
-                self.score[other] += 2 - made
-                self.balance[one] += 1 if self.balance[one] <= self.balance[other] else -1
-                self.balance[other] += -1 if self.balance[one] > self.balance[other] else 1
-                self.times[one, other] = self.times[other, one] = 1
+                self.score[first] += made
+                self.score[second] += 2 - made
+                self.balance[first] += 1 if self.balance[first] <= self.balance[second] else -1
+                self.balance[second] += -1 if self.balance[first] > self.balance[second] else 1
+                self.times[first, second] = self.times[second, first] = 1
         ranked = np.argsort(-self.score, kind="stable")
         self.score, self.balance = self.score[ranked], np.clip(self.balance[ranked], -2, 2)
         self.times = self.times[np.ix_(ranked, ranked)]
@@ -149,9 +149,17 @@ def events(runs: int, largest: int) -> list[dict[str, Any]]:
     for system, n in CASES:
         if n > largest:
             continue
-        each = [statistics.median(one) for one in zip(*(rounds(system, n) for _ in range(runs)), strict=True)]
+        medians = [
+            statistics.median(samples) for samples in zip(*(rounds(system, n) for _ in range(runs)), strict=True)
+        ]
         rows.append(
-            {"system": system, "n": n, "rounds": len(each), "median": statistics.median(each), "largest": max(each)}
+            {
+                "system": system,
+                "n": n,
+                "rounds": len(medians),
+                "median": statistics.median(medians),
+                "largest": max(medians),
+            }
         )
     return rows
 
@@ -164,7 +172,7 @@ def large(n: int, runs: int, orders: Sequence[str] = ("dutch", "burstein", "rand
             position = Position(n, before, order)
             bare = position.bare()
             pairs = [(cpu(position.ours), cpu(bare)) for _ in range(runs)]
-            ours, theirs = (statistics.median(each) for each in zip(*pairs, strict=True))
+            ours, theirs = (statistics.median(times) for times in zip(*pairs, strict=True))
             rows.append(
                 {"order": order, "n": n, "round": before + 1, "ours": ours, "bare": theirs, "ratio": ours / theirs}
             )
@@ -194,7 +202,7 @@ def simulations(runs: int, count: int) -> list[dict[str, Any]]:
         for _ in range(runs):
             for name, (count, work) in loops.items():
                 speeds[name].append(count / cpu(work))
-        rates = {name: statistics.median(each) for name, each in speeds.items()}
+        rates = {name: statistics.median(samples) for name, samples in speeds.items()}
         rows.append({"system": system, **rates, "ratio": rates["ours"] / max(rates["networkx"], rates["plain"])})
     return rows
 

@@ -14,11 +14,11 @@ def test_both_policies_side_by_side(tmp_path: Path, capsys: pytest.CaptureFixtur
     out = tmp_path / "figures.json"
     words = ["--bots", "6", "--hours", "0.5", "--fastest", "10", "--spread", "4", "--method", "random"]
     days.main([*words, "--option", "repeat_most=20", "--json", str(out)])
-    found = {figures["policy"]: figures for figures in json.loads(out.read_text())}
-    assert found["rolling"]["games"] > found["barrier"]["games"] > 0
-    told = capsys.readouterr().out
-    for figures in found.values():
-        assert f"{figures['games']:,}" in told
+    by_policy = {figures["policy"]: figures for figures in json.loads(out.read_text())}
+    assert by_policy["rolling"]["games"] > by_policy["barrier"]["games"] > 0
+    output = capsys.readouterr().out
+    for figures in by_policy.values():
+        assert f"{figures['games']:,}" in output
         assert 0.0 < figures["lowest_utilization"] <= figures["utilization"] <= 1.0
         assert figures["wait_p50"] <= figures["wait_p90"] <= figures["wait_p99"] <= figures["wait_max"]
         assert all(abs(sum(row) - 1.0) < 1e-3 for row in figures["thirds"])

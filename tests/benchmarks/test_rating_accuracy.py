@@ -21,16 +21,16 @@ def accuracy(tmp_path: Path, *words: str) -> dict[str, Any]:
     figures = tmp_path / "figures.json"
     command = [sys.executable, rating_accuracy.__file__, "--versions", "8", "--rounds", "6", "--workers", "1"]
     subprocess.run([*command, "--cache", tmp_path, "--json", figures, *words], check=True, timeout=120)
-    found: dict[str, Any] = json.loads(figures.read_text())
-    return found
+    content: dict[str, Any] = json.loads(figures.read_text())
+    return content
 
 
 def test_a_tiny_pool_is_measured_and_kept(tmp_path: Path) -> None:
     picture = tmp_path / "picture.svg"
     words = ["--replicates", "2", "--pools", "normal", "--picture", str(picture)]
-    found = accuracy(tmp_path, *words)
+    figures = accuracy(tmp_path, *words)
     kept = (tmp_path / "rating_accuracy.jsonl").read_text()
-    main = found["experiments"]["normal, bayes"]
+    main = figures["experiments"]["normal, bayes"]
     assert main["replicates"] == 2
     assert set(main["systems"]) == {"bayes", "cgos-elo", "gor", "egf2021", "glicko2"}
     after = main["systems"]["bayes"]["5"]
@@ -39,30 +39,30 @@ def test_a_tiny_pool_is_measured_and_kept(tmp_path: Path) -> None:
     assert 0 <= after["pairs"] <= 1
     assert main["refits"][0] >= 1
     assert main["refits"][1] >= 1
-    assert "normal, cgos-elo, compat" in found["experiments"]
+    assert "normal, cgos-elo, compat" in figures["experiments"]
     labels = {"".join(text.itertext()) for text in ElementTree.fromstring(picture.read_text()).iter()}
     assert "bayes" in labels
 
     again = accuracy(tmp_path, *words)
-    assert again == found
+    assert again == figures
     assert (tmp_path / "rating_accuracy.jsonl").read_text() == kept
 
 
 def test_newcomers_are_measured(tmp_path: Path) -> None:
-    found = accuracy(tmp_path, "--replicates", "3", "--pools", "newcomers")["experiments"]["newcomers, stated"]
-    assert found["newcomers"] == 8
-    assert len(found["systems"]["bayes"]["rmse"]) == 6
-    assert 5 < found["established"]["bayes"] < 50
+    newcomers = accuracy(tmp_path, "--replicates", "3", "--pools", "newcomers")["experiments"]["newcomers, stated"]
+    assert newcomers["newcomers"] == 8
+    assert len(newcomers["systems"]["bayes"]["rmse"]) == 6
+    assert 5 < newcomers["established"]["bayes"] < 50
 
 
 def test_an_interrupted_run_leaves_a_line_that_is_passed_over(tmp_path: Path) -> None:
     kept = tmp_path / "rating_accuracy.jsonl"
     words = ["--replicates", "2", "--pools", "normal-8"]
-    found = accuracy(tmp_path, *words)
+    figures = accuracy(tmp_path, *words)
     kept.write_text(kept.read_text()[:-100])
     assert (
         accuracy(tmp_path, *words)["experiments"]["normal-8, bayes"]["systems"]
-        == (found["experiments"]["normal-8, bayes"]["systems"])
+        == (figures["experiments"]["normal-8, bayes"]["systems"])
     )
 
 
@@ -94,7 +94,11 @@ def test_the_window_pairs_neighbors() -> None:
     pairs = pools.permuted_window(rng, ratings)
     assert sorted(number for pair in pairs for number in pair) == list(range(64))
     assert pools.window(ratings[:4]) == 3000
-    far = [abs(ratings[one] - ratings[other]) for _ in range(50) for one, other in pools.permuted_window(rng, ratings)]
+    far = [
+        abs(ratings[first] - ratings[second])
+        for _ in range(50)
+        for first, second in pools.permuted_window(rng, ratings)
+    ]
     assert max(far) < width + 200
     assert sum(far) / len(far) < width / 2
 

@@ -43,7 +43,7 @@ def test_this_tree_can_be_taken_in() -> None:
 
 
 def test_imports_for_types_and_inside_functions_close_a_circle(tmp_path: Path) -> None:
-    found = structure.import_circles(
+    circles = structure.import_circles(
         tree(
             tmp_path,
             one="from cgos_server import two\n",
@@ -52,7 +52,7 @@ def test_imports_for_types_and_inside_functions_close_a_circle(tmp_path: Path) -
             apart="from cgos_server.one import two\n",
         )
     )
-    assert [sorted(set(circle)) for circle in found] == [
+    assert [sorted(set(circle)) for circle in circles] == [
         ["cgos_server.one", "cgos_server.three", "cgos_server.two"],
     ]
 
@@ -67,11 +67,11 @@ def test_lines_of_code_are_neither_docstrings_nor_remarks() -> None:
 def test_what_is_large_is_listed(tmp_path: Path) -> None:
     long = "def long():\n" + "    print()\n" * 60
     measured = structure.measured(tree(tmp_path, wide=WIDE, long=long))
-    assert [(one.path, one.what, one.size) for one in measured.wide_constructors] == [
+    assert [(constructor.path, constructor.what, constructor.size) for constructor in measured.wide_constructors] == [
         ("cgos_server/wide.py", "Wide", 9)
     ]
-    assert [(one.what, one.size) for one in measured.positional_calls] == [("Wide", 8)]
-    assert [(one.what, one.size) for one in measured.long_functions] == [("long", 61)]
+    assert [(call.what, call.size) for call in measured.positional_calls] == [("Wide", 8)]
+    assert [(function.what, function.size) for function in measured.long_functions] == [("long", 61)]
     assert len(measured.format_skips) == 1
     assert measured.python_files == 3
     assert measured.python_lines == 3 + 61
@@ -87,7 +87,7 @@ def test_a_docstring_makes_no_function_long() -> None:
 def test_a_reason_excuses_one_thing(tmp_path: Path) -> None:
     called = "one = Table(1, 2, 3, 4, 5)\ntwo = Chair(1, 2, 3, 4, 5)\n"
     measured = structure.measured(tree(tmp_path, house=called))
-    assert [one.what for one in measured.positional_calls] == ["Chair"]
-    assert [one.what for one in measured.excused] == ["Table"]
+    assert [call.what for call in measured.positional_calls] == ["Chair"]
+    assert [excuse.what for excuse in measured.excused] == ["Table"]
     (line,) = (line for line in structure.listed(measured) if line.startswith("excused"))
     assert line == "excused cgos_server/house.py:1 Table 5 (SQLAlchemy takes columns by position)"

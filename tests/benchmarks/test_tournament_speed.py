@@ -20,13 +20,13 @@ def speed(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def test_everything_is_measured_and_told(speed: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    found = speed.run(runs=1, largest=16, tournaments=8)
+    figures = speed.run(runs=1, largest=16, tournaments=8)
     text = capsys.readouterr().out
     assert "Simulated tournaments of 6 players and 2 rounds" in text
-    for name, (value, goal) in found["goals"].items():
+    for name, (value, goal) in figures["goals"].items():
         assert value > 0.0
         assert f"{name:38} {value:10.4g}   goal {goal:10.4g}" in text
-    assert {row["system"] for row in found["simulations"]} == set(speed.SIMULATED)
+    assert {row["system"] for row in figures["simulations"]} == set(speed.SIMULATED)
 
 
 def test_both_matchings_of_a_large_round_weigh_the_same(speed: Any) -> None:

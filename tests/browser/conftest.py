@@ -170,9 +170,9 @@ async def visitors(browser: Browser, serving: Serving) -> AsyncIterator[Visitors
         return made[-1]
 
     yield visitor
-    for one in made:
-        await one.context.close()
-    assert [one.unexpected() for one in made] == [[] for _ in made]
+    for each_visitor in made:
+        await each_visitor.context.close()
+    assert [each_visitor.unexpected() for each_visitor in made] == [[] for _ in made]
 
 
 @pytest_asyncio.fixture(loop_scope="session")

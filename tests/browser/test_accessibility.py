@@ -42,14 +42,14 @@ def axe(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 async def violations(page: Page, path: str) -> list[str]:
     """What axe-core finds on the page that is open, as it is seen in all four ways."""
-    found = []
+    findings = []
     await page.evaluate(_FEWER)
     for width in WIDTHS:
         await page.set_viewport_size({"width": width, "height": 800})
         for scheme, only in SCHEMES.items():
             await page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-            found += [f"{path} {width} {scheme}: {line[:300]}" for line in await page.evaluate(_VIOLATIONS, only)]
-    return found
+            findings += [f"{path} {width} {scheme}: {line[:300]}" for line in await page.evaluate(_VIOLATIONS, only)]
+    return findings
 
 
 async def test_axe_finds_nothing_on_any_page(visitors: Visitors, serving: Any, axe: Path) -> None:
@@ -57,16 +57,16 @@ async def test_axe_finds_nothing_on_any_page(visitors: Visitors, serving: Any, a
     visitor = await visitors()
     visitor.allowed.append("status of 40[04]")
     await visitor.context.add_init_script(path=axe)
-    found = []
+    findings = []
     page = await visitor.open(PUBLIC[0])
     for path in PUBLIC:
         await page.goto(serving.url + path)
         assert await page.locator("h1").count() == 1, path
-        found += await violations(page, path)
+        findings += await violations(page, path)
     await page.goto(serving.url + "/sign-in?next=/account")
     await press(page, "Sign in", Name="Operator-3", Password=PASSWORD)
     for path in SIGNED_IN:
         await page.goto(serving.url + path)
         assert await page.locator("h1").count() == 1, path
-        found += await violations(page, path)
-    assert not found, "\n".join(found)
+        findings += await violations(page, path)
+    assert not findings, "\n".join(findings)

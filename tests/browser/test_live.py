@@ -120,8 +120,8 @@ async def test_keys_and_links_step_through_a_game(visitor, serving, stack) -> No
 
 async def test_a_game_without_script(visitors, serving, stack) -> None:
     duel = await asyncio.to_thread(Duel, serving.small_port, stack)
-    said = {"winrate": 0.6, "moves": [{"move": "E1", "winrate": 0.61, "visits": 10, "pv": "C3"}]}
-    await duel.play("B2", "D4", "C3", analysis=said)
+    analysis = {"winrate": 0.6, "moves": [{"move": "E1", "winrate": 0.61, "visits": 10, "pv": "C3"}]}
+    await duel.play("B2", "D4", "C3", analysis=analysis)
     visitor = await visitors(java_script_enabled=False)
     wall = await visitor.open("/wall?venue=small")
     await expect(wall.locator(f"#wall li[data-game='{duel.game}'] .stones circle:not(.last)")).to_have_count(3)
@@ -142,7 +142,7 @@ async def test_a_game_without_script(visitors, serving, stack) -> None:
 async def test_what_bots_think_is_shown(visitor, serving, stack) -> None:
     duel = await asyncio.to_thread(Duel, serving.small_port, stack)
 
-    def said(winrate: float) -> object:
+    def analysis_of(winrate: float) -> object:
         moves = [
             {"move": "C2", "winrate": 0.7, "score": 2.5, "visits": 1500, "pv": "C4 D2"},
             {"move": "D5", "winrate": 0.4, "visits": 10},
@@ -153,9 +153,9 @@ async def test_what_bots_think_is_shown(visitor, serving, stack) -> None:
         }  # fmt: skip
 
     page = await visitor.open(f"/game/{duel.game}")
-    await duel.play("B2", analysis=said(0.7))
-    await duel.play("D4", analysis=said(0.6))
-    await duel.play("B3", analysis=said(0.8))
+    await duel.play("B2", analysis=analysis_of(0.7))
+    await duel.play("D4", analysis=analysis_of(0.6))
+    await duel.play("B3", analysis=analysis_of(0.8))
     await at(page, "Move 3 of 3")
     box = page.locator("#said")
     await expect(box.locator(".figures")).to_have_text("Black B3, win rate 80.0 %, score +3.3, visits 1 510")
@@ -166,7 +166,7 @@ async def test_what_bots_think_is_shown(visitor, serving, stack) -> None:
     await expect(page.locator("svg.board .numbers text")).to_have_text(["1", "2", "3"], use_inner_text=False)
     await page.keyboard.press("o")
     await expect(page.locator("svg.board .owners rect").first).to_be_attached()
-    await duel.play("E1", analysis=said(0.3))
+    await duel.play("E1", analysis=analysis_of(0.3))
     await duel.play("D1", analysis={"winrate": 0.4})
     await expect(box.locator(".figures")).to_have_text("Black D1, win rate 40.0 %")
     await duel.play("resign")
@@ -201,9 +201,9 @@ async def test_hostile_analysis_is_harmless(visitor, serving, stack) -> None:
     await expect(page.locator("#said .comment")).to_have_text(evil)
     fresh = await visitor.open(f"/game/{duel.game}?ply=1")
     await expect(fresh.locator("#said .comment")).to_have_text(evil)
-    for one in (page, fresh):
-        assert await one.evaluate("window.evil") is None
-        assert await one.locator("main img, main script").count() == 0
+    for each_page in (page, fresh):
+        assert await each_page.evaluate("window.evil") is None
+        assert await each_page.locator("main img, main script").count() == 0
     await duel.play("resign")
 
 
@@ -220,8 +220,8 @@ async def test_the_wall_moves(visitor, serving, stack) -> None:
     late = await visitor.open("/wall")
     await expect(late.locator(f"#wall li[data-game='{duel.game}'] .ply")).to_have_text("move 3")
     await duel.play("resign")
-    for one in (page, late):
-        ended = one.locator(f"#wall li[data-game='{duel.game}']")
+    for each_page in (page, late):
+        ended = each_page.locator(f"#wall li[data-game='{duel.game}']")
         await expect(ended.locator(".ply")).to_have_text("B+Resign")
     await place.locator("a").focus()
     await page.keyboard.press("Enter")

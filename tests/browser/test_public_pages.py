@@ -48,10 +48,10 @@ _CONTRASTS = """() => {
 
 async def names(page: Page) -> list[str]:
     """Of the standings, those that can be seen, from the top."""
-    found: list[str] = await page.eval_on_selector_all(
+    shown: list[str] = await page.eval_on_selector_all(
         "tr[data-name]", "rows => rows.filter(row => row.checkVisibility()).map(row => row.dataset.name)"
     )
-    return found
+    return shown
 
 
 async def test_every_page_fits_a_phone_and_can_be_read_in_both_schemes(visitors: Visitors) -> None:
@@ -104,7 +104,7 @@ async def test_on_paper_everything_is_light_and_stones_keep_their_colors(visitor
 async def test_whoever_goes_by_keyboard_sees_where_they_are(visitors: Visitors) -> None:
     visitor = await visitors(viewport={"width": 1000, "height": 800})
     page = await visitor.open("/")
-    seen = """() => {
+    focus_script = """() => {
       const at = document.activeElement, box = at.getBoundingClientRect(), style = getComputedStyle(at);
       return [at === document.body ? "" : at.outerHTML.slice(0, 80),
               style.outlineStyle !== "none" && box.width > 0 && box.bottom > 0 && box.top < innerHeight];
@@ -113,7 +113,7 @@ async def test_whoever_goes_by_keyboard_sees_where_they_are(visitors: Visitors) 
         await page.goto(visitor.url + path)
         for _ in range(40):
             await page.keyboard.press("Tab")
-            where, well = await page.evaluate(seen)
+            where, well = await page.evaluate(focus_script)
             if not where:
                 break
             assert well, (path, where)
@@ -170,7 +170,7 @@ async def test_standings_sort_and_search_without_a_request(visitors: Visitors) -
     page = await visitor.open("/venue/9x9")
     everybody = await names(page)
     assert len(everybody) >= 2
-    asked = visitor.fetched()
+    requests_before = visitor.fetched()
     await page.get_by_role("link", name="Bot", exact=True).click()
     assert await names(page) == sorted(everybody, key=str.lower)
     await page.get_by_role("link", name="Bot", exact=True).press("Enter")
@@ -179,7 +179,7 @@ async def test_standings_sort_and_search_without_a_request(visitors: Visitors) -
     await page.get_by_label("Name").fill("greed")
     assert await names(page) == ["Greedy"]
     assert await page.locator("#found").text_content() == "One bot."
-    assert visitor.fetched() == asked
+    assert visitor.fetched() == requests_before
 
 
 async def test_without_scripts_the_server_sorts_and_searches(visitors: Visitors) -> None:

@@ -92,9 +92,9 @@ def run(data: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
     for variable in ("CGOS_CONFIG", "CGOS_SERVER__DATA"):
         monkeypatch.delenv(variable, raising=False)
 
-    def run(*words: str, fails: int = 0, given: str = "", where: Path | None = data) -> Result:
+    def run(*words: str, fails: int = 0, stdin: str = "", where: Path | None = data) -> Result:
         more = [] if where is None else ["--data", str(where)]
-        result = CliRunner().invoke(main, [*words, *more], input=given)
+        result = CliRunner().invoke(main, [*words, *more], input=stdin)
         assert result.exit_code == fails, result.output
         return result
 

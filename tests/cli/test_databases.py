@@ -87,12 +87,12 @@ def test_reading_commands_say_the_same_on_both(
 
 
 def test_writing_commands_write_there(run: Any, moved: PostgresUrl) -> None:
-    assert run("bot", "add", "Delta", given="secret\n").stderr == "The bot Delta may play.\n"
+    assert run("bot", "add", "Delta", stdin="secret\n").stderr == "The bot Delta may play.\n"
     run("token", "make", "Delta")
     run("anchor", "set", "Delta", "1500", "--venue", "9x9")
     assert ask(moved.dsn, "SELECT state FROM bots WHERE name = 'Delta'") == [("active",)]
     assert ask(moved.dsn, "SELECT count(*) FROM tokens") == [(1,)]
-    taken = run("bot", "add", "delta", given="secret\n", fails=1)
+    taken = run("bot", "add", "delta", stdin="secret\n", fails=1)
     assert "is taken by Delta" in taken.output
 
 
@@ -100,7 +100,7 @@ def test_the_first_command_makes_the_tables(run: Any, url: PostgresUrl, monkeypa
     monkeypatch.setenv("CGOS_SERVER__DATABASE", url.dsn)
     assert "There is no database at" in run("standings", fails=1).output
     assert "There is no database at" in run("bot", "disable", "Delta", "--reason", "x", fails=1).output
-    run("bot", "add", "Delta", given="secret\n")
+    run("bot", "add", "Delta", stdin="secret\n")
     assert run("db", "upgrade").stderr.startswith(f"{url} has this program's schema")
     assert ask(url.dsn, "SELECT name FROM bots") == [("Delta",)]
 
@@ -130,7 +130,7 @@ def test_check_says_where_the_database_is_without_its_password(run: Any, moved: 
 def test_a_held_database_names_its_holder(run: Any, moved: PostgresUrl, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(perform, "PATIENCE_S", 0.0)
     with DatabaseLock(moved, "cgos-server serve"):
-        held = run("bot", "add", "Delta", given="secret\n", fails=1)
+        held = run("bot", "add", "Delta", stdin="secret\n", fails=1)
         assert "in use by cgos-server serve (process" in held.output
         assert "in use by cgos-server serve (process" in run("db", "upgrade", fails=1).output
         assert run("standings").stdout  # reading is never in the way
@@ -156,7 +156,7 @@ def test_a_server_that_is_not_there_is_a_sentence(run: Any, monkeypatch: pytest.
 def test_a_directory_whose_database_is_elsewhere_is_not_taken_for_its_own(run: Any, data: Path) -> None:
     note_elsewhere(data, PostgresUrl.parse("postgresql://cgos:secret@db.example/games"))
     for words in (("standings",), ("bot", "add", "Delta"), ("bot", "enable", "Alpha")):
-        output = run(*words, given="secret\n", fails=1).output
+        output = run(*words, stdin="secret\n", fails=1).output
         assert "keeps its database in postgresql://cgos@db.example/games. Give its configuration" in output
 
 

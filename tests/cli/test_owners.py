@@ -42,7 +42,7 @@ def put(data: Path, *records: r.Record) -> None:
 
 @pytest.fixture
 def person(run: Any, data: Path) -> str:
-    run("account", "add", "Person", given="long-secret\n")
+    run("account", "add", "Person", stdin="long-secret\n")
     put(
         data,
         r.AccessAdded(1, 1, "session", "d1", "", "", "192.0.2.7", T0, 2 * T0),

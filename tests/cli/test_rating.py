@@ -34,28 +34,28 @@ def rated(rated_past: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 
 
 @pytest.fixture
-def told(rated: Run) -> Callable[..., Any]:
+def json_of(rated: Run) -> Callable[..., Any]:
     """What a command prints with ``--json``."""
     return lambda *words, **more: json.loads(rated(*words, "--json", **more).stdout)
 
 
-def test_replay(rated: Run, told: Any, rated_past: Path) -> None:
+def test_replay(rated: Run, json_of: Any, rated_past: Path) -> None:
     with DatabaseLock(rated_past / "cgos.sqlite", "cgos-server serve"):  # as while a server runs
         lines = rated("rate", "replay").stdout.splitlines()
     assert [line.split()[:2] for line in lines[1:]] == [[VENUE, "bayes"], [VENUE, "cgos-elo"]]
     assert all(line.endswith("same bits") for line in lines[1:])
-    found = told("rate", "replay", "--system", "bayes")
-    (bayes,) = found[VENUE]
+    replayed = json_of("rate", "replay", "--system", "bayes")
+    (bayes,) = replayed[VENUE]
     assert bayes["exact"] is bayes["agrees"] is True
     assert bayes["differing"] == 0
-    assert bayes["refits"] == len(told("rate", "refits", "--limit", "1000")[VENUE])
+    assert bayes["refits"] == len(json_of("rate", "refits", "--limit", "1000")[VENUE])
     assert list(bayes["builds"]) == [bayes["build"]]
     refused = rated("rate", "replay", "--system", "gor", fails=1).stderr
     assert "gor has published nothing in 9x9" in refused
     assert "bayes" in refused
 
 
-def test_replay_finds_a_row_that_was_changed(rated: Run, told: Any, rated_past: Path, tmp_path: Path) -> None:
+def test_replay_finds_a_row_that_was_changed(rated: Run, json_of: Any, rated_past: Path, tmp_path: Path) -> None:
     data = Path(shutil.copytree(rated_past, tmp_path / "data"))
     sql = (
         "UPDATE rating_changes SET after_mean = after_mean + 1 WHERE system = 'cgos-elo' AND seq = 20 AND version_id = "
@@ -64,53 +64,53 @@ def test_replay_finds_a_row_that_was_changed(rated: Run, told: Any, rated_past: 
     result = rated("rate", "replay", fails=1, where=data)
     assert "the first difference is at entry 20" in result.stderr
     assert any(name in result.stderr for name in NAMES)
-    bayes, elo = told("rate", "replay", fails=1, where=data)[VENUE]
+    bayes, elo = json_of("rate", "replay", fails=1, where=data)[VENUE]
     assert (bayes["agrees"], elo["agrees"], elo["differing"]) == (True, False, 1)
     assert elo["largest"] == pytest.approx(1.0)
     assert elo["first"]["seq"] == 20
     assert elo["first"]["published"]["mean"] - elo["first"]["computed"]["mean"] == pytest.approx(1.0)
 
 
-def test_compare(rated: Run, told: Any) -> None:
+def test_compare(rated: Run, json_of: Any) -> None:
     lines = rated("rate", "compare", "--system", "bayes", "--system", "cgos-elo").stdout.splitlines()
     assert lines[0].startswith("9x9: 45 games")
     assert [line.split()[0] for line in lines[2:]] == ["bayes", "cgos-elo"]
-    found = told("rate", "compare", "--system", "cgos-elo", "--system", "glicko2", "--venue", VENUE)[VENUE]
-    assert (found["games"], found["void"], found["repeats"]) == (45, 1, 0)
-    first, second = found["systems"]
+    comparison = json_of("rate", "compare", "--system", "cgos-elo", "--system", "glicko2", "--venue", VENUE)[VENUE]
+    assert (comparison["games"], comparison["void"], comparison["repeats"]) == (45, 1, 0)
+    first, second = comparison["systems"]
     assert (first["behind"], first["system"]) == (0.0, "cgos-elo")
     assert second["behind"] == pytest.approx(second["log_loss"] - first["log_loss"])
-    for system in found["systems"]:
+    for system in comparison["systems"]:
         assert 0 < system["log_loss"] < math.log(2)
         assert sum(tenth["games"] for tenth in system["tenths"]) == 45
 
 
-def test_check(rated: Run, told: Any) -> None:
+def test_check(rated: Run, json_of: Any) -> None:
     text = rated("rate", "check").stdout
     assert "No alarm" in text
-    found = told("rate", "check")[VENUE]
-    assert {row["version"] for row in found["anchors"]} == {"Ant", "Elk"}
-    assert not any(row["alarm"] for row in found["anchors"])
-    assert found["breaks"] == []
+    check = json_of("rate", "check")[VENUE]
+    assert {row["version"] for row in check["anchors"]} == {"Ant", "Elk"}
+    assert not any(row["alarm"] for row in check["anchors"])
+    assert check["breaks"] == []
 
 
-def test_odds(rated: Run, told: Any) -> None:
-    there = told("rate", "odds", "Fox", "Ant", "--venue", VENUE)
-    back = told("rate", "odds", "Ant", "Fox", "--venue", VENUE)
+def test_odds(rated: Run, json_of: Any) -> None:
+    there = json_of("rate", "odds", "Fox", "Ant", "--venue", VENUE)
+    back = json_of("rate", "odds", "Ant", "Fox", "--venue", VENUE)
     assert there["superiority"] + back["superiority"] == pytest.approx(1.0)
     assert there["superiority"] > 0.9
     assert there["difference"] == pytest.approx(-back["difference"])
     assert there["half_width"] == pytest.approx(back["half_width"])
-    for one, other in ((there["as_black"], back["as_white"]), (there["as_white"], back["as_black"])):
-        assert one["win"] + one["draw"] + one["loss"] == pytest.approx(1.0)
-        assert one["score"] + other["score"] == pytest.approx(1.0)
+    for first, second in ((there["as_black"], back["as_white"]), (there["as_white"], back["as_black"])):
+        assert first["win"] + first["draw"] + first["loss"] == pytest.approx(1.0)
+        assert first["score"] + second["score"] == pytest.approx(1.0)
     text = rated("rate", "odds", "Fox", "Ant", "--venue", VENUE).stdout
     assert text.startswith(f"9x9, bayes, as of result {there['seq']}\n")
     assert there["superiority"] < 1
     assert "Fox is stronger than Ant with probability over 99 %" in text
     assert f"difference: {there['difference']:+.0f} ± {there['half_width']:.0f} Elo" in text
     assert f"Fox as Black is expected to score {100 * there['as_black']['score']:.1f} %" in text
-    plain = told("rate", "odds", "Fox", "Ant", "--venue", VENUE, "--system", "cgos-elo")
+    plain = json_of("rate", "odds", "Fox", "Ant", "--venue", VENUE, "--system", "cgos-elo")
     assert plain["superiority"] is plain["half_width"] is None
     assert 0.5 < plain["as_black"]["score"] < 1
     assert "Did you mean Fox?" in rated("rate", "odds", "Foxx", "Ant", "--venue", VENUE, fails=1).stderr
@@ -119,55 +119,55 @@ def test_odds(rated: Run, told: Any) -> None:
     assert "Choose one of: 9x9, 13x13, 19x19" in rated("rate", "odds", "Foxx", "Ant", fails=2).stderr
 
 
-def test_refits(rated: Run, told: Any) -> None:
+def test_refits(rated: Run, json_of: Any) -> None:
     lines = rated("rate", "refits", "--limit", "5").stdout.splitlines()
     assert lines[0] == VENUE
     assert len(lines) == 2 + 5
-    rows = told("rate", "refits", "--limit", "1000")[VENUE]
+    rows = json_of("rate", "refits", "--limit", "1000")[VENUE]
     assert rows[0]["cold"] is True
     assert [row["number"] for row in rows] == list(range(1, len(rows) + 1))
     assert {"s", "w", "advantage", "draw"} <= set(rows[-1]["notes"])
 
 
-def test_standings_of_another_system(told: Any, rated: Run) -> None:
-    assert {row["system"] for row in told("standings")[VENUE]} == {"bayes"}
-    rows = told("standings", "--system", "cgos-elo")[VENUE]
+def test_standings_of_another_system(json_of: Any, rated: Run) -> None:
+    assert {row["system"] for row in json_of("standings")[VENUE]} == {"bayes"}
+    rows = json_of("standings", "--system", "cgos-elo")[VENUE]
     assert {row["system"] for row in rows} == {"cgos-elo"}
     assert all(row["half_width"] is None for row in rows)
     assert "±" not in rated("standings", "--venue", VENUE, "--system", "cgos-elo").stdout
-    assert told("standings", "--system", "gor")[VENUE] == []
+    assert json_of("standings", "--system", "gor")[VENUE] == []
 
 
-def test_standings_of_the_past(told: Any, rated: Run) -> None:
-    then = {row["version"]: row for row in told("standings", "--venue", VENUE, "--as-of", "20")[VENUE]}
-    (history,) = told("history", "Bee", "--venue", VENUE).values()
+def test_standings_of_the_past(json_of: Any, rated: Run) -> None:
+    then = {row["version"]: row for row in json_of("standings", "--venue", VENUE, "--as-of", "20")[VENUE]}
+    (history,) = json_of("history", "Bee", "--venue", VENUE).values()
     last = [point for point in history if point["seq"] <= 20][-1]
     assert then["Bee"]["mean"] == last["after_mean"]
     assert then["Bee"]["games"] == last["games"]
     assert rated("standings", "--venue", VENUE, "--as-of", "20").stdout.startswith("9x9, bayes, as of result 20\n")
-    assert told("standings", "--venue", VENUE, "--as-of", "0")[VENUE] == []
+    assert json_of("standings", "--venue", VENUE, "--as-of", "0")[VENUE] == []
     assert "has no entry 9999" in rated("standings", "--venue", VENUE, "--as-of", "9999", fails=1).stderr
     recomputed = ("standings", "--venue", VENUE, "--as", "recomputed", "--as-of", "9999")
     assert "has no entry 9999" in rated(*recomputed, fails=1).stderr
     rated("standings", "--as-of", "20", fails=2)  # of which venue?
 
 
-def test_standings_recomputed(told: Any, rated: Run) -> None:
-    asked = ("standings", "--venue", VENUE, "--system", "cgos-elo")
-    published = {row["version"]: row for row in told(*asked)[VENUE]}
-    recomputed = {row["version"]: row for row in told(*asked, "--as", "recomputed")[VENUE]}
+def test_standings_recomputed(json_of: Any, rated: Run) -> None:
+    arguments = ("standings", "--venue", VENUE, "--system", "cgos-elo")
+    published = {row["version"]: row for row in json_of(*arguments)[VENUE]}
+    recomputed = {row["version"]: row for row in json_of(*arguments, "--as", "recomputed")[VENUE]}
     assert {name: row["games"] for name, row in recomputed.items()} == {
         name: row["games"] for name, row in published.items()
     }
     # The voided game took part in the published ratings of everybody who played later.
     assert any(recomputed[name]["mean"] != published[name]["mean"] for name in NAMES)
-    early = {row["version"]: row for row in told(*asked, "--as", "recomputed", "--as-of", "12")[VENUE]}
+    early = {row["version"]: row for row in json_of(*arguments, "--as", "recomputed", "--as-of", "12")[VENUE]}
     assert sum(row["games"] for row in early.values()) == 2 * (4 - 1)  # entries 9-12 are games; one of them is void
-    assert "recomputed" in rated(*asked, "--as", "recomputed").stdout.splitlines()[0]
+    assert "recomputed" in rated(*arguments, "--as", "recomputed").stdout.splitlines()[0]
 
 
-def test_history_with_refits(rated: Run, told: Any) -> None:
-    (points,) = told("history", "Bee").values()
+def test_history_with_refits(rated: Run, json_of: Any) -> None:
+    (points,) = json_of("history", "Bee").values()
     refits = [point for point in points if point["refit"] is not None]
     assert refits
     assert {point["system"] for point in points} == {"bayes"}
@@ -176,7 +176,7 @@ def test_history_with_refits(rated: Run, told: Any) -> None:
     assert len(lines) == 2 + 4
     last = points[-1]
     assert f"{last['after_mean']:.1f} ± {1.959964 * last['after_spread']:.1f}" in lines[-1]
-    (elo,) = told("history", "Bee", "--system", "cgos-elo").values()
+    (elo,) = json_of("history", "Bee", "--system", "cgos-elo").values()
     assert {point["system"] for point in elo} == {"cgos-elo"}
     assert f"refit {refits[-1]['refit']}" in rated("history", "Bee").stdout
 

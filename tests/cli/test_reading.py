@@ -21,9 +21,9 @@ def test_standings(run: Any, as_json: Any) -> None:
     lines = run("standings", "--venue", "9x9").stdout.splitlines()
     assert lines[0] == "9x9, bayes, as of result 4"
     assert lines[1].split() == ["rank", "name", "rating", "state", "games", "last", "game"]
-    found = as_json("standings")
-    assert list(found) == ["9x9", "13x13", "19x19"]
-    beta, alpha = sorted(found["9x9"], key=lambda row: -row["anchor"])
+    standings = as_json("standings")
+    assert list(standings) == ["9x9", "13x13", "19x19"]
+    beta, alpha = sorted(standings["9x9"], key=lambda row: -row["anchor"])
     assert (alpha["version"], alpha["provisional"], alpha["games"], alpha["system"]) == ("Alpha", True, 1, "bayes")
     assert (beta["version"], beta["mean"], beta["provisional"]) == ("Beta", 1900.0, False)
     # One game says little: half of the interval of 95 % is almost as wide as before it.
@@ -57,9 +57,9 @@ def test_history(run: Any, as_json: Any) -> None:
     assert lines[0] == "9x9, bayes"
     assert lines[2].split()[:5] == ["1", "2023-11-14", "22:13", "enter", "-"]
     assert lines[3].split()[:7] == ["4", "2023-11-14", "22:14", "game", "1", "Beta", "1"]
-    (found,) = as_json("history", "Alpha", "--venue", "9x9").values()
-    assert found[1]["before_mean"] < found[1]["after_mean"]
-    assert found[1]["before_spread"] > found[1]["after_spread"]
+    (points,) = as_json("history", "Alpha", "--venue", "9x9").values()
+    assert points[1]["before_mean"] < points[1]["after_mean"]
+    assert points[1]["before_spread"] > points[1]["after_spread"]
     assert "Gamma has no rating yet" in run("history", "Gamma").stderr
     assert "There is no version 'Nobody'" in run("history", "Nobody", fails=1).stderr
 
@@ -131,11 +131,11 @@ def test_how_to_connect(run: Any, as_json: Any, tmp_path: Path) -> None:
     text = run("connect", "13x13", "--host", "go.example.org").stdout
     assert "cgos-client run --server go.example.org:6813 --name MyBot --password-file mybot.password" in text
     assert "S: setup 1 13 7.5 600000 " in text
-    told = as_json("connect")
-    assert told["venue"] == "9x9"
-    assert "--server localhost:6809 " in told["try_out"]
-    assert "--server ws://localhost:6868 --venue 9x9" in told["versions"]
-    assert as_json("connect", where=tmp_path / "new") == told
+    connecting = as_json("connect")
+    assert connecting["venue"] == "9x9"
+    assert "--server localhost:6809 " in connecting["try_out"]
+    assert "--server ws://localhost:6868 --venue 9x9" in connecting["versions"]
+    assert as_json("connect", where=tmp_path / "new") == connecting
     run("connect", "8x8", fails=2)
     public = tmp_path / "public.toml"
     public.write_text(

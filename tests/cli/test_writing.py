@@ -51,7 +51,7 @@ def bot_row(data: Path, name: str) -> dict[str, Any]:
 
 
 def test_a_bot_from_add_to_enable(run: Any, data: Path, tmp_path: Path, as_json: Any) -> None:
-    result = run("bot", "add", "Delta", given="first\n")
+    result = run("bot", "add", "Delta", stdin="first\n")
     assert (result.stdout, result.stderr) == ("", "The bot Delta may play.\n")
     hashed = bot_row(data, "Delta")["password"]
     assert PasswordHasher().verify(hashed, "first")
@@ -76,8 +76,8 @@ def test_a_bot_from_add_to_enable(run: Any, data: Path, tmp_path: Path, as_json:
 
 def test_commands_may_come_before_the_first_start(run: Any, tmp_path: Path) -> None:
     new = tmp_path / "new"
-    run("account", "add", "admin1", "--admin", given="long-secret\n", where=new)
-    run("bot", "add", "Delta", given="secret\n", where=new)
+    run("account", "add", "admin1", "--admin", stdin="long-secret\n", where=new)
+    run("bot", "add", "Delta", stdin="secret\n", where=new)
     run("anchor", "set", "Delta", "1500", "--venue", "9x9", where=new)
     assert "admin1   admin   active" in run("account", "list", where=new).stdout
     assert "Delta" in run("anchor", "list", where=new).stdout
@@ -97,29 +97,29 @@ def test_commands_may_come_before_the_first_start(run: Any, tmp_path: Path) -> N
 )  # fmt: skip
 def test_what_creates_nothing_makes_no_database(run: Any, tmp_path: Path, words: str) -> None:
     typo, empty = tmp_path / "typo", tmp_path / "empty"
-    refused = run(*words.split(), given="long-secret\n", fails=1, where=typo).stderr
+    refused = run(*words.split(), stdin="long-secret\n", fails=1, where=typo).stderr
     assert refused.startswith(f"Error: There is no database at {typo / 'cgos.sqlite'}. ")
     assert "cgos-server serve" in refused
     assert "--data" in refused
     assert not typo.exists()
     empty.mkdir()
     (empty / "cgos.sqlite").touch()
-    assert "There is no database at" in run(*words.split(), given="long-secret\n", fails=1, where=empty).stderr
+    assert "There is no database at" in run(*words.split(), stdin="long-secret\n", fails=1, where=empty).stderr
     assert (empty / "cgos.sqlite").stat().st_size == 0
 
 
 def test_accounts(run: Any, as_json: Any) -> None:
-    run("account", "add", "Person", given="long-secret\n")
+    run("account", "add", "Person", stdin="long-secret\n")
     run("account", "grant", "Person", "admin")
     assert as_json("account", "list")[0]["admin"] is True
-    run("account", "passwd", "Person", given="long-other\n")
+    run("account", "passwd", "Person", stdin="long-other\n")
     run("account", "revoke", "Person", "admin")
     assert as_json("account", "list")[0]["admin"] is False
     run("account", "grant", "Person", "king", fails=2)
     assert "There is no account Nobody" in run("account", "grant", "Nobody", "admin", fails=1).stderr
     for command in (("add", "Other"), ("passwd", "Person")):
-        assert "at least 10 characters" in run("account", *command, given="ninechars\n", fails=1).stderr
-    assert "is taken" in run("account", "add", "alpha", given="long-secret\n", fails=1).stderr
+        assert "at least 10 characters" in run("account", *command, stdin="ninechars\n", fails=1).stderr
+    assert "is taken" in run("account", "add", "alpha", stdin="long-secret\n", fails=1).stderr
 
 
 def test_tokens(run: Any, data: Path, as_json: Any) -> None:
@@ -152,8 +152,8 @@ def test_anchors(run: Any, as_json: Any) -> None:
     assert "There is no bot Nobody" in run("anchor", "set", "Nobody", "1", "--venue", "9x9", fails=1).stderr
     for number in ("nan", "inf"):
         assert "is no rating" in run("anchor", "set", "Gamma", number, "--venue", "9x9", fails=2).stderr
-        asked = ("anchor", "set", "Gamma", "1500", "--sd", number, "--venue", "9x9")
-        assert "is no standard deviation" in run(*asked, fails=2).stderr
+        arguments = ("anchor", "set", "Gamma", "1500", "--sd", number, "--venue", "9x9")
+        assert "is no standard deviation" in run(*arguments, fails=2).stderr
     assert "cgos-server bot add Nobody" in run("anchor", "set", "Nobody", "1", "--venue", "9x9", fails=1).stderr
 
 
@@ -258,16 +258,16 @@ def test_passwords_are_never_arguments(run: Any, tmp_path: Path) -> None:
     assert "its first line is empty" in run("bot", "add", "Delta", "--password-file", str(empty), fails=1).stderr
     missing = str(tmp_path / "missing")
     assert "cannot be read" in run("bot", "add", "Delta", "--password-file", missing, fails=1).stderr
-    assert "at least 3 characters" in run("bot", "add", "Delta", given="x\n", fails=1).stderr
+    assert "at least 3 characters" in run("bot", "add", "Delta", stdin="x\n", fails=1).stderr
 
 
 def test_a_terminal_is_asked_twice_and_shows_nothing(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from cgos_server.cli import common
 
-    asked: list[dict[str, Any]] = []
+    prompts: list[dict[str, Any]] = []
 
     def prompt(text: str, **options: Any) -> str:
-        asked.append(options)
+        prompts.append(options)
         return "secret"
 
     class Terminal:
@@ -277,7 +277,7 @@ def test_a_terminal_is_asked_twice_and_shows_nothing(data: Path, monkeypatch: py
     monkeypatch.setattr(common.click, "prompt", prompt)
     monkeypatch.setattr(common.sys, "stdin", Terminal())
     assert common.password("Delta", None) == "secret"
-    assert asked == [{"hide_input": True, "confirmation_prompt": True, "err": True}]
+    assert prompts == [{"hide_input": True, "confirmation_prompt": True, "err": True}]
 
 
 def test_a_database_held_by_somebody_silent_is_refused_with_the_holder(
@@ -286,7 +286,7 @@ def test_a_database_held_by_somebody_silent_is_refused_with_the_holder(
     monkeypatch.setattr(perform, "PATIENCE_S", 0.0)
     monkeypatch.setattr(perform, "_AGAIN_S", 0.0)
     with DatabaseLock(data / "cgos.sqlite", "cgos-server serve"):
-        result = run("bot", "add", "Delta", given="secret\n", fails=1)
+        result = run("bot", "add", "Delta", stdin="secret\n", fails=1)
     assert "in use by cgos-server serve" in result.stderr
     assert audits(data) == []
 
@@ -450,7 +450,7 @@ def test_what_a_bot_does_just_now(run: Any, live: Live, as_json: Any) -> None:
 
 
 def test_writing_commands_go_through_the_running_server(run: Any, live: Live, as_json: Any) -> None:
-    assert run("bot", "add", "Delta", given="secret\n").stderr == "The bot Delta may play.\n"
+    assert run("bot", "add", "Delta", stdin="secret\n").stderr == "The bot Delta may play.\n"
     assert "closed 1 connection of it" in run("bot", "disable", "Delta", "--reason", "it hangs").stderr
     assert live.dismissed == ["4: Delta was disabled: it hangs"]
     token = run("token", "make", "Alpha").stdout.strip()

@@ -94,13 +94,13 @@ class MemoryEngine:
         moves: Iterable[object],
         heard: list[str],
         left_ms: list[int],
-        asked: asyncio.Event,
+        move_requested: asyncio.Event,
         analyses: bool,
     ) -> None:
         self.moves = iter(moves)
         self.heard = heard
         self.left_ms = left_ms
-        self.asked = asked
+        self.move_requested = move_requested
         self.label = "memory"
         self.analyses = analyses
         self.running = False
@@ -117,7 +117,7 @@ class MemoryEngine:
 
     async def genmove(self, color: Color, left_ms: int, stones_left: int = 0) -> EngineMove:
         self.heard.append(f"genmove {color.letter}")
-        self.asked.set()
+        self.move_requested.set()
         self.left_ms.append(left_ms)
         move = next(self.moves)
         while isinstance(move, asyncio.Event):
@@ -150,7 +150,7 @@ class Bench:
         self.pauses: list[float] = []
         self.heard: list[str] = []
         self.left_ms: list[int] = []
-        self.asked = asyncio.Event()
+        self.move_requested = asyncio.Event()
         self.agenda = Agenda()
         self.identity = Identity("Bot", PASSWORD, "cgos-client 0")
         self.runner: Runner | None = None
@@ -172,7 +172,7 @@ class Bench:
     def memory(self, *moves: object, analyses: bool = False) -> SupervisedEngine:
         """One engine after another takes its moves from one line."""
         line = iter(moves)
-        return SupervisedEngine(lambda: MemoryEngine(line, self.heard, self.left_ms, self.asked, analyses))
+        return SupervisedEngine(lambda: MemoryEngine(line, self.heard, self.left_ms, self.move_requested, analyses))
 
     async def pause(self, seconds: float) -> None:
         self.pauses.append(seconds)

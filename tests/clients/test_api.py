@@ -22,14 +22,14 @@ class Scripted:
     """Answers one request after the other as it was told; the last answer stays."""
 
     def __init__(self, *answers: Answer) -> None:
-        self.asked: list[tuple[str, dict[str, str]]] = []
+        self.requests: list[tuple[str, dict[str, str]]] = []
         outer, left = self, list(answers)
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
 
             def do_GET(self) -> None:
-                outer.asked.append((self.path, {name.lower(): value for name, value in self.headers.items()}))
+                outer.requests.append((self.path, {name.lower(): value for name, value in self.headers.items()}))
                 (left.pop(0) if len(left) > 1 else left[0])(self)
                 self.close_connection = True
 
@@ -82,9 +82,9 @@ def chunks(*parts: bytes, end: bool = True, **headers: str) -> Answer:
 
 
 def move(ply: int) -> bytes:
-    said = {"event": "move", "game": 7, "ply": ply, "color": "bw"[(ply + 1) % 2], "move": "D4", "left": "1:00",
+    event = {"event": "move", "game": 7, "ply": ply, "color": "bw"[(ply + 1) % 2], "move": "D4", "left": "1:00",
             "left_ms": 60_000, "used_ms": 10, "at": 1}  # fmt: skip
-    return json.dumps(said).encode() + b"\n"
+    return json.dumps(event).encode() + b"\n"
 
 
 END = b'{"event":"end","game":7,"result":"B+R","reason":"resignation","sentence":"x","moves":4,"ended_at":1}\n'
@@ -143,7 +143,7 @@ def test_names_are_quoted_and_the_token_is_sent() -> None:
     with Scripted(whole(404, problem(404, "no-venue"))) as server:
         with pytest.raises(api.ApiRefused):
             api.Server(server.address, token="secret").venue("../a b/ü?")
-        path, headers = server.asked[0]
+        path, headers = server.requests[0]
     assert path == "/api/v1/venues/..%2Fa%20b%2F%C3%BC%3F"
     assert headers["authorization"] == "Bearer secret"
 
@@ -152,13 +152,13 @@ def test_a_redirect_is_not_followed() -> None:
     with Scripted(whole(302, b"", Location="http://elsewhere.example/")) as server:
         with pytest.raises(api.CannotConnect, match="elsewhere"):
             api.Server(server.address, token="secret").venues()
-        assert len(server.asked) == 1
+        assert len(server.requests) == 1
 
 
 def test_packed_answers_are_read() -> None:
     with Scripted(whole(200, gzip.compress(json.dumps(VENUES).encode()), Content_Encoding="gzip")) as server:
         assert api.Server(server.address).venues() == []
-        assert server.asked[0][1]["accept-encoding"] == "gzip"
+        assert server.requests[0][1]["accept-encoding"] == "gzip"
 
 
 @pytest.mark.parametrize("body", [b"[]", b"{", b'{"items": 3}'])
@@ -181,10 +181,10 @@ def test_a_live_game_goes_on_where_it_broke(waits: list[float]) -> None:
     first = chunks(move(1), b"\n", move(2)[:20], move(2)[20:], end=False)
     again = chunks(move(2), move(3), end=True)
     with Scripted(first, again, chunks(move(4), END)) as server:
-        told = list(api.Server(server.address, sleep=waits.append).live(7))
-        paths = [path for path, _ in server.asked]
-    assert [each.ply for each in told[:-1] if isinstance(each, api.LiveMove)] == [1, 2, 3, 4]
-    assert isinstance(told[-1], api.LiveEnd)
+        events = list(api.Server(server.address, sleep=waits.append).live(7))
+        paths = [path for path, _ in server.requests]
+    assert [event.ply for event in events[:-1] if isinstance(event, api.LiveMove)] == [1, 2, 3, 4]
+    assert isinstance(events[-1], api.LiveEnd)
     assert [path.split("since=")[1].split("&")[0] for path in paths] == ["0", "2", "3"]
     assert len(waits) == 2
 
@@ -200,19 +200,19 @@ def test_an_export_goes_on_where_it_broke(waits: list[float]) -> None:
     packed = gzip.compress(game(1) + game(2) + game(3))
     broken = chunks(packed[: len(packed) - 12], end=False, Content_Encoding="gzip")
     with Scripted(broken, chunks(game(3), game(4))) as server:
-        found = [each.id for each in api.Server(server.address, sleep=waits.append).export_games(venue="9x9")]
-        last = server.asked[-1][0]
-    assert found == sorted(set(found))
-    assert found[-2:] == [3, 4]
+        ids = [exported.id for exported in api.Server(server.address, sleep=waits.append).export_games(venue="9x9")]
+        last = server.requests[-1][0]
+    assert ids == sorted(set(ids))
+    assert ids[-2:] == [3, 4]
     assert "venue=9x9" in last
 
 
 def test_a_line_that_is_cut_off_is_not_taken(waits: list[float]) -> None:
     cut = chunks(game(1), game(2)[:30], end=True)
     with Scripted(cut, chunks(game(2))) as server:
-        found = [each.id for each in api.Server(server.address, sleep=waits.append).export_games()]
-        assert "after=1" in server.asked[1][0]
-    assert found == [1, 2]
+        ids = [exported.id for exported in api.Server(server.address, sleep=waits.append).export_games()]
+        assert "after=1" in server.requests[1][0]
+    assert ids == [1, 2]
 
 
 def test_pages_are_asked_for_when_they_are_reached() -> None:
@@ -222,7 +222,7 @@ def test_pages_are_asked_for_when_they_are_reached() -> None:
     with Scripted(page([9, 8], 8), page([7], None)) as server:
         games: Iterator[Any] = api.Server(server.address).games(bot="a", running=False)
         assert next(games).id == 9
-        assert len(server.asked) == 1
-        assert [each.id for each in games] == [8, 7]
-        assert "before=8" in server.asked[1][0]
-        assert "running=false" in server.asked[1][0]
+        assert len(server.requests) == 1
+        assert [row.id for row in games] == [8, 7]
+        assert "before=8" in server.requests[1][0]
+        assert "running=false" in server.requests[1][0]

@@ -70,9 +70,9 @@ def test_sample_results_are_what_the_client_prints():
 
 def test_sample_dialogue_can_be_read():
     block = next(block for _, block in BLOCKS if block.startswith("S: protocol"))
-    said = [line.removeprefix("S: ").strip() for line in block.splitlines() if line.startswith("S: ")]
-    assert len(said) > 8
-    assert not [line for line in said if isinstance(parse(line), Other)]
+    lines = [line.removeprefix("S: ").strip() for line in block.splitlines() if line.startswith("S: ")]
+    assert len(lines) > 8
+    assert not [line for line in lines if isinstance(parse(line), Other)]
 
 
 def test_the_examples_are_shown_as_they_are():
@@ -98,8 +98,8 @@ def test_every_key_of_a_bot_is_on_the_page():
 
 def test_the_names_of_the_library_are_on_the_page():
     """What a program may use, and nothing that there is not."""
-    errors = [name for name in cgos_client.__all__ if isinstance(found := getattr(cgos_client, name), type)
-              and issubclass(found, cgos_client.CgosClientError)]  # fmt: skip
+    errors = [name for name in cgos_client.__all__ if isinstance(member := getattr(cgos_client, name), type)
+              and issubclass(member, cgos_client.CgosClientError)]  # fmt: skip
     assert [name for name in errors if f"`{name}`" not in PAGE] == []
     for owner, kind in (("session", cgos_client.Session), ("game", cgos_client.Game)):
         for name in re.findall(rf"`{owner}\.(\w+)", PAGE):

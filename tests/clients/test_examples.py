@@ -37,19 +37,19 @@ async def plays(
             env=os.environ,
         )
         try:
-            while len(model.seen) < games and process.returncode is None:  # noqa: ASYNC110 - another process plays
+            while len(model.seen_games) < games and process.returncode is None:  # noqa: ASYNC110 - another process plays
                 await asyncio.sleep(0.02)
         finally:
             process.terminate()
-            said, _ = await process.communicate()
-    return model, said.decode()
+            output, _ = await process.communicate()
+    return model, output.decode()
 
 
 async def test_the_random_bot(tmp_path):
-    model, said = await plays(tmp_path, "random_bot.py", games=2)
-    assert sorted(model.seen) == [1, 2]
-    assert said.startswith("signed in as Bot in 9x9\n")
-    assert "against House (1700), they are near each other" in said
+    model, output = await plays(tmp_path, "random_bot.py", games=2)
+    assert sorted(model.seen_games) == [1, 2]
+    assert output.startswith("signed in as Bot in 9x9\n")
+    assert "against House (1700), they are near each other" in output
     for game in model.games.values():
         assert game.over.reason == "score"
         assert len(game.analyses) > 10
@@ -59,7 +59,7 @@ async def test_the_random_bot(tmp_path):
 async def test_the_gtp_bot(tmp_path):
     engine = [sys.executable, "-m", "cgos_client", "bot", "greedy", "--seed", "1"]
     model, _ = await plays(tmp_path, "gtp_bot.py", *engine, games=1)
-    assert model.seen == [1]
+    assert model.seen_games == [1]
     assert model.games[1].over.reason == "score"
     assert len(model.games[1].moves) > 20
 
@@ -67,12 +67,12 @@ async def test_the_gtp_bot(tmp_path):
 async def test_the_plain_bot_plays_on_through_cuts(tmp_path):
     """Without our library, from docs/protocol.md alone. Twice its connection is cut in the middle of a game."""
     cuts = iter([3, 2])
-    model, said = await plays(tmp_path, "plain_bot.py", games=2, cut_after=lambda: next(cuts, None))
+    model, output = await plays(tmp_path, "plain_bot.py", games=2, cut_after=lambda: next(cuts, None))
     assert {game.word("Bot") for game in model.games.values()} == {"black", "white"}
     for game in model.games.values():
         assert game.over.reason == "score"
         assert game.texts.count("E5") == 1
-        assert f"game {game.number} {game.over.result}" in said
+        assert f"game {game.number} {game.over.result}" in output
     assert next(cuts, None) is None, "it was cut twice"
     assert "cgos_client" not in (EXAMPLES / "plain_bot.py").read_text()
 

@@ -70,7 +70,7 @@ def test_every_fault_is_told_with_file_and_line(books: Path) -> None:
     (books / "empty.txt").write_text("# nothing\n")
     (books / "latin.txt").write_bytes(b"\xfc E5\n")
     (books / "large.txt").write_bytes(b"#" * (LARGEST + 1))
-    found = problems(
+    faults = problems(
         "set/a.txt, bad.txt, bad.sgf, empty.txt, latin.txt, large.txt, gone.txt, *.none, 0: set/b.txt", books
     )
     expected = [
@@ -85,10 +85,10 @@ def test_every_fault_is_told_with_file_and_line(books: Path) -> None:
         (f"{PLACE}: ", f"no file is called {books}/*.none"),
         (f"{PLACE}: ", "has no weight that can be read"),
     ]
-    unfound = [(where, what) for where, what in expected if not any(f.startswith(where) and what in f for f in found)]
+    unfound = [(where, what) for where, what in expected if not any(f.startswith(where) and what in f for f in faults)]
     assert unfound == []
-    assert len(found) == len(expected)
-    assert all(problem.endswith(".") for problem in found)
+    assert len(faults) == len(expected)
+    assert all(problem.endswith(".") for problem in faults)
 
 
 def test_of_a_file_full_of_faults_some_are_told(tmp_path: Path) -> None:

@@ -140,8 +140,8 @@ def test_any_free_port_may_be_asked_for_twice(write: Any) -> None:
 
 def test_all_problems_are_told_at_once(write: Any) -> None:
     path = write("[server]\nnmae = 'x'\n[web]\nport = -1\n" + VENUE.replace("size = 5", "size = 'x'"))
-    told = problems(path, {"CGOS_WEB__MODE": "on"}, **{"health.port": 70_000})
-    assert [line.split(": ")[0] + ": " + line.split(": ")[1] for line in told] == [
+    lines = problems(path, {"CGOS_WEB__MODE": "on"}, **{"health.port": 70_000})
+    assert [line.split(": ")[0] + ": " + line.split(": ")[1] for line in lines] == [
         f"{path}: server.nmae",
         f"{path}: web.port",
         'environment variable CGOS_WEB__MODE: "on" is not possible. Give process, inline or off.',
@@ -175,9 +175,9 @@ def test_files_that_cannot_be_read(tmp_path: Path, write: Any) -> None:
         "Give the path of a file that can be read; `cgos-server init` writes a new one."
     ]
     path = write("[server\n")
-    (told,) = problems(path)
-    assert told.startswith(f"{path}: is not TOML: ")
-    assert "line 1" in told
+    (problem,) = problems(path)
+    assert problem.startswith(f"{path}: is not TOML: ")
+    assert "line 1" in problem
     path.write_bytes(b"[server]\nname = '\xff'\n")
     assert problems(path) == [f"{path}: is not UTF-8 text. Save it as UTF-8."]
 
@@ -194,7 +194,7 @@ def test_an_environment_value_below_a_wrong_value_of_the_file(write: Any) -> Non
 
 def toml(value: Any) -> str:
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{json.dumps(key)} = {toml(each)}" for key, each in value.items()) + "}"
+        return "{" + ", ".join(f"{json.dumps(key)} = {toml(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list):
         return "[" + ", ".join(map(toml, value)) + "]"
     return json.dumps(value) if isinstance(value, str | bool) else repr(value)
@@ -230,11 +230,11 @@ def test_any_file_loads_or_is_refused(tables: dict[str, Any]) -> None:
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory) / "any.toml"
         path.write_text("\n".join(f"{json.dumps(key)} = {toml(value)}" for key, value in tables.items()), "utf-8")
-        found = outcome(path, {})
-        if isinstance(found, Config):
-            assert [venue_value(venue, 1) for venue in found.venue]
+        loaded = outcome(path, {})
+        if isinstance(loaded, Config):
+            assert [venue_value(venue, 1) for venue in loaded.venue]
         else:
-            assert all(str(problem).startswith(str(path)) for problem in found.problems)
+            assert all(str(problem).startswith(str(path)) for problem in loaded.problems)
 
 
 @settings(max_examples=60)

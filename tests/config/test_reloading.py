@@ -42,8 +42,8 @@ def test_nothing_has_changed() -> None:
 def test_every_key_of_pairing_is_put_in_force_in_its_own_venue(case: tuple[str, object, str, str], at: int) -> None:
     key, value, was, now = case
     name = load().venue[at].name
-    found = changed(load(), paired(load(), at, **{key: value}))
-    assert found == ({name: [f"{name}: {key} was {was} and is {now}."]}, [])
+    changes = changed(load(), paired(load(), at, **{key: value}))
+    assert changes == ({name: [f"{name}: {key} was {was} and is {now}."]}, [])
 
 
 def test_what_a_restart_is_needed_for_is_said() -> None:
@@ -74,10 +74,10 @@ async def test_of_two_reloads_at_once_what_was_read_last_is_in_force() -> None:
         return config
 
     reloading = Reloading(old, {}, reread)
-    one = asyncio.create_task(reloading.reload())
+    earlier = asyncio.create_task(reloading.reload())
     await asyncio.sleep(0)
     other = asyncio.create_task(reloading.reload())
     await asyncio.wait([other], timeout=0.2)
     held.set()
-    await asyncio.gather(one, other)
+    await asyncio.gather(earlier, other)
     assert reloading.config.venue[0].pairing.set_aside == 9

@@ -250,9 +250,9 @@ def test_what_comes_from_the_environment_can_be_told_to_the_pages() -> None:
     env = {"CGOS_VENUE__9X9__RATING__SYSTEM": "gor", "CGOS_VENUE__9X9__RATING__GOR_VARIANT": "egf"}
     venue = venue_value(load(None, env).venue[0], 1)
     settings = WebSettings(venues={"9x9": VenueSettings.of(venue, 6809)})
-    (told,) = [word for word in command(Path("data"), settings, "json", "info") if word.startswith("--settings=")]
-    assert '"gor"' in told
-    assert '"egf"' in told
+    (argument,) = [word for word in command(Path("data"), settings, "json", "info") if word.startswith("--settings=")]
+    assert '"gor"' in argument
+    assert '"egf"' in argument
 
 
 def test_venues_with_odd_names_can_be_named_in_the_environment(write: Any) -> None:

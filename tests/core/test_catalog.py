@@ -197,6 +197,6 @@ def test_what_a_plug_in_pairs_is_checked(
     pairing_pass = PairingPass(
         [Candidate(number, f"bot{number}", 1500.0, apart=(3,) if number == 1 else ()) for number in (1, 2, 3)]
     )
-    method: Any = _Method(lambda: Pairing([Pair(one, other, "so") for one, other in pairs]))  # type: ignore[union-attr]
+    method: Any = _Method(lambda: Pairing([Pair(first, second, "so") for first, second in pairs]))  # type: ignore[union-attr]
     with pytest.raises(Refused, match=words):
         pairing.decide(method, pairing_pass, random.Random(1))

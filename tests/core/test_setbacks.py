@@ -77,17 +77,17 @@ def test_it_is_set_aside_with_exactly_so_many_in_a_row(most: int, was: Course) -
 def test_set_aside_means_so_many_spoilt_since_the_last_game_that_was_played(was: list[Course], most: int) -> None:
     state, at = NONE, 10
     row = 0
-    for game, each in enumerate(was):
+    for game, outcome in enumerate(was):
         before = state
-        state = after(state, game, each, most, at, at + 1)
+        state = after(state, game, outcome, most, at, at + 1)
         at += 1
-        if each is Course.PLAYED:
+        if outcome is Course.PLAYED:
             row = 0
-        elif each.spoilt and not before.aside:
+        elif outcome.spoilt and not before.aside:
             row += 1
         assert state.spoilt == row
         assert state.aside == (row >= most)
-        if each is Course.UNCOUNTED:
+        if outcome is Course.UNCOUNTED:
             assert state is before
 
 
@@ -135,11 +135,11 @@ def test_a_word_is_enough_the_first_time_only() -> None:
 
 
 @given(st.integers(1, 1_000), st.integers(0, 100_000), st.booleans())
-def test_pauses_grow_and_stay_within_a_day(most: int, more: int, asked: bool) -> None:
+def test_pauses_grow_and_stay_within_a_day(most: int, more: int, requested: bool) -> None:
     first, later = (Setback(most + extra, True, "", 1_000) for extra in (0, more))
-    waits = [wait_ms(state, most, 1_000, asked) for state in (first, later)]
+    waits = [wait_ms(state, most, 1_000, requested) for state in (first, later)]
     assert waits[0] <= waits[1] <= PAUSE_MOST_MS
-    assert waits[0] == (0 if asked else PAUSE_MS)
+    assert waits[0] == (0 if requested else PAUSE_MS)
 
 
 def test_the_notice_says_why_and_how_to_come_back() -> None:

@@ -59,9 +59,9 @@ def unit() -> dict[str, list[str]]:
 
 def scripts() -> dict[str, str]:
     loaded = tomllib.loads((TOP / "pyproject.toml").read_text(encoding="utf-8"))
-    found = loaded["project"]["scripts"]
-    assert isinstance(found, dict)
-    return found
+    by_name = loaded["project"]["scripts"]
+    assert isinstance(by_name, dict)
+    return by_name
 
 
 # -- the image

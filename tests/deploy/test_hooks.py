@@ -59,9 +59,9 @@ class Checkout:
             command, cwd=self.path, env=self.environment, capture_output=True, text=True, timeout=120, check=False
         )
         print(ended.stdout, ended.stderr)
-        found = dict(re.findall(r"^(.+?)\.{3,}.*?(Passed|Failed|Skipped)$", ended.stdout, re.MULTILINE))
-        assert len(found) == len(HOOKS)
-        return {hook["id"]: found[hook["name"]] for hook in HOOKS}
+        outcomes = dict(re.findall(r"^(.+?)\.{3,}.*?(Passed|Failed|Skipped)$", ended.stdout, re.MULTILINE))
+        assert len(outcomes) == len(HOOKS)
+        return {hook["id"]: outcomes[hook["name"]] for hook in HOOKS}
 
 
 @pytest.fixture

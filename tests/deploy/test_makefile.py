@@ -123,14 +123,14 @@ def test_what_fails_is_not_taken_for_ready(machine: Machine) -> None:
 
 def targets() -> set[str]:
     """All that `make` can be asked for."""
-    found = re.search(r"^\.PHONY: (.*)$", (TOP / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
-    assert found is not None
-    return set(found[1].split())
+    phony = re.search(r"^\.PHONY: (.*)$", (TOP / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    assert phony is not None
+    return set(phony[1].split())
 
 
 def test_the_help_names_every_target_and_no_other(machine: Machine) -> None:
-    said = machine.make(target="help").stdout
-    assert set(re.findall(r"\bmake ([a-z-]+)", said)) == targets() - {"help"}
+    help_text = machine.make(target="help").stdout
+    assert set(re.findall(r"\bmake ([a-z-]+)", help_text)) == targets() - {"help"}
 
 
 def test_the_contributors_page_names_targets_that_exist() -> None:

@@ -63,7 +63,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield where
 
 
-def asked(line: str) -> tuple[str, str, bytes | None]:
+def request_of(line: str) -> tuple[str, str, bytes | None]:
     """Method, address and body of a curl command."""
     words = shlex.split(line.split("|")[0])
     (url,) = [word for word in words if word.startswith("http")]
@@ -75,7 +75,7 @@ def answer(line: str, address: str) -> tuple[bytes, bool]:
     """What the command prints, and whether it came to its end."""
     line = line.replace(HERE, address)
     if shutil.which("curl") is None:
-        _, url, _ = asked(line)
+        _, url, _ = request_of(line)
         return httpx2.get(url, timeout=30).content, True
     endless = "/live?venue" in line  # it is cut off
     script = f'curl() {{ command curl --max-time {3 if endless else 60} "$@"; }}\n{line}'
@@ -89,16 +89,16 @@ def test_every_curl_example_is_answered(line: str, address: str) -> None:
     if shutil.which("curl") is None and "/live?venue" in line:
         pytest.skip("an endless stream needs curl")
     data, _ = answer(line, address)
-    path = urlsplit(asked(line)[1]).path
+    path = urlsplit(request_of(line)[1]).path
     assert data
     if "color=" in line:
         assert json.loads(data)["parameter"] == "color"
     elif path.endswith(".ndjson") or "ndjson" in line:
         assert all("code" not in json.loads(part) for part in data.splitlines() if part)
     elif path.startswith(PREFIX) and not path.endswith((".csv", ".tar", ".sgf", "/live")):
-        found = json.loads(data)
-        assert "code" not in found, found
-        assert found.get("items", [1]) != []
+        body = json.loads(data)
+        assert "code" not in body, body
+        assert body.get("items", [1]) != []
     else:
         assert not data.startswith(b'{"title"'), data
 
@@ -120,10 +120,10 @@ def test_there_are_examples_of_both_kinds() -> None:
 
 @pytest.mark.parametrize("line", WRITING)
 def test_every_write_example_fits_its_operation(line: str) -> None:
-    method, url, body = asked(line)
-    found = [each for each in ROUTES if each.method == method and fits(each, urlsplit(url).path)]
-    assert len(found) == 1, line
-    (operation,) = found
+    method, url, body = request_of(line)
+    operations = [route for route in ROUTES if route.method == method and fits(route, urlsplit(url).path)]
+    assert len(operations) == 1, line
+    (operation,) = operations
     assert operation.needs is not Needs.NOTHING
     assert (body is None) == (operation.body is None)
     if body is not None:
@@ -141,12 +141,12 @@ async def test_every_write_example_is_done(tmp_path: Path) -> None:
         session = await server.sign_in("Olive")
         made = await server.ask("POST", "/me/tokens", {"scopes": ["bots", "admin"]}, session, 201)
         for line in WRITING:
-            method, url, body = asked(line)
+            method, url, body = request_of(line)
             place = url.partition(PREFIX)[2]
             value = None if body is None else json.loads(body)
             answer = await server.ask(method, place, value, made.json()["token"])
             assert answer.status_code in (200, 201), (line, answer.text)
-        assert server.live.asked[-1][0] in ("wishes", "drain bot", "pause")
+        assert server.live.calls[-1][0] in ("wishes", "drain bot", "pause")
         assert (await server.history.games.detail(1)).corrections[0].result == "Void"
 
 

@@ -23,9 +23,9 @@ def test_every_command_of_the_server_takes_what_the_page_gives_it(line: str) -> 
     command: click.Command = main
     words = line.split()
     while isinstance(command, click.Group):
-        found = command.get_command(click.Context(command), words.pop(0))
-        assert found is not None
-        command = found
+        subcommand = command.get_command(click.Context(command), words.pop(0))
+        assert subcommand is not None
+        command = subcommand
     options = {name for parameter in command.params for name in parameter.opts}
     assert {word for word in words if word.startswith("--")} <= options
 

@@ -44,10 +44,10 @@ def test_the_protocol_page_shows_what_viewers_and_operators_say() -> None:
 def test_the_protocol_page_shows_messages_that_are_some() -> None:
     """The game of the page is one: every message can be read, and the moves give the result."""
     section = (DOCS / "protocol.md").read_text().partition("### A game, message by message")[2]
-    said = re.findall(r"^([SC]): (\{.*(?:\n    .*)*)", section, re.MULTILINE)
-    assert len(said) > 10
+    messages = re.findall(r"^([SC]): (\{.*(?:\n    .*)*)", section, re.MULTILINE)
+    assert len(messages) > 10
     readers = {"S": msgspec.json.Decoder(ws.ServerMessage), "C": msgspec.json.Decoder(ws.ClientMessage)}
-    heard = [readers[side].decode(text) for side, text in said]
+    heard = [readers[side].decode(text) for side, text in messages]
     (over,) = (message for message in heard if isinstance(message, ws.Over))
     go = Go().new(Ruleset(size=9, komi2=14))
     for text in ("E5", "C5", "D4", "PASS", "PASS"):
@@ -66,14 +66,14 @@ def test_both_protocols_are_on_the_first_page_of_theirs() -> None:
 
 def commands(group: click.Group, path: str = "") -> list[str]:
     """Every command by its words."""
-    found = []
+    all_words = []
     context = click.Context(group)
     for name in group.list_commands(context):
         command = group.get_command(context, name)
         assert command is not None
         words = f"{path} {name}".strip()
-        found += commands(command, words) if isinstance(command, click.Group) else [words]
-    return found
+        all_words += commands(command, words) if isinstance(command, click.Group) else [words]
+    return all_words
 
 
 def test_the_operators_guide_names_every_command_and_no_other() -> None:

@@ -14,11 +14,13 @@ PAGE = DOCS / "ratings.md"
 
 
 def test_the_example_prints_what_the_page_says() -> None:
-    code, said = re.findall(r"```python\n(.*?)```\n\nprints\n\n```\n(.*?)```", PAGE.read_text(), re.DOTALL)[0]
+    code, expected_output = re.findall(r"```python\n(.*?)```\n\nprints\n\n```\n(.*?)```", PAGE.read_text(), re.DOTALL)[
+        0
+    ]
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         exec(compile(code, str(PAGE), "exec"), {})
-    assert printed.getvalue() == said
+    assert printed.getvalue() == expected_output
 
 
 def test_every_system_has_a_row_and_its_options_exist() -> None:

@@ -34,9 +34,9 @@ def test_every_system_is_in_the_table_and_has_an_example() -> None:
 
 
 def test_the_examples_print_what_the_page_shows() -> None:
-    found = list(examples(PAGE))
-    assert len(found) > len(SYSTEMS)
-    for command, output in found:
+    all_examples = list(examples(PAGE))
+    assert len(all_examples) > len(SYSTEMS)
+    for command, output in all_examples:
         assert run(command, ROOT) == output, command
 
 
@@ -48,7 +48,9 @@ def test_an_event_runs_as_the_page_says(tmp_path: Path, monkeypatch: pytest.Monk
     (tmp_path / "engines.csv").write_text("name,rating\n" + "".join(f"{name},2000\n" for name in names))
     monkeypatch.chdir(tmp_path)
     ended = [CliRunner().invoke(main, line) for line in lines]
-    assert [each.exit_code for each in ended] == [0, 0, 0, 0, 0, 1, 0, 0, 0], "the second round waits for all results"
+    assert [result.exit_code for result in ended] == [0, 0, 0, 0, 0, 1, 0, 0, 0], (
+        "the second round waits for all results"
+    )
     assert "Give their results first" in ended[5].stderr
     (known,) = [game for _, game in games(tmp_path / "event.json") if game.result is not None]
     assert known.result == Result(0, 2)
@@ -61,15 +63,15 @@ def test_an_event_runs_as_the_page_says(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def games(file: Path) -> list[tuple[int, Game]]:
-    return [(each.number, game) for each in from_json(file.read_bytes()).rounds for game in each.games]
+    return [(round_.number, game) for round_ in from_json(file.read_bytes()).rounds for game in round_.games]
 
 
 def test_the_library_example_runs() -> None:
     (code,) = re.findall(r"^```python\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said):
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
         exec(compile(code, "docs/tournaments.md", "exec"), {})
-    assert re.search(r"^1 (Alder|Birch|Cedar|Elm) \(1\.0, ", said.getvalue(), re.MULTILINE)
+    assert re.search(r"^1 (Alder|Birch|Cedar|Elm) \(1\.0, ", printed.getvalue(), re.MULTILINE)
 
 
 def test_every_tie_breaker_is_in_the_table() -> None:
@@ -83,8 +85,8 @@ def test_every_tie_breaker_is_in_the_table() -> None:
 def test_the_table_of_players_can_be_read() -> None:
     (text,) = re.findall(r"^```csv\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
     event = tournament_file.read("engines.csv", text.encode()).event
-    assert [one.name for one in event.entrants] == ["Alder", "Birch", "Cedar"]
-    assert [[game.pair for game in each.games] for each in event.rounds] == [[(1, 2)], [(1, 3)]]
+    assert [entrant.name for entrant in event.entrants] == ["Alder", "Birch", "Cedar"]
+    assert [[game.pair for game in round_.games] for round_ in event.rounds] == [[(1, 2)], [(1, 3)]]
     turned = str.maketrans("+-wb", "-+bw")
     cells = re.findall(r"`([^`]+)`", PAGE.partition("| cell | says |")[2].partition("```")[0])
     assert len(cells) == 18

@@ -163,8 +163,8 @@ class Heard(NamedTuple):
 @pytest.fixture(scope="module")
 def heard(serving: Serving) -> Heard:
     """All of it at once, since the cases wait far more than they work; a case has its venue to itself."""
-    lies = [(lie, said, as_it_is, case) for lie, said, case in (*SAID, *HONEST)]
-    lies += [(lie, as_it_is, asked, case) for lie, asked, case in ASKED]
+    lies = [(lie, to_client, as_it_is, case) for lie, to_client, case in (*SAID, *HONEST)]
+    lies += [(lie, as_it_is, to_server, case) for lie, to_server, case in ASKED]
     heard = Heard({}, {})
     timed = [case for case in all_cases() if any(TIMED.search(step.text) for step in case.steps)]
     assert len(timed) >= 12
@@ -183,8 +183,8 @@ def heard(serving: Serving) -> Heard:
 
     async def lane(port: int) -> None:
         while lies:
-            lie, said, asked, case = lies.pop()
-            async with lying_proxy(port, said, asked) as liar:
+            lie, to_client, to_server, case = lies.pop()
+            async with lying_proxy(port, to_client, to_server) as liar:
                 terms = RunSettings(
                     host="127.0.0.1", port=liar, prefix="lie-", patience=20.0, answer=3.0, quiet=0.4, longest=1.0
                 )

@@ -37,6 +37,6 @@ def test_corrections_and_links_under_play(tmp_path: Path) -> None:
         do(serving, "family", "unlink", second)
         assert serving.stop() == 0
         replayed = json.loads(serving.command("rate", "replay", "--json").stdout)["9x9"]
-        assert [found["exact"] for found in replayed] == [True, True]
+        assert [row["exact"] for row in replayed] == [True, True]
         kinds = [kind for (kind,) in serving.query("select kind from ledger order by seq")]
         assert [kind for kind in kinds if kind not in ("enter", "game")] == ["correction", "link", "unlink"]

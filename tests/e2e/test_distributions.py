@@ -64,7 +64,7 @@ def environment(home: Path, wheels: Sequence[Path], also: Sequence[str] = (), *,
 def distributions(python: Path) -> set[str]:
     """What is installed beside pip, by name."""
     listed = json.loads(run(python, "-m", "pip", "list", "--disable-pip-version-check", "--format", "json"))
-    return {each["name"].lower() for each in listed} - {"pip", "setuptools"}
+    return {package["name"].lower() for package in listed} - {"pip", "setuptools"}
 
 
 def test_an_editable_install_finds_the_migrations_of_the_checkout() -> None:
@@ -84,8 +84,8 @@ def test_cgos_protocol_passes_its_tests_by_itself(wheels: dict[str, Path], tmp_p
     python = environment(tmp_path / "home", [wheels["cgos_protocol"]], also=TOOLS)
     assert distributions(python) & {"cgos-client", "cgos-server", "sqlalchemy", "numpy"} == set()
     # Not `python -m pytest`: that would find the packages that lie in the current directory.
-    said = run(python.with_name("pytest"), "-p", "no:cacheprovider", "-n", "2", "-q", ROOT / "tests/protocol")
-    assert " passed" in said
+    output = run(python.with_name("pytest"), "-p", "no:cacheprovider", "-n", "2", "-q", ROOT / "tests/protocol")
+    assert " passed" in output
 
 
 def test_a_bot_of_one_environment_plays_rated_on_a_server_of_another(wheels: dict[str, Path], tmp_path: Path) -> None:

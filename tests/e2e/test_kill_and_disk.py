@@ -94,14 +94,14 @@ def test_a_disk_that_refuses_for_a_moment_costs_nobody_anything(tmp_path: Path) 
         until(lambda: plies(serving) > 20, 60, "no moves")
         refuse_writes(serving, True)
         until(lambda: serving.get("/readyz")[0] == 503, 10, "readyz stays green")
-        told = [len(thread.told) for thread in threads]
+        counts = [len(thread.moves) for thread in threads]
         assert "database" in serving.get("/readyz")[1]
         stuck = plies(serving)
         assert_nothing_told_is_lost(serving, threads)
         refuse_writes(serving, False)
         until(lambda: plies(serving) > stuck + 20, 30, "play does not go on")
         until(lambda: serving.get("/readyz")[0] == 200, 10, "readyz stays red")
-        assert [len(thread.told) for thread in threads] > told
+        assert [len(thread.moves) for thread in threads] > counts
         until(lambda: ended(serving) >= 1, 60, "no game ends")
         assert {reason for (reason,) in serving.query("select reason from games where ended_at is not null")} == {
             "score"

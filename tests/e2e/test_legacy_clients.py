@@ -135,6 +135,6 @@ def test_the_clients_of_2008_play_through_restarts_and_cuts(
     assert unfinished == []
     assert unexplained(games, cuts, MAIN_S, AWAY_S) == []
     for name in CLIENTS:
-        said = (tmp_path / f"{name}.log").read_text(errors="replace")
-        assert [word for word in DEADLY if word in said] == [], name
-        assert said.count("gameover") + said.count("Game over") > 0, name
+        log = (tmp_path / f"{name}.log").read_text(errors="replace")
+        assert [word for word in DEADLY if word in log] == [], name
+        assert log.count("gameover") + log.count("Game over") > 0, name

@@ -37,7 +37,9 @@ def test_everybody_plays_on_from_the_opening_with_each_color(tmp_path: Path, mon
             game: [move for (move,) in serving.query("select move from moves where game_id = ? order by ply", game)]
             for game, *_ in games
         }
-        given = serving.query("select used_us from moves join games on id = game_id where opening <> '' and ply < 3")
+        opening_rows = serving.query(
+            "select used_us from moves join games on id = game_id where opening <> '' and ply < 3"
+        )
     assert {reason for *_, reason in games} <= {"score", "resignation", "time", "abort"}, (
         "nobody has made an illegal move"
     )
@@ -45,8 +47,8 @@ def test_everybody_plays_on_from_the_opening_with_each_color(tmp_path: Path, mon
     for game, opening, *_, reason in games:
         assert moves[game][: len(MOVES[opening])] == MOVES[opening]
         assert reason in ("abort", "time") or len(moves[game]) > len(MOVES[opening]) + 2
-    assert given
-    assert {used for (used,) in given} == {0}
+    assert opening_rows
+    assert {used for (used,) in opening_rows} == {0}
     played = [(opening, black, white) for _, opening, black, white, _ in games]
-    swapped = [one for one in played if (one[0], one[2], one[1]) in played]
+    swapped = [row for row in played if (row[0], row[2], row[1]) in played]
     assert len(swapped) >= len(played) // 2

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.e2e
 BOTS = {name: (["bot", "random"], []) for name in ("anna", "bert", "carl", "dora", "emil")}
 
 
-def told(serving: ServerProcess, *arguments: str) -> Any:
+def json_of(serving: ServerProcess, *arguments: str) -> Any:
     done = serving.command(*arguments, "--json")
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
@@ -36,18 +36,18 @@ def test_another_matchmaker_without_a_restart_and_every_round_replays(tmp_path: 
     with server(tmp_path) as serving, bots(serving, BOTS):
         until(lambda: len(methods(serving)) > 4, 60, "no games")
         assert set(methods(serving)) == {"information"}
-        preview = told(serving, "pairing", "preview", "--method", "birk", "--option", "formula=half")
+        preview = json_of(serving, "pairing", "preview", "--method", "birk", "--option", "formula=half")
         assert (preview["method"], preview["options"]["formula"]) == ("birk", "half")
 
         fast = "interval_s = 0.2, patience_s = 0.5, settle_s = 0.05"
         reconfigure(serving, f'method = "birk", formula = "sqrt", {fast}')
-        changes = told(serving, "reload")
+        changes = json_of(serving, "reload")
         assert changes == [
             '9x9: method was "information" and is "birk".',
             '9x9: formula was "fifth" and is "sqrt".',
         ]
         until(lambda: "birk" in methods(serving), 60, "the new method is not used")
-        assert told(serving, "reload") == []
+        assert json_of(serving, "reload") == []
 
         reconfigure(serving, 'method = "bjrk"')
         refused = serving.command("reload")
@@ -75,9 +75,9 @@ def test_another_matchmaker_without_a_restart_and_every_round_replays(tmp_path: 
         rounds = [number for (number,) in serving.query("select id from rounds order by id")]
         ids = [rounds[0], rounds[len(rounds) // 2], rounds[-1]]
         for number in ids:
-            assert told(serving, "pairing", "explain", "--round", str(number))["replay"]["agrees"] is True
+            assert json_of(serving, "pairing", "explain", "--round", str(number))["replay"]["agrees"] is True
         ((game,),) = serving.query("select max(id) from games")
-        said = serving.command("pairing", "explain", str(game))
-        assert said.returncode == 0, said.stderr
-        stats = told(serving, "pairing", "stats")
+        explanation = serving.command("pairing", "explain", str(game))
+        assert explanation.returncode == 0, explanation.stderr
+        stats = json_of(serving, "pairing", "stats")
         assert stats["9x9"]["games"] > 5

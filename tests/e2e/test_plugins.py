@@ -124,12 +124,12 @@ def test_a_server_plays_rates_and_pairs_with_them(
     # Another version of both is installed now.
     newer = [changed(folder, ('version = "1.0"', 'version = "2.0"')) for folder in written(tmp_path / "newer")]
     on_path(
-        monkeypatch, install(tmp_path / "site", *(each for each in newer if each.name in ("steady-elo", "closest")))
+        monkeypatch, install(tmp_path / "site", *(wheel for wheel in newer if wheel.name in ("steady-elo", "closest")))
     )
-    told = played.command("rate", "replay", "--system", "steady-elo").stderr
-    assert "ratings were computed by cgos-steady-elo 1.0; cgos-steady-elo 2.0 is installed now." in told
-    told = played.command("pairing", "explain", str(game)).stdout
-    assert "It was decided by cgos-closest 1.0; cgos-closest 2.0 is installed now." in told
+    stderr = played.command("rate", "replay", "--system", "steady-elo").stderr
+    assert "ratings were computed by cgos-steady-elo 1.0; cgos-steady-elo 2.0 is installed now." in stderr
+    stdout = played.command("pairing", "explain", str(game)).stdout
+    assert "It was decided by cgos-closest 1.0; cgos-closest 2.0 is installed now." in stdout
 
 
 async def test_a_large_pass_is_decided_in_the_child(with_packages: None) -> None:

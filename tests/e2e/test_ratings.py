@@ -41,9 +41,9 @@ def assert_replays(serving: ServerProcess) -> None:
     for system in ("bayes", "cgos-elo", "glicko2"):
         done = serving.command("rate", "replay", "--system", system, "--json")
         assert done.returncode == 0, done.stdout + done.stderr
-        (found,) = json.loads(done.stdout)["9x9"]
-        assert found["exact"] is True, done.stdout
-        assert (found["refits"] > 0) is (system == "bayes")
+        (replayed,) = json.loads(done.stdout)["9x9"]
+        assert replayed["exact"] is True, done.stdout
+        assert (replayed["refits"] > 0) is (system == "bayes")
 
 
 def test_killed_between_result_and_refit_the_replay_is_exact_to_the_bit(tmp_path: Path) -> None:

@@ -100,7 +100,7 @@ def test_the_programs_own_events_have_its_scores_and_go_back_to_it(
             file = tournament_file.read(theirs.name, data)
             assert tournament_file.check_scores(file) == ()
             scores = ledger(file.event).lines
-            assert {one.id: one.points for one in trf.read(data).players} == {
+            assert {player.id: player.points for player in trf.read(data).players} == {
                 id_: 5 * line.score for id_, line in scores.items()
             }
             assert tournament_file.write(file, file.event) == data
@@ -138,15 +138,17 @@ def test_the_program_reads_the_events_of_our_systems(
             paired, checked = program(file, "-p"), program(file, "-c")
             assert paired.returncode in (WELL, NO_PAIRING), paired.stderr
             assert checked.returncode == WELL, checked.stderr
-            games = sum(len(each.games) for each in event.rounds)
+            games = sum(len(round_.games) for round_ in event.rounds)
             counts.update(events=1, rounds=len(event.rounds), games=games)
             counts["paired otherwise"] += len(DIFFERS.findall(checked.stdout))
             counts["next round paired"] += paired.returncode == WELL
-            gone = {one.entrant for one in event.requests if one.round > len(event.rounds)} | set(event.withdrawn)
+            gone = {request.entrant for request in event.requests if request.round > len(event.rounds)} | set(
+                event.withdrawn
+            )
             there = {int(word) for word in " ".join(paired.stdout.split("\n")[1:]).split()}
             assert not there & gone
             if paired.returncode == WELL:
-                assert there - {0} == {one.id for one in event.entrants} - gone
+                assert there - {0} == {entrant.id for entrant in event.entrants} - gone
             written = tournament_file.read(file.name, data)
             assert ledger(written.event) == ledger(event)
     record_property(system, dict(counts))

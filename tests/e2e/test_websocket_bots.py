@@ -71,26 +71,26 @@ def choice(game: Game, position: Position) -> str:
 async def test_the_description_alone_is_enough_to_play(server: ServerProcess) -> None:
     """Two bots that have nothing but the document: what they say, and all that they hear, is as it says."""
     description = described_bot.read()
-    one, two = DescribedBot(description, 1), DescribedBot(description, 2)
+    first, second = DescribedBot(description, 1), DescribedBot(description, 2)
 
     async def somebody_was_refused() -> None:
         async with asyncio.TaskGroup() as tasks:
-            waiting = [tasks.create_task(bot.waits.wait()) for bot in (one, two)]
+            waiting = [tasks.create_task(bot.waits.wait()) for bot in (first, second)]
             await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
             for task in waiting:
                 task.cancel()
 
     async with asyncio.timeout(30), asyncio.TaskGroup() as tasks:
-        playing = [tasks.create_task(bot.play(server.url, "9x9", somebody_was_refused)) for bot in (one, two)]
+        playing = [tasks.create_task(bot.play(server.url, "9x9", somebody_was_refused)) for bot in (first, second)]
     closed = description.channel["x-close-codes"]
     assert [closed[str(task.result())]["again"] for task in playing] == [False, False]
-    assert [bot.state for bot in (one, two)] == ["closed", "closed"]
+    assert [bot.state for bot in (first, second)] == ["closed", "closed"]
     tried = description.channel["x-dialogue"]["game"]["waiting"]["errors"]["move"]
-    assert sorted([one.refused, two.refused]) == [[], [tried]]
-    assert one.over is not None
-    assert two.over is not None
-    assert (one.over["reason"], one.over["plies"]) == ("score", 8)
-    assert one.over["result"] == two.over["result"]
+    assert sorted([first.refused, second.refused]) == [[], [tried]]
+    assert first.over is not None
+    assert second.over is not None
+    assert (first.over["reason"], first.over["plies"]) == ("score", 8)
+    assert first.over["result"] == second.over["result"]
 
 
 def test_two_bots_over_websocket_play_rated_games(server: ServerProcess) -> None:
@@ -136,8 +136,8 @@ def test_one_bot_in_two_venues(server: ServerProcess) -> None:
         over_tcp(server, "Big", "bot", "random"),
         over_websocket(server, "Small", "bot", "random", venues=("5x5",)),
     ):
-        each = "select count(*) from games where ended_at is not null group by venue_id"
-        until(lambda: len(server.query(each)) == 2, 60, "no game has ended in both venues")
+        statement = "select count(*) from games where ended_at is not null group by venue_id"
+        until(lambda: len(server.query(statement)) == 2, 60, "no game has ended in both venues")
 
 
 def test_several_bots_from_one_file(server: ServerProcess, tmp_path: Path) -> None:
@@ -209,14 +209,14 @@ async def test_bots_that_are_cut_all_the_time_play_the_same_games(server: Server
     """Once through relays that cut every few segments, once without."""
     async with asyncio.timeout(120):
         async with (
-            Relay(server.ws_port, cut_after=lambda: 4) as one,
+            Relay(server.ws_port, cut_after=lambda: 4) as relay,
             Relay(server.ws_port, cut_after=lambda: 5) as two,
             asyncio.TaskGroup() as tasks,
         ):
-            first = tasks.create_task(_games(f"ws://127.0.0.1:{one.port}", "Cut", 2))
+            first = tasks.create_task(_games(f"ws://127.0.0.1:{relay.port}", "Cut", 2))
             second = tasks.create_task(_games(f"ws://127.0.0.1:{two.port}", "Cuts", 2))
         cut = first.result()
-        assert one.cuts > 10
+        assert relay.cuts > 10
         async with asyncio.TaskGroup() as tasks:
             whole = tasks.create_task(_games(server.url, "Whole", 2))
             tasks.create_task(_games(server.url, "Wholes", 2))

@@ -32,12 +32,12 @@ import sys
 from cgos_server.tournaments.simulation.one_event import Plan
 from cgos_server.lab.tournaments import run
 
-def told(done, everything):
+def print_done(done, everything):
     print(done, flush=True)
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever is started in the background ignores it
-    runs = run([Plan("dutch", 32, 7), Plan("swiss", 32, 7)], 1_000_000, int(sys.argv[1]), 1, told)
+    runs = run([Plan("dutch", 32, 7), Plan("swiss", 32, 7)], 1_000_000, int(sys.argv[1]), 1, print_done)
     counts = [series.tournaments for series in runs.series]
     print("interrupted" if runs.interrupted else "done", *counts, flush=True)
 """
@@ -48,9 +48,9 @@ def test_a_series_is_its_tournaments_in_order() -> None:
     runs = run([FAST, SLOW], 9, 1, 5, lambda done, everything: collected.append((done, everything)))
     for result in runs.series:
         assert result.tournaments == 9
-        each = [simulate(result.plan, seed_of(5, index)).measures for index in range(9)]
+        all_measures = [simulate(result.plan, seed_of(5, index)).measures for index in range(9)]
         for figure in result.measures:
-            values = [getattr(measures, figure.measure) for measures in each]
+            values = [getattr(measures, figure.measure) for measures in all_measures]
             if None in values:
                 assert (figure.mean, figure.error) == (None, None)
                 continue
@@ -137,23 +137,23 @@ def measured(kendall: float) -> Measures:
 def test_figures_are_means_with_standard_errors() -> None:
     values = [0.5, 0.25, 0.75, 0.5]
     measures = tuple(measured(value) for value in values)
-    result = {each.measure: each for each in series(FAST, [measures]).measures}
+    result = {figure.measure: figure for figure in series(FAST, [measures]).measures}
     assert result["kendall"].mean == statistics.fmean(values)
     assert result["kendall"].error == pytest.approx(statistics.stdev(values) / math.sqrt(4))
     assert result["games"].error == 0.0
     assert result["strength_difference"].mean is None
-    assert {each.error for each in series(FAST, [measures[:1]]).measures} == {None}
-    assert {each.mean for each in series(FAST, []).measures} == {None}
+    assert {figure.error for figure in series(FAST, [measures[:1]]).measures} == {None}
+    assert {figure.mean for figure in series(FAST, []).measures} == {None}
 
 
 @given(st.lists(st.lists(st.floats(0.0, 1.0), max_size=5), min_size=1, max_size=5))
 def test_figures_do_not_depend_on_how_the_work_was_divided(parts: list[list[float]]) -> None:
     values = [[measured(value) for value in part] for part in parts]
-    divided, whole = series(FAST, values), series(FAST, [[one for part in values for one in part]])
+    divided, whole = series(FAST, values), series(FAST, [[value for part in values for value in part]])
     assert divided.tournaments == whole.tournaments
-    for one, other in zip(divided.measures, whole.measures, strict=True):
-        assert one.mean == pytest.approx(other.mean, abs=1e-12)
-        assert one.error == pytest.approx(other.error, abs=1e-9)
+    for first, second in zip(divided.measures, whole.measures, strict=True):
+        assert first.mean == pytest.approx(second.mean, abs=1e-12)
+        assert first.error == pytest.approx(second.error, abs=1e-9)
 
 
 def series(plan: Plan, parts: Sequence[Sequence[Measures]]) -> Series:
@@ -178,11 +178,11 @@ def table(**changed: float) -> Runs:
 def test_a_reproduction_is_held_against_the_published_means() -> None:
     comparison = compared(table(dutch_1=0.02))
     assert (comparison.within, comparison.ordered) == (True, False)  # above random2 in its range
-    cell = next(each for each in comparison.cells if (each.system, each.low) == ("dutch", 1400))
+    cell = next(entry for entry in comparison.cells if (entry.system, entry.low) == ("dutch", 1400))
     assert (cell.published, cell.tournaments) == (0.634, 2)
     assert cell.deviation == pytest.approx(2.0)
     assert cell.error == pytest.approx(0.01)
-    assert all(each.published is None for each in comparison.cells if each.system in UNPUBLISHED)
+    assert all(entry.published is None for entry in comparison.cells if entry.system in UNPUBLISHED)
 
     comparison = compared(table(burstein_2=0.034))
     assert (comparison.within, comparison.ordered) == (False, True)

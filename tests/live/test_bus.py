@@ -151,11 +151,11 @@ class Unique(Nested):
 
     def __init__(self, on_error: Callable[[Exception], None]) -> None:
         super().__init__(on_error)
-        self.seen: set[Fact] = set()
+        self.facts: set[Fact] = set()
 
     def publish(self, fact: Fact) -> None:
-        if fact not in self.seen:
-            self.seen.add(fact)
+        if fact not in self.facts:
+            self.facts.add(fact)
             super().publish(fact)
 
 

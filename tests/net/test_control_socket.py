@@ -145,16 +145,16 @@ async def test_closing_breaks_off_who_is_waiting(tmp_path: Path) -> None:
 
 async def test_an_endless_line_is_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(control_socket, "REQUEST_MAX", 1000)
-    seen = []
+    lines = []
 
     async def note(line: bytes) -> bytes:
-        seen.append(line)
+        lines.append(line)
         return b""
 
     async with serve(tmp_path, note):
         with pytest.raises(OurFault, match="broke off"):
             await call(tmp_path, b"x" * 100_000)
-        assert seen == []
+        assert lines == []
 
 
 async def test_a_client_that_says_nothing_is_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -168,10 +168,10 @@ async def test_a_client_that_says_nothing_is_dropped(tmp_path: Path, monkeypatch
 
 
 async def test_half_a_line_is_no_request(tmp_path: Path) -> None:
-    seen = []
+    lines = []
 
     async def note(line: bytes) -> bytes:
-        seen.append(line)
+        lines.append(line)
         return b""
 
     async with serve(tmp_path, note):
@@ -181,4 +181,4 @@ async def test_half_a_line_is_no_request(tmp_path: Path) -> None:
         async with asyncio.timeout(5):
             assert await reader.read() == b""
         writer.close()
-        assert seen == []
+        assert lines == []

@@ -14,7 +14,7 @@ PROXIES = (ip_network("10.0.0.0/8"), ip_network("fd00::/8"))
 
 
 @pytest.mark.parametrize(
-    ("peer", "values", "found"),
+    ("peer", "values", "expected"),
     [
         ("198.51.100.1", ["192.0.2.9"], "198.51.100.1"),
         ("10.0.0.1", [], "10.0.0.1"),
@@ -32,8 +32,8 @@ PROXIES = (ip_network("10.0.0.0/8"), ip_network("fd00::/8"))
         ("10.0.0.1", ["203.0.113.5, <script>, 10.0.0.2"], "10.0.0.2"),
     ],
 )
-def test_only_what_a_proxy_wrote_is_believed(peer: str, values: list[str], found: str) -> None:
-    assert origin(peer, values, PROXIES) == found
+def test_only_what_a_proxy_wrote_is_believed(peer: str, values: list[str], expected: str) -> None:
+    assert origin(peer, values, PROXIES) == expected
 
 
 @given(st.ip_addresses(), st.lists(st.text(max_size=20) | st.ip_addresses().map(str)))

@@ -321,13 +321,13 @@ async def test_whoever_sends_no_request_loses_the_connection(monkeypatch: pytest
     async with asyncio.TaskGroup() as group:
         group.create_task(listener.run())
         whole = b"GET /livez HTTP/1.1\r\nHost: x\r\n\r\n"
-        for first, said in ((b"", b""), (b"", b"GET /livez HTTP/1.1\r\nHost"), (whole, b"GET /livez")):
+        for first, request in ((b"", b""), (b"", b"GET /livez HTTP/1.1\r\nHost"), (whole, b"GET /livez")):
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
             async with asyncio.timeout(5):
                 if first:
                     writer.write(first)
                     assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 200")
-                writer.write(said)
+                writer.write(request)
                 heard = await read_to_the_end(reader)
             assert b"HTTP" not in heard
             writer.close()
@@ -369,20 +369,20 @@ async def test_whoever_takes_nothing_of_an_answer_loses_the_connection(monkeypat
 
 async def test_no_word_of_a_visitor_says_who_it_is() -> None:
     """Which proxies are believed is the application's to say."""
-    seen: list[object] = []
+    clients: list[object] = []
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
-        seen.append((scope["client"][0], scope["scheme"]))
+        clients.append((scope["client"][0], scope["scheme"]))
         await PlainTextResponse("")(scope, receive, send)
 
     sock = bound()
     listener = HttpListener(app, sock)
     async with asyncio.TaskGroup() as group, httpx2.AsyncClient(trust_env=False) as client:
         group.create_task(listener.run())
-        said = {"X-Forwarded-For": "203.0.113.5", "X-Forwarded-Proto": "https"}
-        await client.get(f"http://127.0.0.1:{sock.getsockname()[1]}/", headers=said)
+        headers = {"X-Forwarded-For": "203.0.113.5", "X-Forwarded-Proto": "https"}
+        await client.get(f"http://127.0.0.1:{sock.getsockname()[1]}/", headers=headers)
         listener.stop()
-    assert seen == [("127.0.0.1", "http")]
+    assert clients == [("127.0.0.1", "http")]
 
 
 async def read_to_the_end(reader: asyncio.StreamReader) -> bytes:

@@ -97,13 +97,13 @@ def real() -> tuple[asyncio.AbstractEventLoop, LoopTime]:
 
 
 class Receiver(asyncio.Protocol):
-    def __init__(self, time: LoopTime, got: asyncio.Future[int]) -> None:
+    def __init__(self, time: LoopTime, arrival: asyncio.Future[int]) -> None:
         self.time = time
-        self.got = got
+        self.arrival = arrival
 
     def data_received(self, data: bytes) -> None:
-        if not self.got.done():
-            self.got.set_result(self.time.received())
+        if not self.arrival.done():
+            self.arrival.set_result(self.time.received())
 
 
 def test_real_loop_never_charges_its_own_stall_and_charges_thinking(
@@ -114,8 +114,8 @@ def test_real_loop_never_charges_its_own_stall_and_charges_thinking(
     async def receive(stall: float) -> tuple[int, int]:
         """(when the line was written, when it counts as received), in microseconds."""
         ours, theirs = socket.socketpair()
-        got: asyncio.Future[int] = loop.create_future()
-        transport, _ = await loop.create_connection(lambda: Receiver(clock, got), sock=ours)
+        arrival: asyncio.Future[int] = loop.create_future()
+        transport, _ = await loop.create_connection(lambda: Receiver(clock, arrival), sock=ours)
         written: list[int] = []
 
         def write() -> None:
@@ -129,7 +129,7 @@ def test_real_loop_never_charges_its_own_stall_and_charges_thinking(
             busy_until = time.monotonic() + stall
             while time.monotonic() < busy_until:
                 pass
-        received = await got
+        received = await arrival
         thinker.join()
         transport.close()
         theirs.close()
@@ -152,10 +152,10 @@ def test_polled_since_says_whether_the_sockets_were_looked_into(
 
     async def look() -> list[bool]:
         before = clock.now()
-        seen = [clock.polled_since(before)]
+        answers = [clock.polled_since(before)]
         await asyncio.sleep(0)
-        seen.append(clock.polled_since(before))
-        return seen
+        answers.append(clock.polled_since(before))
+        return answers
 
     try:
         assert loop.run_until_complete(look()) == [False, True]

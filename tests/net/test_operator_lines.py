@@ -149,8 +149,8 @@ def test_any_lines_are_answered_each_with_its_mark(lines: list[bytes]) -> None:
     for line in lines:
         if talk.wire.closed is None:
             talk.lines.receive(Line(line.strip(), 0))
-    said = talk.wire.lines()
-    assert all(line.strip() for line in said)
-    answered = [line for line in said if line.startswith("end: ")]
-    asked = [line for line in lines if line.strip()]
-    assert len(answered) == len(asked) or any(line.strip().lower() == b"quit" for line in lines)
+    replies = talk.wire.lines()
+    assert all(line.strip() for line in replies)
+    answered = [line for line in replies if line.startswith("end: ")]
+    requests = [line for line in lines if line.strip()]
+    assert len(answered) == len(requests) or any(line.strip().lower() == b"quit" for line in lines)

@@ -75,21 +75,21 @@ class Everything:
     """Reception and seat at once: writes down what a connection tells the server."""
 
     def __init__(self) -> None:
-        self.told: list[tuple[Any, ...]] = []
+        self.calls: list[tuple[Any, ...]] = []
         self.sessions: list[PlayerSession] = []
 
     def sign_in(self, session: PlayerSession, credentials: Credentials) -> None:
-        self.told.append(("sign in", credentials.name, credentials.secret))
+        self.calls.append(("sign in", credentials.name, credentials.secret))
         self.sessions.append(session)
 
     def move(self, text: str, analysis: str | None, received: int) -> None:
-        self.told.append(("move", text, analysis, received))
+        self.calls.append(("move", text, analysis, received))
 
     def ready(self) -> None:
-        self.told.append(("ready",))
+        self.calls.append(("ready",))
 
     def left(self, orderly: bool) -> None:
-        self.told.append(("left", orderly))
+        self.calls.append(("left", orderly))
 
 
 class Nobody:
@@ -168,7 +168,7 @@ def test_a_dialogue() -> None:
         "genmove b 58000",
         "gameover 2026-01-01 W+Resign ",
     ]
-    assert desk.server.told == [
+    assert desk.server.calls == [
         ("sign in", "anna", "secret"),
         ("move", "e5", '{"winrate":0.5}', desk.time.received()),
         ("move", "resign", None, desk.time.received()),
@@ -182,7 +182,7 @@ def test_quit_closes_in_order() -> None:
     connection.data_received(b"quit\n")
     assert transport.ended
     transport.lose()
-    assert desk.server.told[-1] == ("left", True)
+    assert desk.server.calls[-1] == ("left", True)
     assert desk.count.open == 0
 
 
@@ -193,7 +193,7 @@ def test_a_peers_close_is_orderly_and_a_reset_is_not(error: Exception | None, or
     if orderly:
         connection.eof_received()
     transport.lose(error)
-    assert desk.server.told[-1] == ("left", orderly)
+    assert desk.server.calls[-1] == ("left", orderly)
 
 
 def test_a_peer_that_closed_its_side_and_does_not_read_is_cut_off() -> None:
@@ -231,7 +231,7 @@ def test_a_slow_reader_is_dropped() -> None:
     connection.pause_writing()
     assert transport.aborted
     transport.lose()
-    assert desk.server.told[-1] == ("left", False)
+    assert desk.server.calls[-1] == ("left", False)
 
 
 def test_nothing_more_is_written_to_a_connection_that_broke() -> None:
@@ -243,7 +243,7 @@ def test_nothing_more_is_written_to_a_connection_that_broke() -> None:
     desk.session.info("Too late.")
     assert transport.written == written
     transport.lose(ConnectionResetError())
-    assert desk.server.told[-1] == ("left", False)
+    assert desk.server.calls[-1] == ("left", False)
 
 
 def test_a_flood_of_unasked_lines_is_answered_and_closed() -> None:
@@ -266,7 +266,7 @@ def test_a_flooder_is_heard_no_more_and_may_read_why() -> None:
     assert desk.count.open == 0
     desk.session.info("Too late.")  # is not written after the end
     desk.time.advance(1)
-    assert desk.server.told[-1] == ("left", False), "its place is free before the peer closes"
+    assert desk.server.calls[-1] == ("left", False), "its place is free before the peer closes"
     for _ in range(DISCARDED_MAX // (1 << 18)):
         assert transport.reading
         transport.protocol.data_received(b"quit\n" + bytes((1 << 18) - 5))
@@ -274,7 +274,7 @@ def test_a_flooder_is_heard_no_more_and_may_read_why() -> None:
     desk.time.advance(10 * S)
     assert transport.aborted
     transport.lose()
-    assert desk.server.told == [("sign in", "anna", "secret"), ("left", False)]
+    assert desk.server.calls == [("sign in", "anna", "secret"), ("left", False)]
     assert desk.count.open == 0
 
 
@@ -362,7 +362,7 @@ def test_a_client_without_line_ends_is_understood() -> None:
     for text, silence in ((b"e1 old client", 2 * S), (b"anna", S // 5), (b"secret", S // 5)):
         connection.data_received(text)
         desk.time.advance(silence)
-    assert desk.server.told == [("sign in", "anna", "secret")]
+    assert desk.server.calls == [("sign in", "anna", "secret")]
 
 
 DIALOGUE = [b"e1 x\n", b"anna\n", b"secret\n"]
@@ -430,24 +430,24 @@ def test_a_flag_takes_what_was_held_back_for_a_line_end() -> None:
     connection.data_received(b"e5")
     desk.time.advance(1)
     session.hurry()
-    assert desk.server.told[-1] == ("move", "e5", None, received)
+    assert desk.server.calls[-1] == ("move", "e5", None, received)
     desk.time.advance(S)
-    assert [word for word, *_ in desk.server.told].count("move") == 1
+    assert [word for word, *_ in desk.server.calls].count("move") == 1
 
 
 async def test_a_peer_answers_as_long_as_its_system_acknowledges(monkeypatch: pytest.MonkeyPatch) -> None:
     desk = Desk()
     _, transport = desk.signed_in()
-    said = iter([False, False, True])
-    monkeypatch.setattr("cgos_server.net.tcp.acknowledged", lambda _: next(said))
+    answers = iter([False, False, True])
+    monkeypatch.setattr("cgos_server.net.tcp.acknowledged", lambda _: next(answers))
     monkeypatch.setattr("cgos_server.net.wire._LOOK_S", 0)
     assert await desk.session.answers("Somebody else is at the context.")
     assert transport.written.endswith(b"info Somebody else is at the context.\n")
 
 
-@pytest.mark.parametrize(("unread", "said", "speaks"), [(0, False, True), (100, True, True), (0, None, False)])
+@pytest.mark.parametrize(("unread", "acked", "speaks"), [(0, False, True), (100, True, True), (0, None, False)])
 async def test_a_peer_that_does_not_answer(
-    monkeypatch: pytest.MonkeyPatch, unread: int, said: bool | None, speaks: bool
+    monkeypatch: pytest.MonkeyPatch, unread: int, acked: bool | None, speaks: bool
 ) -> None:
     """It does not acknowledge, or does not even take the words; where that cannot be asked, it says nothing."""
     desk = Desk()
@@ -461,7 +461,7 @@ async def test_a_peer_that_does_not_answer(
             connection.data_received(b"\n")
         await sleep(0)
 
-    monkeypatch.setattr("cgos_server.net.tcp.acknowledged", lambda _: said)
+    monkeypatch.setattr("cgos_server.net.tcp.acknowledged", lambda _: acked)
     monkeypatch.setattr("cgos_server.net.wire.asyncio.sleep", wait)
     before = desk.time.now()
     assert not await desk.session.answers("Somebody else is at the context.")
@@ -474,8 +474,8 @@ def test_the_system_says_what_is_acknowledged() -> None:
     assert acknowledged(None) is None
 
 
-@pytest.mark.parametrize(("state", "unacked", "said"), [(1, 0, True), (1, 2, False), (7, 0, False), (8, 0, False)])
-def test_only_a_connection_that_stands_is_acknowledged(state: int, unacked: int, said: bool) -> None:
+@pytest.mark.parametrize(("state", "unacked", "acked"), [(1, 0, True), (1, 2, False), (7, 0, False), (8, 0, False)])
+def test_only_a_connection_that_stands_is_acknowledged(state: int, unacked: int, acked: bool) -> None:
     """A reset or a close leaves nothing unacknowledged either. Linux' states: 1 stands, 7 is closed, 8 was closed by
     the peer."""
 
@@ -484,7 +484,7 @@ def test_only_a_connection_that_stands_is_acknowledged(state: int, unacked: int,
             info = bytes([state]) + bytes(23) + struct.pack("I", unacked) + bytes(200)
             return info[:size]
 
-    assert acknowledged(Told()) is said
+    assert acknowledged(Told()) is acked
 
 
 def vanish(sock: socket.socket) -> None:
@@ -514,7 +514,7 @@ async def test_a_reset_is_no_answer(go: Callable[[socket.socket], None]) -> None
             pytest.skip("the system lets nobody vanish")
         assert not await desk.session.answers("Somebody else is at the context.")
         await all_closed(desk)
-    assert desk.server.told[-1] == ("left", False)
+    assert desk.server.calls[-1] == ("left", False)
 
 
 def test_who_comes_through_a_proxy_is_known() -> None:

@@ -34,10 +34,10 @@ class Seat(Seated):
 
 class Reception:
     def __init__(self) -> None:
-        self.asked: list[Credentials] = []
+        self.sign_ins: list[Credentials] = []
 
     def sign_in(self, session: object, credentials: Credentials) -> None:
-        self.asked.append(credentials)
+        self.sign_ins.append(credentials)
 
 
 class Dialogue:
@@ -66,7 +66,7 @@ class Dialogue:
         self.transcripts.write()
         return read(self.folder, 5, since_us=0, until_us=10**18, limit=10**6)
 
-    def said(self) -> list[tuple[str, str]]:
+    def spoken(self) -> list[tuple[str, str]]:
         return [(line.way, line.text) for line in self.kept()]
 
 
@@ -92,7 +92,7 @@ def test_a_dialogue_of_lines(dialogue: Dialogue) -> None:
     begun = dialogue.time.now()
     play(dialogue)
     dialogue.say("ready")
-    assert dialogue.said() == [
+    assert dialogue.spoken() == [
         (">", "protocol genmove_analyze"), ("<", "e1 engine"), (">", "username"), ("<", "anna"), (">", "password"),
         ("<", MASK), (">", "setup 3 9 7.0 60000 bert(1800?) anna(1800?)"), (">", "genmove b 60000"), ("<", "D4"),
         (">", "play w E5 59000"), (">", "genmove b 58000"), (">", "gameover 2023-11-14 B+Resign "), ("<", "ready"),
@@ -100,8 +100,8 @@ def test_a_dialogue_of_lines(dialogue: Dialogue) -> None:
     kept = dialogue.kept()
     assert {(line.name, line.venue, line.connection) for line in kept} == {("anna-2", "9x9", 1)}
     assert [line.game for line in kept] == [0] * 6 + [3] * 7
-    asked, moved = (line.at for line in kept if line.text in ("genmove b 60000", "D4") and line.game)
-    assert (asked - begun, moved - asked) == (S, 2 * S)
+    genmove_at, moved = (line.at for line in kept if line.text in ("genmove b 60000", "D4") and line.game)
+    assert (genmove_at - begun, moved - genmove_at) == (S, 2 * S)
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_passwords_are_masked(dialogue: Dialogue, lines: Sequence[str], masked: 
     dialogue.admit()
     dialogue.say("geheim", "anders geheim")
     dialogue.lines.info("Your password geheim was changed.")
-    text = " ".join(line for _, line in dialogue.said())
+    text = " ".join(line for _, line in dialogue.spoken())
     assert "geheim" not in text
     assert text.count(MASK) >= masked + 3
 
@@ -125,7 +125,7 @@ def test_a_password_behind_the_name_is_masked_too(dialogue: Dialogue) -> None:
     dialogue.say("e1 engine", "anna geheim")
     assert dialogue.lines._recorder is not None
     dialogue.admit()  # as if the name were good
-    assert ("<", f"anna {MASK}") in dialogue.said()
+    assert ("<", f"anna {MASK}") in dialogue.spoken()
 
 
 def test_viewers_operators_and_the_refused_leave_nothing(tmp_path: Path) -> None:
@@ -165,7 +165,7 @@ def v2(folder: Path, subprotocol: str = "cgos.v2") -> tuple[WsDesk, WsClient, Ca
 
 def enter(desk: WsDesk) -> None:
     for venue, session in desk.server.sessions.items():
-        seat = desk.server.seats[venue] = Seat(desk.server.told)
+        seat = desk.server.seats[venue] = Seat(desk.server.calls)
         session.accepted(seat, "anna-3")  # type: ignore[arg-type]
 
 

@@ -33,22 +33,22 @@ class FakeGallery:
     size, komi2 = 9, 14
 
     def __init__(self) -> None:
-        self.asked: list[tuple[Any, ...]] = []
+        self.calls: list[tuple[Any, ...]] = []
         self.spectator: Any = None
         self.refusal: str | None = None
 
     def enter(self, spectator: Any, everything: bool) -> None:
         self.spectator = spectator
-        self.asked.append(("enter", everything))
+        self.calls.append(("enter", everything))
 
     def observe(self, spectator: Any, game: int, since: int) -> str | None:
-        self.asked.append(("observe", game, since))
+        self.calls.append(("observe", game, since))
         return self.refusal
 
     def ignore(self, spectator: Any, game: int | None) -> None: ...
 
     def leave(self, spectator: Any) -> None:
-        self.asked.append(("leave",))
+        self.calls.append(("leave",))
 
 
 class Talk:
@@ -72,7 +72,7 @@ class Talk:
 def test_a_dialogue() -> None:
     talk = Talk()
     talk.say("observe 3", "banana", "", "observe", "observe 4")
-    assert talk.gallery.asked == [("enter", True), ("observe", 3, 0), ("observe", 4, 0)]
+    assert talk.gallery.calls == [("enter", True), ("observe", 3, 0), ("observe", 4, 0)]
     talk.gallery.spectator.listed([ListedGame(3, AT, 9, 14, "Alpha", "1800?", "Beta", "1750", None)], 0)
     talk.gallery.spectator.shown(4, None, 0)
     assert talk.wire.lines() == ["match 3 - - 9 7.0 Beta(1750) Alpha(1800?) -", "setup 4 ?"]
@@ -89,7 +89,7 @@ def test_quit_closes() -> None:
     talk = Talk()
     talk.say("quit")
     assert talk.wire.closed is CloseReason.QUIT
-    assert talk.gallery.asked[-1] == ("leave",)
+    assert talk.gallery.calls[-1] == ("leave",)
     talk.lines.lost(True)
 
 
@@ -102,7 +102,7 @@ def test_signing_in_is_over_for_a_viewer() -> None:
 def test_a_lost_connection_leaves_the_gallery() -> None:
     talk = Talk()
     talk.lines.lost(False)
-    assert talk.gallery.asked[-1] == ("leave",)
+    assert talk.gallery.calls[-1] == ("leave",)
 
 
 def test_what_the_gallery_refuses_is_said() -> None:
@@ -120,10 +120,10 @@ def test_a_flood_is_closed(line: str) -> None:
     assert talk.wire.closed is None
     talk.say(line, line, line)
     assert talk.wire.closed is CloseReason.VIOLATION
-    assert [each for each in talk.wire.lines() if each != "info No."] == [
+    assert [text for text in talk.wire.lines() if text != "info No."] == [
         "Error: You sent too many lines within a minute that could not be answered."
     ]
-    assert ("leave",) in talk.gallery.asked
+    assert ("leave",) in talk.gallery.calls
 
 
 def test_odd_lines_now_and_then_are_forgiven() -> None:

@@ -24,7 +24,7 @@ def test_the_time_of_receipt_is_that_of_the_last_byte() -> None:
     client.raw(data[:10])
     desk.time.advance(3 * S)
     client.raw(data[10:])
-    assert desk.server.told == [("move", 3, 1, "e5", None)]
+    assert desk.server.calls == [("move", 3, 1, "e5", None)]
     assert desk.server.seats["9x9"].received == desk.time.received()
     assert table is desk.server.sessions["9x9"].table(3)
 
@@ -37,7 +37,7 @@ def test_a_message_in_fragments_with_a_ping_between() -> None:
     client.ws.send_continuation(b'"pau', fin=False)
     client.ws.send_continuation(b'se"}', fin=True)
     client.raw(b"".join(client.ws.data_to_send()))
-    assert desk.server.told == [("available", "paused")]
+    assert desk.server.calls == [("available", "paused")]
     assert [frame.opcode for frame in client.take()] == [Opcode.PONG]
 
 
@@ -112,7 +112,7 @@ def test_frames_against_the_protocol_end_the_connection() -> None:
     assert client.close_code == 1002
     assert client.transport.eof
     client.transport.lose()
-    assert desk.server.told == [("left", False)]
+    assert desk.server.calls == [("left", False)]
 
 
 def test_a_flood_of_pings_is_answered_up_to_a_bound() -> None:
@@ -138,7 +138,7 @@ def test_nothing_more_is_written_to_a_connection_that_broke(monkeypatch: pytest.
     client.raw(Frame(Opcode.PING, b"").serialize(mask=True) * 10)
     assert len(written) == 1
     transport.lose(ConnectionResetError())
-    assert desk.server.told == [("left", False)]
+    assert desk.server.calls == [("left", False)]
 
 
 def test_a_flood_of_empty_messages_is_answered_up_to_a_bound() -> None:

@@ -57,8 +57,8 @@ async def test_a_bot_of_the_librarys_own_client(desk: RealDesk) -> None:
 
     async def heard() -> dict[str, Any]:
         async with asyncio.timeout(10):
-            said: dict[str, Any] = json.loads(await client.recv())
-            return said
+            message: dict[str, Any] = json.loads(await client.recv())
+            return message
 
     async with connect(url, subprotocols=V2) as client:
         assert (await heard())["type"] == "welcome"
@@ -71,14 +71,14 @@ async def test_a_bot_of_the_librarys_own_client(desk: RealDesk) -> None:
         assert [(await heard())["type"] for _ in range(3)] == ["signed_in", "game", "turn"]
         await client.send([b'{"type":"move","game":3,'.decode(), '"ply":1,"move":"D4"}'])
         assert await asyncio.wait_for(session.answers("Are you there?"), 10)
-        assert ("move", 3, 1, "D4", None) in desk.server.told
+        assert ("move", 3, 1, "D4", None) in desk.server.calls
         for connection in list(desk.sockets.open):
             connection.shut()
         with pytest.raises(ConnectionClosed) as closed:
             [await heard() for _ in range(10)]
         assert closed.value.rcvd is not None
         assert closed.value.rcvd.code == 1001
-    await until(lambda: desk.server.told[-1] == ("left", True))
+    await until(lambda: desk.server.calls[-1] == ("left", True))
 
 
 @pytest.mark.parametrize(("offer", "path", "status"), [(None, "/", 400), (V2, "/7x7", 404), (["chat"], "/", 400)])
@@ -97,13 +97,13 @@ async def test_a_watcher_that_never_reads_is_passed_over_and_costs_a_bounded_out
         await client.send('{"type":"watch_venue","venue":"9x9"}')
         await until(lambda: desk.halls["9x9"].spectators)
         (spectator,) = desk.halls["9x9"].spectators
-        told = 0
-        while spectator.has_room and told < 100_000:
-            spectator.listed([], told)
-            told += 1
-            if told % 100 == 0:
+        sent = 0
+        while spectator.has_room and sent < 100_000:
+            spectator.listed([], sent)
+            sent += 1
+            if sent % 100 == 0:
                 await asyncio.sleep(0)
-        assert 100 < told < 100_000
+        assert 100 < sent < 100_000
         (connection,) = desk.sockets.open
         assert connection.alive  # type: ignore[attr-defined]
         connection.cut()

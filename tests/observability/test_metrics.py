@@ -154,9 +154,9 @@ def test_queries_in_the_documentation_name_existing_metrics(registry: CollectorR
     busy(registry)
     names = {sample.name for family in registry.collect() for sample in family.samples}
     queries = DOCS.read_text(encoding="utf-8").split("## Questions")[1]
-    asked = set(re.findall(r"\bcgos_\w+", queries))
-    assert asked
-    assert asked <= names
+    queried = set(re.findall(r"\bcgos_\w+", queries))
+    assert queried
+    assert queried <= names
 
 
 def test_promtool_accepts_the_exposition(registry: CollectorRegistry) -> None:

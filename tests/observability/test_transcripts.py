@@ -42,9 +42,9 @@ class Keeper:
         recorder.named(number, name)
         return recorder
 
-    def read(self, bot: int = 5, limit: int = 10**6, **asked: object) -> list[TranscriptLine]:
-        asked = {"since_us": 0, "until_us": ALWAYS} | asked
-        return read(self.folder, bot, limit=limit, **asked)  # type: ignore[arg-type]
+    def read(self, bot: int = 5, limit: int = 10**6, **bounds: object) -> list[TranscriptLine]:
+        bounds = {"since_us": 0, "until_us": ALWAYS} | bounds
+        return read(self.folder, bot, limit=limit, **bounds)  # type: ignore[arg-type]
 
     def size(self, bot: int = 5) -> int:
         return sum(path.stat().st_size for path in (self.folder / str(bot)).iterdir())
@@ -113,7 +113,7 @@ def test_long_messages_before_the_sign_in_are_bounded_and_a_sign_in_after_them_i
     for number in range(EARLY - 1):
         recorder.heard_message(b'{"x":"%s"}' % (b"x" * 60_000), number, False)
     assert recorder._early is not None
-    assert 60_000 < sum(len(said[2]) for said in recorder._early) <= EARLY_BYTES
+    assert 60_000 < sum(len(early[2]) for early in recorder._early) <= EARLY_BYTES
     recorder.heard_message(b'{"type":"sign_in"}', 99, False)
     recorder.named(5, "anna")
     keeper.transcripts.write()

@@ -48,32 +48,32 @@ def text(value: Any) -> str:
 
 
 def test_everything_of_the_form_is_read() -> None:
-    said = analysis.read(text(FULL), 5)
-    assert said is not None
-    assert (said.winrate, said.score, said.visits, said.comment) == (0.61, 2.5, 1600, "left is big")
-    assert said.ownership == FULL["ownership"]
-    first, second = said.moves
+    parsed = analysis.read(text(FULL), 5)
+    assert parsed is not None
+    assert (parsed.winrate, parsed.score, parsed.visits, parsed.comment) == (0.61, 2.5, 1600, "left is big")
+    assert parsed.ownership == FULL["ownership"]
+    first, second = parsed.moves
     assert (first.move, first.winrate, first.score, first.prior, first.visits) == ("C3", 0.61, 2.5, 0.3, 900)
     assert first.pv == ("D4", "E5", "PASS")
     assert second.move == "PASS"
 
 
 @given(keyed, candidates, st.integers(2, 25))
-def test_whatever_comes_is_within_bounds(said: dict[str, Any], moves: list[Any], size: int) -> None:
-    found = analysis.read(text(said | {"moves": moves}), size)
-    if found is None:
+def test_whatever_comes_is_within_bounds(fields: dict[str, Any], moves: list[Any], size: int) -> None:
+    parsed = analysis.read(text(fields | {"moves": moves}), size)
+    if parsed is None:
         return
     points = {f"{column}{row}" for column in COLUMNS[:size] for row in range(1, size + 1)} | {"PASS"}
-    for one in (found, *found.moves):
-        assert one.winrate is None or 0 <= one.winrate <= 1
-        assert one.score is None or math.isfinite(one.score)
-        assert one.visits is None or 0 <= one.visits < 2**53
-    assert len(found.comment) <= analysis.COMMENT
-    assert len(found.ownership) in (0, size * size)
-    assert len(found.moves) <= analysis.CANDIDATES
-    assert {word for move in found.moves for word in (move.move, *move.pv)} <= points
-    assert len({move.move for move in found.moves}) == len(found.moves)
-    assert msgspec.json.decode(msgspec.json.encode(found), type=Analysis) == found
+    for part in (parsed, *parsed.moves):
+        assert part.winrate is None or 0 <= part.winrate <= 1
+        assert part.score is None or math.isfinite(part.score)
+        assert part.visits is None or 0 <= part.visits < 2**53
+    assert len(parsed.comment) <= analysis.COMMENT
+    assert len(parsed.ownership) in (0, size * size)
+    assert len(parsed.moves) <= analysis.CANDIDATES
+    assert {word for move in parsed.moves for word in (move.move, *move.pv)} <= points
+    assert len({move.move for move in parsed.moves}) == len(parsed.moves)
+    assert msgspec.json.decode(msgspec.json.encode(parsed), type=Analysis) == parsed
 
 
 @pytest.mark.parametrize(
@@ -92,17 +92,17 @@ def test_what_cannot_be_used_is_nothing(sent: str | None) -> None:
 
 
 def test_a_comment_is_cut_and_cannot_turn_the_page_round() -> None:
-    said = analysis.read(text({"comment": "a\u202eb\x00" + "x" * 5000}), 9)
-    assert said is not None
-    assert said.comment.startswith("a b xxx")
-    assert len(said.comment) == analysis.COMMENT
-    assert said.comment.endswith("…")
+    parsed = analysis.read(text({"comment": "a\u202eb\x00" + "x" * 5000}), 9)
+    assert parsed is not None
+    assert parsed.comment.startswith("a b xxx")
+    assert len(parsed.comment) == analysis.COMMENT
+    assert parsed.comment.endswith("…")
 
 
 def test_a_variation_ends_at_its_first_word_that_is_no_move() -> None:
-    said = analysis.read(text({"moves": [{"move": "D4", "pv": "E5 <b> F6"}]}), 9)
-    assert said is not None
-    assert said.moves[0].pv == ("E5",)
+    parsed = analysis.read(text({"moves": [{"move": "D4", "pv": "E5 <b> F6"}]}), 9)
+    assert parsed is not None
+    assert parsed.moves[0].pv == ("E5",)
 
 
 @given(st.floats(0, 1), st.floats(-100, 100))
@@ -113,10 +113,10 @@ def test_sides_agree_where_they_say_the_same(winrate: float, score: float) -> No
 
 
 def test_owners_are_named_from_the_top_left_and_from_black() -> None:
-    said = Analysis(ownership="+f" + "A" + "f" * 6)
-    owners = analysis.owners(said, Color.BLACK, 3)
+    ownership = Analysis(ownership="+f" + "A" + "f" * 6)
+    owners = analysis.owners(ownership, Color.BLACK, 3)
     assert owners["A3"] == 1
     assert owners["B3"] == 0
     assert owners["C3"] == -1
-    assert analysis.owners(said, Color.WHITE, 3)["A3"] == -1
+    assert analysis.owners(ownership, Color.WHITE, 3)["A3"] == -1
     assert analysis.owners(Analysis(), Color.BLACK, 3) == {}

@@ -17,10 +17,10 @@ def at(rules: Ruleset, websocket: str = "ws://[::1]:6868") -> Place:
 
 @pytest.mark.parametrize("size", [2, 5, 19, 25])
 def test_an_engine_that_cannot_play_there_is_not_recommended(size: int) -> None:
-    told = commands(at(Ruleset(size=size)))
-    assert bool(told.engine) == bool(told.versions) == bool(told.check) == (size in GNUGO_SIZES)
-    assert told.try_out.startswith("cgos-client bot greedy --server [::1]:6809 --name MyBot ")
-    assert told.by_hand == "nc ::1 6809"
+    shown = commands(at(Ruleset(size=size)))
+    assert bool(shown.engine) == bool(shown.versions) == bool(shown.check) == (size in GNUGO_SIZES)
+    assert shown.try_out.startswith("cgos-client bot greedy --server [::1]:6809 --name MyBot ")
+    assert shown.by_hand == "nc ::1 6809"
 
 
 def test_the_engine_plays_by_the_rules_of_the_venue() -> None:

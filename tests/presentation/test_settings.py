@@ -38,9 +38,9 @@ def test_settings_survive_the_command_line(
     )
     line = command(Path("/data"), settings, "json", "warning")
     assert line[1:3] == ["-m", "cgos_server.web"]
-    given = parse([*line[3:], "--listen-fd", "7", "--pipe-fd", "9"])
-    assert given == (Path("/data"), 7, 9, "json", "warning", settings)
-    assert list(given.settings.ports) == list(ports)
+    parsed = parse([*line[3:], "--listen-fd", "7", "--pipe-fd", "9"])
+    assert parsed == (Path("/data"), 7, 9, "json", "warning", settings)
+    assert list(parsed.settings.ports) == list(ports)
 
 
 @pytest.mark.parametrize("settings", ["9x9", "", '{"venues":7}'])

@@ -69,10 +69,10 @@ def stored(moves: list[str], start: Start | None = None, **terms: object) -> Sto
 
 
 def test_captured_stones_are_gone() -> None:
-    seen = stored(["B1", "A1", "A2"]).position(3)
-    assert seen.stones == {"B1": Color.BLACK, "A2": Color.BLACK}
-    assert seen.last == "A2"
-    assert seen.captures == (1, 0)
+    position = stored(["B1", "A1", "A2"]).position(3)
+    assert position.stones == {"B1": Color.BLACK, "A2": Color.BLACK}
+    assert position.last == "A2"
+    assert position.captures == (1, 0)
 
 
 def test_a_pass_has_no_mark() -> None:

@@ -117,13 +117,13 @@ def test_bank_saves_unused_credit_up_to_its_cap() -> None:
     tc = absolute(main=10 * S, lag=100, lag_bank=250)
     state = clock.start(tc)
     assert clock.credit(tc, state) == 100  # nothing is saved at the start
-    seen = []
+    states = []
     for elapsed in (40, 0, 0, 300, 0):
         after = clock.spend(tc, state, elapsed)
         assert after is not None
         state = after
-        seen.append((state.main, state.bank))
-    assert seen == [(10 * S, 60), (10 * S, 160), (10 * S, 250), (10 * S - 50, 0), (10 * S - 50, 100)]
+        states.append((state.main, state.bank))
+    assert states == [(10 * S, 60), (10 * S, 160), (10 * S, 250), (10 * S - 50, 0), (10 * S - 50, 100)]
 
 
 @pytest.mark.parametrize(
@@ -249,9 +249,9 @@ def test_flag_falls_exactly_beyond_the_deadline_and_nothing_is_ever_negative(
 
 
 @given(reached(), st.integers(0, 400), st.integers(0, 400))
-def test_thinking_longer_never_leaves_more(situation: tuple[TimeControl, ClockState], one: int, other: int) -> None:
+def test_thinking_longer_never_leaves_more(situation: tuple[TimeControl, ClockState], first: int, second: int) -> None:
     tc, state = situation
-    quick, slow = (clock.spend(tc, state, t) for t in sorted((one, other)))
+    quick, slow = (clock.spend(tc, state, t) for t in sorted((first, second)))
     if slow is not None:
         assert quick is not None
         assert clock.allowance(tc, quick) >= clock.allowance(tc, slow)

@@ -76,7 +76,7 @@ def test_whatever_is_written_is_understood_or_refused(text: str) -> None:
         return
     assert hours != NEVER
     assert all(0 <= begin < end <= WEEK for begin, end in hours.spans)
-    assert all(one[1] < two[0] for one, two in zip(hours.spans, hours.spans[1:], strict=False))
+    assert all(first[1] < second[0] for first, second in zip(hours.spans, hours.spans[1:], strict=False))
 
 
 @given(some_hours)
@@ -120,12 +120,12 @@ def test_it_changes_when_it_says_and_not_before(hours: Hours, moment: int) -> No
 
 
 @given(some_hours, some_hours, moments)
-def test_both(one: Hours, other: Hours, moment: int) -> None:
-    both = one.both(other)
-    assert both.holds(moment) == (one.holds(moment) and other.holds(moment))
-    assert both == other.both(one)
-    assert one.both(ALWAYS) == one
-    assert one.both(NEVER) == NEVER
+def test_both(first: Hours, second: Hours, moment: int) -> None:
+    both = first.both(second)
+    assert both.holds(moment) == (first.holds(moment) and second.holds(moment))
+    assert both == second.both(first)
+    assert first.both(ALWAYS) == first
+    assert first.both(NEVER) == NEVER
     assert both == NEVER or read(str(both)) == both
 
 

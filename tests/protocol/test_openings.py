@@ -21,14 +21,14 @@ NAMES = st.text(st.characters(codec="ascii", categories=("Lu", "Ll")), min_size=
 
 
 def faults(text: str, rules: Ruleset = NINE, limit: int = 243) -> list[Fault]:
-    drafts, found = parse(text)
+    drafts, faults_found = parse(text)
     made = [checked(draft, rules, limit) for draft in drafts]
-    return sorted(found + [each for each in made if isinstance(each, Fault)])
+    return sorted(faults_found + [part for part in made if isinstance(part, Fault)])
 
 
 def opening(text: str) -> Opening:
-    (draft,), found = parse(text)
-    assert not found
+    (draft,), faults_found = parse(text)
+    assert not faults_found
     made = checked(draft, NINE, 243)
     assert isinstance(made, Opening)
     return made
@@ -151,12 +151,12 @@ def test_every_draw_chooses_the_opening_in_whose_share_it_falls(weights: list[fl
 
 
 def test_a_set_is_a_value() -> None:
-    one, other = (OpeningSet((Opening("a", ("E5",)), Opening("b", ("C3",)))) for _ in range(2))
-    assert one == other
-    assert hash(one) == hash(other)
-    assert len(one) == 2
-    assert one.named("b") == Opening("b", ("C3",))
-    assert one.named("x") is None
+    first, second = (OpeningSet((Opening("a", ("E5",)), Opening("b", ("C3",)))) for _ in range(2))
+    assert first == second
+    assert hash(first) == hash(second)
+    assert len(first) == 2
+    assert first.named("b") == Opening("b", ("C3",))
+    assert first.named("x") is None
     assert not OpeningSet()
     with pytest.raises(IndexError):
         OpeningSet().choose(Fixed(0.5))

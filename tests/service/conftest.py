@@ -160,8 +160,8 @@ class MemoryStore:
 
     async def bots_labeled(self, bot_id: int, label: str) -> StoredVersion | None:
         await asyncio.sleep(0)
-        found = (version for bot, version in self.versions if bot == bot_id and version.label == label)
-        return next(found, None)
+        versions = (version for bot, version in self.versions if bot == bot_id and version.label == label)
+        return next(versions, None)
 
     async def people_owner(self, name: str) -> Owner | None:
         await asyncio.sleep(0)
@@ -170,8 +170,8 @@ class MemoryStore:
     async def people_bot_owner(self, name: str) -> BotOwned | None:
         await asyncio.sleep(0)
         bots = {bot.bot_id: bot for bot in self.bots.values()}
-        found = [bots[bot] for bot, version in self.versions if version.wire_name == name]
-        return BotOwned(found[0].bot_id, found[0].name, found[0].owner) if found else None
+        owned = [bots[bot] for bot, version in self.versions if version.wire_name == name]
+        return BotOwned(owned[0].bot_id, owned[0].name, owned[0].owner) if owned else None
 
     async def people_person(self, digest: str, now_ms: int) -> Person | None:
         await asyncio.sleep(0)

@@ -40,17 +40,17 @@ SAID: dict[Hold, tuple[str, str, str]] = {
 
 @pytest.mark.parametrize("hold", Hold)
 def test_every_hold_is_said_to_everybody_whom_it_concerns(hold: Hold) -> None:
-    seen = msgspec.structs.replace(KNOWN, holds={hold})
+    player_state = msgspec.structs.replace(KNOWN, holds={hold})
     owner, bot, operator = SAID[hold]
-    status = for_owner(seen)
+    status = for_owner(player_state)
     assert status.state == hold.state
     assert owner in status.why
     assert status.why.endswith("Meanwhile its 2 running games go on.") is (
         hold not in (Hold.AWAY, Hold.PAIRED, Hold.PLAYING)
     )
     assert status.waits is (hold in (Hold.PAIRED, Hold.PLAYING))
-    assert (bot in for_bot(seen)) if bot else (for_bot(seen) == "")
-    assert operator in for_operator(seen)
+    assert (bot in for_bot(player_state)) if bot else (for_bot(player_state) == "")
+    assert operator in for_operator(player_state)
     assert not operator.endswith(".")
 
 
@@ -58,19 +58,19 @@ def test_every_hold_is_said_to_everybody_whom_it_concerns(hold: Hold) -> None:
 def test_there_is_always_one_word_and_a_sentence_and_the_first_hold_is_named(
     holds: set[Hold], games: list[int], others: int, free: int
 ) -> None:
-    seen = Seen(holds=holds, games=games, others=others, free=free, suspension="Told.", closed="Told.", most=1)
-    status = for_owner(seen)
+    player_state = Seen(holds=holds, games=games, others=others, free=free, suspension="Told.", closed="Told.", most=1)
+    status = for_owner(player_state)
     assert status.why.endswith(".")
-    assert "{" not in status.why + for_bot(seen) + for_operator(seen)
+    assert "{" not in status.why + for_bot(player_state) + for_operator(player_state)
     order = [hold for hold in Hold if hold in holds]
     assert status.state == (order[0].state if order else "playing" if games else "idle")
     assert status.waits is (not order or order[0] in (Hold.PAIRED, Hold.PLAYING))
-    assert bool(for_operator(seen)) is bool(holds)
-    assert bool(for_bot(seen)) is any(hold.bot for hold in holds)
+    assert bool(for_operator(player_state)) is bool(holds)
+    assert bool(for_bot(player_state)) is any(hold.bot for hold in holds)
 
 
 @pytest.mark.parametrize(
-    ("seen", "state", "part"),
+    ("player_state", "state", "part"),
     [
         (Seen(holds={Hold.PAUSED}, games=[7]), "paused", "Meanwhile game 7 goes on."),
         (Seen(holds={Hold.PLAYING}, games=[7]), "playing", "one at a time"),
@@ -81,7 +81,7 @@ def test_there_is_always_one_word_and_a_sentence_and_the_first_hold_is_named(
         (Seen(others=2, free=1), "idle", "1 other bot is free"),
     ],
 )
-def test_what_it_waits_for(seen: Seen, state: str, part: str) -> None:
-    status = for_owner(seen)
+def test_what_it_waits_for(player_state: Seen, state: str, part: str) -> None:
+    status = for_owner(player_state)
     assert status.state == state
     assert part in status.why

@@ -38,9 +38,9 @@ async def main():
 
     def play(game, ply):
         pair = [MoveAdded(g, ply, "E5", 1, 2, 3, 4, 5, 6) for g in (game, game + games)]
-        store.submit(pair, lambda: told(game, ply))
+        store.submit(pair, lambda: report(game, ply))
 
-    def told(game, ply):
+    def report(game, ply):
         os.write(1, b"%d %d\\n" % (game, ply))
         play(game, ply + 1)
 
@@ -59,12 +59,12 @@ def test_nothing_that_was_told_is_lost_by_a_kill(database: Location) -> None:
     rng = random.Random(1)
     first = 1
     for _ in range(ROUNDS):
-        told = _write_until_killed(database, first, lines=rng.randrange(40, 1_500))
-        assert len(told) >= 40
+        acknowledged = _write_until_killed(database, first, lines=rng.randrange(40, 1_500))
+        assert len(acknowledged) >= 40
         rows = set(query(database, "SELECT game_id, ply FROM moves"))
         if isinstance(database, Path):
             assert query(database, "PRAGMA integrity_check") == [("ok",)]
-        assert told <= rows
+        assert acknowledged <= rows
         assert {(game + GAMES, ply) for game, ply in rows if game <= GAMES} == {row for row in rows if row[0] > GAMES}
         for game in range(1, 2 * GAMES + 1):
             plies = sorted(ply for other, ply in rows if other == game and ply >= first)

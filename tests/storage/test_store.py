@@ -188,10 +188,10 @@ async def test_of_many_untold_games_the_latest_are_told(full: Store) -> None:
         pair = (1, 2) if game % 2 else (2, 1)
         await full.commit([GameAdded(game, 1, None, *pair, "", "", "{}", "", game), move(game, 1, f"P{game}")])
         await full.commit([GameEnded(9_000 - game, 1, "time", None, "", "W+Time", 0, 0, game)])
-    found = await full.history.games.untold(1, 1, 0)
-    assert [game.id for game in found] == list(range(41, 9, -1))
-    assert all([stored.move for stored in game.moves] == [f"P{game.id}"] for game in found)
-    assert found[0].why == ""
+    untold_games = await full.history.games.untold(1, 1, 0)
+    assert [game.id for game in untold_games] == list(range(41, 9, -1))
+    assert all([stored.move for stored in game.moves] == [f"P{game.id}"] for game in untold_games)
+    assert untold_games[0].why == ""
 
 
 async def test_one_game_running_or_ended(full: Store) -> None:
@@ -440,19 +440,19 @@ async def test_the_newer_of_two_ratings_and_states_in_one_batch_stands(full: Sto
 
 
 async def test_a_commit_is_seen_by_readers_when_it_is_told(full: Store) -> None:
-    told: list[int] = []
+    move_counts: list[int] = []
 
     async def look(ply: int) -> None:
         [game] = [game for game in await full.history.games.unfinished() if game.id == 4]
-        told.append(len(game.moves) - ply)
+        move_counts.append(len(game.moves) - ply)
 
     async with asyncio.TaskGroup() as group:
         for ply in range(1, 30):
             full.submit([move(4, ply)], lambda ply=ply: group.create_task(look(ply)))  # type: ignore[misc]
             await asyncio.sleep(0)
         await full.commit([])
-    assert len(told) == 29
-    assert min(told) >= 0
+    assert len(move_counts) == 29
+    assert min(move_counts) >= 0
 
 
 @pytest.mark.parametrize("durability", get_args(Durability))

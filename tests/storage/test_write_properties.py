@@ -52,7 +52,7 @@ class Story:
     """Makes records that could have happened in this order: what is changed was added before."""
 
     def __init__(self) -> None:
-        self.told: list[Record] = [records.VenueAdded(1, "9x9", "{}", 0)]
+        self.records: list[Record] = [records.VenueAdded(1, "9x9", "{}", 0)]
         self.bots = self.owners = self.tokens = self.connections = self.entries = 0
         self.refits = 0
         self.moves: dict[int, int] = {}
@@ -71,47 +71,47 @@ class Story:
     def bot(self, _which: int, value: int) -> None:
         self.bots += 1
         name = f"b{self.bots}"
-        self.told.append(records.BotAdded(self.bots, name, name, f"p{value}", "active", value))
-        self.told.append(version(self.bots, self.bots, name, value))
+        self.records.append(records.BotAdded(self.bots, name, name, f"p{value}", "active", value))
+        self.records.append(version(self.bots, self.bots, name, value))
 
     def bot_state(self, which: int, value: int) -> None:
-        self.told.append(records.BotState(f"s{value}", f"r{value}", value, 1 + which % self.bots))
+        self.records.append(records.BotState(f"s{value}", f"r{value}", value, 1 + which % self.bots))
 
     def described(self, which: int, value: int) -> None:
-        self.told.append(records.VersionDescribed(f"e{value}", "{}", f"a{value}", 1 + which % self.bots))
+        self.records.append(records.VersionDescribed(f"e{value}", "{}", f"a{value}", 1 + which % self.bots))
 
     def password(self, which: int, value: int) -> None:
-        self.told.append(records.BotPassword(f"p{value}", 1 + which % self.bots))
+        self.records.append(records.BotPassword(f"p{value}", 1 + which % self.bots))
 
     def owner(self, _which: int, value: int) -> None:
         self.owners += 1
-        self.told.append(records.OwnerAdded(self.owners, f"o{self.owners}", f"o{self.owners}", f"p{value}", 0, 0))
+        self.records.append(records.OwnerAdded(self.owners, f"o{self.owners}", f"o{self.owners}", f"p{value}", 0, 0))
 
     def owner_changed(self, which: int, value: int) -> None:
         if self.owners:
-            self.told.append(records.OwnerChanged(f"p{value}", value % 2, "active", 1 + which % self.owners))
+            self.records.append(records.OwnerChanged(f"p{value}", value % 2, "active", 1 + which % self.owners))
 
     def token(self, which: int, value: int) -> None:
         self.tokens += 1
-        self.told.append(records.TokenAdded(self.tokens, 1 + which % self.bots, f"d{value}", "", value))
+        self.records.append(records.TokenAdded(self.tokens, 1 + which % self.bots, f"d{value}", "", value))
 
     def revoked(self, which: int, value: int) -> None:
         if self.tokens:
-            self.told.append(records.TokenRevoked(value, 1 + which % self.tokens))
+            self.records.append(records.TokenRevoked(value, 1 + which % self.tokens))
 
     def opened(self, which: int, value: int) -> None:
         self.connections += 1
-        self.told.append(records.ConnectionOpened(self.connections, 1, 1 + which % self.bots, "", "", value))
+        self.records.append(records.ConnectionOpened(self.connections, 1, 1 + which % self.bots, "", "", value))
 
     def closed(self, which: int, value: int) -> None:
         if self.connections:
-            self.told.append(records.ConnectionClosed(value, f"r{value}", 1 + which % self.connections))
+            self.records.append(records.ConnectionClosed(value, f"r{value}", 1 + which % self.connections))
 
     def game(self, which: int, value: int) -> None:
         game = len(self.moves) + len(self.ended) + 1
         black = 1 + which % self.bots
         white = 1 + (which + 1) % self.bots
-        self.told.append(records.GameAdded(game, 1, None, black, white, "", "", "{}", "", value, f"{value}"))
+        self.records.append(records.GameAdded(game, 1, None, black, white, "", "", "{}", "", value, f"{value}"))
         self.moves[game] = 0
 
     def _running(self, which: int) -> int | None:
@@ -122,9 +122,9 @@ class Story:
         if game is not None:
             for _ in range(1 + value % (ROWS_PER_STATEMENT + 2) if value > 90 else 1):
                 self.moves[game] += 1
-                self.told.append(move(game, self.moves[game]))
+                self.records.append(move(game, self.moves[game]))
             if value % 2:
-                self.told.append(records.AnalysisAdded(game, self.moves[game], f"{value}"))
+                self.records.append(records.AnalysisAdded(game, self.moves[game], f"{value}"))
 
     def end(self, which: int, value: int) -> None:
         game = self._running(which)
@@ -132,49 +132,49 @@ class Story:
             del self.moves[game]
             self.ended.append(game)
             self.entries += 1
-            self.told.append(records.GameEnded(value, 0, "time", None, "", "B+Time", 0, 0, game))
-            self.told.append(records.LedgerAdded(1, self.entries, value, "game", game, None, 1, 2, 2, None))
-            self.told.append(records.RatingMoved(1, "k", self.entries, 1, 0.0, 1.0, value, 1.0, self.entries))
-            self.told.append(records.BlackTold(1 + value % 2, game))
+            self.records.append(records.GameEnded(value, 0, "time", None, "", "B+Time", 0, 0, game))
+            self.records.append(records.LedgerAdded(1, self.entries, value, "game", game, None, 1, 2, 2, None))
+            self.records.append(records.RatingMoved(1, "k", self.entries, 1, 0.0, 1.0, value, 1.0, self.entries))
+            self.records.append(records.BlackTold(1 + value % 2, game))
 
     def heard(self, which: int, value: int) -> None:
         if self.ended:
             kind = records.BlackTold if value % 2 else records.WhiteTold
-            self.told.append(kind(value % 3, self.ended[which % len(self.ended)]))
+            self.records.append(kind(value % 3, self.ended[which % len(self.ended)]))
 
     def rated(self, which: int, value: int) -> None:
-        self.told.append(records.RatingNow(1, "k", 1 + which % 2, float(value), 1.0, value, 0, 0, value))
+        self.records.append(records.RatingNow(1, "k", 1 + which % 2, float(value), 1.0, value, 0, 0, value))
 
     def setback(self, which: int, value: int) -> None:
-        self.told.append(records.SetbackNow(1, 1 + which % 2, value, value % 2, f"why {which}", value))
+        self.records.append(records.SetbackNow(1, 1 + which % 2, value, value % 2, f"why {which}", value))
 
     def refit(self, which: int, value: int) -> None:
         self.refits += 1
         build = f"build {value % 3}"
-        self.told.append(records.BuildSeen(build, f"text {value}"))
-        self.told.append(
+        self.records.append(records.BuildSeen(build, f"text {value}"))
+        self.records.append(
             records.RefitAdded(1, "b", self.refits, value, 0, value, value % 2, f"{which}", build, value, value)
         )
         for bot in (1, 2):
-            self.told.append(records.RefitMoved(1, "b", bot, self.refits, value, float(value), 1.0))
+            self.records.append(records.RefitMoved(1, "b", bot, self.refits, value, float(value), 1.0))
 
     def saved(self, which: int, value: int) -> None:
-        self.told.append(records.StateSaved(1, f"s{which % 2}", value, which, value, bytes([0, value])))
+        self.records.append(records.StateSaved(1, f"s{which % 2}", value, which, value, bytes([0, value])))
 
     def corrected(self, which: int, value: int) -> None:
         if self.ended:
             game = self.ended[which % len(self.ended)]
             self.entries += 1
-            self.told.append(
+            self.records.append(
                 records.LedgerAdded(1, self.entries, value, "correction", game, None, 1, 2, None, None, was2=2)
             )
-            self.told.append(records.CorrectionAdded(game, value, self.entries, "who", "why", None, "Void"))
+            self.records.append(records.CorrectionAdded(game, value, self.entries, "who", "why", None, "Void"))
 
     def family(self, which: int, value: int) -> None:
-        self.told.append(records.BotFamily(1 + value % self.bots if value % 2 else None, 1 + which % self.bots))
+        self.records.append(records.BotFamily(1 + value % self.bots if value % 2 else None, 1 + which % self.bots))
 
     def noted(self, which: int, value: int) -> None:
-        self.told.append(records.AuditAdded(value, f"who {which}", "what", "whom", "{}"))
+        self.records.append(records.AuditAdded(value, f"who {which}", "what", "whom", "{}"))
 
 
 class Flaky:
@@ -201,11 +201,11 @@ few_places = st.lists(st.integers(1, 80), max_size=5)
 """Not so many in a row that the writer gives up."""
 
 
-def told_by(what: list[tuple[int, int, int]]) -> list[Record]:
+def records_of(what: list[tuple[int, int, int]]) -> list[Record]:
     story = Story()
     for happening in what:
         story.happens(*happening)
-    return story.told
+    return story.records
 
 
 @settings(max_examples=60, deadline=None)
@@ -213,12 +213,12 @@ def told_by(what: list[tuple[int, int, int]]) -> list[Record]:
 def test_batches_and_retries_change_nothing(
     what: list[tuple[int, int, int]], sizes: list[int], failures: list[int]
 ) -> None:
-    told = told_by(what)
+    to_write = records_of(what)
     with contextlib.closing(memory()) as one_by_one, contextlib.closing(memory()) as batched:
-        for record in told:
+        for record in to_write:
             write(one_by_one, [Group([record], None)])
         flaky: Any = Flaky(batched, failures)
-        rest, turn = told, 0
+        rest, turn = to_write, 0
         while rest:
             size = sizes[turn % len(sizes)]
             batch, rest, turn = rest[:size], rest[size:], turn + 1
@@ -243,23 +243,23 @@ def test_postgresql_ends_up_with_the_same_rows_however_it_fails(
     lost_answers: list[int],
 ) -> None:
     """Statements fail before they are executed, or their answers get lost; compared with SQLite, record by record."""
-    told = told_by(what)
+    to_write = records_of(what)
     with contextlib.closing(memory()) as one_by_one:
-        for record in told:
+        for record in to_write:
             write(one_by_one, [Group([record], None)])
         expected = content(one_by_one)
     names = ", ".join(tables.metadata.tables)
     execute(shared_url, f"TRUNCATE {names} RESTART IDENTITY")
-    elsewhere(lambda: _in_batches(shared_url, told, sizes, set(failures), set(lost_answers)))
-    found = {
+    elsewhere(lambda: _in_batches(shared_url, to_write, sizes, set(failures), set(lost_answers)))
+    rows_by_table = {
         name: sorted(query(shared_url, f"SELECT {', '.join(map(_quoted, table.columns.keys()))} FROM {name}"), key=repr)
         for name, table in tables.metadata.tables.items()
     }
     # A transaction that was undone leaves a gap in the numbers that PostgreSQL gives out; their order is kept.
-    for rows in (found, expected):
+    for rows in (rows_by_table, expected):
         for numbered in ("audit", "corrections"):
             rows[numbered] = [row[1:] for row in sorted(rows[numbered])]
-    assert found == expected
+    assert rows_by_table == expected
 
 
 def _quoted(name: str) -> str:
@@ -267,7 +267,7 @@ def _quoted(name: str) -> str:
 
 
 async def _in_batches(
-    url: PostgresUrl, told: list[Record], sizes: list[int], failures: set[int], lost_answers: set[int]
+    url: PostgresUrl, to_write: list[Record], sizes: list[int], failures: set[int], lost_answers: set[int]
 ) -> None:
     disk = PostgresDisk(url)
     bench = Bench(disk)
@@ -281,7 +281,7 @@ async def _in_batches(
 
     disk.fault = fail
     disk.after = lambda _sql: OSError("reset") if count in lost_answers else None
-    rest, turn = told, 0
+    rest, turn = to_write, 0
     while rest:
         size = sizes[turn % len(sizes)]
         batch, rest, turn = rest[:size], rest[size:], turn + 1

@@ -42,10 +42,10 @@ def test_the_state_is_the_one_that_recorded_events_were_drawn_with() -> None:
 @given(st.integers(), st.integers(0, 99), st.text(max_size=5), st.lists(st.integers(0, 2**40), min_size=1, max_size=20))
 def test_arrays_draw_what_numbers_draw(seed: int, number: int, purpose: str, keys: list[int]) -> None:
     lots = Lots(seed, number)
-    one, other = np.array(keys), np.array(keys[::-1])
+    first, second = np.array(keys), np.array(keys[::-1])
     expected = [lots.unit(purpose, a, b) for a, b in zip(keys, keys[::-1], strict=True)]
-    assert lots.units(purpose, one, other).tolist() == expected
-    assert all(0.0 <= each < 1.0 for each in expected)
+    assert lots.units(purpose, first, second).tolist() == expected
+    assert all(0.0 <= lot < 1.0 for lot in expected)
 
 
 def test_a_draw_depends_on_seed_round_purpose_and_keys_and_on_nothing_else() -> None:
@@ -67,7 +67,7 @@ def test_lots_are_even() -> None:
     lots = Lots(3, 1)
     faces = Counter(below(lots, 6, "die", k) for k in range(6_000))
     assert set(faces) == set(range(6))
-    assert all(abs(seen - 1_000) < 5 * math.sqrt(6_000 * 5 / 36) for seen in faces.values())
+    assert all(abs(times - 1_000) < 5 * math.sqrt(6_000 * 5 / 36) for times in faces.values())
     heads = sum(coin(lots, "coin", k) for k in range(4_000))
     assert abs(heads - 2_000) < 5 * math.sqrt(1_000)
     assert {choice(lots, "abc", "letter", k) for k in range(60)} == set("abc")
@@ -78,4 +78,4 @@ def test_a_shuffle_does_not_depend_on_the_order_given_and_every_order_is_as_like
     assert shuffled(lots, [4, 1, 3, 2], "seeds") == shuffled(lots, [1, 2, 3, 4], "seeds")
     orders = Counter(tuple(shuffled(lots, [1, 2, 3], "seeds", k)) for k in range(6_000))
     assert len(orders) == 6
-    assert all(abs(seen - 1_000) < 5 * math.sqrt(6_000 * 5 / 36) for seen in orders.values())
+    assert all(abs(count - 1_000) < 5 * math.sqrt(6_000 * 5 / 36) for count in orders.values())

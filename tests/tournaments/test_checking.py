@@ -131,7 +131,7 @@ def test_json_that_wants_to_hurt(text: str | bytes) -> None:
 
 def test_games_without_ids_get_the_next_free_ones() -> None:
     event = replace(THREE, rounds=(Round(1, (Game(1, 2), Game(1, 3, id=4))), Round(2, (Game(2, 3),))))
-    assert [game.id for each in checked(event).rounds for game in each.games] == [5, 4, 6]
+    assert [game.id for round_ in checked(event).rounds for game in round_.games] == [5, 4, 6]
     for id_, words in ((4, "2 games have the id 4"), (-1, "cannot have the id -1")):
         odd = replace(event, rounds=(*event.rounds[:1], Round(2, (Game(2, 3, id=id_),))))
         with pytest.raises(Refused, match=words):

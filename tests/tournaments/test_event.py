@@ -43,7 +43,7 @@ EVENT = Event("swiss", entrants([2000, 1900, 1800, 1700, 1600]))
 
 
 def _round(number: int, *games: tuple[int, int], byes: tuple[Bye, ...] = ()) -> Round:
-    return Round(number, tuple(Game(*each) for each in games), byes)
+    return Round(number, tuple(Game(*game) for game in games), byes)
 
 
 def test_rounds_begin_and_results_arrive() -> None:
@@ -61,7 +61,7 @@ def test_rounds_begin_and_results_arrive() -> None:
 def test_games_get_ids_in_the_order_in_which_they_join() -> None:
     event = begin(begin(EVENT, _round(1, (1, 2), (3, 4))), _round(2, (1, 3)))
     event = begin(event, _round(1, (1, 2)))
-    assert [[game.id for game in each.games] for each in event.rounds] == [[1, 2, 4], [3]]
+    assert [[game.id for game in round_.games] for round_ in event.rounds] == [[1, 2, 4], [3]]
     assert game_by_id(event, 4) == (1, 2, Game(1, 2, id=4))
     event = end(event, 4, DRAWN)
     with pytest.raises(Refused, match=r"Game 4 \(bot-1 - bot-2, round 1\) has a result"):
@@ -89,7 +89,7 @@ def test_further_games_of_a_round_join_it() -> None:
     event = begin(event, _round(1, (3, 5), byes=(Bye(4),)))
     assert [game.pair for game in event.rounds[0].games] == [(1, 2), (3, 5)]
     assert event.rounds[0].byes == (Bye(4),)
-    assert [each.number for each in event.rounds] == [1, 2]
+    assert [round_.number for round_ in event.rounds] == [1, 2]
 
 
 @pytest.mark.parametrize(
@@ -128,10 +128,10 @@ def test_who_is_there() -> None:
     event = withdraw(withdraw(event, 3), 3)
     event = request_bye(request_bye(event, Request(1, 2, 0)), Request(1, 2, 1))
     there = field_of(event)
-    assert [one.id for one in there.players] == [2, 4, 5, 9]
+    assert [player.id for player in there.players] == [2, 4, 5, 9]
     assert there.byes == (Bye(1, 1, requested=True),)
-    assert [one.id for one in field_of(event, 1).players] == [1, 2, 4, 5]
-    assert 3 in [one.id for one in field_of(rejoin(event, 3)).players]
+    assert [player.id for player in field_of(event, 1).players] == [1, 2, 4, 5]
+    assert 3 in [player.id for player in field_of(rejoin(event, 3)).players]
 
 
 def test_people_that_cannot_be() -> None:
@@ -156,15 +156,15 @@ def test_the_ledger() -> None:
     event = begin(enter(event, Entrant(6, "late")), _round(3, (1, 4), (4, 1)))
     event = apply(event, [Played(4, 1, BLACK_WINS)])
     known = ledger(event)
-    one = known.lines[1]
-    assert one.entries == [
+    line = known.lines[1]
+    assert line.entries == [
         Entry(1, "game", 2, 0, 2, True),
         Entry(2, "game", 1, 1, 5, False),
         Entry(3, "open", 0, 0, 4, True),
         Entry(3, "game", 2, 0, 4, False),
     ]
-    assert (one.score, one.whites, one.blacks, one.balance, one.opponents) == (5, 1, 2, -1, [2, 5, 4])
-    assert [one.score_before(number) for number in (1, 2, 3, 4)] == [0, 2, 3, 5]
+    assert (line.score, line.whites, line.blacks, line.balance, line.opponents) == (5, 1, 2, -1, [2, 5, 4])
+    assert [line.score_before(number) for number in (1, 2, 3, 4)] == [0, 2, 3, 5]
     assert [entry.kind for entry in known.lines[2].entries] == ["game", "void", "absent"]
     assert (known.lines[4].score, known.lines[4].whites, known.lines[4].blacks) == (2, 1, 0)
     assert [entry.kind for entry in known.lines[3].entries] == ["forfeit", "requested", "absent"]

@@ -34,14 +34,14 @@ def test_a_systems_own_rounds_are_confirmed(word: str) -> None:
     event = play(request_bye(event, Request(4, 2, 1)), by_lot(1), 2)
     event = play(withdraw(event, 7), by_lot(2), 2)
     checks = list(recheck(event))
-    assert [each.number for each in checks] == [1, 2, 3, 4]
-    assert all(each.agrees and not each.refusal for each in checks), checks
+    assert [check.number for check in checks] == [1, 2, 3, 4]
+    assert all(check.agrees and not check.refusal for check in checks), checks
 
 
 def test_further_games_of_a_round_are_confirmed() -> None:
     event = play(Event("cup", entrants(RATINGS[:6]), seed=2), by_lot(4, draws=0.6))
-    assert any(len(each.games) > len({game.pair for game in each.games}) for each in event.rounds)
-    assert all(each.agrees for each in recheck(event))
+    assert any(len(round_.games) > len({game.pair for game in round_.games}) for round_ in event.rounds)
+    assert all(check.agrees for check in recheck(event))
     turned = event.rounds[0].games[-1]
     games = (*event.rounds[0].games[:-1], Game(turned.black, turned.white, turned.result))
     changed = replace(event, rounds=(replace(event.rounds[0], games=games), *event.rounds[1:]))
@@ -56,13 +56,13 @@ def test_who_withdraws_during_a_match_is_taken_to_have_done_so(word: str) -> Non
         )
         (again, *_) = next_round(event).games
         event = play(withdraw(event, again.pair[leaves - 1]), better_wins)
-        assert [each for each in recheck(event) if not each.agrees] == []
+        assert [check for check in recheck(event) if not check.agrees] == []
 
 
 def test_a_replay_that_was_not_played_is_no_difference_but_what_follows_is() -> None:
     event = play_round(Event("cup", entrants([None] * 4)), lambda game: DRAWN if 1 in game.pair else better_wins(game))
     early = begin(event, Round(2, (Game(1, 2, WHITE_WINS),)))
-    assert [each.agrees for each in recheck(early)] == [True, False]
+    assert [check.agrees for check in recheck(early)] == [True, False]
 
 
 def test_who_entered_later_changes_nothing_before() -> None:
@@ -76,7 +76,7 @@ def test_who_entered_later_changes_nothing_before() -> None:
     assert before(event, 3).entrants == event.entrants[:6]
     assert before(event, 3).forbidden == ()
     assert next_round(before(event, 3)) == alone
-    assert all(each.agrees for each in recheck(event))
+    assert all(check.agrees for check in recheck(event))
 
 
 def test_who_withdraws_while_parked_was_parked_until_then() -> None:
@@ -86,7 +86,7 @@ def test_who_withdraws_while_parked_was_parked_until_then() -> None:
     assert parked
     for id_ in parked:
         ended = play(withdraw(event, id_), better_wins)
-        assert all(each.agrees for each in recheck(ended))
+        assert all(check.agrees for check in recheck(ended))
         assert before(ended, 4).withdrawn == ()
         assert before(ended, 5).withdrawn == (id_,)
     odd = replace(event.rounds[0].explanation, details={"withdrawn": [[1], "x", 2]})

@@ -62,10 +62,10 @@ def _state(event: Event) -> Event:
 
 def _differences(event: Event) -> list[Recheck]:
     """Rounds that would not be paired so. In a knock-out colors, and so replays, may be of the results before."""
-    checks = [each for each in recheck(event) if not each.agrees]
+    checks = [check for check in recheck(event) if not check.agrees]
     if not system_of(event).rounds_follow:
         return checks
-    return [each for each in checks if each.missing or each.refusal or each.byes != each.recorded_byes]
+    return [check for check in checks if check.missing or check.refusal or check.byes != check.recorded_byes]
 
 
 @settings(max_examples=40)
@@ -85,7 +85,7 @@ def test_what_is_taken_back_leaves_the_event_as_it_was(
         if paired.number > len(event.rounds):
             begun = begin(event, paired)
             undone += [take_back_round(begun), take_back_round(finish(begun, better_wins), with_results=True)]
-    games = [game for each in event.rounds for game in each.games]
+    games = [game for round_ in event.rounds for game in round_.games]
     if games and not system_of(event).rounds_follow:
         game = random.Random(seed).choice(games)
         undone.append(correct(correct(event, game.id, NO_CONTEST), game.id, game.result))
@@ -108,29 +108,29 @@ def test_every_round_is_found_as_it_was_paired_whatever_changes(
     event = _event(*case, size, seed)
     rng = random.Random(seed)
     for what, which in changes:
-        one, other = 1 + which % size, 1 + (which // 7 + 1 + which) % size
+        first, second = 1 + which % size, 1 + (which // 7 + 1 + which) % size
         try:
             if what == "p":
                 event = play_round(event, lambda _game: rng.choice(RESULTS))
             elif what == "w":
-                event = withdraw(event, one)
+                event = withdraw(event, first)
             elif what == "r":
-                event = rejoin(event, one)
+                event = rejoin(event, first)
             elif what == "f":
-                event = forbid(event, one, other)
+                event = forbid(event, first, second)
             elif what == "l":
-                event = lift(event, one, other)
+                event = lift(event, first, second)
             elif what == "e":
-                event = request_bye(event, Request(one, len(event.rounds) + 1))
+                event = request_bye(event, Request(first, len(event.rounds) + 1))
             elif what == "u":
                 event = take_back_round(event, with_results=True)
             elif not system_of(event).rounds_follow:
-                games = [game for each in event.rounds for game in each.games]
+                games = [game for round_ in event.rounds for game in round_.games]
                 if games:
                     event = amend(event, rng.choice(games).id, rng.choice(RESULTS), with_results=True).event
         except Refused:
             continue
-        ids = [game.id for each in event.rounds for game in each.games]
+        ids = [game.id for round_ in event.rounds for game in round_.games]
         assert len(set(ids)) == len(ids)
         assert from_json(to_json(event)) == event
         assert _differences(event) == []
@@ -142,7 +142,7 @@ def test_what_a_corrected_result_leaves_is_as_if_it_had_been_so(word: str, size:
     event = play(_event(word, {}, size, seed), by_lot(seed, draws=0.2))
     rng = random.Random(seed)
     for _ in range(3):
-        game = rng.choice([game for each in event.rounds for game in each.games])
+        game = rng.choice([game for round_ in event.rounds for game in round_.games])
         event = amend(event, game.id, rng.choice(RESULTS), with_results=True).event
         assert not system_of(event).stale(event).games
         event = play(event, by_lot(rng.randrange(999)))
@@ -166,7 +166,7 @@ def test_a_corrected_semifinal_takes_the_final_back() -> None:
     paired = begin(
         play_round(_event("cup", {}, 4, 1), better_wins), next_round(play_round(_event("cup", {}, 4, 1), better_wins))
     )
-    assert [one.game.pair for one in amend(paired, semifinal.id, upset).taken_back] == [(1, 2)]
+    assert [taken_back.game.pair for taken_back in amend(paired, semifinal.id, upset).taken_back] == [(1, 2)]
 
 
 def test_a_swiss_stays_as_it_was_paired() -> None:
@@ -176,7 +176,7 @@ def test_a_swiss_stays_as_it_was_paired() -> None:
     amended = amend(event, first.id, other)
     assert amended.taken_back == ()
     assert amended.event.rounds[1:] == event.rounds[1:]
-    assert all(each.agrees for each in recheck(amended.event))
+    assert all(check.agrees for check in recheck(amended.event))
 
 
 def test_a_pair_forbidden_later_has_met_by_the_rules() -> None:
@@ -184,7 +184,7 @@ def test_a_pair_forbidden_later_has_met_by_the_rules() -> None:
     met = event.rounds[0].games[0].pair
     event = forbid(event, *met)
     assert event.changes[-1].round == 2
-    assert all(each.agrees for each in recheck(event))
+    assert all(check.agrees for check in recheck(event))
 
 
 def test_a_void_game_of_a_swiss_is_played_again_before_the_next_round() -> None:
@@ -199,15 +199,15 @@ def test_a_void_game_of_a_swiss_is_played_again_before_the_next_round() -> None:
         [next(g.pair for g in event.rounds[0].games if 1 in g.pair)],
     )
     event = play(event, better_wins, 2)
-    assert [len(each.games) for each in event.rounds] == [3, 2]
-    assert all(each.agrees for each in recheck(event))
+    assert [len(round_.games) for round_ in event.rounds] == [3, 2]
+    assert all(check.agrees for check in recheck(event))
     # A result after all: its replay is needless.
     first = next(game for game in event.rounds[0].games if game.result == VOID)
     replay = event.rounds[0].games[-1]
     with pytest.raises(Refused, match=f"game {replay.id} "):
         amend(event, first.id, WHITE_WINS)
     amended = amend(event, first.id, WHITE_WINS, with_results=True)
-    assert [one.game.id for one in amended.taken_back] == [replay.id]
+    assert [taken_back.game.id for taken_back in amended.taken_back] == [replay.id]
     # For good: nothing is played again.
     decided = amend(play_round(_event("swiss", {}, 4, 1), void_first), first.id, NO_CONTEST).event
     assert next_round(decided).number == 2
@@ -238,11 +238,11 @@ def test_the_unbeaten_do_not_wait_for_those_with_one_loss() -> None:
     assert (ahead.number, [game.pair for game in ahead.games]) == (3, [(1, 2)])
     event = begin(event, ahead)
     assert ready_games(event) == ()
-    assert all(each.agrees for each in recheck(event))
+    assert all(check.agrees for check in recheck(event))
     event = play(finish(event, better_wins), better_wins)
-    assert all(each.agrees for each in recheck(event))
+    assert all(check.agrees for check in recheck(event))
     assert game_by_id(event, event.rounds[2].games[0].id).round == 3
     whole = play(_event("double-elimination", {}, 8, 1), better_wins)
-    assert [{game.pair for game in each.games} for each in event.rounds] == [
-        {game.pair for game in each.games} for each in whole.rounds
+    assert [{game.pair for game in round_.games} for round_ in event.rounds] == [
+        {game.pair for game in round_.games} for round_ in whole.rounds
     ]

@@ -126,10 +126,10 @@ def test_games_that_a_bot_spoils_itself_stand_out() -> None:
         Ending(color="black", reason="illegal move", outcome="lost", games=1),
         Ending(color="black", reason="abort", outcome="none", games=12),
     ]
-    found = {ending.reason: ending for ending in endings(rows)}
-    assert next(iter(found)) == "score"
-    assert [reason for reason, ending in found.items() if ending.bad] == ["time"]
-    assert (found["time"].won, found["time"].lost, found["time"].share) == (2, 5, 0.05)
+    by_reason = {ending.reason: ending for ending in endings(rows)}
+    assert next(iter(by_reason)) == "score"
+    assert [reason for reason, ending in by_reason.items() if ending.bad] == ["time"]
+    assert (by_reason["time"].won, by_reason["time"].lost, by_reason["time"].share) == (2, 5, 0.05)
 
 
 async def test_the_snippet_of_the_badge_is_ready_to_copy(web: httpx2.AsyncClient) -> None:
@@ -171,8 +171,8 @@ async def test_both_sides_of_a_pair_agree(web: httpx2.AsyncClient, rated: Histor
     mine, theirs = await get(web, PAIR), await get(web, f"/venue/{VENUE}/pair?a=Cat&b=Fox")
     record = await rated.records.pair(VENUE, "Fox", "Cat")
     assert f"Cat scored {record.other_wins + record.draws / 2:g} of {record.rated}" in theirs.text
-    (one,), (other,) = ([row for row in page.rows if row and row[0] == "Black"] for page in (mine, theirs))
-    assert int(one[1]) + int(other[1]) == record.games
+    (first,), (other,) = ([row for row in page.rows if row and row[0] == "Black"] for page in (mine, theirs))
+    assert int(first[1]) + int(other[1]) == record.games
 
 
 async def test_without_a_joint_distribution_the_published_ratings_tell(rated_past: Path, tmp_path: Path) -> None:
@@ -193,8 +193,8 @@ async def test_without_a_joint_distribution_the_published_ratings_tell(rated_pas
 
 async def test_two_that_never_met(rated: History, web: httpx2.AsyncClient) -> None:
     met = {frozenset((row.one, row.other)) for row in await rated.records.crosstable(VENUE, NAMES)}
-    one, other = next((a, b) for a in NAMES for b in NAMES if a < b and frozenset((a, b)) not in met)
-    page = await get(web, f"/venue/{VENUE}/pair?a={one}&b={other}")
+    first, second = next((a, b) for a in NAMES for b in NAMES if a < b and frozenset((a, b)) not in met)
+    page = await get(web, f"/venue/{VENUE}/pair?a={first}&b={second}")
     assert "The two have not ended a game here yet." in page.text
 
 

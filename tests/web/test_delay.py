@@ -98,8 +98,10 @@ def knowing(database: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("knowing") / "cgos.sqlite"
     shutil.copyfile(database, path)
     with sqlite3.connect(path) as connection:
-        said = [(RUNNING, ply, f'{{"winrate": 0.{ply}, "comment": "of move {ply}"}}') for ply in (10, 11, 20, 21, 31)]
-        connection.executemany("INSERT INTO analysis (game_id, ply, text) VALUES (?, ?, ?)", said)
+        analyses = [
+            (RUNNING, ply, f'{{"winrate": 0.{ply}, "comment": "of move {ply}"}}') for ply in (10, 11, 20, 21, 31)
+        ]
+        connection.executemany("INSERT INTO analysis (game_id, ply, text) VALUES (?, ?, ?)", analyses)
     connection.close()
     return path
 
@@ -135,30 +137,30 @@ def test_every_address_is_asked(history: History) -> None:
 
 async def test_answers_are_those_of_a_server_that_does_not_know(knowing: Path, ignorant: Path) -> None:
     async with served(knowing) as (_, first), served(ignorant) as (_, other):
-        for path in [*(path for asked in PAGES.values() for path in asked), *(PREFIX + path for path in API)]:
-            told, right = await first.get(path), await other.get(path)
-            assert told.status_code == right.status_code, path
+        for path in [*(path for section in PAGES.values() for path in section), *(PREFIX + path for path in API)]:
+            actual, right = await first.get(path), await other.get(path)
+            assert actual.status_code == right.status_code, path
             assert right.status_code in (200, 307), path
-            assert told.content == right.content, path
+            assert actual.content == right.content, path
 
 
 async def streamed(app: Application, form: Form) -> list[bytes]:
     """What the live streams say at first, and after the next moves were heard of."""
     site = app._site
     streams = Streams(site.hub)
-    found = []
+    pieces = []
     for moves in (False, True):
         sources = [streams.venue_chunks("9x9", moves, place, form) for place in (None, 0)]
         sources += [streams.game_chunks(RUNNING, since, form) for since in (0, SHOWN, SHOWN + 1, 40)]
         for source in sources:
             async with aclosing(source) as chunks:
-                found.append(await anext(chunks))
+                pieces.append(await anext(chunks))
                 for ply in range(SHOWN + 1, 32):
                     app.heard(MovePlayed(venue="9x9", game=RUNNING, ply=ply, move="A9", left_ms=ply))
                 await site.hub.look()
-                found.append(await anext(chunks, b""))
-                found.append(await anext(chunks, b""))
-    return [re.sub(rb"[0-9a-f]{8}-\d+", b"", chunk) for chunk in found]
+                pieces.append(await anext(chunks, b""))
+                pieces.append(await anext(chunks, b""))
+    return [re.sub(rb"[0-9a-f]{8}-\d+", b"", chunk) for chunk in pieces]
 
 
 @pytest.mark.parametrize("form", list(Form))
@@ -167,22 +169,22 @@ async def test_streams_are_those_of_a_server_that_does_not_know(
 ) -> None:
     monkeypatch.setattr("cgos_server.web.live.streams.HEARTBEAT_S", 0.001)
     async with served(knowing) as (first, _), served(ignorant) as (other, _):
-        told, right = await streamed(first, form), await streamed(other, form)
-    assert told == right
-    assert any(b'"ply":15' in chunk for chunk in told)
+        actual, right = await streamed(first, form), await streamed(other, form)
+    assert actual == right
+    assert any(b'"ply":15' in chunk for chunk in actual)
 
 
 async def test_when_a_move_is_old_enough_it_is_shown(knowing: Path) -> None:
     async with History(knowing) as history:
         app = create_app(history, LATE, lambda: NOW + 4000)
         async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://x") as web:
-            told = (await web.get(f"{PREFIX}/games/{RUNNING}/moves")).json()["items"]
+            moves = (await web.get(f"{PREFIX}/games/{RUNNING}/moves")).json()["items"]
             rows = (await web.get(f"{PREFIX}/games?running=true&venue=9x9")).json()["items"]
-    assert [len(told), *(row["moves"] for row in rows)] == [SHOWN + 2] * 2
+    assert [len(moves), *(row["moves"] for row in rows)] == [SHOWN + 2] * 2
 
 
 async def test_a_game_that_begins_tells_no_young_move(knowing: Path, ignorant: Path) -> None:
-    told = []
+    news_texts = []
     for path in (knowing, ignorant):
         async with served(path) as (app, _):
             hub = app._site.hub
@@ -193,6 +195,6 @@ async def test_a_game_that_begins_tells_no_young_move(knowing: Path, ignorant: P
                 GameStarted(venue="9x9", game=RUNNING, black="Sakura-5k", white="gnugo-3.8-L1", at=BEGAN_MS / 1000)
             )
             await hub.look()
-            told.append(repr(hub.news.since(place, "9x9", True, Form.NDJSON)))
-    assert told[0] == told[1]
-    assert '"event":"started"' in told[0]
+            news_texts.append(repr(hub.news.since(place, "9x9", True, Form.NDJSON)))
+    assert news_texts[0] == news_texts[1]
+    assert '"event":"started"' in news_texts[0]

@@ -35,11 +35,11 @@ def analyzed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("analyzed") / "cgos.sqlite"
     schema.prepare(path)
     records = Builder().build()
-    said = {
+    analysis = {
         "winrate": 0.75, "score": 4.5, "visits": 12345, "comment": EVIL, "ownership": "+" * 40 + "A" * 41,
         "moves": [{"move": "E5", "winrate": 0.8, "visits": 9000, "pv": "D4 C3"}, {"move": EVIL}],
     }  # fmt: skip
-    records += [AnalysisAdded(RUNNING, ply, json.dumps(said)) for ply in (1, 2, 3, 4, 20)]
+    records += [AnalysisAdded(RUNNING, ply, json.dumps(analysis)) for ply in (1, 2, 3, 4, 20)]
     asyncio.run(write(path, records))
     return path
 
@@ -81,9 +81,9 @@ async def test_what_the_bot_thought_stands_beside_its_move(web: httpx2.AsyncClie
 async def test_figures_are_rounded_as_by_the_script(history: History) -> None:
     game = StoredGame(await history.games.detail(RUNNING))
     for winrate, score, shown in ((0.3125, 3.25, "31.3 %, score +3.3"), (0.5, -3.25, "50.0 %, score -3.3")):
-        said = game_lines.said_with(game, 1, Analysis(winrate=winrate, score=score))
-        assert said is not None
-        assert said.figures.endswith(f"win rate {shown}")
+        analysis_line = game_lines.said_with(game, 1, Analysis(winrate=winrate, score=score))
+        assert analysis_line is not None
+        assert analysis_line.figures.endswith(f"win rate {shown}")
 
 
 async def test_the_board_shows_what_is_asked_for(web: httpx2.AsyncClient) -> None:
@@ -133,10 +133,10 @@ async def test_curves_are_of_both_sides_seen_from_black(web: httpx2.AsyncClient)
 
 
 async def test_analyses_come_in_portions(web: httpx2.AsyncClient) -> None:
-    found = json.loads(await page(web, f"/game/{RUNNING}/said?from=1"))
-    assert sorted(found, key=int) == ["1", "2", "3", "4", "5"]
-    assert found["1"]["moves"] == [{"move": "E5", "winrate": 0.8, "visits": 9000, "pv": ["D4", "C3"]}]
-    assert found["1"]["comment"] == EVIL
+    analyses = json.loads(await page(web, f"/game/{RUNNING}/said?from=1"))
+    assert sorted(analyses, key=int) == ["1", "2", "3", "4", "5"]
+    assert analyses["1"]["moves"] == [{"move": "E5", "winrate": 0.8, "visits": 9000, "pv": ["D4", "C3"]}]
+    assert analyses["1"]["comment"] == EVIL
     assert list(json.loads(await page(web, f"/game/{RUNNING}/said?from={1 + SAID_AT_ONCE}"))) == ["20"]
     assert json.loads(await page(web, f"/game/{RUNNING}/said?from=99999999999999999999")) == {}
     assert (await web.get(f"/game/{RUNNING}/said?from=x")).status_code == 404
@@ -150,12 +150,12 @@ async def test_positions_can_be_copied(web: httpx2.AsyncClient, history: History
         for kind in ("gtp", "diagram", "sgf")
     )
     game = StoredGame(await history.games.detail(1))
-    seen = game.position(20)
+    position = game.position(20)
     assert gtp.splitlines()[:3] == ["boardsize 9", "clear_board", "komi 7"]
     assert [line.split()[2] for line in gtp.splitlines()[3:]] == [row.move for row in game.detail.moves[:20]]
-    assert diagram.count("X") == sum(color is Color.BLACK for color in seen.stones.values())
-    assert diagram.count("O") == sum(color is Color.WHITE for color in seen.stones.values())
-    assert sgf.count("[") == 5 + len(seen.stones)
+    assert diagram.count("X") == sum(color is Color.BLACK for color in position.stones.values())
+    assert diagram.count("O") == sum(color is Color.WHITE for color in position.stones.values())
+    assert sgf.count("[") == 5 + len(position.stones)
     assert Sgf_game.from_string(sgf).get_size() == 9
 
 
@@ -196,11 +196,11 @@ async def test_an_ended_game_is_streamed_whole(web: httpx2.AsyncClient, history:
     assert answer.headers["content-type"].split(";")[0] == kind
     assert "content-encoding" not in answer.headers
     lines = [line.removeprefix("data: ") for line in answer.text.splitlines() if "{" in line]
-    said = [json.loads(line) for line in lines]
+    messages = [json.loads(line) for line in lines]
     moves = (await history.games.detail(1)).moves
-    assert [one["move"] for one in said[:-1]] == [row.move for row in moves[2 if "since" in path else 0 :]]
-    assert said[-1]["event"] == "end"
-    assert len(said[-1]["ratings"]) == 2
+    assert [message["move"] for message in messages[:-1]] == [row.move for row in moves[2 if "since" in path else 0 :]]
+    assert messages[-1]["event"] == "end"
+    assert len(messages[-1]["ratings"]) == 2
 
 
 async def test_a_returning_browser_goes_on_where_it_was(web: httpx2.AsyncClient, history: History) -> None:

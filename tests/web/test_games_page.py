@@ -22,14 +22,14 @@ def numbers(page: Page) -> list[int]:
 
 async def walk(web: httpx2.AsyncClient, path: str, rel: str = "next") -> list[list[int]]:  # noqa: F811
     """The games of all pages from this one on."""
-    found: list[list[int]] = []
+    pages: list[list[int]] = []
     following: str | None = path
     while following is not None:
         page = await get(web, following)
-        found.append(numbers(page))
+        pages.append(numbers(page))
         link = page.attribute("a", "href", rel=rel)
         following = urljoin(path, link) if link else None
-    return found
+    return pages
 
 
 YESTERDAY = day(NOW - 86_400_000)
@@ -61,8 +61,8 @@ async def test_a_filter_shows_what_it_says(web: httpx2.AsyncClient, history: His
     every: list[Game] = await history.games.find(GameFilter(), 1000)
     expected = [game.id for game in every if wanted(game)]
     assert expected
-    found = await walk(web, f"/games?{urlencode(query)}")
-    assert [game for page in found for game in page] == expected
+    pages = await walk(web, f"/games?{urlencode(query)}")
+    assert [game for page in pages for game in page] == expected
 
 
 async def test_paging_forth_and_back_shows_the_same(web: httpx2.AsyncClient) -> None:  # noqa: F811

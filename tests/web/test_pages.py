@@ -148,13 +148,13 @@ async def test_every_page_is_sound_and_safe(web: httpx2.AsyncClient, path: str) 
 
 
 async def test_every_link_leads_somewhere(web: httpx2.AsyncClient) -> None:
-    seen: set[str] = set()
+    visited: set[str] = set()
     waiting = ["/"]
     while waiting:
         path = waiting.pop().split("#")[0]
-        if path in seen or re.search(r"\?ply=|/game/[1-5]?[0-9]\b", path):
+        if path in visited or re.search(r"\?ply=|/game/[1-5]?[0-9]\b", path):
             continue  # enough of a kind
-        seen.add(path)
+        visited.add(path)
         response = await web.get(path)
         if path == "/account":  # nobody is signed in
             assert response.status_code == 303
@@ -162,17 +162,17 @@ async def test_every_link_leads_somewhere(web: httpx2.AsyncClient) -> None:
         assert response.status_code == 200, path
         if response.headers["content-type"].startswith("text/html"):
             waiting += [urljoin(path, link) for link in Page(response.text).links()]
-    assert {"/connect", "/venue/9x9", f"/game/{RUNNING}", "/bot/amigo", "/venue/9x9/rules"} <= seen
-    assert any(path.endswith(".sgf") for path in seen)
+    assert {"/connect", "/venue/9x9", f"/game/{RUNNING}", "/bot/amigo", "/venue/9x9/rules"} <= visited
+    assert any(path.endswith(".sgf") for path in visited)
 
 
 @pytest.mark.parametrize("path", [*PAGES[:-1], "/game/1.sgf", "/static/style.css"])
 async def test_head_answers_as_get_does(web: httpx2.AsyncClient, path: str) -> None:
     plain = {"Accept-Encoding": "identity"}
-    got, head = await web.get(path, headers=plain), await web.head(path, headers=plain)
+    answer, head = await web.get(path, headers=plain), await web.head(path, headers=plain)
     assert head.status_code == 200
-    assert head.headers["content-length"] == got.headers["content-length"]
-    assert head.headers["content-type"] == got.headers["content-type"]
+    assert head.headers["content-length"] == answer.headers["content-length"]
+    assert head.headers["content-type"] == answer.headers["content-type"]
 
 
 @pytest.mark.parametrize("path", PAGES)
@@ -402,7 +402,7 @@ async def test_public_addresses_are_shown_instead_of_the_ports(history: History)
     )  # fmt: skip
     async with client(history, settings) as web:
         page, other = await get(web, "/connect"), await get(web, "/connect?venue=13x13")
-        venues = {each["name"]: each for each in (await web.get("/api/v1/venues")).json()["items"]}
+        venues = {item["name"]: item for item in (await web.get("/api/v1/venues")).json()["items"]}
         assert "Bots connect to cgos.example.org:6809" in (await get(web, "/venue/9x9")).text
     for port in ("16210", "16268"):
         assert port not in page.text

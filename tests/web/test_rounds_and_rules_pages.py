@@ -37,8 +37,8 @@ async def test_all_pairing_passes_newest_first(web: httpx2.AsyncClient, history:
 async def test_a_pairing_pass_tells_its_games_and_is_decided_again(web: httpx2.AsyncClient, history: History) -> None:  # noqa: F811
     page = await get(web, "/round/1")
     detail = await history.pairings.round(1)
-    found = explain(detail, await history.bots.version_names())
-    assert found.replay.sentence in page.text
+    explained = explain(detail, await history.bots.version_names())
+    assert explained.replay.sentence in page.text
     for pair in detail.pairings:
         assert f"{pair.reason} {pair.colors}" in page.text
         assert f"/game/{pair.game}/pairing" in list(page.links())
@@ -54,10 +54,10 @@ async def test_why_these_two(web: httpx2.AsyncClient, history: History) -> None:
 async def test_the_candidates_are_all_there(web: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
     detail = paired("information", a_pairing_pass(CANDIDATES, Policy.BARRIER))
     row = detail.pairings[0]
-    told = explain(detail, NAMES, row.game)
+    explained = explain(detail, NAMES, row.game)
 
     async def known(_self: Explaining, _number: int, _game: int | None) -> RoundDetail:
-        return told
+        return explained
 
     monkeypatch.setattr(Explaining, "_explained", known)
     monkeypatch.setattr(rounds, "READY", 15)
@@ -100,7 +100,7 @@ def test_clocks_in_words(control: TimeControl, words: str) -> None:
 
 
 def test_lengths_and_numbers_in_words() -> None:
-    assert [duration(each) for each in (0.5, 45, 90, 600, 5400, 86_400, 4 * 86_400)] == [
+    assert [duration(seconds) for seconds in (0.5, 45, 90, 600, 5400, 86_400, 4 * 86_400)] == [
         "0.5 s", "45 s", "90 s", "10 min", "1 h 30 min", "24 h", "4 days",
     ]  # fmt: skip
     assert [count(1, "game"), count(0, "game"), count(2, "ply", "plies")] == ["1 game", "0 games", "2 plies"]
@@ -113,10 +113,10 @@ def test_rules_follow_what_is_configured() -> None:
         move_limit=500, first_move_s=90, openings=12, openings_share=0.5, policy="barrier", method="random",
         delay_s=60, counts=False, set_aside=3, void_after_s=900, return_grace_s=120, ready_s=60,
     )  # fmt: skip
-    told = " ".join(
+    sentences = " ".join(
         rule.sentence
-        for _, found in sections(rules, TimeControl(TimeSystem.FIXED, period=SECOND), venue)
-        for rule in found
+        for _, section_rules in sections(rules, TimeControl(TimeSystem.FIXED, period=SECOND), venue)
+        for rule in section_rules
     )
     for part in (
         "13×13", "7.5 points", "with the same side to move", "allowed: stones without liberties", "After 500 moves",
@@ -124,7 +124,7 @@ def test_rules_follow_what_is_configured() -> None:
         "All games begin together", "“random”: anybody meets anybody", "spoils 3 games in a row",
         "Results here change no rating", "shown 1 min after they were played", "both stay away for 15 min",
     ):  # fmt: skip
-        assert part in told
+        assert part in sentences
 
 
 def test_the_provisional_rule_is_that_of_the_system() -> None:
@@ -134,10 +134,10 @@ def test_the_provisional_rule_is_that_of_the_system() -> None:
 
 
 def test_options_have_meanings_and_say_which_are_the_venues_own() -> None:
-    found = {option.name: option for option in pairing_options("information", {"grace": 7.0})}
-    assert (found["grace"].value, found["grace"].own) == ("7", True)
-    assert not found["repeat_most"].own
-    assert all(option.meaning for option in found.values())
+    options = {option.name: option for option in pairing_options("information", {"grace": 7.0})}
+    assert (options["grace"].value, options["grace"].own) == ("7", True)
+    assert not options["repeat_most"].own
+    assert all(option.meaning for option in options.values())
     assert [option.name for option in pairing_options("no such method", {"x": 1})] == ["x"]
 
 

@@ -111,7 +111,7 @@ async def test_who_is_retired_or_has_no_game_is_shown_on_request(rated_past: Pat
         rows = await history.ratings.standings(VENUE, "bayes")
         async with client(history, SETTINGS, T0) as web:
             active, everybody = await get(web, STANDINGS), await get(web, f"{STANDINGS}?show=all")
-            told = (await web.get(f"/api/v1/venues/{VENUE}/standings")).json()["items"]
+            items = (await web.get(f"/api/v1/venues/{VENUE}/standings")).json()["items"]
             all_told = (await web.get(f"/api/v1/venues/{VENUE}/standings?show=all")).json()["items"]
             best = (await web.get(f"/api/v1/venues/{VENUE}/crosstable?top=2")).json()["versions"]
             place = (await web.get("/api/v1/versions/New")).json()["ratings"][0]["standing"]["rank"]
@@ -119,13 +119,13 @@ async def test_who_is_retired_or_has_no_game_is_shown_on_request(rated_past: Pat
     playing = [row.version for row in rows if row.last_game_at == later]
     assert len(playing) == 2
     ranks = {row.version: rank for rank, row in enumerate(rows)} | {"New": None}
-    assert shown(active) == [line["version"] for line in told] == best == playing
-    assert {line["version"]: line["rank"] for line in told} == {name: ranks[name] for name in playing}
+    assert shown(active) == [line["version"] for line in items] == best == playing
+    assert {line["version"]: line["rank"] for line in items} == {name: ranks[name] for name in playing}
     assert shown(everybody) == [*(row.version for row in rows[1:]), "New"], "what has no place stands last"
     assert {line["version"]: line["rank"] for line in all_told} == ranks
     assert place is None
-    for asked, names in (((), playing), (("--all",), [row.version for row in rows])):
-        command = ["standings", "--data", str(data), "--venue", VENUE, "--json", *asked]
+    for options, names in (((), playing), (("--all",), [row.version for row in rows])):
+        command = ["standings", "--data", str(data), "--venue", VENUE, "--json", *options]
         ran = await asyncio.to_thread(CliRunner().invoke, main, command)
         lines = json.loads(ran.stdout)[VENUE]
         assert [(line["version"], line["rank"]) for line in lines] == [(name, ranks[name]) for name in names]
@@ -149,15 +149,15 @@ async def test_portions_show_every_version_once(web: httpx2.AsyncClient, monkeyp
     everybody = shown(await get(web, STANDINGS))
     assert (await get(web, STANDINGS)).attribute("table", "data-search") == "search"
     monkeypatch.setattr(module, "ROWS", 4)
-    found: list[str] = []
+    names: list[str] = []
     path: str | None = f"{STANDINGS}?sort=name"
     while path is not None:
         page = await get(web, path)
-        found += shown(page)
+        names += shown(page)
         assert page.attribute("table", "data-search") is None  # a part must not pretend to be the whole
         following = page.attribute("a", "href", rel="next")
         path = urljoin(path, following) if following else None
-    assert found == sorted(everybody, key=str.lower)
+    assert names == sorted(everybody, key=str.lower)
 
 
 async def test_games_of_a_venue_are_games_with_a_filter(web: httpx2.AsyncClient) -> None:

@@ -123,8 +123,8 @@ async def test_nothing_but_static_files_is_among_them(history: History, path: st
 def test_scripts_make_no_markup_of_texts() -> None:
     scripts = sorted(STATIC.glob("*.js"))
     assert scripts
-    found = {(path.name, match.group()) for path in scripts for match in SINKS.finditer(path.read_text("utf-8"))}
-    assert found == set()
+    sinks = {(path.name, match.group()) for path in scripts for match in SINKS.finditer(path.read_text("utf-8"))}
+    assert sinks == set()
 
 
 async def test_pictures_wait_in_a_short_line() -> None:

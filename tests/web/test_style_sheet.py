@@ -21,7 +21,7 @@ def test_every_color_is_said_for_day_and_night_in_words_that_old_browsers_know()
     assert switches == [("initial", ""), ("", "initial"), ("", "initial")], "the one or the other, never both"
 
 
-def contrast(one: str, other: str) -> float:
+def contrast(first: str, second: str) -> float:
     """Of two colors, 1..21 (WCAG 2.2, relative luminance)."""
 
     def luminance(color: str) -> float:
@@ -29,7 +29,7 @@ def contrast(one: str, other: str) -> float:
         linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
         return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
-    low, high = sorted((luminance(one), luminance(other)))
+    low, high = sorted((luminance(first), luminance(second)))
     return (high + 0.05) / (low + 0.05)
 
 
@@ -42,9 +42,9 @@ def test_text_can_be_read_on_every_ground_by_day_and_by_night() -> None:
             assert contrast(PAIRS["edge-of-field"][scheme], PAIRS[ground][scheme]) >= 3, (ground, scheme)
 
 
-def mixed(one: str, share: float, other: str) -> str:
+def mixed(color: str, share: float, into: str) -> str:
     """As ``color-mix(in srgb, one share, other)``."""
-    parts = [(int(one[at : at + 2], 16), int(other[at : at + 2], 16)) for at in (1, 3, 5)]
+    parts = [(int(color[at : at + 2], 16), int(into[at : at + 2], 16)) for at in (1, 3, 5)]
     return "#" + "".join(f"{round(share * first + (1 - share) * second):02x}" for first, second in parts)
 
 

@@ -74,9 +74,9 @@ def test_watch_tells_an_ended_game(run: Any) -> None:
     lines = run("watch", "1").stdout.splitlines()
     assert lines[0].split() == ["1", "b", "C3", "4:58"]
     assert lines[-1].startswith("B+4.0: Alpha won")
-    told = [json.loads(line) for line in run("watch", "1", "--json").stdout.splitlines()]
-    assert [event["ply"] for event in told[:-1]] == list(range(1, 10))
-    assert told[-1] == {"event": "end", "result": "B+4.0", "reason": "score", "moves": 9}
+    events = [json.loads(line) for line in run("watch", "1", "--json").stdout.splitlines()]
+    assert [event["ply"] for event in events[:-1]] == list(range(1, 10))
+    assert events[-1] == {"event": "end", "result": "B+4.0", "reason": "score", "moves": 9}
     run("watch", "99", fails=1)
 
 
@@ -86,13 +86,13 @@ async def test_a_running_game_is_looked_at_until_it_ends(data: Path) -> None:
 
     path = data / "cgos.sqlite"
     store = await open_store(path, CommitListener(failed=fail, on_error=fail))
-    seen: list[tuple[int, str | None]] = []
+    states: list[tuple[int, str | None]] = []
     async with History(path) as history:
         async for detail in looks(history, 2, 0.01):
-            seen.append((len(detail.moves), detail.game.result))
-            if len(seen) == 1:
+            states.append((len(detail.moves), detail.game.result))
+            if len(states) == 1:
                 await store.commit([r.MoveAdded(2, 2, "C3", 1, 0, 0, 0, 1, 1)])
-            elif len(seen) == 2:
+            elif len(states) == 2:
                 await store.commit([r.GameEnded(2, 1, "resignation", None, "", "W+Resign", 2, 2, 2)])
     await store.close()
-    assert seen == [(1, None), (2, None), (2, "W+Resign")]
+    assert states == [(1, None), (2, None), (2, "W+Resign")]

@@ -86,14 +86,14 @@ def paired(data: Path) -> Path:
 
 
 def test_explain_a_game(run: Any, as_json: Any, paired: Path) -> None:
-    found = as_json("pairing", "explain", "3")
-    high, low = found["game"]["high"], found["game"]["low"]
+    explained = as_json("pairing", "explain", "3")
+    high, low = explained["game"]["high"], explained["game"]["low"]
     text = run("pairing", "explain", "3").stdout
     lines = text.splitlines()
     assert lines[0] == "round 2 (number 2 of 9x9), 2023-11-14 22:15 (UTC): barrier, entropy"
     assert lines[1].startswith("options: anchor_cost 0.2, avoid_last true, ")
     assert f"game 3: {high} (Black) - {low} (White)" in lines
-    assert found["game"]["reason"] in lines
+    assert explained["game"]["reason"] in lines
     assert f"whom {high} could have met, the best ones first" in lines
     starred = [line.split()[1] for line in lines if line.startswith("*")]
     assert starred == [low, high]
@@ -101,11 +101,11 @@ def test_explain_a_game(run: Any, as_json: Any, paired: Path) -> None:
     assert ["Alpha", "1812", "157", "12", "2.5", "0", "1", "Beta"] in [line[:8] for line in words]
     assert any(line[:2] == ["Beta", "1900"] and line[2] == "anchor" for line in words)
     assert any(line[:2] == ["Gamma", "1500?"] for line in words)
-    (sentence,) = found["sits_out"].values()
+    (sentence,) = explained["sits_out"].values()
     assert f"  {sentence}" in lines
     assert lines[-1] == "Computed again from its record it gives the same pairs."
-    assert found["replay"]["agrees"] is True
-    assert found["total"] == found["replay"]["total"]
+    assert explained["replay"]["agrees"] is True
+    assert explained["total"] == explained["replay"]["total"]
 
 
 def test_explain_a_round(run: Any, as_json: Any, paired: Path) -> None:
@@ -142,10 +142,10 @@ def test_show_names_the_opening(run: Any, as_json: Any, data: Path) -> None:
 
 
 def test_stats(run: Any, as_json: Any, paired: Path) -> None:
-    found = as_json("pairing", "stats", "--venue", "9x9")["9x9"]
-    assert (found["games"], found["rounds"], found["looked_at"]) == (3, 2, 2)
-    assert (found["methods"], found["sat_out"]) == ({"entropy": 1, "birk": 1}, 1)
-    assert (found["waits"]["count"], found["bits"]["mean"], found["expected"]["mean"]) == (2, 0.811, 0.75)
+    stats = as_json("pairing", "stats", "--venue", "9x9")["9x9"]
+    assert (stats["games"], stats["rounds"], stats["looked_at"]) == (3, 2, 2)
+    assert (stats["methods"], stats["sat_out"]) == ({"entropy": 1, "birk": 1}, 1)
+    assert (stats["waits"]["count"], stats["bits"]["mean"], stats["expected"]["mean"]) == (2, 0.811, 0.75)
     text = run("pairing", "stats").stdout
     lines = text.splitlines()
     assert lines[0] == "9x9: 3 games in 2 rounds, 2023-11-14 22:13 to 2023-11-14 22:16 (UTC)"
@@ -154,7 +154,7 @@ def test_stats(run: Any, as_json: Any, paired: Path) -> None:
     assert "information of a game (bit): mean 0.81, median 0.81, 90 % up to 0.81, largest 0.81" in lines
     (bar,) = (line for line in lines if line.startswith("      0.8 to 0.9"))
     assert bar.split()[-2:] == ["1", "█" * 40]
-    assert [line.split()[0] for line in lines[-3:]] == [one["name"] for one in found["versions"]]
+    assert [line.split()[0] for line in lines[-3:]] == [version["name"] for version in stats["versions"]]
     assert set(as_json("pairing", "stats")) == {"9x9", "13x13", "19x19"}
 
 
@@ -208,7 +208,7 @@ class Live(InThread):
     def __init__(self, data: Path) -> None:
         super().__init__()
         self.data = data
-        self.asked: list[Any] = []
+        self.calls: list[Any] = []
         self.changes = ["9x9: method was birk and is entropy."]
         self.reason = ""
 
@@ -255,11 +255,11 @@ class Live(InThread):
         )
 
     def recall(self, venue: str | None, versions: Collection[int]) -> dict[str, list[int]]:
-        self.asked.append((venue, sorted(versions)))
+        self.calls.append((venue, sorted(versions)))
         return {"9x9": [1]} if 1 in versions else {}
 
     async def preview(self, venue: str, method: str | None, options: Mapping[str, Any]) -> Previewed:
-        self.asked.append((venue, method, options))
+        self.calls.append((venue, method, options))
         pairs = [
             PreviewedPair(
                 high="Beta", low="Alpha", reason="Beta (1900) met Alpha (1812): 0.96 bit.", detail={"worth": 0.96}
@@ -303,9 +303,9 @@ def live(data: Path) -> Iterator[Live]:
 
 def test_preview(run: Any, as_json: Any, live: Live) -> None:
     options = ["formula=one", "avoid_last=false", "patience_s=2.5", "repeat_most=3", "word=", 'text="x"']
-    given = [word for option in options for word in ("--option", option)]
-    text = run("pairing", "preview", "--venue", "9x9", "--method", "birk", *given).stdout
-    assert live.asked == [
+    option_words = [word for option in options for word in ("--option", option)]
+    text = run("pairing", "preview", "--venue", "9x9", "--method", "birk", *option_words).stdout
+    assert live.calls == [
         (
             "9x9", "birk",
             {"formula": "one", "avoid_last": False, "patience_s": 2.5, "repeat_most": 3, "word": "", "text": '"x"'},
@@ -321,9 +321,9 @@ def test_preview(run: Any, as_json: Any, live: Live) -> None:
         "noted:",
         "  Odd.",
     ]
-    found = as_json("pairing", "preview", "--venue", "9x9")
-    assert live.asked[-1] == ("9x9", None, {})
-    assert msgspec.convert(found, Previewed).pairs[0].detail == {"worth": 0.96}
+    preview = as_json("pairing", "preview", "--venue", "9x9")
+    assert live.calls[-1] == ("9x9", None, {})
+    assert msgspec.convert(preview, Previewed).pairs[0].detail == {"worth": 0.96}
     assert "Nobody would meet." in run("pairing", "preview", "--venue", "13x13").stdout
 
 
@@ -331,7 +331,7 @@ def test_a_preview_that_cannot_be(run: Any, live: Live) -> None:
     assert "there are several venues" in run("pairing", "preview", fails=2).stderr
     run("pairing", "preview", "--venue", "9x9", "--method", "clairvoyant", fails=2)
     assert "is not NAME=VALUE" in run("pairing", "preview", "--venue", "9x9", "--option", "formula", fails=2).stderr
-    assert live.asked == []
+    assert live.calls == []
 
 
 def test_reload(run: Any, as_json: Any, live: Live) -> None:
@@ -345,7 +345,7 @@ def test_reload(run: Any, as_json: Any, live: Live) -> None:
 def test_recall_goes_through_the_running_server(run: Any, live: Live) -> None:
     assert run("bot", "recall", "Alpha").stderr == "Alpha may play again in 9x9.\n"
     assert "Beta is not set aside" in run("bot", "recall", "Beta", fails=1).stderr
-    assert live.asked == [(None, [1]), (None, [2])]
+    assert live.calls == [(None, [1]), (None, [2])]
 
 
 def test_status_shows_who_is_set_aside(run: Any, as_json: Any, live: Live) -> None:

@@ -42,14 +42,14 @@ def past(rated_past: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 
 
 @pytest.fixture
-def told(past: Run) -> Callable[..., Any]:
+def json_of(past: Run) -> Callable[..., Any]:
     return lambda *words: json.loads(past(*words, "--json").stdout)
 
 
 @pytest.fixture
-def games(told: Callable[..., Any]) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = told("games", "--limit", "1000")
-    return found
+def games(json_of: Callable[..., Any]) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = json_of("games", "--limit", "1000")
+    return rows
 
 
 def points(game: dict[str, Any], name: str) -> float | None:
@@ -60,34 +60,34 @@ def points(game: dict[str, Any], name: str) -> float | None:
     return 0.5 if result == "Draw" else float((result[0] == "B") == (game["black"] == name))
 
 
-def test_pair_adds_up_its_games(past: Run, told: Callable[..., Any], games: list[dict[str, Any]]) -> None:
-    one, other = NAMES[0], NAMES[4]
-    mine = [game for game in games if {game["black"], game["white"]} == {one, other}]
-    scored = [points(game, one) for game in mine]
-    found = told("pair", VENUE, one, other)
-    record = found["record"]
+def test_pair_adds_up_its_games(past: Run, json_of: Callable[..., Any], games: list[dict[str, Any]]) -> None:
+    first, second = NAMES[0], NAMES[4]
+    mine = [game for game in games if {game["black"], game["white"]} == {first, second}]
+    scored = [points(game, first) for game in mine]
+    pair = json_of("pair", VENUE, first, second)
+    record = pair["record"]
     assert record["games"] == len(mine) > 0
     won = record["wins_as_black"] + record["wins_as_white"] + record["draws"] / 2
     assert won == sum(score for score in scored if score is not None)
-    assert found["expected"] < 0.5
-    text = past("pair", VENUE, one, other).stdout
+    assert pair["expected"] < 0.5
+    text = past("pair", VENUE, first, second).stdout
     assert f"{len(mine)} games" in text
     assert all(str(game["id"]) in text for game in mine[:5])
-    past("pair", VENUE, one, one, fails=1)
-    past("pair", VENUE, one, "Nobody", fails=1)
+    past("pair", VENUE, first, first, fails=1)
+    past("pair", VENUE, first, "Nobody", fails=1)
 
 
 def test_crosstable_has_every_pair(
-    past: Run, told: Callable[..., Any], games: list[dict[str, Any]], tmp_path: Path
+    past: Run, json_of: Callable[..., Any], games: list[dict[str, Any]], tmp_path: Path
 ) -> None:
-    found = told("crosstable", VENUE)
-    assert sorted(found["versions"]) == sorted(NAMES)
+    crosstable = json_of("crosstable", VENUE)
+    assert sorted(crosstable["versions"]) == sorted(NAMES)
     met = {frozenset((game["black"], game["white"])) for game in games}
-    assert {frozenset((pair["one"], pair["other"])) for pair in found["pairs"]} == met
+    assert {frozenset((pair["one"], pair["other"])) for pair in crosstable["pairs"]} == met
     text = past("crosstable", VENUE).stdout
     assert len(text.splitlines()) == 2 + len(NAMES)
-    assert len(told("crosstable", VENUE, "--top", "3")["versions"]) == 3
-    assert told("crosstable", VENUE, "--version", "Dog", "--version", "Ant")["versions"] == ["Dog", "Ant"]
+    assert len(json_of("crosstable", VENUE, "--top", "3")["versions"]) == 3
+    assert json_of("crosstable", VENUE, "--version", "Dog", "--version", "Ant")["versions"] == ["Dog", "Ant"]
     past("crosstable", VENUE, "--version", "Nobody", fails=1)
     picture = tmp_path / "table.svg"
     past("crosstable", VENUE, "--svg", str(picture))
@@ -96,14 +96,14 @@ def test_crosstable_has_every_pair(
 
 
 def test_the_best_of_a_crosstable_are_those_of_the_page(
-    told: Callable[..., Any], rated_past: Path, tmp_path: Path
+    json_of: Callable[..., Any], rated_past: Path, tmp_path: Path
 ) -> None:
     """Somebody among them who has not played yet is left out, and the next one comes up instead."""
     data = Path(shutil.copytree(rated_past, tmp_path / "data"))
-    best = told("standings", "--venue", VENUE)[VENUE][0]["version"]
+    best = json_of("standings", "--venue", VENUE)[VENUE][0]["version"]
     alter(data, "UPDATE ratings SET games = 0 WHERE version_id = (SELECT id FROM versions WHERE wire_name = ?)", best)
     result = CliRunner().invoke(main, ["crosstable", VENUE, "--top", "3", "--json", "--data", str(data)])
-    found = json.loads(result.stdout)["versions"]
+    versions = json.loads(result.stdout)["versions"]
 
     async def shown() -> list[str]:
         async with History(data / "cgos.sqlite") as history:
@@ -113,28 +113,28 @@ def test_the_best_of_a_crosstable_are_those_of_the_page(
                 answer = await web.get(f"/api/v1/venues/{VENUE}/crosstable?top=3")
                 return list(answer.json()["versions"])
 
-    assert len(found) == 3
-    assert best not in found
-    assert found == asyncio.run(shown())
+    assert len(versions) == 3
+    assert best not in versions
+    assert versions == asyncio.run(shown())
 
 
-def test_rounds_newest_first(past: Run, told: Callable[..., Any], games: list[dict[str, Any]]) -> None:
-    rows = told("rounds", VENUE, "--limit", "1000")
+def test_rounds_newest_first(past: Run, json_of: Callable[..., Any], games: list[dict[str, Any]]) -> None:
+    rows = json_of("rounds", VENUE, "--limit", "1000")
     assert [row["number"] for row in rows] == list(range(len(games), 0, -1))
-    assert told("rounds", VENUE, "--limit", "2", "--before", "10")[0]["number"] == 9
+    assert json_of("rounds", VENUE, "--limit", "2", "--before", "10")[0]["number"] == 9
     assert "birk" in past("rounds", VENUE).stdout
 
 
-def test_rules_in_words(past: Run, told: Callable[..., Any]) -> None:
+def test_rules_in_words(past: Run, json_of: Callable[..., Any]) -> None:
     text = past("rules", VENUE).stdout
     assert "superko" in text
-    assert {section["title"] for section in told("rules", VENUE)["sections"]} >= {"The game", "Time", "Rating"}
+    assert {section["title"] for section in json_of("rules", VENUE)["sections"]} >= {"The game", "Time", "Rating"}
     assert "there are several venues" in past("rules", fails=2).stderr
 
 
-def test_bot_show(past: Run, told: Callable[..., Any], games: list[dict[str, Any]]) -> None:
-    found = told("bot", "show", "Dog")
-    (figures,) = found["figures"]
+def test_bot_show(past: Run, json_of: Callable[..., Any], games: list[dict[str, Any]]) -> None:
+    bot = json_of("bot", "show", "Dog")
+    (figures,) = bot["figures"]
     mine = [game for game in games if "Dog" in (game["black"], game["white"])]
     assert sum(row["games"] for row in figures["opponents"]) == len(mine)
     assert sum(row["games"] for row in figures["verdicts"]) == len(mine)
@@ -149,9 +149,9 @@ def test_bot_show(past: Run, told: Callable[..., Any], games: list[dict[str, Any
     past("bot", "show", "Dog", "--venue", "8x8", fails=1)
 
 
-def test_games_filtered(told: Callable[..., Any], games: list[dict[str, Any]], past: Run) -> None:
+def test_games_filtered(json_of: Callable[..., Any], games: list[dict[str, Any]], past: Run) -> None:
     def ids(*words: str) -> list[int]:
-        return [game["id"] for game in told("games", "--limit", "1000", *words)]
+        return [game["id"] for game in json_of("games", "--limit", "1000", *words)]
 
     assert ids("--bot", "Ant", "--opponent", "Elk") == [
         game["id"] for game in games if {game["black"], game["white"]} == {"Ant", "Elk"}
@@ -170,13 +170,13 @@ def test_games_filtered(told: Callable[..., Any], games: list[dict[str, Any]], p
 
 
 def test_in_a_terminal_colors_say_the_share(
-    past: Run, told: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+    past: Run, json_of: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     written = io.StringIO()
     terminal = Console(file=written, force_terminal=True, color_system="truecolor", width=200)
     monkeypatch.setattr(figures, "Console", lambda: terminal)
     past("crosstable", VENUE)
-    table = told("crosstable", VENUE)
+    table = json_of("crosstable", VENUE)
     text = written.getvalue()
     for pair in table["pairs"]:
         if pair["rated"]:
@@ -205,13 +205,13 @@ def test_a_bot_is_found_by_its_versions_name(rated_past: Path, tmp_path: Path) -
     for name in ("Dog", "Dog-v2"):
         done = CliRunner().invoke(main, ["bot", "show", name, "--data", str(tmp_path), "--json"])
         assert done.exit_code == 0, done.output
-        found = json.loads(done.stdout)
-        assert found["bot"]["name"] == "Dog"
-        assert [each["version"] for each in found["figures"]] == ["Dog-v2"]
+        bot = json.loads(done.stdout)
+        assert bot["bot"]["name"] == "Dog"
+        assert [figure["version"] for figure in bot["figures"]] == ["Dog-v2"]
 
 
-def test_odds_among_the_best(past: Run, told: Callable[..., Any]) -> None:
-    table = told("odds", VENUE)
+def test_odds_among_the_best(past: Run, json_of: Callable[..., Any]) -> None:
+    table = json_of("odds", VENUE)
     assert sorted(table["versions"]) == sorted(NAMES)
     for at, row in enumerate(table["superior"]):
         assert row[at] is None
@@ -219,9 +219,9 @@ def test_odds_among_the_best(past: Run, told: Callable[..., Any]) -> None:
             if share is not None:
                 assert abs(share + table["superior"][other][at] - 1) < 1e-9
     best, second = table["versions"][:2]
-    pair = told("pair", VENUE, best, second)
+    pair = json_of("pair", VENUE, best, second)
     assert abs(pair["superiority"] - table["superior"][0][1]) < 1e-9
     lines = past("odds", VENUE).stdout.splitlines()
     assert lines[0] == f"{VENUE}, bayes, as of result {table['seq']}"
     assert lines[2].split()[:4] == ["1", best, "-", f"{100 * table['superior'][0][1]:.0f}"]
-    assert told("odds", "13x13")["versions"] == []
+    assert json_of("odds", "13x13")["versions"] == []

@@ -46,9 +46,9 @@ def test_check_says_what_would_run(run: Any, tmp_path: Path) -> None:
     lines = [line.split() for line in text.splitlines()]
     assert ["9x9", "6809", "go", "9", "7", "5", "min", "positional", "rolling", "information", "bayes"] in lines
     assert not (tmp_path / "new").exists()
-    found = json.loads(run("check", "--json").stdout)
-    assert found["venue"][0]["time"]["main"] == "5m"
-    assert found["web"]["port"] == 8080
+    settings = json.loads(run("check", "--json").stdout)
+    assert settings["venue"][0]["time"]["main"] == "5m"
+    assert settings["web"]["port"] == 8080
 
 
 def test_check_shows_a_sandbox_and_what_is_off(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:

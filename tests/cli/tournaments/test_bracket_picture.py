@@ -16,13 +16,13 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def matches_of(event: Event, third_place: bool = False) -> list[Standing]:
-    ids = [one.id for one in event.entrants]
+    ids = [entrant.id for entrant in event.entrants]
     return stand(event, recorded(event, ids, True), {id_: id_ for id_ in ids}, 2, third_place)
 
 
 def words(svg: str) -> list[tuple[str, bool]]:
     root = ElementTree.fromstring(svg)
-    return [("".join(each.itertext()), each.get("font-weight") == "bold") for each in root.iter(f"{SVG}text")]
+    return [("".join(element.itertext()), element.get("font-weight") == "bold") for element in root.iter(f"{SVG}text")]
 
 
 @pytest.mark.parametrize("count", [2, 3, 7, 8, 100])
@@ -31,12 +31,12 @@ def test_every_match_of_a_played_cup_is_in_it(count: int) -> None:
     matches = matches_of(event)
     svg = bracket_svg(event, matches)
     shown = words(svg)
-    for one in event.entrants:
-        sides = sum(one.id in each.sides for each in matches)
-        won = sum(one.id == each.winner for each in matches)
-        assert shown.count((one.name, True)) == won
-        assert shown.count((one.name, False)) == sides - won
-    assert shown.count(("nobody", False)) == sum(side == NOBODY for each in matches for side in each.sides)
+    for entrant in event.entrants:
+        sides = sum(entrant.id in match.sides for match in matches)
+        won = sum(entrant.id == match.winner for match in matches)
+        assert shown.count((entrant.name, True)) == won
+        assert shown.count((entrant.name, False)) == sides - won
+    assert shown.count(("nobody", False)) == sum(side == NOBODY for match in matches for side in match.sides)
     assert "bot-1 has won it." in svg
     boxes = ElementTree.fromstring(svg).findall(f"{SVG}rect")[1:]
     places = {(float(box.get("x", "")), float(box.get("y", ""))) for box in boxes}

@@ -36,7 +36,7 @@ def pair(points: int, games: int, text: str) -> Pair:
 
 
 def texts(svg: str) -> list[str]:
-    return ["".join(each.itertext()) for each in ElementTree.fromstring(svg).iter(f"{SVG}text")]
+    return ["".join(element.itertext()) for element in ElementTree.fromstring(svg).iter(f"{SVG}text")]
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 8, 45, 100])
@@ -46,9 +46,9 @@ def test_every_result_stands_in_it(count: int) -> None:
     root = ElementTree.fromstring(svg)
     figures = root.findall(f"{SVG}g")[4]
     by_row: defaultdict[float, list[tuple[float, str]]] = defaultdict(list)
-    for each in figures:
-        places = map(float, each.get("x", "").split())
-        by_row[float(each.get("y", ""))] += zip(places, "".join(each.itertext()), strict=True)
+    for element in figures:
+        places = map(float, element.get("x", "").split())
+        by_row[float(element.get("y", ""))] += zip(places, "".join(element.itertext()), strict=True)
     shown = ["".join(mark for _, mark in sorted(row)) for _, row in sorted(by_row.items())]
     wanted = ["".join(str(mark) for mark in row[2 : 2 + count]) for row in table.matrix_text]
     assert shown == [row.replace("*", "").replace("=", "½") for row in wanted if row != "*"]
@@ -62,7 +62,7 @@ def test_it_is_told_to_those_who_cannot_see_it() -> None:
     root = ElementTree.fromstring(crosstable_svg(table_of(event)))
     assert root.get("role") == "img"
     ids = (root.get("aria-labelledby") or "").split()
-    answer = {each.get("id"): each.text for each in root}
+    answer = {element.get("id"): element.text for element in root}
     assert answer[ids[0]] == 'Cup <of> "Go" & more?'
     assert "3 entrants" in str(answer[ids[1]])
 
@@ -71,7 +71,7 @@ def test_hostile_and_long_names() -> None:
     names = ("</text><script>alert(1)</script>", "a" * 200, "\ud800\x1b[31m", "白 & 黒")
     event = all_meet(4)
     event = replace(
-        event, entrants=tuple(replace(one, name=name) for one, name in zip(event.entrants, names, strict=True))
+        event, entrants=tuple(replace(entrant, name=name) for entrant, name in zip(event.entrants, names, strict=True))
     )
     svg = crosstable_svg(table_of(event))
     svg.encode()

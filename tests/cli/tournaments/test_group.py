@@ -20,8 +20,8 @@ from cgos_server.tournaments.tournament import from_json, to_json
 CSV = "id,name,rating\n1,Alder,2400\n2,Birch,2300\n3,Cedar,2200\n4,Elm,2100\n5,Fir,2000\n"
 
 
-def run(*words: object, given: bytes | None = None) -> Result:
-    return CliRunner().invoke(main, ["tournament", *map(str, words)], input=given)
+def run(*words: object, stdin: bytes | None = None) -> Result:
+    return CliRunner().invoke(main, ["tournament", *map(str, words)], input=stdin)
 
 
 def shown(*words: object) -> Any:
@@ -53,7 +53,7 @@ def test_an_event_from_a_table_of_engines_to_its_end(csv: Path, tmp_path: Path) 
     assert "The event is over after 2 rounds" in last.stderr
     after = from_json(event.read_bytes())
     assert (after.system, after.planned, len(after.rounds)) == ("tcec", 2, 2)
-    assert all(each.is_complete for each in after.rounds)
+    assert all(round_.is_complete for round_ in after.rounds)
     assert run("check", event).exit_code == 0
     table = shown("standings", event)
     assert [row["place"] for row in table["rows"]] == [1, 2, 3, 4, 5]
@@ -69,7 +69,7 @@ def test_what_is_asked_for_comes_before_what_the_file_says(tmp_path: Path) -> No
     assert (ended["system"], ended["options"], ended["seed"]) == ("mwm", {"order": "random2", "beta": 2}, 9)
     assert shown("next", file, "--system", "mwm")["options"] == {"beta": 1}
     assert shown("next", file, "--system", "swiss")["options"] == {}
-    assert run("next", "-", given=file.read_bytes()).exit_code == 0
+    assert run("next", "-", stdin=file.read_bytes()).exit_code == 0
 
 
 def test_check_says_what_differs(csv: Path, tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_check_says_what_differs(csv: Path, tmp_path: Path) -> None:
     assert other.exit_code == 1
     assert "differs" in other.stdout
     ended = shown("check", event, "--system", "tcec")
-    assert [each["agrees"] for each in ended] == [False]
+    assert [row["agrees"] for row in ended] == [False]
     assert ended[0]["missing"]
     assert shown("check", event)[0]["agrees"] is True
     assert "Nothing has been paired yet" in run("check", csv, "--system", "dutch").stderr
@@ -107,7 +107,7 @@ def test_games_that_could_begin_now(csv: Path, tmp_path: Path) -> None:
     run("next", csv, "--system", "cup", "--output", event)
     assert run("next", event).exit_code == 1
     ready = shown("next", event, "--ready")
-    assert [each["number"] for each in ready] == [2], "two of four quarterfinals were passes"
+    assert [row["number"] for row in ready] == [2], "two of four quarterfinals were passes"
     (game,) = from_json(event.read_bytes()).rounds[0].games
     run("result", event, game.white, game.black, "1-0")
     assert len(shown("next", event)["games"]) == 2
@@ -158,7 +158,7 @@ def test_what_is_no_file_stays_what_it_is(csv: Path, tmp_path: Path) -> None:
         assert os.read(reader, 1_000_000) == event.read_bytes()
     finally:
         os.close(reader)
-    assert sorted(each.name for each in tmp_path.iterdir()) == ["engines.csv", "event.json", "link.json", "pipe.json"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["engines.csv", "event.json", "link.json", "pipe.json"]
 
 
 def test_the_event_alone_goes_to_standard_output(csv: Path) -> None:
@@ -166,7 +166,7 @@ def test_the_event_alone_goes_to_standard_output(csv: Path) -> None:
     assert ended.exit_code == 0
     assert ended.stdout.splitlines()[0] == "id,name,rating,r1"
     assert len(ended.stdout.splitlines()) == 6
-    again = run("crosstable", "-", "--system", "dutch", given=ended.stdout_bytes)
+    again = run("crosstable", "-", "--system", "dutch", stdin=ended.stdout_bytes)
     assert "Alder" in again.stdout
 
 
@@ -190,7 +190,7 @@ def test_a_result_that_does_not_fit_says_what_does(csv: Path, tmp_path: Path) ->
     event = tmp_path / "event.json"
     run("next", csv, "--system", "tcec", "--output", event)
     games = from_json(event.read_bytes()).rounds[0].games
-    names = {one.id: one.name for one in from_json(event.read_bytes()).entrants}
+    names = {entrant.id: entrant.name for entrant in from_json(event.read_bytes()).entrants}
     white, black = names[games[0].white], names[games[0].black]
     assert f"In round 1 {white} has White: name White first." in run("result", event, black, white, "1-0").stderr
     (sits_out,) = set(names.values()) - {names[id_] for game in games for id_ in game.pair}
@@ -215,7 +215,7 @@ def test_a_replayed_game_is_named_by_its_id(tmp_path: Path) -> None:
     assert refused.exit_code == 1
     assert f"{white} (White) and {black} (Black): game 1 in round 1, game 3 in round 1. Name one" in refused.stderr
     assert run("result", file, "--game", 3, "0-1").exit_code == 0
-    assert [each["result"] for each in shown("games", file)] == ["1/2-1/2", "1/2-1/2", "0-1"]
+    assert [row["result"] for row in shown("games", file)] == ["1/2-1/2", "1/2-1/2", "0-1"]
     assert re.search(r"^ *3 +1 +bot-. +bot-. +0-1$", run("games", file).stdout, re.MULTILINE)
     for words in (("--game", 3), ("--game", 3, white, black, "1-0"), (white, "1-0"), (white, black, "2-0")):
         assert run("result", file, *words).exit_code == 2

@@ -34,8 +34,8 @@ def test_the_table_has_every_measure_of_every_system() -> None:
     assert lines[0] == "8 players, strengths 1000 to 1800, 20 tournaments"
     assert lines[1].split() == ["measure", "dutch", "swiss"]
     runs = run([Plan("dutch", 8, 3, options={"beta": 1}), Plan("swiss", 8, 3)], 20, 1, 3)
-    taus = [next(each for each in series.measures if each.measure == "kendall") for series in runs.series]
-    expected = [f"{each.mean:.4f} ± {each.error:.4f}" for each in taus]
+    taus = [next(figure for figure in series.measures if figure.measure == "kendall") for series in runs.series]
+    expected = [f"{figure.mean:.4f} ± {figure.error:.4f}" for figure in taus]
     assert lines[2].split(maxsplit=2)[2].split("  ")[0] == expected[0]
     assert all(word in lines[2] for word in expected)
     assert not any(line.startswith("strength difference") for line in lines)
@@ -49,7 +49,7 @@ def test_json_has_plans_and_figures() -> None:
     answer = json.loads(ended.stdout)
     assert answer["series"][0]["plan"]["low"] == 1500
     assert answer["series"][0]["tournaments"] == 4
-    assert "kendall" in [each["measure"] for each in answer["series"][0]["measures"]]
+    assert "kendall" in [measure["measure"] for measure in answer["series"][0]["measures"]]
     assert answer["interrupted"] is False
 
 
@@ -78,7 +78,7 @@ def test_many_systems_get_a_table_each() -> None:
 
 @pytest.mark.parametrize("as_json", [False, True])
 def test_what_was_done_before_control_c_is_printed(monkeypatch: pytest.MonkeyPatch, as_json: bool) -> None:
-    def interrupted(*given: Any, **named: Any) -> Runs:
+    def interrupted(*arguments: Any, **named: Any) -> Runs:
         return Runs(run([Plan("dutch", 8, 3)], 5).series, interrupted=True)
 
     monkeypatch.setattr(tournament_simulate, "run", interrupted)

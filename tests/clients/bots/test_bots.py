@@ -161,10 +161,10 @@ def test_mcts_is_quick_where_time_is_short():
 def test_mcts_explains_itself():
     bot = make(50, 1)
     move = bot.genmove(B, PLENTY)
-    said = json.loads(bot.analysis())
-    assert said["moves"][0]["move"] == move
-    assert said["visits"] == 50
-    assert 0 <= said["winrate"] <= 1
+    analysis = json.loads(bot.analysis())
+    assert analysis["moves"][0]["move"] == move
+    assert analysis["visits"] == 50
+    assert 0 <= analysis["winrate"] <= 1
     assert make("random", 1).analysis() is None
 
 
@@ -196,12 +196,12 @@ def test_chains():
     shared = tables(4)
     at = shared.moves
     board = Board(shared, black=[at["A1"], at["A2"], at["C3"]], white=[at["B1"]])
-    found = chains(board)
-    assert found[at["A1"]] is found[at["A2"]]
-    assert found[at["A1"]].stones == {at["A1"], at["A2"]}
-    assert found[at["A1"]].liberties == {at["A3"], at["B2"]}
-    assert (found[at["B1"]].color, found[at["C3"]].color) == (WHITE, BLACK)
-    assert len(found) == 4
+    by_point = chains(board)
+    assert by_point[at["A1"]] is by_point[at["A2"]]
+    assert by_point[at["A1"]].stones == {at["A1"], at["A2"]}
+    assert by_point[at["A1"]].liberties == {at["A3"], at["B2"]}
+    assert (by_point[at["B1"]].color, by_point[at["C3"]].color) == (WHITE, BLACK)
+    assert len(by_point) == 4
 
 
 async def test_a_bot_as_an_engine():

@@ -19,13 +19,13 @@ KATA = (
 WAYS = {way.command: way for way in MOVE_COMMANDS}
 
 
-def said(lines, size=3, move="C3", per_10000=False):
-    found = from_info(lines, size, move, per_10000=per_10000)
-    return json.loads(found.text), found.remark
+def parsed(lines, size=3, move="C3", per_10000=False):
+    analysis = from_info(lines, size, move, per_10000=per_10000)
+    return json.loads(analysis.text), analysis.remark
 
 
 def test_kata():
-    assert said([KATA + "ownership " + " ".join(["-1", "-0.5", "0", "0.25", "1", "2", "-2", "nan", "0.999"])]) == (
+    assert parsed([KATA + "ownership " + " ".join(["-1", "-0.5", "0", "0.25", "1", "2", "-2", "nan", "0.999"])]) == (
         {
             "winrate": 0.48002,
             "score": -0.61,
@@ -43,28 +43,28 @@ def test_kata():
 @pytest.mark.parametrize("figures", [(-1, "A"), (1, "+"), (0, "f"), (-1 + 2 / 62, "B"), (0.5, "v")])
 def test_levels_of_ownership(figures):
     number, letter = figures
-    assert said([f"{KATA} ownership {number}"], size=1)[0]["ownership"] == letter
+    assert parsed([f"{KATA} ownership {number}"], size=1)[0]["ownership"] == letter
 
 
 def test_the_root_is_the_engine_s_own_where_it_says_so():
-    found, _ = said([KATA + "rootInfo visits 101 winrate 0.5 scoreLead 0.25 ownership 1 1 1 1"], size=2)
-    assert (found["winrate"], found["score"], found["visits"]) == (0.5, 0.25, 101)
-    assert len(found["moves"]) == 2
-    assert found["ownership"] == "++++"
+    figures, _ = parsed([KATA + "rootInfo visits 101 winrate 0.5 scoreLead 0.25 ownership 1 1 1 1"], size=2)
+    assert (figures["winrate"], figures["score"], figures["visits"]) == (0.5, 0.25, 101)
+    assert len(figures["moves"]) == 2
+    assert figures["ownership"] == "++++"
 
 
 def test_the_root_is_the_chosen_move_s_otherwise():
-    assert said([KATA], move="D4")[0]["winrate"] == 0.41
-    assert said([KATA], move="PASS")[0]["winrate"] == 0.48002
+    assert parsed([KATA], move="D4")[0]["winrate"] == 0.41
+    assert parsed([KATA], move="PASS")[0]["winrate"] == 0.48002
 
 
 def test_ownership_of_another_size_is_left_out():
-    assert "ownership" not in said([f"{KATA} ownership 1 1 1"], size=2)[0]
+    assert "ownership" not in parsed([f"{KATA} ownership 1 1 1"], size=2)[0]
 
 
 def test_lz():
     line = "info move E4 visits 1178 winrate 4802 prior 2211 lcb 4781 order 0 pv E4 E3 info move P16 visits 6 winrate 0"
-    assert said([line], move="E4", per_10000=True)[0] == {
+    assert parsed([line], move="E4", per_10000=True)[0] == {
         "winrate": 0.4802,
         "visits": 1184,
         "moves": [
@@ -75,8 +75,8 @@ def test_lz():
 
 
 def test_chances_written_as_fractions_in_the_form_of_lz():
-    found, _ = said(["info move E4 visits 3 winrate 0.75 order 0", "ponder"], per_10000=True)
-    assert found["winrate"] == 0.75
+    figures, _ = parsed(["info move E4 visits 3 winrate 0.75 order 0", "ponder"], per_10000=True)
+    assert figures["winrate"] == 0.75
 
 
 def test_the_last_block_counts():
@@ -84,13 +84,13 @@ def test_the_last_block_counts():
         "info move C3 visits 1 winrate 0.1 order 0 info move D4 visits 1 winrate 0.1 order 1",
         "info move E5 visits 9 winrate 0.9 order 0",
     ]
-    assert [move["move"] for move in said(blocks, move="E5")[0]["moves"]] == ["E5"]
+    assert [move["move"] for move in parsed(blocks, move="E5")[0]["moves"]] == ["E5"]
 
 
 def test_a_block_with_a_line_for_each_candidate():
     lines = [f"info move {move} visits {visits} order {order}" for visits in (1, 7) for order, move in enumerate("AB")]
     lines = [line.replace("move A", "move A1").replace("move B", "move B1") for line in lines]
-    assert said([*lines, "ownership 1"], size=1)[0] == {
+    assert parsed([*lines, "ownership 1"], size=1)[0] == {
         "visits": 14,
         "ownership": "+",
         "moves": [{"move": "A1", "visits": 7}, {"move": "B1", "visits": 7}],
@@ -99,12 +99,12 @@ def test_a_block_with_a_line_for_each_candidate():
 
 def test_blocks_without_order_are_told_apart_by_their_moves():
     lines = ["info move A1 visits 1", "info move B1 visits 1", "info move A1 visits 5"]
-    assert said(lines)[0]["moves"] == [{"move": "A1", "visits": 5}]
+    assert parsed(lines)[0]["moves"] == [{"move": "A1", "visits": 5}]
 
 
 def test_figures_that_are_none():
-    found, _ = said(["info move C3 visits -4 winrate nan scoreLead inf prior 7 order 0 pv C3"])
-    assert found == {"moves": [{"move": "C3", "prior": 1.0}]}
+    figures, _ = parsed(["info move C3 visits -4 winrate nan scoreLead inf prior 7 order 0 pv C3"])
+    assert figures == {"moves": [{"move": "C3", "prior": 1.0}]}
 
 
 @pytest.mark.parametrize("lines", [[], ["info"], ["info move"], ["thinking"], ["info visits 3 winrate 0.5"]])
@@ -148,14 +148,14 @@ def test_json_over_several_lines():
     ],
 )
 def test_what_is_not_json_is_left_out_with_a_reason(text, why):
-    found = from_json([text])
-    assert found.text is None
-    assert why in found.remark
+    analysis = from_json([text])
+    assert analysis.text is None
+    assert why in analysis.remark
 
 
 def test_json_that_is_too_long_is_shortened():
-    found = from_json([json.dumps({"winrate": 0.5, "ownership": "A" * ANALYSIS_LIMIT})])
-    assert found.text == '{"winrate":0.5}'
+    analysis = from_json([json.dumps({"winrate": 0.5, "ownership": "A" * ANALYSIS_LIMIT})])
+    assert analysis.text == '{"winrate":0.5}'
 
 
 WORDS = st.sampled_from(

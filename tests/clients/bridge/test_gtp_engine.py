@@ -207,18 +207,18 @@ async def test_a_way_of_asking_that_is_broken_is_left_for_the_next(bench, caplog
     assert (await engine.genmove(Color.WHITE, 60_000)).text == "D4"
     assert (await engine.genmove(Color.BLACK, 60_000)).text == "E5"
     await engine.close()
-    asked = [line for line in bench.commands() if "genmove" in line]
-    assert asked == [
+    commands = [line for line in bench.commands() if "genmove" in line]
+    assert commands == [
         "kata-genmove_analyze w ownership true",
         "lz-genmove_analyze w 100000",
         "genmove w",
         "genmove b",
     ]
-    after = bench.commands()[bench.commands().index(asked[0]) + 1 :]
+    after = bench.commands()[bench.commands().index(commands[0]) + 1 :]
     assert after[:2] == ["clear_board", "play b A1"]
     assert after[2].startswith("time_left w ")
-    said = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
-    assert said == [
+    warnings = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert warnings == [
         "the engine's answer to 'kata-genmove_analyze w ownership true' holds no move: 'thinking is done'; from now on "
         "it is asked with 'lz-genmove_analyze'",
         "the engine refused 'lz-genmove_analyze w 100000': 'not now'; from now on it is asked with 'genmove'",
@@ -256,7 +256,7 @@ async def test_a_remark_about_analysis_is_made_once(bench, caplog):
 
 
 @pytest.mark.parametrize(
-    ("time", "stones_left", "told"),
+    ("time", "stones_left", "commands"),
     [
         (TimeControl(TimeSystem.ABSOLUTE, main=S), 0, ["time_settings 1 0 0", "time_left b 9 0"]),
         (
@@ -273,13 +273,15 @@ async def test_a_remark_about_analysis_is_made_once(bench, caplog):
         (TimeControl(TimeSystem.FIXED, period=-1), 0, ["time_left b 9 0"]),
     ],
 )
-async def test_what_an_engine_hears_of_its_clock(bench, time, stones_left, told, caplog):
+async def test_what_an_engine_hears_of_its_clock(bench, time, stones_left, commands, caplog):
     more = ("kgs-time_settings", "kata-time_settings", "kata-list_time_settings")
     engine = await started(bench, *(word for name in more for word in ("--with", name)))
     await engine.new_game(NEW._replace(time=time))
     await engine.genmove(Color.BLACK, 9999, stones_left)
     await engine.close()
-    assert [line for line in bench.commands() if line.split()[0] in (*more[:2], "time_settings", "time_left")] == told
+    assert [
+        line for line in bench.commands() if line.split()[0] in (*more[:2], "time_settings", "time_left")
+    ] == commands
     assert ("makes no sense: period cannot be negative" in caplog.text) is (time.period < 0)
 
 

@@ -26,19 +26,19 @@ async def checked(bench, *options, names=NAMES, seconds=20.0, size=9):
     """Case -> finding, with the fake engine; it passes on every move unless told otherwise."""
     command = bench.fake_gtp(*(options if "--always" in options else ("--moves", "PASS", *options)))
     broken = set()
-    said = []
+    sentences = []
     findings = await check.run_cases(
         [(name, case) for name, case in CASES if name in names],
         lambda: GtpEngine(command, seconds, broken, 20.0),
         size,
-        said.append,
+        sentences.append,
     )
-    assert said
+    assert sentences
     return {finding.case: finding for finding in findings}
 
 
-def statuses(found):
-    return {name: finding.status for name, finding in found.items() if finding.status is not Status.PASSED}
+def statuses(findings):
+    return {name: finding.status for name, finding in findings.items() if finding.status is not Status.PASSED}
 
 
 @pytest.mark.parametrize("size", [9, 13, 19])
@@ -67,73 +67,75 @@ def test_the_positions_are_what_they_claim(size):
 
 
 async def test_an_engine_that_only_passes_breaks_no_rule(bench):
-    found = await checked(bench)
-    assert list(found) == [*NAMES, "output"]
-    assert statuses(found) == {"dead stones": Status.WARNING}
-    assert found["dead stones"].sentence == (
+    findings = await checked(bench)
+    assert list(findings) == [*NAMES, "output"]
+    assert statuses(findings) == {"dead stones": Status.WARNING}
+    assert findings["dead stones"].sentence == (
         "It passed with a dead stone at J5 on the board. The server takes all stones for alive: B+0.5, a won game lost."
     )
-    assert "--capture-all-dead" in found["dead stones"].remedy
-    assert found["long game"].sentence.endswith("of 2 moves, 60 s a side, ended W+7.5; every move was legal.")
-    assert check.exit_status(list(found.values())) == 0
+    assert "--capture-all-dead" in findings["dead stones"].remedy
+    assert findings["long game"].sentence.endswith("of 2 moves, 60 s a side, ended W+7.5; every move was legal.")
+    assert check.exit_status(list(findings.values())) == 0
 
 
 async def test_an_engine_that_knows_no_superko(bench):
-    found = await checked(bench, "--always", "B1", names=["ko", "superko", "long game"])
-    assert statuses(found) == {"superko": Status.FAILED, "long game": Status.FAILED}
-    assert "'genmove b' with B1: KO attempted. The server ends the game there, W+Illegal." in found["superko"].sentence
-    assert "positional superko" in found["superko"].remedy
-    assert "ended B+Illegal: move to occupied point: B1." in found["long game"].sentence
-    assert check.exit_status(list(found.values())) == 1
+    findings = await checked(bench, "--always", "B1", names=["ko", "superko", "long game"])
+    assert statuses(findings) == {"superko": Status.FAILED, "long game": Status.FAILED}
+    assert (
+        "'genmove b' with B1: KO attempted. The server ends the game there, W+Illegal." in findings["superko"].sentence
+    )
+    assert "positional superko" in findings["superko"].remedy
+    assert "ended B+Illegal: move to occupied point: B1." in findings["long game"].sentence
+    assert check.exit_status(list(findings.values())) == 1
 
 
 async def test_an_engine_that_takes_a_ko_back_at_once(bench):
-    found = await checked(bench, "--always", "D4", names=["ko"])
-    assert "'genmove w' with D4: KO attempted. The server ends the game there, B+Illegal." in found["ko"].sentence
+    findings = await checked(bench, "--always", "D4", names=["ko"])
+    assert "'genmove w' with D4: KO attempted. The server ends the game there, B+Illegal." in findings["ko"].sentence
 
 
 async def test_an_engine_that_refuses_legal_moves(bench):
-    found = await checked(bench, "--fault", "play", "--times", "99", names=["resume"])
-    assert found["resume"].status is Status.FAILED
-    assert "It refused a legal move" in found["resume"].sentence
+    findings = await checked(bench, "--fault", "play", "--times", "99", names=["resume"])
+    assert findings["resume"].status is Status.FAILED
+    assert "It refused a legal move" in findings["resume"].sentence
 
 
 async def test_an_engine_that_hangs_does_not_hang_the_check(bench):
-    found = await checked(bench, "--fault", "hang", "--times", "1", names=["board", "ko"], seconds=3.0)
-    assert statuses(found) == {"board": Status.FAILED}
-    assert found["board"].sentence == "The engine did not answer 'genmove b' within 3 s."
-    assert "starts such an engine again" in found["board"].remedy
+    findings = await checked(bench, "--fault", "hang", "--times", "1", names=["board", "ko"], seconds=3.0)
+    assert statuses(findings) == {"board": Status.FAILED}
+    assert findings["board"].sentence == "The engine did not answer 'genmove b' within 3 s."
+    assert "starts such an engine again" in findings["board"].remedy
 
 
 async def test_an_engine_that_does_not_start(bench):
-    found = await checked(bench, "--fault", "dead", "--times", "99")
-    assert list(found) == ["start", "the rest"]
-    assert "ended with exit status 7" in found["start"].sentence
-    assert found["the rest"].status is Status.FAILED
+    findings = await checked(bench, "--fault", "dead", "--times", "99")
+    assert list(findings) == ["start", "the rest"]
+    assert "ended with exit status 7" in findings["start"].sentence
+    assert findings["the rest"].status is Status.FAILED
 
 
 async def test_an_engine_that_lacks_a_command(bench):
-    found = await checked(bench, "--without", "genmove")
-    assert list(found) == ["start", "the rest"]
-    assert "does not list genmove, without which no game can be played" in found["start"].sentence
+    findings = await checked(bench, "--without", "genmove")
+    assert list(findings) == ["start", "the rest"]
+    assert "does not list genmove, without which no game can be played" in findings["start"].sentence
 
 
 async def test_an_engine_that_starts_only_once(bench):
-    found = await checked(bench, "--fault", "die", "--at", "2", "--times", "99", names=["start", "board", "killed"])
-    assert found["start"].status is Status.PASSED
-    assert "ended with exit status 3" in found["board"].sentence
+    findings = await checked(bench, "--fault", "die", "--at", "2", "--times", "99", names=["start", "board", "killed"])
+    assert findings["start"].status is Status.PASSED
+    assert "ended with exit status 3" in findings["board"].sentence
 
 
 async def test_an_engine_that_comes_back_after_it_was_killed(bench):
-    found = await checked(bench, names=["killed"])
-    assert statuses(found) == {}
-    assert "After its process was ended it was back with a move in" in found["killed"].sentence
+    findings = await checked(bench, names=["killed"])
+    assert statuses(findings) == {}
+    assert "After its process was ended it was back with a move in" in findings["killed"].sentence
 
 
 async def test_an_engine_that_is_too_slow_when_it_is_short_of_time(bench):
-    found = await checked(bench, "--fault", "dawdle", "--at", "2", names=["short of time"])
-    assert found["short of time"].status is Status.FAILED
-    assert "With 1 s left for the game it thought for " in found["short of time"].sentence
+    findings = await checked(bench, "--fault", "dawdle", "--at", "2", names=["short of time"])
+    assert findings["short of time"].status is Status.FAILED
+    assert "With 1 s left for the game it thought for " in findings["short of time"].sentence
 
 
 @pytest.mark.parametrize(
@@ -147,70 +149,70 @@ async def test_an_engine_that_is_too_slow_when_it_is_short_of_time(bench):
     ],
 )
 async def test_analysis(bench, options, status, words):
-    found = await checked(bench, *options, names=["analysis"])
-    assert found["analysis"].status is status
-    assert words in found["analysis"].sentence
+    findings = await checked(bench, *options, names=["analysis"])
+    assert findings["analysis"].status is status
+    assert words in findings["analysis"].sentence
 
 
 async def test_a_game_that_does_not_end_is_scored_at_the_limit(bench, monkeypatch):
     monkeypatch.setattr("cgos_client.check.cases.MOVES_A_POINT", 0.05)
-    found = await checked(bench, "--moves", "A1,B2,C3,D4,E5", names=["long game"])
-    assert found["long game"].status is Status.WARNING
-    assert "of 4 moves, 60 s a side, was still going on" in found["long game"].sentence
-    assert "scored at the limit of 4 moves" in found["long game"].sentence
+    findings = await checked(bench, "--moves", "A1,B2,C3,D4,E5", names=["long game"])
+    assert findings["long game"].status is Status.WARNING
+    assert "of 4 moves, 60 s a side, was still going on" in findings["long game"].sentence
+    assert "scored at the limit of 4 moves" in findings["long game"].sentence
 
 
 async def test_a_game_lost_on_time(bench, monkeypatch):
     monkeypatch.setattr("cgos_client.check.cases.MS_A_POINT", 25)
     slow = ("--fault", "dawdle", "--at", "3", "--moves", "A1,B2,C3")
-    found = await checked(bench, *slow, names=["long game"])
-    assert found["long game"].status is Status.FAILED
-    assert "ended W+Time: it needs more time than that." in found["long game"].sentence
-    found = await checked(bench, *slow, "--times", "9", "--without", "time_left", names=["long game"])
-    assert found["long game"].status is Status.WARNING
-    found = await checked(bench, *slow, "--at", "1", "--times", "9", names=["long game"])
-    assert "ended Abort: it needs more time than that." in found["long game"].sentence
+    findings = await checked(bench, *slow, names=["long game"])
+    assert findings["long game"].status is Status.FAILED
+    assert "ended W+Time: it needs more time than that." in findings["long game"].sentence
+    findings = await checked(bench, *slow, "--times", "9", "--without", "time_left", names=["long game"])
+    assert findings["long game"].status is Status.WARNING
+    findings = await checked(bench, *slow, "--at", "1", "--times", "9", names=["long game"])
+    assert "ended Abort: it needs more time than that." in findings["long game"].sentence
 
 
 async def test_analysis_with_an_illegal_move(bench):
-    found = await checked(bench, "--always", "C3", "--kata", KATA, names=["analysis"])
-    assert found["analysis"].sentence == "kata-genmove_analyze chose C3, which is illegal."
+    findings = await checked(bench, "--always", "C3", "--kata", KATA, names=["analysis"])
+    assert findings["analysis"].sentence == "kata-genmove_analyze chose C3, which is illegal."
 
 
 async def test_time_commands(bench):
-    found = await checked(bench, "--without", "time_left", names=["time commands"])
-    assert found["time commands"].status is Status.WARNING
-    assert "does not list time_left" in found["time commands"].sentence
-    found = await checked(bench, "--refuse", "time_settings", names=["time commands"])
-    assert found["time commands"].status is Status.WARNING
-    assert "refused 'time_settings 300 0 0'" in found["time commands"].sentence
+    findings = await checked(bench, "--without", "time_left", names=["time commands"])
+    assert findings["time commands"].status is Status.WARNING
+    assert "does not list time_left" in findings["time commands"].sentence
+    findings = await checked(bench, "--refuse", "time_settings", names=["time commands"])
+    assert findings["time commands"].status is Status.WARNING
+    assert "refused 'time_settings 300 0 0'" in findings["time commands"].sentence
 
 
 async def test_other_warnings(bench):
-    found = await checked(bench, "--without", "komi", "--fault", "knows-all", names=["start", "unknown command"])
-    assert statuses(found) == {"start": Status.WARNING, "unknown command": Status.WARNING}
-    found = await checked(bench, "--score", "B+30.5", names=["long game"])
-    assert "It takes that for B+30.5: dead stones" in found["long game"].sentence
-    found = await checked(bench, "--score", "W+7.5", names=["long game"])
-    assert statuses(found) == {}
-    found = await checked(bench, "--fault", "echo", names=["board"])
-    assert found["board"].status is Status.PASSED
-    assert found["output"].status is Status.WARNING
-    assert "taken for an answer" in found["output"].sentence
+    findings = await checked(bench, "--without", "komi", "--fault", "knows-all", names=["start", "unknown command"])
+    assert statuses(findings) == {"start": Status.WARNING, "unknown command": Status.WARNING}
+    findings = await checked(bench, "--score", "B+30.5", names=["long game"])
+    assert "It takes that for B+30.5: dead stones" in findings["long game"].sentence
+    findings = await checked(bench, "--score", "W+7.5", names=["long game"])
+    assert statuses(findings) == {}
+    findings = await checked(bench, "--fault", "echo", names=["board"])
+    assert findings["board"].status is Status.PASSED
+    assert findings["output"].status is Status.WARNING
+    assert "taken for an answer" in findings["output"].sentence
 
 
 async def test_a_board_that_is_not_played_on(bench):
-    found = await checked(bench, "--fault", "size", names=["board"], size=13)
-    assert found["board"].sentence == (
+    findings = await checked(bench, "--fault", "size", names=["board"], size=13)
+    assert findings["board"].sentence == (
         "The engine does not play on 13x13: the engine refused 'boardsize 13': 'unacceptable size'."
     )
 
 
 async def test_an_engine_that_always_resigns(bench):
-    found = await checked(bench, "--always", "resign", names=["long game", "two passes", "dead stones"])
-    assert found["long game"].sentence.endswith("ended W+Resign; every move was legal.")
-    assert "resigned at once" in found["two passes"].sentence
-    assert found["dead stones"].status is Status.WARNING
+    findings = await checked(bench, "--always", "resign", names=["long game", "two passes", "dead stones"])
+    assert findings["long game"].sentence.endswith("ended W+Resign; every move was legal.")
+    assert "resigned at once" in findings["two passes"].sentence
+    assert findings["dead stones"].status is Status.WARNING
 
 
 def test_rows_are_wrapped_and_json_is_whole():
@@ -267,9 +269,9 @@ async def test_gnu_go():
         return await check.run_cases(CASES, lambda: GtpEngine(command, 60.0), 9, lambda _: None)
 
     careless = await findings_of()
-    found = {finding.case: finding.status for finding in careless}
-    assert found["superko"] is Status.FAILED
-    assert found["dead stones"] is Status.WARNING
+    status_of = {finding.case: finding.status for finding in careless}
+    assert status_of["superko"] is Status.FAILED
+    assert status_of["dead stones"] is Status.WARNING
     page = (Path(__file__).parents[3] / "docs" / "bot-author.md").read_text()
     shown = [finding for finding in careless if finding.case in ("ko", "superko", "dead stones")]
     assert all(finding.sentence in page and finding.remedy in page for finding in shown)

@@ -304,8 +304,8 @@ async def test_a_built_in_bot_plays_on_a_server(fake_server):
 
 
 def gnugo():
-    found = shutil.which("gnugo") or "/usr/games/gnugo"
-    return found if Path(found).exists() else None
+    program = shutil.which("gnugo") or "/usr/games/gnugo"
+    return program if Path(program).exists() else None
 
 
 @pytest.mark.skipif(gnugo() is None, reason="GNU Go is neither on PATH nor in /usr/games")

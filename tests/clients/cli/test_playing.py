@@ -127,14 +127,14 @@ async def test_bots_of_a_file_end_on_a_signal(tmp_path, bench):
         )
         (tmp_path / "bots.toml").write_text(f'[server]\nurl = "{server.url}"\n{bots}')
         process = await program("run", "--config", str(tmp_path / "bots.toml"))
-        said = b""
-        while not (b"Away: warning" in said and len(model.links) == 2):
+        output = b""
+        while not (b"Away: warning" in output and len(model.links) == 2):
             assert process.stderr is not None
-            said += await process.stderr.readline()
+            output += await process.stderr.readline()
         process.send_signal(signal.SIGTERM)
         await process.communicate()
     assert process.returncode == 0
-    assert b"One: signed in as One in 9x9" in said
+    assert b"One: signed in as One in 9x9" in output
     assert bench.commands()[-1] == "quit"
 
 

@@ -80,7 +80,7 @@ async def test_passes(text: str, script: Script) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "script", "expected", "got"),
+    ("text", "script", "expected", "actual"),
     [
         ("a connects\na< username", says("password"), "'username'", "'password'"),
         ("a connects\na< username", says(), "'username'", "nothing"),
@@ -96,15 +96,15 @@ async def test_passes(text: str, script: Script) -> None:
         ("a signs in", says("protocol", "banana"), "'username'", "'banana'"),
     ],
 )
-async def test_differs(text: str, script: Script, expected: str, got: str) -> None:
+async def test_differs(text: str, script: Script, expected: str, actual: str) -> None:
     if "user*" in text:
         text = text.replace("user*", "/user.*/")
         expected = "no line '/user.*/'"
     outcome = await played(text, script)
     assert outcome.verdict is Verdict.DIFFERS
-    if expected == "'username'" and got == "'banana'":
-        expected, got = "what every client understands", outcome.got
-    assert (outcome.expected, outcome.got) == (expected, got)
+    if expected == "'username'" and actual == "'banana'":
+        expected, actual = "what every client understands", outcome.got
+    assert (outcome.expected, outcome.got) == (expected, actual)
     assert outcome.step is not None
 
 
@@ -145,7 +145,7 @@ class Rounds:
         self.level = level
         self.left = left
         self.names: list[str] = []
-        self.said: list[str] = []
+        self.replies: list[str] = []
         self.writers: list[asyncio.StreamWriter] = []
         self.free = asyncio.Event()
 
@@ -159,29 +159,29 @@ class Rounds:
         first = len(self.writers) == 1
         if self.opponent and first:
             writer.write(f"setup 4 9 7.0 60000 {self.opponent}(1) {self.names[0]}(1)\ngenmove b 60000\n".encode())
-            self.said.append((await reader.readuntil(b"\n")).decode().strip())
+            self.replies.append((await reader.readuntil(b"\n")).decode().strip())
             writer.write(b"gameover 2026-01-31 W+Resign \n")
-            self.said.append((await reader.readuntil(b"\n")).decode().strip())
+            self.replies.append((await reader.readuntil(b"\n")).decode().strip())
         if first:
             self.free.set()
         else:
             await self.free.wait()
             setup = f"setup 5 9 7.0 {self.level} {self.names[1]}(1800?) {self.names[0]}(1800?)\n"
-            for one in self.writers:
-                one.write(setup.encode())
+            for client in self.writers:
+                client.write(setup.encode())
             self.writers[0].write(f"genmove b {self.left}\n".encode())
         while line := (await reader.readline()).decode().strip():
-            self.said.append(line)
+            self.replies.append(line)
             if line == "resign":
-                for one in self.writers:
-                    one.write(b"gameover 2026-01-31 W+Resign \n")
+                for client in self.writers:
+                    client.write(b"gameover 2026-01-31 W+Resign \n")
 
 
 async def test_two_bots_are_paired_and_their_game_is_resigned_at_the_end() -> None:
     rounds = Rounds()
     outcome = await played("pair\ncheck $gid == 5\ncheck $empty == W+7.0\ncheck $full == B+74.0\n", rounds)
     assert (outcome.verdict, outcome.why) == (Verdict.PASSED, "")
-    assert rounds.said == ["resign"]
+    assert rounds.replies == ["resign"]
     assert all(name.startswith("kit-") for name in rounds.names)
 
 
@@ -189,7 +189,7 @@ async def test_a_stranger_is_resigned_to() -> None:
     rounds = Rounds("stranger")
     outcome = await played("pair\n", rounds, patience=3)
     assert outcome.verdict is Verdict.PASSED
-    assert rounds.said[:2] == ["resign", "ready"]
+    assert rounds.replies[:2] == ["resign", "ready"]
 
 
 async def test_never_paired_is_skipped() -> None:
@@ -278,9 +278,9 @@ async def test_a_server_that_is_not_there() -> None:
 async def test_harsh_cases_come_last_and_outcomes_keep_their_order() -> None:
     text = "=== a: x\nharsh: y\nalone\nz connects\n=== b: x\nalone\nz connects\n"
     terms = RunSettings(host="127.0.0.1", port=1, prefix="kit-", patience=0.3, answer=0.3, quiet=0.1, longest=1.0)
-    told: list[str] = []
+    names: list[str] = []
     outcomes = await play_all(
-        parse("t.txt", text), terms, 1, random.Random(1), lambda outcome: told.append(outcome.case.name)
+        parse("t.txt", text), terms, 1, random.Random(1), lambda outcome: names.append(outcome.case.name)
     )
-    assert told == ["b", "a"]
+    assert names == ["b", "a"]
     assert [outcome.case.name for outcome in outcomes] == ["a", "b"]

@@ -76,7 +76,7 @@ def test_json_has_every_field(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(command, "connect", connected)
     status, text = run("--server", f"127.0.0.1:{free_port()}", "--only", "greeting", "--json")
     assert status == 1
-    told = json.loads(text.splitlines()[0])
-    assert (told["case"], told["topic"], told["verdict"]) == ("greeting", "sign_in", "differs")
-    assert told["step"]["text"] == "stranger connects"
-    assert "cannot be reached" in told["why"]
+    record = json.loads(text.splitlines()[0])
+    assert (record["case"], record["topic"], record["verdict"]) == ("greeting", "sign_in", "differs")
+    assert record["step"]["text"] == "stranger connects"
+    assert "cannot be reached" in record["why"]

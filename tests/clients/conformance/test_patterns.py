@@ -11,7 +11,7 @@ MOVES = [Made("E5", "61000"), Made("pass", "0")]
 
 
 @pytest.mark.parametrize(
-    ("pattern", "line", "found"),
+    ("pattern", "line", "values"),
     [
         ("username", "username", {}),
         ("username", "username  ", {}),
@@ -29,10 +29,10 @@ MOVES = [Made("E5", "61000"), Made("pass", "0")]
         ("setup $gid<moves>", "setup 17 e5 61000 PASS 0", {}),
     ],
 )
-def test_fits(pattern: str, line: str, found: dict[str, str]) -> None:
+def test_fits(pattern: str, line: str, values: dict[str, str]) -> None:
     values = fits(pattern, line, KNOWN, MOVES)
     assert values is not None
-    assert values == found
+    assert values == values
 
 
 @pytest.mark.parametrize(

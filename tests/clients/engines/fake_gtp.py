@@ -76,7 +76,7 @@ commands += [name for name, text in analyses.items() if text is not None]
 if options.score is not None:
     commands.append("final_score")
 taken = set()
-asked = 0
+moves_requested = 0
 
 if faulty and options.fault == "banner":
     write("Welcome to this engine\nready.\n")
@@ -127,9 +127,9 @@ for line in sys.stdin:
             taken.add(rest.split()[1].upper())
             answer()
     elif word == "genmove" or word in analyses:
-        asked += 1
+        moves_requested += 1
         move = options.always or next((move for move in options.moves.split(",") if move not in taken), "PASS")
-        strikes = faulty and asked == options.at
+        strikes = faulty and moves_requested == options.at
         if strikes and options.fault == "slow":
             time.sleep(0.3)
         if strikes and options.fault == "dawdle":

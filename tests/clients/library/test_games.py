@@ -48,7 +48,7 @@ class Bench:
         self.client = core.Games(sign_in)
         self.to_server: deque[ws.ClientMessage] = deque()
         self.to_client: deque[ws.ServerMessage] = deque()
-        self.asked: deque[tuple[int, int]] = deque()
+        self.requests: deque[tuple[int, int]] = deque()
         self.began: list[int] = []
         self.ended: dict[int, core.Outcome] = {}
         self.records: dict[int, list[str]] = {}
@@ -81,7 +81,7 @@ class Bench:
                     assert game not in self.began, "a game begins once"
                     self.began.append(game)
                 case core.TurnGiven(game, ply):
-                    self.asked.append((game, ply))
+                    self.requests.append((game, ply))
                 case core.Ended(game):
                     state = self.client.seats[game]
                     assert game not in self.ended, "a game ends once"
@@ -95,7 +95,7 @@ class Bench:
 
     def answer(self) -> None:
         """The bot answers what it was asked first."""
-        game, ply = self.asked.popleft()
+        game, ply = self.requests.popleft()
         state = self.client.seats.get(game)
         if state is None or state.open_turn != ply:
             return
@@ -116,13 +116,13 @@ class Bench:
             ways.append(lambda: self.link.hear(self.to_server.popleft()))
         if self.to_client:
             ways.append(lambda: self.do(self.client.receive(self.to_client.popleft())))
-        if self.asked:
+        if self.requests:
             ways.append(self.answer)
         ways[word % len(ways)]()
 
     @property
     def idle(self) -> bool:
-        return not (self.to_server or self.to_client or self.asked)
+        return not (self.to_server or self.to_client or self.requests)
 
     def run(self, words, cut_at=lambda _: False, limit: int = 4000) -> None:
         """Until nothing moves any more."""
@@ -154,7 +154,7 @@ def test_a_game_without_cuts(whole):
     game = whole.games[1]
     assert game.over is not None
     assert len(game.moves) > 10
-    assert whole.seen == [1]
+    assert whole.seen_games == [1]
     assert game.unseen == set()
 
 
@@ -388,8 +388,8 @@ def test_another_move_stands_in_the_record(client):
     client.receive(game())
     client.receive(turn(1))
     client.choose(1, 1, "C3")
-    told = client.receive(ws.Error("contradiction", "Another move stands there.", game=1))
-    assert sent(told) == [ws.Sync([ws.KnownGame(1, 0)])]
+    replies = client.receive(ws.Error("contradiction", "Another move stands there.", game=1))
+    assert sent(replies) == [ws.Sync([ws.KnownGame(1, 0)])]
     client.receive(game(moves=["A1", "B2"]))
     assert client.receive(turn(3))[-1] == core.TurnGiven(1, 3)
     assert [ply.move for ply in client.seats[1].moves] == ["A1", "B2"]

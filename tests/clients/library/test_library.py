@@ -91,7 +91,7 @@ async def test_a_bot_plays_a_game_and_drains(encoding):
             assert await game.ended() == game.result
             assert not await game.move("A1"), "too late"
             await session.drain()
-    assert model.seen == [1]
+    assert model.seen_games == [1]
     assert server.subprotocols == ["cgos.v2" if encoding == "json" else "cgos.v2.msgpack"]
     assert model.games[1].analyses[1] == ws.Analysis(winrate=0.5, custom={"a": 1})
     assert model.sign_ins[0].engine == "mine 1"
@@ -125,7 +125,7 @@ async def test_slots_play_at_once():
         as_bot(server, venues=["5x5", "4x4"], slots=4) as session,
     ):
 
-        async def one(game):
+        async def play_one(game):
             nonlocal most
             async for turn in game.turns():
                 most = max(most, len(session.playing))
@@ -135,9 +135,9 @@ async def test_slots_play_at_once():
             if len(ended) == 8:
                 await session.drain()
 
-        await session.play(one)
+        await session.play(play_one)
     assert most == 4
-    assert sorted(model.seen) == list(range(1, 9))
+    assert sorted(model.seen_games) == list(range(1, 9))
 
 
 async def test_cuts_change_nothing():
@@ -346,13 +346,13 @@ async def test_a_server_that_does_not_answer_the_sign_in(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("said", "words"),
+    ("line", "words"),
     [("nonsense", "cannot be read"), ('{"type":"welcome"}', "cannot be read"), (b"\x81", "binary frame")],
 )
-async def test_a_server_that_speaks_nonsense(said, words):
+async def test_a_server_that_speaks_nonsense(line, words):
     async with (
         asyncio.timeout(SECONDS),
-        serve(lambda c: c.send(said), "127.0.0.1", 0, subprotocols=["cgos.v2"]) as server,
+        serve(lambda c: c.send(line), "127.0.0.1", 0, subprotocols=["cgos.v2"]) as server,
     ):
         port = next(iter(server.sockets)).getsockname()[1]
         with pytest.raises(ServerFault, match=words):
@@ -424,14 +424,14 @@ async def test_wishes_reach_the_server():
         await play(await anext(session.games()))
         await session.drain()
         assert [game async for game in session.games()] == []
-    said = [type(message).__name__ for message in server.heard if not isinstance(message, ws.Move | ws.Seen)]
-    assert said == ["SignIn", "Pause", "Ready", "SetLimits", "Drain"]
+    kinds = [type(message).__name__ for message in server.heard if not isinstance(message, ws.Move | ws.Seen)]
+    assert kinds == ["SignIn", "Pause", "Ready", "SetLimits", "Drain"]
     assert model.sign_ins[0].limits == ws.OwnerLimits(9, ["Twin"], "22-6")
 
 
 async def test_analysis_that_does_not_fit_is_left_out(caplog):
     model = Model(opponent=house)
-    said = [
+    analyses = [
         Analysis(winrate=0.25),
         '{"visits": 7}',
         "nonsense",
@@ -442,7 +442,7 @@ async def test_analysis_that_does_not_fit_is_left_out(caplog):
     async with asyncio.timeout(SECONDS), V2Server(model) as server, as_bot(server) as session:
         game = await anext(session.games())
         async for turn in game.turns():
-            analysis = said.pop(0) if said else None
+            analysis = analyses.pop(0) if analyses else None
             assert await game.move(first_legal(turn.position), analysis)
     assert model.games[1].analyses == {1: ws.Analysis(winrate=0.25), 3: ws.Analysis(visits=7)}
     assert caplog.text.count("is left out") == 4
@@ -457,21 +457,21 @@ async def test_a_watcher_sees_a_game_from_its_start_to_its_end():
 
         async def look():
             async with connect(server.url, pauses=quick()) as session:
-                seen = []
+                events = []
                 async for event in session.watch("5x5"):
-                    seen.append(event)
+                    events.append(event)
                     if isinstance(event, GameEnded):
                         break
                 views = [view async for view in session.watch_game("5x5", 1)]
-                return seen, views
+                return events, views
 
         looking = tasks.create_task(look())
         await until(lambda: model.watchers)
         async with as_bot(server) as session:
             await play(await anext(session.games()))
-        seen, views = await looking
-    assert isinstance(seen[0], ws.Picture)
-    assert isinstance(seen[-1], GameEnded)
+        events, views = await looking
+    assert isinstance(events[0], ws.Picture)
+    assert isinstance(events[-1], GameEnded)
     assert views[-1].position.moves == tuple(model.games[1].texts)
     assert views[-1].result == model.games[1].over.result
 
@@ -522,13 +522,13 @@ async def test_a_watcher_that_looks_seldom_gets_a_fresh_picture(monkeypatch):
         first = await anext(events)
         assert isinstance(first, ws.Picture)
 
-        async def one(game):
+        async def play_one(game):
             await play(game)
             ended.append(game.number)
             if len(ended) == 20:
                 await session.drain()
 
-        await session.play(one)
+        await session.play(play_one)
         async for event in events:
             if isinstance(event, ws.Picture):
                 break

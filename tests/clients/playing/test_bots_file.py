@@ -65,7 +65,7 @@ def problems(tmp_path, text: str) -> list[str]:
 
 
 def test_everything_that_is_wrong_is_said_at_once(tmp_path):
-    found = problems(
+    sentences = problems(
         tmp_path,
         """
 extra = 1
@@ -92,7 +92,7 @@ version = "2"
 password_file = "pw"
 """,
     )
-    assert found == [
+    assert sentences == [
         "server.encodng: is no key; did you mean encoding?",
         "extra: is no table of this file; there are [server] and [[bot]]",
         "bot x: name 'x' cannot be used: A name has at least 3 characters.",

@@ -176,7 +176,7 @@ async def test_second_stop_ends_at_once(bench):
     async def server(peer):
         await peer.sign_in()
         await peer.say(SETUP, "genmove b 60000")
-        await bench.asked.wait()
+        await bench.move_requested.wait()
         bench.runner.stop()
         bench.runner.stop()
         assert await peer.hear() == "quit"

@@ -109,10 +109,10 @@ async def test_resume_replays_all_moves_and_goes_on(bench):
         assert await peer.hear() == "quit"
 
     assert await bench.run(bench.gtp(), [cut, resumed]) == 0
-    told = bench.commands()
-    assert told.count("(start)") == 1, "the engine lives on over a lost connection"
-    again = told.index("boardsize 9", told.index("boardsize 9") + 1)
-    assert [line for line in told[again:] if line.startswith(("play", "genmove", "time_left", "clear"))] == [
+    commands = bench.commands()
+    assert commands.count("(start)") == 1, "the engine lives on over a lost connection"
+    again = commands.index("boardsize 9", commands.index("boardsize 9") + 1)
+    assert [line for line in commands[again:] if line.startswith(("play", "genmove", "time_left", "clear"))] == [
         "clear_board",
         "play b D4",
         "play w E5",
@@ -130,19 +130,19 @@ async def test_resume_replays_all_moves_and_goes_on(bench):
 @pytest.mark.parametrize("color", ["b", "w"])
 async def test_a_game_that_begins_with_an_opening(bench, color):
     bench.agenda.games_left = 1
-    given = "E5 60000 C3 60000" if color == "b" else "E5 60000 C3 60000 G7 60000"
+    opening = "E5 60000 C3 60000" if color == "b" else "E5 60000 C3 60000 G7 60000"
 
     async def script(peer):
         await peer.sign_in()
-        await peer.say(f"{SETUP} {given}", f"genmove {color} 60000")
+        await peer.say(f"{SETUP} {opening}", f"genmove {color} 60000")
         assert await peer.hear() == "D4"
         await peer.say("gameover 2026-11-21 B+Resign ")
         assert await peer.hear() == "quit"
 
     assert await bench.run(bench.gtp(), [script]) == 0
-    told = [line for line in bench.commands() if line.startswith(("play", "genmove"))]
+    commands = [line for line in bench.commands() if line.startswith(("play", "genmove"))]
     played = ["play b E5", "play w C3", *(["play b G7"] if color == "w" else [])]
-    assert told == [*played, f"genmove {color}"]
+    assert commands == [*played, f"genmove {color}"]
     assert bench.results[0].moves == len(played) + 1
 
 
@@ -161,8 +161,8 @@ async def test_an_engine_that_fails_at_a_move_is_restarted_and_answers(bench, ca
 
     engine = bench.gtp("--fault", fault, "--at", "2", timeout=2.0 if fault in ("hang", "unfinished", "mute") else 20.0)
     assert await bench.run(engine, [server]) == 0
-    told = bench.commands()
-    restarted = told[len(told) - told[::-1].index("(start)") :]
+    commands = bench.commands()
+    restarted = commands[len(commands) - commands[::-1].index("(start)") :]
     assert [line for line in restarted if line.startswith(("play", "genmove"))] == [
         "play b D4",
         "play w E5",
@@ -293,7 +293,7 @@ async def test_asked_again_while_the_engine_thinks(bench):
     async def server(peer):
         await peer.sign_in()
         await peer.say(SETUP, "genmove b 60000")
-        await bench.asked.wait()
+        await bench.move_requested.wait()
         await peer.say("genmove b 50000")
         assert await peer.hear() == "C3"
         await peer.say("gameover 2026-11-21 B+Resign ")

@@ -25,7 +25,7 @@ def records(tmp_path):
     return Records(tmp_path / "games", "localhost:6809", lambda: datetime.date(2026, 3, 4))
 
 
-def told(records, *events):
+def feed(records, *events):
     for event in events:
         records(event)
 
@@ -41,8 +41,8 @@ def properties(tmp_path, key, name=FILE):
 
 @pytest.mark.parametrize(("opening", "told_so"), [("Two stones", b"ON[Two stones]"), ("", b"")])
 def test_an_opening_is_named(records, tmp_path, opening, told_so):
-    given = SETUP._replace(moves=(("E5", 60_000), ("C3", 60_000)), opening=opening)
-    told(records, Seated(given, B), MoveAsked(17, B, 60_000), MoveMade(17, B, "D4", None), OVER)
+    setup = SETUP._replace(moves=(("E5", 60_000), ("C3", 60_000)), opening=opening)
+    feed(records, Seated(setup, B), MoveAsked(17, B, 60_000), MoveMade(17, B, "D4", None), OVER)
     text = (tmp_path / "games" / FILE).read_bytes()
     assert told_so in text
     assert (b"ON[" in text) is bool(opening)
@@ -54,7 +54,7 @@ def test_an_opening_is_named(records, tmp_path, opening, told_so):
 
 
 def test_a_game(records, tmp_path):
-    told(
+    feed(
         records,
         Seated(SETUP, B),
         MoveAsked(17, B, 60_000),
@@ -80,7 +80,7 @@ def test_a_game(records, tmp_path):
 
 
 def test_a_game_that_was_resumed_keeps_what_the_engine_said(records, tmp_path):
-    told(
+    feed(
         records,
         Seated(SETUP, B),
         MoveMade(17, B, "D4", None, '{"visits":1}'),
@@ -97,25 +97,25 @@ def test_a_game_that_was_resumed_keeps_what_the_engine_said(records, tmp_path):
 
 
 def test_an_ending_told_twice_loses_nothing(records, tmp_path):
-    told(records, Seated(SETUP, B), MoveMade(17, B, "D4", None, '{"visits":1}'), OVER)
+    feed(records, Seated(SETUP, B), MoveMade(17, B, "D4", None, '{"visits":1}'), OVER)
     before = (tmp_path / "games" / FILE).read_text()
-    told(records, OVER)
+    feed(records, OVER)
     assert (tmp_path / "games" / FILE).read_text() == before
-    told(records, Seated(SETUP._replace(moves=(("D4", 59_000),)), B), OVER)
+    feed(records, Seated(SETUP._replace(moves=(("D4", 59_000),)), B), OVER)
     assert properties(tmp_path, "CC")[1] == '{"visits":1}'
     assert properties(tmp_path, "BL")[1] == 59.0
 
 
 @pytest.mark.parametrize(("result", "kept"), [("W+Illegal", 0), ("W+Time", 0), ("B+Illegal", 1), ("W+Resign", 1)])
 def test_a_move_that_was_not_accepted_is_not_in_the_record(records, tmp_path, result, kept):
-    told(records, Seated(SETUP, B), MoveMade(17, B, "D4", None), OVER._replace(result=result))
+    feed(records, Seated(SETUP, B), MoveMade(17, B, "D4", None), OVER._replace(result=result))
     sequence = read(tmp_path).get_main_sequence()[1:]
     assert sum(node.get_move()[0] is not None for node in sequence) == kept
 
 
 def test_several_games_at_once(records, tmp_path):
     other = SETUP._replace(game=18, black="Carol")
-    told(
+    feed(
         records,
         Seated(SETUP, B),
         Seated(other, W, TimeControl(TimeSystem.BYOYOMI, main=0, period=10_000_000, periods=3)),
@@ -137,21 +137,21 @@ def test_a_name_is_no_way_out_of_the_directory():
 
 
 def test_a_date_that_is_none_is_today(records, tmp_path):
-    told(records, Seated(SETUP, B), OVER._replace(date="../now"))
+    feed(records, Seated(SETUP, B), OVER._replace(date="../now"))
     assert read(tmp_path, "2026-03-04-17-Alice-Bob.sgf").get_root().get("DT") == "2026-03-04"
 
 
 def test_a_record_that_cannot_be_written_is_a_warning(records, tmp_path, caplog):
     (tmp_path / "games" / FILE).mkdir()
-    told(records, Seated(SETUP, B), OVER)
+    feed(records, Seated(SETUP, B), OVER)
     assert "the record of game 17 cannot be written to" in caplog.text
     assert [path.name for path in (tmp_path / "games").iterdir()] == [FILE]
-    told(records, Seated(SETUP._replace(game=1), B), MoveMade(1, B, "Z99", None), OVER._replace(game=1))
+    feed(records, Seated(SETUP._replace(game=1), B), MoveMade(1, B, "Z99", None), OVER._replace(game=1))
     assert "'Z99' is not a point" in caplog.text
 
 
 def test_what_was_never_begun_is_ignored(records, tmp_path):
-    told(records, MoveMade(5, B, "D4", None), MoveAsked(5, B, 1), GameOver(5, "2026-01-02", "B+1.0", ""))
+    feed(records, MoveMade(5, B, "D4", None), MoveAsked(5, B, 1), GameOver(5, "2026-01-02", "B+1.0", ""))
     assert list((tmp_path / "games").iterdir()) == []
 
 

@@ -104,9 +104,9 @@ async def test_an_engine_is_told_the_opening_and_plays_on(bench):
     seated = slots.events[0]
     assert seated.setup.opening == "far"
     assert seated.setup.moves[:3] == (("E5", 60_000), ("A5", 60_000), ("E1", 60_000))
-    asked = bench.heard.index("genmove b")
-    assert bench.heard[asked - 4 : asked - 1] == ["play b E5", "play w A5", "play b E1"]
-    assert bench.heard[asked - 1].startswith("play w ")
+    genmove_at = bench.heard.index("genmove b")
+    assert bench.heard[genmove_at - 4 : genmove_at - 1] == ["play b E5", "play w A5", "play b E1"]
+    assert bench.heard[genmove_at - 1].startswith("play w ")
 
 
 async def test_what_listeners_are_told(bench):
@@ -125,7 +125,7 @@ async def test_cuts_are_not_the_engines_business(bench):
     gate = asyncio.Event()
 
     async def cut(slots):
-        await bench.asked.wait()
+        await bench.move_requested.wait()
         slots.server.cut()
         await until(lambda: slots.server.opened == 2)
         gate.set()
@@ -238,7 +238,7 @@ async def test_second_stop_ends_at_once(bench):
     slots = Slots(Model(opponent=resigns_late))
 
     async def stop(slots):
-        await bench.asked.wait()
+        await bench.move_requested.wait()
         slots.runner.stop()
         slots.runner.stop()
 
@@ -252,7 +252,7 @@ async def test_games_that_take_too_long_are_left(bench, caplog):
     slots = Slots(Model(opponent=resigns_late))
 
     async def stop(slots):
-        await bench.asked.wait()
+        await bench.move_requested.wait()
         signal.raise_signal(signal.SIGINT)
 
     assert await slots.run(bench.memory(asyncio.Event()), meanwhile=stop, leave_within=0.1) == 130
@@ -260,7 +260,7 @@ async def test_games_that_take_too_long_are_left(bench, caplog):
 
 
 async def test_each_bot_says_for_itself_that_it_leaves():
-    said = []
+    leaving = []
 
     class Bot:
         def __init__(self) -> None:
@@ -271,7 +271,7 @@ async def test_each_bot_says_for_itself_that_it_leaves():
             return 0
 
         def stop(self) -> None:
-            said.append(WHO.get())
+            leaving.append(WHO.get())
             self.stopped.set()
 
     together = Together([("A", Bot()), ("B", Bot())])
@@ -280,7 +280,7 @@ async def test_each_bot_says_for_itself_that_it_leaves():
         await asyncio.sleep(0)
         together.stop()
         assert await running == 0
-    assert said == ["A", "B"]
+    assert leaving == ["A", "B"]
     assert WHO.get() == ""
 
 
@@ -298,7 +298,7 @@ async def test_stop_while_the_server_is_away(bench):
     slots = Slots(Model(opponent=resigns_late))
 
     async def stop(slots):
-        await bench.asked.wait()
+        await bench.move_requested.wait()
         slots.model.refuse = [ws.Error("busy", "Later.", True, 60.0)] * 100
         slots.server.cut()
         await until(lambda: len(slots.model.sign_ins) > 1)
@@ -312,7 +312,7 @@ async def test_the_flag_falls_while_the_engine_thinks(bench):
     slots = Slots(Model(opponent=resigns_late))
 
     async def flag(slots):
-        await bench.asked.wait()
+        await bench.move_requested.wait()
         game = slots.model.games[1]
         game.referee.forfeit(game.referee.to_play, "time")
         slots.model._end(game)
@@ -337,7 +337,7 @@ async def test_once_means_one_connection(bench, caplog):
     slots = Slots(Model(opponent=resigns_late))
 
     async def cut(slots):
-        await bench.asked.wait()
+        await bench.move_requested.wait()
         slots.server.cut()
 
     assert await slots.run(bench.memory(asyncio.Event()), meanwhile=cut, reconnect=False) == 1
@@ -360,7 +360,7 @@ async def test_one_bot_that_gives_up_stops_no_other(bench):
 
 
 @pytest.mark.parametrize(
-    ("info", "level_ms", "left_ms", "told"),
+    ("info", "level_ms", "left_ms", "expected"),
     [
         (ws.TimeInfo("absolute", 60_000), 60_000, 5_000, (5_000, 0)),
         (ws.TimeInfo("fischer", 60_000, increment_ms=1_000), 60_000, 61_000, (61_000, 0)),
@@ -372,9 +372,9 @@ async def test_one_bot_that_gives_up_stops_no_other(bench):
         (ws.TimeInfo("sundial", 7_000), 7_000, 2_000, (2_000, 0)),
     ],
 )
-def test_time_controls(info, level_ms, left_ms, told):
+def test_time_controls(info, level_ms, left_ms, expected):
     assert seating.level_ms(info) == level_ms
-    assert seating.clock_for_engine(info, left_ms) == told
+    assert seating.clock_for_engine(info, left_ms) == expected
 
 
 def test_a_time_control_as_engines_know_it():

@@ -30,15 +30,18 @@ def flags_of(pairing_pass: PairingPass, c: Constraints, a: Candidate, b: Candida
     flags = Barrier(0)
     if b.id in a.avoid or a.id in b.avoid:
         flags |= Barrier.AVOID
-    for wish, one, other in ((c.same_owner, a.owner, b.owner), (c.same_family, a.family, b.family)):
-        if wish is Kin.DISCOURAGED and one == other != 0:
+    for wish, first, second in ((c.same_owner, a.owner, b.owner), (c.same_family, a.family, b.family)):
+        if wish is Kin.DISCOURAGED and first == second != 0:
             flags |= Barrier.KIN
     if pairing_pass.pool > 2 and c.avoid_last and (a.last_opponent == b.id or b.last_opponent == a.id):
         flags |= Barrier.LAST
     for meeting in pairing_pass.meetings:
-        for one, other, games in ((meeting.a, meeting.b, meeting.recent_a), (meeting.b, meeting.a, meeting.recent_b)):
-            if pairing_pass.pool > 2 and {one, other} == {a.id, b.id}:
-                me = a if a.id == one else b
+        for first, second, games in (
+            (meeting.a, meeting.b, meeting.recent_a),
+            (meeting.b, meeting.a, meeting.recent_b),
+        ):
+            if pairing_pass.pool > 2 and {first, second} == {a.id, b.id}:
+                me = a if a.id == first else b
                 kin = 1
                 for wish, field in ((c.same_owner, "owner"), (c.same_family, "family")):
                     mine = getattr(me, field)
@@ -61,10 +64,10 @@ def flags_of(pairing_pass: PairingPass, c: Constraints, a: Candidate, b: Candida
 def test_barriers_are_those_of_the_rules(pairing_pass: PairingPass, constraints: Constraints) -> None:
     rules = PairConstraints(constraints, pairing_pass)
     i, j = everybody(pairing_pass)
-    for one, other, flags in zip(i.tolist(), j.tolist(), rules.barriers(i, j).tolist(), strict=True):
-        if one != other:
+    for first, second, flags in zip(i.tolist(), j.tolist(), rules.barriers(i, j).tolist(), strict=True):
+        if first != second:
             assert Barrier(flags) == flags_of(
-                pairing_pass, constraints, pairing_pass.candidates[one], pairing_pass.candidates[other]
+                pairing_pass, constraints, pairing_pass.candidates[first], pairing_pass.candidates[second]
             )
 
 
@@ -72,12 +75,12 @@ def test_barriers_are_those_of_the_rules(pairing_pass: PairingPass, constraints:
 def test_what_is_never_possible(pairing_pass: PairingPass, constraints: Constraints) -> None:
     rules = PairConstraints(constraints, pairing_pass)
     i, j = everybody(pairing_pass)
-    for one, other, possible in zip(i.tolist(), j.tolist(), rules.possible(i, j).tolist(), strict=True):
-        a, b = pairing_pass.candidates[one], pairing_pass.candidates[other]
+    for first, second, possible in zip(i.tolist(), j.tolist(), rules.possible(i, j).tolist(), strict=True):
+        a, b = pairing_pass.candidates[first], pairing_pass.candidates[second]
         kin = (constraints.same_owner is Kin.FORBIDDEN and a.owner == b.owner != 0) or (
             constraints.same_family is Kin.FORBIDDEN and a.family == b.family != 0
         )
-        assert possible == (one != other and not kin and b.id not in a.apart and a.id not in b.apart)
+        assert possible == (first != second and not kin and b.id not in a.apart and a.id not in b.apart)
 
 
 @given(pairing_passes(), wishes)
@@ -85,12 +88,12 @@ def test_costs_are_those_of_the_rules(pairing_pass: PairingPass, constraints: Co
     i, j = everybody(pairing_pass)
     known = {frozenset((m.a, m.b)): max(m.recent_a, m.recent_b) for m in pairing_pass.meetings}
     welcome = any(not c.provisional for c in pairing_pass.candidates)
-    for one, other, cost in zip(
+    for first, second, cost in zip(
         i.tolist(), j.tolist(), PairConstraints(constraints, pairing_pass).costs(i, j).tolist(), strict=True
     ):
-        if one == other:
+        if first == second:
             continue
-        a, b = pairing_pass.candidates[one], pairing_pass.candidates[other]
+        a, b = pairing_pass.candidates[first], pairing_pass.candidates[second]
         expected = constraints.repeat_cost * known.get(frozenset((a.id, b.id)), 0)
         if a.balance * b.balance > 0:
             expected += constraints.color_cost * min(abs(a.balance), abs(b.balance), 4)
@@ -111,8 +114,8 @@ def test_all_answers_are_symmetric_and_open_is_possible_without_what_holds(
     holding = rules.holding(flags, i, j)
     assert (holding & ~flags == 0).all()
     assert (rules.open(i, j) == (rules.possible(i, j) & (holding == 0))).all()
-    for one, other, gone in zip(i.tolist(), j.tolist(), (flags & ~holding).tolist(), strict=True):
-        assert not gone or rules.impatient(one) or rules.impatient(other)
+    for first, second, gone in zip(i.tolist(), j.tolist(), (flags & ~holding).tolist(), strict=True):
+        assert not gone or rules.impatient(first) or rules.impatient(second)
 
 
 @given(pairing_passes(policy=Policy.BARRIER), wishes)
@@ -136,7 +139,7 @@ def test_marked_pairs_are_all_that_have_something_against_them(
     assert marked is not None
     low, high = marked
     assert set(zip(low.tolist(), high.tolist(), strict=True)) == {
-        (one, other) for one, other, it in zip(i.tolist(), j.tolist(), against.tolist(), strict=True) if it
+        (first, second) for first, second, it in zip(i.tolist(), j.tolist(), against.tolist(), strict=True) if it
     }
     if len(low):
         assert rules.marked(len(low) - 1) is None
@@ -257,8 +260,8 @@ def test_sentences_name_what_gave_way() -> None:
     a = Candidate(1, "Ann", 2500.0, 12_340_000, last_opponent=2, owner=1, family=4, avoid=(2,), recent=50)
     b = Candidate(2, "Bob", 1500.0, 1, owner=2, family=4, recent=30)
     pairing_pass = PairingPass([a, b], [Meeting(2, 1, 9, 1)], policy=Policy.ROLLING, connected=9)
-    said = PairConstraints(replace(Constraints(), max_expected=0.9), pairing_pass).say(0, 1)
-    assert said == (
+    sentence = PairConstraints(replace(Constraints(), max_expected=0.9), pairing_pass).say(0, 1)
+    assert sentence == (
         "It gave way that the owner of Ann would rather not meet Bob and both are of one family and Bob was the last"
         " opponent of Ann and 9 of the last 30 games of Bob were against Ann and the expected score of Ann is 0.997:"
         " Ann had waited 12.3 s."
@@ -276,8 +279,8 @@ def test_it_is_said_of_the_one_for_whom_it_gave_way() -> None:
     ann = Candidate(1, "Ann", 1500.0, waited=5_000_000, avoid=(2,))
     bob = Candidate(2, "Bob", 1500.0, waited=4_000_000, sat_out=20)
     pairing_pass = PairingPass([ann, bob, Candidate(3, "Eve", 0.0)], policy=Policy.ROLLING)
-    said = PairConstraints(Constraints(), pairing_pass, Waiting()).say(0, 1)
-    assert said.endswith("Bob had waited 4.0 s and was passed over 20 times.")
+    sentence = PairConstraints(Constraints(), pairing_pass, Waiting()).say(0, 1)
+    assert sentence.endswith("Bob had waited 4.0 s and was passed over 20 times.")
 
 
 def test_an_expected_score_is_a_number_however_far_apart_two_are() -> None:

@@ -89,12 +89,12 @@ def test_inputs_survive_json_bit_for_bit_once_rounded(pairing_pass: PairingPass,
     assert replace(decoded, knowledge=None) == replace(pairing_pass, knowledge=None)
     if pairing_pass.knowledge is not None and expected.knowledge is not None and decoded.knowledge is not None:
         for name in ("covariance", "gram"):
-            told, wanted, exact = (
+            decoded_matrix, wanted, exact = (
                 getattr(k, name) for k in (decoded.knowledge, expected.knowledge, pairing_pass.knowledge)
             )
-            assert (told == wanted).all()
-            assert (told == told.T).all()
-            np.testing.assert_allclose(told, exact, rtol=1e-6)
+            assert (decoded_matrix == wanted).all()
+            assert (decoded_matrix == decoded_matrix.T).all()
+            np.testing.assert_allclose(decoded_matrix, exact, rtol=1e-6)
         again = rounded(expected).knowledge
         assert again is not None
         assert (again.covariance == expected.knowledge.covariance).all()

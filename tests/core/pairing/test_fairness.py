@@ -16,20 +16,20 @@ class Lot:
 
     def __init__(self, number: float) -> None:
         self._number = number
-        self.asked = 0
+        self.draws = 0
 
     def random(self) -> float:
-        self.asked += 1
+        self.draws += 1
         return self._number
 
 
 def test_the_pair_comes_first() -> None:
-    had = {(1, 2): 3, (2, 1): 2}
+    black_games = {(1, 2): 3, (2, 1): 2}
     lot = Lot(0.0)
-    black, white, why = colors(1, 2, lambda x, y: had[x, y], lambda x: -9 if x == 1 else 9, lot)
+    black, white, why = colors(1, 2, lambda x, y: black_games[x, y], lambda x: -9 if x == 1 else 9, lot)
     assert (black, white) == (2, 1)
     assert why == "Black has been Black in 2 of their 5 games against each other."
-    assert lot.asked == 0
+    assert lot.draws == 0
 
 
 def test_then_all_games() -> None:
@@ -40,7 +40,7 @@ def test_then_all_games() -> None:
     assert why == (
         "Even between the two (4 each); over all games Black's balance of colors is the lower one (-1 against +2)."
     )
-    assert lot.asked == 0
+    assert lot.draws == 0
 
 
 def test_then_by_lot() -> None:
@@ -55,10 +55,10 @@ def test_every_pair_stays_even_and_so_does_everybody(pairs: list[tuple[int, int]
     black: Counter[tuple[int, int]] = Counter()
     balance: Counter[int] = Counter()
     for a, b in pairs:
-        one, other, _ = colors(a, b, lambda x, y: black[x, y], lambda x: balance[x], rng)
-        assert {one, other} == {a, b}
-        black[one, other] += 1
-        balance[one] += 1
-        balance[other] -= 1
+        first, second, _ = colors(a, b, lambda x, y: black[x, y], lambda x: balance[x], rng)
+        assert {first, second} == {a, b}
+        black[first, second] += 1
+        balance[first] += 1
+        balance[second] -= 1
         assert abs(black[a, b] - black[b, a]) <= 1
     assert all(abs(value) <= 2 for value in balance.values())

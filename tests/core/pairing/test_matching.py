@@ -75,9 +75,9 @@ def test_no_matching_is_better(field: tuple[int, Edges]) -> None:
 @given(fields(st.integers(0, 2)))
 def test_nor_where_many_are_as_good(field: tuple[int, Edges]) -> None:
     n, edges = field
-    found = solve(n, edges)
-    assert checked(n, edges, found) == brute(n, edges)
-    assert found == solve(n, edges, array=True)
+    matching = solve(n, edges)
+    assert checked(n, edges, matching) == brute(n, edges)
+    assert matching == solve(n, edges, array=True)
 
 
 @given(fields(st.integers(-(2**MOST_BITS) + 1, 2**MOST_BITS - 1), 8))
@@ -111,13 +111,13 @@ def test_another_process_finds_the_same_pairs() -> None:
         "import numpy as np; from cgos_server.core.pairing.matching import best\n"
         "i, j = np.triu_indices(60, 1); print(best(60, i, j, ((i * 7 + j * 5) % 3 + 1).tolist()))"
     )
-    seen = {
+    outputs = {
         subprocess.run(
             [sys.executable, "-c", program], env={"PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True
         ).stdout
         for seed in ("1", "2", "3")
     }
-    assert len(seen) == 1
+    assert len(outputs) == 1
 
 
 @st.composite
@@ -143,7 +143,7 @@ def test_packed_sums_compare_as_sums_of_tuples(case: tuple[list[np.ndarray], int
         return
     assert all(type(weight) is int for weight in packed)
     chosen = st.lists(st.integers(0, len(packed) - 1), max_size=pairs)
-    one, two = data.draw(chosen), data.draw(chosen)
+    first, second = data.draw(chosen), data.draw(chosen)
 
     def tuples(edges: list[int]) -> tuple[int, ...]:
         return tuple(sum(int(level[edge]) for edge in edges) for level in levels)
@@ -151,9 +151,9 @@ def test_packed_sums_compare_as_sums_of_tuples(case: tuple[list[np.ndarray], int
     def number(edges: list[int]) -> int:
         return sum(packed[edge] for edge in edges)
 
-    assert (number(one) < number(two)) == (tuples(one) < tuples(two))
-    assert (number(one) == number(two)) == (tuples(one) == tuples(two))
-    assert (number(one) > 0) == (tuples(one) > tuples([]))
+    assert (number(first) < number(second)) == (tuples(first) < tuples(second))
+    assert (number(first) == number(second)) == (tuples(first) == tuples(second))
+    assert (number(first) > 0) == (tuples(first) > tuples([]))
     ranges = [(int(level.min()), int(level.max())) for level in levels]
     try:
         packing = Packing(ranges, pairs)
@@ -181,7 +181,7 @@ def test_the_best_of_packed_levels_is_the_best_of_tuples(field: tuple[int, Mappi
     n, edges = field
     i, j = (np.array([pair[end] for pair in edges], dtype=np.int64) for end in (0, 1))
     levels = [np.array([levels[k] for levels in edges.values()], dtype=np.int64) for k in range(3)]
-    found = best(n, i, j, pack(levels, n // 2))
+    matching = best(n, i, j, pack(levels, n // 2))
 
     def total(pairs: list[tuple[int, int]]) -> tuple[int, ...]:
         return tuple(sum(edges[pair][k] for pair in pairs) for k in range(3))
@@ -192,7 +192,7 @@ def test_the_best_of_packed_levels_is_the_best_of_tuples(field: tuple[int, Mappi
         (a, b), rest = pairs[0], pairs[1:]
         return matchings(rest) + [[(a, b), *m] for m in matchings([p for p in rest if a not in p and b not in p])]
 
-    assert total(found) == max(total(pairs) for pairs in matchings(list(edges)))
+    assert total(matching) == max(total(pairs) for pairs in matchings(list(edges)))
 
 
 def test_too_wide_weights_are_refused_in_a_sentence() -> None:

@@ -20,17 +20,17 @@ from cgos_server.core.pairing.meetings import Meetings, PairHistory, Places, Row
 def test_every_pair_finds_its_meeting_whichever_side_asks(pairing_pass: PairingPass) -> None:
     n = len(pairing_pass.candidates)
     i, j = np.divmod(np.arange(n * n), max(1, n))
-    told = {(m.a, m.b): m[2:] for m in pairing_pass.meetings}
-    told |= {(m.b, m.a): (m[3], m[2], m[5], m[4], m[7], m[6]) for m in pairing_pass.meetings}
+    by_pair = {(m.a, m.b): m[2:] for m in pairing_pass.meetings}
+    by_pair |= {(m.b, m.a): (m[3], m[2], m[5], m[4], m[7], m[6]) for m in pairing_pass.meetings}
     meetings = Meetings(pairing_pass)
-    had = np.array(meetings.of(i, j)).T.tolist()
-    where, found = meetings.lookup(i, j)
-    for at, (one, other) in enumerate(zip(i.tolist(), j.tolist(), strict=True)):
-        pair = pairing_pass.candidates[one].id, pairing_pass.candidates[other].id
-        assert (at in where) == (pair in told)
-        if pair in told:
-            assert tuple(had[at]) == told[pair]
-    assert np.array(found).T.tolist() == [had[at] for at in where.tolist()]
+    rows = np.array(meetings.of(i, j)).T.tolist()
+    where, looked_up = meetings.lookup(i, j)
+    for at, (first, second) in enumerate(zip(i.tolist(), j.tolist(), strict=True)):
+        pair = pairing_pass.candidates[first].id, pairing_pass.candidates[second].id
+        assert (at in where) == (pair in by_pair)
+        if pair in by_pair:
+            assert tuple(rows[at]) == by_pair[pair]
+    assert np.array(looked_up).T.tolist() == [rows[at] for at in where.tolist()]
     assert len(where) == 2 * len(pairing_pass.meetings)
 
 
@@ -42,18 +42,18 @@ def test_rows_are_meetings_like_any_others(pairing_pass: PairingPass) -> None:
     assert all(rows[at] == meeting for at, meeting in enumerate(pairing_pass.meetings))
     assert decode_inputs(encode_inputs(replace(pairing_pass, meetings=rows))).meetings == list(pairing_pass.meetings)
     there = np.arange(len(pairing_pass.candidates))
-    found, expected = (
-        Meetings(each).of(there, there[::-1]) for each in (replace(pairing_pass, meetings=rows), pairing_pass)
+    columns, expected = (
+        Meetings(inputs).of(there, there[::-1]) for inputs in (replace(pairing_pass, meetings=rows), pairing_pass)
     )
-    assert np.array_equal(found, expected)
+    assert np.array_equal(columns, expected)
 
 
 def test_who_is_no_candidate_is_left_out() -> None:
     pairing_pass = PairingPass(
         [Candidate(7, "a", 0.0), Candidate(5, "b", 0.0)], [Meeting(7, 9, 1, 1), Meeting(5, 7, 2, 3, 4, 5, 6, 7)]
     )
-    had = Meetings(pairing_pass).of(np.array([0, 1]), np.array([1, 0]))
-    assert [column.tolist() for column in had] == [[3, 2], [2, 3], [5, 4], [4, 5], [7, 6], [6, 7]]
+    columns = Meetings(pairing_pass).of(np.array([0, 1]), np.array([1, 0]))
+    assert [column.tolist() for column in columns] == [[3, 2], [2, 3], [5, 4], [4, 5], [7, 6], [6, 7]]
     nobody = Meetings(PairingPass([])).lookup(np.zeros(0, np.int64), np.zeros(0, np.int64))
     assert [len(part) for part in nobody[1]] == [0] * len(PairHistory._fields)
 

@@ -35,10 +35,10 @@ def test_counting_the_games_anew_finds_the_same(
         others = set(range(1, 7)) - {a}
         assert set(memory.met(a, others)) == {(min(a, b), max(a, b)) for b in recent}
         for b in others:
-            found = memory.meeting(a, b)
-            assert (found.recent_a, found.recent_b) == (recent.count(b), counted(past, b, last).count(a))
-            assert (found.black_a, found.black_b) == (past.count((a, b)), past.count((b, a)))
-            assert found.lately_a == recent[-10:].count(b)
+            meeting = memory.meeting(a, b)
+            assert (meeting.recent_a, meeting.recent_b) == (recent.count(b), counted(past, b, last).count(a))
+            assert (meeting.black_a, meeting.black_b) == (past.count((a, b)), past.count((b, a)))
+            assert meeting.lately_a == recent[-10:].count(b)
 
 
 @given(games, st.integers(2, 12), st.integers(1, 12))

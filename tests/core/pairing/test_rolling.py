@@ -42,12 +42,12 @@ def pairing_pass(
     return PairingPass(candidates, policy=policy, connected=connected, flow=flow)
 
 
-def one(at: int, waited: int = 0, sat_out: int = 0, pace: float = 0.5, paced: float = 0.0) -> Candidate:
+def candidate(at: int, waited: int = 0, sat_out: int = 0, pace: float = 0.5, paced: float = 0.0) -> Candidate:
     return Candidate(at, f"bot-{at}", 0.0, waited, sat_out, pace=pace, paced=paced)
 
 
 def allowed(waited: int, waiting: Waiting, *, sat_out: int = 0, connected: int = 40, flow: float = 0.5) -> float:
-    return float(allowances(pairing_pass(one(1, waited, sat_out), connected=connected, flow=flow), waiting)[0])
+    return float(allowances(pairing_pass(candidate(1, waited, sat_out), connected=connected, flow=flow), waiting)[0])
 
 
 def charged(a: Candidate, b: Candidate, waiting: Waiting, policy: Policy = ROLLING) -> float:
@@ -117,14 +117,14 @@ def test_very_rare_games_do_not_make_anybody_wait_for_ever() -> None:
 
 @given(waits, rules, st.floats(0.0, 100.0))
 def test_two_alone_have_nobody_to_wait_for(waited: int, waiting: Waiting, flow: float) -> None:
-    found = allowances(pairing_pass(one(1, waited), one(2), connected=2, flow=flow), waiting)
-    assert np.all(found == LARGE)
+    allowance = allowances(pairing_pass(candidate(1, waited), candidate(2), connected=2, flow=flow), waiting)
+    assert np.all(allowance == LARGE)
 
 
 @given(waits, st.integers(0, 100), rules)
 def test_with_the_barrier_policy_every_pair_is_worth_making(waited: int, sat_out: int, waiting: Waiting) -> None:
-    found = allowances(pairing_pass(one(1, waited, sat_out), one(2), policy=Policy.BARRIER), waiting)
-    assert np.all(found == LARGE)
+    allowance = allowances(pairing_pass(candidate(1, waited, sat_out), candidate(2), policy=Policy.BARRIER), waiting)
+    assert np.all(allowance == LARGE)
 
 
 @given(st.integers(1, 100), st.integers(0, 200))
@@ -141,9 +141,9 @@ def test_who_was_passed_over_most_often_comes_first() -> None:
 
 
 def test_a_place_for_each_candidate() -> None:
-    found = allowances(pairing_pass(one(1, 60 * SECOND), one(2), one(3, 0, 99)), Waiting())
-    assert found.shape == (3,)
-    assert found[2] > found[0] > found[1]
+    allowance = allowances(pairing_pass(candidate(1, 60 * SECOND), candidate(2), candidate(3, 0, 99)), Waiting())
+    assert allowance.shape == (3,)
+    assert allowance[2] > allowance[0] > allowance[1]
     assert allowances(pairing_pass(), Waiting()).shape == (0,)
 
 
@@ -152,7 +152,7 @@ def test_a_place_for_each_candidate() -> None:
 
 def turn(waiting: Waiting, games: float, sat_out: int = 0, *, game: int = 80, patience: int = 0) -> int:
     """Of a version that has waited for so many games of so many seconds."""
-    candidates = pairing_pass(one(1, round(games * game * SECOND), sat_out), connected=40, flow=40 / game)
+    candidates = pairing_pass(candidate(1, round(games * game * SECOND), sat_out), connected=40, flow=40 / game)
     return int(turns(candidates, waiting, patience)[0])
 
 
@@ -167,8 +167,8 @@ def test_nobodys_turn_comes_later_for_waiting(a: float, b: float, sat_out: int, 
 def test_a_turn_counts_whole_games_of_any_length() -> None:
     waiting = Waiting(overdue=1.5, pass_over=20)
     for game in (1, 80, 36_000):
-        found = [turn(waiting, games, game=game) for games in (0.0, 1.25, 1.5, 1.75, 2.0, 7.75, 2000.0)]
-        assert found == [0, 0, 1, 1, 2, 7, MOST_TURNS]
+        counts = [turn(waiting, games, game=game) for games in (0.0, 1.25, 1.5, 1.75, 2.0, 7.75, 2000.0)]
+        assert counts == [0, 0, 1, 1, 2, 7, MOST_TURNS]
 
 
 def test_a_turn_comes_by_being_passed_over_too() -> None:
@@ -185,7 +185,7 @@ def test_a_game_shorter_than_patience_makes_nobodys_turn_that_was_not_passed_ove
 
 
 def test_with_the_barrier_policy_rounds_are_counted() -> None:
-    of = pairing_pass(*(one(at, 3600 * SECOND, at) for at in range(5)), policy=Policy.BARRIER)
+    of = pairing_pass(*(candidate(at, 3600 * SECOND, at) for at in range(5)), policy=Policy.BARRIER)
     assert turns(of, Waiting(overdue=2.0, pass_over=1), 10 * SECOND).tolist() == [0, 0, 2, 3, 4]
     assert turns(of, Waiting(overdue=0.0, pass_over=1), 10 * SECOND).tolist() == [0] * 5
 
@@ -197,14 +197,14 @@ def test_with_the_barrier_policy_rounds_are_counted() -> None:
 def test_whoever_meets_a_slow_one_pays_nothing(
     pace: float, paced: float, slow: float, slow_paced: float, waiting: Waiting
 ) -> None:
-    assert charged(one(1, pace=pace, paced=paced), one(2, pace=slow, paced=slow_paced), waiting) == 0.0
+    assert charged(candidate(1, pace=pace, paced=paced), candidate(2, pace=slow, paced=slow_paced), waiting) == 0.0
 
 
 @given(paces, paces, st.floats(0.0, 0.5), st.floats(0.0, 0.5), rules)
 def test_whoever_has_had_its_share_of_slow_ones_pays_nothing(
     a: float, b: float, paced_a: float, paced_b: float, waiting: Waiting
 ) -> None:
-    assert charged(one(1, pace=a, paced=paced_a), one(2, pace=b, paced=paced_b), waiting) == 0.0
+    assert charged(candidate(1, pace=a, paced=paced_a), candidate(2, pace=b, paced=paced_b), waiting) == 0.0
 
 
 @given(paces, paces, means, means, means, rules)
@@ -212,8 +212,8 @@ def test_the_more_fast_ones_it_has_met_the_more_it_pays(
     a: float, b: float, paced_a: float, paced_b: float, other: float, waiting: Waiting
 ) -> None:
     less, more = max(paced_a, paced_b), min(paced_a, paced_b)
-    little = charged(one(1, pace=a, paced=less), one(2, pace=b, paced=other), waiting)
-    much = charged(one(1, pace=a, paced=more), one(2, pace=b, paced=other), waiting)
+    little = charged(candidate(1, pace=a, paced=less), candidate(2, pace=b, paced=other), waiting)
+    much = charged(candidate(1, pace=a, paced=more), candidate(2, pace=b, paced=other), waiting)
     assert 0.0 <= little <= much <= 2.0 * waiting.fairness
 
 
@@ -223,13 +223,13 @@ def test_the_faster_the_other_is_the_more_it_costs(
 ) -> None:
     fast, slow = sorted((b, c))
     waiting = Waiting()
-    dear = charged(one(1, pace=a, paced=paced), one(2, pace=fast, paced=other_paced), waiting)
-    cheap = charged(one(1, pace=a, paced=paced), one(2, pace=slow, paced=other_paced), waiting)
+    dear = charged(candidate(1, pace=a, paced=paced), candidate(2, pace=fast, paced=other_paced), waiting)
+    cheap = charged(candidate(1, pace=a, paced=paced), candidate(2, pace=slow, paced=other_paced), waiting)
     assert dear >= cheap
 
 
 def test_two_of_the_fastest_that_only_met_such_pay_in_full() -> None:
-    a, b = (one(at, pace=0.0, paced=-TOO_FAST) for at in (1, 2))
+    a, b = (candidate(at, pace=0.0, paced=-TOO_FAST) for at in (1, 2))
     assert charged(a, b, Waiting(fairness=1.5)) == pytest.approx(3.0)
     assert charged(a, b._replace(paced=0.1), Waiting(fairness=1.5)) == pytest.approx(1.5)
     assert charged(a, b, Waiting(fairness=0.0)) == 0.0
@@ -237,13 +237,13 @@ def test_two_of_the_fastest_that_only_met_such_pay_in_full() -> None:
 
 
 def test_a_number_for_each_pair() -> None:
-    of = pairing_pass(*(one(at, pace=at / 4, paced=-0.05) for at in range(5)))
+    of = pairing_pass(*(candidate(at, pace=at / 4, paced=-0.05) for at in range(5)))
     i: Ints
     j: Ints
     i, j = np.triu_indices(5, 1)
-    found = unfairness(of, Waiting(), i, j)
-    assert found.shape == (10,)
-    assert np.flatnonzero(found).tolist() == [0]
+    penalties = unfairness(of, Waiting(), i, j)
+    assert penalties.shape == (10,)
+    assert np.flatnonzero(penalties).tolist() == [0]
     assert unfairness(replace(of, candidates=()), Waiting(), i[:0], j[:0]).shape == (0,)
 
 

@@ -46,8 +46,8 @@ def shares(difference: np.ndarray, nu: float) -> tuple[np.ndarray, np.ndarray]:
 def test_false_alarms_are_no_more_than_p_says(pairing: dict[str, float]) -> None:
     """A rate that is exactly p exceeds these bounds once in thousands of times."""
     rng = np.random.default_rng(1)
-    found = [examine(played(rng, 60, **pairing)) for _ in range(300)]
-    p = np.array([each.p for each in found if each is not None])
+    breaks = [examine(played(rng, 60, **pairing)) for _ in range(300)]
+    p = np.array([change.p for change in breaks if change is not None])
     assert len(p) == 300
     for share in (0.1, 0.03):
         assert np.mean(p <= share) <= share + 3.5 * math.sqrt(share / 300)
@@ -65,12 +65,12 @@ def test_a_jump_is_found() -> None:
     rng = np.random.default_rng(3)
     powers = {}
     for jump in (150.0, 300.0):
-        found = [examine(played(rng, 200, 100, jump)) for _ in range(100)]
-        powers[jump] = np.mean([each is not None and each.p <= 0.01 for each in found])
+        breaks = [examine(played(rng, 200, 100, jump)) for _ in range(100)]
+        powers[jump] = np.mean([change is not None and change.p <= 0.01 for change in breaks])
         if jump == 300.0:
-            where = [each for each in found if each is not None and each.p <= 0.01]
-            assert abs(np.median([each.at for each in where]) - 100) < 5
-            assert np.mean([each.shift for each in where]) == pytest.approx(300, abs=40)
+            where = [change for change in breaks if change is not None and change.p <= 0.01]
+            assert abs(np.median([change.at for change in where]) - 100) < 5
+            assert np.mean([change.shift for change in where]) == pytest.approx(300, abs=40)
     assert 0.05 < powers[150.0] < 0.5
     assert powers[300.0] > 0.85
 
@@ -80,39 +80,39 @@ def test_a_life_with_a_large_jump_is_flagged_soon_after_it() -> None:
     for jump in (-500.0, 500.0):
         flagged = find(played(rng, 640, 100, jump))
         assert flagged is not None
-        _, found = flagged
-        assert abs(found.at - 100) < 15
-        assert found.shift == pytest.approx(jump, abs=200)
+        _, rating_break = flagged
+        assert abs(rating_break.at - 100) < 15
+        assert rating_break.shift == pytest.approx(jump, abs=200)
         assert find(played(rng, 640, 100, jump)[:80]) is None
 
 
 def test_better_and_worse_are_treated_alike() -> None:
     """Playing the same games with scores turned round turns the shift round and leaves p."""
     results = played(np.random.default_rng(5), 120, 60, 400.0)
-    turned = [Result(1 - each.score, 1 - each.expected, each.variance) for each in results]
-    one, other = examine(results), examine(turned)
-    assert one is not None
-    assert other is not None
-    assert one.at == other.at
-    assert one.shift == pytest.approx(-other.shift, rel=1e-6)
-    assert one.p == pytest.approx(other.p, rel=1e-6)
+    turned = [Result(1 - result.score, 1 - result.expected, result.variance) for result in results]
+    first, second = examine(results), examine(turned)
+    assert first is not None
+    assert second is not None
+    assert first.at == second.at
+    assert first.shift == pytest.approx(-second.shift, rel=1e-6)
+    assert first.p == pytest.approx(second.p, rel=1e-6)
 
 
 def test_what_it_plays_against_does_not_matter() -> None:
     """First weak and then strong opponents, and scores as expected: no break."""
     rng = np.random.default_rng(6)
     results = played(rng, 100, above=400.0) + played(rng, 100, above=-400.0)
-    found = examine(results)
-    assert found is not None
-    assert found.p > 0.05
+    rating_break = examine(results)
+    assert rating_break is not None
+    assert rating_break.p > 0.05
 
 
 def test_extreme_segments_are_finite() -> None:
-    found = examine([Result(1.0, 0.5, 0.25)] * 100 + [Result(0.0, 0.5, 0.25)] * 100)
-    assert found is not None
-    assert abs(found.at - 100) <= 1
-    assert found.p < 1e-20
-    assert -8000 < found.shift < -1000
+    rating_break = examine([Result(1.0, 0.5, 0.25)] * 100 + [Result(0.0, 0.5, 0.25)] * 100)
+    assert rating_break is not None
+    assert abs(rating_break.at - 100) <= 1
+    assert rating_break.p < 1e-20
+    assert -8000 < rating_break.shift < -1000
     for score in (0.0, 1.0):
         same = examine([Result(score, 0.5, 0.25)] * 100)
         assert same is not None
@@ -121,14 +121,16 @@ def test_extreme_segments_are_finite() -> None:
 
 @given(st.lists(st.tuples(st.sampled_from([0.0, 0.5, 1.0]), st.floats(0.001, 0.999), st.floats(0.1, 1.0)), max_size=60))
 def test_any_results_give_a_break_inside_or_none(rows: list[tuple[float, float, float]]) -> None:
-    found = examine([Result(score, expected, share * expected * (1 - expected)) for score, expected, share in rows])
+    rating_break = examine(
+        [Result(score, expected, share * expected * (1 - expected)) for score, expected, share in rows]
+    )
     if len(rows) < 2 * SHORTEST:
-        assert found is None
+        assert rating_break is None
         return
-    assert found is not None
-    assert SHORTEST <= found.at <= len(rows) - SHORTEST
-    assert 0.0 <= found.p <= 1.0
-    assert math.isfinite(found.shift)
+    assert rating_break is not None
+    assert SHORTEST <= rating_break.at <= len(rows) - SHORTEST
+    assert 0.0 <= rating_break.p <= 1.0
+    assert math.isfinite(rating_break.shift)
 
 
 def test_the_tail_is_that_of_a_standardised_bridge() -> None:

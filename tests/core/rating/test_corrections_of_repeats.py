@@ -57,10 +57,10 @@ def test_what_counts_repeats_once_comes_out_as_if_it_had_been_so(
     name: str, entries: list[Entry], the_same_as: list[Entry]
 ) -> None:
     system = rating_system(name, 1800.0, {})
-    found, wanted = folded(system, OTHERS + entries), folded(system, OTHERS + the_same_as)
+    standings, wanted = folded(system, OTHERS + entries), folded(system, OTHERS + the_same_as)
     for version in (1, 2, 3):
-        assert found[version].mean == pytest.approx(wanted[version].mean, abs=1e-6)
-        assert found[version].spread == pytest.approx(wanted[version].spread, abs=1e-6)
+        assert standings[version].mean == pytest.approx(wanted[version].mean, abs=1e-6)
+        assert standings[version].spread == pytest.approx(wanted[version].spread, abs=1e-6)
 
 
 @pytest.mark.parametrize("name", SYSTEMS)

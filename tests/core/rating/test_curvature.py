@@ -11,8 +11,8 @@ SIZE = 90
 
 
 def ties(rng: np.random.Generator, count: int) -> Ties:
-    one = rng.integers(0, SIZE, count)
-    return Ties(one, (one + rng.integers(1, SIZE, count)) % SIZE, rng.uniform(1e-5, 1e-3, count))
+    first = rng.integers(0, SIZE, count)
+    return Ties(first, (first + rng.integers(1, SIZE, count)) % SIZE, rng.uniform(1e-5, 1e-3, count))
 
 
 def curvature(advantage: float) -> Curvature:
@@ -23,32 +23,32 @@ def curvature(advantage: float) -> Curvature:
 
 @pytest.mark.parametrize("advantage", [0.0, 1 / 2500])
 def test_it_is_the_inverse_of_the_sum_of_all_that_is_known(advantage: float) -> None:
-    given = curvature(advantage)
+    information = curvature(advantage)
     full = SIZE + bool(advantage)
-    precision = np.diag([*given.alone, advantage][:full])
-    for what, with_advantage in ((given.tied, False), (given.met, bool(advantage))):
-        for one, other, weight in zip(*what, strict=True):
+    precision = np.diag([*information.alone, advantage][:full])
+    for what, with_advantage in ((information.tied, False), (information.met, bool(advantage))):
+        for first, second, weight in zip(*what, strict=True):
             way = np.zeros(full)
-            way[one], way[other] = 1.0, -1.0
+            way[first], way[second] = 1.0, -1.0
             if with_advantage:
                 way[SIZE] = 1.0
             precision += weight * np.outer(way, way)
-    C = covariance(given)
+    C = covariance(information)
     assert C.shape == (full, full)
     assert np.abs(C @ precision - np.eye(full)).max() < 1e-8
-    assert np.array_equal(today(given, C), C[given.last][:, given.last])
+    assert np.array_equal(today(information, C), C[information.last][:, information.last])
 
 
 def test_pairs_may_recur_and_their_direction_matters_only_to_the_first_move() -> None:
-    given = curvature(0.0)
-    twice = Ties(*(np.concatenate([part, part]) for part in given.met))
-    halved = given._replace(met=twice._replace(weight=twice.weight / 2))
-    turned = given._replace(met=Ties(given.met.other, given.met.one, given.met.weight))
+    information = curvature(0.0)
+    twice = Ties(*(np.concatenate([part, part]) for part in information.met))
+    halved = information._replace(met=twice._replace(weight=twice.weight / 2))
+    turned = information._replace(met=Ties(information.met.other, information.met.one, information.met.weight))
     for other in (halved, turned):
-        assert covariance(other) == pytest.approx(covariance(given), rel=1e-9)
-    moving = given._replace(advantage=1 / 2500), turned._replace(advantage=1 / 2500)
-    one, other = map(covariance, moving)
-    assert one[:SIZE, SIZE] == pytest.approx(-other[:SIZE, SIZE], rel=1e-6)
+        assert covariance(other) == pytest.approx(covariance(information), rel=1e-9)
+    moving = information._replace(advantage=1 / 2500), turned._replace(advantage=1 / 2500)
+    first, second = map(covariance, moving)
+    assert first[:SIZE, SIZE] == pytest.approx(-second[:SIZE, SIZE], rel=1e-6)
 
 
 def test_of_nothing_there_is_nothing_to_know() -> None:

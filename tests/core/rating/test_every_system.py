@@ -26,9 +26,9 @@ def system_of(name: str) -> Any:
     return rating_system(name, 1800.0, {})
 
 
-def same(one: Rating, other: Rating) -> bool:
+def same(first: Rating, second: Rating) -> bool:
     """The same but for rounding: whoever shows all ratings at once may add up in another order."""
-    return one[2:] == other[2:] and one[:2] == pytest.approx(other[:2], rel=1e-9, abs=1e-9)
+    return first[2:] == second[2:] and first[:2] == pytest.approx(second[:2], rel=1e-9, abs=1e-9)
 
 
 levels = st.floats(0.0, 4000.0)
@@ -58,20 +58,20 @@ def ledgers(draw: st.DrawFn) -> list[Entry]:
     kinds = draw(st.lists(st.sampled_from([*Kind, Kind.GAME, Kind.GAME, Kind.GAME]), max_size=30))
     for kind in kinds:
         at += draw(st.integers(0, 60)) * DAY
-        one, other = draw(st.permutations(entered))[:2]
+        first, second = draw(st.permutations(entered))[:2]
         if kind is Kind.ENTER:
             enter()
         elif kind is Kind.GAME:
             score2, repeat = draw(st.integers(0, 2)), draw(st.booleans())
-            played.append(add(kind, None, one, other, score2, repeat=repeat))
+            played.append(add(kind, None, first, second, score2, repeat=repeat))
         elif kind is Kind.ANCHOR:
-            add(kind, one, value=draw(levels), sd=draw(sds))
+            add(kind, first, value=draw(levels), sd=draw(sds))
         elif kind is Kind.LINK:
-            add(kind, one, other=other, sd=draw(sds))
+            add(kind, first, other=second, sd=draw(sds))
         elif kind is Kind.UNLINK:
-            add(kind, one, other=other)
+            add(kind, first, other=second)
         elif kind is Kind.UNANCHOR:
-            add(kind, one)
+            add(kind, first)
         elif played:
             index = draw(st.integers(0, len(played) - 1))
             game = played[index]
@@ -148,21 +148,21 @@ def test_a_state_saved_at_any_instant_goes_on_bit_for_bit(name: str, entries: li
     loaded = system.load(saved)
     assert system.dump(loaded) == saved
     assert dict(system.standings(loaded)) == dict(system.standings(half))
-    one, changes = folded(system, entries[cut:], half)
+    state, changes = folded(system, entries[cut:], half)
     other, again = folded(system, entries[cut:], loaded)
     assert again == changes
-    assert dict(system.standings(other)) == dict(system.standings(one))
-    assert system.dump(other) == system.dump(one)
+    assert dict(system.standings(other)) == dict(system.standings(state))
+    assert system.dump(other) == system.dump(state)
 
 
 @every_system
 @few
 @given(entries=ledgers())
 def test_the_same_ledger_gives_the_same_numbers(name: str, entries: list[Entry]) -> None:
-    one, changes = folded(system_of(name), entries)
+    state, changes = folded(system_of(name), entries)
     other, again = folded(system_of(name), entries)
     assert again == changes
-    assert dict(system_of(name).standings(one)) == dict(system_of(name).standings(other))
+    assert dict(system_of(name).standings(state)) == dict(system_of(name).standings(other))
 
 
 @pytest.mark.parametrize("name", NOT_ALONE)
@@ -181,10 +181,10 @@ def test_a_refit_takes_its_place_whenever_it_is_done(
     state, _ = folded(system, entries[begun:done], state)
     twin = system.load(system.dump(state))
     fixed = {version: rating.mean for version, rating in system.standings(state).items() if rating.anchor}
-    for one in (state, twin):
-        assert not system.stale(one, fit)
-        assert system.install(one, fit) is one
-        assert system.wanted(one).results <= max(0, min(done, len(entries)) - begun)
+    for each_state in (state, twin):
+        assert not system.stale(each_state, fit)
+        assert system.install(each_state, fit) is each_state
+        assert system.wanted(each_state).results <= max(0, min(done, len(entries)) - begun)
     assert dict(system.standings(twin)) == dict(system.standings(state))
     assert {version: system.standings(state)[version].mean for version in fixed} == fixed
     state, changes = folded(system, entries[done:], state)
@@ -193,8 +193,8 @@ def test_a_refit_takes_its_place_whenever_it_is_done(
     for rating in system.standings(state).values():
         assert math.isfinite(rating.mean)
         assert 0 < rating.spread < 10_000
-    for one, other in permutations(system.standings(state), 2):
-        assert system.superiority(state, one, other) + system.superiority(state, other, one) == pytest.approx(1.0)
+    for first, second in permutations(system.standings(state), 2):
+        assert system.superiority(state, first, second) + system.superiority(state, second, first) == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("name", NOT_ALONE)

@@ -12,9 +12,9 @@ MOVES = st.lists(st.sampled_from(["C3", "D4", "PASS"]), max_size=3)
 
 
 @given(MOVES, MOVES, st.integers(0, 2), st.integers(0, 2))
-def test_a_digest_tells_games_apart_by_moves_and_result(one: list[str], other: list[str], a: int, b: int) -> None:
-    digests = game_digest(one, a), game_digest(other, b)
-    assert (digests[0] == digests[1]) == ((one, a) == (other, b))
+def test_a_digest_tells_games_apart_by_moves_and_result(first: list[str], second: list[str], a: int, b: int) -> None:
+    digests = game_digest(first, a), game_digest(second, b)
+    assert (digests[0] == digests[1]) == ((first, a) == (second, b))
     assert all(0 <= digest < 2**63 for digest in digests)
 
 

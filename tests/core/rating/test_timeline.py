@@ -18,11 +18,11 @@ results = st.lists(st.tuples(pairs, st.integers(0, 2), st.integers(0, 4000)), ma
 Results = list[tuple[tuple[int, int], int, int]]
 
 
-def timeline_of(found: Results, drifting: bool = True) -> Timeline:
+def timeline_of(played: Results, drifting: bool = True) -> Timeline:
     timeline = Timeline(drifting)
     for version in range(N):
         timeline.join(version * DAY_MS)
-    for (first, second), score2, day in found:
+    for (first, second), score2, day in played:
         timeline.add(first, second, score2, day * DAY_MS)
     return timeline
 
@@ -50,17 +50,17 @@ def plain(timeline: Timeline) -> list[object]:
 
 
 @given(results, st.booleans())
-def test_every_result_is_counted_once(found: Results, drifting: bool) -> None:
-    timeline = timeline_of(found, drifting)
-    assert totals(timeline) == Counter((*pair, score2) for pair, score2, _ in found)
+def test_every_result_is_counted_once(played: Results, drifting: bool) -> None:
+    timeline = timeline_of(played, drifting)
+    assert totals(timeline) == Counter((*pair, score2) for pair, score2, _ in played)
 
 
 @given(results, st.booleans())
-def test_spans_are_few_and_every_cell_lies_in_them(found: Results, drifting: bool) -> None:
-    timeline = timeline_of(found, drifting)
+def test_spans_are_few_and_every_cell_lies_in_them(played: Results, drifting: bool) -> None:
+    timeline = timeline_of(played, drifting)
     snapshot = timeline.snapshot()
     for version, spans in enumerate(snapshot.spans):
-        days = {day for pair, _, day in found if version in pair}
+        days = {day for pair, _, day in played if version in pair}
         width = int(snapshot.widths[version])
         assert 1 <= len(spans) <= (MOST_SPANS if drifting else 1)
         assert list(spans) == sorted(set(spans))
@@ -74,26 +74,26 @@ def test_spans_are_few_and_every_cell_lies_in_them(found: Results, drifting: boo
 
 
 @given(results, results)
-def test_saved_and_read_back_it_counts_on_alike(found: Results, more: Results) -> None:
-    one = timeline_of(found)
-    other = Timeline.restored(True, timeline_of(found).dumped())
-    assert plain(other) == plain(one)
-    assert other.versions == one.versions == N
-    assert cells(other) == cells(one)
-    for timeline in (one, other):
+def test_saved_and_read_back_it_counts_on_alike(played: Results, more: Results) -> None:
+    built = timeline_of(played)
+    other = Timeline.restored(True, timeline_of(played).dumped())
+    assert plain(other) == plain(built)
+    assert other.versions == built.versions == N
+    assert cells(other) == cells(built)
+    for timeline in (built, other):
         for (first, second), score2, day in more:
             timeline.add(first, second, score2, day * DAY_MS)
             timeline.correct(first, second, score2, None, day * DAY_MS)
             timeline.correct(second, first, None, score2, day * DAY_MS)
-    assert plain(other) == plain(one)
-    assert totals(other) == totals(one)
+    assert plain(other) == plain(built)
+    assert totals(other) == totals(built)
 
 
 @given(results, st.randoms())
-def test_the_order_of_results_means_nothing(found: Results, random: object) -> None:
-    shuffled = list(found)
+def test_the_order_of_results_means_nothing(played: Results, random: object) -> None:
+    shuffled = list(played)
     random.shuffle(shuffled)  # type: ignore[attr-defined]
-    assert plain(timeline_of(shuffled)) == plain(timeline_of(found))
+    assert plain(timeline_of(shuffled)) == plain(timeline_of(played))
 
 
 def test_a_correction_takes_the_latest_result_of_its_kind() -> None:
@@ -111,8 +111,8 @@ def test_a_correction_takes_the_latest_result_of_its_kind() -> None:
 
 def test_all_versions_together_have_a_limited_number_of_spans(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_IN_ALL", 12)
-    found: Results = [((day % 4, (day + 1) % 4), 2, 5 * day) for day in range(60)]
-    timeline = timeline_of(found)
+    played: Results = [((day % 4, (day + 1) % 4), 2, 5 * day) for day in range(60)]
+    timeline = timeline_of(played)
     assert sum(map(len, timeline.snapshot().spans)) <= 12
     assert totals(timeline).total() == 60
 

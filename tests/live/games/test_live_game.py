@@ -160,7 +160,7 @@ def test_a_disconnected_mover_finds_its_clock_running(table: Table) -> None:
     table.time.advance(10 * S)
     again = RecordingSession(3)
     table.game.returned(WHITE, again)
-    assert again.told[0][1].moves == (("E5", 60_000),)
+    assert again.entries[0][1].moves == (("E5", 60_000),)
     assert again.last() == ("genmove", WHITE, 50_000)
     table.game.move(WHITE, "D5", None, table.time.received())
     assert table.black.last() == ("played", WHITE, "D5", 50_250, 60_000)
@@ -172,10 +172,10 @@ def test_who_returns_during_a_commit_sees_the_committed_game_once(table: Table) 
     table.game.left(WHITE)
     again = RecordingSession(3)
     table.game.returned(WHITE, again)
-    assert again.told == []
+    assert again.entries == []
     table.store.release()
     assert again.words() == ["setup", "genmove"]
-    assert again.told[0][1].moves == (("E5", 60_000),)
+    assert again.entries[0][1].moves == (("E5", 60_000),)
 
 
 def test_who_returns_while_the_verdict_is_committed_is_told_it(table: Table) -> None:
@@ -330,10 +330,10 @@ def test_a_side_that_leaves_while_the_verdict_is_committed_was_not_told_it(table
 def test_the_check_of_a_returning_movers_password_is_charged_to_nobody(table: Table) -> None:
     table.game.left(BLACK)
     table.time.advance(10 * S)
-    asked = table.time.received()
+    received = table.time.received()
     table.time.advance(20 * S)  # a long queue of passwords
     again = RecordingSession(3)
-    table.game.returned(BLACK, again, asked)
+    table.game.returned(BLACK, again, received)
     assert again.last() == ("genmove", BLACK, 50_000)
     table.time.advance(50 * S)
     assert table.game.phase is GamePhase.RUNNING
@@ -343,11 +343,11 @@ def test_the_check_of_a_returning_movers_password_is_charged_to_nobody(table: Ta
 
 def test_a_clock_that_started_during_the_check_starts_anew(table: Table) -> None:
     table.game.left(WHITE)
-    asked = table.time.received()
+    received = table.time.received()
     table.move(BLACK, "E5", after=5 * S)
     table.time.advance(5 * S)
     again = RecordingSession(3)
-    table.game.returned(WHITE, again, asked)
+    table.game.returned(WHITE, again, received)
     assert again.last() == ("genmove", WHITE, 60_000)
 
 
@@ -404,16 +404,16 @@ def test_no_flag_falls_while_the_mover_is_being_let_in(table: Table) -> None:
         table.move(table.game.referee.to_play, "E5" if table.game.ply == 0 else "D5")
     table.game.left(BLACK)
     table.time.advance(60 * S)
-    asked = table.time.received()
-    with expecting("anna", asked):
+    received = table.time.received()
+    with expecting("anna", received):
         table.time.advance(9 * S)
         assert table.game.phase is GamePhase.RUNNING
     again = RecordingSession(3)
-    table.game.returned(BLACK, again, asked)
+    table.game.returned(BLACK, again, received)
     assert again.last() == ("genmove", BLACK, 0)
     table.time.advance(200_000)
     assert table.game.phase is GamePhase.RUNNING
-    with expecting("anna", asked):  # once a move
+    with expecting("anna", received):  # once a move
         table.time.advance(S)
     assert table.white.last() == ("gameover", "W+Time", "")
 
@@ -461,9 +461,9 @@ def test_with_a_delay_a_game_knows_what_was_played_by_an_instant_and_its_players
     table.store.release()
     assert table.black.last()[:3] == ("played", WHITE, "D5")
     assert [table.game.played_by(at) for at in (first - 1, first, second - 1, second)] == [0, 1, 1, 2]
-    seen = table.game.setup(1)
-    assert [move for move, _ in seen.moves] == ["E5"]
-    assert seen.left_ms == (59_250, 60_000)
+    setup = table.game.setup(1)
+    assert [move for move, _ in setup.moves] == ["E5"]
+    assert setup.left_ms == (59_250, 60_000)
     table.move(BLACK, "resign", after=S)
     assert table.game.played_by(0) == table.game.ply
 

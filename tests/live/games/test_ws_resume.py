@@ -129,10 +129,10 @@ class WsBot:
             assert game.color == message["color"]
             from_ply = message["from_ply"]
             assert from_ply <= len(game.moves)
-            told = [move for move, _ in message["moves"]]
+            moves = [move for move, _ in message["moves"]]
             known = game.moves[from_ply:]
-            assert told[: len(known)] == known, "nothing is told twice with two meanings"
-            game.moves = game.moves[:from_ply] + told
+            assert moves[: len(known)] == known, "nothing is told twice with two meanings"
+            game.moves = game.moves[:from_ply] + moves
             for ply, move in game.sent.items():
                 assert ply > len(game.moves) or game.moves[ply - 1] == move
         elif kind == "turn":
@@ -176,9 +176,9 @@ class LineBot:
         self.heard: list[str] = []
 
     def step(self, time: Any) -> bool:
-        if self.done == len(self.session.told):
+        if self.done == len(self.session.entries):
             return False
-        entry = self.session.told[self.done]
+        entry = self.session.entries[self.done]
         self.done += 1
         kind, seat = entry[0], self.session.seat
         assert seat is not None
@@ -251,7 +251,7 @@ async def _play(subprotocol: str, cuts: Sequence[tuple[int, bool]], held: bool, 
             break
         house.time.advance(1)
     else:
-        pytest.fail(f"the game does not end: {bot.games} {line.session.told[-3:]}")
+        pytest.fail(f"the game does not end: {bot.games} {line.session.entries[-3:]}")
     house.store.holding = False
     house.store.release()
     ((number, game),) = bot.games.items()
@@ -331,9 +331,9 @@ async def test_who_drains_hears_first_how_the_games_ended_that_it_knows() -> Non
     for _ in range(10):
         await asyncio.sleep(0)
     client.say(type="drain")
-    said = [message["type"] for message in client.listen()]
-    assert "signed_in" in said
-    assert "drained" not in said
+    types = [message["type"] for message in client.listen()]
+    assert "signed_in" in types
+    assert "drained" not in types
     database.set()
     await house.settle()
     assert [message["type"] for message in client.listen()] == ["game", "over", "drained"]

@@ -28,7 +28,7 @@ DAY = KEPT_MS
 
 
 def owed(openings: Openings, *ready: int, now: int = 0, book: OpeningSet = BOOK) -> list[tuple[int, int, str]]:
-    return [(one.black, one.white, one.opening.name) for one in openings.owed(ready, book, now)]
+    return [(debt.black, debt.white, debt.opening.name) for debt in openings.owed(ready, book, now)]
 
 
 # -- who owes whom what
@@ -58,7 +58,7 @@ def test_the_oldest_debt_is_played_first_and_everybody_plays_once() -> None:
     openings.began(5, 2, "odd", 40)
     assert owed(openings, 1, 2, 3, 4, 5) == [(3, 1, "even"), (2, 5, "odd")]
     may_not = openings.owed((1, 2, 3, 4, 5), BOOK, 0, lambda black, white: {black, white} != {1, 3})
-    assert [(one.black, one.white) for one in may_not] == [(4, 3), (2, 1)]
+    assert [(debt.black, debt.white) for debt in may_not] == [(4, 3), (2, 1)]
 
 
 def test_debts_end_with_the_day_and_with_their_opening() -> None:
@@ -84,18 +84,18 @@ def test_debts_of_versions_that_never_come_back_are_forgotten_too() -> None:
 @given(st.lists(st.tuples(st.sampled_from([(1, 2), (2, 1), (2, 3), (3, 2)]), st.sampled_from(["odd", "even"]))))
 def test_whatever_is_played_nobody_owes_once_both_colors_were_had(games: list[tuple[tuple[int, int], str]]) -> None:
     openings = Openings(())
-    had: dict[tuple[int, int, str], int] = {}
+    played: dict[tuple[int, int, str], int] = {}
     for at, ((black, white), name) in enumerate(games):
         openings.began(black, white, name, at)
-        had[black, white, name] = had.get((black, white, name), 0) + 1
+        played[black, white, name] = played.get((black, white, name), 0) + 1
     for _ in range(2 * len(games)):
-        for one in openings.owed((1, 2, 3), BOOK, len(games)):
-            key, other = (one.black, one.white, one.opening.name), (one.white, one.black, one.opening.name)
-            assert had.get(other, 0) > had.get(key, 0)
-            openings.began(one.black, one.white, one.opening.name, len(games))
-            had[key] = had.get(key, 0) + 1
+        for debt in openings.owed((1, 2, 3), BOOK, len(games)):
+            key, other = (debt.black, debt.white, debt.opening.name), (debt.white, debt.black, debt.opening.name)
+            assert played.get(other, 0) > played.get(key, 0)
+            openings.began(debt.black, debt.white, debt.opening.name, len(games))
+            played[key] = played.get(key, 0) + 1
     assert owed(openings, 1, 2, 3) == []
-    assert all(games == had.get((white, black, name)) for (black, white, name), games in had.items())
+    assert all(games == played.get((white, black, name)) for (black, white, name), games in played.items())
 
 
 # -- which opening
@@ -110,7 +110,9 @@ class Zero:
 
 def test_a_share_of_the_pairs_gets_an_opening() -> None:
     openings, rng, pairs = Openings(()), random.Random(3), 20_000
-    names = [None if found is None else found.name for found in (openings.first(BOOK, 0.3, rng) for _ in range(pairs))]
+    names = [
+        None if opening is None else opening.name for opening in (openings.first(BOOK, 0.3, rng) for _ in range(pairs))
+    ]
     for name, share in ((None, 0.7), ("odd", 0.1), ("even", 0.2)):
         assert abs(names.count(name) / pairs - share) < 5 * sqrt(share * (1 - share) / pairs)
 
@@ -147,7 +149,7 @@ async def opened(book: OpeningSet = ONLY_ODD) -> House:
 
 
 def setups(house: House, name: str) -> list[GameSetup]:
-    return [entry[-1] for entry in house.sessions[name].told if entry[0] == "setup"]
+    return [entry[-1] for entry in house.sessions[name].entries if entry[0] == "setup"]
 
 
 @pytest.mark.parametrize("book", [OpeningSet((ODD,)), OpeningSet((EVEN,))])
@@ -167,8 +169,10 @@ async def test_both_sides_sit_down_at_the_opening_and_play_on(book: OpeningSet, 
         assert setup.opening == opening.name
     house.time.advance(S)
     mover = Color.WHITE if opening is ODD else Color.BLACK
-    asked = {name: [entry for entry in house.sessions[name].told if entry[0] == "genmove"] for name in house.sessions}
-    assert [name for name, words in asked.items() if words] == [game.sides[mover].name]
+    genmoves = {
+        name: [entry for entry in house.sessions[name].entries if entry[0] == "genmove"] for name in house.sessions
+    }
+    assert [name for name, words in genmoves.items() if words] == [game.sides[mover].name]
     house.time.advance(S)
     game.move(mover, "A1", None, house.time.received())
     assert game.ply == len(opening.moves) + 1
@@ -307,5 +311,5 @@ async def test_a_stored_game_is_told_and_goes_on_with_its_opening() -> None:
     again = await house_of(ONLY_ODD).open()
     again.live.roster.names.update({1: "anna", 2: "bert"})
     assert restore([stored], {1: again.live}) == (1, 0)
-    (found,) = again.live.roster.games()
-    assert (found.opening, found.setup().opening, found.ply) == ("odd", "odd", 3)
+    (stored_game,) = again.live.roster.games()
+    assert (stored_game.opening, stored_game.setup().opening, stored_game.ply) == ("odd", "odd", 3)

@@ -175,10 +175,10 @@ async def test_a_second_game_is_not_played_by_two_that_may_not_meet_any_more(why
 async def test_a_preview_shows_the_second_games_that_a_pairing_pass_would_begin_with() -> None:
     house = await owing()
     await house.arrive("anna", "bert", "carl", "dora")
-    seen = await house.live.matchmaker.preview(None, {})
-    pairs = {frozenset(pair[:2]) for pair in (*seen.second, *seen.decided.pairing.pairs)}
+    preview = await house.live.matchmaker.preview(None, {})
+    pairs = {frozenset(pair[:2]) for pair in (*preview.second, *preview.decided.pairing.pairs)}
     assert pairs == {frozenset({1, 2}), frozenset({3, 4})}
-    assert [pair.reason for pair in seen.second] == ["Second game of opening odd, colors swapped."]
+    assert [pair.reason for pair in preview.second] == ["Second game of opening odd, colors swapped."]
     assert house.opponents() == set()
     await house.run_pass()
     assert house.opponents() == {frozenset({"anna", "bert"}), frozenset({"carl", "dora"})}

@@ -136,11 +136,11 @@ async def test_the_child_inherits_the_socket_the_pipe_and_nothing_else(sock: soc
     finally:
         os.close(ours)
     names, arguments = listing.read_text().split("]", 1)
-    told = arguments.strip("[]").replace("'", "").split(", ")
-    assert told[0::2] == ["--listen-fd", "--pipe-fd"]
+    child_arguments = arguments.strip("[]").replace("'", "").split(", ")
+    assert child_arguments[0::2] == ["--listen-fd", "--pipe-fd"]
     inherited = set(names.strip("[").replace("'", "").split(", "))
     # The listing itself and the file it goes to take one descriptor each.
-    extra = inherited - {"0", "1", "2", told[1], told[3]}
+    extra = inherited - {"0", "1", "2", child_arguments[1], child_arguments[3]}
     assert len(extra) <= 2
     assert str(ours) not in inherited
 

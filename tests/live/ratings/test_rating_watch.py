@@ -33,7 +33,7 @@ class Past:
             self.ratings.anchor(version, value, 0)
         self.played: dict[str, list[VersionGame]] = {name: [] for name in NAMES.values()}
         self.rng = random.Random(4)
-        self.asked: list[str] = []
+        self.looked_at: list[str] = []
         self.fails = False
 
     def play(self, black: int, white: int, gap: float, games: int) -> None:
@@ -55,7 +55,7 @@ class Past:
     async def games(self, version: str, venue: str, limit: int | None = None) -> list[VersionGame]:
         if self.fails:
             raise StoreError("the disk is away")
-        self.asked.append(version)
+        self.looked_at.append(version)
         return self.played[version]
 
 
@@ -74,7 +74,7 @@ async def test_everything_plays_like_its_number() -> None:
     looking, warnings = watch(past)
     await looking.look()
     assert warnings == {"anchor": 0, "break": 0}
-    assert set(past.asked) == {"low", "middle", "high", "bot"}, "whoever has enough games"
+    assert set(past.looked_at) == {"low", "middle", "high", "bot"}, "whoever has enough games"
 
 
 async def test_an_anchor_that_plays_otherwise_than_its_number_is_told_once(
@@ -107,9 +107,9 @@ async def test_a_version_that_became_another_is_found_when_it_has_played_enough(
     await looking.look()
     assert warnings["break"] == 1
     assert capsys.readouterr().out.count("bot seems to have become") == 1
-    asked = len(past.asked)
+    looks = len(past.looked_at)
     await looking.look()
-    assert len(past.asked) == asked, "it is looked at again when it has played twice as much"
+    assert len(past.looked_at) == looks, "it is looked at again when it has played twice as much"
     assert warnings["break"] == 1
     assert "bot" not in capsys.readouterr().out
 
@@ -123,7 +123,7 @@ async def test_a_database_that_does_not_answer_is_no_end_of_it() -> None:
         await looking.look()
     past.fails = False
     await looking.look()
-    assert "bot" in past.asked
+    assert "bot" in past.looked_at
     assert warnings["break"] == 0
 
 

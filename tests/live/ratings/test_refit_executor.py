@@ -26,13 +26,13 @@ SYSTEM: Any = ToyRefits()
 
 
 @pytest.fixture
-def found(monkeypatch: pytest.MonkeyPatch) -> None:
+def importable(monkeypatch: pytest.MonkeyPatch) -> None:
     """The child can import what this test asks it to compute."""
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
 
 
 @pytest.fixture
-def processes(found: None) -> Iterator[FitProcesses]:
+def processes(importable: None) -> Iterator[FitProcesses]:
     with closing(FitProcesses(limit_s=30)) as processes:
         yield processes
 
@@ -53,7 +53,7 @@ async def test_arrays_go_there_and_come_back_and_the_child_stays(processes: FitP
     array = np.arange(300_000, dtype=np.float64)
     first: Any = await processes.refit(SYSTEM, {"do": "sum", "array": array, "included": 7}, cold=False)
     assert first.included == 7
-    assert np.array_equal(first.found, array * 2)
+    assert np.array_equal(first.result, array * 2)
     second = await processes.refit(SYSTEM, {"do": "print"}, cold=False)
     assert pid_of(second) == pid_of(first) != os.getpid()
 
@@ -86,7 +86,7 @@ async def test_a_job_that_cannot_be_sent_fails_like_any_other(processes: FitProc
     assert await processes.refit(SYSTEM, {"do": "sum"}, cold=False)
 
 
-async def test_a_child_that_hangs_is_given_up_and_replaced(found: None) -> None:
+async def test_a_child_that_hangs_is_given_up_and_replaced(importable: None) -> None:
     with closing(FitProcesses(limit_s=3)) as processes:
         first = await processes.refit(SYSTEM, {"do": "sum"}, cold=True)
         with pytest.raises(FitFailed, match="more than 3 s"):
@@ -96,7 +96,7 @@ async def test_a_child_that_hangs_is_given_up_and_replaced(found: None) -> None:
     assert not alive(pid_of(second))
 
 
-async def test_closing_ends_a_child_in_the_middle_of_its_work(found: None) -> None:
+async def test_closing_ends_a_child_in_the_middle_of_its_work(importable: None) -> None:
     with closing(FitProcesses()) as processes:
         pid = pid_of(await processes.refit(SYSTEM, {"do": "sum"}, cold=False))
         waiting = asyncio.ensure_future(processes.refit(SYSTEM, {"do": "wait", "seconds": 60}, cold=False))
@@ -106,7 +106,7 @@ async def test_closing_ends_a_child_in_the_middle_of_its_work(found: None) -> No
         await waiting
 
 
-def test_the_child_goes_when_its_input_ends(found: None) -> None:
+def test_the_child_goes_when_its_input_ends(importable: None) -> None:
     child = subprocess.Popen((*COMMAND, "refit"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
     assert child.stdin is not None
     assert child.stdout is not None
@@ -119,7 +119,7 @@ def test_the_child_goes_when_its_input_ends(found: None) -> None:
         assert child.wait(20) == 0
 
 
-def test_the_child_does_not_outlive_a_killed_parent(found: None, tmp_path: Path) -> None:
+def test_the_child_does_not_outlive_a_killed_parent(importable: None, tmp_path: Path) -> None:
     program = tmp_path / "parent.py"
     program.write_text(
         "import asyncio, os, signal\n"
@@ -142,7 +142,7 @@ def test_the_child_does_not_outlive_a_killed_parent(found: None, tmp_path: Path)
 
 
 async def test_closing_while_a_child_is_being_started_does_not_wait_for_it(
-    found: None, monkeypatch: pytest.MonkeyPatch
+    importable: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     starting, closed = threading.Event(), threading.Event()
     started: list[subprocess.Popen[bytes]] = []

@@ -45,12 +45,12 @@ class Gated:
     """Computes when it is let."""
 
     def __init__(self) -> None:
-        self.asked: list[bool] = []
+        self.jobs: list[bool] = []
         self.gate = asyncio.Event()
         self.fails = 0
 
     async def refit(self, system: Refitting, job: Any, cold: bool) -> Fit:
-        self.asked.append(cold)
+        self.jobs.append(cold)
         await self.gate.wait()
         if self.fails:
             self.fails -= 1
@@ -116,8 +116,8 @@ async def test_results_during_a_refit_come_again_on_top_and_are_recorded_so() ->
     venue = await Venue().open()
     async with running(venue):
         venue.play()
-        await venue.until(lambda: venue.fitting.asked)
-        assert venue.fitting.asked == [True], "nothing to go on from: the first is a cold one, alone"
+        await venue.until(lambda: venue.fitting.jobs)
+        assert venue.fitting.jobs == [True], "nothing to go on from: the first is a cold one, alone"
         begun_at = venue.ratings.seq
         venue.play(3)
         venue.fitting.gate.set()
@@ -184,9 +184,9 @@ async def test_nothing_happens_while_there_are_no_results_and_a_stop_saves_the_s
     async with running(venue):
         venue.play(5)
         await venue.until(lambda: venue.store.recorded and not venue.ratings.wanted())
-        asked = len(venue.fitting.asked)
+        jobs = len(venue.fitting.jobs)
         await asyncio.sleep(0.1)
-        assert len(venue.fitting.asked) == asked
+        assert len(venue.fitting.jobs) == jobs
     venue.refitter.save()
     saved = venue.store.states["bayes"]
     assert (saved.seq, saved.refit) == (venue.ratings.seq, len(venue.store.recorded))

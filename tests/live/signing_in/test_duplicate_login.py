@@ -72,9 +72,9 @@ async def test_repeated_attempts_wait_longer_and_longer_and_disturb_nobody(house
         second = await again(house)
         assert second.retry_after_s is not None
         waits.append(second.retry_after_s)
-        heard = len(anna.told)
+        heard = len(anna.entries)
         assert (await again(house)).code == "already-here"
-        assert len(anna.told) == heard
+        assert len(anna.entries) == heard
         house.time.advance(int(second.retry_after_s) * S)
     assert waits == [5.0, 10.0, 20.0, 40.0, 80.0, 160.0, 320.0, 320.0, 320.0]
 

@@ -100,8 +100,8 @@ def test_the_welcome_names_the_port_by_which_bots_reach_a_venue(tmp_path: Path, 
         ports.append((welcome["venues"][0]["cgos_port"], app.venues["9x9"].port))
 
     assert run(msgspec.structs.replace(settings, venue=(venue,)), during) == 0
-    ((told, bound),) = ports
-    assert told == (6809 if public else bound)
+    ((announced, bound),) = ports
+    assert announced == (6809 if public else bound)
 
 
 def test_the_end_does_not_wait_for_a_queue_of_passwords(tmp_path: Path) -> None:

@@ -144,8 +144,8 @@ async def test_the_moves_of_a_game_come_before_the_news_of_its_end(room: Room) -
     assert [entry[0] for entry in spectator.heard()] == ["moved", "ended", "facts"]
 
 
-@pytest.mark.parametrize(("since", "told"), [(1, 1), (2, 2), (99, 2), (-3, 0)])
-async def test_a_game_from_a_move_on(room: Room, since: int, told: int) -> None:
+@pytest.mark.parametrize(("since", "start"), [(1, 1), (2, 2), (99, 2), (-3, 0)])
+async def test_a_game_from_a_move_on(room: Room, since: int, start: int) -> None:
     spectator = await room.enter(everything=False)
     game = room.start(5)
     game.moves += ["D4", "E5"]
@@ -153,7 +153,7 @@ async def test_a_game_from_a_move_on(room: Room, since: int, told: int) -> None:
     await room.gallery.turn()
     game.moves.append("C3")
     await room.gallery.turn()
-    assert spectator.heard() == [("shown", 5, ["D4", "E5"], None, told), ("moved", 5, ["C3"])]
+    assert spectator.heard() == [("shown", 5, ["D4", "E5"], None, start), ("moved", 5, ["C3"])]
 
 
 async def test_a_game_that_ends_before_it_was_shown(room: Room) -> None:
@@ -266,11 +266,11 @@ async def test_whoever_does_not_read_has_no_more_games_looked_up(room: Room) -> 
     for number in range(1, 31):
         room.gallery.observe(spectator, number, 0)
     await room.settle()
-    assert room.store.asked == 1
+    assert room.store.reads == 1
     spectator.room = None
     for _ in range(10):
         await room.settle()
-    assert room.store.asked == 30
+    assert room.store.reads == 30
 
 
 async def test_whoever_leaves_is_not_looked_up_for(room: Room) -> None:
@@ -282,7 +282,7 @@ async def test_whoever_leaves_is_not_looked_up_for(room: Room) -> None:
     room.gallery.leave(spectator)
     room.store.gate.set()
     await asyncio.gather(*room.tasks)
-    assert room.store.asked == 1
+    assert room.store.reads == 1
     assert spectator.heard() == []
 
 
@@ -320,11 +320,11 @@ async def test_with_real_games_of_a_venue() -> None:
         game.move(game.referee.to_play, move, None, house.time.received())
         await gallery.turn()
     kinds = [
-        entry[0] if entry[0] != "facts" else [type(fact).__name__ for fact in entry[1]] for entry in spectator.told
+        entry[0] if entry[0] != "facts" else [type(fact).__name__ for fact in entry[1]] for entry in spectator.entries
     ]
     assert kinds == [
         "listed", "shown", ["BotArrived", "BotArrived", "GameStarted"], "moved", "moved", "moved", "moved", "ended",
         ["GameEnded", "RatingChanged", "RatingChanged"],
     ]  # fmt: skip
-    assert spectator.told[-2] == ("ended", game.id, "W+7.0")
+    assert spectator.entries[-2] == ("ended", game.id, "W+7.0")
     assert [listed.result for listed in gallery.picture()] == ["W+7.0"]

@@ -170,7 +170,7 @@ async def test_two_sign_ins_at_once_never_both_come_in(house: House) -> None:
 
 async def test_a_refusal_reaches_the_bot(house: House) -> None:
     session = await house.sign_in("anna", "wrong")
-    assert session.told == [("refused", "Sorry, password doesn't match.")]
+    assert session.entries == [("refused", "Sorry, password doesn't match.")]
 
 
 async def test_a_session_that_died_during_the_check_leaves_nothing_behind(house: House) -> None:
@@ -190,11 +190,11 @@ async def test_ready_is_owed_and_the_bot_is_told_once(house: House) -> None:
     game = next(iter(house.live.roster.games()))
     game.move(Color.BLACK, "resign", None, house.time.received())
     house.live.reminders.remind()
-    before = len(anna.told)
+    before = len(anna.entries)
     house.time.advance(61 * S)
     house.live.reminders.remind()
     house.live.reminders.remind()
-    assert [entry[0] for entry in anna.told[before:]] == ["info"]
+    assert [entry[0] for entry in anna.entries[before:]] == ["info"]
     assert "ready" in anna.last()[1]
     await house.run_pass()
     assert house.opponents() == set()
@@ -232,7 +232,7 @@ async def test_the_end_of_a_missed_game_is_told_at_the_next_sign_in(house: House
     )]  # fmt: skip
     again = await house.sign_in("anna")
     assert again.words() == ["accepted", "setup", "gameover"]
-    assert again.told[1][1].moves == (("E5", 59_000),)
+    assert again.entries[1][1].moves == (("E5", 59_000),)
     assert again.last() == ("gameover", "W+Time", "")
     assert [record.progress for record in house.store.of(rows.BlackTold)] == [1]
     assert again.seat is not None
@@ -274,10 +274,10 @@ async def test_a_paired_bot_that_reconnects_before_the_commit_is_not_paired_twic
     assert "setup" in again.words()
 
 
-def ended_game(house: House, **told: int) -> StoredGame:
+def ended_game(house: House, **fields: int) -> StoredGame:
     return StoredGame(
         5, 1, 1, 2, "anna", "bert", "1800?", "1800?", encode_terms(terms_of(house.venue)), "", 0,
-        (StoredMove("E5", ClockState(59 * S)),), "W+Time", "", house.time.wall_ms(), **told,
+        (StoredMove("E5", ClockState(59 * S)),), "W+Time", "", house.time.wall_ms(), **fields,
     )  # fmt: skip
 
 
@@ -397,9 +397,9 @@ async def test_a_fault_in_pairing_leaves_everybody_free(house: House) -> None:
 async def test_whose_partner_left_while_a_pairing_pass_was_decided_is_paired_anew(policy: Policy) -> None:
     house = await House(policy=policy).open()
     sessions = await house.arrive(*(f"bot{number}" for number in range(8)))
-    seen = await house.live.matchmaker.preview(None, {})
-    house.live.matchmaker._new_seed = lambda: seen.seed
-    first, second = (pair.high for pair in seen.decided.pairing.pairs[:2])
+    preview = await house.live.matchmaker.preview(None, {})
+    house.live.matchmaker._new_seed = lambda: preview.seed
+    first, second = (pair.high for pair in preview.decided.pairing.pairs[:2])
     pairing_pass = await slow_pairing(house)
     for session in sessions:
         assert session.seat is not None
@@ -409,7 +409,9 @@ async def test_whose_partner_left_while_a_pairing_pass_was_decided_is_paired_ane
     await pairing_pass
     assert len(house.opponents()) == 3
     kept, repaired = house.store.of(rows.RoundAdded)
-    of = [[row for row in house.store.of(rows.PairingAdded) if row.round_id == each.id] for each in (kept, repaired)]
+    of = [
+        [row for row in house.store.of(rows.PairingAdded) if row.round_id == round_.id] for round_ in (kept, repaired)
+    ]
     assert [len(rows_of_round) for rows_of_round in of] == [2, 1]
     assert repaired.number == kept.number + 1
 

@@ -352,8 +352,8 @@ async def test_aborts_that_cannot_be(post: Post) -> None:
     post.store.holding = True
     game = post.games[0]
     game.move(game.referee.to_play, "resign", None, post.house.time.received())
-    (said,) = await post.say("abort 1 B+Forfeit")
-    assert said == "Game 1 is just ending by itself.", "how it ends is told after the commit"
+    (reply,) = await post.say("abort 1 B+Forfeit")
+    assert reply == "Game 1 is just ending by itself.", "how it ends is told after the commit"
     post.store.release()
     assert post.store.of(GameEnded)[0].result == "W+Resign"
 
@@ -419,8 +419,8 @@ async def test_an_abort_is_told_after_its_commit_also_where_a_move_goes_before_i
 
 
 async def test_pause_and_resume(post: Post) -> None:
-    (said,) = await post.say("pause")
-    assert said.startswith("Nobody is paired in 9x9 until")
+    (reply,) = await post.say("pause")
+    assert reply.startswith("Nobody is paired in 9x9 until")
     await post.house.run_pass()
     assert post.games == []
     assert post.control._venue(post.house.live).paused
@@ -441,8 +441,8 @@ async def test_pause_and_resume(post: Post) -> None:
 
 
 async def test_kick(post: Post) -> None:
-    (said,) = await post.say("kick Alpha it  hangs")
-    assert said.startswith("Closed 1 connection of Alpha. It may come back; to keep it out: cgos-server bot disable")
+    (reply,) = await post.say("kick Alpha it  hangs")
+    assert reply.startswith("Closed 1 connection of Alpha. It may come back; to keep it out: cgos-server bot disable")
     session = post.house.sessions["Alpha"]
     assert session.last() == ("refused", "The operator closes your connection: it hangs")
     assert post.audits() == [
@@ -458,8 +458,8 @@ async def test_kick_by_the_name_of_a_bot_closes_its_versions() -> None:
     await post.house.sign_in("Family-1", session=RecordingSession(7))
     for player in post.house.live.roster.players.values():
         player.bot = 3
-    (said,) = await post.say("kick Family too slow")
-    assert said.startswith("Closed 1 connection of Family.")
+    (reply,) = await post.say("kick Family too slow")
+    assert reply.startswith("Closed 1 connection of Family.")
 
 
 # -- who may

@@ -46,7 +46,7 @@ def bot(house: House, name: str) -> int:
 
 
 def infos(session: RecordingSession) -> list[str]:
-    return [told[1] for told in session.told if told[0] == "info"]
+    return [entry[1] for entry in session.entries if entry[0] == "info"]
 
 
 async def test_a_paused_bot_gets_no_new_game_finishes_its_own_and_is_told(house: House, control: LiveControl) -> None:
@@ -97,12 +97,12 @@ async def test_owners_limits_stand_beside_the_bots_own(house: House, control: Li
 
 
 @given(st.none() | st.integers(0, 99), st.none() | st.integers(0, 99), st.sets(st.text()), st.sets(st.text()))
-def test_what_both_allow(one: int | None, other: int | None, here: set[str], there: set[str]) -> None:
-    both = stricter(Limits(one, frozenset(here), parse("22-6")), Limits(other, frozenset(there), parse("4-8")))
+def test_what_both_allow(first: int | None, second: int | None, here: set[str], there: set[str]) -> None:
+    both = stricter(Limits(first, frozenset(here), parse("22-6")), Limits(second, frozenset(there), parse("4-8")))
     assert both.hours == parse("4-6")
     assert both.avoid == here | there
     for begun in range(100):
-        allowed = [most is None or begun < most for most in (one, other, both.games_a_day)]
+        allowed = [most is None or begun < most for most in (first, second, both.games_a_day)]
         assert allowed[2] == (allowed[0] and allowed[1])
 
 
@@ -132,9 +132,9 @@ async def test_outside_its_hours_a_bot_gets_no_new_game_and_is_told(house: House
     assert len(list(house.live.roster.games())) == 0
     with pytest.raises(Refused, match="only at these hours \\(UTC\\): 22-6"):
         control.match("9x9", "anna", "bert", (0, 0), None, None, "root")
-    told = len(infos(anna))
+    info_count = len(infos(anna))
     house.live.reminders.remind()
-    assert len(infos(anna)) == told
+    assert len(infos(anna)) == info_count
     house.live.reminders.keep_alive()
     assert "outside your hours" in infos(anna)[-1]
     hour(house, 22)
@@ -181,9 +181,9 @@ async def test_who_is_at_the_daily_limit_is_told_so(house: House) -> None:
     assert "begun 3 games within 24 hours" in infos(anna)[-1]
 
 
-def seen(house: House, control: LiveControl, name: str) -> VersionNow:
-    (found,) = control.look(bot(house, name))
-    return found
+def view_of(house: House, control: LiveControl, name: str) -> VersionNow:
+    (view,) = control.look(bot(house, name))
+    return view
 
 
 async def test_an_owner_sees_what_its_bot_does_and_why_it_is_not_paired(house: House, control: LiveControl) -> None:
@@ -191,33 +191,33 @@ async def test_an_owner_sees_what_its_bot_does_and_why_it_is_not_paired(house: H
     anna = await house.sign_in("anna")
     number = bot(house, "anna")
     now = house.time.wall_ms() / 1000
-    assert seen(house, control, "anna") == VersionNow(
+    assert view_of(house, control, "anna") == VersionNow(
         "anna", "9x9", "idle", now, [], 1, "It is the only bot here.", True
     )
     await house.sign_in("bert")
-    assert "1 other bot is free" in seen(house, control, "anna").why
+    assert "1 other bot is free" in view_of(house, control, "anna").why
     house.time.advance(5_000_000)
     await house.run_pass()
     (game,) = house.live.roster.games()
-    alive = seen(house, control, "anna")
+    alive = view_of(house, control, "anna")
     assert (alive.state, alive.games, alive.since, alive.paired) == ("playing", [game.id], now + 5, True)
     control.wishes(number, True, Limits())
-    paused = seen(house, control, "anna")
+    paused = view_of(house, control, "anna")
     assert (paused.state, paused.games, paused.paired) == ("paused", [game.id], False)
     assert f"Meanwhile game {game.id} goes on." in paused.why
     control.wishes(number, False, Limits(hours=parse("22-6")))
-    closed = seen(house, control, "anna")
+    closed = view_of(house, control, "anna")
     assert (closed.state, closed.paired) == ("out of hours", False)
     assert "22:00 UTC" in closed.why
     control.wishes(number, False, Limits())
     control.pause("9x9", True)
-    assert seen(house, control, "anna").state == "venue paused"
+    assert view_of(house, control, "anna").state == "venue paused"
     control.pause("9x9", False)
     house.finish()
-    assert seen(house, control, "anna").paired
+    assert view_of(house, control, "anna").paired
     control.drain_bot(number)
     assert not anna.alive
-    assert [one.state for one in control.look(number)] in ([], ["draining"])
+    assert [view.state for view in control.look(number)] in ([], ["draining"])
     assert control.look(999) == []
 
 

@@ -136,9 +136,9 @@ class Machine(RuleBasedStateMachine):
         return self.stored().get(number)
 
     async def games_untold(self, venue_id: int, version_id: int, since: int) -> list[StoredGame]:
-        found = untold_games(self.stored().values(), venue_id, version_id)
+        untold = untold_games(self.stored().values(), venue_id, version_id)
         await asyncio.sleep(0)
-        return found
+        return untold
 
     async def meetings(self, venue_id: int) -> list[Meeting]:
         played = Counter(game[2:4] for game in self.past(venue_id) if game.reason not in (None, *NO_RESULT))
@@ -158,11 +158,11 @@ class Machine(RuleBasedStateMachine):
         return [game for game in self.stored().values() if game.venue_id == venue_id]
 
     def opponents(self, venue_id: int) -> dict[int, list[int]]:
-        found: dict[int, list[int]] = {}
+        opponents: dict[int, list[int]] = {}
         for game in self.past(venue_id):
-            found.setdefault(game.black_id, []).append(game.white_id)
-            found.setdefault(game.white_id, []).append(game.black_id)
-        return found
+            opponents.setdefault(game.black_id, []).append(game.white_id)
+            opponents.setdefault(game.white_id, []).append(game.black_id)
+        return opponents
 
     def owed(self, venue_id: int) -> dict[tuple[int, int, str], int]:
         """(lower, higher version, opening) -> how many games more the lower one had Black."""
@@ -221,7 +221,7 @@ class Machine(RuleBasedStateMachine):
         credentials = Credentials(bot, "secret", None, "test", True, "127.0.0.1")
 
         async def ask() -> None:
-            arrivals = {each.venue.name: each.live.arrivals for each in self.houses}
+            arrivals = {house.venue.name: house.live.arrivals for house in self.houses}
             concierge = MultiVenueSignIn(arrivals)
             sessions = {self.houses[session.venue].venue.name: session for session in connection}
             concierge.sign_in(sessions, credentials, Wish(slots, known=(Known(known, 0),)))
@@ -267,7 +267,7 @@ class Machine(RuleBasedStateMachine):
         """All line clients whose game is over say so."""
         for session, *_ in self.connections:
             if session.says_ready and session.alive and session.seat is not None and dialogue(session) == "gameover":
-                session.told.append(("ready",))
+                session.entries.append(("ready",))
                 session.seat.ready()
         self.run()
 
@@ -287,7 +287,7 @@ class Machine(RuleBasedStateMachine):
             if not session.says_ready:
                 session.seat.play(game.id, game.ply + 1, text, None, time.received())
             elif dialogue(session) == "genmove":
-                session.told.append(("moved", text))
+                session.entries.append(("moved", text))
                 session.seat.move(text, None, time.received())
         self.run()
 
@@ -430,8 +430,10 @@ class Machine(RuleBasedStateMachine):
                     table: Any = game._tables[color]
                     if table is not None:
                         assert player.session is not None
-                        told = table.told if isinstance(table, RecordingSession) else table._told
-                        assert told is player.session.told, "the game sits with a connection that is not the bot's"
+                        session_told = table.entries if isinstance(table, RecordingSession) else table._entries
+                        assert session_told is player.session.entries, (
+                            "the game sits with a connection that is not the bot's"
+                        )
 
     @invariant()
     def line_clients_understand_what_they_hear(self) -> None:
@@ -508,7 +510,7 @@ def dialogue(session: RecordingSession) -> str:
         "ready": "waiting", "refused": "closed",
     }  # fmt: skip
     state = "new"
-    for entry in session.told:
+    for entry in session.entries:
         if state == "closed":
             break  # nothing more is written to it
         assert state in before[entry[0]], f"{entry[0]} in state {state}"

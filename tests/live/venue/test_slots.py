@@ -61,7 +61,7 @@ async def test_no_word_is_needed_between_games(house: House) -> None:
         resign(house, game)
     assert wide.words().count("gameover") == 3
     assert house.store.of(rows.BlackTold) == []
-    seat(wide).seen(wide.told[-1][1])
+    seat(wide).seen(wide.entries[-1][1])
     assert len(house.store.of(rows.BlackTold) + house.store.of(rows.WhiteTold)) == 1
 
 
@@ -88,7 +88,7 @@ async def test_a_sandbox_changes_no_rating(house: House) -> None:
     (end,) = house.store.of(rows.GameEnded)
     assert end.reason == "resignation"
     assert len(house.store.of(rows.LedgerAdded)) == entered
-    over = other.sessions["anna"].told[-1][2]
+    over = other.sessions["anna"].entries[-1][2]
     assert (over.reason, over.rating) == ("resignation", None)
 
 
@@ -97,7 +97,7 @@ async def test_the_end_says_what_the_game_did_to_the_rating(house: House) -> Non
     await house.run_pass()
     (game,) = house.live.roster.games()
     resign(house, game)
-    before, after, plus_minus = anna.told[-1][2].rating
+    before, after, plus_minus = anna.entries[-1][2].rating
     assert before == 1800
     assert (after > before) == (game.sides[Color.WHITE].name == "anna")
     (side,) = (side for side in game.sides if side.name == "anna")
@@ -241,14 +241,14 @@ async def test_what_a_client_asks_for_is_told_from_the_store(house: House) -> No
     }
     known = tuple(Known(game, 1) for game in (41, 42, 43, 44))
     anna = await house.check_in("anna", 1, None, known)
-    setup = next(entry for entry in anna.told if entry[0] == "setup")
+    setup = next(entry for entry in anna.entries if entry[0] == "setup")
     assert (setup[1], setup[2]) == (41, Color.BLACK)
     assert setup[3].moves == (("E5", 59_000), ("D5", 58_000))
     assert setup[3].left_ms == (59_000, 58_000)
     assert setup[3].why == "They stood side by side."
-    over = next(entry for entry in anna.told if entry[0] == "gameover")[2]
+    over = next(entry for entry in anna.entries if entry[0] == "gameover")[2]
     assert (over.result, over.winner, over.reason, over.plies) == ("B+Resign", Color.BLACK, "resignation", 2)
-    assert ("unknown", 42, 43, 44) in anna.told
+    assert ("unknown", 42, 43, 44) in anna.entries
 
 
 async def test_a_running_game_is_told_again_when_asked_for(house: House) -> None:
@@ -259,14 +259,14 @@ async def test_a_running_game_is_told_again_when_asked_for(house: House) -> None
     before = anna.words().count("setup")
     seat(anna).sync([Known(game.id, 0), Known(game.id, 0)])
     assert anna.words().count("setup") == before + 1
-    asked = anna.last()[0] == "genmove"
-    assert asked == (game.sides[Color.BLACK].name == "anna")
+    to_move = anna.last()[0] == "genmove"
+    assert to_move == (game.sides[Color.BLACK].name == "anna")
 
 
 async def test_all_missed_ends_are_told_to_a_bot_of_several_slots(house: House) -> None:
     house.store.untold = [stored(house, 41, black_told=0), stored(house, 43, black_told=1)]
     anna = await house.check_in("anna", 2)
-    assert [entry[1] for entry in anna.told if entry[0] == "gameover"] == [41, 43]
+    assert [entry[1] for entry in anna.entries if entry[0] == "gameover"] == [41, 43]
     assert house.live.roster.player(1).available
     assert [(row.id, row.progress) for row in house.store.of(rows.BlackTold)] == [(41, 1), (43, 2)]
 
@@ -284,7 +284,7 @@ async def test_an_arranged_game_begins_with_its_own_clocks_after_old_moves(house
     house.time.advance(0)
     game = house.live.roster.game(number)
     assert game is not None
-    setup = sessions["bert"].told[-2][3]
+    setup = sessions["bert"].entries[-2][3]
     assert (setup.black, setup.moves, setup.left_ms) == ("bert", (("E5", 5_000), ("D5", 9_000)), (5_000, 9_000))
     assert sessions["bert"].last() == ("genmove", number, Color.BLACK, 5_000)
     assert [(row.ply, row.move) for row in house.store.of(rows.MoveAdded)] == [(1, "E5"), (2, "D5")]
@@ -312,7 +312,7 @@ async def with_two_games(house: House) -> tuple[LiveGame, LiveGame]:
 async def test_a_line_client_gets_the_games_of_its_bot_one_after_the_other(house: House) -> None:
     first, second = await with_two_games(house)
     line = await house.sign_in("wide")
-    assert [entry[1].game for entry in line.told if entry[0] == "setup"] == [first.id]
+    assert [entry[1].game for entry in line.entries if entry[0] == "setup"] == [first.id]
     color = house.live.roster.players[1].color(first)
     if color is Color.WHITE:
         first.move(Color.BLACK, "E5", None, house.time.received())
@@ -324,7 +324,7 @@ async def test_a_line_client_gets_the_games_of_its_bot_one_after_the_other(house
     assert line.last()[0] == "gameover"
     assert not second.present(house.live.roster.players[1].color(second))
     seat(line).ready()
-    assert [entry[1].game for entry in line.told if entry[0] == "setup"] == [first.id, second.id]
+    assert [entry[1].game for entry in line.entries if entry[0] == "setup"] == [first.id, second.id]
     assert house.live.roster.players[1].capacity.used == 1
     second.abort("by ruling")
     assert line.last()[0] == "gameover"
@@ -378,7 +378,7 @@ async def test_no_game_begins_before_a_line_client_that_owes_ready(house: House)
     house.time.advance(0)
     words = [word for word in line.words() if word != "genmove"]
     assert words == ["accepted", "setup"], "what it missed is told another time"
-    assert line.told[1][1].game != 41
+    assert line.entries[1][1].game != 41
 
 
 # -- several venues
@@ -446,15 +446,15 @@ async def test_what_is_asked_for_during_a_commit_is_told_after_it(house: House) 
     black, white = (sessions[side.name] for side in game.sides)
     house.store.holding = True
     assert seat(black).play(game.id, 1, "E5", None, house.time.received()) is None
-    before = len(black.told), len(white.told)
+    before = len(black.entries), len(white.entries)
     for session in (black, white):
         seat(session).sync([Known(game.id, 0)])
         seat(session).sync([Known(game.id, 0)])
-    assert (len(black.told), len(white.told)) == before
+    assert (len(black.entries), len(white.entries)) == before
     house.store.release()
-    assert black.told[before[0] :][0][3].moves == (("E5", 60_000),)
-    assert [entry[0] for entry in black.told[before[0] :]] == ["setup"]
-    assert [entry[0] for entry in white.told[before[1] :]] == ["setup", "genmove"]
+    assert black.entries[before[0] :][0][3].moves == (("E5", 60_000),)
+    assert [entry[0] for entry in black.entries[before[0] :]] == ["setup"]
+    assert [entry[0] for entry in white.entries[before[1] :]] == ["setup", "genmove"]
 
 
 async def test_while_a_move_is_committed_another_one_at_its_ply_is_a_contradiction(house: House) -> None:
@@ -474,14 +474,14 @@ async def test_while_a_move_is_committed_another_one_at_its_ply_is_a_contradicti
 
 
 async def test_many_wishes_to_hear_old_games_are_one_question_at_a_time(house: House) -> None:
-    asked = most = 0
+    running = most = 0
 
     async def slow(number: int) -> StoredGame | None:
-        nonlocal asked, most
-        asked += 1
-        most = max(most, asked)
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
         await asyncio.sleep(0)
-        asked -= 1
+        running -= 1
         return stored(house, number) if number == 41 else None
 
     anna = await house.check_in("anna", 1)
@@ -491,7 +491,7 @@ async def test_many_wishes_to_hear_old_games_are_one_question_at_a_time(house: H
     await house.settle()
     assert most == 1
     assert anna.words().count("gameover") == 1
-    assert {number for entry in anna.told if entry[0] == "unknown" for number in entry[1:]} == set(range(42, 62))
+    assert {number for entry in anna.entries if entry[0] == "unknown" for number in entry[1:]} == set(range(42, 62))
 
 
 async def test_a_game_that_ends_while_a_bot_comes_in_is_told_by_that_sign_in(
@@ -505,14 +505,14 @@ async def test_a_game_that_ends_while_a_bot_comes_in_is_told_by_that_sign_in(
 
     async def read(*_: Any) -> list[StoredGame]:
         """What the database holds, before the game's end is committed; the answer comes after it."""
-        found = [stored(house, game.id, black_told=0)] if house.store.of(rows.GameEnded) else []
+        games = [stored(house, game.id, black_told=0)] if house.store.of(rows.GameEnded) else []
         if game.referee.verdict is None:
             resign(house, game)
-        return found
+        return games
 
     monkeypatch.setattr(house.store, "games_untold", read)
     again = await house.check_in("anna", 2)
-    assert [entry[1] for entry in again.told if entry[0] == "gameover"] == [game.id]
+    assert [entry[1] for entry in again.entries if entry[0] == "gameover"] == [game.id]
 
 
 async def test_the_memory_of_ends_that_nobody_acknowledges_is_bounded(
@@ -589,5 +589,5 @@ async def test_a_stored_game_that_cannot_be_read_keeps_nobody_from_the_others(ho
     anna = await house.check_in("anna", 1, None, (Known(43, 0), Known(44, 0)))
     seat(anna).sync([Known(45, 0)])
     await house.settle()
-    assert [entry[1] for entry in anna.told if entry[0] == "gameover"] == [42, 44, 45]
+    assert [entry[1] for entry in anna.entries if entry[0] == "gameover"] == [42, 44, 45]
     assert [row.id for row in house.store.of(rows.BlackTold)] == [42]

@@ -35,12 +35,12 @@ def player(house: House, name: str) -> Player:
     return house.live.roster.player(house.accounts.versions[name])
 
 
-def told(house: House, name: str) -> list[str]:
-    return [entry[1] for entry in house.sessions[name].told if entry[0] == "info"]
+def infos(house: House, name: str) -> list[str]:
+    return [entry[1] for entry in house.sessions[name].entries if entry[0] == "info"]
 
 
 def notices(house: House, name: str) -> list[str]:
-    return [text for text in told(house, name) if text.startswith("You are set aside")]
+    return [text for text in infos(house, name) if text.startswith("You are set aside")]
 
 
 def stored(house: House, name: str) -> StoredSetback:
@@ -53,7 +53,7 @@ def stored(house: House, name: str) -> StoredSetback:
 def game_of(house: House, name: str, opponent: str = "bert") -> tuple[LiveGame, Color]:
     """The two play, colors by turns."""
     both = [player(house, name), player(house, opponent)]
-    assert all(one.available for one in both)
+    assert all(playing.available for playing in both)
     if both[0].daily.begun % 2:
         both.reverse()
     number = house.live.matchmaker.arrange(both[0], both[1], terms_of(house.venue), (), "A test.")
@@ -192,7 +192,7 @@ async def test_a_loss_by_disconnect_counts_and_is_called_so() -> None:
     assert stored(house, "anna").reason == f"game {game.id}: lost on time while disconnected"
     session = await house.sign_in("anna")
     assert not player(house, "anna").available
-    assert "lost on time while disconnected" in session.told[1][1]
+    assert "lost on time while disconnected" in session.entries[1][1]
 
 
 async def test_games_on_one_connection_that_end_together_are_one_mishap() -> None:
@@ -281,7 +281,7 @@ async def test_a_new_sign_in_helps_after_the_pause_and_not_before() -> None:
         house.time.advance(wait)
         await house.sign_in("anna")
         assert player(house, "anna").available is comes_back
-    assert "You were set aside and are back" in told(house, "anna")[0]
+    assert "You were set aside and are back" in infos(house, "anna")[0]
     assert not stored(house, "anna").set_aside
     spoil(house, "anna", resigned, 1)
     assert stored(house, "anna").spoilt == 0
@@ -334,7 +334,7 @@ async def test_an_operator_takes_it_back(present: bool) -> None:
     assert (stored(house, "anna").spoilt, stored(house, "anna").set_aside) == (0, False)
     assert house.live.suspensions.count == 0
     if present:
-        assert told(house, "anna")[-1] == "The operator has taken you back: you get games again."
+        assert infos(house, "anna")[-1] == "The operator has taken you back: you get games again."
     else:
         await house.sign_in("anna")
     assert player(house, "anna").available

@@ -41,8 +41,8 @@ def test_every_message_has_examples_of_its_shape(description: Description) -> No
 
 
 def test_the_server_takes_every_example_of_a_client(description: Description) -> None:
-    said = {step.message for state in CONNECTION.values() for step in state.steps if step.by == "client"}
-    for name in said:
+    messages = {step.message for state in CONNECTION.values() for step in state.steps if step.by == "client"}
+    for name in messages:
         for example in description.examples[name]:
             message = JSON.decode(json.dumps(example).encode())
             assert not isinstance(message, Malformed), message
@@ -58,9 +58,9 @@ def test_steps_lead_to_states_and_speak_of_messages(description: Description) ->
                 assert set(step.where) <= set(description.fields[step.message])
             assert set(state.errors.values()) <= set(CODES)
             assert not set(state.errors) & {step.message for step in state.steps if step.by == "client"}
-    said = {(step.by, step.message) for state in CONNECTION.values() for step in state.steps}
-    assert {message for _, message in said} == set(description.fields)
-    assert len(said) == len(description.fields), "each message has one direction"
+    steps = {(step.by, step.message) for state in CONNECTION.values() for step in state.steps}
+    assert {message for _, message in steps} == set(description.fields)
+    assert len(steps) == len(description.fields), "each message has one direction"
 
 
 WAYS: dict[str, list[str]] = {
@@ -98,7 +98,7 @@ def test_a_session_keeps_the_order_that_is_described(state: str) -> None:
     for name in messages:
         client = brought_to(state)
         client.say(**described(name))
-        codes = [said["code"] for said in client.listen() if said["type"] == "error"]
+        codes = [message["code"] for message in client.listen() if message["type"] == "error"]
         if state == "closed":
             assert codes == []
         elif name == "move" and name in taken:

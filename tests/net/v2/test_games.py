@@ -42,8 +42,8 @@ def test_a_game(subprotocol: str) -> None:
     table.played(Turn(3, Color.BLACK, "PASS", 58_000, 57_000, 0, False))
     table.game_over(OVER)
     client.say(type="seen", game=3)
-    assert [said["type"] for said in client.listen()] == ["moved", "over"]
-    assert bot.told == [("move", 3, 2, "d5", '{"winrate":0.5}'), ("move", 3, 2, "d5", None), ("seen", 3)]
+    assert [message["type"] for message in client.listen()] == ["moved", "over"]
+    assert bot.calls == [("move", 3, 2, "d5", '{"winrate":0.5}'), ("move", 3, 2, "d5", None), ("seen", 3)]
 
 
 @pytest.mark.parametrize("subprotocol", ["cgos.v2", "cgos.v2.msgpack"])
@@ -51,23 +51,23 @@ def test_a_game(subprotocol: str) -> None:
 def test_a_game_that_begins_with_an_opening(subprotocol: str, color: Color) -> None:
     bot = Bot(subprotocol=subprotocol)
     table, client = bot.table(), bot.client
-    given = (("E5", 60_000), ("C3", 60_000), ("G7", 60_000))
-    table.setup(setup()._replace(moves=given, opening="Three stones"), color)
+    opening_moves = (("E5", 60_000), ("C3", 60_000), ("G7", 60_000))
+    table.setup(setup()._replace(moves=opening_moves, opening="Three stones"), color)
     (game,) = client.listen()
     assert (game["opening"], game["from_ply"]) == ("Three stones", 0)
     assert game["moves"] == [["E5", 60_000], ["C3", 60_000], ["G7", 60_000]]
     assert (game["black_ms"], game["white_ms"]) == (60_000, 60_000)
     if color is Color.WHITE:
         table.genmove(Color.WHITE, 60_000, 60_000)
-        (asked,) = client.listen()
-        assert (asked["type"], asked["ply"]) == ("turn", 4)
+        (message,) = client.listen()
+        assert (message["type"], message["ply"]) == ("turn", 4)
     else:
         table.played(Turn(4, Color.WHITE, "A1", 59_000, 60_000, 0, True))
-        (asked,) = client.listen()
-        assert (asked["type"], asked["ply"], asked["your_turn"]) == ("moved", 4, True)
+        (message,) = client.listen()
+        assert (message["type"], message["ply"], message["your_turn"]) == ("moved", 4, True)
     ply = 4 if color is Color.WHITE else 5
     client.say(type="move", game=3, ply=ply, move="D4")
-    assert bot.told == [("move", 3, ply, "D4", None)]
+    assert bot.calls == [("move", 3, ply, "D4", None)]
 
 
 def test_the_first_move_and_the_end() -> None:
@@ -91,19 +91,19 @@ def test_a_move_that_is_not_taken_is_answered(fault: Fault) -> None:
     bot.client.listen()
     bot.desk.server.seats["9x9"].fault = fault
     bot.client.say(type="move", game=3, ply=9, move="D4")
-    (said,) = bot.client.listen()
-    assert (said["code"], said["game"]) == (fault.value, 3)
-    assert not said.get("fatal", False)
+    (message,) = bot.client.listen()
+    assert (message["code"], message["game"]) == (fault.value, 3)
+    assert not message.get("fatal", False)
     if fault is Fault.GAP:
-        assert "Ply 9 was sent, and 5 is the next one." in said["text"]
+        assert "Ply 9 was sent, and 5 is the next one." in message["text"]
 
 
 def test_a_move_of_a_game_that_is_not_there() -> None:
     bot = Bot()
     bot.client.say(type="move", game=77, ply=1, move="D4")
-    (said,) = bot.client.listen()
-    assert (said["code"], said["game"]) == ("no-game", 77)
-    assert bot.told == []
+    (message,) = bot.client.listen()
+    assert (message["code"], message["game"]) == ("no-game", 77)
+    assert bot.calls == []
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_a_move_is_one_word_of_plain_text(sent: str, heard: str) -> None:
     bot = Bot()
     bot.table().setup(setup(), Color.BLACK)
     bot.client.say(type="move", game=3, ply=1, move=sent)
-    assert bot.told == [("move", 3, 1, heard, None)]
+    assert bot.calls == [("move", 3, 1, heard, None)]
 
 
 @pytest.mark.parametrize("sent", ["", "  ", "\t"])
@@ -123,7 +123,7 @@ def test_an_empty_move_loses_no_game(sent: str) -> None:
     bot.client.listen()
     bot.client.say(type="move", game=3, ply=1, move=sent)
     assert errors(bot.client) == [("invalid", False)]
-    assert bot.told == []
+    assert bot.calls == []
 
 
 def test_analysis_that_does_not_fit_is_dropped_and_the_move_counts() -> None:
@@ -132,7 +132,7 @@ def test_analysis_that_does_not_fit_is_dropped_and_the_move_counts() -> None:
     bot.client.listen()
     bot.client.say(type="move", game=3, ply=1, move="D4", analysis={"custom": "x" * 70_000})
     assert errors(bot.client) == [("analysis", False)]
-    assert bot.told == [("move", 3, 1, "D4", None)]
+    assert bot.calls == [("move", 3, 1, "D4", None)]
 
 
 def test_repetitions_are_harmless_up_to_a_bound() -> None:
@@ -141,7 +141,7 @@ def test_repetitions_are_harmless_up_to_a_bound() -> None:
     bot.client.listen()
     for _ in range(200):
         bot.client.say(type="move", game=3, ply=1, move="D4")
-    assert len(bot.told) == 122  # the move, and what ignored_per_minute allows
+    assert len(bot.calls) == 122  # the move, and what ignored_per_minute allows
     assert errors(bot.client) == [("flood", True)]
 
 
@@ -158,7 +158,7 @@ def test_a_thousand_moves_a_minute_are_no_flood() -> None:
 def test_two_venues_are_told_apart_by_the_game() -> None:
     bot = Bot("9x9", "13x13", slots=2)
     seats = bot.desk.server.seats
-    seats["9x9"].told, seats["13x13"].told = nine, thirteen = [], []
+    seats["9x9"].calls, seats["13x13"].calls = nine, thirteen = [], []
     bot.table(3, "9x9").setup(setup(3), Color.BLACK)
     bot.table(4, "13x13").setup(setup(4, venue="13x13"), Color.BLACK)
     bot.client.say(type="move", game=4, ply=1, move="D4")
@@ -204,16 +204,16 @@ def test_what_the_client_knows_is_left_out_once(known: int | None, from_ply: int
 def test_sync_asks_every_venue_and_the_answer_leaves_out_what_is_known() -> None:
     bot = Bot("9x9", "13x13")
     bot.client.say(type="sync", games=[{"game": 3, "ply": 2}, {"game": 99, "ply": 1}])
-    asked = ("sync", (Known(3, 2), Known(99, 1)))
-    assert bot.told == [asked, asked]
+    sync = ("sync", (Known(3, 2), Known(99, 1)))
+    assert bot.calls == [sync, sync]
     bot.table().setup(setup(plies=5), Color.BLACK)
     bot.table().genmove(Color.BLACK, 1, 1)
     bot.session("13x13").unknown([3, 99])
     game, turn = bot.client.listen()
     assert (game["from_ply"], len(game["moves"]), turn["ply"]) == (2, 3, 6)
     bot.session("9x9").unknown([99])
-    (said,) = bot.client.listen()
-    assert (said["code"], said["game"]) == ("no-game", 99)
+    (message,) = bot.client.listen()
+    assert (message["code"], message["game"]) == ("no-game", 99)
 
 
 def test_an_ended_game_is_told_whole() -> None:
@@ -222,9 +222,9 @@ def test_an_ended_game_is_told_whole() -> None:
     table = bot.table(8)
     table.setup(setup(8, plies=5), Color.BLACK)
     table.game_over(OVER)
-    assert [said["type"] for said in bot.client.listen()] == ["game", "over"]
+    assert [message["type"] for message in bot.client.listen()] == ["game", "over"]
     bot.client.say(type="seen", game=8)
-    assert bot.told[-1] == ("seen", 8)
+    assert bot.calls[-1] == ("seen", 8)
 
 
 # -- watching
@@ -249,7 +249,7 @@ def test_watching_a_venue() -> None:
     assert ended["fact"]["result"] == "Draw"
     client.say(type="unwatch", venue="9x9")
     client.transport.lose()
-    assert hall.told == [("enter", True), ("ignore", None), ("leave",)]
+    assert hall.calls == [("enter", True), ("ignore", None), ("leave",)]
 
 
 def test_watching_a_game() -> None:
@@ -272,7 +272,7 @@ def test_watching_a_game() -> None:
     assert (ended["fact"]["fact"], ended["fact"]["result"]) == ("GameEnded", "B+2.5")
     assert (unknown["code"], unknown["game"]) == ("no-game", 4)
     assert (archived["from_ply"], archived["result"], archived["reason"]) == (4, "B+2.5", "score")
-    assert hall.told == [("enter", False), ("observe", 3, 2), ("observe", 4, 0)]
+    assert hall.calls == [("enter", False), ("observe", 3, 2), ("observe", 4, 0)]
 
 
 def test_watching_is_bounded_and_ended_games_make_room() -> None:
@@ -288,7 +288,7 @@ def test_watching_is_bounded_and_ended_games_make_room() -> None:
     client.say(type="watch_game", venue="9x9", game=1000)
     desk.halls["9x9"].spectators[0].ended(1000, OVER)
     client.say(type="watch_game", venue="9x9", game=1001)
-    assert [said["type"] for said in client.listen()] == ["fact"]
+    assert [message["type"] for message in client.listen()] == ["fact"]
 
 
 def test_a_gallery_that_has_no_room() -> None:
@@ -297,8 +297,8 @@ def test_a_gallery_that_has_no_room() -> None:
     client.listen()
     desk.halls["9x9"].refusal = "There is no room."
     client.say(type="watch_game", venue="9x9", game=1)
-    (said,) = client.listen()
-    assert (said["code"], said["text"], said["game"]) == ("too-many", "There is no room.", 1)
+    (message,) = client.listen()
+    assert (message["code"], message["text"], message["game"]) == ("too-many", "There is no room.", 1)
 
 
 def test_watching_what_is_not_there() -> None:
@@ -315,10 +315,10 @@ def test_watching_what_is_not_there() -> None:
 def test_a_bot_may_watch_as_well() -> None:
     bot = Bot()
     bot.client.say(type="watch_game", venue="13x13", game=9)
-    assert bot.desk.halls["13x13"].told == [("enter", False), ("observe", 9, 0)]
+    assert bot.desk.halls["13x13"].calls == [("enter", False), ("observe", 9, 0)]
     bot.client.transport.lose()
-    assert bot.desk.halls["13x13"].told[-1] == ("leave",)
-    assert bot.told == [("left", False)]
+    assert bot.desk.halls["13x13"].calls[-1] == ("leave",)
+    assert bot.calls == [("left", False)]
 
 
 def test_nothing_is_said_on_a_lost_connection() -> None:

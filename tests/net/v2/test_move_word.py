@@ -17,7 +17,7 @@ def by_websocket(text: str) -> tuple[list[str], list[tuple[str, bool]]]:
     bot.table().setup(setup(), Color.BLACK)
     bot.client.listen()
     bot.client.say(type="move", game=3, ply=1, move=text)
-    return [said[3] for said in bot.told if said[0] == "move"], errors(bot.client)
+    return [entry[3] for entry in bot.calls if entry[0] == "move"], errors(bot.client)
 
 
 @pytest.mark.parametrize("text", ["D4 E5", "D4 E5 C3", "pass D4", "D4\n{}", 'D4 {"winrate":0.5}'])
@@ -28,7 +28,7 @@ def test_what_follows_the_word_is_dropped_and_the_client_hears_so(text: str) -> 
 @given(st.text(st.characters(codec="utf-8", exclude_characters="\n\r"), max_size=MOVE_MAX))
 @settings(max_examples=40, deadline=None)
 def test_both_wires_read_the_same_move(text: str) -> None:
-    moves, told = by_websocket(text)
+    moves, faults = by_websocket(text)
     word, rest = first_word(text.encode("utf-8", "replace"))
     assert moves == ([word] if word else [])
-    assert told == ([("analysis", False)] if word and rest else [] if word else [("invalid", False)])
+    assert faults == ([("analysis", False)] if word and rest else [] if word else [("invalid", False)])

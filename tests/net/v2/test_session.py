@@ -38,8 +38,8 @@ def test_a_sign_in_says_everything_that_the_server_wants_to_know() -> None:
     assert wish == Wish(4, Limits(9, frozenset({"Anna-slow"}), parse("22-6")), (Known(7, 12), Known(8, 0)))
     assert client.listen() == []
     desk.server.admit("Anna-fast")
-    (said,) = client.listen()
-    assert said == {"type": "signed_in", "name": "Anna-fast", "venues": ["13x13", "9x9"], "slots": 4}
+    (message,) = client.listen()
+    assert message == {"type": "signed_in", "name": "Anna-fast", "venues": ["13x13", "9x9"], "slots": 4}
     numbers = [session.id for session in desk.server.sessions.values()]
     assert len({client.connection.id, *numbers}) == 3
     for session in desk.server.sessions.values():
@@ -70,11 +70,11 @@ def test_a_sign_in_against_the_rules_ends_with_a_sentence(change: dict[str, Any]
     client = desk.connect()
     client.listen()
     client.say(**SIGN_IN | change)
-    (said,) = client.listen()
-    assert (said["type"], said["code"], said["fatal"]) == ("error", code, True)
-    assert said["text"].endswith((".", "13x13."))
+    (message,) = client.listen()
+    assert (message["type"], message["code"], message["fatal"]) == ("error", code, True)
+    assert message["text"].endswith((".", "13x13."))
     assert client.close_code == 1008
-    assert desk.server.told == []
+    assert desk.server.calls == []
 
 
 def test_a_refused_sign_in() -> None:
@@ -83,8 +83,8 @@ def test_a_refused_sign_in() -> None:
     client.listen()
     client.say(**SIGN_IN)
     desk.server.sessions["9x9"].refused("wrong-password", "Sorry, password doesn't match.", 2.5)
-    (said,) = client.listen()
-    assert said == {
+    (message,) = client.listen()
+    assert message == {
         "type": "error", "code": "wrong-password", "text": "Sorry, password doesn't match.", "fatal": True,
         "retry_after_s": 2.5, "venue": "9x9",
     }  # fmt: skip
@@ -99,12 +99,12 @@ def test_one_venue_that_refuses_takes_the_others_along() -> None:
     client = desk.connect()
     client.say(**SIGN_IN | {"venues": ["9x9", "13x13"]})
     first, second = desk.server.sessions.values()
-    first.accepted(Seated(desk.server.told), "anna")
+    first.accepted(Seated(desk.server.calls), "anna")
     first.table(3).setup(setup(), Color.BLACK)
     second.refused("already-here", "anna is here already.")
-    assert [said["type"] for said in client.listen()] == ["welcome", "error"]
+    assert [message["type"] for message in client.listen()] == ["welcome", "error"]
     client.transport.lose()
-    assert desk.server.told[-1] == ("left", True), "it answered the close"
+    assert desk.server.calls[-1] == ("left", True), "it answered the close"
 
 
 def test_nothing_is_told_before_signed_in() -> None:
@@ -113,11 +113,11 @@ def test_nothing_is_told_before_signed_in() -> None:
     client.listen()
     client.say(**SIGN_IN | {"venues": ["9x9", "13x13"]})
     first, second = desk.server.sessions.values()
-    first.accepted(Seated(desk.server.told), "anna")
+    first.accepted(Seated(desk.server.calls), "anna")
     first.table(3).setup(setup(), Color.BLACK)
     assert client.listen() == []
-    second.accepted(Seated(desk.server.told), "anna")
-    assert [said["type"] for said in client.listen()] == ["signed_in", "game"]
+    second.accepted(Seated(desk.server.calls), "anna")
+    assert [message["type"] for message in client.listen()] == ["signed_in", "game"]
 
 
 def test_a_session_whose_connection_is_gone_gives_its_seat_back() -> None:
@@ -125,9 +125,9 @@ def test_a_session_whose_connection_is_gone_gives_its_seat_back() -> None:
     client = desk.connect()
     client.say(**SIGN_IN)
     client.transport.lose()
-    desk.server.told.clear()
+    desk.server.calls.clear()
     desk.server.admit()
-    assert desk.server.told == [("left", False)]
+    assert desk.server.calls == [("left", False)]
 
 
 def test_operators_are_sent_elsewhere() -> None:
@@ -165,7 +165,7 @@ def test_pause_ready_drain_and_goodbye() -> None:
     bot = Bot("9x9", "13x13")
     for kind in ("pause", "ready", "drain"):
         bot.client.say(type=kind)
-    assert [told[1] for told in bot.told] == ["paused", "paused", "ready", "ready", "draining", "draining"]
+    assert [entry[1] for entry in bot.calls] == ["paused", "paused", "ready", "ready", "draining", "draining"]
     bot.session("13x13").refused("drained", "Goodbye.")
     assert bot.client.listen() == [{"type": "drained"}]
     assert bot.client.close_code == 1000
@@ -175,8 +175,8 @@ def test_pause_ready_drain_and_goodbye() -> None:
 def test_a_dismissed_bot_is_told_why() -> None:
     bot = Bot()
     bot.session().refused("dismissed", "The operator says goodbye.")
-    (said,) = bot.client.listen()
-    assert (said["code"], said["fatal"]) == ("dismissed", True)
+    (message,) = bot.client.listen()
+    assert (message["code"], message["fatal"]) == ("dismissed", True)
     assert bot.client.close_code == 1008
 
 
@@ -185,7 +185,7 @@ async def test_who_answers_a_ping_is_there() -> None:
     bot.desk.time.advance(20 * S)
     answer = asyncio.create_task(bot.session().answers("Another sign-in."))
     await asyncio.sleep(0)
-    assert [said["type"] for said in (*bot.client.listen(), *bot.client.listen())] == ["info", "latency"]
+    assert [message["type"] for message in (*bot.client.listen(), *bot.client.listen())] == ["info", "latency"]
     assert await answer
 
 
@@ -204,8 +204,8 @@ def test_the_round_trip_is_told_at_first_and_when_it_has_changed_by_a_quarter() 
     way = RoundTrip()
     assert way.sample(10_000) == 10.0
     assert [way.sample(11_000) for _ in range(20)] == [None] * 20
-    told = [way.sample(20_000) for _ in range(20)]
-    assert next(value for value in told if value is not None) == pytest.approx(13.2, abs=0.2)
+    samples = [way.sample(20_000) for _ in range(20)]
+    assert next(value for value in samples if value is not None) == pytest.approx(13.2, abs=0.2)
 
 
 # -- anything at all
@@ -241,17 +241,17 @@ def test_any_sequence_against_a_model(steps: list[Any], subprotocol: str) -> Non
     stage = "new"
     games: set[int] = set()
     for step in steps:
-        desk.server.told.clear()
+        desk.server.calls.clear()
         sessions = list(desk.server.sessions.values())
         if isinstance(step, dict):
             client.say(**step)
-            said = [message for message in client.listen() if message["type"] != "latency"]
-            found = [message for message in said if message["type"] == "error"]
-            assert len(said) == len(found) <= 1
-            code = found[0]["code"] if found else None
+            messages = [message for message in client.listen() if message["type"] != "latency"]
+            faults = [message for message in messages if message["type"] == "error"]
+            assert len(messages) == len(faults) <= 1
+            code = faults[0]["code"] if faults else None
             kind = step["type"]
             if stage == "closed":
-                assert not said
+                assert not messages
             elif kind == "bogus" or (kind == "limits" and not step["limits"]["games_a_day"]):
                 assert code == "invalid"
             elif kind in ("watch_venue", "watch_game", "unwatch"):
@@ -268,7 +268,7 @@ def test_any_sequence_against_a_model(steps: list[Any], subprotocol: str) -> Non
             elif stage != "in":
                 assert code == "not-signed-in"
             elif kind == "move":
-                heard = [told for told in desk.server.told if told[0] == "move"]
+                heard = [entry for entry in desk.server.calls if entry[0] == "move"]
                 if step["game"] not in games:
                     assert (code, heard) == ("no-game", [])
                 elif not step["move"].strip():
@@ -278,7 +278,7 @@ def test_any_sequence_against_a_model(steps: list[Any], subprotocol: str) -> Non
                     assert len(heard) == 1
             else:
                 assert code is None
-                assert desk.server.told
+                assert desk.server.calls
             continue
         if step == "wait":
             desk.time.advance(S)
@@ -307,8 +307,8 @@ def test_any_sequence_against_a_model(steps: list[Any], subprotocol: str) -> Non
                 table.game_over(OVER)
                 games.discard(2)
             elif step == "drained":
-                for each in sessions:
-                    each.refused("drained", "Goodbye.")
+                for opened in sessions:
+                    opened.refused("drained", "Goodbye.")
                 stage = "closed"
                 assert client.listen()[-1] == {"type": "drained"}
                 continue

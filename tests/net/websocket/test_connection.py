@@ -17,7 +17,7 @@ def test_the_way_to_the_client_is_measured_and_told_when_it_changes() -> None:
     desk = WsDesk()
     client = desk.signed_in()
 
-    def told(us: int) -> list[float]:
+    def latencies(us: int) -> list[float]:
         """Answer the next ping after `us`."""
         client.pongs = False
         desk.time.advance(20 * S)
@@ -28,11 +28,11 @@ def test_the_way_to_the_client_is_measured_and_told_when_it_changes() -> None:
         client.raw(pongs[0])
         return [message["round_trip_ms"] for message in client.listen()]
 
-    assert told(21 * S) == [21_000.0]
-    assert told(21 * S) == []
-    assert told(22 * S) == []
-    assert told(39 * S) == []
-    (changed,) = told(39 * S)
+    assert latencies(21 * S) == [21_000.0]
+    assert latencies(21 * S) == []
+    assert latencies(22 * S) == []
+    assert latencies(39 * S) == []
+    (changed,) = latencies(39 * S)
     assert 26_000 < changed < 32_000
 
 
@@ -44,7 +44,7 @@ def test_who_does_not_answer_pings_is_lost() -> None:
     desk.time.advance(22 * S)
     assert client.transport.aborted
     client.transport.lose(ConnectionAbortedError())
-    assert desk.server.told == [("left", False)]
+    assert desk.server.calls == [("left", False)]
 
 
 def test_a_pong_that_lies_in_the_socket_of_a_busy_server_counts() -> None:
@@ -82,7 +82,7 @@ def test_a_player_that_does_not_read_is_dropped() -> None:
     client.connection.pause_writing()
     assert client.transport.aborted
     client.transport.lose()
-    assert desk.server.told == [("left", False)]
+    assert desk.server.calls == [("left", False)]
 
 
 def test_a_watcher_that_does_not_read_stays_and_is_skipped() -> None:
@@ -109,7 +109,7 @@ def test_the_peer_closes_in_order() -> None:
     client = desk.signed_in()
     client.leave()
     assert client.close_code == 1000
-    assert desk.server.told == [("left", True)]
+    assert desk.server.calls == [("left", True)]
     assert desk.count.open == 0
     assert not desk.sockets.open
 
@@ -123,14 +123,14 @@ def test_who_answers_the_servers_close_has_read_all_before_it(answers: bool) -> 
     if answers:
         assert client.close_code == 1000
     client.transport.lose()
-    assert desk.server.told == [("left", answers)]
+    assert desk.server.calls == [("left", answers)]
 
 
 def test_the_peer_is_gone_without_a_word() -> None:
     desk = WsDesk()
     client = desk.signed_in()
     client.transport.lose(ConnectionResetError())
-    assert desk.server.told == [("left", False)]
+    assert desk.server.calls == [("left", False)]
 
 
 def test_the_peer_half_closes() -> None:
@@ -138,7 +138,7 @@ def test_the_peer_half_closes() -> None:
     client = desk.signed_in()
     client.connection.eof_received()
     client.transport.lose()
-    assert desk.server.told == [("left", True)]
+    assert desk.server.calls == [("left", True)]
 
 
 def test_the_server_stops() -> None:
@@ -166,7 +166,7 @@ def test_who_breaks_a_rule_may_read_why_and_is_heard_no_more() -> None:
     desk.time.advance(10 * S)
     assert client.transport.aborted
     client.transport.lose()
-    assert desk.server.told == [("left", False)]
+    assert desk.server.calls == [("left", False)]
     assert desk.count.open == 0
 
 

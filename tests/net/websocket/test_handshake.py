@@ -152,8 +152,8 @@ def test_a_configured_proxy_is_believed(forwarded: str, address: str) -> None:
     assert second.subprotocol is None, "limits count by the bot's own address"
     other = desk.connect(address="192.0.2.202", headers={"X-Forwarded-For": "198.51.100.8"})
     assert other.subprotocol == "cgos.v2"
-    for each in (client, second, other):
-        each.transport.lose()
+    for peer in (client, second, other):
+        peer.transport.lose()
     assert desk.count.open == 0
 
 

@@ -16,7 +16,7 @@ def signed_in(desk: WsDesk) -> WsClient:
     for line in ("e1 test genmove_analyze", "anna", "secret"):
         client.send(line)
     session = desk.server.line_sessions[-1]
-    session.accepted(Seated(desk.server.told), "anna")
+    session.accepted(Seated(desk.server.calls), "anna")
     return client
 
 
@@ -41,7 +41,7 @@ def test_a_dialogue() -> None:
         "genmove b 58000",
         "gameover 2026-01-01 W+Resign ",
     ]
-    assert desk.server.told == [
+    assert desk.server.calls == [
         ("sign in", "anna", "secret"),
         ("line", "e5", '{"winrate":0.5}', desk.time.received()),
         ("line", "resign", None, desk.time.received()),
@@ -57,7 +57,7 @@ def test_a_frame_may_hold_several_lines_and_its_end_ends_a_line(frames: list[str
     client = desk.connect("cgos.v1", path="/9x9")
     for frame in frames:
         client.send(frame)
-    assert desk.server.told == [("sign in", "anna", "secret")]
+    assert desk.server.calls == [("sign in", "anna", "secret")]
 
 
 def test_quit_closes_in_order() -> None:
@@ -67,7 +67,7 @@ def test_quit_closes_in_order() -> None:
     assert client.close_code == 1000
     client.take()
     client.transport.lose()
-    assert desk.server.told[-1] == ("left", True)
+    assert desk.server.calls[-1] == ("left", True)
 
 
 def test_who_does_not_sign_in_is_told_and_closed() -> None:
@@ -101,7 +101,7 @@ def test_a_player_that_does_not_read_is_dropped() -> None:
     client.connection.pause_writing()
     assert client.transport.aborted
     client.transport.lose()
-    assert desk.server.told[-1] == ("left", False)
+    assert desk.server.calls[-1] == ("left", False)
 
 
 @settings(max_examples=200, deadline=None)

@@ -38,15 +38,15 @@ class SlowReferee:
     def region(self, stones: Stones, point: Point) -> tuple[set[Point], set[Color | None]]:
         """The points connected to `point` with the same content, and what lies beside them."""
         kind = stones.get(point)
-        found, queue, border = {point}, [point], set()
+        region, queue, border = {point}, [point], set()
         while queue:
             for near in self.beside(queue.pop()):
                 if stones.get(near) is not kind:
                     border.add(stones.get(near))
-                elif near not in found:
-                    found.add(near)
+                elif near not in region:
+                    region.add(near)
                     queue.append(near)
-        return found, border
+        return region, border
 
     def without_captures(self, stones: Stones, mover: Color) -> Stones:
         """`stones` less the mover's enemies without liberties, then less the mover's own."""
@@ -125,7 +125,7 @@ def same(position: GoPosition, referee: SlowReferee) -> None:
 
 def follow(position: GoPosition, referee: SlowReferee, numbers: list[int]) -> set[Illegality | None]:
     """Try every number on both sides; all that can be seen must agree after each."""
-    size, seen = referee.rules.size, set()
+    size, outcomes = referee.rules.size, set()
     for number in numbers:
         if number < size * size:
             point: Point | None = (number % size, number // size)
@@ -138,9 +138,9 @@ def follow(position: GoPosition, referee: SlowReferee, numbers: list[int]) -> se
         assert move is not None
         outcome = position.play(move)
         assert outcome is referee.play(point)
-        seen.add(outcome)
+        outcomes.add(outcome)
         same(position, referee)
-    return seen
+    return outcomes
 
 
 @given(rulesets, tries)
@@ -196,13 +196,13 @@ def test_colliding_hashes_change_no_decision(spoil: object, rules: Ruleset, numb
 def test_fixed_random_games_meet_every_kind_of_refusal(ko: Ko, suicide: bool) -> None:
     """The comparison is worth as much as the cases that it reaches."""
     rng = random.Random(5)
-    seen: set[Illegality | None] = set()
+    illegalities: set[Illegality | None] = set()
     for _ in range(40):
         rules = Ruleset(size=rng.randrange(2, 5), komi2=0, ko=ko, suicide=suicide)
         numbers = [rng.randrange(rules.size**2) if rng.random() < 0.95 else PASS_NUMBER for _ in range(80)]
-        seen |= follow(Go().new(rules), SlowReferee(rules, {}, Color.BLACK), numbers)
+        illegalities |= follow(Go().new(rules), SlowReferee(rules, {}, Color.BLACK), numbers)
     expected = {None, *Illegality} - {Illegality.SYNTAX}
-    assert seen == (expected - {Illegality.SUICIDE} if suicide else expected)
+    assert illegalities == (expected - {Illegality.SUICIDE} if suicide else expected)
 
 
 @pytest.mark.parametrize("suicide", [False, True])

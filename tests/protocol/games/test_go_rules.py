@@ -15,13 +15,13 @@ B, W = Color.BLACK, Color.WHITE
 def drawn(*rows: str, to_play: Color = B, ko: Ko = Ko.POSITIONAL, suicide: bool = False, komi2: int = 0) -> GoPosition:
     """The position that `rows` show (from the top; X black, O white), nothing played yet."""
     size = len(rows)
-    found: dict[str, list[str]] = {"X": [], "O": [], ".": []}
+    points: dict[str, list[str]] = {"X": [], "O": [], ".": []}
     for down, row in enumerate(rows):
         assert len(row) == size
         for column, mark in enumerate(row):
-            found[mark].append(vertex(column, size - 1 - down))
+            points[mark].append(vertex(column, size - 1 - down))
     rules = Ruleset(size=size, ko=ko, suicide=suicide, komi2=komi2)
-    return Go().new(rules, Start(tuple(found["X"]), tuple(found["O"]), to_play))
+    return Go().new(rules, Start(tuple(points["X"]), tuple(points["O"]), to_play))
 
 
 def play(position: Position, moves: str) -> list[Illegality | None]:
@@ -500,8 +500,8 @@ def test_a_copy_and_its_original_go_their_own_ways(ko: Ko) -> None:
 
 
 def test_games_of_one_size_share_their_tables() -> None:
-    one, other = Go().new(Ruleset(size=9)), Go().new(Ruleset(size=9))
-    assert one.board.tables is other.board.tables is tables(9)
+    first, second = Go().new(Ruleset(size=9)), Go().new(Ruleset(size=9))
+    assert first.board.tables is second.board.tables is tables(9)
 
 
 def test_zobrist_numbers_are_those_of_splitmix64_from_zero_and_all_differ() -> None:

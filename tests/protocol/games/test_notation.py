@@ -73,7 +73,7 @@ def test_no_text_makes_reading_raise(text: str) -> None:
 @pytest.mark.parametrize("size", SIZES)
 def test_every_vertex_reads_back_and_agrees_with_a_second_reader(size: int) -> None:
     position = Go().new(Ruleset(size=size))
-    seen = set()
+    moves = set()
     for column in range(size):
         for row in range(size):
             name = vertex(column, row)
@@ -81,8 +81,8 @@ def test_every_vertex_reads_back_and_agrees_with_a_second_reader(size: int) -> N
             move = position.read(name.lower())
             assert move is not None
             assert position.write(move) == name
-            seen.add(move)
-    assert len(seen) == size * size
+            moves.add(move)
+    assert len(moves) == size * size
 
 
 @pytest.mark.parametrize("size", SIZES)

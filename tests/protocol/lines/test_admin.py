@@ -118,9 +118,9 @@ def test_an_answer_ends_with_its_mark_and_has_no_blank_line() -> None:
 def test_every_line_is_a_command_and_every_answer_is_clean(line: str, lines: list[str]) -> None:
     command = parse(line)
     assert isinstance(command, tuple)
-    said = answer(line, lines).decode("ascii")
-    assert said.endswith("\n")
-    *texts, end = said[:-1].split("\n")
+    reply = answer(line, lines).decode("ascii")
+    assert reply.endswith("\n")
+    *texts, end = reply[:-1].split("\n")
     assert re.fullmatch(r"end: \S+", end)
     for text in (*texts, end):
         assert text.strip()

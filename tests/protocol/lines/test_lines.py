@@ -150,10 +150,10 @@ def test_the_tcl_double_agrees_with_tcl(
     except tkinter.TclError:
         expected = None
     try:
-        found: int | None = len(tcl(text))
+        length: int | None = len(tcl(text))
     except client_stops:
-        found = None
-    assert found == expected
+        length = None
+    assert length == expected
 
 
 @pytest.mark.parametrize(

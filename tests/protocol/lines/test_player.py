@@ -109,8 +109,8 @@ def test_the_documentation_table_names_every_rule_once() -> None:
     assert ("gameover", "C: ready", "wants the next game", "waiting") in rows
     assert ("genmove", "C: quit", "the client leaves: close", "closed") in rows
     assert all(set(then.split(" or ")) <= {*State, "the same"} for *_, then in rows)
-    said = {row[1].split()[1] for row in rows if row[1].startswith("S: ")}
-    assert said == {"protocol", "(nothing)", "Error:", "setup", "genmove", "play", "gameover", "info"}
+    sent = {row[1].split()[1] for row in rows if row[1].startswith("S: ")}
+    assert sent == {"protocol", "(nothing)", "Error:", "setup", "genmove", "play", "gameover", "info"}
 
 
 def test_the_server_moves_the_state_as_documented(at: At) -> None:

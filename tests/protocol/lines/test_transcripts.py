@@ -32,8 +32,8 @@ def _bytes(text: str) -> bytes:
 def _describe(event: Event) -> str:
     match event:
         case Credentials(name, secret, new, client, analysis):
-            said = "yes" if analysis else "no"
-            return f"SignIn name={name} secret={secret} new={new or '-'} analysis={said} client={client}"
+            offered = "yes" if analysis else "no"
+            return f"SignIn name={name} secret={secret} new={new or '-'} analysis={offered} client={client}"
         case Move(text, analysis):
             return f"Move {text}" + (f" {analysis}" if analysis is not None else "")
         case Ignored(why):
@@ -155,19 +155,19 @@ def test_transcript(file: Path, heard: Callable[[bytes], list[str]]) -> None:
                 case "C~":
                     connection.hear(_bytes(text), silence=True)
                 case "S:":
-                    said = [text]
+                    lines_sent = [text]
                     if connection.side is not None:
                         ahead = list(takewhile(lambda line: line[:2] == "S:", lines[at:]))
                         more = connection.side.group([text, *(line[3:] for line in ahead)]) - 1
-                        said += [line[3:] for line in ahead[:more]]
+                        lines_sent += [line[3:] for line in ahead[:more]]
                         at += more
                     elif text.startswith("play") and at < len(lines) and lines[at].startswith("S: genmove"):
-                        said.append(lines[at][3:])
+                        lines_sent.append(lines[at][3:])
                         at += 1
-                    connection.expect(said)
+                    connection.expect(lines_sent)
                     if connection.side is not None:
                         continue  # it has hearers of its own
-                    heard(b"".join(_bytes(one) + b"\n" for one in said))
+                    heard(b"".join(_bytes(sent_line) + b"\n" for sent_line in lines_sent))
                 case "! " if line == "! operator":
                     assert connection.player.accepted() == b""
                     connection.side = OperatorSide()

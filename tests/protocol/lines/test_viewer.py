@@ -200,10 +200,10 @@ def test_whoever_asks_again_gets_the_whole_game_again(viewer: CgosViewer) -> Non
 
 @pytest.mark.parametrize("verdict", VERDICTS, ids=lambda verdict: f"{verdict.reason} {verdict.text}")
 def test_every_ending_is_told_from_a_move_by_its_second_character(verdict: Verdict) -> None:
-    for told in ("update", "setup"):
+    for message in ("update", "setup"):
         viewer, tk = CgosViewer(9, 14, MatchLines()), TkViewer()
         tk.hear(viewer.facts([started(3)]))
-        if told == "update":
+        if message == "update":
             tk.hear(viewer.shown(3, shown(3), 0))
             tk.hear(viewer.ended(3, over(verdict)))
         else:

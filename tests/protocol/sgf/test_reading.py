@@ -63,7 +63,7 @@ def test_the_main_line_is_the_one_that_sgfmill_finds(text: str) -> None:
 
 
 @given(st.lists(st.text("abcdefghi", min_size=2, max_size=2), max_size=12), st.text(max_size=30))
-def test_what_the_server_writes_it_reads(points: list[str], said: str) -> None:
+def test_what_the_server_writes_it_reads(points: list[str], text: str) -> None:
     moves = tuple(vertex("abcdefghi".index(point[0]), "abcdefghi".index(point[1])) for point in points)
     record = GameRecord(
         game=17,
@@ -75,12 +75,12 @@ def test_what_the_server_writes_it_reads(points: list[str], said: str) -> None:
         time=TimeControl(TimeSystem.ABSOLUTE, main=60_000_000),
         date="2026-01-02",
         result="Draw",
-        ending=said,
-        place=said,
+        ending=text,
+        place=text,
         event="9x9",
         program="test:1",
         moves=tuple(RecordedMove(Color(ply % 2), move) for ply, move in enumerate(moves)),
-        opening=said,
+        opening=text,
     )
     assert read(write(record)) == [Draft("17", moves, 1.0, 1)]
 

@@ -19,8 +19,8 @@ ROOT = Path(__file__).parents[3]
 
 @pytest.fixture(scope="module")
 def document() -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(asyncapi.encoded())
-    return found
+    document_: dict[str, Any] = json.loads(asyncapi.encoded())
+    return document_
 
 
 def test_the_checked_in_description_is_the_one_that_is_generated() -> None:
@@ -33,10 +33,10 @@ def test_the_page_has_the_tables_that_are_generated() -> None:
 
 def resolved(document: dict[str, Any], reference: str) -> Any:
     assert reference.startswith("#/"), reference
-    found: Any = document
+    node: Any = document
     for step in reference[2:].split("/"):
-        found = found[step.replace("~1", "/").replace("~0", "~")]
-    return found
+        node = node[step.replace("~1", "/").replace("~0", "~")]
+    return node
 
 
 def references(node: Any) -> Iterator[str]:
@@ -52,9 +52,9 @@ def references(node: Any) -> Iterator[str]:
 
 
 def test_every_reference_leads_somewhere(document: dict[str, Any]) -> None:
-    found = list(references(document))
-    assert len(found) > 50
-    for reference in found:
+    all_references = list(references(document))
+    assert len(all_references) > 50
+    for reference in all_references:
         assert resolved(document, reference)
 
 
@@ -117,17 +117,17 @@ def test_the_document_has_the_form_of_asyncapi_3(document: dict[str, Any]) -> No
 
 
 def test_every_message_goes_in_exactly_one_direction(document: dict[str, Any]) -> None:
-    heard, said = (
+    heard, sent = (
         {reference["$ref"].rsplit("/", 1)[1] for reference in document["operations"][name]["messages"]}
         for name in ("hear", "say")
     )
     assert document["operations"]["hear"]["action"] == "receive"
     assert document["operations"]["say"]["action"] == "send"
     assert heard == {asyncapi.tag(kind) for kind in get_args(ws.ClientMessage)}
-    assert said == {asyncapi.tag(kind) for kind in get_args(ws.ServerMessage)}
-    assert not heard & said
-    assert heard | said == document["channels"]["connection"]["messages"].keys()
-    assert heard | said == document["components"]["messages"].keys()
+    assert sent == {asyncapi.tag(kind) for kind in get_args(ws.ServerMessage)}
+    assert not heard & sent
+    assert heard | sent == document["channels"]["connection"]["messages"].keys()
+    assert heard | sent == document["components"]["messages"].keys()
 
 
 def test_payloads_say_which_message_they_are(document: dict[str, Any]) -> None:

@@ -66,7 +66,7 @@ class LiveServer:
         self.dismissed: list[tuple[str, str]] = []
         self.drained = False
         self.changed: list[str] = []
-        self.asked: list[tuple[Any, ...]] = []
+        self.calls: list[tuple[Any, ...]] = []
         self.pools = {"9x9": VenueRatings(1, rating_system("cgos-elo", 1800.0, {}))}
 
     def status(self) -> ServerStatus:
@@ -86,7 +86,7 @@ class LiveServer:
         self.drained = True
 
     def match(self, venue: str, *, white: str, black: str, **more: Any) -> ArrangedGame:
-        self.asked.append(("match", venue, white, black, *more.values()))
+        self.calls.append(("match", venue, white, black, *more.values()))
         opening, plies = more["opening"], more["plies"]
         moves = 0 if opening is None else plies or len(opening.moves)
         return ArrangedGame(
@@ -101,26 +101,26 @@ class LiveServer:
         )
 
     def end_game(self, game: int, winner: Color | None, detail: str) -> EndedGame:
-        self.asked.append(("end", game, winner, detail))
+        self.calls.append(("end", game, winner, detail))
         if game != 17:
             raise NotFound(Code.NO_GAME, "No such game.")
         result = "Abort" if winner is None else f"{winner.letter.upper()}+Forfeit"
         return EndedGame(game=game, venue="9x9", white="White", black="Black", result=result)
 
     def pause(self, venue: str, paused: bool) -> None:
-        self.asked.append(("pause", venue, paused))
+        self.calls.append(("pause", venue, paused))
         if venue != "9x9":
             raise NotFound(Code.UNKNOWN_VENUE, "No such venue.")
 
     def wishes(self, bot: int, paused: bool, limits: Limits) -> None:
-        self.asked.append(("wishes", bot, paused, limits))
+        self.calls.append(("wishes", bot, paused, limits))
 
     def drain_bot(self, bot: int) -> int:
-        self.asked.append(("drain", bot))
+        self.calls.append(("drain", bot))
         return 1
 
     def kick(self, name: str, sentence: str) -> int:
-        self.asked.append(("kick", name, sentence))
+        self.calls.append(("kick", name, sentence))
         return 1 if name == "Present" else 0
 
 
@@ -304,12 +304,12 @@ async def test_anchors_on_a_closed_database_are_the_same(closed: Admin, admin: A
 
 async def test_anchors_that_cannot_be(admin: Admin, closed: Admin, live: LiveServer, store: Any) -> None:
     await admin.handle(BotAdd(name="Newbot", password="long-secret"))
-    for each in (admin, closed):
-        assert await code(each, AnchorSet(venue="8x8", version="Newbot", rating=1500)) == "unknown-venue"
-        assert await code(each, AnchorSet(venue="9x9", version="Nobody", rating=1500)) == "unknown-bot"
-        assert await code(each, AnchorSet(venue="9x9", version="Newbot", rating=float("nan"))) == "rating"
-        assert await code(each, AnchorSet(venue="9x9", version="Newbot", rating=1e9)) == "rating"
-        assert await code(each, AnchorUnset(venue="9x9", version="Newbot")) == "no-anchor"
+    for each_admin in (admin, closed):
+        assert await code(each_admin, AnchorSet(venue="8x8", version="Newbot", rating=1500)) == "unknown-venue"
+        assert await code(each_admin, AnchorSet(venue="9x9", version="Nobody", rating=1500)) == "unknown-bot"
+        assert await code(each_admin, AnchorSet(venue="9x9", version="Newbot", rating=float("nan"))) == "rating"
+        assert await code(each_admin, AnchorSet(venue="9x9", version="Newbot", rating=1e9)) == "rating"
+        assert await code(each_admin, AnchorUnset(venue="9x9", version="Newbot")) == "no-anchor"
     assert live.pools["9x9"].seq == 0
     assert store.entries == []
 
@@ -379,7 +379,7 @@ async def test_a_match_is_arranged_and_written_down(admin: Admin, live: LiveServ
             game=17, venue="9x9", white="Wa", white_label="1800", black="Bb", black_label="1750?", rated=True, plies=0
         )
     )
-    assert live.asked == [("match", "9x9", "Wa", "Bb", (60, 0), None, None, "me")]
+    assert live.calls == [("match", "9x9", "Wa", "Bb", (60, 0), None, None, "me")]
     assert audits(store) == [
         ("me", "match", "game 17",
          {"venue": "9x9", "white": "Wa", "black": "Bb", "white_s": 60, "black_s": 0, "opening": 0, "plies": 0,
@@ -388,37 +388,37 @@ async def test_a_match_is_arranged_and_written_down(admin: Admin, live: LiveServ
 
 
 async def test_a_match_from_an_old_game(admin: Admin, live: LiveServer, store: Any) -> None:
-    asked: list[int] = []
+    numbers: list[int] = []
 
     async def game(number: int) -> StoredGame | None:
-        asked.append(number)
+        numbers.append(number)
         return OLD if number == 3 else None
 
     store.games_stored = game
     made = await admin.handle(Match(venue="9x9", white="Wa", black="Bb", game=3, moves=1))
     assert isinstance(made, ArrangedGame)
     assert (made.plies, made.rated) == (1, False)
-    assert live.asked[0][5:7] == (OLD, 1)
+    assert live.calls[0][5:7] == (OLD, 1)
     for number in (4, 0, -1, 2**63):
         assert await code(admin, Match(venue="9x9", white="Wa", black="Bb", game=number)) == "bad-game"
-    assert asked == [3, 4]
-    assert len(live.asked) == len(audits(store)) == 1
+    assert numbers == [3, 4]
+    assert len(live.calls) == len(audits(store)) == 1
 
 
 @pytest.mark.parametrize(
-    ("result", "winner", "given"),
+    ("result", "winner", "written"),
     [(None, None, "Abort"), ("Abort", None, "Abort"), ("b+forfeit", Color.BLACK, "B+Forfeit"),
      ("W+Forfeit", Color.WHITE, "W+Forfeit")],
 )  # fmt: skip
 async def test_a_game_is_ended_and_written_down(
-    admin: Admin, live: LiveServer, store: Any, result: str | None, winner: Color | None, given: str
+    admin: Admin, live: LiveServer, store: Any, result: str | None, winner: Color | None, written: str
 ) -> None:
     assert await admin.handle(GameAbort(game=17, result=result, reason=" it \n hangs ")) == (
-        EndedGame(game=17, venue="9x9", white="White", black="Black", result=given)
+        EndedGame(game=17, venue="9x9", white="White", black="Black", result=written)
     )
-    assert live.asked == [("end", 17, winner, "it hangs")]
+    assert live.calls == [("end", 17, winner, "it hangs")]
     assert audits(store)[0][1:3] == ("abort", "game 17")
-    assert audits(store)[0][3]["result"] == given
+    assert audits(store)[0][3]["result"] == written
 
 
 async def test_rulings_that_cannot_be(admin: Admin, closed: Admin, live: LiveServer, store: Any) -> None:
@@ -447,7 +447,7 @@ async def test_pause_resume_and_kick(admin: Admin, live: LiveServer, store: Any)
     )
     await admin.handle(BotAdd(name="Absent", password="long-secret"))
     assert (await sentence(admin, Kick(bot="Absent", reason="hangs"))).startswith("Closed 2 connections of Absent.")
-    assert live.asked == [
+    assert live.calls == [
         ("pause", "9x9", True),
         ("pause", "9x9", False),
         ("kick", "Present", "The operator closes your connection: too slow"),

@@ -93,7 +93,7 @@ async def test_a_correction_is_one_commit_and_the_past_stays(pool: RealPool, mon
     async with History(pool.path) as history:
         detail = await history.games.detail(1)
         (row,) = await history.games.find(GameFilter(), 50)
-    assert [(each.was, each.result, each.reason) for each in detail.corrections] == [
+    assert [(change.was, change.result, change.reason) for change in detail.corrections] == [
         ("B+Resign", "W+Forfeit", "the engine was swapped")
     ]
     assert (row.result, row.corrected) == ("B+Resign", "W+Forfeit")
@@ -215,10 +215,10 @@ async def test_a_repeat_that_ends_meanwhile_is_seen(pool: RealPool, monkeypatch:
     counted = pool.store.history.ledger.counted
 
     async def slow(number: int) -> Any:
-        found = await counted(number)
+        tallies = await counted(number)
         if pool.games == 1:
             await pool.game(1, 2, "B+Resign", "C3 D4")
-        return found
+        return tallies
 
     first_repeat = pool.store.history.ledger.first_repeat
     answers: list[Any] = [None]

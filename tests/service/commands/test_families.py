@@ -173,8 +173,8 @@ async def test_an_unlink_takes_back_what_linked_the_bot_and_closes_the_gap(pool:
     await link(pool, "Cc", "Aa")
     assert await links(pool) == [("link", 2, 1), ("link", 3, 2)]
     pool.changed.clear()
-    said = await unlink(pool, "Bb")
-    assert said == "Bb does not belong to the family of Aa any more. Its versions are unlinked in 9x9."
+    sentence = await unlink(pool, "Bb")
+    assert sentence == "Bb does not belong to the family of Aa any more. Its versions are unlinked in 9x9."
     assert (await links(pool))[2:] == [("unlink", 2, 1), ("unlink", 3, 2), ("link", 3, 1)]
     assert await links(pool, 2) == [("link", 3, 1)]
     assert pool.changed == ["9x9"]
@@ -234,8 +234,8 @@ async def test_two_links_at_once_come_one_after_the_other(pool: RealPool) -> Non
 
 async def test_on_a_closed_database_and_without_one_of_the_venues(pool: RealPool) -> None:
     del pool.rated["19x19"]
-    said = (await Elsewhere(pool).admin.handle(FamilyLink(bot="Cc", leader="Aa"))).sentence
-    assert said.endswith("linked in 9x9.")
+    sentence = (await Elsewhere(pool).admin.handle(FamilyLink(bot="Cc", leader="Aa"))).sentence
+    assert sentence.endswith("linked in 9x9.")
     assert (await links(pool, 1), await links(pool, 2)) == ([("link", 3, 1)], [])
     await Elsewhere(pool).admin.handle(FamilyUnlink(bot="Cc"))
     assert (await links(pool, 1))[1:] == [("unlink", 3, 1)]

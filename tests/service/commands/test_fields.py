@@ -17,7 +17,7 @@ from cgos_server.service.commands.tokens import AccessMake
 
 
 def field(command: type[Command[object]], name: str) -> Parameter:
-    return next(each for each in parameters(command) if each.name == name)
+    return next(parameter for parameter in parameters(command) if parameter.name == name)
 
 
 def test_bounds_are_those_of_the_body() -> None:
@@ -40,8 +40,8 @@ def test_a_default_that_can_change_is_made_anew() -> None:
 
 
 def test_secrets_are_known_and_who_does_it_is_no_field() -> None:
-    assert [each.name for each in parameters(BotAdd) if each.secret] == ["password"]
-    assert "actor" not in {each.name for command in COMMANDS for each in parameters(command)}
+    assert [parameter.name for parameter in parameters(BotAdd) if parameter.secret] == ["password"]
+    assert "actor" not in {parameter.name for command in COMMANDS for parameter in parameters(command)}
     assert field(BotDisable, "until").field.source is Source.MOMENT
 
 
@@ -58,9 +58,13 @@ def test_the_length_of_a_list_is_no_bound() -> None:
     assert (above.kind, above.least, above.most) == (float, 0.5, 2)
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda each: each.__name__)
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.__name__)
 def test_what_must_be_filled_in_has_a_name_for_people(command: type[Command[object]]) -> None:
     """A form that lacks it says which field that is."""
-    for each in parameters(command):
-        if each.required and each.kind is str and not each.optional and command.surfaces:
-            assert each.field.label or each.choices or each.field.source in (Source.NEW_PASSWORD, Source.VISITOR)
+    for parameter in parameters(command):
+        if parameter.required and parameter.kind is str and not parameter.optional and command.surfaces:
+            assert (
+                parameter.field.label
+                or parameter.choices
+                or parameter.field.source in (Source.NEW_PASSWORD, Source.VISITOR)
+            )

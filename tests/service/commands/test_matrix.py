@@ -28,7 +28,7 @@ Written by: CGOS_WRITE=1 make unit PYTEST=tests/service/commands/test_matrix.py
 
 
 def described(command: type[Command[Any]]) -> str:
-    fields = " ".join(f"{each.name}{'*' if each.secret else ''}" for each in parameters(command))
+    fields = " ".join(f"{parameter.name}{'*' if parameter.secret else ''}" for parameter in parameters(command))
     traits = [word for word in ("live", "creates") if getattr(command, word)]
     kept = "nothing" if command.audited is None else " ".join(("who", "when", "what", *command.audited))
     lines = [
@@ -46,7 +46,9 @@ def described(command: type[Command[Any]]) -> str:
 
 
 def test_the_matrix_is_what_was_reviewed() -> None:
-    matrix = "\n\n".join([HEAD.rstrip("\n"), *map(described, sorted(COMMANDS, key=lambda each: each.word()))]) + "\n"
+    matrix = (
+        "\n\n".join([HEAD.rstrip("\n"), *map(described, sorted(COMMANDS, key=lambda command: command.word()))]) + "\n"
+    )
     if os.environ.get("CGOS_WRITE"):
         MATRIX.write_text(matrix, "utf-8")
     assert matrix == MATRIX.read_text("utf-8")
@@ -54,33 +56,33 @@ def test_the_matrix_is_what_was_reviewed() -> None:
 
 def test_every_command_of_the_command_line_is_there() -> None:
     for kind, line in on(CommandLine):
-        found: click.Command | None = main
+        command: click.Command | None = main
         for word in line.name.split():
-            assert isinstance(found, click.Group), line.name
-            found = found.get_command(click.Context(found), word)
-        assert found is not None, kind
+            assert isinstance(command, click.Group), line.name
+            command = command.get_command(click.Context(command), word)
+        assert command is not None, kind
 
 
 def test_every_operators_line_can_be_said() -> None:
     assert {surface.line.__name__.lower() for _, surface in on(OperatorLine)} < set(FORMS)
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda each: each.__name__)
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.__name__)
 def test_no_secret_is_kept_or_stands_in_an_address(command: type[Command[Any]]) -> None:
-    secret = {each.name for each in parameters(command) if each.secret}
+    secret = {parameter.name for parameter in parameters(command) if parameter.secret}
     assert not secret & set(command.audited or ())
     for route in command.on(ApiRoute):
         assert not secret & set(in_path(route).values())
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda each: each.__name__)
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.__name__)
 def test_a_declaration_fits_its_surfaces(command: type[Command[Any]]) -> None:
-    names = {each.name for each in parameters(command)}
+    names = {parameter.name for parameter in parameters(command)}
     assert command.concerns is None or command.concerns in names
-    given = {each.name for each in parameters(command) if each.field.source is not Source.VISITOR}
+    fields = {parameter.name for parameter in parameters(command) if parameter.field.source is not Source.VISITOR}
     for route in command.on(ApiRoute):
         assert set(in_path(route).values()) <= names
-        assert bool(route.body) == bool(given - set(in_path(route).values()))
+        assert bool(route.body) == bool(fields - set(in_path(route).values()))
         assert route.path.startswith("/admin") <= (command.allowed is Right.OPERATOR)
     for form in command.on(PageForm):
         assert set(form.fields or ()) | set(form.fixed) | set(form.needed) <= names

@@ -43,24 +43,24 @@ class LiveServer:
     """As much of a live server as these requests use."""
 
     def __init__(self) -> None:
-        self.asked: list[Any] = []
+        self.calls: list[Any] = []
         self.aside = {"9x9": [1], "13x13": [1, 2]}
 
     def recall(self, venue: str | None, versions: Collection[int]) -> dict[str, list[int]]:
-        self.asked.append((venue, sorted(versions)))
+        self.calls.append((venue, sorted(versions)))
         if venue not in (None, *self.aside):
             raise NotFound(Code.UNKNOWN_VENUE, f"There is no venue {venue}.")
-        found = {
+        recalled = {
             name: [v for v in there if v in versions] for name, there in self.aside.items() if venue in (None, name)
         }
-        return {name: there for name, there in found.items() if there}
+        return {name: there for name, there in recalled.items() if there}
 
     async def preview(self, venue: str, method: str | None, options: Mapping[str, Any]) -> Previewed:
-        self.asked.append((venue, method, options))
+        self.calls.append((venue, method, options))
         return SHOWN
 
     async def reload(self) -> list[str]:
-        self.asked.append("reload")
+        self.calls.append("reload")
         return ["9x9: method was birk and is entropy.", "web.port was 1 and is 2: restart the server for that."]
 
 
@@ -94,14 +94,14 @@ async def a_bot_with_two_versions(admin: Admin, accounts: Accounts) -> None:
 async def test_a_preview_is_what_the_live_server_says(admin: Admin, live: LiveServer, store: Any) -> None:
     request = Preview(venue="9x9", method="birk", options={"formula": "one", "avoid_last": False, "patience_s": 2.5})
     assert await ask(admin.answer, request) == SHOWN
-    assert live.asked == [("9x9", "birk", {"formula": "one", "avoid_last": False, "patience_s": 2.5})]
+    assert live.calls == [("9x9", "birk", {"formula": "one", "avoid_last": False, "patience_s": 2.5})]
     assert store.groups == []
 
 
 async def test_a_reload_is_written_down(admin: Admin, live: LiveServer, store: Any) -> None:
     response = await ask(admin.answer, Reload(actor="me"))
     assert response == Reloaded(changes=await live.reload())
-    assert live.asked == ["reload", "reload"]
+    assert live.calls == ["reload", "reload"]
     ((actor, action, subject, detail),) = audits(store)
     assert (actor, action, subject) == ("me", "reload", "configuration")
     assert detail["changes"].startswith("9x9: method was birk and is entropy. web.port")
@@ -122,7 +122,7 @@ async def test_a_bot_is_taken_back_by_the_live_server(
     assert await admin.handle(BotRecall(bot="Zen")) == Done(sentence="Zen, ZenTwo may play again in 13x13, 9x9.")
     assert await admin.handle(BotRecall(bot="ZenTwo", actor="me")) == Done(sentence="ZenTwo may play again in 13x13.")
     assert await admin.handle(BotRecall(bot="Zen", venue="9x9")) == Done(sentence="Zen may play again in 9x9.")
-    assert live.asked == [(None, [1, 2]), (None, [2]), ("9x9", [1, 2])]
+    assert live.calls == [(None, [1, 2]), (None, [2]), ("9x9", [1, 2])]
     assert audits(store)[-2] == ("me", "bot recall", "ZenTwo", {"versions": "ZenTwo", "venues": "13x13"})
     # The live server keeps the account itself.
     assert store.of(SetbackNow) == []
@@ -144,13 +144,13 @@ async def test_who_cannot_be_taken_back(
     admin: Admin = request.getfixturevalue(which)
     await a_bot_with_two_versions(admin, accounts)
     before = len(store.groups)
-    for asked, code in (
+    for command, code in (
         (BotRecall(bot="Other"), "not-set-aside"),
         (BotRecall(bot="Zen", venue="8x8"), "unknown-venue"),
         (BotRecall(bot="Nobody"), "unknown-bot"),
     ):
         with pytest.raises(Refused) as raised:
-            await admin.handle(asked)
+            await admin.handle(command)
         assert raised.value.code == code
     assert len(store.groups) == before
 

@@ -91,64 +91,70 @@ def paired(name: str, pairing_pass: PairingPass, **options: Any) -> RoundDetail:
 @pytest.mark.parametrize("name", METHODS)
 def test_a_round_of_every_method_comes_to_the_same_pairs_again(name: str, policy: Policy) -> None:
     detail = paired(name, a_pairing_pass(policy=policy))
-    found = explain(detail, NAMES, 101)
-    assert found.replay.agrees is True, found.replay
-    assert (found.replay.missing, found.replay.other) == ([], [])
-    assert found.replay.total == detail.total
-    assert (found.round, found.number, found.venue, found.method, found.seed) == (7, 3, "9x9", name, str(SEED))
-    assert found.game == detail.pairings[0]
-    assert [one.name for one in found.ready] == [NAMES[number] for number in range(9, 0, -1)]
-    assert {one.name for one in found.ready if one.met is None} == set(found.sits_out)
+    explained = explain(detail, NAMES, 101)
+    assert explained.replay.agrees is True, explained.replay
+    assert (explained.replay.missing, explained.replay.other) == ([], [])
+    assert explained.replay.total == detail.total
+    assert (explained.round, explained.number, explained.venue, explained.method, explained.seed) == (
+        7,
+        3,
+        "9x9",
+        name,
+        str(SEED),
+    )
+    assert explained.game == detail.pairings[0]
+    assert [candidate.name for candidate in explained.ready] == [NAMES[number] for number in range(9, 0, -1)]
+    assert {candidate.name for candidate in explained.ready if candidate.met is None} == set(explained.sits_out)
     # Whom they could have met: whoever was met is among them, and worth is said by those methods that know it.
-    high, low = found.game.high, found.game.low
-    assert set(found.partners) == {high, low}
+    high, low = explained.game.high, explained.game.low
+    assert set(explained.partners) == {high, low}
     for me, other in ((high, low), (low, high)):
-        partners = found.partners[me]
-        (chosen,) = (one for one in partners if one.name == other)
+        partners = explained.partners[me]
+        (chosen,) = (partner for partner in partners if partner.name == other)
         assert (chosen.met, chosen.possible) == (me, True)
-        assert me not in {one.name for one in partners}
-        assert len({one.name for one in partners}) == len(partners) == 8
-        assert {one.worth is None for one in partners} == {detail.total is None}
-        possible = [one.possible for one in partners]
+        assert me not in {partner.name for partner in partners}
+        assert len({partner.name for partner in partners}) == len(partners) == 8
+        assert {partner.worth is None for partner in partners} == {detail.total is None}
+        possible = [partner.possible for partner in partners]
         assert possible == sorted(possible, reverse=True)
-        (expected,) = (one.expected for one in found.partners[other] if one.name == me)
+        (expected,) = (partner.expected for partner in explained.partners[other] if partner.name == me)
         assert chosen.expected == pytest.approx(1.0 - expected)
 
 
 def test_what_is_told_of_those_who_were_ready() -> None:
-    found = explain(paired("entropy", a_pairing_pass(policy=Policy.BARRIER)), NAMES)
-    assert (found.game, found.partners) == (None, {})
-    by_name = {one.name: one for one in found.ready}
+    explained = explain(paired("entropy", a_pairing_pass(policy=Policy.BARRIER)), NAMES)
+    assert (explained.game, explained.partners) == (None, {})
+    by_name = {candidate.name: candidate for candidate in explained.ready}
     third, fourth = by_name["bot-3"], by_name["bot-4"]
     assert (third.waited_s, third.sat_out, third.sd, third.games, third.balance) == (3.0, 1, 43.0, 30, -1)
     assert (third.provisional, third.anchor, fourth.provisional, fourth.anchor) == (True, False, False, True)
     assert third.last_opponent == "bot-4"
-    games = {row.game: {row.high, row.low} for row in found.pairs}
-    for one in found.ready:
-        if one.met is None:
-            assert one.left_over == found.sits_out[one.name]
+    games = {row.game: {row.high, row.low} for row in explained.pairs}
+    for candidate in explained.ready:
+        if candidate.met is None:
+            assert candidate.left_over == explained.sits_out[candidate.name]
         else:
-            assert one.game is not None
-            assert games[one.game] == {one.name, one.met}
-            assert one.left_over == ""
+            assert candidate.game is not None
+            assert games[candidate.game] == {candidate.name, candidate.met}
+            assert candidate.left_over == ""
 
 
 def test_the_best_partners_come_first_and_no_more_than_needed() -> None:
     pairing_pass = a_pairing_pass(40, Policy.BARRIER)
     detail = paired("information", pairing_pass)
     for row in detail.pairings[:5]:
-        found = explain(detail, NAMES, row.game, partners=PARTNERS)
+        explained = explain(detail, NAMES, row.game, partners=PARTNERS)
         for me, other in ((row.high, row.low), (row.low, row.high)):
             everybody = explain(detail, NAMES, row.game).partners[me]
-            assert {one.name for one in everybody} == {NAMES[number] for number in range(1, 41)} - {me}
-            partners = found.partners[me]
-            assert partners == [one for one in everybody if one in partners]
-            assert other in {one.name for one in partners}
+            assert {partner.name for partner in everybody} == {NAMES[number] for number in range(1, 41)} - {me}
+            partners = explained.partners[me]
+            assert partners == [partner for partner in everybody if partner in partners]
+            assert other in {partner.name for partner in partners}
             assert PARTNERS <= len(partners) <= PARTNERS + 1
             gains = [
-                (one.worth or 0.0) - one.costs
-                for one in partners
-                if one.possible and not one.kept and one.name != other
+                (partner.worth or 0.0) - partner.costs
+                for partner in partners
+                if partner.possible and not partner.kept and partner.name != other
             ]
             assert gains == sorted(gains, reverse=True)
 
@@ -158,22 +164,22 @@ def test_what_keeps_two_apart_is_told() -> None:
     detail = paired(
         "adjacent", replace(pairing_pass, candidates=[c._replace(waited=0) for c in pairing_pass.candidates])
     )
-    found = explain(detail, NAMES, 101)
-    assert found.game is not None
-    kept = {one.name: one for one in found.partners["bot-6"]}
+    explained = explain(detail, NAMES, 101)
+    assert explained.game is not None
+    kept = {partner.name: partner for partner in explained.partners["bot-6"]}
     assert kept["bot-1"].kept == "bot-1 was the last opponent of bot-6"
     assert not kept["bot-1"].possible
-    assert kept[found.game.low].kept == ""
+    assert kept[explained.game.low].kept == ""
 
 
 def test_who_went_away_meanwhile_is_no_difference() -> None:
     detail = paired("entropy", a_pairing_pass(policy=Policy.BARRIER))
     fewer = msgspec.structs.replace(detail, pairings=detail.pairings[1:])
-    found = explain(fewer, NAMES, 102)
-    assert found.replay.agrees is True
+    explained = explain(fewer, NAMES, 102)
+    assert explained.replay.agrees is True
     gone = detail.pairings[0]
-    assert found.replay.other == [tuple(sorted((gone.high, gone.low)))]
-    assert found.replay.missing == []
+    assert explained.replay.other == [tuple(sorted((gone.high, gone.low)))]
+    assert explained.replay.missing == []
 
 
 def test_other_pairs_are_a_difference() -> None:
@@ -185,10 +191,10 @@ def test_other_pairs_are_a_difference() -> None:
         msgspec.structs.replace(second, low=first.low, black=first.low),
     ]
     wrong = msgspec.structs.replace(detail, pairings=[*swapped, *rest], total=detail.total - 1)
-    found = explain(wrong, NAMES)
-    assert found.replay.agrees is False
-    assert len(found.replay.missing) == len(found.replay.other) == 2
-    assert found.replay.total == detail.total
+    explained = explain(wrong, NAMES)
+    assert explained.replay.agrees is False
+    assert len(explained.replay.missing) == len(explained.replay.other) == 2
+    assert explained.replay.total == detail.total
     total = explain(msgspec.structs.replace(detail, total=detail.total - 1), NAMES).replay
     assert (total.agrees, total.missing) == (False, [])
     assert total.sentence.endswith(" The pairs are the same.")
@@ -237,11 +243,11 @@ def test_what_cannot_be_decided_again(method: str, options: dict[str, Any], inpu
         notes=[],
         pairings=[row],
     )
-    found = explain(detail, NAMES, 101)
-    assert found.replay.agrees is None
-    assert sentence in found.replay.sentence
-    assert found.game == row
-    assert found.partners == {}
+    explained = explain(detail, NAMES, 101)
+    assert explained.replay.agrees is None
+    assert sentence in explained.replay.sentence
+    assert explained.game == row
+    assert explained.partners == {}
 
 
 def test_a_record_that_cannot_be_read_is_our_fault() -> None:
@@ -264,32 +270,32 @@ def test_a_record_that_cannot_be_read_is_our_fault() -> None:
 
 
 def test_it_goes_through_json() -> None:
-    found = explain(paired("information", a_pairing_pass()), NAMES, 101)
-    assert msgspec.json.decode(msgspec.json.encode(found), type=PublishedRound) == found
+    explained = explain(paired("information", a_pairing_pass()), NAMES, 101)
+    assert msgspec.json.decode(msgspec.json.encode(explained), type=PublishedRound) == explained
 
 
 def test_whom_one_could_meet_that_was_passed_over_too_often() -> None:
     pairing_pass = a_pairing_pass(6)
     candidates = [c._replace(waited=0, sat_out=20 if c.id == 6 else 0) for c in pairing_pass.candidates]
-    found = explain(paired("adjacent", replace(pairing_pass, candidates=candidates), pass_over=20), NAMES, 101)
-    (first,) = (one for one in found.partners["bot-6"] if one.name == "bot-1")
+    explained = explain(paired("adjacent", replace(pairing_pass, candidates=candidates), pass_over=20), NAMES, 101)
+    (first,) = (partner for partner in explained.partners["bot-6"] if partner.name == "bot-1")
     assert (first.kept, first.possible) == ("bot-1 was the last opponent of bot-6", True)
 
 
 def test_who_must_never_be_met_is_told() -> None:
     pairing_pass = a_pairing_pass(6)
     candidates = [c._replace(owner=7 if c.id in (1, 6) else 0) for c in pairing_pass.candidates]
-    found = explain(paired("adjacent", replace(pairing_pass, candidates=candidates)), NAMES, 101)
-    (first,) = (one for one in found.partners["bot-6"] if one.name == "bot-1")
+    explained = explain(paired("adjacent", replace(pairing_pass, candidates=candidates)), NAMES, 101)
+    (first,) = (partner for partner in explained.partners["bot-6"] if partner.name == "bot-1")
     assert (first.kept, first.possible) == ("both are of one owner, which is forbidden", False)
 
 
 def test_a_large_pass_is_shown_as_it_was_recorded() -> None:
     detail = paired("information", a_pairing_pass())
-    found = explain(detail, NAMES, 101, most=8, too_many="Too many.")
+    explained = explain(detail, NAMES, 101, most=8, too_many="Too many.")
     whole = explain(detail, NAMES, 101, most=9, too_many="Too many.")
-    assert (found.replay.agrees, found.replay.sentence, found.partners) == (None, "Too many.", {})
+    assert (explained.replay.agrees, explained.replay.sentence, explained.partners) == (None, "Too many.", {})
     assert whole.replay.agrees is True
-    assert (found.ready, found.pairs, found.game, found.sits_out) == (
+    assert (explained.ready, explained.pairs, explained.game, explained.sits_out) == (
         whole.ready, whole.pairs, whole.game, whole.sits_out
     )  # fmt: skip

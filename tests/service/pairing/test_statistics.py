@@ -77,11 +77,11 @@ def span(version: int, opened: int, closed: int | None) -> ConnectionSpan:
 def test_nothing_was_played() -> None:
     tally = Tally("9x9", 100, 0)
     assert tally.versions == []
-    found = tally.result(NAMES, [])
-    assert (found.games, found.rounds, found.in_games, found.again, found.most, found.versions) == (
+    figures = tally.result(NAMES, [])
+    assert (figures.games, figures.rounds, figures.in_games, figures.again, figures.most, figures.versions) == (
         0, 0, None, None, None, [],
     )  # fmt: skip
-    assert (found.gaps.count, found.gaps.largest) == (0, 0.0)
+    assert (figures.gaps.count, figures.gaps.largest) == (0, 0.0)
 
 
 def test_games_are_counted_by_version() -> None:
@@ -93,32 +93,32 @@ def test_games_are_counted_by_version() -> None:
         game(2, 2, 1, 2_000, 2_900, gave_way=["last"]),
         game(1, 1, 2, 1_000, 1_900, expected=0.25, bits=0.5),
     ])  # fmt: skip
-    found = tally.result(NAMES, [])
-    assert (found.games, found.arranged, found.opened, found.rounds) == (5, 1, 1, 1)
-    assert (found.since, found.until) == (1_000, 5_000)
-    assert (found.gaps.count, found.gaps.largest, found.gaps.median) == (4, 110.0, 50.0)
-    assert (found.expected.count, found.expected.mean) == (1, 0.75)
-    assert (found.bits.count, found.bits.mean) == (1, 0.5)
-    assert found.gave_way == {"last": 2, "kin": 1}
-    ann, bea, cid = found.versions
-    assert [one.name for one in found.versions] == ["Ann", "Bea", "Cid"]
+    figures = tally.result(NAMES, [])
+    assert (figures.games, figures.arranged, figures.opened, figures.rounds) == (5, 1, 1, 1)
+    assert (figures.since, figures.until) == (1_000, 5_000)
+    assert (figures.gaps.count, figures.gaps.largest, figures.gaps.median) == (4, 110.0, 50.0)
+    assert (figures.expected.count, figures.expected.mean) == (1, 0.75)
+    assert (figures.bits.count, figures.bits.mean) == (1, 0.5)
+    assert figures.gave_way == {"last": 2, "kin": 1}
+    ann, bea, cid = figures.versions
+    assert [version.name for version in figures.versions] == ["Ann", "Bea", "Cid"]
     assert (ann.games, ann.black, ann.opponents, ann.most, ann.most_share) == (5, 3, 2, "Bea", 0.8)
     assert (bea.games, bea.black, bea.opponents, bea.most, bea.most_share) == (4, 1, 1, "Ann", 1.0)
     # Ann met Bea, Bea, Bea, Cid, Bea: two of four games were against the last opponent; of Bea's all three.
     assert (ann.again, bea.again, cid.again) == (0.5, 1.0, None)
-    assert found.again == (2 + 3 + 0) / (4 + 3 + 0)
+    assert figures.again == (2 + 3 + 0) / (4 + 3 + 0)
     # Whoever played most, and of those whoever met one opponent most.
-    assert found.most == ("Ann", "Bea", 0.8)
+    assert figures.most == ("Ann", "Bea", 0.8)
 
 
 def test_the_most_frequent_opponent_counts_of_the_last_hundred_games_only() -> None:
     tally = Tally("9x9", 1_000, 0)
     tally.games(game(1_000 - at, 1, 2 if at < 40 else 3, 1_000 - at, 1_000 - at) for at in range(300))
-    found = tally.result(NAMES, [])
-    ann = found.versions[0]
+    figures = tally.result(NAMES, [])
+    ann = figures.versions[0]
     assert (ann.games, ann.most, ann.most_share) == (300, "Cid", 0.6)
     # Bea has too few games to be compared with; Cid met nobody else.
-    assert found.most == ("Cid", "Ann", 1.0)
+    assert figures.most == ("Cid", "Ann", 1.0)
 
 
 def test_only_so_many_games_and_only_since_then() -> None:
@@ -141,10 +141,15 @@ def test_waits_are_those_of_who_was_paired() -> None:
         round_(1, 1_000, [ready(1, 1.0), ready(3, 2.0), ready(4, 4.0), ready(2, 7.0)], sits_out=(4, 2)),
     ])  # fmt: skip
     assert more
-    found = tally.result(NAMES, [])
-    assert (found.waits.count, found.waits.mean, found.waits.median, found.waits.largest) == (4, 1.625, 1.0, 3.0)
-    assert (found.sat_out, found.looked_at, found.methods) == (3, 2, {"birk": 2})
-    by_name = {one.name: one for one in found.versions}
+    figures = tally.result(NAMES, [])
+    assert (figures.waits.count, figures.waits.mean, figures.waits.median, figures.waits.largest) == (
+        4,
+        1.625,
+        1.0,
+        3.0,
+    )
+    assert (figures.sat_out, figures.looked_at, figures.methods) == (3, 2, {"birk": 2})
+    by_name = {version.name: version for version in figures.versions}
     assert (by_name["Ann"].wait_s, by_name["Bea"].wait_s, by_name["Dot"].wait_s) == (2.0, 0.5, None)
     assert (by_name["Dot"].games, by_name["Dot"].sat_out, by_name["Dot"].most) == (0, 2, None)
 
@@ -164,12 +169,12 @@ def test_rounds_before_the_span_do_not_count() -> None:
 def test_time_in_games_is_of_the_time_signed_in() -> None:
     tally = Tally("9x9", 100, 0)
     tally.games([game(2, 1, 2, 2_000, None), game(1, 1, 2, 1_000, 1_500), game(0, 1, 3, 500, 11_000)])
-    found = tally.result(NAMES, [span(1, 0, 700), span(1, 800, None), span(2, 1_200, 2_600), span(3, 100, 500)])
-    assert (found.since, found.until) == (500, 11_000)
-    shares = {one.name: one.in_games for one in found.versions}
+    figures = tally.result(NAMES, [span(1, 0, 700), span(1, 800, None), span(2, 1_200, 2_600), span(3, 100, 500)])
+    assert (figures.since, figures.until) == (500, 11_000)
+    shares = {version.name: version.in_games for version in figures.versions}
     # Bea is there from 1200 to 2600 and plays until 1500 and from 2000; Cid is never there within the span.
     assert shares == {"Ann": 1.0, "Bea": (300 + 600) / 1_400, "Cid": None}
-    assert found.in_games == pytest.approx((200 + 10_200 + 900) / (200 + 10_200 + 1_400))
+    assert figures.in_games == pytest.approx((200 + 10_200 + 900) / (200 + 10_200 + 1_400))
 
 
 def test_a_crash_hides_the_end_of_a_connection() -> None:
@@ -177,15 +182,21 @@ def test_a_crash_hides_the_end_of_a_connection() -> None:
     tally = Tally("9x9", 100, 0)
     tally.games([game(2, 1, 2, day, day + 1_000), game(1, 3, 1, 0, 1_000)])
     spans = [span(1, 0, None), span(1, day, None), span(2, day, None), span(3, 0, None)]
-    shares = {one.name: one.in_games for one in tally.result(NAMES, spans).versions}
+    shares = {version.name: version.in_games for version in tally.result(NAMES, spans).versions}
     # Ann's first connection lasted until her next one at the latest; Cid was not heard of after its game.
     assert shares == {"Ann": pytest.approx(2_000 / (day + 1_000)), "Bea": 1.0, "Cid": 1.0}
 
 
 def test_spreads() -> None:
-    found = spread([-1.0, 0.0, 5.0, 10.0, 99.0], (0, 5, 10))
-    assert found.bins == [Bin(0, 5, 2), Bin(5, 10, 1), Bin(10, None, 2)]
-    assert (found.count, found.mean, found.median, found.p90, found.largest) == (5, 22.6, 5.0, 99.0, 99.0)
+    distribution = spread([-1.0, 0.0, 5.0, 10.0, 99.0], (0, 5, 10))
+    assert distribution.bins == [Bin(0, 5, 2), Bin(5, 10, 1), Bin(10, None, 2)]
+    assert (distribution.count, distribution.mean, distribution.median, distribution.p90, distribution.largest) == (
+        5,
+        22.6,
+        5.0,
+        99.0,
+        99.0,
+    )
 
 
 spans = st.lists(st.tuples(st.integers(0, 30), st.none() | st.integers(0, 30)), max_size=6)
@@ -199,7 +210,7 @@ def covered(some: list[tuple[int, int | None]]) -> set[int]:
 def test_times_are_united_and_shared(some: list[tuple[int, int | None]], others: list[tuple[int, int | None]]) -> None:
     mine, theirs = union(some, 5, 25), union(others, 5, 25)
     assert [at for begin, end in mine for at in range(begin, end)] == sorted(covered(some))
-    assert all(one[1] < other[0] for one, other in itertools.pairwise(mine))
+    assert all(first[1] < second[0] for first, second in itertools.pairwise(mine))
     both = common(mine, theirs)
     assert [at for begin, end in both for at in range(begin, end)] == sorted(covered(some) & covered(others))
 

@@ -33,12 +33,12 @@ THEIR_ACCESS = 70
 """The session or token with which the owner asks."""
 
 
-def sample(kind: type, **given: Any) -> Any:
+def sample(kind: type, **chosen: Any) -> Any:
     """A request of this kind with something in every field that has no default."""
     values: dict[str, Any] = {}
     for field in msgspec.structs.fields(kind):
-        if field.name in given:
-            values[field.name] = given[field.name]
+        if field.name in chosen:
+            values[field.name] = chosen[field.name]
         elif field.required:
             kind_of = get_args(field.type)[0] if get_origin(field.type) is Annotated else field.type
             values[field.name] = {int: 1, float: 1.0, list[str]: ["x"], msgspec.Raw: msgspec.Raw(b"{}")}.get(
@@ -124,12 +124,14 @@ WHO = {
 @pytest.mark.parametrize("name", TABLE)
 def test_who_may_what(name: str) -> None:
     kinds, owner, expected = TABLE[name]
-    found = {
+    verdicts = {
         (kind.__name__, who): verdict(WHO[who], sample(kind, bot="Newbot"), owner)
         for kind in kinds
         for who in expected
     }  # fmt: skip
-    assert found == {(kind.__name__, who): said for kind in kinds for who, said in expected.items()}
+    assert verdicts == {
+        (kind.__name__, who): expected_verdict for kind in kinds for who, expected_verdict in expected.items()
+    }
 
 
 def test_a_webhook_for_all_ones_bots_is_about_none() -> None:

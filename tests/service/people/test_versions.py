@@ -15,7 +15,7 @@ from cgos_server.service.people.passwords import Passwords
 from cgos_server.storage.writing.records import OwnerAdded, VersionAdded, VersionDescribed
 
 
-def said(name: str, declared: Declaration, secret: str = "secret", address: str = "192.0.2.1") -> Credentials:
+def credentials_of(name: str, declared: Declaration, secret: str = "secret", address: str = "192.0.2.1") -> Credentials:
     return Credentials(name, secret, None, "client 1.0", True, address, declared)
 
 
@@ -27,29 +27,29 @@ async def refusal(accounts: Accounts, credentials: Credentials) -> tuple[str, st
 
 async def test_a_new_bot_may_begin_with_a_version(accounts: Accounts, store: Any) -> None:
     declared = Declaration("1.2", "", "GNU Go 3.8", '{"level":1}', "Anna")
-    assert await accounts.sign_in(said("Gnu", declared)) == SignedIn(1, 2, "Gnu-1.2", new=True)
+    assert await accounts.sign_in(credentials_of("Gnu", declared)) == SignedIn(1, 2, "Gnu-1.2", new=True)
     assert [(row.wire_name, row.wire_key, row.label) for row in store.of(VersionAdded)] == [
         ("Gnu", "gnu", ""),
         ("Gnu-1.2", "gnu-1.2", "1.2"),
     ]
-    assert await accounts.sign_in(said("Gnu", declared)) == SignedIn(1, 2, "Gnu-1.2")
-    assert await accounts.sign_in(said("Gnu", Declaration())) == SignedIn(1, 1, "Gnu")
+    assert await accounts.sign_in(credentials_of("Gnu", declared)) == SignedIn(1, 2, "Gnu-1.2")
+    assert await accounts.sign_in(credentials_of("Gnu", Declaration())) == SignedIn(1, 1, "Gnu")
     assert store.of(VersionDescribed) == []
 
 
 async def test_a_version_that_describes_itself_otherwise_is_written_down(accounts: Accounts, store: Any) -> None:
-    await accounts.sign_in(said("Gnu", Declaration("1")))
-    await accounts.sign_in(said("Gnu", Declaration("1", engine="GNU Go 3.8")))
-    await accounts.sign_in(said("Gnu", Declaration("1")))
-    await accounts.sign_in(said("Gnu", Declaration(engine="GNU Go 3.9")))
+    await accounts.sign_in(credentials_of("Gnu", Declaration("1")))
+    await accounts.sign_in(credentials_of("Gnu", Declaration("1", engine="GNU Go 3.8")))
+    await accounts.sign_in(credentials_of("Gnu", Declaration("1")))
+    await accounts.sign_in(credentials_of("Gnu", Declaration(engine="GNU Go 3.9")))
     assert [(row.engine, row.id) for row in store.of(VersionDescribed)] == [("GNU Go 3.8", 2), ("GNU Go 3.9", 1)]
 
 
 async def test_a_wire_name_may_be_chosen_once(accounts: Accounts) -> None:
     chosen = Declaration("a very long version", "Gnu-long")
-    assert (await accounts.sign_in(said("Gnu", chosen))).name == "Gnu-long"
-    assert (await accounts.sign_in(said("Gnu", chosen._replace(wire_name="")))).name == "Gnu-long"
-    code, sentence = await refusal(accounts, said("Gnu", chosen._replace(wire_name="Gnu-other")))
+    assert (await accounts.sign_in(credentials_of("Gnu", chosen))).name == "Gnu-long"
+    assert (await accounts.sign_in(credentials_of("Gnu", chosen._replace(wire_name="")))).name == "Gnu-long"
+    code, sentence = await refusal(accounts, credentials_of("Gnu", chosen._replace(wire_name="Gnu-other")))
     assert code == "wire-name"
     assert "Gnu-long" in sentence
 
@@ -71,22 +71,22 @@ async def test_a_wire_name_may_be_chosen_once(accounts: Accounts) -> None:
 async def test_what_cannot_be_a_version_or_a_wire_name(
     accounts: Accounts, declared: Declaration, code: str, words: str
 ) -> None:
-    await accounts.sign_in(said("Other", Declaration()))
-    await accounts.sign_in(said("Taken", Declaration("1")))
-    found, sentence = await refusal(accounts, said("Gnu", declared))
-    assert found == code
+    await accounts.sign_in(credentials_of("Other", Declaration()))
+    await accounts.sign_in(credentials_of("Taken", Declaration("1")))
+    refused_code, sentence = await refusal(accounts, credentials_of("Gnu", declared))
+    assert refused_code == code
     assert words in sentence
 
 
 async def test_a_bot_cannot_take_the_wire_name_of_a_version(accounts: Accounts) -> None:
-    await accounts.sign_in(said("Gnu", Declaration("1")))
-    assert (await refusal(accounts, said("gnu-1", Declaration())))[0] == "name-taken"
+    await accounts.sign_in(credentials_of("Gnu", Declaration("1")))
+    assert (await refusal(accounts, credentials_of("gnu-1", Declaration())))[0] == "name-taken"
 
 
 async def test_two_connections_with_a_new_version_make_one(accounts: Accounts, store: Any) -> None:
-    await accounts.sign_in(said("Gnu", Declaration()))
-    both = await asyncio.gather(*(accounts.sign_in(said("Gnu", Declaration("2"))) for _ in range(2)))
-    assert {one.version_id for one in both if isinstance(one, SignedIn)} == {2}
+    await accounts.sign_in(credentials_of("Gnu", Declaration()))
+    both = await asyncio.gather(*(accounts.sign_in(credentials_of("Gnu", Declaration("2"))) for _ in range(2)))
+    assert {sign_in.version_id for sign_in in both if isinstance(sign_in, SignedIn)} == {2}
     assert len(store.of(VersionAdded)) == 2
 
 
@@ -99,8 +99,8 @@ async def guarded(store: Any, ids: Ids, passwords: Passwords, clock: Any) -> Acc
 
 
 async def test_an_operator_comes_in_from_its_network_with_its_password(guarded: Accounts) -> None:
-    assert await guarded.sign_in(said("Boss", Declaration())) == Operator("Boss")
-    assert (await refusal(guarded, said("Boss", Declaration(), "wrong")))[0] == "wrong-password"
+    assert await guarded.sign_in(credentials_of("Boss", Declaration())) == Operator("Boss")
+    assert (await refusal(guarded, credentials_of("Boss", Declaration(), "wrong")))[0] == "wrong-password"
 
 
 @pytest.mark.parametrize(("name", "address"), [("Boss", "192.0.2.9"), ("Guest", "192.0.2.1")])
@@ -109,16 +109,16 @@ async def test_from_elsewhere_and_without_the_right_a_name_is_only_taken(
 ) -> None:
     """Whether the password was right is not told, so it cannot be guessed there."""
     for secret in ("secret", "wrong"):
-        assert (await refusal(guarded, said(name, Declaration(), secret, address)))[0] == "name-taken"
+        assert (await refusal(guarded, credentials_of(name, Declaration(), secret, address)))[0] == "name-taken"
 
 
 async def test_a_new_bot_whose_version_would_have_its_own_name_is_answered(accounts: Accounts) -> None:
-    code, sentence = await asyncio.wait_for(refusal(accounts, said("Gnu", Declaration("1", "Gnu"))), 5)
+    code, sentence = await asyncio.wait_for(refusal(accounts, credentials_of("Gnu", Declaration("1", "Gnu"))), 5)
     assert code == "name-taken"
     assert "Gnu" in sentence
 
 
 async def test_two_new_bots_that_want_each_others_names_are_both_answered(accounts: Accounts) -> None:
-    both = (said("Anna", Declaration("1", "Bert")), said("Bert", Declaration("1", "Anna")))
+    both = (credentials_of("Anna", Declaration("1", "Bert")), credentials_of("Bert", Declaration("1", "Anna")))
     answers = await asyncio.wait_for(asyncio.gather(*map(accounts.sign_in, both), return_exceptions=True), 5)
     assert [answer.code for answer in answers if isinstance(answer, Refused)] == ["name-taken"] * 2

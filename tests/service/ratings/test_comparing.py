@@ -36,13 +36,13 @@ def test_the_figures_are_those_of_a_plain_loop(games: int, seed: int) -> None:
     under_way = Comparison(_systems("cgos-elo", "glicko2"), {})
     for start in range(0, len(entries), 7):  # portions make no difference
         under_way.take(entries[start : start + 7])
-    found = under_way.result()
-    assert (found.entries, found.games) == (len(entries), games)
+    comparison = under_way.result()
+    assert (comparison.entries, comparison.games) == (len(entries), games)
     if not games:
-        assert found.systems == []
+        assert comparison.systems == []
         return
     losses: list[list[float]] = []
-    for system, scored in zip(_systems("cgos-elo", "glicko2"), found.systems, strict=True):
+    for system, scored in zip(_systems("cgos-elo", "glicko2"), comparison.systems, strict=True):
         state, loss, squared = system.start(), list[float](), 0.0
         for entry in entries:
             if entry.kind is Kind.GAME:
@@ -62,8 +62,8 @@ def test_the_figures_are_those_of_a_plain_loop(games: int, seed: int) -> None:
     gaps = [other - first for first, other in zip(*losses, strict=True)]
     mean = sum(gaps) / games
     error = math.sqrt(sum((gap - mean) ** 2 for gap in gaps) / games / games)
-    assert found.systems[1].behind == pytest.approx(mean)
-    assert found.systems[1].behind_error == pytest.approx(error, abs=1e-9)
+    assert comparison.systems[1].behind == pytest.approx(mean)
+    assert comparison.systems[1].behind_error == pytest.approx(error, abs=1e-9)
 
 
 def test_what_is_not_counted() -> None:
@@ -75,20 +75,20 @@ def test_what_is_not_counted() -> None:
     entries.append(taken_back._replace(seq=len(entries) + 1, kind=Kind.CORRECTION, score2=None, was2=taken_back.score2))
     under_way = Comparison(_systems("cgos-elo"), {void: None, turned: score2})
     under_way.take(entries)
-    found = under_way.result()
-    assert (found.games, found.repeats, found.void) == (28, 1, 1)
+    comparison = under_way.result()
+    assert (comparison.games, comparison.repeats, comparison.void) == (28, 1, 1)
     plain = Comparison(_systems("cgos-elo"), {})
     plain.take(entries)
-    assert found.systems[0].squared != plain.result().systems[0].squared
+    assert comparison.systems[0].squared != plain.result().systems[0].squared
 
 
 def test_a_better_system_is_ahead_and_refits_are_on_the_way() -> None:
     under_way = Comparison(_systems("bayes", "cgos-elo"), {})
     under_way.take(_entries(250, 2))
-    found = under_way.result()
-    bayes, elo = found.systems
+    comparison = under_way.result()
+    bayes, elo = comparison.systems
     assert bayes.log_loss < math.log(2) - 0.1
     assert elo.behind > -0.02
-    assert 0 < found.known < found.games
-    assert found.games - found.known >= 2 * KNOWN  # at least until all four had that many
+    assert 0 < comparison.known < comparison.games
+    assert comparison.games - comparison.known >= 2 * KNOWN  # at least until all four had that many
     assert bayes.known_log_loss is not None

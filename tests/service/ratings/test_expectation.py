@@ -36,11 +36,11 @@ class Known:
 
     system, seq = "bayes", 40
 
-    def odds(self, one: str, other: str) -> Odds | None:
-        return ODDS if (one, other) == ("A", "B") else None
+    def odds(self, first: str, second: str) -> Odds | None:
+        return ODDS if (first, second) == ("A", "B") else None
 
-    def chances(self, one: str, other: str) -> Chances | None:
-        return Chances(0.8, 0.4) if (one, other) == ("A", "B") else None
+    def chances(self, first: str, second: str) -> Chances | None:
+        return Chances(0.8, 0.4) if (first, second) == ("A", "B") else None
 
 
 def test_expected_scores_are_elos() -> None:
@@ -50,8 +50,8 @@ def test_expected_scores_are_elos() -> None:
 
 
 @given(st.floats(-4000, 4000), st.floats(-4000, 4000))
-def test_two_expected_scores_are_one_game(one: float, other: float) -> None:
-    assert expected_score(one, other) + expected_score(other, one) == pytest.approx(1)
+def test_two_expected_scores_are_one_game(first: float, second: float) -> None:
+    assert expected_score(first, second) + expected_score(second, first) == pytest.approx(1)
 
 
 def test_colors_as_they_were_had() -> None:
@@ -68,20 +68,20 @@ def test_jointly_before_by_ratings() -> None:
 
 
 def test_two_compared_jointly() -> None:
-    found = compare("A", "B", None, None, Known())
-    assert found == Compared("bayes", 40, Chances(0.8, 0.4), 120.0, 0.9, 50.0, True, ODDS.as_black, ODDS.as_white)
+    compared = compare("A", "B", None, None, Known())
+    assert compared == Compared("bayes", 40, Chances(0.8, 0.4), 120.0, 0.9, 50.0, True, ODDS.as_black, ODDS.as_white)
 
 
 def test_two_compared_by_their_ratings() -> None:
-    one, other = Rating("bayes", "A", 1900, 30, 7), Rating("bayes", "C", 1800, 40, 9)
-    found = compare("A", "C", one, other, Known())
-    assert found is not None
-    assert not found.jointly
-    assert (found.seq, found.difference, found.as_black) == (9, 100, None)
-    assert found.half_width == pytest.approx(Z95 * 50)
-    assert found.superiority == pytest.approx(0.5 * (1 + math.erf(2 / math.sqrt(2))))
-    assert found.chances == chances("A", "C", 1900, 1800, Known())
-    plain = compare("A", "C", one._replace(system="cgos-elo"), other._replace(system="cgos-elo"), None)
+    first, second = Rating("bayes", "A", 1900, 30, 7), Rating("bayes", "C", 1800, 40, 9)
+    compared = compare("A", "C", first, second, Known())
+    assert compared is not None
+    assert not compared.jointly
+    assert (compared.seq, compared.difference, compared.as_black) == (9, 100, None)
+    assert compared.half_width == pytest.approx(Z95 * 50)
+    assert compared.superiority == pytest.approx(0.5 * (1 + math.erf(2 / math.sqrt(2))))
+    assert compared.chances == chances("A", "C", 1900, 1800, Known())
+    plain = compare("A", "C", first._replace(system="cgos-elo"), second._replace(system="cgos-elo"), None)
     assert plain is not None
     assert (plain.superiority, plain.half_width) == (None, None)
-    assert compare("A", "C", one, None, None) is None
+    assert compare("A", "C", first, None, None) is None

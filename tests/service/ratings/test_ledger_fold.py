@@ -114,7 +114,7 @@ class Toy:
         state["later"] = later
         return state
 
-    def superiority(self, state: Any, one: int, other: int) -> float:
+    def superiority(self, state: Any, first: int, second: int) -> float:
         return 0.5
 
 
@@ -126,12 +126,12 @@ class Live:
         self.under_way: dict[bool, Begun] = {}
         self.games = 0
 
-    def do(self, what: str, one: int, other: int, score2: int) -> None:
+    def do(self, what: str, first: int, second: int, score2: int) -> None:
         ratings = self.ratings
-        if what == "game" and one != other:
+        if what == "game" and first != second:
             self.games += 1
-            digest = game_digest((str(one), str(score2)), score2) if score2 else None
-            self.store.submit(ratings.game(self.games, one, other, score2, 1_000, digest).records)
+            digest = game_digest((str(first), str(score2)), score2) if score2 else None
+            self.store.submit(ratings.game(self.games, first, second, score2, 1_000, digest).records)
         elif what in ("warm", "cold"):
             cold = what == "cold"
             begun = self.under_way.pop(cold, None)
@@ -255,14 +255,14 @@ async def test_a_view_that_breaks_costs_no_game() -> None:
                 raise ZeroDivisionError
             return super().fold(state, entry)
 
-    told: list[str] = []
-    ratings = VenueRatings(1, Toy(), (Broken(),), view_failed=lambda name, error: told.append(f"{name} {error!r}"))
+    failures: list[str] = []
+    ratings = VenueRatings(1, Toy(), (Broken(),), view_failed=lambda name, error: failures.append(f"{name} {error!r}"))
     for version in (1, 2):
         ratings.enter(version, 1800.0, 0)
     applied = ratings.game(1, 1, 2, 2, 0)
     assert applied.changes
     assert {record.system for record in applied.records if isinstance(record, RatingMoved)} == {"toy"}
-    assert told == ["broken ZeroDivisionError()"]
+    assert failures == ["broken ZeroDivisionError()"]
     assert ratings.game(2, 1, 2, 2, 0).changes
 
 
@@ -337,7 +337,7 @@ async def test_a_view_that_breaks_while_it_is_filled_does_not_keep_the_server_fr
     live = await begun("toy")
     for number in range(10):
         live.do("game", 1 + number % VERSIONS, 1 + (number + 1) % VERSIONS, number % 3)
-    told: list[str] = []
+    failures: list[str] = []
     views = (Broken(), rating_system("glicko2", 1800.0, {}))
     ratings = await loaded_ratings(
         LedgerStore(live.store.groups),
@@ -345,9 +345,9 @@ async def test_a_view_that_breaks_while_it_is_filled_does_not_keep_the_server_fr
         Toy(),
         views,
         "build",
-        lambda name, _: told.append(name),  # type: ignore[arg-type]
+        lambda name, _: failures.append(name),  # type: ignore[arg-type]
     )
-    assert told == ["broken"]
+    assert failures == ["broken"]
     assert dict(ratings.standings()) == dict(live.ratings.standings())
     assert ratings._runs["glicko2"].seq == ratings.seq == live.ratings.seq
 
@@ -381,15 +381,15 @@ async def test_a_rating_that_is_no_number_is_not_stored() -> None:
             rating = super()._rating(state, who)
             return rating if rating.games < 2 else rating._replace(mean=float("nan"))
 
-    told: list[str] = []
-    ratings = VenueRatings(1, Toy(), (Astray(),), view_failed=lambda name, _: told.append(name))
+    failures: list[str] = []
+    ratings = VenueRatings(1, Toy(), (Astray(),), view_failed=lambda name, _: failures.append(name))
     alone = VenueRatings(1, Astray())
     for version in (1, 2):
         ratings.enter(version, 1800.0, 0)
         alone.enter(version, 1800.0, 0)
     ratings.game(1, 1, 2, 2, 0)
     records = ratings.game(2, 1, 2, 2, 0).records
-    assert told == ["astray"]
+    assert failures == ["astray"]
     assert {record.system for record in records if isinstance(record, RatingMoved)} == {"toy"}
     alone.game(1, 1, 2, 2, 0)
     before = dict(alone.standings())

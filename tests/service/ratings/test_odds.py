@@ -41,19 +41,19 @@ def test_both_ways_come_to_the_same(name: str) -> None:
     # The probability and the interval say the same of one normal distribution.
     normal = NormalDist(there.difference, there.half_width / 1.959963984540054)
     assert there.superiority == pytest.approx(1 - normal.cdf(0.0), abs=1e-9)
-    for one, other in ((there.as_black, back.as_white), (there.as_white, back.as_black)):
-        assert one.win + one.draw + one.loss == pytest.approx(1.0)
-        assert one.draw > 0.05  # a third of the games were drawn
-        assert (one.win, one.draw, one.loss) == pytest.approx((other.loss, other.draw, other.win))
-        assert one.score + other.score == pytest.approx(1.0)
+    for first, second in ((there.as_black, back.as_white), (there.as_white, back.as_black)):
+        assert first.win + first.draw + first.loss == pytest.approx(1.0)
+        assert first.draw > 0.05  # a third of the games were drawn
+        assert (first.win, first.draw, first.loss) == pytest.approx((second.loss, second.draw, second.win))
+        assert first.score + second.score == pytest.approx(1.0)
 
 
 def test_a_system_without_a_joint_distribution_says_what_it_can() -> None:
     run = _played("cgos-elo")
-    found = odds(run.system, run.state, 5, 1)
-    assert found.superiority is found.half_width is None
-    assert found.difference == run.ratings[5].mean - run.ratings[1].mean > 0
-    assert found.as_black.score > 0.5
+    pair_odds = odds(run.system, run.state, 5, 1)
+    assert pair_odds.superiority is pair_odds.half_width is None
+    assert pair_odds.difference == run.ratings[5].mean - run.ratings[1].mean > 0
+    assert pair_odds.as_black.score > 0.5
     with pytest.raises(TypeError, match="cgos-elo"):
         table(run.system, run.state, 3)
     with pytest.raises(KeyError):
@@ -64,13 +64,15 @@ def test_the_best_against_each_other() -> None:
     run = _played("bayes")
     system: Any = run.system
     assert isinstance(system, Refitting)
-    found = table(system, run.state, 3)
-    assert found.versions == sorted(run.ratings, key=lambda version: -run.ratings[version].mean)[:3]
-    assert [rating.mean for rating in found.ratings] == [run.ratings[version].mean for version in found.versions]
-    for i, row in enumerate(found.superior):
+    odds_table = table(system, run.state, 3)
+    assert odds_table.versions == sorted(run.ratings, key=lambda version: -run.ratings[version].mean)[:3]
+    assert [rating.mean for rating in odds_table.ratings] == [
+        run.ratings[version].mean for version in odds_table.versions
+    ]
+    for i, row in enumerate(odds_table.superior):
         for j, share in enumerate(row):
             if i == j:
                 assert share is None
             else:
-                assert share == system.superiority(run.state, found.versions[i], found.versions[j])
+                assert share == system.superiority(run.state, odds_table.versions[i], odds_table.versions[j])
     assert table(system, run.state, 20, only=[1, 4, 99]).versions == [4, 1]

@@ -21,9 +21,9 @@ def _residual(version: int, z: float) -> AnchorResidual:
 
 @pytest.mark.parametrize("anchors", [2, 5, 40])
 def test_the_rate_of_false_alarms_is_shared_by_the_anchors(anchors: int) -> None:
-    found = check_anchors([_residual(number, 0.1 * number) for number in range(anchors)], {}, "9x9")
-    assert len({finding.limit for finding in found}) == 1
-    one_alarm = 2 * (1 - NormalDist().cdf(found[0].limit))
+    findings = check_anchors([_residual(number, 0.1 * number) for number in range(anchors)], {}, "9x9")
+    assert len({finding.limit for finding in findings}) == 1
+    one_alarm = 2 * (1 - NormalDist().cdf(findings[0].limit))
     assert anchors * one_alarm == pytest.approx(ANCHOR_ALARMS, rel=1e-6)
 
 
@@ -51,10 +51,10 @@ def test_an_anchor_that_became_stronger_is_found_in_the_results() -> None:
         won = rng.random() < 1 / (1 + 10 ** ((true[white] - true[black]) / 400))
         run.fold(Entry(run.seq + 1, Kind.GAME, None, black, white, 2 if won else 0))
     run.refit_now(cold=True)
-    found = check_anchors(system.anchor_residuals(run.state), {3: "Cheat"}, "9x9")
-    assert found[0].version == "Cheat"
-    assert found[0].alarm
-    assert found[0].mean > 2150
+    findings = check_anchors(system.anchor_residuals(run.state), {3: "Cheat"}, "9x9")
+    assert findings[0].version == "Cheat"
+    assert findings[0].alarm
+    assert findings[0].mean > 2150
 
 
 def _games(scores: list[int], **more: bool) -> list[VersionGame]:
@@ -79,15 +79,15 @@ def _even(_black: int, _white: int) -> Outcome:
 def test_a_version_that_changed_is_found_where_it_changed() -> None:
     rng = random.Random(11)
     scores = [2 * (rng.random() < 0.25) for _ in range(60)] + [2 * (rng.random() < 0.85) for _ in range(60)]
-    found = check_version("Chameleon", 1, _games(scores), _even)
-    assert found is not None
-    assert found.look == 80  # as soon as there was a look after the change
-    assert abs(found.games - 60) <= 8
-    assert found.game == 100 + found.games
-    assert found.shift > 150
-    assert found.p < 0.001
-    assert "Chameleon seems to have become" in found.sentence
-    assert "stronger" in found.sentence
+    finding = check_version("Chameleon", 1, _games(scores), _even)
+    assert finding is not None
+    assert finding.look == 80  # as soon as there was a look after the change
+    assert abs(finding.games - 60) <= 8
+    assert finding.game == 100 + finding.games
+    assert finding.shift > 150
+    assert finding.p < 0.001
+    assert "Chameleon seems to have become" in finding.sentence
+    assert "stronger" in finding.sentence
 
 
 def test_games_that_do_not_count_are_left_out() -> None:

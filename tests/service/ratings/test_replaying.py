@@ -36,22 +36,22 @@ async def test_a_replay_gives_the_same_bits(rated_past: Path, system: str) -> No
     async with History(rated_past / "cgos.sqlite") as history:
         last = await history.ledger.last_entry(VENUE)
         recorded = await history.refits.recorded(VENUE, system)
-        found = await replay(
+        replayed = await replay(
             history, VENUE, rating_system(system, 1800.0, {}), this_build().text, lambda *done: heard.append(done)
         )
-    assert found.exact
-    assert found.agrees
-    assert found.entries == last == heard[-1][0] == heard[-1][1]
-    assert found.refits == len(recorded)
-    assert found.changes >= 2 * 46
-    assert found.first is None
+    assert replayed.exact
+    assert replayed.agrees
+    assert replayed.entries == last == heard[-1][0] == heard[-1][1]
+    assert replayed.refits == len(recorded)
+    assert replayed.changes >= 2 * 46
+    assert replayed.first is None
     if system == "bayes":
         # Refits went on beside the results, cold ones beside warm ones.
         assert any(refit.applied > refit.included for refit in recorded)
         assert any(refit.cold and refit.base != refit.number - 1 for refit in recorded)
         here = under(this_build().text, rating_system("bayes", 1800.0, {})).text
-        assert found.builds == {here: len(recorded)}
-        assert found.points > 0
+        assert replayed.builds == {here: len(recorded)}
+        assert replayed.points > 0
 
 
 @pytest.mark.parametrize(
@@ -67,28 +67,28 @@ async def test_a_replay_gives_the_same_bits(rated_past: Path, system: str) -> No
 async def test_a_number_that_was_changed_by_hand_is_found(data: Path, sql: str, refit: bool) -> None:
     changed = alter(data, sql)
     assert changed > 0
-    found = await again(data)
-    assert not found.agrees
-    assert found.differing == changed
-    assert found.first is not None
-    assert (found.first.refit == 15) if refit else (found.first.seq == 40)
+    replayed = await again(data)
+    assert not replayed.agrees
+    assert replayed.differing == changed
+    assert replayed.first is not None
+    assert (replayed.first.refit == 15) if refit else (replayed.first.seq == 40)
     assert (await again(data, "cgos-elo")).exact
 
 
 async def test_a_result_that_was_changed_by_hand_is_found(data: Path) -> None:
     assert alter(data, "UPDATE ledger SET score2 = 2 - score2 WHERE kind = 'game' AND seq = 30") == 1
-    found = await again(data)
-    assert not found.agrees
-    assert found.first is not None
-    assert found.first.seq == 30
-    assert found.largest > 1.0
+    replayed = await again(data)
+    assert not replayed.agrees
+    assert replayed.first is not None
+    assert replayed.first.seq == 30
+    assert replayed.largest > 1.0
 
 
 async def test_a_ledger_that_makes_no_sense_stops_the_replay(data: Path) -> None:
     alter(data, "UPDATE ledger SET white_id = black_id WHERE seq = 30")
-    found = await again(data)
-    assert "Entry 30" in found.stopped
-    assert not found.agrees
+    replayed = await again(data)
+    assert "Entry 30" in replayed.stopped
+    assert not replayed.agrees
 
 
 async def test_under_another_build_a_millionth_of_an_elo_is_no_difference(data: Path) -> None:
@@ -104,24 +104,24 @@ async def test_under_another_build_a_millionth_of_an_elo_is_no_difference(data: 
 async def test_other_options_are_named_where_the_numbers_differ(rated_past: Path) -> None:
     async with History(rated_past / "cgos.sqlite") as history:
         other = rating_system("bayes", 1800.0, {"advantage_sd": 0.0})
-        found = await replay(history, VENUE, other, this_build().text)
-    assert not found.agrees
-    assert "advantage_sd=0.0" in found.build
-    assert all("advantage_sd=50.0" in build for build in found.builds)
+        replayed = await replay(history, VENUE, other, this_build().text)
+    assert not replayed.agrees
+    assert "advantage_sd=0.0" in replayed.build
+    assert all("advantage_sd=50.0" in build for build in replayed.builds)
 
 
 async def test_the_state_of_now_is_found_from_the_saved_one_and_from_nothing(data: Path) -> None:
-    found: list[dict[int, Rating]] = []
+    standings: list[dict[int, Rating]] = []
     for sql in ("SELECT 1", "DELETE FROM rating_states", "UPDATE rating_states SET state = x'00'"):
         alter(data, sql)
         async with History(data / "cgos.sqlite") as history:
             run = await caught_up(history, VENUE, rating_system("bayes", 1800.0, {}))
             assert run.seq == await history.ledger.last_entry(VENUE)
             published = {row.version: row for row in await history.ratings.standings(VENUE, "bayes")}
-        found.append(dict(run.ratings))
+        standings.append(dict(run.ratings))
         for version, rating in run.ratings.items():
             assert published[NAMES[version - 1]].mean == pytest.approx(rating.mean, abs=0.1)
-    assert found[0] == found[1] == found[2]
+    assert standings[0] == standings[1] == standings[2]
 
 
 async def test_other_options_are_computed_from_the_beginning(data: Path) -> None:
@@ -148,14 +148,14 @@ def test_every_game_counts_as_it_counts_now() -> None:
         Entry(8, Kind.CORRECTION, None, 1, 2, 2, was2=0),
     ]
     # Game 2 was voided, so that its repeat 3 counts; a void game became a draw at entry 7; game 4 was turned round.
-    found = list(as_corrected(entries, {2: None, 3: 2, 4: 2, 7: 1}))
-    assert found == [entries[0], _game(3, 2), _game(4, 2), _game(7, 1)]
+    corrected = list(as_corrected(entries, {2: None, 3: 2, 4: 2, 7: 1}))
+    assert corrected == [entries[0], _game(3, 2), _game(4, 2), _game(7, 1)]
 
 
 async def test_recomputed_is_what_would_stand_without_the_voided_game(rated_past: Path, tmp_path: Path) -> None:
     async with History(rated_past / "cgos.sqlite") as history:
         entries = await history.ledger.entries(VENUE)
-        found = await recompute(history, VENUE, rating_system("cgos-elo", 1800.0, {}))
+        recomputed = await recompute(history, VENUE, rating_system("cgos-elo", 1800.0, {}))
         early = await recompute(history, VENUE, rating_system("cgos-elo", 1800.0, {}), last=30)
         posterior = await recompute(history, VENUE, rating_system("bayes", 1800.0, {}))
         published = {row.version: row for row in await history.ratings.standings(VENUE, "bayes")}
@@ -169,8 +169,8 @@ async def test_recomputed_is_what_would_stand_without_the_voided_game(rated_past
         state, _ = system.fold(state, entry)
         if entry.seq == 30:
             assert dict(system.standings(state)) == early.ratings
-    assert dict(system.standings(state)) == found.ratings
-    assert (found.seq, found.games, early.seq) == (entries[-1].seq, 1, 30)
+    assert dict(system.standings(state)) == recomputed.ratings
+    assert (recomputed.seq, recomputed.games, early.seq) == (entries[-1].seq, 1, 30)
     # The posterior takes a voided game out of its counts, so that there both answers come to the same.
     for version, rating in posterior.ratings.items():
         assert rating.games == published[NAMES[version - 1]].games
@@ -181,8 +181,8 @@ async def test_an_empty_venue(tmp_path: Path) -> None:
     past = await open_past(tmp_path, names=())
     await past.store.close()
     async with History(tmp_path / "cgos.sqlite") as history:
-        found = await replay(history, VENUE, rating_system("bayes", 1800.0, {}), "build")
-        assert (found.exact, found.entries, found.changes) == (True, 0, 0)
+        replayed = await replay(history, VENUE, rating_system("bayes", 1800.0, {}), "build")
+        assert (replayed.exact, replayed.entries, replayed.changes) == (True, 0, 0)
         assert (await recompute(history, VENUE, rating_system("bayes", 1800.0, {}))).ratings == {}
         assert (await caught_up(history, VENUE, rating_system("bayes", 1800.0, {}))).ratings == {}
 

@@ -33,7 +33,7 @@ class Stream:
         self, url: PostgresUrl, *, power: bool = True, commit_timeout: float = 20.0, kept: float = 0.0
     ) -> None:
         self.url = url
-        self.told: list[int] = []
+        self.acknowledged: list[int] = []
         self.failures: list[CommitFailed] = []
         self.failed = asyncio.Event()
         self.retried: list[Exception] = []
@@ -50,11 +50,11 @@ class Stream:
         self.failed.set()
 
     def submit(self, number: int, *more: Record) -> None:
-        self.writer.submit([audit(number), *more], functools.partial(self.told.append, number))
+        self.writer.submit([audit(number), *more], functools.partial(self.acknowledged.append, number))
 
     async def hears(self, more: int) -> None:
-        enough = len(self.told) + more
-        await until(lambda: len(self.told) >= enough)
+        enough = len(self.acknowledged) + more
+        await until(lambda: len(self.acknowledged) >= enough)
 
     async def __aenter__(self) -> Stream:
         await self.writer.start()
@@ -126,7 +126,7 @@ async def test_a_connection_cut_at_any_message_of_a_commit_writes_it_once(
                 done = between.happened < messages
                 between.cut(Cut.BEFORE, 1_000_000)
             written += [2 * messages, 2 * messages + 1]
-            assert stream.told == written[-2:]
+            assert stream.acknowledged == written[-2:]
             assert stream.failures == []
             # Coming back too early, the writer finds the lock with the session that was cut, and tries once more.
             cuts = [error for error in stream.retried if not isinstance(error, DatabaseLocked)]
@@ -153,7 +153,7 @@ async def test_a_connection_that_goes_dumb_is_replaced_and_its_session_ended(
         await stream.writer.drain()
         assert between.happened == 1
         assert "did not answer in time" in str(stream.retried[0])
-        assert stream.told == [1, 2]
+        assert stream.acknowledged == [1, 2]
     assert stream.failures == []
     assert audited(database) == [1, 2]
 
@@ -197,9 +197,9 @@ async def test_a_restart_during_a_stream_of_commits_loses_nothing_that_was_told(
         await stream.writer.drain()
         assert stream.writer.healthy
     last = next(numbers)
-    assert stream.told == list(range(1, last))
+    assert stream.acknowledged == list(range(1, last))
     assert stream.failures == []
-    assert audited(restarted) == stream.told
+    assert audited(restarted) == stream.acknowledged
 
 
 async def test_what_postgresql_lost_is_written_again(restarted: PostgresUrl, restarting: PostgresServer) -> None:
@@ -227,7 +227,7 @@ async def test_what_was_lost_and_is_not_known_any_more_stops_the_server(
         stream.submit(3)
         async with asyncio.timeout(20):
             await stream.failed.wait()
-    assert stream.told == [1, 2]
+    assert stream.acknowledged == [1, 2]
     assert "PostgreSQL has lost the last 1 of the commits that were told" in str(stream.failures[0])
     assert "The server stops" in str(stream.failures[0])
 
@@ -243,7 +243,7 @@ async def test_an_idle_writer_takes_its_lock_again_after_a_restart(
         stream.submit(1)
         await stream.writer.drain()
         assert stream.retried == []
-    assert stream.told == [1]
+    assert stream.acknowledged == [1]
 
 
 async def test_a_server_that_does_not_come_back_fails_in_time(
@@ -255,14 +255,14 @@ async def test_a_server_that_does_not_come_back_fails_in_time(
         await asyncio.to_thread(restarting.stop, "immediate")
         try:
             stream.submit(2)
-            assert not stream.told[1:]
+            assert not stream.acknowledged[1:]
             async with asyncio.timeout(20):
                 await stream.failed.wait()
             assert not stream.writer.healthy
             assert stream.retried
         finally:
             await asyncio.to_thread(restarting.start)
-    assert stream.told == [1]
+    assert stream.acknowledged == [1]
     assert "does not let us into" in str(stream.failures[0])
     assert "nobody was told of them" in str(stream.failures[0])
 
@@ -302,7 +302,7 @@ async def test_a_lock_that_changed_hands_stops_the_writer_with_the_name_of_the_n
         bench.submit(move(3, 101), name="never")
         await bench.given_up()
     await bench.writer.close()
-    assert bench.told == []
+    assert bench.acknowledged == []
     assert "in use by cgos-server db upgrade (process" in str(bench.failures[0])
     assert disk.moves() == []
 
@@ -321,7 +321,7 @@ async def test_a_writer_that_was_overtaken_writes_nothing_more(database: Postgre
     bench.submit(move(3, 103), name="never")
     await bench.given_up()
     await bench.writer.close()
-    assert bench.told == ["told"]
+    assert bench.acknowledged == ["told"]
     assert "another program has written to the database meanwhile" in str(bench.failures[0])
     assert disk.moves() == [(3, 101), (3, 102)]
 
@@ -335,7 +335,7 @@ async def test_a_session_of_before_can_write_nothing_more(database: PostgresUrl)
         stream.submit(2)
         async with asyncio.timeout(10):
             await stream.failed.wait()
-    assert stream.told == [1]
+    assert stream.acknowledged == [1]
     assert audited(database) == [1]
 
 
@@ -355,7 +355,7 @@ async def test_an_answer_that_got_lost_again_and_again(database: PostgresUrl) ->
     await bench.settle()
     await bench.writer.close()
     assert bench.failures == []
-    assert bench.told == list(range(101, 120))
+    assert bench.acknowledged == list(range(101, 120))
     assert audited(database) == list(range(101, 120))
     assert disk.opened > 2
 
@@ -392,12 +392,12 @@ async def test_reading_cannot_write(reading: Any) -> None:
 async def test_a_question_waits_for_a_server_that_restarts(restarted: PostgresUrl, restarting: PostgresServer) -> None:
     store = await open_store(restarted, CommitListener(failed=_unexpected, on_error=_unexpected))
     await asyncio.to_thread(restarting.stop, "fast")
-    asked = asyncio.create_task(store.history.bots.login("alpha"))
+    login_read = asyncio.create_task(store.history.bots.login("alpha"))
     await asyncio.sleep(0.2)
-    assert not asked.done()
+    assert not login_read.done()
     await asyncio.to_thread(restarting.start)
     async with asyncio.timeout(20):
-        login = await asked
+        login = await login_read
     assert login is not None
     assert login.version_id == 1
     await store.close()

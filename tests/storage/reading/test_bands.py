@@ -61,12 +61,12 @@ async def test_a_long_one_is_thinned(history: History, points: int) -> None:
     places = [everything.index(point) for point in band]
     assert len(band) <= max(16, points)
     assert len(band) >= min(points, len(everything)) / 4
-    assert all(one < other for one, other in pairwise(places))
+    assert all(first < second for first, second in pairwise(places))
     assert (band[0], band[-1]) == (everything[0], everything[-1])
     for best in (min, max):
         assert best(point.mean for point in band) == best(point.mean for point in everything)
     # Nowhere is more left out than elsewhere.
-    assert max(other - one for one, other in pairwise(places)) <= 4 * len(everything) / len(band)
+    assert max(second - first for first, second in pairwise(places)) <= 4 * len(everything) / len(band)
 
 
 async def test_nothing_to_tell(history: History) -> None:

@@ -107,7 +107,7 @@ async def test_a_bot(history: History) -> None:
         detail = await history.bots.detail(row.name)
         same = set(row.__struct_fields__) - {"versions"}
         assert [getattr(detail, name) for name in same] == [getattr(row, name) for name in same]
-        assert [each.name for each in detail.versions] == row.versions
+        assert [listed.name for listed in detail.versions] == row.versions
 
 
 async def test_unknown_ones(history: History) -> None:
@@ -121,13 +121,13 @@ async def test_unknown_ones(history: History) -> None:
 
 
 async def test_presence(history: History) -> None:
-    one = PresenceRow(venue="19x19", opened_at=500, closed_at=550, address="192.0.2.1")
+    first = PresenceRow(venue="19x19", opened_at=500, closed_at=550, address="192.0.2.1")
     other = PresenceRow(venue="9x9", opened_at=560, closed_at=None, address="192.0.2.9")
     for since, until, wanted in (
-        (0, 1_000, [one, other]),
-        (550, 560, [one, other]),
+        (0, 1_000, [first, other]),
+        (550, 560, [first, other]),
         (551, 10_000, [other]),
-        (0, 559, [one]),
+        (0, 559, [first]),
         (0, 499, []),
     ):
         assert await history.bots.presence("alpha-2", since, until) == wanted
@@ -144,7 +144,7 @@ async def test_connections(history: History) -> None:
         "client C",
         "quit",
     )
-    for asked, wanted in (
+    for filters, wanted in (
         ({"bot": "alpha"}, [4, 3, 1]),
         ({"bot": "alpha-2"}, [4, 3]),
         ({"venue": "9x9"}, [4, 2, 1]),
@@ -153,7 +153,7 @@ async def test_connections(history: History) -> None:
         ({"bot": "alpha", "only_open": True, "before": 4}, []),
         ({"limit": 1, "before": 3}, [2]),
     ):
-        assert [row.id for row in await history.bots.connections(**asked)] == wanted  # type: ignore[arg-type]
+        assert [row.id for row in await history.bots.connections(**filters)] == wanted  # type: ignore[arg-type]
 
 
 async def test_pairing_passes(history: History) -> None:

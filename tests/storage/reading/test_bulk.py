@@ -26,25 +26,25 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def rows(stream: Any, most: int) -> list[Any]:
     """All rows; no portion is empty, or larger than it may be."""
-    found = []
+    collected = []
     async for portion in stream:
         assert 0 < len(portion) <= most
-        found += portion
-    return found
+        collected += portion
+    return collected
 
 
 async def test_games(database: Location) -> None:
     past = Past(11, games=40)
     put(database, past.records)
     async with History(database) as history:
-        for asked in (GameFilter(), GameFilter(bot="ant", result="B"), GameFilter(venue="9x9", min_moves=1)):
-            wanted = past.found(asked)[::-1]
-            assert await rows(history.bulk.games(asked), 4) == wanted
-            details = await rows(history.bulk.details(asked), 3)
+        for game_filter in (GameFilter(), GameFilter(bot="ant", result="B"), GameFilter(venue="9x9", min_moves=1)):
+            wanted = past.matching(game_filter)[::-1]
+            assert await rows(history.bulk.games(game_filter), 4) == wanted
+            details = await rows(history.bulk.details(game_filter), 3)
             assert [detail.game for detail in details] == wanted
             assert details == [await history.games.detail(game.id) for game in wanted]
             middle = wanted[len(wanted) // 2].id
-            assert await rows(history.bulk.games(asked, after=middle), 4) == [g for g in wanted if g.id > middle]
+            assert await rows(history.bulk.games(game_filter, after=middle), 4) == [g for g in wanted if g.id > middle]
 
 
 async def test_ledger_and_changes(database: Location) -> None:
@@ -54,16 +54,16 @@ async def test_ledger_and_changes(database: Location) -> None:
         assert await rows(history.bulk.ledger("9x9"), 4) == entries
         assert await rows(history.bulk.ledger("9x9", after=5), 4) == entries[5:]
         for system in (None, "bayes", "cgos-elo"):
-            found = await rows(history.bulk.changes("9x9", system), 4 * 2 * 2)
+            changes = await rows(history.bulk.changes("9x9", system), 4 * 2 * 2)
             points = {
                 (point.system, point.seq, name): point
                 for name in ("alpha", "Beta")
                 for point in await history.changes.latest(name, "9x9", system=system)
                 if point.refit is None
             }
-            assert {(row.system, row.seq, row.version) for row in found} == set(points)
-            assert [row.seq for row in found] == sorted(row.seq for row in found)
-            for row in found:
+            assert {(row.system, row.seq, row.version) for row in changes} == set(points)
+            assert [row.seq for row in changes] == sorted(row.seq for row in changes)
+            for row in changes:
                 point = points[row.system, row.seq, row.version]
                 for name in (
                     "at",
@@ -77,7 +77,7 @@ async def test_ledger_and_changes(database: Location) -> None:
                 ):
                     assert getattr(row, name) == getattr(point, name)
             later = await rows(history.bulk.changes("9x9", system, after=3), 16)
-            assert later == [row for row in found if row.seq > 3]
+            assert later == [row for row in changes if row.seq > 3]
 
 
 async def test_the_generated_database(tmp_path: Path) -> None:
@@ -90,9 +90,9 @@ async def test_the_generated_database(tmp_path: Path) -> None:
     assert query(path, "PRAGMA foreign_key_check") == []
     assert query(path, "PRAGMA integrity_check") == [("ok",)]
     for table in ("games", "ledger", "rating_changes", "refit_points", "moves", "connections", "corrections", "rounds"):
-        found, again = (query(each, f"SELECT * FROM {table}") for each in paths)
-        assert found == again
-        assert found
+        first, again = (query(database_path, f"SELECT * FROM {table}") for database_path in paths)
+        assert first == again
+        assert first
     async with History(path) as history:
         drawn = reading_questions.Drawn(path, 1)
         for name, ask in reading_questions.questions(history, drawn).items():

@@ -389,9 +389,9 @@ async def test_only_the_points_of_the_refits_that_were_asked_for(rated: Location
     put(rated, [*more, *(RefitMoved(1, "bayes", 1, number, 5, float(number), 0.0) for number in (3, 4, 5))])
     async with History(rated) as history:
         for cold, numbers in ((None, [1, 2, 3, 4, 5]), (True, [2, 3, 5]), (False, [1, 4])):
-            found = await history.refits.published("9x9", "bayes", cold=cold)
-            assert [each.refit.number for each in found] == numbers
-            assert [each.points[0].mean for each in found if each.refit.number > 2] == [
+            published = await history.refits.published("9x9", "bayes", cold=cold)
+            assert [refit.refit.number for refit in published] == numbers
+            assert [refit.points[0].mean for refit in published if refit.refit.number > 2] == [
                 float(number) for number in numbers if number > 2
             ]
 

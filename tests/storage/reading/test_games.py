@@ -47,69 +47,73 @@ def combinations(past: Past) -> list[GameFilter]:
         "running": (True, False),
         "exact": (True,),
     }
-    found = [GameFilter()]
+    filters = [GameFilter()]
     for names in itertools.chain(itertools.combinations(choices, 1), itertools.combinations(choices, 2)):
-        found += [
+        filters += [
             GameFilter(**dict(zip(names, values, strict=True)))  # type: ignore[arg-type]
             for values in itertools.product(*(choices[name] for name in names))
         ]
     for _ in range(120):
         names = tuple(past.rng.sample(sorted(choices), past.rng.randint(3, len(choices))))
-        found.append(GameFilter(**{name: past.rng.choice(choices[name]) for name in names}))  # type: ignore[arg-type]
-    return found
+        filters.append(GameFilter(**{name: past.rng.choice(choices[name]) for name in names}))  # type: ignore[arg-type]
+    return filters
 
 
 async def test_games_are_found_as_by_a_filter(history: History, past: Past) -> None:
-    asked = combinations(past)
-    wanted = [past.found(each) for each in asked]
+    filters = combinations(past)
+    wanted = [past.matching(game_filter) for game_filter in filters]
     assert sum(map(bool, wanted)) > len(wanted) / 3
-    for each, games_wanted in zip(asked, wanted, strict=True):
-        assert await history.games.find(each, 1_000) == games_wanted, each
+    for game_filter, games_wanted in zip(filters, wanted, strict=True):
+        assert await history.games.find(game_filter, 1_000) == games_wanted, game_filter
 
 
 async def test_pages_cover_all_without_doubles(history: History, past: Past, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(game_search, "WINDOW", 17)
     monkeypatch.setattr(reading_games, "MOST_WINDOWS", 2)
-    for asked in past.rng.sample([each for each in combinations(past) if len(past.found(each)) > 5], 12):
-        wanted = past.found(asked)
+    for game_filter in past.rng.sample(
+        [candidate for candidate in combinations(past) if len(past.matching(candidate)) > 5], 12
+    ):
+        wanted = past.matching(game_filter)
         before, pages = None, []
-        while page := await history.games.find(asked, 5, before):
+        while page := await history.games.find(game_filter, 5, before):
             pages += page
             before = page[-1].id
-        assert pages == wanted, asked
+        assert pages == wanted, game_filter
         after, ascending = 0, []
-        while page := await history.games.after(asked, 5, after):
+        while page := await history.games.after(game_filter, 5, after):
             ascending += page
             after = page[-1].id
-        assert ascending == wanted[::-1], asked
+        assert ascending == wanted[::-1], game_filter
         before, searched, questions = None, [], 0
         while True:
-            part = await history.games.search(asked, 5, before)
+            part = await history.games.search(game_filter, 5, before)
             searched += part.games
             questions += 1
             if part.before is None:
                 break
             before = part.before
-        assert searched == wanted, asked
-        assert questions <= 2 + len(wanted) // 5 + max(past.games) // (17 * 2), asked
+        assert searched == wanted, game_filter
+        assert questions <= 2 + len(wanted) // 5 + max(past.games) // (17 * 2), game_filter
 
 
 async def test_many_versions_and_verdicts_are_asked_for_in_portions(
     history: History, past: Past, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(game_search, "_BRANCHES_AT_ONCE", 2)
-    for asked in (GameFilter(bot="ant"), GameFilter(result="none"), GameFilter(reason="score", result="B")):
-        assert await history.games.find(asked, 7) == past.found(asked)[:7]
+    for game_filter in (GameFilter(bot="ant"), GameFilter(result="none"), GameFilter(reason="score", result="B")):
+        assert await history.games.find(game_filter, 7) == past.matching(game_filter)[:7]
     monkeypatch.setattr(game_search, "_AT_FIRST", 1)
-    for asked in past.rng.sample([each for each in combinations(past) if each.bot is not None], 40):
-        wanted = past.found(asked)
+    for game_filter in past.rng.sample(
+        [candidate for candidate in combinations(past) if candidate.bot is not None], 40
+    ):
+        wanted = past.matching(game_filter)
         for most in (1, 3, 1_000):
-            assert await history.games.find(asked, most) == wanted[:most], asked
-            assert await history.games.after(asked, most) == wanted[::-1][:most], asked
+            assert await history.games.find(game_filter, most) == wanted[:most], game_filter
+            assert await history.games.after(game_filter, most) == wanted[::-1][:most], game_filter
 
 
 async def test_numbers_beyond_all_games(history: History, past: Past) -> None:
-    everything = past.found(GameFilter())
+    everything = past.matching(GameFilter())
     assert await history.games.find(GameFilter(), 1_000, before=2**63 - 1) == everything
     assert await history.games.find(GameFilter(min_moves=2**62), 10) == []
     assert await history.games.find(GameFilter(since=2**62), 10) == []
@@ -119,36 +123,36 @@ async def test_numbers_beyond_all_games(history: History, past: Past) -> None:
 
 
 async def test_unknown_names_are_refused(history: History) -> None:
-    for asked, sentence in (
+    for game_filter, sentence in (
         (GameFilter(venue="7x7"), "There is no venue '7x7'"),
         (GameFilter(bot="dog"), "There is no bot 'dog'"),
         (GameFilter(bot="ant", opponent="dog"), "There is no bot 'dog'"),
     ):
         with pytest.raises(Refused, match=sentence):
-            await history.games.find(asked, 10)
+            await history.games.find(game_filter, 10)
 
 
-def counted(past: Past, venue: str, one: str, other: str) -> PairRecord:
+def counted(past: Past, venue: str, first: str, second: str) -> PairRecord:
     """The record of two versions, counted one by one."""
-    found: Counter[tuple[bool, str | None]] = Counter()
+    tallies: Counter[tuple[bool, str | None]] = Counter()
     last = None
     for number, game in past.games.items():
-        if game.venue == venue and {game.black, game.white} == {one, other} and game.result is not None:
-            found[game.black == one, past.outcome(number)] += 1
+        if game.venue == venue and {game.black, game.white} == {first, second} and game.result is not None:
+            tallies[game.black == first, past.outcome(number)] += 1
             last = number
-    without = found[True, "none"] + found[False, "none"]
+    without = tallies[True, "none"] + tallies[False, "none"]
     return PairRecord(
-        one=one,
-        other=other,
-        games=found.total(),
-        one_black=sum(count for (black, _), count in found.items() if black),
-        one_wins_black=found[True, "B"],
-        one_wins_white=found[False, "W"],
-        other_wins_black=found[False, "B"],
-        other_wins_white=found[True, "W"],
-        draws=found[True, "draw"] + found[False, "draw"],
+        one=first,
+        other=second,
+        games=tallies.total(),
+        one_black=sum(count for (black, _), count in tallies.items() if black),
+        one_wins_black=tallies[True, "B"],
+        one_wins_white=tallies[False, "W"],
+        other_wins_black=tallies[False, "B"],
+        other_wins_white=tallies[True, "W"],
+        draws=tallies[True, "draw"] + tallies[False, "draw"],
         without_result=without,
-        rated=found.total() - without,
+        rated=tallies.total() - without,
         last_game=last,
         last_at=None if last is None else past.games[last].ended_at,
     )
@@ -158,9 +162,9 @@ async def test_records_are_what_one_counts(history: History, past: Past) -> None
     names = sorted(VERSIONS.values())
     for venue in ("9x9", "19x19"):
         records = {}
-        for one, other in itertools.permutations(names, 2):
-            records[one, other] = await history.records.pair(venue, one, other)
-            assert records[one, other] == counted(past, venue, one, other)
+        for first, second in itertools.permutations(names, 2):
+            records[first, second] = await history.records.pair(venue, first, second)
+            assert records[first, second] == counted(past, venue, first, second)
         among = [name for name in reversed(names) if name != "bee"]
         assert await history.records.crosstable(venue, among) == [
             records[pair] for pair in itertools.combinations(among, 2) if records[pair].games
@@ -207,10 +211,10 @@ async def test_moves_after(database: Location) -> None:
     )
     async with History(database) as history:
         whole = {game: (await history.games.detail(game)).moves for game in (1, 2, 3, 4, 5)}
-        for asked in ({}, {1: 0, 3: 1, 4: 2, 5: 0}, {2: 5, 1: 1}, {99: 0, 3: 0}):
-            wanted = {game: [each for each in whole.get(game, []) if each.ply > ply] for game, ply in asked.items()}
-            assert await history.games.moves_after(asked) == wanted
+        for plies in ({}, {1: 0, 3: 1, 4: 2, 5: 0}, {2: 5, 1: 1}, {99: 0, 3: 0}):
+            wanted = {game: [row for row in whole.get(game, []) if row.ply > ply] for game, ply in plies.items()}
+            assert await history.games.moves_after(plies) == wanted
             until = 1_700_000_000_002
-            assert await history.games.moves_after(asked, until) == {
-                game: [each for each in moves if each.at <= until] for game, moves in wanted.items()
+            assert await history.games.moves_after(plies, until) == {
+                game: [row for row in moves if row.at <= until] for game, moves in wanted.items()
             }

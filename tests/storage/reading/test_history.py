@@ -305,12 +305,12 @@ async def test_bots_page_by_page(history: History) -> None:
     whole = await history.bots.page()
     assert [bot.name for bot in whole] == ["alpha", "Beta", "gamma"], "capitals do not matter"
     for limit in (1, 2, 3):
-        found, after = [], ""
+        bots, after = [], ""
         while page := await history.bots.page(limit, after):
             assert len(page) <= limit
-            found += page
+            bots += page
             after = page[-1].name
-        assert found == whole
+        assert bots == whole
     assert await history.bots.page(9, "GAMMA") == []
 
 
@@ -324,11 +324,11 @@ async def test_bots_accounts_and_tokens(history: History) -> None:
             created_at=200 + number,
             versions=[name],
             tokens=tokens,
-            last_seen_at=seen,
+            last_seen_at=last_seen,
             signed_in=name == "Beta",
             **rest,
         )
-        for number, name, state, tokens, seen in (
+        for number, name, state, tokens, last_seen in (
             (1, "alpha", "active", 1, 450),
             (2, "Beta", "active", 0, 410),
             (3, "gamma", "pending", 0, None),
@@ -344,7 +344,11 @@ async def test_bots_accounts_and_tokens(history: History) -> None:
 async def test_a_pairing_pass(history: History) -> None:
     recorded = await history.pairings.round(1)
     assert (recorded.venue, recorded.number, recorded.at) == ("9x9", 1, 500)
-    assert (recorded.policy, recorded.method, recorded.seed) == ("rolling", "birk", "42")
+    assert (recorded.policy, recorded.method, recorded.seed) == (
+        "rolling",
+        "birk",
+        "42",
+    )
     assert (recorded.options, recorded.inputs, recorded.sits_out, recorded.notes) == (
         {"formula": "a"},
         [1, 2],
@@ -480,16 +484,16 @@ def many_games() -> list[Any]:
     rows += [MoveAdded(game, 1, "E5", 0, 0, 0, 0, 0, 0) for game in many]
     for refit in range(3, 303):
         rows.append(RefitAdded(1, "bayes", refit, 5, refit - 1, 5, 0, "{}", "b1", 0, 0))
-        rows += [RefitMoved(1, "bayes", each, refit, 5, 1_800.0, 100.0) for each in (1, 2)]
+        rows += [RefitMoved(1, "bayes", bot, refit, 5, 1_800.0, 100.0) for bot in (1, 2)]
     return rows + [GameEnded(game, 0, "score", 1, "", "B+0.5", 2, 2, game) for game in many]
 
 
-async def ask_everything(history: History, asked: list[tuple[str, Any]]) -> None:
+async def ask_everything(history: History, statements: list[tuple[str, Any]]) -> None:
     """Every question once; `asked` gets the SQL and its parameters."""
     event.listen(
         history.source.engine.sync_engine,
         "before_cursor_execute",
-        lambda _connection, _cursor, sql, parameters, *_: asked.append((sql, parameters)),
+        lambda _connection, _cursor, sql, parameters, *_: statements.append((sql, parameters)),
     )
     await history.ratings.standings("9x9")
     await history.games.find(GameFilter(), 50)
@@ -526,10 +530,10 @@ async def test_answers_use_indexes(sqlite_database: Path, analyzed: bool) -> Non
     connection = connect_for_writing(sqlite_database)
     if analyzed:
         connection.execute("ANALYZE")
-    asked: list[tuple[str, Any]] = []
+    statements: list[tuple[str, Any]] = []
     async with History(sqlite_database) as history:
-        await ask_everything(history, asked)
-    assert len(asked) > 20
+        await ask_everything(history, statements)
+    assert len(statements) > 20
     big = ("games", "moves", "rating_changes", "ledger", "refits", "refit_points")
     whole = (
         "SEARCH rating_changes USING PRIMARY KEY (venue_id=?)",
@@ -540,7 +544,7 @@ async def test_answers_use_indexes(sqlite_database: Path, analyzed: bool) -> Non
         "SEARCH refit_points USING PRIMARY KEY (venue_id=?)",
         "SEARCH refit_points USING PRIMARY KEY (venue_id=? AND system=?)",
     )
-    for sql, parameters in asked:
+    for sql, parameters in statements:
         if sql != "BEGIN":
             plan = [row[-1] for row in connection.execute(f"EXPLAIN QUERY PLAN {sql}", parameters)]
             scans = [step for step in plan if (step.startswith("SCAN") and step.split()[1] in big) or step in whole]
@@ -563,13 +567,13 @@ async def test_answers_use_indexes_on_postgresql(new_url: Callable[..., Postgres
         "'B+0.5', 0 FROM generate_series(10000, 50000) AS g",
     )
     execute(database, "VACUUM ANALYZE")
-    asked: list[tuple[str, Any]] = []
+    statements: list[tuple[str, Any]] = []
     async with History(database) as history:
         await history.server.venues()
-        await ask_everything(history, asked)
-        assert len(asked) > 20
+        await ask_everything(history, statements)
+        assert len(statements) > 20
         async with history.source.engine.connect() as connection:
-            for sql, parameters in asked[:]:  # looking asks, too
+            for sql, parameters in statements[:]:  # looking asks, too
                 rows = await connection.exec_driver_sql(f"EXPLAIN {sql}", parameters)
                 walks = [step for (step,) in rows if "Seq Scan on games" in step or "Seq Scan on moves" in step]
                 assert not walks or "GROUP BY games.venue_id, games.reason" in sql, (sql, walks)

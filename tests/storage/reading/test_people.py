@@ -76,16 +76,16 @@ async def test_who_comes_in_by_what(peopled: Store, history: History) -> None:
     token = Person(
         access_id=21, owner_id=ANNA, name="Anna", admin=True, kind="token", scopes=("bots", "admin"), expires_at=None
     )
-    for asked in (peopled.history.people.person, history.people.person):
-        assert await asked("s20", T0 + 999) == session
-        assert await asked("s20", T0 + 1000) is None
-        assert await asked("t21", 2**60) == token
+    for person_of in (peopled.history.people.person, history.people.person):
+        assert await person_of("s20", T0 + 999) == session
+        assert await person_of("s20", T0 + 1000) is None
+        assert await person_of("t21", 2**60) == token
         for digest in ("t22", "t23", "d1", "", "hash"):
-            assert await asked(digest, T0) is None
+            assert await person_of(digest, T0) is None
     await peopled.commit([r.OwnerChanged("hash", 0, "active", ANNA)])
-    found = await peopled.history.people.person("t21", T0)
-    assert found is not None
-    assert not found.admin
+    person = await peopled.history.people.person("t21", T0)
+    assert person is not None
+    assert not person.admin
 
 
 async def test_what_lets_somebody_in(peopled: Store, history: History) -> None:
@@ -153,9 +153,9 @@ async def test_accounts(history: History) -> None:
     detail = await history.people.account(ANNA)
     assert (detail.name, detail.admin, detail.state, detail.bots) == ("Anna", True, "active", 1)
     assert await history.people.account_id("Berta") == BERTA
-    for asked in (lambda: history.people.account(2**62), lambda: history.people.account_id("nobody")):
+    for question in (lambda: history.people.account(2**62), lambda: history.people.account_id("nobody")):
         with pytest.raises(Refused) as raised:
-            await asked()
+            await question()
         assert raised.value.code == "no-account"
 
 

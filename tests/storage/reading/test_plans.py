@@ -52,7 +52,7 @@ Question = Callable[[History], Awaitable[Any]]
 
 def searches() -> list[GameFilter]:
     """All kinds of walks that :meth:`Games.find` takes."""
-    found: list[GameFilter] = []
+    filters: list[GameFilter] = []
     for players in ({}, {"bot": "Bot1"}, {"bot": "Bot1", "opponent": "Bot2"}):
         for venue in (None, "9x9"):
             kinds: list[dict[str, Any]] = [
@@ -71,14 +71,14 @@ def searches() -> list[GameFilter]:
                 {"running": True, "since": 10},
                 {"reason": "score", "result": "draw", "min_moves": 3, "since": 2, "until": 10**9, "running": False},
             ]
-            found += [GameFilter(venue=venue, **players, **asked) for asked in kinds]
-    return found
+            filters += [GameFilter(venue=venue, **players, **kind) for kind in kinds]
+    return filters
 
 
 QUESTIONS: Mapping[str, list[Question]] = {
     "games.find": [
-        *(lambda h, asked=asked: h.games.find(asked, 50) for asked in searches()),  # type: ignore[misc]
-        *(lambda h, asked=asked: h.games.find(asked, 50, 2_000) for asked in searches()[::3]),  # type: ignore[misc]
+        *(lambda h, game_filter=each_filter: h.games.find(game_filter, 50) for each_filter in searches()),  # type: ignore[misc]
+        *(lambda h, game_filter=each_filter: h.games.find(game_filter, 50, 2_000) for each_filter in searches()[::3]),  # type: ignore[misc]
     ],
     "games.search": [lambda h: h.games.search(GameFilter(min_moves=2), 50)],
     "games.after": [
@@ -258,32 +258,32 @@ def walks(sql: str, plan: list[str]) -> list[str]:
     """
     few = ("ix_games_unfinished", "ix_ledger_correction", "ix_connections_open", "ix_ledger_version")
     in_order = "LIMIT" in sql and not any("TEMP B-TREE FOR ORDER BY" in step for step in plan)
-    found = []
+    steps = []
     for step in plan:
         words = step.split()
         if words[0] not in ("SCAN", "SEARCH") or words[1] not in BIG or any(name in step for name in few):
             continue
         if words[0] == "SCAN" or step.endswith(SMALL_KEYS):
-            found.append(step)
-    return [] if in_order else found
+            steps.append(step)
+    return [] if in_order else steps
 
 
 @pytest.mark.parametrize("analyzed", [False, True])
 @pytest.mark.parametrize("method", sorted(QUESTIONS))
 async def test_no_walk_through_a_large_table(plenty: dict[bool, Path], method: str, analyzed: bool) -> None:
     connection = connect_for_reading(plenty[analyzed])
-    asked: list[tuple[str, Any]] = []
+    statements: list[tuple[str, Any]] = []
     async with History(plenty[analyzed]) as history:
         for engine in (history.source.engine, history.bulk_source.engine):
             event.listen(
                 engine.sync_engine,
                 "before_cursor_execute",
-                lambda _connection, _cursor, sql, parameters, *_: asked.append((sql, parameters)),
+                lambda _connection, _cursor, sql, parameters, *_: statements.append((sql, parameters)),
             )
         for question in QUESTIONS[method]:
             await question(history)
-    assert asked
-    for sql, parameters in asked:
+    assert statements
+    for sql, parameters in statements:
         if sql != "BEGIN":
             plan = [row[-1] for row in connection.execute(f"EXPLAIN QUERY PLAN {sql}", parameters)]
             assert method in ALLOWED or not walks(sql, plan), (sql, plan)

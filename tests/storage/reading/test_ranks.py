@@ -19,11 +19,11 @@ async def rated(rated_past: Path) -> AsyncIterator[History]:
 
 
 async def test_places_are_those_of_the_standings(rated: History) -> None:
-    found = {(row.venue, row.system, row.version): row for row in await rated.ratings.ranked(NAMES)}
-    assert len(found) == 2 * len(NAMES)
+    ranked_rows = {(row.venue, row.system, row.version): row for row in await rated.ratings.ranked(NAMES)}
+    assert len(ranked_rows) == 2 * len(NAMES)
     for system in ("bayes", "cgos-elo"):
         for rank, row in enumerate(await rated.ratings.standings(VENUE, system), 1):
-            ranked = found[VENUE, system, row.version]
+            ranked = ranked_rows[VENUE, system, row.version]
             assert (ranked.rank, ranked.mean, ranked.spread, ranked.games) == (rank, row.mean, row.spread, row.games)
             assert (ranked.provisional, ranked.anchor, ranked.seq) == (row.provisional, row.anchor, row.seq)
 
@@ -36,9 +36,9 @@ async def test_equals_have_places_by_name(rated_past: Path, tmp_path: Path) -> N
     data = Path(shutil.copytree(rated_past, tmp_path / "data"))
     alter(data, "UPDATE ratings SET mean = 1500")
     async with History(data / "cgos.sqlite") as history:
-        found = [row for row in await history.ratings.ranked(NAMES[::2]) if row.system == "bayes"]
+        rows = [row for row in await history.ratings.ranked(NAMES[::2]) if row.system == "bayes"]
         order = [row.version for row in await history.ratings.standings(VENUE, "bayes")]
-    assert {row.version: row.rank for row in found} == {name: order.index(name) + 1 for name in NAMES[::2]}
+    assert {row.version: row.rank for row in rows} == {name: order.index(name) + 1 for name in NAMES[::2]}
 
 
 async def test_counts_and_means(rated: History) -> None:

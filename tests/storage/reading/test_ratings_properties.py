@@ -118,10 +118,10 @@ async def _compared(path: Path, past: Past) -> None:
 
 async def _moments(history: History, past: Past) -> None:
     for seq, expected in past.after.items():
-        found = await history.ratings.standings(past.name, as_of=seq)
-        assert {(row.system, row.version): row.mean for row in found} == expected
-        assert [row.mean for row in found] == sorted(expected.values(), reverse=True)
-        assert all(row.seq <= seq for row in found)
+        standings = await history.ratings.standings(past.name, as_of=seq)
+        assert {(row.system, row.version): row.mean for row in standings} == expected
+        assert [row.mean for row in standings] == sorted(expected.values(), reverse=True)
+        assert all(row.seq <= seq for row in standings)
 
 
 async def _graphs(history: History, past: Past) -> None:
@@ -130,8 +130,8 @@ async def _graphs(history: History, past: Past) -> None:
             # At one place: entries before refits, refits by number, systems by name.
             mine = sorted(point for point in points if system in (None, point.system))
             whole = await history.changes.latest(version, past.name, system=system)
-            told = [Told(point.seq, point.refit or 0, point.system, point.after_mean) for point in whole]
-            assert told == mine
+            whole_points = [Told(point.seq, point.refit or 0, point.system, point.after_mean) for point in whole]
+            assert whole_points == mine
             for limit in (1, 2, 5):
                 assert await history.changes.latest(version, past.name, limit, system) == whole[-limit:]
             last: dict[str, float] = {}

@@ -42,7 +42,7 @@ async def test_a_fault_of_the_thread_itself_is_not_a_silent_death(
     bench.submit(move(3, 102), name="never")
     with pytest.raises(CommitFailed, match="ZeroDivisionError: ours"):
         await bench.writer.commit([])
-    assert bench.told == ["committed"]
+    assert bench.acknowledged == ["committed"]
     assert not bench.writer.healthy
 
 
@@ -51,9 +51,9 @@ async def test_the_log_is_moved_beside_the_writer(bench: Bench, monkeypatch: pyt
     for ply in range(101, 200):
         await bench.writer.commit([move(3, ply)])
     await bench.writer.close()
-    movers = {number for number, sql in bench.disk.seen if "wal_checkpoint" in sql}
+    movers = {number for number, sql in bench.disk.statements if "wal_checkpoint" in sql}
     assert movers == {2}
-    assert {number for number, sql in bench.disk.seen if "INSERT" in sql} == {1}
+    assert {number for number, sql in bench.disk.statements if "INSERT" in sql} == {1}
     assert len(bench.disk.moves()) == 99
 
 
@@ -61,7 +61,7 @@ async def test_few_records_move_nothing(bench: Bench) -> None:
     for ply in range(101, 200):
         await bench.writer.commit([move(3, ply)])
     await bench.writer.close()
-    assert not [sql for _, sql in bench.disk.seen if "wal_checkpoint" in sql]
+    assert not [sql for _, sql in bench.disk.statements if "wal_checkpoint" in sql]
     assert bench.disk.opened == 1
 
 
@@ -77,7 +77,7 @@ async def test_a_log_that_grew_too_long_is_moved_by_the_writer_and_starts_again(
         sizes.append(wal.stat().st_size)
     assert max(sizes) < 30 * 4_200  # without it, 200 commits of a page or two each
     await bench.writer.close()
-    assert {number for number, sql in bench.disk.seen if "wal_checkpoint" in sql} == {1}
+    assert {number for number, sql in bench.disk.statements if "wal_checkpoint" in sql} == {1}
 
 
 async def test_a_log_that_grew_too_long_waits_for_its_readers_and_starts_again(
@@ -142,5 +142,5 @@ async def test_a_checkpoint_connection_that_cannot_be_opened_is_reported(
     bench.disk.refusals = [sqlite3.OperationalError("too many open files")]
     bench.submit(move(3, 101), name="a")
     await bench.writer.close()
-    assert bench.told == ["a"]
+    assert bench.acknowledged == ["a"]
     assert ["too many open files" in str(failure) for failure in bench.disk.checkpoints] == [True]

@@ -39,10 +39,10 @@ async def bench(disk: Disk) -> AsyncIterator[Bench]:
 async def test_what_comes_in_one_turn_of_the_loop_shares_a_commit_and_is_told_in_order(bench: Bench) -> None:
     for ply in range(101, 131):
         bench.submit(move(3, ply), name=ply)
-    assert bench.told == []
+    assert bench.acknowledged == []
     assert bench.writer.pending == 30
     await bench.settle()
-    assert bench.told == list(range(101, 131))
+    assert bench.acknowledged == list(range(101, 131))
     assert bench.commits == [30]
     assert bench.disk.moves() == [(3, ply) for ply in range(101, 131)]
     assert bench.writer.pending == 0
@@ -55,11 +55,11 @@ async def test_while_a_commit_runs_the_next_batch_gathers(bench: Bench) -> None:
     for ply in (102, 103, 104):
         bench.submit(move(3, ply), name=ply)
         await asyncio.sleep(0)
-    assert bench.told == []
+    assert bench.acknowledged == []
     assert bench.writer.pending == 4
     gate.open()
     await bench.settle()
-    assert bench.told == ["first", 102, 103, 104]
+    assert bench.acknowledged == ["first", 102, 103, 104]
     assert bench.commits[:2] == [1, 3]
 
 
@@ -81,7 +81,7 @@ async def test_a_continuation_that_fails_does_not_keep_the_others_from_hearing(b
     bench.writer.submit([move(3, 102)], fail)
     bench.submit(move(3, 103), name="after")
     await bench.settle()
-    assert bench.told == ["before", "after"]
+    assert bench.acknowledged == ["before", "after"]
     assert bench.errors == [mistake]
     assert bench.disk.moves() == [(3, 101), (3, 102), (3, 103)]
 
@@ -93,7 +93,7 @@ async def test_a_refusing_disk_is_tried_again_and_everybody_hears_once(bench: Be
     bench.submit(move(3, 101), name="a")
     bench.submit(move(3, 102), name="b")
     await bench.settle()
-    assert bench.told == ["a", "b"]
+    assert bench.acknowledged == ["a", "b"]
     # PostgreSQL may need a try more: the session of before still holds the lock.
     tries = len(bench.retried)
     assert [str(error) for error in bench.retried].count("disk I/O error") == 7
@@ -119,7 +119,7 @@ async def test_wherever_it_fails_the_batch_is_written_once_or_not_at_all(bench: 
     )
     await bench.settle()
     assert states == [[], []]
-    assert bench.told == ["told"]
+    assert bench.acknowledged == ["told"]
     assert bench.disk.moves() == [(3, 101)]
     assert query(bench.disk.location, "SELECT count(*) FROM ledger WHERE game_id = 3") == [(1,)]
 
@@ -138,7 +138,7 @@ async def test_a_disk_that_refuses_for_ever_fails_once_and_nobody_is_told(bench:
     with pytest.raises(CommitFailed):
         await bench.writer.commit([move(3, 104)])
     await bench.writer.close()
-    assert bench.told == []
+    assert bench.acknowledged == []
     assert len(bench.failures) == 1
     assert not bench.writer.healthy
     assert bench.disk.moves() == []
@@ -148,14 +148,14 @@ async def test_a_disk_that_refuses_for_ever_fails_once_and_nobody_is_told(bench:
 async def test_a_disk_that_hangs_is_given_up_and_nobody_is_told(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(group_commit, "_HUNG", 0.0)
     failed: asyncio.Future[CommitFailed] = asyncio.get_running_loop().create_future()
-    told: list[str] = []
+    acknowledged: list[str] = []
     writer = disk.writer(None, CommitListener(failed=failed.set_result, on_error=lambda _: None))
     await writer.start()
     # On PostgreSQL every attempt has a deadline of its own; this is what happens if that fails, too.
     monkeypatch.setattr(postgres_writer, "_ATTEMPT", 1_000.0)
     gate = disk.gate()
     monkeypatch.setattr(writer, "_commit_timeout", 0.05)
-    writer.submit([move(3, 101)], functools.partial(told.append, "told"))
+    writer.submit([move(3, 101)], functools.partial(acknowledged.append, "told"))
     await gate.reached()
     async with asyncio.timeout(5):
         assert "has not returned within 0.05 seconds" in str(await failed)
@@ -163,7 +163,7 @@ async def test_a_disk_that_hangs_is_given_up_and_nobody_is_told(disk: Disk, monk
     assert not writer.healthy
     gate.open()  # even if it comes back now, nobody is told
     await asyncio.sleep(0.05)  # a thread cannot be waited for whose end nobody announces
-    assert told == []
+    assert acknowledged == []
 
 
 async def test_what_gathered_behind_a_failing_batch_is_not_told_either(bench: Bench) -> None:
@@ -173,7 +173,7 @@ async def test_what_gathered_behind_a_failing_batch_is_not_told_either(bench: Be
     bench.submit(move(3, 102), name="second")
     await bench.given_up()
     await bench.writer.close()
-    assert bench.told == []
+    assert bench.acknowledged == []
     assert bench.disk.moves() == []
 
 
@@ -184,7 +184,7 @@ async def test_a_batch_that_can_never_be_written_is_not_tried_again(bench: Bench
     bench.submit(move(3, 101), name="never")
     await bench.given_up()
     assert bench.time.pauses == []
-    assert bench.told == ["committed"]
+    assert bench.acknowledged == ["committed"]
     assert "Integrity" in str(bench.failures[0]) or "UniqueViolation" in str(bench.failures[0])
     assert bench.disk.moves() == [(3, 101)]
 
@@ -200,7 +200,7 @@ async def test_a_connection_that_cannot_be_opened_again_counts_as_a_failure(benc
     bench.disk.refuses(1, "INSERT")
     bench.submit(move(3, 101), name="told")
     await bench.settle()
-    assert bench.told == ["told"]
+    assert bench.acknowledged == ["told"]
     assert bench.time.pauses == [0.05, 0.1, 0.2]
 
 
@@ -223,7 +223,7 @@ async def test_a_waiter_that_gave_up_hurts_nobody(bench: Bench) -> None:
     await asyncio.sleep(0)
     waiting.cancel()
     await bench.settle()
-    assert bench.told == ["other"]
+    assert bench.acknowledged == ["other"]
     assert bench.errors == []
     assert bench.disk.moves() == [(3, 101), (3, 102)]
 
@@ -231,7 +231,7 @@ async def test_a_waiter_that_gave_up_hurts_nobody(bench: Bench) -> None:
 async def test_close_commits_what_continuations_still_send(bench: Bench) -> None:
     bench.writer.submit([move(3, 101)], functools.partial(bench.submit, move(3, 102), name="second"))
     await bench.writer.close()
-    assert bench.told == ["second"]
+    assert bench.acknowledged == ["second"]
     assert bench.disk.moves() == [(3, 101), (3, 102)]
 
 
@@ -241,7 +241,7 @@ async def test_after_close_nothing_is_taken_in_silence(bench: Bench) -> None:
     assert [type(error) for error in bench.errors] == [StoreError]
     with pytest.raises(StoreError, match="closed"):
         await bench.writer.commit([move(3, 102)])
-    assert bench.told == []
+    assert bench.acknowledged == []
     assert bench.disk.moves() == []
 
 
@@ -257,4 +257,4 @@ async def test_an_empty_group_is_told_in_its_turn(bench: Bench) -> None:
     bench.submit(name=2)
     bench.submit(AuditAdded(1, "Olive", "bot disable", "alpha", "{}"), name=3)
     await bench.settle()
-    assert bench.told == [1, 2, 3]
+    assert bench.acknowledged == [1, 2, 3]

@@ -18,10 +18,10 @@ class Duel:
 
     def __init__(self, port: int, stack: contextlib.ExitStack, names: tuple[str, str] | None = None) -> None:
         number = next(_numbers)
-        one, other = (stack.enter_context(LineBot(port, name)) for name in names or (f"Ann{number}", f"Bob{number}"))
-        self.game = one.game
-        assert other.game == self.game
-        self.sides = (one, other) if one.is_black else (other, one)
+        first, second = (stack.enter_context(LineBot(port, name)) for name in names or (f"Ann{number}", f"Bob{number}"))
+        self.game = first.game
+        assert second.game == self.game
+        self.sides = (first, second) if first.is_black else (second, first)
         self.moves: list[str] = []
 
     async def play(self, *moves: str, analysis: object = None) -> None:

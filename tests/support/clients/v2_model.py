@@ -83,7 +83,7 @@ class Model:
         self.games: dict[int, ModelGame] = {}
         self.links: dict[str, Link] = {}
         self.sign_ins: list[ws.SignIn] = []
-        self.seen: list[int] = []
+        self.seen_games: list[int] = []
         self.refuse: list[ws.Error] = []
         """Answers to the next sign-ins."""
         self.watchers: list[tuple[Link, str, int | None]] = []
@@ -94,9 +94,9 @@ class Model:
         referee = Referee(Terms(rules, TIME, 3 * rules.size * rules.size, 60_000_000))
         game = ModelGame(len(self.games) + 1, venue, (black, white), referee, self.opponent)
         if self.opening is not None:
-            given = self.opening.stored(referee.terms)
-            referee.replay(given, given=True)
-            game.moves += [ws.Ply(move, clock.main // 1000) for move, clock in given]
+            stored = self.opening.stored(referee.terms)
+            referee.replay(stored, given=True)
+            game.moves += [ws.Ply(move, clock.main // 1000) for move, clock in stored]
         self.games[game.number] = game
         for name in game.sides:
             link = self.links.get(name)
@@ -338,7 +338,7 @@ class Link:
         if game is None or game.over is None:
             raise Breach(f"seen what has not ended: {message}")
         game.unseen.discard(self.name)
-        self.model.seen.append(message.game)
+        self.model.seen_games.append(message.game)
 
     def _watch(self, message: ws.WatchVenue | ws.WatchGame | ws.Unwatch) -> None:
         venue = message.venue

@@ -59,9 +59,9 @@ class Venue:
     def ratings(self) -> dict[int, Rating]:
         return dict(self.system.standings(self.state))
 
-    def difference(self, one: int, other: int) -> tuple[float, float]:
+    def difference(self, first: int, second: int) -> tuple[float, float]:
         """Mean and variance by the joint distribution."""
-        return self.state.belief.joint_difference(self.state.index[one], self.state.index[other])
+        return self.state.belief.joint_difference(self.state.index[first], self.state.index[second])
 
 
 def pool(seed: int, n: int, games: int, anchors: int = 2, system: Bayes = BAYES) -> tuple[Venue, dict[int, float]]:
@@ -79,9 +79,9 @@ def pool(seed: int, n: int, games: int, anchors: int = 2, system: Bayes = BAYES)
 
 
 def random_games(rng: np.random.Generator, true: dict[int, float], games: int) -> list[tuple[int, int, int]]:
-    found = []
+    results = []
     for _ in range(games):
-        a, b = (int(each) for each in rng.choice(list(true), 2, replace=False))
+        a, b = (int(number) for number in rng.choice(list(true), 2, replace=False))
         won = rng.random() < 1 / (1 + 10 ** ((true[b] - true[a]) / 400))
-        found.append((a, b, 2 if won else 0))
-    return found
+        results.append((a, b, 2 if won else 0))
+    return results

@@ -67,24 +67,24 @@ def simulated(
     return replace(empty, first=keys // n, second=keys % n, wins=wins, draws=draws, losses=losses)
 
 
-def shuffled(given: Pool, seed: int) -> Pool:
+def shuffled(given_pool: Pool, seed: int) -> Pool:
     """The same results, listed in another order."""
-    order = np.random.default_rng(seed).permutation(len(given.first))
+    order = np.random.default_rng(seed).permutation(len(given_pool.first))
     return replace(
-        given,
-        first=given.first[order],
-        second=given.second[order],
-        wins=given.wins[order],
-        draws=given.draws[order],
-        losses=given.losses[order],
+        given_pool,
+        first=given_pool.first[order],
+        second=given_pool.second[order],
+        wins=given_pool.wins[order],
+        draws=given_pool.draws[order],
+        losses=given_pool.losses[order],
     )
 
 
 def sds(of: Posterior, n: int) -> Floats:
-    found: Floats = np.sqrt(np.diagonal(of.C)[:n])
-    return found
+    deviations: Floats = np.sqrt(np.diagonal(of.C)[:n])
+    return deviations
 
 
-def apart(one: Posterior, other: Posterior, n: int) -> float:
+def apart(first: Posterior, second: Posterior, n: int) -> float:
     """The largest difference of two posteriors' means, in standard deviations of the second."""
-    return float((np.abs(one.x[:n] - other.x[:n]) / sds(other, n)).max())
+    return float((np.abs(first.x[:n] - second.x[:n]) / sds(second, n)).max())

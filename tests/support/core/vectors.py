@@ -14,8 +14,8 @@ Vectors = Callable[[str], dict[str, Any]]
 
 
 def directory(config: pytest.Config) -> Path:
-    given = config.getoption("--vectors")
-    return HOME if given is None else Path(given)
+    chosen = config.getoption("--vectors")
+    return HOME if chosen is None else Path(chosen)
 
 
 def load(name: str, config: pytest.Config) -> dict[str, Any]:
@@ -23,8 +23,8 @@ def load(name: str, config: pytest.Config) -> dict[str, Any]:
     path = directory(config) / f"{name}.json"
     if not path.exists() and path.parent != HOME:
         pytest.skip(f"there is no {path.name} in {path.parent}")
-    found: dict[str, Any] = json.loads(path.read_text())
-    return found
+    content: dict[str, Any] = json.loads(path.read_text())
+    return content
 
 
 def its_name(case: dict[str, Any]) -> str:

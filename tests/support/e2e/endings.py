@@ -43,12 +43,12 @@ def unexplained(games: Sequence[Ended], cuts: Sequence[Cut], main_s: float, away
     :param main_s: main time
     :param away_s: how long one cut may keep a bot away
     """
-    found = []
+    without_reason = []
     for game in games:
         if game.reason in ("score", "resignation"):
             continue
         loser = game.black if game.result.startswith("W+") else game.white
         away = sum(away_s for cut in cuts if cut.name == loser and game.began - away_s < cut.at < game.ended)
         if game.reason != "time" or away < main_s * 0.8:
-            found.append(game)
-    return found
+            without_reason.append(game)
+    return without_reason

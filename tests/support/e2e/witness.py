@@ -27,7 +27,7 @@ class Witness(threading.Thread):
         super().__init__(name=name, daemon=True)
         self.port = port
         self.rng = random.Random(seed)
-        self.told: dict[tuple[int, int], str] = {}
+        self.moves: dict[tuple[int, int], str] = {}
         self.ends: dict[int, list[str]] = {}
         self.conflicts: list[str] = []
         self.errors: list[str] = []
@@ -110,8 +110,8 @@ class Witness(threading.Thread):
         self._remember((self.game, self.position.ply), move)
 
     def _remember(self, place: tuple[int, int], move: str) -> None:
-        if self.told.setdefault(place, move) != move:
-            self.conflicts.append(f"game {place[0]} ply {place[1]}: {self.told[place]}, later {move}")
+        if self.moves.setdefault(place, move) != move:
+            self.conflicts.append(f"game {place[0]} ply {place[1]}: {self.moves[place]}, later {move}")
 
     def _choose(self) -> str:
         """A legal move; a pass now and then late in the game, so that games end."""

@@ -32,11 +32,11 @@ def ended(serving: ServerProcess) -> int:
 
 def assert_nothing_told_is_lost(serving: ServerProcess, threads: list[Witness]) -> None:
     """Every move and every result that any bot was ever told stands in the database, with one meaning."""
-    heard = [(dict(thread.told), {game: set(told) for game, told in thread.ends.items()}) for thread in threads]
+    heard = [(dict(thread.moves), {game: set(endings) for game, endings in thread.ends.items()}) for thread in threads]
     stored = {(game, ply): move for game, ply, move in serving.query("select game_id, ply, move from moves")}
     results = dict(serving.query("select id, result from games"))
-    for told, ends in heard:
-        assert {place: move for place, move in told.items() if stored.get(place) != move} == {}
+    for moves, ends in heard:
+        assert {place: move for place, move in moves.items() if stored.get(place) != move} == {}
         for game, ended_as in ends.items():
             assert ended_as == {results[game]}
     assert [conflict for thread in threads for conflict in thread.conflicts] == []

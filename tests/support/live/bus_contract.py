@@ -206,12 +206,12 @@ async def stopping_another_while_being_told(h: Harness) -> None:
 
 async def subscribing_while_being_told(h: Harness) -> None:
     newcomer: list[Fact] = []
-    asked: list[Fact] = []
+    facts: list[Fact] = []
 
     def ask(fact: Fact) -> None:
-        if not asked:
+        if not facts:
             h.bus.subscribe(MovePlayed, newcomer.append)
-        asked.append(fact)
+        facts.append(fact)
 
     h.bus.subscribe(MovePlayed, ask)
     h.bus.publish(move(1))
@@ -219,7 +219,7 @@ async def subscribing_while_being_told(h: Harness) -> None:
     assert newcomer == []
     h.bus.publish(move(2))
     await h.settle()
-    assert (asked, newcomer) == ([move(1), move(2)], [move(2)])
+    assert (facts, newcomer) == ([move(1), move(2)], [move(2)])
     assert h.errors == []
 
 

@@ -32,7 +32,7 @@ class Spectator:
 
     def __init__(self) -> None:
         self.room: int | None = None
-        self.told: list[tuple[Any, ...]] = []
+        self.entries: list[tuple[Any, ...]] = []
 
     @property
     def has_room(self) -> bool:
@@ -42,7 +42,7 @@ class Spectator:
         assert self.has_room, "told without room"
         if self.room is not None:
             self.room -= 1
-        self.told.append(entry)
+        self.entries.append(entry)
 
     def listed(self, games: Sequence[ListedGame], missed: int) -> None:
         self._note("listed", [(game.game, game.result) for game in games], missed)
@@ -65,8 +65,8 @@ class Spectator:
 
     def heard(self) -> list[tuple[Any, ...]]:
         """What it was told since the last time."""
-        told, self.told = self.told, []
-        return told
+        entries, self.entries = self.entries, []
+        return entries
 
     def facts_heard(self) -> list[Fact]:
         return [fact for entry in self.heard() if entry[0] == "facts" for fact in entry[1]]
@@ -80,14 +80,14 @@ class Archive:
         self.stored: dict[int, StoredGame] = {}
         self.gate = asyncio.Event()
         self.gate.set()
-        self.reading = self.most = self.asked = 0
+        self.reading = self.most = self.reads = 0
         self.broken = False
 
     async def games_recent(self, venue_id: int, limit: int) -> list[StoredGame]:
         return [game for game in self.stored.values() if game.venue_id == venue_id][-limit:]
 
     async def games_stored(self, game_id: int) -> StoredGame | None:
-        self.asked += 1
+        self.reads += 1
         self.reading += 1
         self.most = max(self.most, self.reading)
         await self.gate.wait()

@@ -40,9 +40,9 @@ def stored_games(records: Iterable[rows.Record], names: Mapping[int, str]) -> di
 
 def untold_games(games: Iterable[StoredGame], venue_id: int, version_id: int) -> list[StoredGame]:
     """As :meth:`cgos_server.storage.reading.games.Games.untold`, however long ago they ended."""
-    found = []
+    untold = []
     for game in games:
-        told = {game.black_id: game.black_told, game.white_id: game.white_told}
-        if game.venue_id == venue_id and game.result is not None and told.get(version_id, 2) < 2:
-            found.append(game)
-    return found
+        delivered = {game.black_id: game.black_told, game.white_id: game.white_told}
+        if game.venue_id == venue_id and game.result is not None and delivered.get(version_id, 2) < 2:
+            untold.append(game)
+    return untold

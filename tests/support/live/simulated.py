@@ -124,7 +124,7 @@ class RecordingSession:
         self.says_ready = says_ready
         self.responsive = True
         self.heard_at = 0
-        self.told: list[tuple[Any, ...]] = []
+        self.entries: list[tuple[Any, ...]] = []
         self.seat: Seat | None = None
         self.name = ""
         self.desk: OperatorDesk | None = None
@@ -134,70 +134,70 @@ class RecordingSession:
     def accepted(self, seat: Seat, name: str) -> None:
         self.seat = seat
         self.name = name
-        self.told.append(("accepted",))
+        self.entries.append(("accepted",))
 
     def operator(self, desk: OperatorDesk) -> None:
         self.desk = desk
-        self.told.append(("operator",))
+        self.entries.append(("operator",))
 
     def refused(self, code: str, sentence: str, retry_after_s: float | None = None) -> None:
         self.alive = False
         self.code = code
         self.retry_after_s = retry_after_s
-        self.told.append(("refused", sentence))
+        self.entries.append(("refused", sentence))
 
     def table(self, game: int) -> Any:
         return self if self.says_ready else RecordingTable(self, game)
 
     def unknown(self, games: Sequence[int]) -> None:
-        self.told.append(("unknown", *games))
+        self.entries.append(("unknown", *games))
 
     async def answers(self, sentence: str) -> bool:
         self.info(sentence)
         return self.responsive
 
     def setup(self, setup: GameSetup, color: Color) -> None:
-        self.told.append(("setup", setup))
+        self.entries.append(("setup", setup))
 
     def genmove(self, color: Color, left_ms: int, other_left_ms: int) -> None:
-        self.told.append(("genmove", color, left_ms))
+        self.entries.append(("genmove", color, left_ms))
 
     def played(self, turn: Turn) -> None:
         then = turn.other_left_ms if turn.on else None
-        self.told.append(("played", turn.color, turn.move, turn.left_ms, then))
+        self.entries.append(("played", turn.color, turn.move, turn.left_ms, then))
 
     def game_over(self, over: GameOver) -> None:
-        self.told.append(("gameover", over.result, over.detail))
+        self.entries.append(("gameover", over.result, over.detail))
 
     def hurry(self) -> None: ...
 
     def info(self, text: str) -> None:
-        self.told.append(("info", text))
+        self.entries.append(("info", text))
 
     def words(self) -> list[str]:
-        return [entry[0] for entry in self.told]
+        return [entry[0] for entry in self.entries]
 
     def last(self) -> tuple[Any, ...]:
-        return self.told[-1]
+        return self.entries[-1]
 
 
 class RecordingTable:
     """One of several games of a session: each entry carries the game's number."""
 
     def __init__(self, session: RecordingSession, game: int) -> None:
-        self._told = session.told
+        self._entries = session.entries
         self._game = game
 
     def setup(self, setup: GameSetup, color: Color) -> None:
-        self._told.append(("setup", self._game, color, setup))
+        self._entries.append(("setup", self._game, color, setup))
 
     def genmove(self, color: Color, left_ms: int, other_left_ms: int) -> None:
-        self._told.append(("genmove", self._game, color, left_ms))
+        self._entries.append(("genmove", self._game, color, left_ms))
 
     def played(self, turn: Turn) -> None:
-        self._told.append(("played", self._game, turn))
+        self._entries.append(("played", self._game, turn))
 
     def game_over(self, over: GameOver) -> None:
-        self._told.append(("gameover", self._game, over))
+        self._entries.append(("gameover", self._game, over))
 
     def hurry(self) -> None: ...

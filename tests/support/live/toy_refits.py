@@ -17,7 +17,7 @@ class ToyFit:
     included: int
     cold: bool
     notes: str
-    found: Any
+    result: Any
 
 
 class ToyRefits:

@@ -16,7 +16,7 @@ def as_it_is(line: str) -> list[str]:
 
 
 @contextlib.asynccontextmanager
-async def lying_proxy(target: int, said: Change = as_it_is, asked: Change = as_it_is) -> AsyncIterator[int]:
+async def lying_proxy(target: int, to_client: Change = as_it_is, to_server: Change = as_it_is) -> AsyncIterator[int]:
     """A port behind which the server at `target` is.
 
     :param said: what becomes of the server's lines
@@ -37,7 +37,7 @@ async def lying_proxy(target: int, said: Change = as_it_is, asked: Change = as_i
     async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         far_reader, far = await asyncio.open_connection("127.0.0.1", target, limit=1 << 22)
         writers.extend((writer, far))
-        await asyncio.gather(carry(reader, far, asked), carry(far_reader, writer, said))
+        await asyncio.gather(carry(reader, far, to_server), carry(far_reader, writer, to_client))
 
     server = await asyncio.start_server(accept, "127.0.0.1", 0, limit=1 << 22)
     try:

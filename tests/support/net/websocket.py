@@ -98,35 +98,35 @@ class Transport(OtherEnd):
 class Seated:
     """A seat that writes down what it hears. Moves are answered with `fault`."""
 
-    def __init__(self, told: list[tuple[Any, ...]]) -> None:
-        self.told = told
+    def __init__(self, entries: list[tuple[Any, ...]]) -> None:
+        self.calls = entries
         self.fault: Fault | None = None
 
     def move(self, text: str, analysis: str | None, received: int) -> None:
-        self.told.append(("line", text, analysis, received))
+        self.calls.append(("line", text, analysis, received))
 
     def play(self, game: int, ply: int, text: str, analysis: str | None, received: int) -> Fault | None:
-        self.told.append(("move", game, ply, text, analysis))
+        self.calls.append(("move", game, ply, text, analysis))
         self.received = received
         return self.fault
 
     def ready(self) -> None:
-        self.told.append(("ready",))
+        self.calls.append(("ready",))
 
     def seen(self, game: int) -> None:
-        self.told.append(("seen", game))
+        self.calls.append(("seen", game))
 
     def available(self, availability: Availability) -> None:
-        self.told.append(("available", availability.value))
+        self.calls.append(("available", availability.value))
 
     def limit(self, limits: Limits) -> None:
-        self.told.append(("limit", limits))
+        self.calls.append(("limit", limits))
 
     def sync(self, known: Sequence[Known]) -> None:
-        self.told.append(("sync", tuple(known)))
+        self.calls.append(("sync", tuple(known)))
 
     def left(self, orderly: bool) -> None:
-        self.told.append(("left", orderly))
+        self.calls.append(("left", orderly))
 
 
 class Hall:
@@ -136,29 +136,29 @@ class Hall:
     refusal: str | None = None
 
     def __init__(self) -> None:
-        self.told: list[tuple[Any, ...]] = []
+        self.calls: list[tuple[Any, ...]] = []
         self.spectators: list[Spectator] = []
 
     def enter(self, spectator: Spectator, everything: bool) -> None:
-        self.told.append(("enter", everything))
+        self.calls.append(("enter", everything))
         self.spectators.append(spectator)
 
     def observe(self, spectator: Spectator, game: int, since: int) -> str | None:
-        self.told.append(("observe", game, since))
+        self.calls.append(("observe", game, since))
         return self.refusal
 
     def ignore(self, spectator: Spectator, game: int | None) -> None:
-        self.told.append(("ignore", game))
+        self.calls.append(("ignore", game))
 
     def leave(self, spectator: Spectator) -> None:
-        self.told.append(("leave",))
+        self.calls.append(("leave",))
 
 
 class Frontdesk:
     """Concierge, and reception of line bots: everybody waits until a test lets it in."""
 
     def __init__(self) -> None:
-        self.told: list[tuple[Any, ...]] = []
+        self.calls: list[tuple[Any, ...]] = []
         self.sessions: dict[str, PlayerSession] = {}
         self.line_sessions: list[PlayerSession] = []
         self.credentials: Credentials | None = None
@@ -166,7 +166,7 @@ class Frontdesk:
         self.seats: dict[str, Seated] = {}
 
     def sign_in(self, sessions: Any, credentials: Credentials, wish: Wish | None = None) -> None:
-        self.told.append(("sign in", credentials.name, credentials.secret))
+        self.calls.append(("sign in", credentials.name, credentials.secret))
         self.credentials = credentials
         self.wish = wish
         if isinstance(sessions, Mapping):
@@ -177,7 +177,7 @@ class Frontdesk:
     def admit(self, name: str = "anna") -> None:
         """Everybody who waits is in."""
         for venue, session in self.sessions.items():
-            seat = self.seats[venue] = Seated(self.told)
+            seat = self.seats[venue] = Seated(self.calls)
             session.accepted(seat, name)
 
 
@@ -244,7 +244,7 @@ class WsDesk:
         client = self.connect(*subprotocols)
         client.say(**SIGN_IN | {"venues": list(venues), "slots": slots})
         self.server.admit()
-        self.server.told.clear()
+        self.server.calls.clear()
         client.listen()
         return client
 
@@ -330,13 +330,13 @@ class WsClient:
 
     def messages(self) -> list[ServerMessage]:
         """Typed messages that came since, strictly decoded."""
-        found: list[ServerMessage] = []
+        messages: list[ServerMessage] = []
         for frame in self.take():
             if frame.opcode is Opcode.TEXT:
-                found.append(msgspec.json.decode(frame.data, type=ServerMessage))
+                messages.append(msgspec.json.decode(frame.data, type=ServerMessage))
             elif frame.opcode is Opcode.BINARY:
-                found.append(msgspec.msgpack.decode(frame.data, type=ServerMessage))
-        return found
+                messages.append(msgspec.msgpack.decode(frame.data, type=ServerMessage))
+        return messages
 
     def listen(self) -> list[dict[str, Any]]:
         """The same as plain values."""

@@ -18,7 +18,7 @@ def setup(game: int = 3, plies: int = 0, venue: str = "9x9") -> GameSetup:
 
 
 def errors(client: WsClient) -> list[tuple[str, bool]]:
-    return [(said["code"], said.get("fatal", False)) for said in client.listen() if said["type"] == "error"]
+    return [(message["code"], message.get("fatal", False)) for message in client.listen() if message["type"] == "error"]
 
 
 class Bot:
@@ -27,7 +27,7 @@ class Bot:
     def __init__(self, *venues: str, subprotocol: str = "cgos.v2", slots: int = 1) -> None:
         self.desk = WsDesk()
         self.client = self.desk.signed_in(subprotocol, venues=venues or ("9x9",), slots=slots)
-        self.told = self.desk.server.told
+        self.calls = self.desk.server.calls
 
     def session(self, venue: str = "9x9") -> PlayerSession:
         return self.desk.server.sessions[venue]

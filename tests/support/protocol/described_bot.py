@@ -104,7 +104,7 @@ class DescribedBot:
                 self._moved_on("server", message)
                 match message["type"]:
                     case "welcome":
-                        assert venue in [one["name"] for one in message["venues"]]
+                        assert venue in [entry["name"] for entry in message["venues"]]
                         secret = about.word(self.rng, "sign_in", "secret")
                         await self._say(connection, "sign_in", bot=self.name, secret=secret, venues=[venue])
                     case "game":

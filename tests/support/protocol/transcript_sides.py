@@ -17,9 +17,9 @@ _PLUS = re.compile(r"0\+(Draw|Abort|Void)")
 
 
 def _seat(word: str) -> tuple[str, str]:
-    found = _SEAT.fullmatch(word)
-    assert found is not None, word
-    return found[1], found[2]
+    seat = _SEAT.fullmatch(word)
+    assert seat is not None, word
+    return seat[1], seat[2]
 
 
 def _moment(day: str, hour: str) -> float:
@@ -113,11 +113,11 @@ class OperatorSide:
     """An operator on one connection of a transcript."""
 
     def __init__(self) -> None:
-        self.asked: list[tuple[str, cgos_admin.Command]] = []
+        self.pending: list[tuple[str, cgos_admin.Command]] = []
 
     def hear(self, line: str) -> str:
         command = cgos_admin.parse(line)
-        self.asked.append((line, command))
+        self.pending.append((line, command))
         return type(command).__name__
 
     def group(self, lines: list[str]) -> int:
@@ -125,8 +125,8 @@ class OperatorSide:
         return next((at for at, line in enumerate(lines, 1) if line.startswith("end: ")), 1)
 
     def say(self, lines: list[str]) -> bytes:
-        line, command = self.asked.pop(0)
-        return cgos_admin.answer(line, [self._say(said, command) for said in lines[:-1]])
+        line, command = self.pending.pop(0)
+        return cgos_admin.answer(line, [self._say(text, command) for text in lines[:-1]])
 
     def _say(self, line: str, command: cgos_admin.Command) -> str:
         words = line.split()

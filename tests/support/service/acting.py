@@ -33,23 +33,23 @@ class Live:
     """
 
     def __init__(self) -> None:
-        self.asked: list[tuple[Any, ...]] = []
+        self.calls: list[tuple[Any, ...]] = []
         self.here = 1
-        self.seen: list[VersionNow] = []
+        self.views: list[VersionNow] = []
 
     def wishes(self, bot: int, paused: bool, limits: Limits) -> None:
-        self.asked.append(("wishes", bot, paused, limits))
+        self.calls.append(("wishes", bot, paused, limits))
 
     def look(self, bot: int) -> list[VersionNow]:
-        self.asked.append(("look", bot))
-        return self.seen
+        self.calls.append(("look", bot))
+        return self.views
 
     def drain_bot(self, bot: int) -> int:
-        self.asked.append(("drain bot", bot))
+        self.calls.append(("drain bot", bot))
         return self.here
 
     def dismiss(self, bot: int, sentence: str) -> int:
-        self.asked.append(("dismiss", bot, sentence))
+        self.calls.append(("dismiss", bot, sentence))
         return 1
 
 

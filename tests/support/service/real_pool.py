@@ -55,15 +55,15 @@ def refit_of(ratings: VenueRatings) -> Pool:
     """All that a cold refit of the headline would be computed from."""
     system = ratings.system
     assert isinstance(system, Refitting)
-    asked: list[Pool] = []
+    pools: list[Pool] = []
 
     def cold(pool: Pool, follow: object = None) -> None:
-        asked.append(pool)
+        pools.append(pool)
         raise _Caught
 
     with patch.object(fit, "cold", cold), suppress(_Caught):
         system.refit(system.job(ratings._headline.state, cold=True))
-    return asked[0]
+    return pools[0]
 
 
 def counts(ratings: VenueRatings) -> dict[tuple[int, int], tuple[float, ...]]:

@@ -79,18 +79,18 @@ class LedgerStore:
     async def ledger_digests(
         self, venue_id: int, after: int = 0, limit: int | None = None
     ) -> list[tuple[int, int, int, int]]:
-        found = [
+        digests = [
             (row.seq, row.black_id, row.white_id, row.digest)
             for row in self.entries
             if row.digest is not None and row.black_id is not None and row.white_id is not None and row.seq > after
         ]
-        return found[:limit]
+        return digests[:limit]
 
     async def ratings_last_published(self, venue_id: int) -> dict[str, int]:
-        found: dict[str, int] = {}
+        seqs: dict[str, int] = {}
         for (system, _), row in self.now.items():
-            found[system] = max(found.get(system, 0), row.seq)
-        return found
+            seqs[system] = max(seqs.get(system, 0), row.seq)
+        return seqs
 
     async def ratings_shown(self, venue_id: int, system: str) -> dict[int, Shown]:
         return {
@@ -109,9 +109,9 @@ class LedgerStore:
     async def refits_after(
         self, venue_id: int, system: str, after: int = 0, limit: int | None = None
     ) -> list[StoredRefit]:
-        found = [
+        refits = [
             StoredRefit(row.number, row.included, row.base, row.applied, bool(row.cold), row.notes, row.build)
             for row in self.recorded
             if row.system == system and row.number > after
         ]
-        return found[:limit]
+        return refits[:limit]

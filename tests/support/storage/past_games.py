@@ -95,33 +95,33 @@ class Past:
             return None
         return {"B+": "B", "W+": "W", "Dr": "draw"}.get(now[:2], "none")
 
-    def found(self, asked: GameFilter) -> list[Game]:
+    def matching(self, game_filter: GameFilter) -> list[Game]:
         """What should be found, newest first."""
-        return [self.row(number) for number in sorted(self.games, reverse=True) if self._fits(number, asked)]
+        return [self.row(number) for number in sorted(self.games, reverse=True) if self._fits(number, game_filter)]
 
-    def _fits(self, number: int, asked: GameFilter) -> bool:
+    def _fits(self, number: int, game_filter: GameFilter) -> bool:
         game = self.games[number]
         ended = game.result is not None
-        one, other = (_names(name, asked.exact) for name in (asked.bot, asked.opponent))
+        first, second = (_names(name, game_filter.exact) for name in (game_filter.bot, game_filter.opponent))
         return (
-            asked.venue in (None, game.venue)
-            and any(a in one and b in other for a, b in ((game.black, game.white), (game.white, game.black)))
-            and asked.reason in (None, game.reason)
-            and asked.result in (None, self.outcome(number))
-            and (asked.min_moves is None or (ended and game.moves >= asked.min_moves))
-            and (asked.max_moves is None or (ended and game.moves <= asked.max_moves))
-            and (asked.since is None or game.started_at >= asked.since)
-            and (asked.until is None or game.started_at < asked.until)
-            and asked.running in (None, not ended)
+            game_filter.venue in (None, game.venue)
+            and any(a in first and b in second for a, b in ((game.black, game.white), (game.white, game.black)))
+            and game_filter.reason in (None, game.reason)
+            and game_filter.result in (None, self.outcome(number))
+            and (game_filter.min_moves is None or (ended and game.moves >= game_filter.min_moves))
+            and (game_filter.max_moves is None or (ended and game.moves <= game_filter.max_moves))
+            and (game_filter.since is None or game.started_at >= game_filter.since)
+            and (game_filter.until is None or game.started_at < game_filter.until)
+            and game_filter.running in (None, not ended)
         )
 
 
-def _names(asked: str | None, exact: bool) -> Iterable[str]:
-    if asked is None:
+def _names(name: str | None, exact: bool) -> Iterable[str]:
+    if name is None:
         return VERSIONS.values()
     if exact:
-        return {asked}
-    return {VERSIONS[version] for version in BOTS.get(asked, ())} | {asked}
+        return {name}
+    return {VERSIONS[version] for version in BOTS.get(name, ())} | {name}
 
 
 def _game(number: int, names: tuple[str, str, str], at: int, moves: int, **ended: Any) -> Game:

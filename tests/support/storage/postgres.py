@@ -28,7 +28,9 @@ _USERS = ("postgres", "nobody")
 
 def program(name: str) -> str | None:
     """The path of one of PostgreSQL's programs, on PATH or where Debian puts them; None where there is none."""
-    return shutil.which(name) or next((found for place in _PLACES if (found := shutil.which(name, path=place))), None)
+    return shutil.which(name) or next(
+        (program_path for place in _PLACES if (program_path := shutil.which(name, path=place))), None
+    )
 
 
 def why_not() -> str | None:

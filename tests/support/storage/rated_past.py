@@ -142,9 +142,9 @@ class RatedPast:
         return [self.ratings.begin(name, cold) for name in self.ratings.wanted()]
 
     async def _finish(self, begun: Sequence[Begun]) -> None:
-        for each in begun:
-            fit = self.ratings.refitting(each.system).refit(each.job)
-            done = self.ratings.finish(each, fit, self.at, 1000)
+        for started in begun:
+            fit = self.ratings.refitting(started.system).refit(started.job)
+            done = self.ratings.finish(started, fit, self.at, 1000)
             if done is not None:
                 await self.store.commit(done)
 

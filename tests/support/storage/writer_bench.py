@@ -77,7 +77,7 @@ class Disk:
         self.opened = 0
         self.refusals: list[Exception] = []
         self.shut = False
-        self.seen: list[tuple[int, str]] = []
+        self.statements: list[tuple[int, str]] = []
         self.checkpoints: list[StoreError | None] = []
 
     def refuses(self, times: int, what: str = "COMMIT") -> None:
@@ -134,7 +134,7 @@ class _SqliteConnection:
         self._connection = connection
 
     def execute(self, sql: str, parameters: Any = ()) -> sqlite3.Cursor:
-        self._disk.seen.append((self._number, sql))
+        self._disk.statements.append((self._number, sql))
         error = self._disk.fault(sql)
         if error is not None:
             raise error
@@ -198,7 +198,7 @@ class _PostgresConnection:
 
     async def _asked(self, method: str, sql: str, arguments: Sequence[Any]) -> Any:
         disk = self._disk
-        disk.seen.append((self._number, sql))
+        disk.statements.append((self._number, sql))
         if disk.waiting is not None:
             await disk.waiting.hold()
         error = disk.fault(sql)
@@ -222,8 +222,8 @@ class _PostgresConnection:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._connection, name)
 
-    def add_termination_listener(self, told: Callable[[Any], None]) -> None:
-        self._connection.add_termination_listener(lambda _: told(self))
+    def add_termination_listener(self, listener: Callable[[Any], None]) -> None:
+        self._connection.add_termination_listener(lambda _: listener(self))
 
 
 class _LoopGate:
@@ -248,7 +248,7 @@ class Bench:
     def __init__(self, disk: Disk, **options: Any) -> None:
         self.disk = disk
         self.time = Time()
-        self.told: list[Any] = []
+        self.acknowledged: list[Any] = []
         self.failures: list[CommitFailed] = []
         self.failed = asyncio.Event()
         self.errors: list[Exception] = []
@@ -271,7 +271,7 @@ class Bench:
         self.failed.set()
 
     def submit(self, *records: Record, name: Any = None) -> None:
-        self.writer.submit(records, functools.partial(self.told.append, name))
+        self.writer.submit(records, functools.partial(self.acknowledged.append, name))
 
     async def settle(self) -> None:
         await self.writer.commit([])

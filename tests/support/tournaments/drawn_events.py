@@ -24,20 +24,22 @@ def events(draw: st.DrawFn, open_games: bool = True) -> Event:
     rounds = [draw(_rounds(at, ids, bye_points, open_games and at == number)) for at in range(1, number + 1)]
     while rounds and not (rounds[-1].games or any(not bye.requested for bye in rounds[-1].byes)):
         rounds.pop()
-    seen: dict[int, int] = {}
-    for each in reversed(rounds):
-        there = [id_ for game in each.games for id_ in game.pair] + [bye.entrant for bye in each.byes]
-        seen.update(dict.fromkeys(there, each.number))
-    entrants = tuple(draw(_entrants(id_, seen.get(id_, len(rounds) + 1))) for id_ in ids)
+    last_round: dict[int, int] = {}
+    for round_ in reversed(rounds):
+        there = [id_ for game in round_.games for id_ in game.pair] + [bye.entrant for bye in round_.byes]
+        last_round.update(dict.fromkeys(there, round_.number))
+    entrants = tuple(draw(_entrants(id_, last_round.get(id_, len(rounds) + 1))) for id_ in ids)
     withdrawn = tuple(sorted(draw(st.sets(st.sampled_from(ids))))) if ids else ()
-    past = [Request(bye.entrant, each.number, bye.points) for each in rounds for bye in each.byes if bye.requested]
+    past = [
+        Request(bye.entrant, earlier.number, bye.points) for earlier in rounds for bye in earlier.byes if bye.requested
+    ]
     follow = [
         Request(id_, len(rounds) + 1 + draw(st.integers(0, 2)), draw(st.sampled_from([0, 1, 2])))
         for id_ in ids
         if id_ not in withdrawn and draw(st.booleans())
     ]
-    pairs = [(one, other) for one in sorted(ids) for other in sorted(ids) if one < other]
-    given = any(not bye.requested for each in rounds for bye in each.byes)
+    pairs = [(id_, other) for id_ in sorted(ids) for other in sorted(ids) if id_ < other]
+    unrequested = any(not bye.requested for earlier in rounds for bye in earlier.byes)
     return Event(
         system=draw(st.sampled_from(["dutch", "swiss", "mwm"])),
         entrants=entrants,
@@ -49,7 +51,7 @@ def events(draw: st.DrawFn, open_games: bool = True) -> Event:
         withdrawn=withdrawn,
         requests=(*past, *follow),
         forbidden=tuple(sorted(draw(st.sets(st.sampled_from(pairs), max_size=3)))) if pairs else (),
-        bye_points=bye_points if given else 2,
+        bye_points=bye_points if unrequested else 2,
         tie_breakers=draw(st.sampled_from([(), ("points", "buchholz")])),
     )
 
@@ -88,19 +90,21 @@ def _entrants(draw: st.DrawFn, id_: int, latest: int) -> Entrant:
 def growths(draw: st.DrawFn) -> tuple[Event, Event]:
     """An event, and what became of it: open games played, perhaps another entrant, another round, other plans."""
     before = draw(events())
-    entrants, rounds = before.entrants, [_finished(draw, each) for each in before.rounds]
+    entrants, rounds = before.entrants, [_finished(draw, round_) for round_ in before.rounds]
     if draw(st.booleans()):
-        free = max((one.id for one in entrants), default=0) % 9999 + 1
-        if all(one.id != free for one in entrants):
+        free = max((entrant.id for entrant in entrants), default=0) % 9999 + 1
+        if all(entrant.id != free for entrant in entrants):
             entrants = (*entrants, draw(_entrants(free, len(rounds) + 1)))
-    ids = [one.id for one in entrants]
+    ids = [entrant.id for entrant in entrants]
     if draw(st.booleans()) and ids:
-        each = draw(_rounds(len(rounds) + 1, ids, before.bye_points, True))
-        if each.games:
-            rounds.append(each)
+        new_round = draw(_rounds(len(rounds) + 1, ids, before.bye_points, True))
+        if new_round.games:
+            rounds.append(new_round)
     number = len(rounds)
     gone = draw(st.sets(st.sampled_from(ids))) if ids else set()
-    past = [Request(bye.entrant, each.number, bye.points) for each in rounds for bye in each.byes if bye.requested]
+    past = [
+        Request(bye.entrant, round_.number, bye.points) for round_ in rounds for bye in round_.byes if bye.requested
+    ]
     asking = draw(st.lists(st.sampled_from(ids), unique=True)) if ids else []
     follow = [Request(id_, number + 1, draw(st.sampled_from([0, 1, 2]))) for id_ in asking if id_ not in gone]
     pairs = draw(st.sets(st.sampled_from(before.forbidden))) if before.forbidden else set()
@@ -109,7 +113,9 @@ def growths(draw: st.DrawFn) -> tuple[Event, Event]:
     after = replace(
         before,
         name=draw(st.sampled_from([before.name, "Another"])),
-        entrants=tuple(replace(one, country=draw(st.sampled_from([one.country, "NOR"]))) for one in entrants),
+        entrants=tuple(
+            replace(entrant, country=draw(st.sampled_from([entrant.country, "NOR"]))) for entrant in entrants
+        ),
         planned=draw(st.sampled_from([before.planned, None, 20])),
         seed=draw(st.sampled_from([before.seed, 7])),
         rounds=tuple(rounds),
@@ -125,20 +131,20 @@ def _finished(draw: st.DrawFn, round_: Round) -> Round:
     return replace(round_, games=tuple(games))
 
 
-def told(event: Event) -> Event:
+def as_in_files(event: Event) -> Event:
     """What files tell of it: games, byes and requests in one order, without reasons."""
     rounds = tuple(
         Round(
-            each.number,
-            tuple(sorted((replace(game, reason="", id=0) for game in each.games), key=lambda game: game.pair)),
-            tuple(sorted(each.byes, key=lambda bye: bye.entrant)),
+            round_.number,
+            tuple(sorted((replace(game, reason="", id=0) for game in round_.games), key=lambda game: game.pair)),
+            tuple(sorted(round_.byes, key=lambda bye: bye.entrant)),
         )
-        for each in event.rounds
+        for round_ in event.rounds
     )
     return replace(
         event,
         rounds=rounds,
-        requests=tuple(sorted(event.requests, key=lambda one: (one.round, one.entrant))),
+        requests=tuple(sorted(event.requests, key=lambda request: (request.round, request.entrant))),
         forbidden=tuple(sorted(event.forbidden)),
         withdrawn=tuple(sorted(event.withdrawn)),
     )

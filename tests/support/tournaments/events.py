@@ -24,7 +24,7 @@ def entrants(ratings: Sequence[float | None]) -> tuple[Entrant, ...]:
 
 def without_ids(rounds: Iterable[Round]) -> tuple[Round, ...]:
     """Rounds whose games have no ids, as a system pairs them and as other files than ours hold them."""
-    return tuple(replace(each, games=tuple(replace(game, id=0) for game in each.games)) for each in rounds)
+    return tuple(replace(round_, games=tuple(replace(game, id=0) for game in round_.games)) for round_ in rounds)
 
 
 def won_by(game: Game, winner: int) -> Result:

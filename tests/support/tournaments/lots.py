@@ -20,4 +20,4 @@ class Scripted:
 
     def units(self, purpose: str, first: Ints, second: Ints) -> Floats:
         pairs = zip(first.tolist(), second.tolist(), strict=True)
-        return np.array([self.unit(purpose, one, other) for one, other in pairs], dtype=np.float64)
+        return np.array([self.unit(purpose, a, b) for a, b in pairs], dtype=np.float64)

@@ -90,33 +90,33 @@ class Live(acting.Live):
         pass
 
     def drain(self) -> None:
-        self.asked.append(("drain",))
+        self.calls.append(("drain",))
 
     def match(self, venue: str, *, white: str, black: str, **more: Any) -> ArrangedGame:
-        self.asked.append(("match", venue, white, black))
+        self.calls.append(("match", venue, white, black))
         return ArrangedGame(
             game=17, venue=venue, white=white, white_label="1800", black=black, black_label="1750?", rated=True, plies=0
         )
 
     def end_game(self, game: int, winner: Color | None, detail: str) -> EndedGame:
-        self.asked.append(("end", game, winner, detail))
+        self.calls.append(("end", game, winner, detail))
         return EndedGame(
             game=game, venue="9x9", white="White", black="Black", result="Abort" if winner is None else "B+Forfeit"
         )
 
     def pause(self, venue: str, paused: bool) -> None:
-        self.asked.append(("pause", venue, paused))
+        self.calls.append(("pause", venue, paused))
 
     def kick(self, name: str, sentence: str) -> int:
-        self.asked.append(("kick", name, sentence))
+        self.calls.append(("kick", name, sentence))
         return 1
 
     def recall(self, venue: str | None, versions: Collection[int]) -> dict[str, list[int]]:
-        self.asked.append(("recall", venue))
+        self.calls.append(("recall", venue))
         return {"9x9": list(versions)}
 
     async def preview(self, venue: str, method: str | None, options: Mapping[str, Any]) -> Previewed:
-        self.asked.append(("preview", venue, method, dict(options)))
+        self.calls.append(("preview", venue, method, dict(options)))
         return PREVIEW
 
     async def reload(self) -> list[str]:

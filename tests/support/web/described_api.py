@@ -39,22 +39,22 @@ def described(known: Mapping[str, Sequence[Any]], *, others: bool) -> schemathes
     :param known: parameter of a path -> names or numbers that there are
     :param others: other values than these may be asked for, too
     """
-    told: dict[str, Any] = json.loads(json.dumps(openapi.document(ROUTES)))
-    for place in told["paths"].values():
+    document: dict[str, Any] = json.loads(json.dumps(openapi.document(ROUTES)))
+    for place in document["paths"].values():
         for operation in place.values():
             for param in operation.get("parameters", ()):
                 param["schema"].pop("pattern", None)  # names that cannot be are asked for, too
                 if param["in"] == "path" and param["name"] in known:
                     there = {"enum": known[param["name"]]}
                     param["schema"] = {"anyOf": [there, param["schema"]]} if others else there
-    return schemathesis.openapi.from_dict(told)
+    return schemathesis.openapi.from_dict(document)
 
 
 def checks(names: Sequence[str]) -> list[Any]:
     """The checks of these names."""
-    found = [check for check in CHECKS.get_all() if check.__name__ in names]
-    assert len(found) == len(names)
-    return found
+    chosen = [check for check in CHECKS.get_all() if check.__name__ in names]
+    assert len(chosen) == len(names)
+    return chosen
 
 
 def drawn(examples: int) -> Callable[[Any], Any]:
@@ -68,6 +68,6 @@ def drawn(examples: int) -> Callable[[Any], Any]:
 
 def sent(case: schemathesis.Case, base_url: str) -> dict[str, Any]:
     """A question as the arguments of :meth:`httpx2.AsyncClient.request`."""
-    told = case.as_transport_kwargs(base_url=base_url)
+    arguments = case.as_transport_kwargs(base_url=base_url)
     kinds = ("method", "url", "params", "headers", "json", "content", "data")
-    return {name: value for name, value in told.items() if name in kinds and value is not None}
+    return {name: value for name, value in arguments.items() if name in kinds and value is not None}

@@ -113,8 +113,8 @@ class Builder:
             assert played is not None
             self.records.append(MoveAdded(game, ply, played.move_text, *played.clock, played.used, at))
             if ply == 5:
-                said = {"comment": "winrate <b>0.51</b>"}
-                self.records.append(AnalysisAdded(game, ply, msgspec.json.encode(said).decode()))
+                analysis = {"comment": "winrate <b>0.51</b>"}
+                self.records.append(AnalysisAdded(game, ply, msgspec.json.encode(analysis).decode()))
             if referee.verdict is not None:
                 return self._end(game, venue, black, white, referee.verdict, at)
         return None

@@ -69,7 +69,7 @@ class FakeHistory:
     def __init__(self) -> None:
         self.games: dict[int, PlayedGame] = {}
         self.meanwhile: Callable[[], None] | None = None
-        self.asked: list[dict[int, int]] = []
+        self.queries: list[dict[int, int]] = []
         self.down = False
 
     def _answered(self) -> None:
@@ -88,17 +88,17 @@ class FakeHistory:
         return detail
 
     async def games_moves_after(self, games: Mapping[int, int], until: int | None = None) -> dict[int, list[MoveRow]]:
-        self.asked.append(dict(games))
-        found = {number: self.games[number].moves[ply:] for number, ply in games.items()}
+        self.queries.append(dict(games))
+        moves = {number: self.games[number].moves[ply:] for number, ply in games.items()}
         await asyncio.sleep(0)
         self._answered()
-        return found
+        return moves
 
     async def games_terms_of(self, games: Collection[int]) -> dict[int, GameTerms]:
-        found = {number: GameTerms(self.games[number].detail().terms, None) for number in games}
+        terms_by_game = {number: GameTerms(self.games[number].detail().terms, None) for number in games}
         await asyncio.sleep(0)
         self._answered()
-        return found
+        return terms_by_game
 
     async def games_running(self, venue: str | None = None) -> list[Game]:
         rows = [game.row() for game in self.games.values() if game.result is None]

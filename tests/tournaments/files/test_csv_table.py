@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from support.tournaments.drawn_events import events, growths, told
+from support.tournaments.drawn_events import as_in_files, events, growths
 
 from cgos_protocol.errors import Refused
 from cgos_protocol.lines.misread import Misread
@@ -41,7 +41,7 @@ def read(text: str) -> Event:
 
 
 def without_what_a_table_cannot_hold(event: Event) -> Event:
-    return told(replace(event, system="swiss", options={}, name="", planned=None, seed=0, tie_breakers=()))
+    return as_in_files(replace(event, system="swiss", options={}, name="", planned=None, seed=0, tie_breakers=()))
 
 
 def test_a_table() -> None:
@@ -157,7 +157,7 @@ def test_what_is_written_afresh_is_read_as_the_same_event(event: Event) -> None:
     data = tournament_table.from_event(event, {})
     table = tournament_csv.read(data)
     back = tournament_csv.to_event(table, "swiss")
-    assert told(back) == without_what_a_table_cannot_hold(event)
+    assert as_in_files(back) == without_what_a_table_cannot_hold(event)
     assert list(tournament_csv.check_scores(table, back)) == []
     assert tournament_table.with_event(table, data, back, {}) == data
 
@@ -170,7 +170,7 @@ def test_what_is_written_into_a_table_is_read_as_the_same_event(pair: tuple[Even
     data = tournament_table.with_event(tournament_csv.read(data), data, after, {})
     table = tournament_csv.read(data)
     back = tournament_csv.to_event(table, "swiss")
-    assert told(back) == without_what_a_table_cannot_hold(after)
+    assert as_in_files(back) == without_what_a_table_cannot_hold(after)
     assert list(tournament_csv.check_scores(table, back)) == []
 
 

@@ -105,8 +105,8 @@ def test_an_event_that_was_played_goes_through_every_format(played: Event, forma
     assert file.format == format_
     assert tournament_file.check_scores(file) == ()
     assert tournament_file.write(file, file.event) == data
-    assert [{game.pair for game in each.games} for each in file.event.rounds] == [
-        {game.pair for game in each.games} for each in played.rounds
+    assert [{game.pair for game in round_.games} for round_ in file.event.rounds] == [
+        {game.pair for game in round_.games} for round_ in played.rounds
     ]
     longer = play(replace(file.event, system="swiss", options=played.options, seed=3), by_lot(2), 1)
     again = tournament_file.read("-", tournament_file.write(file, longer))
@@ -186,8 +186,10 @@ def test_a_new_file_says_what_it_does_not_hold(played: Event) -> None:
     unexplained = replace(
         event,
         rounds=tuple(
-            replace(each, games=tuple(replace(game, reason="", id=0) for game in each.games), explanation=Explanation())
-            for each in event.rounds
+            replace(
+                round_, games=tuple(replace(game, reason="", id=0) for game in round_.games), explanation=Explanation()
+            )
+            for round_ in event.rounds
         ),
     )
     assert tournament_file.losses(event, "trf") == (ids, why)

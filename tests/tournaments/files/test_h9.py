@@ -68,12 +68,12 @@ def test_short_words_and_unknown_colors() -> None:
 
 def test_shared_places_count_by_lines() -> None:
     event = read("1 A 3d FR Xx 1 0 0 0 2=/w0\n1 B 2d FR Xx 0 0 0 0 1=/b0\n").event
-    assert [one.id for one in event.entrants] == [1, 2]
+    assert [entrant.id for entrant in event.entrants] == [1, 2]
 
 
 def test_who_came_late_has_no_rounds_before() -> None:
     event = read("1 A 3d FR Xx 1 0 0 0 0- 2?/w0\n2 B 2d FR Xx 0 0 0 0 0+ 1?/b0\n").event
-    assert [one.joined for one in event.entrants] == [2, 1]
+    assert [entrant.joined for entrant in event.entrants] == [2, 1]
     assert event.rounds[1].games == (Game(1, 2, id=1),)
 
 

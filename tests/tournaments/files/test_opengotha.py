@@ -107,7 +107,7 @@ def test_absences_that_are_not_rounded_down_give_their_halves() -> None:
 
 def test_a_swiss_event_starts_with_nothing() -> None:
     event = read(xml("", ("NBW", "SOSW", "SOSOSW", "SODOSW"))).event
-    assert {one.start for one in event.entrants} == {0}
+    assert {entrant.start for entrant in event.entrants} == {0}
     assert values(event) == {
         "Alder": (1, 2, 4, 1),
         "Birch": (1, 2, 4, 1),

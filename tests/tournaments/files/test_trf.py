@@ -25,8 +25,8 @@ def doc(*lines: str) -> trf.Document:
 
 def test_there_are_samples_with_every_line_end_and_encoding() -> None:
     read = [trf.read(path.read_bytes()) for path in FILES]
-    assert {one.end for one in read} == {"\r", "\n", "\r\n"}
-    assert {one.encoding for one in read} == {"utf-8", "cp1252"}
+    assert {document.end for document in read} == {"\r", "\n", "\r\n"}
+    assert {document.encoding for document in read} == {"utf-8", "cp1252"}
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
@@ -65,23 +65,23 @@ def test_real_programs_write_less_than_the_standard_asks() -> None:
 
 
 def test_blank_rounds_at_the_end_are_none_and_before_others_are_blank() -> None:
-    (one,) = doc(ANN[:91] + "                       2 w 1  0000      ").players
-    assert [cell.is_blank for cell in one.cells] == [True, True, False]
+    (player,) = doc(ANN[:91] + "                       2 w 1  0000      ").players
+    assert [cell.is_blank for cell in player.cells] == [True, True, False]
 
 
 @pytest.mark.parametrize("shift", [1, 7, 10, -1, -4])
 def test_what_follows_a_name_that_is_too_long_or_padded_by_bytes_is_found(shift: int) -> None:
     width = 33 + shift
-    (one,) = doc(ANN[:14] + f"{'Annabel'.ljust(width, 'l') if shift > 0 else 'Ann':{width}}" + ANN[47:]).players
-    assert (one.shift, one.rating, one.federation, one.points, one.rank) == (shift, 2400, "NOR", 15, 1)
-    assert one.name == ("Annabel".ljust(width, "l") if shift > 0 else "Ann")
-    assert one.cells[0] == Cell(2, "w", "1", 92 + shift)
+    (player,) = doc(ANN[:14] + f"{'Annabel'.ljust(width, 'l') if shift > 0 else 'Ann':{width}}" + ANN[47:]).players
+    assert (player.shift, player.rating, player.federation, player.points, player.rank) == (shift, 2400, "NOR", 15, 1)
+    assert player.name == ("Annabel".ljust(width, "l") if shift > 0 else "Ann")
+    assert player.cells[0] == Cell(2, "w", "1", 92 + shift)
 
 
 def test_no_line_is_shifted_that_can_be_read_where_it_stands() -> None:
     name = "Nobody knows why it says  1.5    1   "[:33]
-    (one,) = doc(ANN[:14] + name + ANN[47:]).players
-    assert (one.shift, one.points) == (0, 15)
+    (player,) = doc(ANN[:14] + name + ANN[47:]).players
+    assert (player.shift, player.points) == (0, 15)
 
 
 def _with(text: str, column: int, part: str) -> str:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from support.tournaments.drawn_events import events, growths, told
+from support.tournaments.drawn_events import as_in_files, events, growths
 from support.tournaments.events import without_ids
 
 from cgos_protocol.errors import Refused
@@ -138,7 +138,7 @@ def test_lines_about_nobody_are_refused() -> None:
 def test_a_whole_report_of_javafo_kind() -> None:
     event = to_event(sample("open_trfx"))
     assert (event.name, event.planned, event.system) == ("Autumn Open of Programs", 5, "dutch")
-    assert [(one.id, one.rating) for one in event.entrants][2:5] == [(3, 2601.0), (4, None), (5, 2210.0)]
+    assert [(entrant.id, entrant.rating) for entrant in event.entrants][2:5] == [(3, 2601.0), (4, None), (5, 2210.0)]
     assert event.forbidden == ((1, 2), (5, 6), (5, 7), (6, 7))
     assert Request(6, 4) in event.requests
     assert len(event.rounds) == 3
@@ -166,13 +166,13 @@ def test_a_column_with_byes_only_asks_for_the_next_round() -> None:
     event = to_event(doc(*rows))
     assert (len(event.rounds), event.requests) == (1, (Request(1, 2, 1),))
     everybody = to_event(doc(rows[0], player(2, "0.0", "   1 b 0", "0000 - Z")))
-    assert [len(each.byes) for each in everybody.rounds] == [0, 2]
+    assert [len(round_.byes) for round_ in everybody.rounds] == [0, 2]
 
 
 def test_the_order_of_registration_is_that_of_starting_ranks_or_of_lines() -> None:
     lines = player(2, "0.0"), player(1, "0.0")
-    assert [one.id for one in to_event(doc(*lines)).entrants] == [1, 2]
-    assert [one.id for one in to_event(doc("XXC rank", *lines)).entrants] == [2, 1]
+    assert [entrant.id for entrant in to_event(doc(*lines)).entrants] == [1, 2]
+    assert [entrant.id for entrant in to_event(doc("XXC rank", *lines)).entrants] == [2, 1]
 
 
 def test_other_points_are_counted_but_not_paired() -> None:
@@ -230,7 +230,9 @@ def test_a_fresh_report_has_the_code_of_its_type(system: str, code: str) -> None
 
 
 def test_a_game_that_is_still_played_keeps_its_sign_until_it_ends() -> None:
-    document = doc(*(player(one, "0.0", f"   {other} {side} *") for one, other, side in ((1, 2, "w"), (2, 1, "b"))))
+    document = doc(
+        *(player(first, "0.0", f"   {second} {side} *") for first, second, side in ((1, 2, "w"), (2, 1, "b")))
+    )
     event = to_event(document)
     assert texts(with_event(document, enter(event, Entrant(3, "C"))))[0] == document.lines[0].text
     ended = with_event(document, apply(event, [Played(1, 2, WHITE_WINS)]))
@@ -253,7 +255,7 @@ def test_points_may_hold_an_acceleration_and_the_next_rounds_bye(points: str) ->
 @given(events())
 def test_what_is_written_afresh_is_read_as_the_same_event(event: Event) -> None:
     document = trf.read(trf.write(from_event(event)))
-    assert told(to_event(document)) == told(event)
+    assert as_in_files(to_event(document)) == as_in_files(event)
     assert list(check_scores(document)) == []
     assert with_event(document, to_event(document)) is document
 
@@ -264,7 +266,7 @@ def test_what_is_written_into_a_report_is_read_as_the_same_event(pair: tuple[Eve
     before, after = pair
     document = trf.read(trf.write(from_event(before)) + b"DAT    1 kept\r\n")
     grown = trf.read(trf.write(with_event(document, after)))
-    assert told(to_event(grown)) == told(after)
+    assert as_in_files(to_event(grown)) == as_in_files(after)
     assert list(check_scores(grown)) == []
     assert "DAT    1 kept" in texts(grown)
 
@@ -274,7 +276,7 @@ def test_only_what_has_changed_is_rewritten() -> None:
     event = to_event(document)
     games = tuple(Game(*pair, DRAWN) for pair in ((1, 4), (3, 2), (5, 7)))
     event = begin(event, Round(4, games, (Bye(6, 0, requested=True),)))
-    new = with_event(document, event, {one.id: one.id for one in event.entrants})
+    new = with_event(document, event, {entrant.id: entrant.id for entrant in event.entrants})
     old_texts, new_texts = texts(document), texts(new)
     assert [text for text in old_texts if text[:3] != "001" and text not in new_texts] == ["XXZ 6"]
     added = [text for text in new_texts if text[:3] != "001" and text not in old_texts]
@@ -291,9 +293,9 @@ def test_a_new_round_changes_the_columns_of_the_round_alone() -> None:
     document = sample("report_2026")
     event = to_event(document)
     number = len(event.rounds) + 1
-    there = [one.id for one in event.entrants if one.joined <= number]
-    games = tuple(Game(one, other) for one, other in zip(there[::2], there[1::2], strict=False))
-    new = with_event(document, begin(event, Round(number, games)), {one.id: 99 for one in event.entrants})
+    there = [entrant.id for entrant in event.entrants if entrant.joined <= number]
+    games = tuple(Game(first, second) for first, second in zip(there[::2], there[1::2], strict=False))
+    new = with_event(document, begin(event, Round(number, games)), {entrant.id: 99 for entrant in event.entrants})
     column = 91 + 10 * (number - 1)
     for old in document.players:
         text = new.lines[old.line].text
@@ -303,8 +305,8 @@ def test_a_new_round_changes_the_columns_of_the_round_alone() -> None:
     kept = [line.text for line in document.lines if line.text[:3] not in ("001", "240", "XXZ")]
     assert [text for text in kept if text not in texts(new)] == []
     results = apply(begin(event, Round(number, games)), [Played(*game.pair, DRAWN) for game in games])
-    ended = with_event(document, results, {one.id: 99 for one in event.entrants})
-    assert {one.rank for one in ended.players} == {99}
+    ended = with_event(document, results, {entrant.id: 99 for entrant in event.entrants})
+    assert {line.rank for line in ended.players} == {99}
 
 
 def test_the_number_of_players_grows_with_them() -> None:
@@ -401,8 +403,8 @@ def test_results_that_arrive_fill_blank_cells() -> None:
     document = from_event(event)
     assert document.players[0].cells[0].result == " "
     new = with_event(document, apply(to_event(document), [Played(1, 2, BLACK_WINS)]))
-    assert [one.cells[0].result for one in new.players] == ["0", "1"]
-    assert [(one.points, one.rank) for one in new.players] == [(0, 2), (10, 1)]
+    assert [line.cells[0].result for line in new.players] == ["0", "1"]
+    assert [(line.points, line.rank) for line in new.players] == [(0, 2), (10, 1)]
 
 
 @given(st.data())
@@ -439,13 +441,13 @@ def test_names_and_ratings_that_change_are_rewritten() -> None:
     entrants[1] = replace(entrants[1], name="Two", rating=None)
     entrants[3] = replace(entrants[3], name="Four and more", rating=77.0)
     new = with_event(document, replace(to_event(document), entrants=tuple(entrants)))
-    assert [(one.name, one.rating) for one in new.players] == [
+    assert [(line.name, line.rating) for line in new.players] == [
         ("Zoé", 2000),
         ("Two", None),
         ("Three", None),
         ("Four and more", 77),
     ]
-    assert [one.cells for one in new.players] == [one.cells for one in document.players]
+    assert [line.cells for line in new.players] == [line.cells for line in document.players]
 
 
 def test_control_characters_in_names_are_blanks() -> None:

@@ -32,7 +32,7 @@ def all_pairings(order: list[int], likes: Callable[[int, list[int]], list[int]])
         return
     first, rest = order[0], order[1:]
     for other in likes(first, rest):
-        for pairs in all_pairings([one for one in rest if one != other], likes):
+        for pairs in all_pairings([id_ for id_ in rest if id_ != other], likes):
             yield [(first, other), *pairs]
 
 

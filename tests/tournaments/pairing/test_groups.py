@@ -208,7 +208,7 @@ def pairings(ids: list[int]) -> list[list[Pair]]:
     return [
         [pair_of(first, other), *rest]
         for other in ids[1:]
-        for rest in pairings([one for one in ids[1:] if one != other])
+        for rest in pairings([remaining for remaining in ids[1:] if remaining != other])
     ]
 
 
@@ -230,7 +230,7 @@ def test_there_are_only_as_many_rematches_as_there_must_be(
     assert sorted(itertools.chain(*pairs)) == sorted(ids)
     assert not pairs & forbidden
     assert all(ids.index(better) < ids.index(other) for better, other in pairing.pairs)
-    fewest = min(sum(counts[pair] > 0 for pair in each) for each in allowed)
+    fewest = min(sum(counts[pair] > 0 for pair in choice) for choice in allowed)
     assert sum(counts[pair] > 0 for pair in pairs) == fewest == len(pairing.rematches)
     merged = set(itertools.chain(*pairing.merged))
     number = {id_: at for at, group in enumerate(groups, 1) for id_ in group}
@@ -255,11 +255,11 @@ def first_pairing(members: list[int], method: str, met: set[Pair]) -> list[Pair]
         if not left:
             yield []
             return
-        one, *others = left
-        for other in sorted(others, key=lambda id_: (cost(one, id_), members.index(id_))):
-            if pair_of(one, other) not in met:
+        head, *others = left
+        for other in sorted(others, key=lambda id_: (cost(head, id_), members.index(id_))):
+            if pair_of(head, other) not in met:
                 for rest in completions([id_ for id_ in others if id_ != other]):
-                    yield [(one, other), *rest]
+                    yield [(head, other), *rest]
 
     return next(completions(members), None)
 

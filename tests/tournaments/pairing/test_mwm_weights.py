@@ -126,11 +126,11 @@ def by_hand(state: State) -> tuple[str, tuple[int, ...], list[Pairs]] | None:
                 continue
             tail = (state.score[j] - state.score[i], abs(state.c[i] - state.c[j]), third_by_hand(state, i, j))
             weights[i, j] = (-state.times.get((i, j), 0), *tail) if again else tail
-        possible = [each for each in rounds(list(range(n))) if all(pair in weights for pair in each)]
+        possible = [pairing for pairing in rounds(list(range(n))) if all(pair in weights for pair in pairing)]
         if possible:
-            totals = [tuple(map(sum, zip(*(weights[pair] for pair in each), strict=True))) for each in possible]
+            totals = [tuple(map(sum, zip(*(weights[pair] for pair in pairing), strict=True))) for pairing in possible]
             most = max(totals)
-            return level, most, [each for each, total in zip(possible, totals, strict=True) if total == most]
+            return level, most, [pairing for pairing, total in zip(possible, totals, strict=True) if total == most]
     return None
 
 
@@ -257,12 +257,12 @@ def test_weights_of_large_fields_fit(n: int, level: str, order: str) -> None:
     assert max(weights).bit_length() <= MOST_BITS
     tuples = list(zip(*(part.tolist() for part in weight), strict=True))
     many = n // 2
-    for (one, two), (other, last) in itertools.product(itertools.product(range(k), repeat=2), repeat=2):
+    for (first, second), (other, last) in itertools.product(itertools.product(range(k), repeat=2), repeat=2):
         sums = [
             tuple((many - 1) * x + y for x, y in zip(tuples[a], tuples[b], strict=True))
-            for a, b in ((one, two), (other, last))
+            for a, b in ((first, second), (other, last))
         ]
-        numbers = [(many - 1) * weights[a] + weights[b] for a, b in ((one, two), (other, last))]
+        numbers = [(many - 1) * weights[a] + weights[b] for a, b in ((first, second), (other, last))]
         if sums[0] != sums[1]:
             assert (numbers[0] < numbers[1]) == (sums[0] < sums[1])
     fewer = (many - 1) * max(weights)

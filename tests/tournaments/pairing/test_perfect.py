@@ -45,7 +45,7 @@ def pairings(left: list[int], edges: set[tuple[int, int]]) -> list[list[tuple[in
         [(first, second), *rest]
         for second in others
         if (first, second) in edges
-        for rest in pairings([each for each in others if each != second], edges)
+        for rest in pairings([remaining for remaining in others if remaining != second], edges)
     ]
 
 
@@ -98,7 +98,7 @@ def test_takes_two_away_only_if_the_rest_can_be_paired(graph: tuple[int, Edges],
     while matching.is_perfect and left:
         here = [(i, j) for i, j in edges if i in left and j in left]
         first, second = data.draw(st.sampled_from(here))
-        rest = [each for each in left if each not in (first, second)]
+        rest = [player for player in left if player not in (first, second)]
         possible = bool(pairings(rest, set(edges)))
         assert matching.take(first, second) == possible
         if not possible:

@@ -19,7 +19,7 @@ def pairings(ids: list[int]) -> list[list[Pair]]:
     if not ids:
         return [[]]
     first = ids[0]
-    return [[(first, other), *rest] for other in ids[1:] for rest in pairings([one for one in ids[1:] if one != other])]
+    return [[(first, other), *rest] for other in ids[1:] for rest in pairings([id_ for id_ in ids[1:] if id_ != other])]
 
 
 @st.composite

@@ -15,12 +15,12 @@ STRENGTHS = st.floats(-500, 5000)
 
 def chances(white: float, black: float) -> tuple[float, ...]:
     """Of one game: White wins, nobody does, Black wins."""
-    return tuple(float(each[0]) for each in chances_of(np.array([white]), np.array([black])))
+    return tuple(float(share[0]) for share in chances_of(np.array([white]), np.array([black])))
 
 
 def test_published_rows(vectors: Vectors) -> None:
     for case in vectors("milvang")["published"]:
-        odds = [100 * each for each in chances(case["white"], case["black"])]
+        odds = [100 * chance for chance in chances(case["white"], case["black"])]
         # One printed row was made to add up to 100.
         assert odds == pytest.approx(case["percent"], abs=0.6)
 

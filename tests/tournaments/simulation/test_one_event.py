@@ -37,11 +37,9 @@ from cgos_server.tournaments.tournament import is_over, standings
 def test_the_lots_of_many_events_are_those_of_each(seeds: list[int], number: int, key: int) -> None:
     keys = np.arange(key, key + 4)
     result = ManyLots(seeds, number).units("what", keys, keys + 1)
-    assert result.tolist() == [
-        [Lots(seed, number).unit("what", one, one + 1) for one in keys.tolist()] for seed in seeds
-    ]
+    assert result.tolist() == [[Lots(seed, number).unit("what", k, k + 1) for k in keys.tolist()] for seed in seeds]
     single = ManyLots(seeds, number).units("what", keys)
-    assert single.tolist() == [[Lots(seed, number).unit("what", one) for one in keys.tolist()] for seed in seeds]
+    assert single.tolist() == [[Lots(seed, number).unit("what", k) for k in keys.tolist()] for seed in seeds]
 
 
 def test_strengths_and_ratings_are_drawn_as_said() -> None:
@@ -65,9 +63,9 @@ def test_one_tournament_is_another_one_by_another_seed_and_the_same_by_the_same(
 
 
 def test_systems_meet_the_same_players() -> None:
-    one, other = (simulate(Plan(name, 8, 3), seed_of(1, 0)) for name in ("dutch", "swiss"))
-    assert one.strength == other.strength
-    assert one.event.entrants == other.event.entrants
+    first, second = (simulate(Plan(name, 8, 3), seed_of(1, 0)) for name in ("dutch", "swiss"))
+    assert first.strength == second.strength
+    assert first.event.entrants == second.event.entrants
 
 
 def test_games_end_as_often_as_the_model_says() -> None:
@@ -75,11 +73,11 @@ def test_games_end_as_often_as_the_model_says() -> None:
     result = expected = variance = 0.0
     for seed in range(6):
         done = simulate(plan, seed)
-        for each in done.event.rounds:
-            for game in each.games:
+        for round_ in done.event.rounds:
+            for game in round_.games:
                 assert game.result is not None
                 white, black = (np.array([done.strength[id_]]) for id_ in (game.white, game.black))
-                win, draw = (float(each[0]) for each in chances_of(white, black)[:2])
+                win, draw = (float(share[0]) for share in chances_of(white, black)[:2])
                 result += game.result.white / 2
                 expected += win + draw / 2
                 variance += win + draw / 4 - (win + draw / 2) ** 2
@@ -98,15 +96,15 @@ def test_elo_has_no_draws_and_no_colors() -> None:
 def test_measures_are_those_of_the_event() -> None:
     plan = Plan("burstein", 11, 5, differences=True)
     done = simulate(plan, 4)
-    seen = done.measures
-    assert seen.kendall == kendall(done.order, done.strength)
-    assert seen.float_pairs == float_pairs(done.event)
-    assert seen.color_difference == statistics.fmean(colors(done.event).differences)
-    assert seen.unforeseen == unforeseen(done.event, done.strength).share
-    assert seen.strength_difference == strength_difference(done.event, done.strength).share
-    assert seen.games == 25
-    results = [game.result for each in done.event.rounds for game in each.games]
-    assert seen.draws == results.count(DRAWN) / 25
+    measures = done.measures
+    assert measures.kendall == kendall(done.order, done.strength)
+    assert measures.float_pairs == float_pairs(done.event)
+    assert measures.color_difference == statistics.fmean(colors(done.event).differences)
+    assert measures.unforeseen == unforeseen(done.event, done.strength).share
+    assert measures.strength_difference == strength_difference(done.event, done.strength).share
+    assert measures.games == 25
+    results = [game.result for round_ in done.event.rounds for game in round_.games]
+    assert measures.draws == results.count(DRAWN) / 25
     assert [row.entrant for row in standings(done.event).rows] == list(done.order)
 
 
@@ -132,7 +130,7 @@ def test_equal_places_go_by_rating() -> None:
 def test_every_system_can_be_simulated(name: str, players: int) -> None:
     done = simulate(Plan(name, players, 4), seed_of(2, players))
     assert sorted(done.order) == list(range(1, players + 1))
-    assert all(each.is_complete for each in done.event.rounds)
+    assert all(round_.is_complete for round_ in done.event.rounds)
     assert done.measures.games > 0
 
 
@@ -157,14 +155,14 @@ def same(plan: Plan, seeds: list[int]) -> None:
     """Arrays against events, game by game."""
     many = simulate_many(plan, seeds)
     for at, seed in enumerate(seeds):
-        one = simulate(plan, seed)
-        for number, each in enumerate(one.event.rounds):
-            expected = {(game.white, game.black, game.result.white) for game in each.games if game.result}
+        single = simulate(plan, seed)
+        for number, round_ in enumerate(single.event.rounds):
+            expected = {(game.white, game.black, game.result.white) for game in round_.games if game.result}
             result = zip(many.white[at, number], many.black[at, number], many.made[at, number], strict=True)
             assert {tuple(map(int, game)) for game in result} == expected, (plan, seed, number)
-            assert [bye.entrant for bye in each.byes] == [bye for bye in [int(many.byes[at, number])] if bye]
-        assert tuple(many.order[at].tolist()) == one.order
-        assert many.measures[at] == one.measures
+            assert [bye.entrant for bye in round_.byes] == [bye for bye in [int(many.byes[at, number])] if bye]
+        assert tuple(many.order[at].tolist()) == single.order
+        assert many.measures[at] == single.measures
 
 
 @given(
@@ -240,9 +238,9 @@ def test_games_played_again_in_a_round_are_drawn_anew() -> None:
     # A drawn match of a cup is played again, twice at most: the third game has the first one's colors.
     thirds = []
     for seed in range(40):
-        for each in simulate(Plan("cup", 16, None, 2000.0, 2100.0), seed).event.rounds:
+        for round_ in simulate(Plan("cup", 16, None, 2000.0, 2100.0), seed).event.rounds:
             games: dict[tuple[int, int], list[Game]] = {}
-            for game in each.games:
+            for game in round_.games:
                 games.setdefault((game.white, game.black), []).append(game)
             thirds += [(same[0].result, same[1].result) for same in games.values() if len(same) > 1]
     assert len(thirds) > 10

@@ -73,7 +73,7 @@ def test_numbers_are_lines_and_places_are_shared() -> None:
 
 
 def test_everybody_met() -> None:
-    games = [Game(one, other, DRAWN) for one in range(1, 5) for other in range(1, one)]
+    games = [Game(first, other, DRAWN) for first in range(1, 5) for other in range(1, first)]
     event = Event("round-robin", entrants([None] * 4), rounds=(Round_(1, tuple(games)),))
     assert table_of(event).everybody_met
     assert not table_of(replace(event, rounds=(Round_(1, tuple(games[1:])),))).everybody_met
@@ -114,5 +114,5 @@ def test_both_see_the_same_games(count: int, rounds: int, seed: int) -> None:
                 if cell.opponent is not None:
                     back = table.rows[cell.opponent - 1].rounds[at]
                     assert [(line.number, cell.against, cell.points)] == [
-                        (one.opponent, one.points, one.against) for one in back
+                        (cell_back.opponent, cell_back.points, cell_back.against) for cell_back in back
                     ]

@@ -39,12 +39,12 @@ def test_an_event_counted_by_hand() -> None:
     used = [band for band in quality.bands if band.games]
     assert [(band.low, band.high, band.games, band.score) for band in used] == [(0, 50, 1, 0.0), (300, 400, 1, 0.5)]
     assert used[0].expected == pytest.approx(1 / (1 + 10 ** (-40 / 400)))
-    assert [(each.pairs, each.floats, each.largest_float) for each in quality.rounds] == [
+    assert [(round_.pairs, round_.floats, round_.largest_float) for round_ in quality.rounds] == [
         (2, 0, 0),
         (2, 2, 1),
         (1, 1, 0.5),
     ]
-    assert [each.color_difference for each in quality.rounds] == [4, 4, 4]
+    assert [round_.color_difference for round_ in quality.rounds] == [4, 4, 4]
     assert quality.balances == ((-1, 2), (0, 1), (2, 1))
     assert quality.streaks == ((1, 2), (2, 2))
 
@@ -54,8 +54,8 @@ def test_it_is_made_of_the_measures_of_single_things(event: Event) -> None:
     event = replace(event, system="swiss", options={})
     quality = quality_of(event)
     assert quality.total_error == total_error(event, relative_strengths(event))
-    assert sum(each.floats for each in quality.rounds) == float_pairs(event)
-    assert tuple(each.color_difference for each in quality.rounds) == colors(event).differences
+    assert sum(round_.floats for round_ in quality.rounds) == float_pairs(event)
+    assert tuple(round_.color_difference for round_ in quality.rounds) == colors(event).differences
     assert max((run for run, _ in quality.streaks), default=0) == max(
         map(longest_run, ledger(event).lines.values()), default=0
     )

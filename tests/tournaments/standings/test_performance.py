@@ -30,7 +30,7 @@ def test_it_moves_with_the_opponents_and_grows_with_the_score(ratings: list[floa
     assert len(known) == len(scores)
     assert known == sorted(set(known))
     for score, rating in zip(scores, known, strict=True):
-        assert performance([one + shift for one in ratings], score) == pytest.approx(rating + shift, abs=1e-5)
+        assert performance([value + shift for value in ratings], score) == pytest.approx(rating + shift, abs=1e-5)
         assert performance(ratings[::-1], score) == rating
 
 

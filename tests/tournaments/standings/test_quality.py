@@ -50,7 +50,7 @@ def test_kendall_counts_pairs(values: list[int], random: Any) -> None:
     strength = {at: float(value) for at, value in enumerate(values, 1)}
     order = list(strength)
     random.shuffle(order)
-    signs = [np.sign(strength[one] - strength[other]) for one, other in itertools.combinations(order, 2)]
+    signs = [np.sign(strength[first] - strength[second]) for first, second in itertools.combinations(order, 2)]
     assert kendall(order, strength) == pytest.approx(sum(signs) / len(signs))
 
 
@@ -117,15 +117,15 @@ def test_nothing_to_reach_is_reached() -> None:
 
 def test_largest_strength_difference(vectors: Vectors) -> None:
     for case in vectors("ranking_quality")["normalized_strength_difference"]:
-        players = sorted(case["players"], key=lambda one: (-one["score"], -one["elo"], one["order"]))
-        rank = {one["id"]: at for at, one in enumerate(players)}
+        players = sorted(case["players"], key=lambda player: (-player["score"], -player["elo"], player["order"]))
+        rank = {player["id"]: at for at, player in enumerate(players)}
         times = np.zeros((len(players), len(players)), dtype=np.int64)
-        for one, other in case["met"]:
-            times[rank[one], rank[other]] = times[rank[other], rank[one]] = 1
-        score, balance = (np.array([one[key] for one in players]) for key in ("score", "c"))
-        strengths = np.array([1000 * case["strength"][one["id"]] for one in players])
+        for black, white in case["met"]:
+            times[rank[black], rank[white]] = times[rank[white], rank[black]] = 1
+        score, balance = (np.array([player[key] for player in players]) for key in ("score", "c"))
+        strengths = np.array([1000 * case["strength"][player["id"]] for player in players])
         best = pair_field(score, balance, times, case["beta"], difference_of(strengths))
-        made = sum(abs(case["strength"][one] - case["strength"][other]) for one, other in case["pairs"])
+        made = sum(abs(case["strength"][a] - case["strength"][b]) for a, b in case["pairs"])
         assert made == case["total_strength_difference"]
         assert best.total[-1] / 1000 == pytest.approx(case["maximum_total"], abs=1e-9)
         assert made / (best.total[-1] / 1000) == pytest.approx(case["normalized_strength_difference"], abs=1e-9)

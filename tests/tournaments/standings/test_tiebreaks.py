@@ -48,10 +48,10 @@ def go_event(case: dict[str, Any]) -> tuple[Event, dict[str, int]]:
     rounds = [
         Round_(
             number,
-            tuple(Game(ids[white], ids[black], GO_RESULTS[how]) for black, white, how in each["games"]),
-            tuple(Bye(ids[name]) for name in each["free"]),
+            tuple(Game(ids[white], ids[black], GO_RESULTS[how]) for black, white, how in round_case["games"]),
+            tuple(Bye(ids[name]) for name in round_case["free"]),
         )
-        for number, each in enumerate(case["rounds"], 1)
+        for number, round_case in enumerate(case["rounds"], 1)
     ]
     return Event("mcmahon", tuple(Entrant(id_, name) for name, id_ in ids.items()), rounds=tuple(rounds)), ids
 
@@ -88,19 +88,19 @@ def chess_ids(names: Sequence[str]) -> dict[str, int]:
 
 
 def check_fide(case: Mapping[str, Any]) -> None:
-    ids = chess_ids([one["id"] for one in case["players"]])
+    ids = chess_ids([player["id"] for player in case["players"]])
     rounds = [
         Round_(
-            each["round"],
+            round_case["round"],
             tuple(
                 Game(ids[board["white"]], ids[board["black"]], Result(made, 2 - made))
-                for board, made in zip(each["boards"], each["results_white_half_points"], strict=True)
+                for board, made in zip(round_case["boards"], round_case["results_white_half_points"], strict=True)
             ),
-            () if each["bye"] is None else (Bye(ids[each["bye"]]),),
+            () if round_case["bye"] is None else (Bye(ids[round_case["bye"]]),),
         )
-        for each in case["rounds"]
+        for round_case in case["rounds"]
     ]
-    players = tuple(Entrant(ids[one["id"]], one["id"], one["elo"]) for one in case["players"])
+    players = tuple(Entrant(ids[player["id"]], player["id"], player["elo"]) for player in case["players"])
     table = standings_by(Event("mwm", players, rounds=tuple(rounds)), FIDE)
     assert [row.name for row in table.rows] == case["final"]["ranking"]
     halves = {"points": "score", "buchholz-cut1": "bh_cut1", "buchholz": "bh", "direct": "de"}
@@ -129,22 +129,24 @@ def test_fide_tie_breakers_of_the_worked_example(vectors: Vectors) -> None:
 
 def test_tcec_final_rankings(vectors: Vectors) -> None:
     for case in vectors("tcec_rounds")["tournaments"]:
-        late = [name for each in case["rounds"] for name in each["before"].get("join", ())]
+        late = [name for round_case in case["rounds"] for name in round_case["before"].get("join", ())]
         ids = chess_ids([*case["seed_order"], *late])
-        joined = {name: each["round"] for each in case["rounds"] for name in each["before"].get("join", ())}
+        joined = {
+            name: round_case["round"] for round_case in case["rounds"] for name in round_case["before"].get("join", ())
+        }
         worth = 4 if case["format"] == "double" else 2
         rounds = [
             Round_(
-                each["round"],
+                round_case["round"],
                 tuple(
                     Game(ids[white], ids[black], VOID if made is None else Result(made, 2 - made))
                     for (white, black), made in zip(
-                        each["playing_order"], each["results_white_half_points"], strict=True
+                        round_case["playing_order"], round_case["results_white_half_points"], strict=True
                     )
                 ),
-                () if each["bye"] is None else (Bye(ids[each["bye"]], worth),),
+                () if round_case["bye"] is None else (Bye(ids[round_case["bye"]], worth),),
             )
-            for each in case["rounds"]
+            for round_case in case["rounds"]
         ]
         players = tuple(Entrant(id_, name, joined=joined.get(name, 1)) for name, id_ in ids.items())
         table = standings_by(
@@ -185,10 +187,10 @@ def events(draw: st.DrawFn) -> Event:
     count = draw(st.integers(1, 7))
     ratings = draw(st.lists(st.sampled_from([None, 1800.0, 2000.0, 2250.5]), min_size=count, max_size=count))
     late = draw(st.lists(st.integers(1, 3), min_size=count, max_size=count))
-    players = tuple(replace(one, joined=at) for one, at in zip(entrants(ratings), late, strict=True))
+    players = tuple(replace(player, joined=at) for player, at in zip(entrants(ratings), late, strict=True))
     rounds = []
     for number in range(1, draw(st.integers(0, 4)) + 1):
-        there = draw(st.permutations([one.id for one in players if one.joined <= number]))
+        there = draw(st.permutations([player.id for player in players if player.joined <= number]))
         away = draw(st.integers(0, min(2, len(there))))
         byes = tuple(Bye(id_, draw(st.sampled_from([0, 1, 2])), draw(st.booleans())) for id_ in there[:away])
         games = []
@@ -204,13 +206,13 @@ def events(draw: st.DrawFn) -> Event:
 def games_of(event: Event, id_: int) -> list[tuple[int, int, int, bool]]:
     """Round, opponent, half points, whether with Black: of games really played."""
     collected = []
-    for each in event.rounds:
-        for game in each.games:
+    for round_ in event.rounds:
+        for game in round_.games:
             if game.result is not None and game.result.how == "played":
                 if game.white == id_:
-                    collected.append((each.number, game.black, game.result.white, False))
+                    collected.append((round_.number, game.black, game.result.white, False))
                 if game.black == id_:
-                    collected.append((each.number, game.white, game.result.black, True))
+                    collected.append((round_.number, game.white, game.result.black, True))
     return collected
 
 
@@ -218,37 +220,39 @@ def made(event: Event, id_: int, rounds: Sequence[int]) -> int:
     """Half points in these rounds."""
     total = 0
     for number in rounds:
-        each = event.rounds[number - 1]
-        for game in each.games:
+        round_ = event.rounds[number - 1]
+        for game in round_.games:
             if game.result is not None:
                 total += game.result.white * (game.white == id_) + game.result.black * (game.black == id_)
-        total += sum(bye.points for bye in each.byes if bye.entrant == id_)
+        total += sum(bye.points for bye in round_.byes if bye.entrant == id_)
     return total
 
 
 def slots(event: Event, number: int) -> int:
-    each = event.rounds[number - 1]
-    return max([1, *(sum(id_ in game.pair for game in each.games) for id_ in range(1, len(event.entrants) + 1))])
+    round_ = event.rounds[number - 1]
+    return max([1, *(sum(id_ in game.pair for game in round_.games) for id_ in range(1, len(event.entrants) + 1))])
 
 
 @settings(max_examples=60)
 @given(events())
 def test_buchholz_and_sonneborn_berger_literally(event: Event) -> None:
     numbers = range(1, len(event.rounds) + 1)
-    final = {one.id: made(event, one.id, numbers) for one in event.entrants}
+    final = {entrant.id: made(event, entrant.id, numbers) for entrant in event.entrants}
     sums: dict[str, dict[int, float]] = {word: {} for word in ("buchholz", "cut1", "cut2", "median", "berger", "black")}
     for id_ in final:
         scores = [Fraction(final[opponent], 2) for _, opponent, _, _ in games_of(event, id_)]
         for number in numbers:
-            each = event.rounds[number - 1]
+            round_ = event.rounds[number - 1]
             virtual = (
                 Fraction(made(event, id_, range(1, number)), 2)
                 + max(Fraction(0), slots(event, number) - Fraction(made(event, id_, [number]), 2))
                 + sum(Fraction(slots(event, later), 2) for later in range(number + 1, len(event.rounds) + 1))
             )
-            unplayed = [game for game in each.games if id_ in game.pair and game.result and game.result.how != "played"]
+            unplayed = [
+                game for game in round_.games if id_ in game.pair and game.result and game.result.how != "played"
+            ]
             scores += [virtual] * len(unplayed)
-            for bye in each.byes:
+            for bye in round_.byes:
                 if bye.entrant == id_ and (bye.points or not bye.requested):
                     scores += [virtual] * slots(event, number)
         scores.sort()
@@ -270,13 +274,13 @@ def test_buchholz_and_sonneborn_berger_literally(event: Event) -> None:
 @settings(max_examples=60)
 @given(events(), st.booleans())
 def test_sums_of_scores_literally(event: Event, with_start: bool) -> None:
-    start = {one.id: 2 * (one.id % 3) for one in event.entrants} if with_start else None
+    start = {entrant.id: 2 * (entrant.id % 3) for entrant in event.entrants} if with_start else None
     numbers = range(1, len(event.rounds) + 1)
 
     def there(id_: int, number: int) -> bool:
-        each = event.rounds[number - 1]
-        return any(id_ in game.pair for game in each.games) or any(
-            bye.entrant == id_ and (bye.points > 0 or not bye.requested) for bye in each.byes
+        round_ = event.rounds[number - 1]
+        return any(id_ in game.pair for game in round_.games) or any(
+            bye.entrant == id_ and (bye.points > 0 or not bye.requested) for bye in round_.byes
         )
 
     def score(id_: int, upto: int) -> Fraction:
@@ -293,7 +297,7 @@ def test_sums_of_scores_literally(event: Event, with_start: bool) -> None:
             total += values[id_] * (unplayed if mine else slots(event, number))
         return total
 
-    ids = [one.id for one in event.entrants]
+    ids = [entrant.id for entrant in event.entrants]
     final = {id_: score(id_, len(event.rounds)) for id_ in ids}
     sos = {id_: over(id_, final) for id_ in ids}
     assert value(event, "mms", start=start) == {id_: float(final[id_]) for id_ in ids}
@@ -314,7 +318,7 @@ def test_direct_encounter_literally(event: Event, before: tuple[str, ...]) -> No
     for row in table.rows:
         tied = [id_ for id_, values in equal.items() if values == row.values[:-1]]
         played = {(id_, opponent) for id_ in tied for _, opponent, _, _ in games_of(event, id_)}
-        all_met = all((one, other) in played for one in tied for other in tied if one != other)
+        all_met = all((tied_id, other) in played for tied_id in tied for other in tied if tied_id != other)
         among = sum(points for _, opponent, points, _ in games_of(event, row.entrant) if opponent in tied) / 2
         if "direct" not in before:
             assert row.values[-1] == (among if all_met and len(tied) > 1 else None)
@@ -325,17 +329,17 @@ def test_direct_encounter_literally(event: Event, before: tuple[str, ...]) -> No
 def test_no_number_or_order_of_entrants_matters(event: Event, random: Any) -> None:
     listed = list(event.entrants)
     random.shuffle(listed)
-    new = {one.id: at * 7 for at, one in enumerate(listed, 1)}
+    new = {entrant.id: at * 7 for at, entrant in enumerate(listed, 1)}
 
-    def renamed(each: Round_) -> Round_:
-        games = [replace(game, white=new[game.white], black=new[game.black]) for game in each.games]
-        byes = [replace(bye, entrant=new[bye.entrant]) for bye in each.byes]
+    def renamed(round_: Round_) -> Round_:
+        games = [replace(game, white=new[game.white], black=new[game.black]) for game in round_.games]
+        byes = [replace(bye, entrant=new[bye.entrant]) for bye in round_.byes]
         random.shuffle(games)
-        return replace(each, games=tuple(games), byes=tuple(byes))
+        return replace(round_, games=tuple(games), byes=tuple(byes))
 
     other = replace(
         event,
-        entrants=tuple(replace(one, id=new[one.id]) for one in listed),
+        entrants=tuple(replace(entrant, id=new[entrant.id]) for entrant in listed),
         rounds=tuple(map(renamed, event.rounds)),
     )
     words = [word for word in TIE_BREAKERS if word not in ("seed", "lots")]
@@ -348,10 +352,10 @@ def test_no_number_or_order_of_entrants_matters(event: Event, random: Any) -> No
 def test_standings_are_consistent_with_the_results(event: Event) -> None:
     table = standings_by(event, list(TIE_BREAKERS))
     given_away = sum(
-        (game.result.white + game.result.black) / 2 for each in event.rounds for game in each.games if game.result
-    ) + sum(bye.points / 2 for each in event.rounds for bye in each.byes)
+        (game.result.white + game.result.black) / 2 for round_ in event.rounds for game in round_.games if game.result
+    ) + sum(bye.points / 2 for round_ in event.rounds for bye in round_.byes)
     assert sum(row.values[0] or 0 for row in table.rows) == given_away
-    assert sorted(row.entrant for row in table.rows) == [one.id for one in event.entrants]
+    assert sorted(row.entrant for row in table.rows) == [entrant.id for entrant in event.entrants]
     assert [row.place for row in table.rows] == list(range(1, len(table.rows) + 1))  # seeds leave nobody equal
     berger = value(event, "sonneborn-berger")
     sodos = value(event, "sodos")
@@ -448,9 +452,9 @@ def test_given_values_replace_those_of_the_record() -> None:
 
 
 def test_lots_follow_the_events_seed() -> None:
-    one, other = (value(event_of([], 6, seed=seed), "lots") for seed in (1, 2))
-    assert one != other
-    assert one == value(event_of([Round_(1)], 6, seed=1), "lots")
+    first, second = (value(event_of([], 6, seed=seed), "lots") for seed in (1, 2))
+    assert first != second
+    assert first == value(event_of([Round_(1)], 6, seed=1), "lots")
 
 
 def test_performance_leaves_out_handicap_and_unrated_opponents() -> None:

@@ -29,10 +29,10 @@ def test_vectors(case: dict[str, Any]) -> None:
     rounds = tuple(
         Round_(
             number,
-            tuple(Game(ids[white], ids[black], RESULTS[how]) for black, white, how in each["games"]),
-            tuple(Bye(ids[name]) for name in each["free"]),
+            tuple(Game(ids[white], ids[black], RESULTS[how]) for black, white, how in round_case["games"]),
+            tuple(Bye(ids[name]) for name in round_case["free"]),
         )
-        for number, each in enumerate(case["rounds"], 1)
+        for number, round_case in enumerate(case["rounds"], 1)
     )
     event = Event("swiss", tuple(Entrant(id_, name) for name, id_ in ids.items()), rounds=rounds)
     fitted = relative_strengths(event)
@@ -67,8 +67,8 @@ def test_the_strengths_are_the_fixed_point_of_the_sweeps(event: Event) -> None:
     """Every result pushes or pulls; at the answer nobody moves, and everybody together stands at 0."""
     strengths = relative_strengths(event)
     pushes = {id_: -0.25 * strength for id_, strength in strengths.items()}
-    for each in event.rounds:
-        for game in each.games:
+    for round_ in event.rounds:
+        for game in round_.games:
             assert game.result is not None
             chance = 1 / (1 + math.exp(strengths[game.black] - strengths[game.white]))
             pushes[game.white] += game.result.white / 2 - chance
@@ -92,7 +92,9 @@ def test_e_total_falls_with_size_and_the_mean_of_a_game_does_not() -> None:
     games = tuple(Game(2 * at - 1, 2 * at, WHITE_WINS) for at in range(1, 9))
     small = Event("swiss", entrants([None] * 4), rounds=(Round_(1, games[:2]),))
     large = Event("swiss", entrants([None] * 16), rounds=(Round_(1, games),))
-    few, many = (total_error(event, {one.id: one.id % 2 for one in event.entrants}) for event in (small, large))
+    few, many = (
+        total_error(event, {entrant.id: entrant.id % 2 for entrant in event.entrants}) for event in (small, large)
+    )
     assert few.rms_per_game == many.rms_per_game == 1.0
     assert few.e_total == pytest.approx(2 * many.e_total)
 

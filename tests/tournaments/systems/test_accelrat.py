@@ -73,10 +73,12 @@ def test_where_all_have_met_everybody_takes_whom_he_has_met_least(half: int, see
     left = best_first(ratings)
     expected = []
     while left:
-        one = left.pop(0)
-        other = min(left, key=lambda id_: (met[pair_of(one, id_)], abs(ratings[one] - ratings[id_]), left.index(id_)))
+        first = left.pop(0)
+        other = min(
+            left, key=lambda id_: (met[pair_of(first, id_)], abs(ratings[first] - ratings[id_]), left.index(id_))
+        )
         left.remove(other)
-        expected.append((one, other))
+        expected.append((first, other))
     assert pair_nearest(best_first(ratings), by_rating(ratings), met) == (expected, True)
 
 
@@ -114,14 +116,14 @@ GAME = next_round(accelrat()).games[0]
 
 
 def test_elo_moves_by_k_times_score_less_expectancy() -> None:
-    def expected(one: float, other: float) -> float:
-        return 1 / (1 + 10 ** ((other - one) / 400))
+    def expected(first: float, second: float) -> float:
+        return 1 / (1 + 10 ** ((second - first) / 400))
 
     result = after("elo", [Result(2, 0), Result(1, 1)], k=40)
-    one = 2000 + 40 * (1 - expected(2000, 1900))
+    winner = 2000 + 40 * (1 - expected(2000, 1900))
     assert result[2] == pytest.approx(1900 + 40 * (0 - expected(1900, 2000)))
-    assert result[3] == pytest.approx(2100 + 40 * (0.5 - expected(2100, one)))
-    assert result[1] == pytest.approx(one + 40 * (0.5 - expected(one, 2100)))
+    assert result[3] == pytest.approx(2100 + 40 * (0.5 - expected(2100, winner)))
+    assert result[1] == pytest.approx(winner + 40 * (0.5 - expected(winner, 2100)))
     assert sum(result.values()) == pytest.approx(6000)
 
 
@@ -168,7 +170,7 @@ def test_neighbors_and_club_mates_wait_if_asked() -> None:
     first = next_round(event)
     assert pairs(first) == [(1, 3), (2, 5), (4, 6)]
     assert first.explanation.details["deferred"] == []
-    in_clubs = tuple(replace(one, club="a" if one.id in (1, 3) else "") for one in SIX)
+    in_clubs = tuple(replace(entrant, club="a" if entrant.id in (1, 3) else "") for entrant in SIX)
     apart = next_round(replace(event, entrants=in_clubs))
     assert pairs(apart) == [(1, 4), (2, 5), (3, 6)]
     assert pairs(next_round(accelrat(in_clubs, planned=4, update="none"))) == [(1, 2), (3, 4), (5, 6)]
@@ -194,7 +196,7 @@ def test_rematches_are_told_and_the_lowest_sits_out() -> None:
     event = finish(begin(accelrat(SIX[:3]), next_round(accelrat(SIX[:3]))), better_wins)
     assert [bye.entrant for bye in event.rounds[0].byes] == [3]
     event = play(event, better_wins, 2)
-    assert sorted(bye.entrant for each in event.rounds for bye in each.byes) == [1, 2, 3]
+    assert sorted(bye.entrant for round_ in event.rounds for bye in round_.byes) == [1, 2, 3]
     again = next_round(event)
     assert len(again.explanation.details["rematches"]) == 1
     assert "1 rematch: without any" in again.explanation.summary

@@ -48,7 +48,7 @@ def test_what_was_drawn_can_be_read_off_the_first_round(n: int, is_standard: boo
     assert None not in slots[::2]
     matches = list(zip(slots[::2], slots[1::2], strict=True))
     games = tuple(Game(*pair) for pair in data.draw(st.permutations(matches)) if pair[1] is not None)
-    byes = tuple(Bye(one) for one, other in matches if one is not None and other is None)
+    byes = tuple(Bye(first) for first, second in matches if first is not None and second is None)
     event = Event("cup", entrants([None] * n), rounds=(Round(1, games, byes),))
     assert recorded(event, ids, is_standard) == slots
 

@@ -93,18 +93,18 @@ def test_vectors(case: dict[str, Any], games: int) -> None:
     options = {key: case[key] for key in ("active_size", "min_matches", "unpark_below")}
     old = tuple(Entrant(_id(name), name) for name in case["old_ranking_best_first"])
     event = play(Event("bubble", old, options={**options, "games_per_match": games}), rule)
-    expected = [_with_ids(each) for each in case["events"]]
-    assert [_unordered(each) for each in trace(event)] == [_unordered(each) for each in expected]
-    details = [each for round_ in event.rounds for each in round_.explanation.details["events"]]
+    expected = [_with_ids(step) for step in case["events"]]
+    assert [_unordered(step) for step in trace(event)] == [_unordered(step) for step in expected]
+    details = [step for round_ in event.rounds for step in round_.explanation.details["events"]]
     assert details == trace(event)[: len(details)]
-    assert not any(each["matches"] for each in trace(event)[len(details) : -1])
+    assert not any(step["matches"] for step in trace(event)[len(details) : -1])
 
     assert [row.name for row in standings(event).rows] == case["new_ranking_best_first"]
-    met = {game.pair for each in event.rounds for game in each.games}
+    met = {game.pair for round_ in event.rounds for game in round_.games}
     assert len(met) == case["matches_total"]
     count = Counter(id_ for pair in met for id_ in pair)
     assert count == {_id(name): matches for name, matches in case["matches_per_engine"].items()}
-    assert sum(len(each.games) for each in event.rounds) == games * len(met)
+    assert sum(len(round_.games) for round_ in event.rounds) == games * len(met)
 
 
 def _id(name: str) -> int:
@@ -115,9 +115,9 @@ def _with_ids(value: Any) -> Any:
     if isinstance(value, str):
         return _id(value) if value[0] == "E" else value
     if isinstance(value, list):
-        return [_with_ids(each) for each in value]
+        return [_with_ids(inner) for inner in value]
     if isinstance(value, dict):
-        return {key: _with_ids(each) for key, each in value.items()}
+        return {key: _with_ids(inner) for key, inner in value.items()}
     return value
 
 
@@ -144,37 +144,37 @@ class Literal:
         self._play()
 
     def _play(self) -> None:
-        for one in self.active:
-            self.met |= {frozenset((one, other)) for other in self.active if one != other}
+        for id_ in self.active:
+            self.met |= {frozenset((id_, other)) for other in self.active if id_ != other}
 
-    def matches(self, one: int) -> int:
-        return sum(one in pair for pair in self.met)
+    def matches(self, id_: int) -> int:
+        return sum(id_ in pair for pair in self.met)
 
     def standings(self, gone: list[int] | None = None) -> list[int]:
-        active = [one for one in self.active if one not in (gone or [])]
-        inside = {one: {other: self.points[one, other] for other in active if other != one} for one in active}
-        score = {one: sum(inside[one].values()) for one in active}
-        berger = {one: sum(inside[one][other] * score[other] for other in inside[one]) for one in active}
-        wins = {one: list(inside[one].values()).count(2) for one in active}
-        return sorted(active, key=lambda one: (-score[one], -berger[one], -wins[one], self.old.index(one)))
+        active = [id_ for id_ in self.active if id_ not in (gone or [])]
+        inside = {id_: {other: self.points[id_, other] for other in active if other != id_} for id_ in active}
+        score = {id_: sum(inside[id_].values()) for id_ in active}
+        berger = {id_: sum(inside[id_][other] * score[other] for other in inside[id_]) for id_ in active}
+        wins = {id_: list(inside[id_].values()).count(2) for id_ in active}
+        return sorted(active, key=lambda id_: (-score[id_], -berger[id_], -wins[id_], self.old.index(id_)))
 
-    def _met_of(self, one: int, stay: list[int]) -> int:
-        return len([other for other in stay if frozenset((one, other)) in self.met])
+    def _met_of(self, id_: int, stay: list[int]) -> int:
+        return len([other for other in stay if frozenset((id_, other)) in self.met])
 
     def _replacement(self, stay: list[int], third: bool) -> int | None:
-        for one in self.parked:
-            if self._met_of(one, stay) < min(self.unpark, len(stay)):
-                return one
+        for id_ in self.parked:
+            if self._met_of(id_, stay) < min(self.unpark, len(stay)):
+                return id_
         if self.below:
             return self.below[0]
         if third and self.parked:
-            return min(self.parked, key=lambda one: (self._met_of(one, stay), self.parked.index(one)))
+            return min(self.parked, key=lambda parked_id: (self._met_of(parked_id, stay), self.parked.index(parked_id)))
         return None
 
-    def _come(self, one: int | None) -> None:
-        if one is not None:
-            (self.parked if one in self.parked else self.below).remove(one)
-            self.active.append(one)
+    def _come(self, id_: int | None) -> None:
+        if id_ is not None:
+            (self.parked if id_ in self.parked else self.below).remove(id_)
+            self.active.append(id_)
 
     def step(self) -> tuple[str, int | None, int | None]:
         """What happens, who leaves, who comes."""
@@ -186,7 +186,7 @@ class Literal:
         action = "drop" if self.matches(order[-1]) >= self.least else "park"
         while True:
             leaver = order[-1] if action == "drop" else order[0]
-            stay = [one for one in self.active if one != leaver]
+            stay = [id_ for id_ in self.active if id_ != leaver]
             new = self._replacement(stay, third=action == "drop")
             if new is not None:
                 break
@@ -198,17 +198,17 @@ class Literal:
         return action, leaver, new
 
     def withdraw(self, gone: list[int]) -> None:
-        self.below = [one for one in self.below if one not in gone]
-        self.parked = [one for one in self.parked if one not in gone]
-        for one in [one for one in self.active if one in gone]:
+        self.below = [id_ for id_ in self.below if id_ not in gone]
+        self.parked = [id_ for id_ in self.parked if id_ not in gone]
+        for id_ in [active_id for active_id in self.active if active_id in gone]:
             stay = [other for other in self.active if other not in gone]
             new = self._replacement(stay, third=True)
-            self.active.remove(one)
+            self.active.remove(id_)
             self._come(new)
         self._play()
 
     def provisional(self, gone: list[int]) -> list[int]:
-        waiting = [one for one in (*self.below[::-1], *self.parked[::-1]) if one not in gone]
+        waiting = [id_ for id_ in (*self.below[::-1], *self.parked[::-1]) if id_ not in gone]
         return [*waiting, *self.standings(gone), *self.ranked[::-1]]
 
 
@@ -226,22 +226,22 @@ def test_as_the_rules_written_down_once_more(run: tuple[int, int, int, int, int]
     rng = random.Random(seed)
     event = event_of(count, active_size=size, min_matches=least, unpark_below=unpark)
     points: dict[tuple[int, int], int] = {}
-    for one in range(1, count + 1):
-        for other in range(1, one):
+    for id_ in range(1, count + 1):
+        for other in range(1, id_):
             made = rng.choice([0, 1, 2, 0, 2])
-            points[one, other], points[other, one] = made, 2 - made
+            points[id_, other], points[other, id_] = made, 2 - made
 
     def rule(game: Game) -> Result:
         made = points[game.white, game.black]
         return VOID if rng.random() < void else Result(made, 2 - made)
 
-    literal = Literal([one.id for one in event.entrants], size, least, unpark, points)
+    literal = Literal([entrant.id for entrant in event.entrants], size, least, unpark, points)
     if literal.met:
         event = _played(event, rule)
     while not literal.over:
-        gone = [one.id for one in event.entrants if rng.random() < leave and one.id not in event.withdrawn]
-        for one in gone:
-            event = withdraw(event, one)
+        gone = [entrant.id for entrant in event.entrants if rng.random() < leave and entrant.id not in event.withdrawn]
+        for id_ in gone:
+            event = withdraw(event, id_)
         if not is_over(event):
             assert new_ranking(event) == literal.provisional(gone)
         literal.withdraw(gone)
@@ -257,7 +257,7 @@ def test_as_the_rules_written_down_once_more(run: tuple[int, int, int, int, int]
 
 
 def _met(event: Event) -> set[frozenset[int]]:
-    return {frozenset(game.pair) for each in event.rounds for game in each.games}
+    return {frozenset(game.pair) for round_ in event.rounds for game in round_.games}
 
 
 def _played(event: Event, rule: Callable[[Game], Result]) -> Event:
@@ -278,20 +278,20 @@ def test_everybody_is_ranked_and_two_meet_once(
 ) -> None:
     count, size, least, unpark, seed = run
     event = event_of(count, active_size=size, min_matches=least, unpark_below=unpark, games_per_match=games)
-    for one, other in sorted(forbidden):
-        event = forbid(event, one, other) if other <= count else event
+    for first, second in sorted(forbidden):
+        event = forbid(event, first, second) if second <= count else event
     event = play(event, by_lot(seed, draws=0.3))
-    meetings = Counter(game.pair for each in event.rounds for game in each.games)
+    meetings = Counter(game.pair for round_ in event.rounds for game in round_.games)
     assert set(meetings.values()) <= {games}
     assert not set(meetings) & set(event.forbidden)
-    assert sorted(new_ranking(event)) == [one.id for one in event.entrants]
-    assert all(each.games for each in event.rounds)
+    assert sorted(new_ranking(event)) == [entrant.id for entrant in event.entrants]
+    assert all(round_.games for round_ in event.rounds)
     assert [row.place for row in standings(event).rows] == list(range(1, count + 1))
-    colors = Counter((game.white, game.black) for each in event.rounds for game in each.games)
+    colors = Counter((game.white, game.black) for round_ in event.rounds for game in round_.games)
     assert set(colors.values()) <= {1}
-    assert all(game.reason for each in event.rounds for game in each.games)
-    assert all(each.explanation.summary for each in event.rounds)
-    plain = replace(event, rounds=tuple(replace(each, explanation=Explanation()) for each in event.rounds))
+    assert all(game.reason for round_ in event.rounds for game in round_.games)
+    assert all(round_.explanation.summary for round_ in event.rounds)
+    plain = replace(event, rounds=tuple(replace(round_, explanation=Explanation()) for round_ in event.rounds))
     assert trace(plain) == trace(event)
     assert standings(plain) == standings(event)
     assert all(result.agrees for result in recheck(event))
@@ -360,7 +360,7 @@ def match(*results: Result) -> tuple[int, int]:
     first, second = event.rounds[0].games
     assert (first.white, second.white) == (2, 1)
     event = apply(event, [Played(2, 1, results[0]), Played(1, 2, results[1])])
-    (finished,) = (each for each in trace(event) if each["event"] == "finish")
+    (finished,) = (step for step in trace(event) if step["event"] == "finish")
     result = {id_: points for id_, points, _ in finished["table"]}
     return result[1], result[2]
 
@@ -392,8 +392,8 @@ def test_what_was_void_is_played_again_with_the_same_colors() -> None:
     assert ready_games(event) == (again,)
     assert next_round(replace(event, planned=1)) == again
     event = finish(begin(event, again), lambda _game: BLACK_WINS)
-    assert [each["event"] for each in trace(event)] == ["start"]
-    assert [each["event"] for each in next_round(event).explanation.details["events"]] == ["park"]
+    assert [step["event"] for step in trace(event)] == ["start"]
+    assert [step["event"] for step in next_round(event).explanation.details["events"]] == ["park"]
     assert is_over(replace(event, planned=1))
 
 
@@ -421,7 +421,7 @@ def test_a_void_game_can_be_repeated_while_others_are_played() -> None:
         next_round(event)
     event = finish(event, lambda _game: WHITE_WINS)
     assert ready_games(event) == (next_round(event),)
-    assert [each["event"] for each in next_round(event).explanation.details["events"]] == ["park"]
+    assert [step["event"] for step in next_round(event).explanation.details["events"]] == ["park"]
 
 
 def test_a_corrected_result_does_not_change_what_was_decided() -> None:
@@ -434,7 +434,7 @@ def test_a_corrected_result_does_not_change_what_was_decided() -> None:
         event = correct(event, game.id, result)
     assert trace(event)[1]["who"] == 7
     assert next_round(event).explanation.details["events"][0]["step"] == 2
-    plain = replace(event, rounds=tuple(replace(each, explanation=Explanation()) for each in event.rounds))
+    plain = replace(event, rounds=tuple(replace(round_, explanation=Explanation()) for round_ in event.rounds))
     assert trace(plain)[1]["who"] == 6
 
 
@@ -504,7 +504,7 @@ def test_late_entrants_take_part_if_their_rating_is_above_the_bubble() -> None:
     event = play(from_json(to_json(event)), by_lot(2))
     assert sorted(new_ranking(event)) == [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 13]
     assert {row.entrant for row in standings(event).rows[-2:]} == {11, 12}
-    plain = replace(event, rounds=tuple(replace(each, explanation=Explanation()) for each in event.rounds))
+    plain = replace(event, rounds=tuple(replace(round_, explanation=Explanation()) for round_ in event.rounds))
     assert trace(plain) == trace(event)
 
 
@@ -513,7 +513,7 @@ def test_a_gap_in_the_active_set_is_filled_by_late_entrants() -> None:
     assert is_over(event)
     event = enter(event, Entrant(4, "strong", 9000.0))
     paired = next_round(event)
-    assert [each["event"] for each in paired.explanation.details["events"]] == ["enter"]
+    assert [step["event"] for step in paired.explanation.details["events"]] == ["enter"]
     assert {game.pair for game in paired.games} == {(1, 4), (2, 4), (3, 4)}
     event = finish(begin(event, paired), lambda game: WHITE_WINS if game.white == 4 else BLACK_WINS)
     assert new_ranking(event)[0] == 4
@@ -533,5 +533,5 @@ def test_pairing_again_gives_the_same_and_changes_nothing() -> None:
         assert system_of(event).ready_games(event, lots(event)) == (paired,)
         assert to_json(event) == before
         event = finish(begin(event, paired), by_lot(number))
-    numbers = [each["step"] for each in trace(event)]
+    numbers = [step["step"] for step in trace(event)]
     assert all(later == earlier + 1 for earlier, later in pairwise(numbers))

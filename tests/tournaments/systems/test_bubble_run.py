@@ -13,16 +13,16 @@ class Met:
     """Everybody among `ids` has met; the smaller id has won."""
 
     def __init__(self, *groups: tuple[int, ...]) -> None:
-        self.pairs = {frozenset((one, other)) for ids in groups for one in ids for other in ids if one != other}
+        self.pairs = {frozenset((id_, other)) for ids in groups for id_ in ids for other in ids if id_ != other}
 
-    def points(self, one: int, other: int) -> int | None:
-        return 2 * (one < other) if self.met(one, other) else None
+    def points(self, first: int, second: int) -> int | None:
+        return 2 * (first < second) if self.met(first, second) else None
 
-    def met(self, one: int, other: int) -> bool:
-        return frozenset((one, other)) in self.pairs
+    def met(self, first: int, second: int) -> bool:
+        return frozenset((first, second)) in self.pairs
 
-    def count(self, one: int) -> int:
-        return sum(one in pair for pair in self.pairs)
+    def count(self, id_: int) -> int:
+        return sum(id_ in pair for pair in self.pairs)
 
 
 def test_after_withdrawals_who_has_met_all_that_stay_is_no_candidate() -> None:
@@ -99,13 +99,13 @@ def test_ties_are_broken_by_sonneborn_berger_then_wins_then_the_old_ranking() ->
         def __init__(self, points: dict[tuple[int, int], int]) -> None:
             self.made = points
 
-        def points(self, one: int, other: int) -> int | None:
-            return self.made[one, other] if (one, other) in self.made else 2 - self.made[other, one]
+        def points(self, first: int, second: int) -> int | None:
+            return self.made[first, second] if (first, second) in self.made else 2 - self.made[second, first]
 
-        def count(self, one: int) -> int:
+        def count(self, id_: int) -> int:
             return 7
 
-    drawn = {(one, other): 1 for one in range(1, 5) for other in range(1, one)}
+    drawn = {(first, other): 1 for first in range(1, 5) for other in range(1, first)}
     assert table((4, 2, 3, 1), PLACE, Made(drawn)) == [(1, 3, 7), (2, 3, 7), (3, 3, 7), (4, 3, 7)]
     # 2 and 3 have equal points; 3 has beaten the strong 1 and lost to the weak 4, 2 the other way round.
     upset = {**drawn, (3, 1): 2, (2, 1): 0, (4, 3): 2, (4, 2): 0, (4, 1): 0}

@@ -89,7 +89,7 @@ def test_shapes(vectors: Vectors) -> None:
             assert system_of(event).length(event) == shape["rounds"]
             event = play(event, better_wins)
             assert len(event.rounds) == shape["rounds"]
-            assert sum(len(each.games) for each in event.rounds) == n - 1
+            assert sum(len(round_.games) for round_ in event.rounds) == n - 1
 
 
 def test_runs(vectors: Vectors) -> None:
@@ -103,9 +103,9 @@ def test_runs(vectors: Vectors) -> None:
         for expected in run["rounds"]:
             paired = next_round(event)
             assert paired.explanation.details["slots"] == run["slots"]
-            assert _pairs(paired) == [tuple(sorted(one[:2])) for one in expected if None not in one]
-            assert [bye.entrant for bye in paired.byes] == [one[2] for one in expected if None in one]
-            won = {tuple(sorted(one[:2])): one[2] for one in expected if None not in one}
+            assert _pairs(paired) == [tuple(sorted(row[:2])) for row in expected if None not in row]
+            assert [bye.entrant for bye in paired.byes] == [row[2] for row in expected if None in row]
+            won = {tuple(sorted(row[:2])): row[2] for row in expected if None not in row}
             assert list(won.values()) == [next(winners) for _ in won]
             event = finish(begin(event, paired), lambda game, won=won: won_by(game, won[game.pair]))
         assert is_over(event)
@@ -117,10 +117,10 @@ def test_runs(vectors: Vectors) -> None:
 def test_the_places_are_those_of_the_bracket(n: int, seed: int, bracket: str) -> None:
     event = play(_event(n, bracket=bracket), by_lot(seed, draws=0))
     left = set(range(1, n + 1))
-    for number, each in enumerate(event.rounds, 1):
-        busy = [id_ for pair in _pairs(each) for id_ in pair] + [bye.entrant for bye in each.byes]
+    for number, round_ in enumerate(event.rounds, 1):
+        busy = [id_ for pair in _pairs(round_) for id_ in pair] + [bye.entrant for bye in round_.byes]
         assert sorted(busy) == sorted(left)
-        out = {game.black if game.result == WHITE_WINS else game.white for game in each.games}
+        out = {game.black if game.result == WHITE_WINS else game.white for game in round_.games}
         left -= out
         places = {row.place for row in standings(event).rows if row.entrant in out}
         assert places == {len(left) + 1}
@@ -132,10 +132,10 @@ def test_the_places_are_those_of_the_bracket(n: int, seed: int, bracket: str) ->
 def test_the_better_half_reaches_every_round_if_nothing_surprises(n: int) -> None:
     event = play(_event(n), better_wins)
     size = size_for(n)
-    for each in event.rounds:
+    for round_ in event.rounds:
         seeds = standard(size)
         assert [pair for pair in zip(seeds[::2], seeds[1::2], strict=True) if max(pair) <= n] == [
-            tuple(pair[1:]) for pair in each.explanation.details["matches"]
+            tuple(pair[1:]) for pair in round_.explanation.details["matches"]
         ]
         size //= 2
 
@@ -165,7 +165,7 @@ class _Fate:
         self.seed = seed
 
     def __call__(self, event: Event, number: int, game: Game) -> Result:
-        before = sum(other.pair == game.pair for each in event.rounds for other in each.games if other.result)
+        before = sum(other.pair == game.pair for round_ in event.rounds for other in round_.games if other.result)
         rng = random.Random(f"{self.seed} {number} {game.pair} {before}")
         white = WHITE_WINS if (game.white < game.black) == (rng.random() < 0.5) else BLACK_WINS
         strange = [DRAWN, VOID, NO_SHOW, Result(white.white, white.black, "forfeit")]
@@ -205,12 +205,12 @@ def test_branches_that_do_not_wait_give_the_same_games(
             event = apply(event, [Played(game.white, game.black, fate(event, number, game), number)])
 
     assert len(event.rounds) == len(by_rounds.rounds)
-    for one, other in zip(without_ids(event.rounds), without_ids(by_rounds.rounds), strict=True):
-        assert Counter(one.games) == Counter(other.games)
-        assert Counter(one.byes) == Counter(other.byes)
+    for first, second in zip(without_ids(event.rounds), without_ids(by_rounds.rounds), strict=True):
+        assert Counter(first.games) == Counter(second.games)
+        assert Counter(first.byes) == Counter(second.byes)
     assert standings(event) == standings(by_rounds)
-    for each in event.rounds:
-        games = [game for game in each.games if game.result != VOID]
+    for round_ in event.rounds:
+        games = [game for game in round_.games if game.result != VOID]
         assert max(Counter(game.pair for game in games).values(), default=0) <= replays + 1
 
 
@@ -249,11 +249,11 @@ def test_it_ends_whoever_comes_and_goes(n: int, seed: int, changes: list[tuple[s
     with pytest.raises(Refused):
         next_round(event)
     table = standings(event)
-    assert sorted(row.entrant for row in table.rows) == sorted(one.id for one in event.entrants)
+    assert sorted(row.entrant for row in table.rows) == sorted(entrant.id for entrant in event.entrants)
     reached: dict[int, int] = {}
-    for each in event.rounds:
-        for id_ in {id_ for pair in _pairs(each) for id_ in pair} | {bye.entrant for bye in each.byes}:
-            reached[id_] = each.number
+    for round_ in event.rounds:
+        for id_ in {id_ for pair in _pairs(round_) for id_ in pair} | {bye.entrant for bye in round_.byes}:
+            reached[id_] = round_.number
     reached_third = {row.entrant for row in table.rows if third and row.values[1] is not None}
     for row in table.rows:
         if row.entrant in reached:
@@ -263,12 +263,12 @@ def test_it_ends_whoever_comes_and_goes(n: int, seed: int, changes: list[tuple[s
 
 
 def _changed(event: Event, what: str, which: int) -> Event:
-    one = event.entrants[which % len(event.entrants)].id
+    id_ = event.entrants[which % len(event.entrants)].id
     if what == "enter":
         return enter(event, Entrant(len(event.entrants) + 1, f"late-{which}"))
     if what == "ask":
-        return request_bye(event, Request(one, len(event.rounds) + 1 + which % 2, which % 3))
-    return withdraw(event, one) if what == "withdraw" else rejoin(event, one)
+        return request_bye(event, Request(id_, len(event.rounds) + 1 + which % 2, which % 3))
+    return withdraw(event, id_) if what == "withdraw" else rejoin(event, id_)
 
 
 def test_a_semifinal_begins_when_its_two_quarterfinals_are_decided() -> None:
@@ -360,7 +360,7 @@ def test_a_round_of_nothing_but_byes_comes_before_the_final() -> None:
 def test_a_match_that_was_overtaken_is_not_opened_again() -> None:
     event = withdraw(withdraw(play_round(_event(8), better_wins), 1), 4)
     event = play(event, better_wins)
-    assert [[bye.entrant for bye in each.byes] for each in event.rounds] == [[], [], [2]]
+    assert [[bye.entrant for bye in round_.byes] for round_ in event.rounds] == [[], [], [2]]
     event = rejoin(rejoin(event, 1), 4)
     assert is_over(event)
     assert ready_games(event) == ()
@@ -483,14 +483,14 @@ def test_a_corrected_result_sends_the_other_one_on() -> None:
 def test_colors_are_as_even_as_two_can_have_them(n: int, seed: int) -> None:
     event = play(_event(n), by_lot(seed))
     whites: Counter[int] = Counter()
-    for each in event.rounds:
+    for round_ in event.rounds:
         earlier = dict(whites)
         matches = set()
-        for game in each.games:
+        for game in round_.games:
             if game.pair not in matches:
                 matches.add(game.pair)
                 assert earlier.get(game.white, 0) <= earlier.get(game.black, 0)
-        for game in each.games:
+        for game in round_.games:
             whites.update({game.white: 1, game.black: -1})
 
 
@@ -516,7 +516,7 @@ def test_every_match_of_the_bracket_can_be_asked_for() -> None:
     cup = Cup(third_place=True)
     assert cup.matches(event) == []
     event = play_round(event, better_wins)
-    result = [(each.round, each.number, each.sides, each.winner, each.is_due) for each in cup.matches(event)]
+    result = [(match.round, match.number, match.sides, match.winner, match.is_due) for match in cup.matches(event)]
     assert result == [
         (1, 1, (1, NOBODY), 1, False),
         (1, 2, (4, 5), 4, False),

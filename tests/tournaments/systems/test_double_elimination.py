@@ -172,19 +172,19 @@ def test_it_ends_whoever_comes_and_goes(n: int, seed: int, changes: list[tuple[s
         event = finish(begin(event, paired), lambda _game: rng.choice(STRANGE))
     assert is_over(event)
     table = standings(event)
-    assert sorted(row.entrant for row in table.rows) == sorted(one.id for one in event.entrants)
-    for each in event.rounds:
-        games = [game for game in each.games if game.result != VOID]
+    assert sorted(row.entrant for row in table.rows) == sorted(entrant.id for entrant in event.entrants)
+    for round_ in event.rounds:
+        games = [game for game in round_.games if game.result != VOID]
         assert max(Counter(game.pair for game in games).values(), default=0) <= replays + 1
 
 
 def _changed(event: Event, what: str, which: int) -> Event:
-    one = event.entrants[which % len(event.entrants)].id
+    id_ = event.entrants[which % len(event.entrants)].id
     if what == "enter":
         return enter(event, Entrant(len(event.entrants) + 1, f"late-{which}"))
     if what == "ask":
-        return request_bye(event, Request(one, len(event.rounds) + 1 + which % 2, which % 3))
-    return withdraw(event, one) if what == "withdraw" else rejoin(event, one)
+        return request_bye(event, Request(id_, len(event.rounds) + 1 + which % 2, which % 3))
+    return withdraw(event, id_) if what == "withdraw" else rejoin(event, id_)
 
 
 def test_the_unbeaten_may_lose_the_final_once() -> None:
@@ -225,7 +225,7 @@ def test_void_games_are_played_again_and_forfeits_are_losses() -> None:
     assert next_round(event).number == 1
     event = play(event, lambda game: Result(2, 0, "forfeit") if game.white == 2 else Result(0, 2, "forfeit"))
     assert [row.entrant for row in standings(event).rows] == [2, 1]
-    assert [len(each.games) for each in event.rounds] == [2, 1]
+    assert [len(round_.games) for round_ in event.rounds] == [2, 1]
 
 
 def test_both_lose_where_neither_comes() -> None:

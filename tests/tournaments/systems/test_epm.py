@@ -38,7 +38,7 @@ def test_the_best_takes_the_nearest_rating_and_so_on_down() -> None:
 
 @pytest.mark.parametrize("what", ["country", "club"])
 def test_one_country_or_club_costs_as_many_points(what: str) -> None:
-    mates = tuple(replace(one, **{what: "x" if one.id in (1, 2) else ""}) for one in EIGHT)
+    mates = tuple(replace(entrant, **{what: "x" if entrant.id in (1, 2) else ""}) for entrant in EIGHT)
     # 1 and 2 are 90 points apart, 1 and 3 200.
     assert (1, 2) in pairs(next_round(epm(mates)))
     assert (1, 3) in pairs(next_round(epm(mates, **{f"same_{what}": 120})))
@@ -50,7 +50,9 @@ def test_one_country_or_club_costs_as_many_points(what: str) -> None:
 
 
 def test_the_search_takes_the_first_in_its_order_not_the_cheapest() -> None:
-    field = tuple(replace(one, club="x" if one.id > 2 else "") for one in entrants([1000.0, 995.0, 990.0, 985.0]))
+    field = tuple(
+        replace(entrant, club="x" if entrant.id > 2 else "") for entrant in entrants([1000.0, 995.0, 990.0, 985.0])
+    )
     # 1-3 and 2-4 would cost 20 together; 1-2 costs 5, and then 3-4 105.
     assert pairs(next_round(epm(field))) == [(1, 2), (3, 4)]
 
@@ -71,8 +73,8 @@ def completions(order: list[int], cost: Any, barred: Any) -> Iterator[list[tuple
 def test_one_group_is_paired_as_by_trying_everything(half: int, seed: int, rounds: int) -> None:
     rng = random.Random(seed)
     field = tuple(
-        replace(one, start=0, country=rng.choice(["", "x", "y"]), club=rng.choice(["", "c"]))
-        for one in entrants([float(rng.randrange(1000, 1300)) for _ in range(2 * half)])
+        replace(entrant, start=0, country=rng.choice(["", "x", "y"]), club=rng.choice(["", "c"]))
+        for entrant in entrants([float(rng.randrange(1000, 1300)) for _ in range(2 * half)])
     )
     event = Event("epm", field, options={"same_club": 50}, seed=seed)
     for number in range(1, rounds + 1):  # rounds of draws leave one group
@@ -81,13 +83,13 @@ def test_one_group_is_paired_as_by_trying_everything(half: int, seed: int, round
     met = ledger(event).met
     round_ = next_round(event)
     order = round_.explanation.details["groups"][0]
-    rating = {one.id: one.rating or 0.0 for one in field}
-    who = {one.id: one for one in field}
+    rating = {entrant.id: entrant.rating or 0.0 for entrant in field}
+    who = {entrant.id: entrant for entrant in field}
 
     def cost(a: int, b: int) -> float:
-        one, other = who[a], who[b]
-        country = 100 * bool(one.country and one.country == other.country)
-        return abs(rating[a] - rating[b]) + country + 50 * bool(one.club and one.club == other.club)
+        first, second = who[a], who[b]
+        country = 100 * bool(first.country and first.country == second.country)
+        return abs(rating[a] - rating[b]) + country + 50 * bool(first.club and first.club == second.club)
 
     expected = next(completions(order, cost, lambda a, b: tuple(sorted((a, b))) in met), None)
     if expected is None:
@@ -98,7 +100,7 @@ def test_one_group_is_paired_as_by_trying_everything(half: int, seed: int, round
 
 def test_odd_groups_send_their_middle_down() -> None:
     starts = (4, 4, 4, 2, 2, 2, 0, 0)
-    field = tuple(replace(one, start=start) for one, start in zip(EIGHT, starts, strict=True))
+    field = tuple(replace(entrant, start=start) for entrant, start in zip(EIGHT, starts, strict=True))
     round_ = next_round(epm(field))
     assert round_.explanation.details["groups"] == [[1, 2, 3], [4, 5, 6], [7, 8]]
     assert round_.explanation.details["floats"] == [[2, 5, 1]]
@@ -131,12 +133,14 @@ def test_strengths_of_those_without_a_rating() -> None:
 @given(size=st.integers(0, 11), seed=st.integers(0, 10_000), rounds=st.integers(1, 4))
 def test_whole_events_from_the_top_down(size: int, seed: int, rounds: int) -> None:
     rng = random.Random(seed)
-    field = tuple(replace(one, start=2 * rng.randrange(4)) for one in entrants([1500.0 + 13 * k for k in range(size)]))
+    field = tuple(
+        replace(entrant, start=2 * rng.randrange(4)) for entrant in entrants([1500.0 + 13 * k for k in range(size)])
+    )
     event = play(Event("epm", field, seed=seed), by_lot(seed), rounds)
-    for each in event.rounds:
-        details = each.explanation.details
-        ids = [id_ for game in each.games for id_ in game.pair] + [bye.entrant for bye in each.byes]
+    for round_ in event.rounds:
+        details = round_.explanation.details
+        ids = [id_ for game in round_.games for id_ in game.pair] + [bye.entrant for bye in round_.byes]
         assert sorted(ids) == list(range(1, size + 1))
         tops = [max(details["scores"][str(id_)] for id_ in group) // 1 for group in details["groups"]]
         assert tops == sorted(set(tops), reverse=True)
-        assert sorted(itertools.chain(*details["groups"])) == sorted(id_ for game in each.games for id_ in game.pair)
+        assert sorted(itertools.chain(*details["groups"])) == sorted(id_ for game in round_.games for id_ in game.pair)

@@ -60,18 +60,18 @@ def histories(draw: st.DrawFn, most: int = 9) -> tuple[int, list[list[tuple[str,
 
 def _changed(event: Event, changes: list[tuple[str, int]]) -> Event:
     for what, which in changes:
-        ids = [one.id for one in event.entrants]
+        ids = [entrant.id for entrant in event.entrants]
         if what == "enter":
             new = max(ids, default=0) + 1
             event = enter(event, Entrant(new, f"late-{new}", 1_500.0 + 7 * which + new / 100))
         elif ids:
-            one = ids[which % len(ids)]
+            id_ = ids[which % len(ids)]
             if what == "withdraw":
-                event = withdraw(event, one)
+                event = withdraw(event, id_)
             elif what == "rejoin":
-                event = rejoin(event, one)
+                event = rejoin(event, id_)
             else:
-                event = request_bye(event, Request(one, len(event.rounds) + 1, int(what[-1])))
+                event = request_bye(event, Request(id_, len(event.rounds) + 1, int(what[-1])))
     return event
 
 
@@ -118,7 +118,7 @@ def test_everybody_once_byes_fair_and_the_same_again(
         assert system_of(event).ready_games(event, lots(event)) == (paired,)
         assert paired.number == number
         field, known = field_of(event), ledger(event)
-        there = {one.id for one in field.players}
+        there = {player.id for player in field.players}
         met = _opponents(paired)
         given_byes = [bye for bye in paired.byes if not bye.requested]
         assert [bye for bye in paired.byes if bye.requested] == list(field.byes)
@@ -140,14 +140,14 @@ def test_everybody_once_byes_fair_and_the_same_again(
 def _consistent(event: Event) -> None:
     """Standings have everybody once, best first, and points that are those given."""
     table = standings(event)
-    assert sorted(row.entrant for row in table.rows) == sorted(one.id for one in event.entrants)
+    assert sorted(row.entrant for row in table.rows) == sorted(entrant.id for entrant in event.entrants)
     assert [row.place for row in table.rows] == sorted(row.place for row in table.rows)
     if "points" in table.order:
         at = table.order.index("points")
         given_points = sum(
-            sum(game.result.white + game.result.black for game in each.games if game.result)
-            + sum(bye.points for bye in each.byes)
-            for each in event.rounds
+            sum(game.result.white + game.result.black for game in round_.games if game.result)
+            + sum(bye.points for bye in round_.byes)
+            for round_ in event.rounds
         )
         assert sum(row.values[at] or 0.0 for row in table.rows) * 2 == given_points
 
@@ -166,7 +166,7 @@ def test_the_order_of_registration_is_nothing(case: tuple[str, dict[str, Any]], 
     other = replace(event, entrants=tuple(mixed))
     for number in range(4):
         assert next_round(other) == next_round(event)
-        event, other = (play_round(each, by_lot(seed + number)) for each in (event, other))
+        event, other = (play_round(variant, by_lot(seed + number)) for variant in (event, other))
 
 
 def _could_avoid(event: Event, there: list[int]) -> bool:
@@ -203,6 +203,6 @@ def test_nobody_meets_twice_while_that_can_be_avoided(
         again = [game.pair for game in paired.games if game.pair in known.met]
         assert not any(game.pair in event.forbidden for game in paired.games)
         if again:
-            assert not _could_avoid(event, [one.id for one in event.entrants if one.id not in sits_out])
+            assert not _could_avoid(event, [entrant.id for entrant in event.entrants if entrant.id not in sits_out])
         assert max(Counter(id_ for game in paired.games for id_ in game.pair).values(), default=0) <= 1
         event = finish(begin(event, paired), by_lot(seed + number))

@@ -13,7 +13,7 @@ from cgos_server.tournaments.words import listed
 
 
 def _ids(result: tuple[Entrant, ...]) -> list[int]:
-    return [one.id for one in result]
+    return [entrant.id for entrant in result]
 
 
 def test_before_the_start_those_who_are_there() -> None:

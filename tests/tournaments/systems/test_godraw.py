@@ -65,30 +65,30 @@ def test_colors_of_equals_are_a_fair_lot() -> None:
 
 
 def test_all_opponents_are_as_likely() -> None:
-    seen = Counter(pair for round_ in drawn(started(0, 0, 0, 0, 0, 0)) for pair in pairs(round_))
-    assert len(seen) == 15
-    assert all(fair(count, 1 / 5) for count in seen.values())
+    counts = Counter(pair for round_ in drawn(started(0, 0, 0, 0, 0, 0)) for pair in pairs(round_))
+    assert len(counts) == 15
+    assert all(fair(count, 1 / 5) for count in counts.values())
 
 
 def test_who_comes_down_and_whom_he_meets_are_fair_lots() -> None:
-    seen = Counter(
+    counts = Counter(
         pair for round_ in drawn(started(4, 4, 4, 0, 0, 0)) for pair in pairs(round_) if pair[0] <= 3 < pair[1]
     )
-    assert sum(seen.values()) == SEEDS
-    for one in (1, 2, 3):
-        assert fair(sum(seen[one, other] for other in (4, 5, 6)), 1 / 3)
-        assert fair(sum(seen[other, one + 3] for other in (1, 2, 3)), 1 / 3)
+    assert sum(counts.values()) == SEEDS
+    for upper in (1, 2, 3):
+        assert fair(sum(counts[upper, other] for other in (4, 5, 6)), 1 / 3)
+        assert fair(sum(counts[other, upper + 3] for other in (1, 2, 3)), 1 / 3)
 
 
 def test_three_countries_of_two_are_spread_evenly() -> None:
     # Whichever two meet first, the third country is then the largest and meets both.
-    seen = Counter(
-        "".join(sorted("aabbcc"[one - 1] for one in pair))
+    counts = Counter(
+        "".join(sorted("aabbcc"[id_ - 1] for id_ in pair))
         for round_ in drawn(started(*[0] * 6, countries="aabbcc"))
         for pair in pairs(round_)
     )
-    assert set(seen) == {"ab", "ac", "bc"}
-    assert all(count == SEEDS for count in seen.values())
+    assert set(counts) == {"ab", "ac", "bc"}
+    assert all(count == SEEDS for count in counts.values())
 
 
 def loser_in_the_top_group(result: Any) -> Event:
@@ -131,7 +131,9 @@ def test_who_was_paired_down_and_won_is_met() -> None:
 
 def test_if_nobody_was_anybody_is_met_but_never_again() -> None:
     event = winner_below(WHITE_WINS)
-    event = replace(event, entrants=tuple(replace(one, start=2) if one.id == 5 else one for one in event.entrants))
+    event = replace(
+        event, entrants=tuple(replace(entrant, start=2) if entrant.id == 5 else entrant for entrant in event.entrants)
+    )
     met = {round_.explanation.details["floats"][0][1] for round_ in drawn(event, 60)}
     assert met == {2, 4}
 
@@ -225,7 +227,9 @@ def test_groups_are_drawn_together_before_anybody_meets_twice() -> None:
 
 def test_groups_above_those_drawn_together_stay_as_they_are() -> None:
     event = with_rounds(started(8, 8, 4, 4, 0, 0), [Game(3, 4, DRAWN), Game(5, 6, DRAWN)])
-    event = replace(event, entrants=tuple(replace(one, joined=2) if one.id <= 2 else one for one in event.entrants))
+    event = replace(
+        event, entrants=tuple(replace(entrant, joined=2) if entrant.id <= 2 else entrant for entrant in event.entrants)
+    )
     for round_ in drawn(event, 10):
         assert (1, 2) in pairs(round_)
         assert round_.explanation.details["merged"] == [[2, 3]]

@@ -127,10 +127,10 @@ def test_absence_points_that_count_only_for_pairing() -> None:
         for who in (3, 4):
             event = request_bye(event, Request(who, number))
         event = play_round(event, better_wins)
-    one, other = (replace(event, options={"absences": way}) for way in ("all", "pairing"))
-    assert of_points(standings(one))[4] == 3.0
-    assert of_points(standings(other))[4] == 2.0
-    assert next_round(one).explanation.details["scores"] == next_round(other).explanation.details["scores"]
+    first, second = (replace(event, options={"absences": way}) for way in ("all", "pairing"))
+    assert of_points(standings(first))[4] == 3.0
+    assert of_points(standings(second))[4] == 2.0
+    assert next_round(first).explanation.details["scores"] == next_round(second).explanation.details["scores"]
 
 
 def test_who_enters_late_starts_as_the_others_and_missed_nothing() -> None:

@@ -56,21 +56,23 @@ def pair(game: Game) -> frozenset[int]:
 
 def field_for(case: Case) -> tuple[Field, Ledger]:
     """The players of a vector in the order of registration, and what they have done."""
-    players = sorted(case["players"], key=lambda one: one["order"])
+    players = sorted(case["players"], key=lambda player: player["order"])
     lines = {
-        number(one["id"]): Line(score=one["score"], whites=max(0, one["c"]), blacks=max(0, -one["c"]), byes=one["byes"])
-        for one in players
+        number(player["id"]): Line(
+            score=player["score"], whites=max(0, player["c"]), blacks=max(0, -player["c"]), byes=player["byes"]
+        )
+        for player in players
     }
     met = Counter((min(pair), max(pair)) for pair in (tuple(map(number, pair)) for pair in case["met"]))
-    there = tuple(Entrant(number(one["id"]), one["id"], float(one["elo"])) for one in players)
+    there = tuple(Entrant(number(player["id"]), player["id"], float(player["elo"])) for player in players)
     return Field(2, there, ()), Ledger(lines, met)
 
 
 def script(case: Case, coins: dict[tuple[int, int], bool], otherwise: Chance) -> Chance:
     """Lots with the numbers of a vector, in the middle of their millionths, and its coins."""
     draws: dict[tuple[str | int, ...], float] = {}
-    for one, other, value in case.get("uniform_millionths", []):
-        keys = sorted(map(number, (one, other)))
+    for first, second, value in case.get("uniform_millionths", []):
+        keys = sorted(map(number, (first, second)))
         draws[("u", *keys)] = (value + 0.5) / 1_000_000
     for keys_of, better in coins.items():
         draws[(COLOR_LOT, *keys_of)] = 0.25 if better else 0.75
@@ -111,9 +113,9 @@ def check(case: Case, expected: Case, round_: Round, known: Ledger, rng: Chance)
         assert details["ranked"] == list(map(number, expected["ranked_ids"]))
     if expected["optimal_matchings"] == 1:
         pairs = expected["pairs"] if "pairs" in expected else expected["pairs_played"]
-        assert [pair(game) for game in round_.games] == [frozenset(map(number, each)) for each in pairs]
+        assert [pair(game) for game in round_.games] == [frozenset(map(number, pair_names)) for pair_names in pairs]
     if "edges" in expected:
-        wanted = [[number(one), number(other), weight] for one, other, weight in expected["edges"]]
+        wanted = [[number(first), number(second), weight] for first, second, weight in expected["edges"]]
         assert sorted(edges(case["system"], case["beta"], round_, known, rng)) == sorted(wanted)
 
 
@@ -139,17 +141,25 @@ def test_single_rounds(single: Case) -> None:
 
 def is_whole_event(case: Case) -> int:
     """Plays a vector's event. How many of its rounds were compared as boards."""
-    players = sorted(case["players"], key=lambda one: one["order"])
-    there = tuple(Entrant(number(one["id"]), one["id"], float(one["elo"])) for one in players)
+    players = sorted(case["players"], key=lambda player: player["order"])
+    there = tuple(Entrant(number(player["id"]), player["id"], float(player["elo"])) for player in players)
     event = Event(case["system"], there, options={"beta": case["beta"]}, planned=len(case["rounds"]))
     compared = 0
     for expected in case["rounds"]:
         known = ledger(event)
-        for one in expected["state_before"]:
-            line = known.lines[number(one["id"])]
-            assert (line.score, line.balance, line.byes) == (one["score"], one["c"], one["byes"])
-        played = [tuple(map(number, each)) for each in expected["pairs_played"]]
-        equal = [each for each in played if known.lines[each[0]].balance == known.lines[each[1]].balance]
+        for line_before in expected["state_before"]:
+            line = known.lines[number(line_before["id"])]
+            assert (line.score, line.balance, line.byes) == (
+                line_before["score"],
+                line_before["c"],
+                line_before["byes"],
+            )
+        played = [tuple(map(number, pair_names)) for pair_names in expected["pairs_played"]]
+        equal = [
+            played_pair
+            for played_pair in played
+            if known.lines[played_pair[0]].balance == known.lines[played_pair[1]].balance
+        ]
         coins = dict(zip(equal, expected["coins_better_ranked_white"], strict=True))
         rng = script(expected, coins, lots(event))
         round_ = system_of(event).pair(event, rng)
@@ -210,7 +220,7 @@ def test_colors_stay_balanced_and_opponents_new(size: int, seed: int, order: str
             assert sides[0] <= sides[1]
             if "color" not in level:
                 assert max(abs(after.lines[id_].balance) for id_ in game.pair) <= max(bound, *map(abs, sides))
-        if all("color" not in relaxed(each) for each in event.rounds):
+        if all("color" not in relaxed(round_) for round_ in event.rounds):
             assert max(abs(line.balance) for line in after.lines.values()) <= bound
         points = [abs(before.lines[game.white].score - before.lines[game.black].score) for game in last.games]
         total = last.explanation.details["total"]
@@ -229,7 +239,7 @@ def test_the_order_of_the_list_is_nothing_with_distinct_ratings(
     shuffle.shuffle(other)
     mixed = replace(event, entrants=tuple(other))
     for number_ in range(4):
-        event, mixed = (play_round(each, by_lot(seed + number_)) for each in (event, mixed))
+        event, mixed = (play_round(variant, by_lot(seed + number_)) for variant in (event, mixed))
         assert event.rounds == mixed.rounds
 
 
@@ -239,7 +249,7 @@ def test_whatever_happens_between_rounds(size: int, seed: int, order: str, data:
     event = event_of(size, seed, order=order, ties=data.draw(st.sampled_from(["listed", "lot"])))
     strange = (WHITE_WINS, DRAWN, NO_CONTEST, Result(2, 0, "forfeit"), Result(0, 0, "forfeit"))
     for at in range(4):
-        ids = [one.id for one in event.entrants]
+        ids = [entrant.id for entrant in event.entrants]
         what = data.draw(st.sampled_from(["withdraw", "rejoin", "bye", "enter", "nothing"]))
         if what == "enter":
             event = enter(event, Entrant(len(ids) + 1, f"late-{at}"))
@@ -255,31 +265,31 @@ def test_whatever_happens_between_rounds(size: int, seed: int, order: str, data:
         round_ = next_round(event)
         assert round_ == next_round(event)
         busy = [id_ for game in round_.games for id_ in game.pair] + [bye.entrant for bye in round_.byes]
-        assert sorted(busy) == sorted({one.id for one in event.entrants} - set(event.withdrawn))
+        assert sorted(busy) == sorted({entrant.id for entrant in event.entrants} - set(event.withdrawn))
         rule = random.Random(seed + at)
         event = finish(begin(event, round_), lambda _game, rule=rule: rule.choice(strange))
 
 
 def test_the_bye_goes_down_the_ranks_and_round_once() -> None:
     event = event_of(5, 3)
-    seen = []
+    had_bye = []
     for _ in range(5):
         known = ledger(event)
         event = play_round(event, by_lot(len(event.rounds)))
         (bye,) = event.rounds[-1].byes
-        ranked = sorted(event.entrants, key=lambda one: (-known.lines[one.id].score, -(one.rating or 0)))
-        left = [one.id for one in ranked if one.id not in seen]
+        ranked = sorted(event.entrants, key=lambda entrant: (-known.lines[entrant.id].score, -(entrant.rating or 0)))
+        left = [entrant.id for entrant in ranked if entrant.id not in had_bye]
         assert bye.entrant == left[-1]
         assert f"bot-{bye.entrant} sits out: the lowest in rank" in event.rounds[-1].explanation.summary
-        seen.append(bye.entrant)
-    assert sorted(seen) == [1, 2, 3, 4, 5]
+        had_bye.append(bye.entrant)
+    assert sorted(had_bye) == [1, 2, 3, 4, 5]
 
 
 def test_two_meet_again_and_again_with_colors_in_turn() -> None:
     event = play(event_of(2, planned=4), by_lot(1))
-    assert [relaxed(each) for each in event.rounds] == ["strict", "rematch", "rematch", "rematch"]
-    assert [each.explanation.details["total"][0] for each in event.rounds[1:]] == [-1, -2, -3]
-    whites = [each.games[0].white for each in event.rounds]
+    assert [relaxed(round_) for round_ in event.rounds] == ["strict", "rematch", "rematch", "rematch"]
+    assert [round_.explanation.details["total"][0] for round_ in event.rounds[1:]] == [-1, -2, -3]
+    whites = [round_.games[0].white for round_ in event.rounds]
     assert (whites[0] != whites[1], whites[2] != whites[3]) == (True, True)
     assert "Once more: " in event.rounds[1].explanation.summary
     assert "they have met before" in event.rounds[1].games[0].reason
@@ -306,8 +316,8 @@ def test_each_relaxation_is_said() -> None:
     assert relaxed(again) == "rematch"
     assert {game.pair for game in again.games} == {(1, 2), (3, 4)}
     stuck = with_games(event, (1, 2), (3, 4), (1, 2), (3, 4))
-    for one, other in ((1, 4), (2, 3), (1, 2), (3, 4)):
-        stuck = forbid(stuck, one, other)
+    for first, second in ((1, 4), (2, 3), (1, 2), (3, 4)):
+        stuck = forbid(stuck, first, second)
     both = next_round(with_games(stuck, (1, 3), (2, 4)))
     assert relaxed(both) == "rematch_color_relaxed"
     assert {(game.white, game.black) for game in both.games} == {(3, 1), (4, 2)}
@@ -316,8 +326,8 @@ def test_each_relaxation_is_said() -> None:
 
 def test_forbidden_pairs_never_meet() -> None:
     event = event_of(6, 5)
-    for one, other in ((1, 2), (3, 4), (5, 6), (1, 6)):
-        event = forbid(event, one, other)
+    for first, second in ((1, 2), (3, 4), (5, 6), (1, 6)):
+        event = forbid(event, first, second)
     for _ in range(7):
         event = play_round(event, by_lot(3))
         assert not {game.pair for game in event.rounds[-1].games} & set(event.forbidden)
@@ -333,8 +343,8 @@ def test_forbidden_pairs_that_leave_no_round_are_named() -> None:
     paired = next_round(request_bye(event, Request(1, 1)))
     assert len(paired.games) == 1
     event = event_of(4)
-    for one, other in ((1, 2), (1, 3), (2, 3)):
-        event = forbid(event, one, other)
+    for first, second in ((1, 2), (1, 3), (2, 3)):
+        event = forbid(event, first, second)
     with pytest.raises(Refused, match=r"Forbidden pairs leave no way to pair all 4 entrants who are there. Allow one"):
         next_round(event)
 
@@ -377,7 +387,9 @@ def test_the_lots_are_those_of_the_event() -> None:
     """The random orders draw by pairs of ids, whatever the ranks; another seed or round gives other pairs."""
     event = event_of(12, 4, order="random")
     first = {pair(game) for game in next_round(event).games}
-    turned = replace(event, entrants=tuple(replace(one, rating=4_000 - (one.rating or 0)) for one in event.entrants))
+    turned = replace(
+        event, entrants=tuple(replace(entrant, rating=4_000 - (entrant.rating or 0)) for entrant in event.entrants)
+    )
     assert {pair(game) for game in next_round(turned).games} == first
     assert {pair(game) for game in next_round(replace(event, seed=5)).games} != first
     assert {pair(game) for game in Mwm("random").pair(event, Lots(4, 2)).games} != first

@@ -54,7 +54,9 @@ def test_colors_rematches_and_byes(word: str, size: int, seed: int, rounds: int)
 @settings(max_examples=6)
 @given(size=st.integers(2, 9), seed=st.integers(0, 10_000), rounds=st.integers(0, 4))
 def test_numbers_in_reasons(word: str, size: int, seed: int, rounds: int) -> None:
-    people = tuple(replace(one, start=(seed + one.id) % 7) for one in entrants([2000.0 - 30 * k for k in range(size)]))
+    people = tuple(
+        replace(entrant, start=(seed + entrant.id) % 7) for entrant in entrants([2000.0 - 30 * k for k in range(size)])
+    )
     event = play(Event(word, people, seed=seed), by_lot(seed, 0.3), rounds)
     known, paired = ledger(event), next_round(event)
     details = paired.explanation.details

@@ -99,12 +99,12 @@ def test_everybody_meets_everybody(options: dict[str, Any], double: bool, n: int
     met: Counter[tuple[int, int]] = Counter()
     byes: Counter[int] = Counter()
     whites: Counter[int] = Counter()
-    for each in event.rounds:
-        busy = [id_ for game in each.games for id_ in game.pair] + [bye.entrant for bye in each.byes]
+    for round_ in event.rounds:
+        busy = [id_ for game in round_.games for id_ in game.pair] + [bye.entrant for bye in round_.byes]
         assert sorted(busy) == list(range(1, n + 1))
-        met.update((game.white, game.black) for game in each.games)
-        byes.update(bye.entrant for bye in each.byes)
-        whites.update(game.white for game in each.games)
+        met.update((game.white, game.black) for game in round_.games)
+        byes.update(bye.entrant for bye in round_.byes)
+        whites.update(game.white for game in round_.games)
     for pair in combinations(range(1, n + 1), 2):
         both = sorted((met[pair], met[pair[::-1]]))
         assert both == ([1, 1] if double else [0, 1])
@@ -136,8 +136,8 @@ def test_too_few(n: int) -> None:
 def test_whoever_leaves_before_the_start_has_no_number() -> None:
     event = play(withdraw(_event(5), 1), better_wins)
     assert len(event.rounds) == 3
-    assert not any(1 in game.pair for each in event.rounds for game in each.games)
-    assert not any(each.byes for each in event.rounds)
+    assert not any(1 in game.pair for round_ in event.rounds for game in round_.games)
+    assert not any(round_.byes for round_ in event.rounds)
 
 
 @pytest.mark.parametrize("n", [6, 7])
@@ -175,12 +175,12 @@ def test_a_bye_asked_for_frees_the_opponent_too(points: int) -> None:
     ]
     rest = play(finish(begin(event, paired), better_wins), better_wins)
     assert len(rest.rounds) == 3
-    assert sum(1 in game.pair for each in rest.rounds for game in each.games) == 2
+    assert sum(1 in game.pair for round_ in rest.rounds for game in round_.games) == 2
 
 
 def test_the_first_to_come_late_takes_the_free_seat() -> None:
     event = play(_event(5), better_wins, 2)
-    had_free = [bye.entrant for each in event.rounds for bye in each.byes]
+    had_free = [bye.entrant for round_ in event.rounds for bye in round_.byes]
     event = enter(enter(event, Entrant(6, "late")), Entrant(7, "later"))
     for _ in range(3):
         paired = next_round(event)
@@ -188,7 +188,7 @@ def test_the_first_to_come_late_takes_the_free_seat() -> None:
         assert not paired.byes
         assert "later entered after the start and is not paired" in paired.explanation.summary
         event = finish(begin(event, paired), better_wins)
-    met = [sum(game.pair) - 6 for each in event.rounds for game in each.games if 6 in game.pair]
+    met = [sum(game.pair) - 6 for round_ in event.rounds for game in round_.games if 6 in game.pair]
     assert sorted([*met, *had_free]) == [1, 2, 3, 4, 5]
     assert is_over(event)
     assert [row.entrant for row in standings(event).rows][-1] == 7

@@ -44,7 +44,7 @@ def swiss(field: tuple[Entrant, ...] = EIGHT, **options: Any) -> Event:
 def test_the_first_round_pairs_by_rating(method: str, expected: list[tuple[int, int]]) -> None:
     assert pairs(next_round(swiss(method=method))) == expected
     assert pairs(next_round(swiss(method="random", first_round=method))) == expected
-    upside_down = tuple(replace(one, id=9 - one.id) for one in EIGHT)
+    upside_down = tuple(replace(entrant, id=9 - entrant.id) for entrant in EIGHT)
     turned = sorted((9 - b, 9 - a) for a, b in expected)
     assert pairs(next_round(swiss(upside_down, method=method))) == turned
 
@@ -120,7 +120,7 @@ def test_others_than_equals_meet_only_where_it_says_so(size: int, method: str, s
         details = round_.explanation.details
         group_of = {id_: at for at, group in enumerate(details["groups"], 1) for id_ in group}
         together = [set(numbers) for numbers in details["merged"]]
-        floats = {tuple(sorted(each[:2])) for each in details["floats"]}
+        floats = {tuple(sorted(row[:2])) for row in details["floats"]}
         rematches = {tuple(sorted(pair)) for pair in details["rematches"]}
         assert rematches == {pair for pair in pairs(round_) if pair in ledger(event).met}
         for a, b in pairs(round_):
@@ -144,7 +144,7 @@ def test_nobody_sits_out_twice_before_everybody_has_once() -> None:
 
 def test_all_rounds_of_a_small_field_without_rematches_and_then_with() -> None:
     event = play(swiss(EIGHT[:4], method="random"), by_lot(1), 3)
-    met = Counter(game.pair for each in event.rounds for game in each.games)
+    met = Counter(game.pair for round_ in event.rounds for game in round_.games)
     assert set(met) == set(itertools.combinations(range(1, 5), 2))
     again = next_round(event)
     assert len(again.explanation.details["rematches"]) == 2
@@ -168,8 +168,8 @@ def test_hardly_anybody() -> None:
     assert not alone.games
     assert [bye.entrant for bye in alone.byes] == [1]
     event = play(swiss(EIGHT[:2]), better_wins, 3)
-    assert [pairs(each) for each in event.rounds] == [[(1, 2)]] * 3
-    assert [each.explanation.details["rematches"] != [] for each in event.rounds] == [False, True, True]
+    assert [pairs(round_) for round_ in event.rounds] == [[(1, 2)]] * 3
+    assert [round_.explanation.details["rematches"] != [] for round_ in event.rounds] == [False, True, True]
 
 
 def test_half_point_byes_make_groups_of_their_own() -> None:

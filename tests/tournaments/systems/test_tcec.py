@@ -44,7 +44,7 @@ def number_of(name: str | None) -> int | None:
 
 
 def pairs_of(pairs: list[list[str]]) -> list[list[int | None]]:
-    return [[number_of(one), number_of(other)] for one, other in pairs]
+    return [[number_of(first), number_of(second)] for first, second in pairs]
 
 
 def event_of(count: int, **options: Any) -> Event:
@@ -89,7 +89,7 @@ def test_vectors(vectors: Vectors) -> None:
 
 
 def _as_expected(details: dict[str, Any], expected: dict[str, Any], name: str) -> None:
-    assert details["pairing_order"] == [number_of(one) for one in expected["pairing_order"]], name
+    assert details["pairing_order"] == [number_of(name_) for name_ in expected["pairing_order"]], name
     assert details["bye"] == number_of(expected["bye"])
     assert details["history_removed"] == expected["history_removed"]
     assert details["color_bound"] == expected["color_bound"]
@@ -208,11 +208,11 @@ def test_as_a_literal_transcription_of_the_rules(
     size, double, rounds, seed, unplayed = course
     rng = random.Random(seed)
     event = event_of(size, games_per_match=2 if double else 1)
-    literal = Literal([one.id for one in event.entrants], double)
+    literal = Literal([entrant.id for entrant in event.entrants], double)
     for number, changes in enumerate(rounds, 1):
         collected: set[int] = set()
         for what, which in changes:
-            ids = [one.id for one in event.entrants]
+            ids = [entrant.id for entrant in event.entrants]
             if what == "enter" and len(ids) < 8:
                 event = enter(event, Entrant(len(ids) + 1, f"bot-{len(ids) + 1}"))
                 literal.enter(len(ids) + 1)
@@ -223,7 +223,11 @@ def test_as_a_literal_transcription_of_the_rules(
             elif ids and what == "bye" and ids[which % len(ids)] not in event.withdrawn:
                 collected.add(ids[which % len(ids)])
                 event = request_bye(event, Request(ids[which % len(ids)], number, which % 3))
-        active = [one.id for one in event.entrants if one.id not in event.withdrawn and one.id not in collected]
+        active = [
+            entrant.id
+            for entrant in event.entrants
+            if entrant.id not in event.withdrawn and entrant.id not in collected
+        ]
         round_ = next_round(event)
         assert round_.explanation.details == literal.pair(active)
         assert [[game.white, game.black] for game in round_.games] == round_.explanation.details["playing_order"]
@@ -243,13 +247,13 @@ def test_as_a_literal_transcription_of_the_rules(
         assert {id_: line.score for id_, line in lines.items()} == literal.score
         assert {id_: line.balance for id_, line in lines.items()} == literal.wgd
         assert {id_: line.byes for id_, line in lines.items()} == literal.byes
-        kept = [(each, {frozenset(pair) for pair in pairs}) for each, pairs in history(event)]
+        kept = [(round_number, {frozenset(pair) for pair in pairs}) for round_number, pairs in history(event)]
         assert kept == literal.history
         assert history(_without_explanations(event)) == history(event)
 
 
 def _without_explanations(event: Event) -> Event:
-    return replace(event, rounds=tuple(replace(each, explanation=Explanation()) for each in event.rounds))
+    return replace(event, rounds=tuple(replace(round_, explanation=Explanation()) for round_ in event.rounds))
 
 
 @settings(max_examples=25)
@@ -271,16 +275,19 @@ def test_nobody_meets_again_before_a_round_has_left_the_history(size: int) -> No
     event = play(event_of(size), by_lot(size), size + 2)
     met: set[tuple[int, int]] = set()
     rematches = removals = 0
-    for each in event.rounds:
-        removals += len(each.explanation.details["history_removed"])
-        rematches += len(met & {game.pair for game in each.games})
+    for round_ in event.rounds:
+        removals += len(round_.explanation.details["history_removed"])
+        rematches += len(met & {game.pair for game in round_.games})
         assert removals or not rematches
-        met |= {game.pair for game in each.games}
+        met |= {game.pair for game in round_.games}
     assert rematches
     assert all(
-        any(str(number) in each.explanation.summary for number in each.explanation.details["history_removed"])
-        for each in event.rounds
-        if each.explanation.details["history_removed"]
+        any(
+            str(number) in past_round.explanation.summary
+            for number in past_round.explanation.details["history_removed"]
+        )
+        for past_round in event.rounds
+        if past_round.explanation.details["history_removed"]
     )
 
 
@@ -305,9 +312,9 @@ def test_a_bye_is_worth_what_the_event_says_for_each_game() -> None:
 @given(st.integers(4, 9), st.sets(st.tuples(st.integers(1, 4), st.integers(5, 9)), max_size=5), st.integers(0, 99))
 def test_forbidden_pairs_never_meet(size: int, forbidden: set[tuple[int, int]], seed: int) -> None:
     event = event_of(size)
-    for one, other in sorted(forbidden):
-        if other <= size:
-            event = forbid(event, one, other)
+    for first, second in sorted(forbidden):
+        if second <= size:
+            event = forbid(event, first, second)
     for number in range(1, size + 2):
         try:
             event = play_round(event, by_lot(seed + number))
@@ -330,8 +337,8 @@ def test_where_forbidden_pairs_leave_nobody_it_says_what_to_do() -> None:
 
 def test_the_field_is_odd_and_only_one_may_sit_out() -> None:
     event = event_of(3)
-    for one, other in ((1, 2), (1, 3)):
-        event = forbid(event, one, other)
+    for first, second in ((1, 2), (1, 3)):
+        event = forbid(event, first, second)
     round_ = next_round(event)
     assert [bye.entrant for bye in round_.byes] == [1]
     assert {game.pair for game in round_.games} == {(2, 3)}
@@ -362,12 +369,12 @@ def test_everybody_has_a_place_of_his_own_and_other_orders_can_be_had() -> None:
 
 def test_nobody_one_and_two() -> None:
     nobody = play(event_of(0), by_lot(1), 2)
-    assert [each.games for each in nobody.rounds] == [(), ()]
-    one = play(event_of(1), by_lot(1), 3)
-    assert ledger(one).lines[1].byes == 3
+    assert [round_.games for round_ in nobody.rounds] == [(), ()]
+    alone = play(event_of(1), by_lot(1), 3)
+    assert ledger(alone).lines[1].byes == 3
     two = play(event_of(2), by_lot(1), 4)
-    assert [each.explanation.details["history_removed"] for each in two.rounds] == [[], [1], [2], [3]]
-    assert history(one) == []
+    assert [round_.explanation.details["history_removed"] for round_ in two.rounds] == [[], [1], [2], [3]]
+    assert history(alone) == []
 
 
 def test_what_an_explanation_says_was_removed_stays_removed() -> None:
@@ -390,7 +397,7 @@ def games(*colors: tuple[int, int]) -> tuple[Game, ...]:
 
 def test_rounds_from_elsewhere_may_have_a_pair_twice() -> None:
     rounds = [games((1, 2), (3, 4)), games((2, 1), (4, 3)), games((1, 3), (2, 4)), games((4, 1), (3, 2))]
-    event = replace(event_of(4), rounds=tuple(Round(at, each) for at, each in enumerate(rounds, 1)))
+    event = replace(event_of(4), rounds=tuple(Round(at, games_of_round) for at, games_of_round in enumerate(rounds, 1)))
     assert [number for number, _ in history(event)] == [1, 2, 3, 4]
     paired = next_round(event)
     assert paired.explanation.details["history_removed"] == [1, 2]
@@ -415,5 +422,5 @@ def test_a_pair_that_was_forbidden_later_has_been_paired_by_the_rules_of_then() 
 
 def test_forbidden_pairs_make_rounds_leave_the_history_sooner() -> None:
     event = play(forbid(event_of(4), 1, 2), by_lot(1), 5)
-    assert [len(each.explanation.details["history_removed"]) for each in event.rounds] == [0, 0, 1, 1, 1]
+    assert [len(round_.explanation.details["history_removed"]) for round_ in event.rounds] == [0, 0, 1, 1, 1]
     assert history(_without_explanations(event)) == history(event)

@@ -15,7 +15,7 @@ from cgos_server.tournaments.systems.tcec_seeding import METHODS, dealt, seeded,
 def test_vectors(vectors: Vectors) -> None:
     for case in vectors("tcec_seeding")["cases"]:
         players, expected = case["players"], case["expected"]
-        field = [Entrant(at, one["id"], one["elo"]) for at, one in enumerate(players, 1)]
+        field = [Entrant(at, player["id"], player["elo"]) for at, player in enumerate(players, 1)]
         groups = strength_groups(field, case["groups"])
         assert [len(group) for group in groups] == expected["group_sizes"]
         assert [[field[id_ - 1].name for id_ in group] for group in groups] == expected["group_members"]

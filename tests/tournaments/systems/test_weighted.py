@@ -35,8 +35,8 @@ def read(case: dict[str, Any]) -> tuple[list[str], dict[Pair, int]]:
     """The names in order, and our weights by their indices."""
     names = list(case["players"])
     placed = [
-        Placed(one["group"], one["size"], one["place"], one["wb"], one["nb_du"], one["nb_dd"])
-        for one in case["players"].values()
+        Placed(player["group"], player["size"], player["place"], player["wb"], player["nb_du"], player["nb_dd"])
+        for player in case["players"].values()
     ]
     met = {(names.index(a), names.index(b)) for a, b in case["met"]}
     return names, weights(placed, met, case["n_groups"], case["seeding"])
@@ -54,7 +54,7 @@ def matchings(left: Sequence[int]) -> Iterator[list[Pair]]:
 def test_vectors_weights(case: dict[str, Any]) -> None:
     names, result = read(case)
     assert {(names[a], names[b]): weight for (a, b), weight in result.items()} == {
-        (each["i"], each["j"]): each["w"] for each in case["weights"]
+        (weight["i"], weight["j"]): weight["w"] for weight in case["weights"]
     }
 
 
@@ -91,24 +91,24 @@ def fields(draw: st.DrawFn) -> tuple[list[Placed], set[Pair], int]:
     return placed, draw(st.sets(st.sampled_from(pairs))), len(sizes)
 
 
-def by_the_formula(one: Placed, other: Placed, groups: int, seeding: str, above: str, below: str) -> int:
+def by_the_formula(a: Placed, b: Placed, groups: int, seeding: str, above: str, below: str) -> int:
     """Everything but rematches, in exact fractions."""
     color = 0
-    if one.balance * other.balance < 0:
+    if a.balance * b.balance < 0:
         color = 10**6
-    elif one.balance * other.balance == 0 and max(abs(one.balance), abs(other.balance)) >= 2:
+    elif a.balance * b.balance == 0 and max(abs(a.balance), abs(b.balance)) >= 2:
         color = 5 * 10**5
-    upper, lower = sorted((one, other))
+    upper, lower = sorted((a, b))
     apart = lower.group - upper.group
     x = Fraction(apart, groups)
     score = 10**11 * (1 - x) * (1 + x / 2)
     seed = draw = Fraction(0)
     if apart == 0:
-        n = one.size
+        n = a.size
         if seeding == "folding":
-            y = Fraction(one.place + other.place - (n - 1), n - 1)
+            y = Fraction(a.place + b.place - (n - 1), n - 1)
         else:
-            y = Fraction(2 * abs(one.place - other.place) - n, n)
+            y = Fraction(2 * abs(a.place - b.place) - n, n)
         seed = 5 * 10**6 * (1 - y**2)
     elif apart <= 3:
         s = 2 - min(1, upper.drawn_down) - min(1, lower.drawn_up)
@@ -212,8 +212,8 @@ def test_the_least_number_of_rematches(size: int, rounds: int, seed: int) -> Non
     event = replace(flat(size), seed=seed)
     for number in range(rounds):
         round_ = next_round(event)
-        met = {game.pair for each in event.rounds for game in each.games}
-        there = sorted({one.id for one in event.entrants} - {bye.entrant for bye in round_.byes})
+        met = {game.pair for played_round in event.rounds for game in played_round.games}
+        there = sorted({entrant.id for entrant in event.entrants} - {bye.entrant for bye in round_.byes})
         fewest = min(sum(pair in met for pair in matching) for matching in matchings(there))
         assert sum(pair in met for pair in pairs_of(round_)) == fewest
         assert ("rematch" in round_.explanation.summary) == (fewest > 0)

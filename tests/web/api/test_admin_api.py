@@ -75,7 +75,7 @@ EVERYTHING: list[tuple[str, str, str, Any, int]] = [
 ]
 
 
-def test_all_operators_deeds_are_below() -> None:
+def test_all_operators_commands_are_below() -> None:
     assert {row[0] for row in EVERYTHING} == {operation.id for operation in ADMINS}
     assert {row[0]: row[4] for row in EVERYTHING} == {operation.id: operation.status for operation in ADMINS}
 
@@ -92,7 +92,7 @@ async def test_an_operator_does_all_that_operators_do(server: DeedsServer, opera
     assert answers["preview_pairing"]["pairs"][0]["reason"] == "close"
     assert answers["reload"]["changes"] == ["9x9 is paired by another method."]
     assert [row["name"] for row in answers["accounts"]["items"]] == ["Anna", "Olive"]
-    assert server.live.asked == [
+    assert server.live.calls == [
         ("dismiss", 1, "Newbot was disabled until 2033-05-18 03:33 UTC: it hangs"),
         ("kick", "Newbot", "The operator closes your connection: it hangs"),
         ("end", 17, None, "it hangs"), ("pause", "9x9", True), ("pause", "9x9", False),
@@ -109,7 +109,7 @@ async def test_an_operator_does_all_that_operators_do(server: DeedsServer, opera
 async def test_a_forfeit_is_a_ruling(server: DeedsServer, operator: str) -> None:
     body = {"reason": "it cheats", "result": "B+Forfeit"}
     await server.ask("POST", "/admin/games/17/abort", body, operator, 200)
-    assert server.live.asked == [("end", 17, Color.BLACK, "it cheats")]
+    assert server.live.calls == [("end", 17, Color.BLACK, "it cheats")]
 
 
 async def test_who_came_from_where(server: DeedsServer, operator: str) -> None:
@@ -119,18 +119,18 @@ async def test_who_came_from_where(server: DeedsServer, operator: str) -> None:
     ]
     await server.store.commit([*came, ConnectionClosed(NOW + 9, "left", 4)])
 
-    async def found(query: str) -> list[tuple[int, str]]:
+    async def connections(query: str) -> list[tuple[int, str]]:
         answer = await server.ask("GET", f"/admin/connections?{query}", token=operator, status=200)
         return [(row["id"], row["bot"]) for row in answer.json()["items"]]
 
-    assert await found("address=192.0.2.1") == [(4, "Newbot"), (2, "Newbot"), (1, "Other")]
-    assert await found("address=2001:db8::7") == [(3, "Other")]
-    assert await found("address=192.0.2.1&open=true&bot=Newbot") == [(2, "Newbot")]
-    assert await found("venue=9x9&before=2") == [(1, "Other")]
+    assert await connections("address=192.0.2.1") == [(4, "Newbot"), (2, "Newbot"), (1, "Other")]
+    assert await connections("address=2001:db8::7") == [(3, "Other")]
+    assert await connections("address=192.0.2.1&open=true&bot=Newbot") == [(2, "Newbot")]
+    assert await connections("venue=9x9&before=2") == [(1, "Other")]
     first = (await server.ask("GET", "/admin/connections?limit=3", token=operator, status=200)).json()
     assert first["next"] == 2
     assert (first["items"][0]["reason"], first["items"][1]["closed_at"]) == ("left", None)
-    assert await found(f"limit=3&before={first['next']}") == [(1, "Other")]
+    assert await connections(f"limit=3&before={first['next']}") == [(1, "Other")]
     await server.ask("GET", "/admin/connections?bot=Nobody", token=operator, status=404)
 
 
@@ -157,7 +157,7 @@ async def test_nobody_else_may(server: DeedsServer) -> None:
             (await server.ask(method, path, body, status=401)).json()["code"],
         ]
         assert (name, codes) == (name, ["not-allowed", "scope", "no-token"])
-    assert server.live.asked == []
+    assert server.live.calls == []
     assert await server.history.server.audit(100) == before
 
 
@@ -175,7 +175,7 @@ async def test_what_cannot_be_done_is_said(server: DeedsServer, operator: str) -
     for path, body in IMPOSSIBLE:
         answer = await server.ask("POST", path, body, operator, 422)
         assert answer.json()["detail"], (path, body)
-    assert server.live.asked == []
+    assert server.live.calls == []
 
 
 def test_all_of_them_need_the_right_scope() -> None:

@@ -69,17 +69,17 @@ def test_answers_to_operators_conform(
     held = checks(ANSWERS)
     statuses: set[int] = set()
 
-    async def asked(told: dict[str, Any]) -> Any:
+    async def answer_to(request: dict[str, Any]) -> Any:
         server.clock_ms += 60_000  # limits a minute are not what is looked for
         signed = await server.admin.handle(SignIn(name="Oper", password="long-secret", address="198.51.100.9"))
         assert isinstance(signed, Session)
-        told["headers"] = {**dict(told.get("headers", ())), "Authorization": f"Bearer {signed.session}"}
-        return await server.client.request(**told)
+        request["headers"] = {**dict(request.get("headers", ())), "Authorization": f"Bearer {signed.session}"}
+        return await server.client.request(**request)
 
     @drawn(EXAMPLES)
     @given(case=operation.as_strategy())
     def ask(case: Case) -> None:
-        response = runner.run(asked(sent(case, "https://go.example.org")))
+        response = runner.run(answer_to(sent(case, "https://go.example.org")))
         statuses.add(response.status_code)
         case.validate_response(response, checks=held)
 

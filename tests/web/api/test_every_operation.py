@@ -102,16 +102,18 @@ def typed(operation: Operation, answer: bytes) -> Any:
     problems = []
     for kind in openapi.answers(operation):
         try:
-            found = msgspec.json.decode(answer, type=kind)
+            decoded_answer = msgspec.json.decode(answer, type=kind)
         except msgspec.ValidationError as error:
             problems.append(error)
             continue
-        assert msgspec.json.decode(msgspec.json.encode(found)) == msgspec.json.decode(answer)
-        return found
+        assert msgspec.json.decode(msgspec.json.encode(decoded_answer)) == msgspec.json.decode(answer)
+        return decoded_answer
     raise AssertionError(problems)
 
 
-@pytest.mark.parametrize("operation", [BY_ID[name] for name in ASKED if name not in ENDLESS], ids=lambda each: each.id)
+@pytest.mark.parametrize(
+    "operation", [BY_ID[name] for name in ASKED if name not in ENDLESS], ids=lambda operation: operation.id
+)
 async def test_answers_are_of_their_type(web: httpx2.AsyncClient, operation: Operation) -> None:
     response = await web.get(PREFIX + ASKED[operation.id])
     assert response.status_code == operation.status, response.text
@@ -126,7 +128,7 @@ async def test_answers_are_of_their_type(web: httpx2.AsyncClient, operation: Ope
             typed(operation, line.encode())
 
 
-@pytest.mark.parametrize("operation", [BY_ID[name] for name in ASKED], ids=lambda each: each.id)
+@pytest.mark.parametrize("operation", [BY_ID[name] for name in ASKED], ids=lambda operation: operation.id)
 async def test_a_head_is_the_answer_without_its_body(web: httpx2.AsyncClient, operation: Operation) -> None:
     async with asyncio.timeout(20):
         response = await web.head(PREFIX + ASKED[operation.id])
@@ -139,7 +141,7 @@ async def test_a_head_is_the_answer_without_its_body(web: httpx2.AsyncClient, op
 
 
 @pytest.mark.parametrize(
-    "operation", [route for route in ROUTES if route.needs is not Needs.NOTHING], ids=lambda each: each.id
+    "operation", [route for route in ROUTES if route.needs is not Needs.NOTHING], ids=lambda operation: operation.id
 )
 async def test_what_needs_a_token_asks_for_one(web: httpx2.AsyncClient, operation: Operation) -> None:
     path = operation.path
@@ -165,7 +167,7 @@ NUMBERS = [
 EDGES = (LARGEST - 1, LARGEST, LARGEST + 1, 2**63 - ROWS_AT_ONCE, 2**63 - 3, 2**63 - 1, 2**63, 2**64, 10**40)
 
 
-@pytest.mark.parametrize(("operation", "param"), NUMBERS, ids=lambda each: getattr(each, "id", None) or each.name)
+@pytest.mark.parametrize(("operation", "param"), NUMBERS, ids=lambda case: getattr(case, "id", None) or case.name)
 def test_numbers_beyond_what_a_database_holds_are_answered(database: Path, operation: Operation, param: Param) -> None:
     """To the last byte: an answer that has begun can only break off."""
     with asyncio.Runner() as runner:
@@ -176,12 +178,12 @@ def test_numbers_beyond_what_a_database_holds_are_answered(database: Path, opera
         @given(st.sampled_from(EDGES) | st.integers(0, 2**65))
         def ask(number: int) -> None:
             path, _, query = (PREFIX + ASKED[operation.id]).partition("?")
-            asked = dict(part.split("=") for part in query.split("&") if part)
+            parameters = dict(part.split("=") for part in query.split("&") if part)
             if param in operation.query:
-                asked |= {param.name: str(number)}
+                parameters |= {param.name: str(number)}
             else:
                 path = PREFIX + operation.path.replace(f"{{{param.name}}}", str(number))
-            response = runner.run(opened.get(path, params=asked))
+            response = runner.run(opened.get(path, params=parameters))
             assert isinstance(param.option, Number)
             in_range = param.option.least <= number <= param.option.most
             assert response.status_code in ((200, 404) if in_range else (400,))
@@ -266,17 +268,17 @@ async def get(web: httpx2.AsyncClient, path: str) -> Any:
 
 
 async def test_standings_are_those_of_the_database(web: httpx2.AsyncClient, history: History) -> None:
-    told = await get(web, "/venues/9x9/standings")
+    standings = await get(web, "/venues/9x9/standings")
     rows = await history.ratings.standings("9x9", "cgos-elo")
-    assert [(line["rank"], line["version"], line["mean"]) for line in told["items"]] == [
+    assert [(line["rank"], line["version"], line["mean"]) for line in standings["items"]] == [
         (rank, row.version, row.mean) for rank, row in enumerate(rows, 1)
     ]
-    assert told["system"] == "cgos-elo"
+    assert standings["system"] == "cgos-elo"
     earlier = await get(web, "/venues/9x9/standings?as_of=20")
     assert earlier["seq"] == 20
     at = (await history.ledger.named("9x9", 19, 1))[0].at
     assert (await get(web, f"/venues/9x9/standings?at={at}"))["items"] == earlier["items"]
-    assert earlier["items"] != told["items"]
+    assert earlier["items"] != standings["items"]
     assert len((await get(web, "/venues/9x9/standings?limit=2"))["items"]) == 2
 
 
@@ -312,15 +314,15 @@ async def test_the_beginning_may_have_a_slash_behind_it(web: httpx2.AsyncClient)
 
 async def paged(web: httpx2.AsyncClient, path: str, cursor: str) -> list[Any]:
     """All items of a list, page by page."""
-    found: list[Any] = []
+    items: list[Any] = []
     following: Any = None
     while True:
         more = "" if following is None else f"&{cursor}={following}"
         page = await get(web, f"{path}{more}")
-        found += page["items"]
+        items += page["items"]
         following = page["next"]
         if following is None:
-            return found
+            return items
 
 
 @pytest.mark.parametrize(
@@ -343,49 +345,49 @@ async def test_pages_together_are_the_list(web: httpx2.AsyncClient, path: str, c
 
 async def test_moves_come_with_clocks_and_what_was_said(web: httpx2.AsyncClient, history: History) -> None:
     detail = await history.games.detail(1)
-    told = await get(web, "/games/1/moves")
-    assert [(move["ply"], move["move"], move["main_us"]) for move in told["items"]] == [
+    body = await get(web, "/games/1/moves")
+    assert [(move["ply"], move["move"], move["main_us"]) for move in body["items"]] == [
         (row.ply, row.move, row.main_us) for row in detail.moves
     ]
-    assert told["items"][4]["analysis"] == {"comment": "winrate <b>0.51</b>"}
-    assert [move["color"] for move in told["items"][:3]] == ["black", "white", "black"]
-    assert (await get(web, "/games/1/moves?after=7"))["items"] == told["items"][7:]
+    assert body["items"][4]["analysis"] == {"comment": "winrate <b>0.51</b>"}
+    assert [move["color"] for move in body["items"][:3]] == ["black", "white", "black"]
+    assert (await get(web, "/games/1/moves?after=7"))["items"] == body["items"][7:]
 
 
 async def test_the_two_sides_of_a_pair_mirror_each_other(web: httpx2.AsyncClient) -> None:
-    one = (await get(web, "/venues/9x9/pairs/amigo/Kogo_mcts"))["record"]
+    record = (await get(web, "/venues/9x9/pairs/amigo/Kogo_mcts"))["record"]
     other = (await get(web, "/venues/9x9/pairs/Kogo_mcts/amigo"))["record"]
-    assert one["games"] == other["games"] == one["wins"] + one["losses"] + one["draws"] + one["none"]
-    assert (one["wins_as_black"], one["wins_as_white"]) == (other["losses_as_white"], other["losses_as_black"])
-    assert (one["wins"], one["losses"]) == (other["losses"], other["wins"])
+    assert record["games"] == other["games"] == record["wins"] + record["losses"] + record["draws"] + record["none"]
+    assert (record["wins_as_black"], record["wins_as_white"]) == (other["losses_as_white"], other["losses_as_black"])
+    assert (record["wins"], record["losses"]) == (other["losses"], other["wins"])
     table = await get(web, "/venues/9x9/crosstable?versions=amigo,Kogo_mcts")
-    assert table["pairs"] == [one]
+    assert table["pairs"] == [record]
 
 
 async def test_the_whole_candidate_picture(web: httpx2.AsyncClient) -> None:
-    told = await get(web, "/games/1/pairing")
-    assert told["game"]["game"] == 1
-    assert told["replay"]["sentence"]
+    explanation = await get(web, "/games/1/pairing")
+    assert explanation["game"]["game"] == 1
+    assert explanation["replay"]["sentence"]
     assert (await get(web, "/rounds/1"))["game"] is None
 
 
 async def test_a_game_that_was_stopped(web: httpx2.AsyncClient) -> None:
-    told = await get(web, f"/games/{ENDED}")
-    assert told["game"]["reason"] == "abort"
-    assert told["ratings"] == []
-    assert told["winner"] is None
-    assert told["game"]["black"] in BOTS
+    detail = await get(web, f"/games/{ENDED}")
+    assert detail["game"]["reason"] == "abort"
+    assert detail["ratings"] == []
+    assert detail["winner"] is None
+    assert detail["game"]["black"] in BOTS
 
 
 async def test_a_running_game_of_a_venue_with_delay_shows_old_moves_only(history: History) -> None:
     late = WebSettings(venues={"9x9": VenueSettings(6809, delay_s=150.0)})
     transport = httpx2.ASGITransport(create_app(history, late, lambda: NOW))
     async with httpx2.AsyncClient(transport=transport, base_url="http://x") as web:
-        told = await get(web, "/games/71/moves")
+        body = await get(web, "/games/71/moves")
     everything = (await history.games.detail(71)).moves
-    assert told["items"]
-    assert len(told["items"]) < len(everything)
-    assert all(move["at"] <= NOW - 150_000 for move in told["items"])
+    assert body["items"]
+    assert len(body["items"]) < len(everything)
+    assert all(move["at"] <= NOW - 150_000 for move in body["items"])
 
 
 async def test_a_new_server_has_empty_answers(empty_history: History) -> None:

@@ -83,18 +83,25 @@ FAULTS: dict[str, Exception] = {
 }
 
 
-async def tell(asked: ApiRequest) -> Told:
-    texts = {name: asked.values[name] for name in ("text", "kind")}
-    return Told({**texts, "count": asked.values["count"], "flag": asked.values["flag"], "list": asked.values["list"],
-                 "game": asked.values["game"]})  # fmt: skip
+async def tell(request: ApiRequest) -> Told:
+    texts = {name: request.values[name] for name in ("text", "kind")}
+    return Told(
+        {
+            **texts,
+            "count": request.values["count"],
+            "flag": request.values["flag"],
+            "list": request.values["list"],
+            "game": request.values["game"],
+        }
+    )
 
 
-async def send(asked: ApiRequest) -> Told:
-    return Told({"word": asked.body.word, "credential": asked.credential})
+async def send(request: ApiRequest) -> Told:
+    return Told({"word": request.body.word, "credential": request.credential})
 
 
-async def broken(asked: ApiRequest) -> Told:
-    raise FAULTS[asked.values["bot"]]
+async def broken(request: ApiRequest) -> Told:
+    raise FAULTS[request.values["bot"]]
 
 
 class Flowing:
@@ -131,11 +138,11 @@ async def web(flowing: Flowing) -> AsyncIterator[httpx2.AsyncClient]:
 def problem(response: httpx2.Response, status: int) -> Problem:
     assert response.status_code == status, response.text
     assert response.headers["content-type"] == PROBLEM
-    found = msgspec.json.decode(response.content, type=Problem)
-    assert found.status == status
-    assert found.title
-    assert found.detail.endswith(".")
-    return found
+    decoded = msgspec.json.decode(response.content, type=Problem)
+    assert decoded.status == status
+    assert decoded.title
+    assert decoded.detail.endswith(".")
+    return decoded
 
 
 async def test_parameters_arrive_as_what_they_are(web: httpx2.AsyncClient) -> None:
@@ -172,9 +179,9 @@ async def test_parameters_arrive_as_what_they_are(web: httpx2.AsyncClient) -> No
     ],
 )
 async def test_what_is_wrong_is_named(web: httpx2.AsyncClient, query: str, parameter: str) -> None:
-    found = problem(await web.get(f"/things/17?{query}"), 400)
-    assert (found.code, found.parameter) == ("invalid", parameter)
-    assert parameter in found.detail
+    refused = problem(await web.get(f"/things/17?{query}"), 400)
+    assert (refused.code, refused.parameter) == ("invalid", parameter)
+    assert parameter in refused.detail
 
 
 @pytest.mark.parametrize("number", ["0", "x", "1e3", "-1", str(LARGEST + 1), "%00", "１"])
@@ -187,11 +194,11 @@ def test_a_parameter_is_read_into_its_range_or_refused_by_name(param: Param, tex
     try:
         value = read(param, text)
     except Wrong as refused:
-        told = (refused.parameter, refused.sentence[-1])
+        refused_for = (refused.parameter, refused.sentence[-1])
     else:
-        told = None
-    if told is not None:
-        assert told == (param.name, ".")
+        refused_for = None
+    if refused_for is not None:
+        assert refused_for == (param.name, ".")
         return
     option = param.option
     if isinstance(option, Choice):
@@ -230,10 +237,10 @@ def test_what_is_in_range_is_read(route: Operation, data: st.DataObject) -> None
         value = wanted[param.name]
         given_.append((param.name, ",".join(value) if isinstance(value, list) else str(value).lower()
                        if isinstance(value, bool) else str(value)))  # fmt: skip
-    found = query_of(route, given_)
-    assert {name: found[name] for name in wanted} == wanted
-    assert set(found) == {param.name for param in route.query}
-    assert all(found[param.name] == param.default for param in route.query if param.name not in wanted)
+    values = query_of(route, given_)
+    assert {name: values[name] for name in wanted} == wanted
+    assert set(values) == {param.name for param in route.query}
+    assert all(values[param.name] == param.default for param in route.query if param.name not in wanted)
 
 
 @pytest.mark.parametrize("name", ["<script>", "a'b\"c", "ü" * 64, "x y", "%2e%2e", "../../etc"])
@@ -332,12 +339,12 @@ def test_a_token_is_read_as_it_was_sent(token: str) -> None:
 )
 async def test_failures_have_one_shape(web: httpx2.AsyncClient, which: str, status: int, code: str) -> None:
     response = await web.get(f"/broken/{which}")
-    found = problem(response, status)
-    assert found.code == code
+    refused = problem(response, status)
+    assert refused.code == code
     assert "secret" not in response.text
     if which == "wait":
         assert response.headers["retry-after"] == "13"
-        assert found.retry_after_s == 13.0
+        assert refused.retry_after_s == 13.0
 
 
 # -- methods and other sites' pages
@@ -360,8 +367,11 @@ async def test_any_page_may_read_and_none_may_write(web: httpx2.AsyncClient) -> 
         response = await web.get(path, headers=origin)
         assert {name: response.headers[name] for name in CORS} == CORS
         assert "access-control-allow-credentials" not in response.headers
-    asked = origin | {"Access-Control-Request-Method": "GET", "Access-Control-Request-Headers": "if-none-match"}
-    preflight = await web.options("/things/1", headers=asked)
+    preflight_headers = origin | {
+        "Access-Control-Request-Method": "GET",
+        "Access-Control-Request-Headers": "if-none-match",
+    }
+    preflight = await web.options("/things/1", headers=preflight_headers)
     assert preflight.status_code == 204
     assert preflight.headers["access-control-allow-methods"] == "GET, HEAD"
     assert "if-none-match" in preflight.headers["access-control-allow-headers"].lower()

@@ -22,8 +22,8 @@ ROOT = Path(__file__).parents[3]
 
 @pytest.fixture(scope="module")
 def document() -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(openapi.encoded(ROUTES))
-    return found
+    description: dict[str, Any] = json.loads(openapi.encoded(ROUTES))
+    return description
 
 
 def test_the_checked_in_description_is_the_one_that_is_generated() -> None:
@@ -33,8 +33,8 @@ def test_the_checked_in_description_is_the_one_that_is_generated() -> None:
 
 
 def test_every_route_is_described_once(document: dict[str, Any]) -> None:
-    described = {(told["operationId"], method, path) for path, place in document["paths"].items()
-                 for method, told in place.items()}  # fmt: skip
+    described = {(operation["operationId"], method, path) for path, place in document["paths"].items()
+                 for method, operation in place.items()}  # fmt: skip
     assert described == {(route.id, route.method.lower(), PREFIX + route.path) for route in ROUTES}
     assert len(BY_ID) == len(ROUTES)
     assert max(Counter((route.method, route.path) for route in ROUTES).values()) == 1
@@ -64,16 +64,16 @@ def test_generators_find_every_type_where_it_is_used(document: dict[str, Any]) -
 def test_every_operation_says_whether_it_needs_a_token(document: dict[str, Any]) -> None:
     assert document["security"] == []
     for route in ROUTES:
-        told = document["paths"][PREFIX + route.path][route.method.lower()]
-        assert told.get("security", []) == ([] if route.needs is Needs.NOTHING else [{"token": []}])
+        operation = document["paths"][PREFIX + route.path][route.method.lower()]
+        assert operation.get("security", []) == ([] if route.needs is Needs.NOTHING else [{"token": []}])
 
 
 def test_names_say_of_which_characters_they_are(document: dict[str, Any]) -> None:
     names = [
         param["schema"]
         for place in document["paths"].values()
-        for told in place.values()
-        for param in told.get("parameters", ())
+        for operation in place.values()
+        for param in operation.get("parameters", ())
         if param["name"] in ("bot", "venue", "version", "one", "account")
     ]
     schemas = document["components"]["schemas"]
@@ -89,9 +89,9 @@ def test_every_reference_leads_somewhere_and_stands_alone(document: dict[str, An
     assert len(references) > 100
     for node in references:
         assert set(node) == {"$ref"}
-        found: Any = document
+        part: Any = document
         for step in node["$ref"].removeprefix("#/").split("/"):
-            found = found[step]
+            part = part[step]
 
 
 def test_every_component_is_used(document: dict[str, Any]) -> None:
@@ -103,10 +103,10 @@ def test_every_component_is_used(document: dict[str, Any]) -> None:
 
 def test_people_can_read_it(document: dict[str, Any]) -> None:
     for route in ROUTES:
-        told = document["paths"][PREFIX + route.path][route.method.lower()]
-        assert told["summary"].endswith(".")
-        assert all(param["description"].endswith(".") for param in told.get("parameters", []))
-        assert told["tags"] == [route.group]
+        operation = document["paths"][PREFIX + route.path][route.method.lower()]
+        assert operation["summary"].endswith(".")
+        assert all(param["description"].endswith(".") for param in operation.get("parameters", []))
+        assert operation["tags"] == [route.group]
     for name, schema in document["components"]["schemas"].items():
         assert schema.get("description"), name
         assert ":ivar" not in schema["description"]
@@ -117,8 +117,8 @@ def test_people_can_read_it(document: dict[str, Any]) -> None:
 def test_paths_have_exactly_their_parameters(document: dict[str, Any]) -> None:
     for path, place in document["paths"].items():
         wanted = set(re.findall(r"{(\w+)}", path))
-        for told in place.values():
-            params = told.get("parameters", [])
+        for operation in place.values():
+            params = operation.get("parameters", [])
             assert {param["name"] for param in params if param["in"] == "path"} == wanted
             assert all(param["required"] for param in params if param["in"] == "path")
             assert len({param["name"] for param in params}) == len(params)
@@ -126,14 +126,14 @@ def test_paths_have_exactly_their_parameters(document: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.id)
 def test_what_needs_a_token_says_so(document: dict[str, Any], route: Any) -> None:
-    told = document["paths"][PREFIX + route.path][route.method.lower()]
+    operation = document["paths"][PREFIX + route.path][route.method.lower()]
     needs = route.needs is not Needs.NOTHING
-    assert ("security" in told) is needs
-    assert ("401" in told["responses"]) is (needs or route.limit is Limit.SIGN_IN)
-    assert {"429", "500", "503", str(route.status)} <= set(told["responses"])
-    assert set(told["x-limits"]) <= {limit.value for limit in Limit}
+    assert ("security" in operation) is needs
+    assert ("401" in operation["responses"]) is (needs or route.limit is Limit.SIGN_IN)
+    assert {"429", "500", "503", str(route.status)} <= set(operation["responses"])
+    assert set(operation["x-limits"]) <= {limit.value for limit in Limit}
     assert route.reads or needs or route.limit is Limit.SIGN_IN, "whoever writes is somebody"
-    assert ("requestBody" in told) is (route.body is not None)
+    assert ("requestBody" in operation) is (route.body is not None)
 
 
 def test_fields_are_explained_by_their_docstrings() -> None:

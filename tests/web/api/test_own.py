@@ -50,8 +50,8 @@ async def token(server: DeedsServer, session: str, *scopes: str, **more: Any) ->
     return dict((await server.ask("POST", "/me/tokens", body, session, 201)).json())
 
 
-async def code(server: DeedsServer, *asked: Any, status: int) -> str:
-    answer = await server.ask(*asked)
+async def code(server: DeedsServer, *arguments: Any, status: int) -> str:
+    answer = await server.ask(*arguments)
     assert answer.status_code == status, answer.text
     assert answer.headers["content-type"] == "application/problem+json"
     return str(answer.json()["code"])
@@ -135,7 +135,7 @@ async def test_an_owner_does_with_a_bot_what_an_owner_may(server: DeedsServer, s
     assert await code(server, "DELETE", f"/bots/Newbot/tokens/{made['id']}", None, by, status=409) == "revoked"
     await server.ask("DELETE", "/bots/Newbot/owner", token=by, status=200)
     limits = Limits(3, frozenset({"Other"}), parse("22-6"))
-    assert server.live.asked == [
+    assert server.live.calls == [
         ("wishes", 1, True, Limits()), ("wishes", 1, True, limits), ("wishes", 1, False, limits), ("drain bot", 1),
         ("recall", None), ("wishes", 1, False, Limits()),
     ]  # fmt: skip
@@ -189,11 +189,11 @@ async def test_everything_succeeds_by_a_token(server: DeedsServer) -> None:
         if operation.media != (JSON,):
             continue
         msgspec.json.decode(answer.content, type=operation.answer)
-        told = answer.json()
-        session = told.get("session", session) if name in ("register", "sign_in") else session
-        by = told["token"] if name == "make_token" else by
-        if "id" in told:
-            numbers[name] = told["id"]
+        reply = answer.json()
+        session = reply.get("session", session) if name in ("register", "sign_in") else session
+        by = reply["token"] if name == "make_token" else by
+        if "id" in reply:
+            numbers[name] = reply["id"]
 
 
 OWNERS = [
@@ -208,14 +208,14 @@ OWNERS = [
 
 async def test_a_stranger_may_nothing_with_it(server: DeedsServer, session: str) -> None:
     other = await register(server, "Berta")
-    for asked in OWNERS:
-        assert await code(server, *asked, other, status=403) == "not-allowed", asked
-        assert await code(server, *asked, "cgosapi_" + "a" * 43, status=401) == "not-signed-in"
-        assert await code(server, *asked, status=401) == "no-token"
+    for request in OWNERS:
+        assert await code(server, *request, other, status=403) == "not-allowed", request
+        assert await code(server, *request, "cgosapi_" + "a" * 43, status=401) == "not-signed-in"
+        assert await code(server, *request, status=401) == "no-token"
 
 
 async def test_what_ones_bot_does_now(server: DeedsServer, session: str) -> None:
-    server.live.seen = [VersionNow("Newbot", "9x9", "playing", 1234.5, [7], 1, "It plays.", True)]
+    server.live.views = [VersionNow("Newbot", "9x9", "playing", 1234.5, [7], 1, "It plays.", True)]
     now = (await server.ask("GET", "/bots/Newbot/now", token=session, status=200)).json()
     assert now == {
         "bot": "Newbot", "known": True, "sentence": "", "items": [{
@@ -223,7 +223,7 @@ async def test_what_ones_bot_does_now(server: DeedsServer, session: str) -> None
             "paired": True,
         }],
     }  # fmt: skip
-    server.live.seen = []
+    server.live.views = []
     server.clock_ms += FRESH_MS
     (away,) = (await server.ask("GET", "/bots/Newbot/now", token=session, status=200)).json()["items"]
     assert (away["state"], away["venue"], away["paired"]) == ("not connected", None, False)
@@ -243,11 +243,17 @@ async def test_claims_that_fail(server: DeedsServer, session: str) -> None:
 async def test_what_became_of_webhooks(server: DeedsServer, session: str) -> None:
     body = {"url": "https://a.example/told", "events": ["game-ended"]}
     made = (await server.ask("POST", "/me/webhooks", body, session, 201)).json()
-    told = (await server.ask("GET", "/me/webhooks", token=session, status=200)).json()
-    assert told["counted_since"] == server.now_ms()
-    assert (told["items"][0]["delivered"], told["items"][0]["failed"], told["items"][0]["failed_in_a_row"]) == (
-        None, None, 0,
-    )  # fmt: skip
+    listing = (await server.ask("GET", "/me/webhooks", token=session, status=200)).json()
+    assert listing["counted_since"] == server.now_ms()
+    assert (
+        listing["items"][0]["delivered"],
+        listing["items"][0]["failed"],
+        listing["items"][0]["failed_in_a_row"],
+    ) == (
+        None,
+        None,
+        0,
+    )
     server.site.deliveries.note(made["id"], Outcome(5, "game-ended", False, "It was answered 500.", 2))
     (hook,) = (await server.ask("GET", "/me/webhooks", token=session, status=200)).json()["items"]
     assert hook["failed"] == {"at": 5, "event": "game-ended", "sentence": "It was answered 500.", "tries": 2}

@@ -50,20 +50,20 @@ MOST_PAGES = 30
 
 async def crawled(location: Location, settings: WebSettings, now: int, paths: list[str], follow: int) -> dict[str, str]:
     """Path -> answer, of these and of pages to which they lead."""
-    found: dict[str, str] = {}
+    pages: dict[str, str] = {}
     async with History(location) as history:
         transport = httpx2.ASGITransport(create_app(history, settings, lambda: now), raise_app_exceptions=False)
         async with httpx2.AsyncClient(transport=transport, base_url="http://x", timeout=60) as web:
             for path in paths:
-                if path in found:
+                if path in pages:
                     continue
                 answer = await web.get(path)
                 assert answer.status_code == 200, (path, answer.text[:300])
-                found[path] = answer.content.hex() if path.endswith((".tar", ".png")) else answer.text
+                pages[path] = answer.content.hex() if path.endswith((".tar", ".png")) else answer.text
                 if answer.headers["content-type"].startswith("text/html"):
                     links = (link.replace("&amp;", "&") for link in _LINK.findall(answer.text))
                     paths += [link for link in links if link not in paths][: max(0, follow - len(paths))]
-    return found
+    return pages
 
 
 @pytest.mark.parametrize("which", ["made up", "rated"])
@@ -82,10 +82,10 @@ def test_both_say_the_same(
     else:
         settings, now, paths = RATED, T0 + 86_400_000, [*OF_THE_RATED, f"/venue/{VENUE}", "/bot/Fox", "/game/3"]
     follow = len(paths) + MOST_PAGES
-    one = asyncio.run(crawled(source, settings, now, list(paths), follow))
+    first = asyncio.run(crawled(source, settings, now, list(paths), follow))
     other = asyncio.run(crawled(target, settings, now, list(paths), follow))
-    assert len(one) > len(paths)
-    assert list(one) == list(other)
-    for path, text in one.items():
+    assert len(first) > len(paths)
+    assert list(first) == list(other)
+    for path, text in first.items():
         assert other[path] == text, path
     assert DATABASE_VARIABLE not in os.environ

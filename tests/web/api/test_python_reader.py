@@ -89,13 +89,13 @@ def test_games_filtered_and_one_by_one(server: api.Server) -> None:
 
 
 def test_pairs_and_rounds(server: api.Server) -> None:
-    one, other = BOTS[:2]
-    record = server.pair("9x9", one, other).record
-    games = list(server.games(bot=one, opponent=other, running=False))
+    first, second = BOTS[:2]
+    record = server.pair("9x9", first, second).record
+    games = list(server.games(bot=first, opponent=second, running=False))
     assert record.games == len(games)
-    table = server.crosstable("9x9", versions=[one, other])
+    table = server.crosstable("9x9", versions=[first, second])
     assert table.pairs[0].games == record.games
-    assert {opponent.opponent for opponent in server.opponents(one, venue="9x9")} == set(BOTS) - {one}
+    assert {opponent.opponent for opponent in server.opponents(first, venue="9x9")} == set(BOTS) - {first}
     assert server.metrics("9x9").venue == "9x9"
 
 

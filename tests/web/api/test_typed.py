@@ -109,13 +109,17 @@ def test_a_signature_says_the_parameters() -> None:
 
 def test_a_docstring_is_what_people_are_told_unless_the_declaration_says_otherwise() -> None:
     assert (THING.summary, THING.about) == ("A thing.", "Or what is like it.")
-    assert [each.summary for each in (WISH, NDJSON_LINES, CSV_LINES)] == ["Wish.", "Lines of JSON.", "A table."]
+    assert [operation.summary for operation in (WISH, NDJSON_LINES, CSV_LINES)] == [
+        "Wish.",
+        "Lines of JSON.",
+        "A table.",
+    ]
 
 
 def test_a_signature_says_body_and_answers() -> None:
     assert (WISH.method, WISH.body, WISH.answer, WISH.status) == ("PUT", Wish, (Thing, Other), 201)
     assert WISH.query == ()
-    assert [(each.id, each.answer) for each in (NDJSON_LINES, CSV_LINES)] == [
+    assert [(operation.id, operation.answer) for operation in (NDJSON_LINES, CSV_LINES)] == [
         ("lines_ndjson", Thing),
         ("lines_csv", None),
     ]

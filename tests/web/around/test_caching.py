@@ -65,8 +65,8 @@ async def _pieces() -> AsyncIterator[str]:
 
 
 INNER = Starlette(
-    routes=[Route(f"/{each.__name__}", each)
-            for each in (long, huge, short, secret, own, gone, picture, live, download)]
+    routes=[Route(f"/{endpoint.__name__}", endpoint)
+            for endpoint in (long, huge, short, secret, own, gone, picture, live, download)]
 )  # fmt: skip
 
 
@@ -156,11 +156,11 @@ async def test_a_head_says_what_the_answer_would(web: httpx2.AsyncClient, path: 
 
 
 async def test_a_live_stream_passes_piece_by_piece_and_a_download_is_compressed() -> None:
-    async def seen(path: str) -> list[Message]:
-        told: list[Message] = []
+    async def messages_of(path: str) -> list[Message]:
+        messages: list[Message] = []
 
         async def send(message: Message) -> None:
-            told.append(message)
+            messages.append(message)
 
         async def receive() -> Message:
             await asyncio.Event().wait()  # the reader stays
@@ -169,13 +169,13 @@ async def test_a_live_stream_passes_piece_by_piece_and_a_download_is_compressed(
         scope = {"type": "http", "method": "GET", "path": path, "query_string": b"",
                  "headers": [(b"accept-encoding", b"gzip")]}  # fmt: skip
         await Caching(INNER)(scope, receive, send)
-        return told
+        return messages
 
-    start, *pieces = await seen("/live")
+    start, *pieces = await messages_of("/live")
     assert b"content-encoding" not in dict(start["headers"])
     assert b"etag" not in dict(start["headers"])
     assert len([piece for piece in pieces if piece["body"]]) == 100, "every piece goes out as it came"
-    start, *pieces = await seen("/download")
+    start, *pieces = await messages_of("/download")
     assert dict(start["headers"])[b"content-encoding"] == b"gzip"
     data = b"".join(piece["body"] for piece in pieces)
     assert zlib.decompress(data, 16 + zlib.MAX_WBITS).count(b"data: ") == 100
@@ -183,11 +183,11 @@ async def test_a_live_stream_passes_piece_by_piece_and_a_download_is_compressed(
 
 
 @given(st.binary(max_size=50), st.binary(max_size=50))
-def test_contents_differ_as_their_validators_do(one: bytes, other: bytes) -> None:
-    assert (etag(one) == etag(other)) is (one == other)
-    assert matches(etag(one), etag(one))
-    assert matches(f'"a", {weak(etag(one))}', etag(one))
-    assert matches("*", etag(one))
+def test_contents_differ_as_their_validators_do(first: bytes, second: bytes) -> None:
+    assert (etag(first) == etag(second)) is (first == second)
+    assert matches(etag(first), etag(first))
+    assert matches(f'"a", {weak(etag(first))}', etag(first))
+    assert matches("*", etag(first))
 
 
 @pytest.mark.parametrize(

@@ -111,7 +111,7 @@ def test_limits_are_counted_apart_and_name_themselves() -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "same"),
+    ("first", "second", "same"),
     [
         ("2001:db8::1", "2001:db8::ffff:1", True),
         ("2001:db8::1", "2001:db8:0:1::1", False),
@@ -120,8 +120,8 @@ def test_limits_are_counted_apart_and_name_themselves() -> None:
         ("", "", True),
     ],
 )
-def test_whose_address_it_is(one: str, other: str, same: bool) -> None:
-    assert (party(one) == party(other)) is same
+def test_whose_address_it_is(first: str, second: str, same: bool) -> None:
+    assert (party(first) == party(second)) is same
 
 
 async def test_who_asks_too_often_is_told_so_as_it_asked(empty_history: History) -> None:

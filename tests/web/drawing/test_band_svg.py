@@ -25,7 +25,7 @@ points = st.lists(
     ),
     min_size=1,
     max_size=30,
-).map(lambda found: sorted(found, key=lambda point: point.at))
+).map(lambda unsorted: sorted(unsorted, key=lambda point: point.at))
 
 
 @given(points, st.booleans(), st.text(max_size=20).filter(lambda text: text.isprintable()))
@@ -34,7 +34,7 @@ def test_every_picture_is_sound_and_stays_in_its_frame(drawn: list[Point], over_
     assert svg[0].text == title or (title == "" and svg[0].text is None)
     for path in svg.iter("path"):
         if path.get("class") in ("mean", "range"):
-            numbers = [float(each) for each in re.findall(r"-?[0-9.]+", path.get("d") or "")]
+            numbers = [float(number) for number in re.findall(r"-?[0-9.]+", path.get("d") or "")]
             assert all(0 <= x <= WIDTH for x in numbers[::2])
             assert all(0 <= y <= HEIGHT for y in numbers[1::2])
 
@@ -43,7 +43,7 @@ def test_higher_ratings_are_higher_up_and_later_ones_to_the_right() -> None:
     drawn = [Point(0, 1800, 100), Point(10, 1900, 50), Point(20, 1850, 40)]
     svg = ET.fromstring(band_svg(drawn, False, "x"))
     (line,) = (path.get("d") or "" for path in svg.iter("path") if path.get("class") == "mean")
-    places = [tuple(map(float, each.split())) for each in line[1:].split("L")]
+    places = [tuple(map(float, point.split())) for point in line[1:].split("L")]
     assert [x for x, _ in places] == sorted(x for x, _ in places)
     assert places[0][1] > places[2][1] > places[1][1]
     assert sum(path.get("class") == "range" for path in svg.iter("path")) == 1
@@ -52,7 +52,7 @@ def test_higher_ratings_are_higher_up_and_later_ones_to_the_right() -> None:
 def test_the_last_interval_is_seen_whole() -> None:
     svg = ET.fromstring(band_svg([Point(0, 1800, 900), Point(5, 1830, 600), Point(9, 1820, 300)], False, "x"))
     (band,) = (path.get("d") or "" for path in svg.iter("path") if path.get("class") == "range")
-    places = [tuple(map(float, each.split())) for each in band.strip("MZ").split("L")]
+    places = [tuple(map(float, point.split())) for point in band.strip("MZ").split("L")]
     (mean,) = (float(dot.get("cy", "")) for dot in svg.iter("circle"))
     above, below = (y for _, y in places[2:4])
     assert above < mean < below
@@ -89,10 +89,10 @@ def test_it_says_what_it_shows() -> None:
 
 @given(st.floats(-1e6, 1e6), st.floats(1e-3, 1e6))
 def test_ticks_are_few_round_and_within(low: float, span: float) -> None:
-    found = ticks(low, low + span)
-    assert len(found) <= 6
-    assert all(low - 1e-6 * span <= each <= low + span * 1.000001 for each in found)
-    steps = {round(b - a, 9) for a, b in itertools.pairwise(found)}
+    marks = ticks(low, low + span)
+    assert len(marks) <= 6
+    assert all(low - 1e-6 * span <= mark <= low + span * 1.000001 for mark in marks)
+    steps = {round(b - a, 9) for a, b in itertools.pairwise(marks)}
     assert len(steps) <= 2  # one, to the last digit of floats
 
 
@@ -104,10 +104,10 @@ def test_ticks_of_a_rating() -> None:
 
 @given(st.integers(0, 2_000_000_000_000), st.integers(4_000, 20 * 365 * DAY))
 def test_times_are_few_and_within(low: int, span: int) -> None:
-    found = time_ticks(low, low + span)
-    assert 1 <= len(found) <= 11
-    assert all(one != other for (_, one), (_, other) in itertools.pairwise(found))
-    assert all(low <= at <= low + span for at, _ in found)
+    marks = time_ticks(low, low + span)
+    assert 1 <= len(marks) <= 11
+    assert all(label != other for (_, label), (_, other) in itertools.pairwise(marks))
+    assert all(low <= at <= low + span for at, _ in marks)
 
 
 def test_words_of_times_follow_the_distance() -> None:

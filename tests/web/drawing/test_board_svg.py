@@ -112,8 +112,8 @@ def test_nothing_is_styled_or_scripted_inline(size: int) -> None:
 
 
 def texts(svg: ET.Element, group: str) -> list[str | None]:
-    found = next(part for part in svg.iter("g") if part.get("class") == group)
-    return [text.text for text in found.iter("text")]
+    element = next(part for part in svg.iter("g") if part.get("class") == group)
+    return [text.text for text in element.iter("text")]
 
 
 def test_numbers_stand_on_stones_only_and_replace_the_mark() -> None:

@@ -29,19 +29,19 @@ def test_everything_is_within_the_picture(black: dict[int, float], white: dict[i
 
 @given(values)
 def test_a_curve_goes_through_its_values_in_order(chosen: dict[int, float]) -> None:
-    found = places(curve(chosen, 60, 3.0))
-    assert [x for x, _ in found] == [10.0 * ply for ply in sorted(chosen)]
+    points = places(curve(chosen, 60, 3.0))
+    assert [x for x, _ in points] == [10.0 * ply for ply in sorted(chosen)]
     heights = [chosen[ply] for ply in sorted(chosen)]
-    for one, other, (_, y), (_, z) in zip(heights, heights[1:], found, found[1:], strict=False):
-        assert (one >= other) <= (y <= z)  # upwards is more
+    for first, second, (_, y), (_, z) in zip(heights, heights[1:], points, points[1:], strict=False):
+        assert (first >= second) <= (y <= z)  # upwards is more
 
 
 @given(values, values)
 def test_the_area_is_between_the_ends_that_both_have(black: dict[int, float], white: dict[int, float]) -> None:
-    found = places(apart(black, white, 60, 3.0))
-    if found:
-        assert min(x for x, _ in found) == 10.0 * max(min(black), min(white))
-        assert max(x for x, _ in found) == 10.0 * min(max(black), max(white))
+    points = places(apart(black, white, 60, 3.0))
+    if points:
+        assert min(x for x, _ in points) == 10.0 * max(min(black), min(white))
+        assert max(x for x, _ in points) == 10.0 * min(max(black), max(white))
 
 
 def test_the_area_is_empty_where_one_side_says_nothing() -> None:

@@ -13,8 +13,8 @@ ORDER = ["m5", "m4", "m3", "m2", "m1", "m0", "q1", "q2", "q3", "q4", "q5"]
 
 
 @given(st.integers(1, 500), st.floats(0.01, 0.99), st.floats(0, 1), st.floats(0, 1))
-def test_a_better_score_is_never_a_colder_cell(games: int, expected: float, one: float, other: float) -> None:
-    low, high = sorted((one, other))
+def test_a_better_score_is_never_a_colder_cell(games: int, expected: float, first: float, second: float) -> None:
+    low, high = sorted((first, second))
     assert ORDER.index(heat(Cell(low * games, games, expected))) <= ORDER.index(
         heat(Cell(high * games, games, expected))
     )

@@ -34,7 +34,7 @@ def test_bars_lie_within_and_never_overlap(given_spans: list[tuple[int, int]]) -
 def test_the_last_minute_of_a_month_is_seen() -> None:
     month = 30 * 24 * 60
     (bar,) = ET.fromstring(uptime_svg([(month - 1, month)], 0, month, "words")).iter("path")
-    left, width = (float(each) for each in re.findall(r"M([0-9.]+) 0h([0-9.]+)v", bar.get("d") or "")[0])
+    left, width = (float(number) for number in re.findall(r"M([0-9.]+) 0h([0-9.]+)v", bar.get("d") or "")[0])
     assert width >= 1
     assert left + width <= WIDTH
 

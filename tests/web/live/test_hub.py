@@ -34,7 +34,7 @@ class Viewer:
         self._stack = contextlib.AsyncExitStack()
         self._board: Any = None
         self.last = 0
-        self.got: list[dict[str, Any]] = []
+        self.messages: list[dict[str, Any]] = []
         self.ended = 0
 
     async def read(self, most: int | None = None) -> None:
@@ -51,7 +51,7 @@ class Viewer:
             if fields["event"] == "end":
                 self.ended += 1
             else:
-                self.got.append(json.loads(fields["data"]))
+                self.messages.append(json.loads(fields["data"]))
                 self.last = int(fields["id"])
         if most is not None:
             await self.cut()
@@ -142,10 +142,12 @@ async def _happens(chosen: list[tuple[str, Any]], delay: float) -> None:
         for viewer, number in zip(viewers, games, strict=True):
             game = history.games[number]
             # In order, once, nothing that was not played, and nothing too early.
-            assert [seen["ply"] for seen in viewer.got] == list(range(1, len(viewer.got) + 1))
-            assert [seen["move"] for seen in viewer.got] == [row.move for row in game.moves[: len(viewer.got)]]
-            if game.result is None and viewer.got:
-                assert viewer.got[-1]["at"] + world.delay <= world.now
+            assert [message["ply"] for message in viewer.messages] == list(range(1, len(viewer.messages) + 1))
+            assert [message["move"] for message in viewer.messages] == [
+                row.move for row in game.moves[: len(viewer.messages)]
+            ]
+            if game.result is None and viewer.messages:
+                assert viewer.messages[-1]["at"] + world.delay <= world.now
     history.meanwhile = None
     if lost:
         hub.heard(None)
@@ -158,7 +160,7 @@ async def _happens(chosen: list[tuple[str, Any]], delay: float) -> None:
     for viewer, number in zip(viewers, games, strict=True):
         await viewer.read()
         game = history.games[number]
-        assert [seen["ply"] for seen in viewer.got] == [row.ply for row in game.moves]
+        assert [message["ply"] for message in viewer.messages] == [row.ply for row in game.moves]
         assert viewer.ended == (game.result is not None)
         await viewer.cut()
     world.now += LINGER_MS
@@ -175,12 +177,12 @@ async def test_one_question_for_all_games_and_viewers() -> None:
             await stack.enter_async_context(world.hub.watching(number)) for number in range(1, 6) for _ in range(100)
         ]
         await world.hub.look()
-        world.history.asked.clear()
+        world.history.queries.clear()
         for number in range(1, 6):
             world.hub.heard(world.play(number))
             world.hub.heard(world.play(number))
         await world.hub.look()
-        assert world.history.asked == [dict.fromkeys(range(1, 6), 0)]
+        assert world.history.queries == [dict.fromkeys(range(1, 6), 0)]
         chunks = [board.since(0, Form.SSE)[0] for board in boards[:100]]
         assert all(chunk is chunks[0] for chunk in chunks)
         assert chunks[0].count(b"event: move") == 2
@@ -211,16 +213,16 @@ async def test_a_stream_follows_to_the_end_and_stops_with_the_server() -> None:
 
     async with asyncio.TaskGroup() as group:
         running = group.create_task(world.hub.run())
-        one, other = group.create_task(collect(1)), group.create_task(collect(2))
+        first, second = group.create_task(collect(1)), group.create_task(collect(2))
         await asyncio.sleep(0)
         world.hub.heard(world.play(1))
         world.hub.heard(world.play(2))
         world.hub.heard(world.end(1))
-        text = "".join(await one)
+        text = "".join(await first)
         assert text.startswith("retry: ")
         assert text.index("id: 1\nevent: move") < text.index("event: end")
         world.hub.stop()
-        text = "".join(await other)
+        text = "".join(await second)
         assert "event: end" not in text
         assert text.endswith("come again\n\n")
         await running
@@ -235,12 +237,12 @@ async def test_losses_in_a_row_are_made_up_for_once() -> None:
             world.play(1)
             world.hub.heard(None)
             world.now += 10
-            world.history.asked.clear()
+            world.history.queries.clear()
             await world.hub.look()
-            assert world.history.asked == []
+            assert world.history.queries == []
         world.now += 2000
         await world.hub.look()
-        assert world.history.asked == [{1: 0}]
+        assert world.history.queries == [{1: 0}]
         assert board.released == 50
 
 
@@ -263,16 +265,16 @@ async def test_a_disk_that_is_away_costs_no_move() -> None:
 
 async def venue_messages(world: World, place: int | None, moves: bool = True) -> tuple[list[dict[str, Any]], int]:
     """What a venue's viewer gets, with a picture where one is due, and its place then."""
-    found: list[dict[str, Any]] = []
+    messages: list[dict[str, Any]] = []
     portion = None if place is None else world.hub.news.since(place, "9x9", moves, Form.NDJSON)
     if portion is None:
         picture = await world.hub.picture("9x9", moves)
-        found.append(json.loads(picture.games.data))
+        messages.append(json.loads(picture.games.data))
         place = picture.place
         portion = world.hub.news.since(place, "9x9", moves, Form.NDJSON)
         assert portion is not None
     assert portion.place == world.hub.news.head
-    return found + [json.loads(line) for line in portion.data.splitlines()], portion.place
+    return messages + [json.loads(line) for line in portion.data.splitlines()], portion.place
 
 
 venue_steps = st.lists(
@@ -305,18 +307,18 @@ async def _venue_happens(chosen: list[tuple[str, int]], delay: float) -> None:
     async def read() -> None:
         nonlocal place
         messages, place = await venue_messages(world, place)
-        for said in messages:
-            match said["event"]:
+        for message in messages:
+            match message["event"]:
                 case "games":
                     boards.clear()
-                    boards.update({game["game"]: game.get("moves", []) for game in said["games"]})
-                case "started" if said["game"] not in boards:
-                    boards[said["game"]] = said["board"].get("moves", [])
-                case "move" if said["game"] in boards and said["ply"] > len(boards[said["game"]]):
-                    assert said["ply"] == len(boards[said["game"]]) + 1, "a move was missed"
-                    boards[said["game"]].append(said["move"])
+                    boards.update({game["game"]: game.get("moves", []) for game in message["games"]})
+                case "started" if message["game"] not in boards:
+                    boards[message["game"]] = message["board"].get("moves", [])
+                case "move" if message["game"] in boards and message["ply"] > len(boards[message["game"]]):
+                    assert message["ply"] == len(boards[message["game"]]) + 1, "a move was missed"
+                    boards[message["game"]].append(message["move"])
                 case "ended":
-                    boards.pop(said["game"], None)
+                    boards.pop(message["game"], None)
 
     await world.hub.look()
     for word, what in chosen:
@@ -367,42 +369,42 @@ def move(ply: int, venue: str = "9x9") -> AnyFact:
 
 
 def test_whoever_is_too_far_behind_needs_a_picture() -> None:
-    told = news(kept=10)
+    feed = news(kept=10)
     for ply in range(1, 22):
-        told.add(move(ply), 0)
-    assert told.since(0, None, True, Form.NDJSON) is None
-    assert [said["ply"] for said in lines(told.since(told.head - 3, None, True, Form.NDJSON))] == [19, 20, 21]
+        feed.add(move(ply), 0)
+    assert feed.since(0, None, True, Form.NDJSON) is None
+    assert [line["ply"] for line in lines(feed.since(feed.head - 3, None, True, Form.NDJSON))] == [19, 20, 21]
 
 
 def test_a_venue_is_told_its_own_and_moves_where_they_are_wanted() -> None:
-    told = news()
-    told.add(move(1), 0)
-    told.add(move(1, "small"), 0)
-    told.add(BotArrived("small", "Ann"), 0)
-    assert [said["event"] for said in lines(told.since(0, "small", True, Form.NDJSON))] == ["move", "arrived"]
-    assert [said["event"] for said in lines(told.since(0, None, False, Form.NDJSON))] == ["arrived"]
+    feed = news()
+    feed.add(move(1), 0)
+    feed.add(move(1, "small"), 0)
+    feed.add(BotArrived("small", "Ann"), 0)
+    assert [line["event"] for line in lines(feed.since(0, "small", True, Form.NDJSON))] == ["move", "arrived"]
+    assert [line["event"] for line in lines(feed.since(0, None, False, Form.NDJSON))] == ["arrived"]
 
 
 def test_ids_of_another_process_are_none() -> None:
-    told = news()
-    assert told.place(told.identity(0)) == 0
+    feed = news()
+    assert feed.place(feed.identity(0)) == 0
     for identity in ("", "7", "cd-0", "ab-", "ab-x", "ab--1", "ab-" + "9" * 400, "ab-٣"):
-        assert told.place(identity) is None
-    assert told.place("ab-99") == 0
+        assert feed.place(identity) is None
+    assert feed.place("ab-99") == 0
 
 
 def test_moves_of_a_delayed_venue_wait_and_their_end_does_not() -> None:
-    told = news(**{"9x9": 1000})
-    told.add(move(1), 0)
-    told.add(move(2), 500)
-    told.release(999)
-    assert lines(told.since(0, None, True, Form.NDJSON)) == []
-    assert told.next_due == 1000
-    told.release(1000)
-    assert [said["ply"] for said in lines(told.since(0, None, True, Form.NDJSON))] == [1]
-    told.add(GameEnded("9x9", 1, "B+1.0", "score", 1.0), 1001)
-    assert [said["event"] for said in lines(told.since(1, None, True, Form.NDJSON))] == ["move", "ended"]
-    assert told.next_due is None
+    feed = news(**{"9x9": 1000})
+    feed.add(move(1), 0)
+    feed.add(move(2), 500)
+    feed.release(999)
+    assert lines(feed.since(0, None, True, Form.NDJSON)) == []
+    assert feed.next_due == 1000
+    feed.release(1000)
+    assert [line["ply"] for line in lines(feed.since(0, None, True, Form.NDJSON))] == [1]
+    feed.add(GameEnded("9x9", 1, "B+1.0", "score", 1.0), 1001)
+    assert [line["event"] for line in lines(feed.since(1, None, True, Form.NDJSON))] == ["move", "ended"]
+    assert feed.next_due is None
 
 
 @pytest.mark.parametrize("form", list(Form))
@@ -413,8 +415,8 @@ async def test_a_venue_stream_begins_with_what_runs(form: Form) -> None:
     chunks = Streams(world.hub).venue_chunks("9x9", True, None, form)
     assert (await anext(chunks) == b"") == (form is Form.NDJSON)
     text = (await anext(chunks)).decode()
-    said = json.loads(text.split("data: ")[-1])
-    assert said["games"][0]["moves"] == ["A1"]
+    picture = json.loads(text.split("data: ")[-1])
+    assert picture["games"][0]["moves"] == ["A1"]
     world.hub.stop()
     assert [chunk async for chunk in chunks] in ([b": the server stops; come again\n\n"], [b""])
     assert world.hub.followers == 0
@@ -429,12 +431,12 @@ async def test_asking_from_everywhere_fills_no_memory() -> None:
         for ply in range(60):
             assert board.since(ply, Form.NDJSON)[0].count(b"\n") == 60 - ply
         assert len(board._chunks) <= CHUNKS
-    told = news()
+    feed = news()
     for ply in range(1, 200):
-        told.add(move(ply), 0)
+        feed.add(move(ply), 0)
     for place in range(200):
-        assert len(lines(told.since(place, None, True, Form.NDJSON))) == 199 - min(place, 199)
-    assert len(told._chunks) < 100
+        assert len(lines(feed.since(place, None, True, Form.NDJSON))) == 199 - min(place, 199)
+    assert len(feed._chunks) < 100
 
 
 # -- what cannot be read, and what is too much at once
@@ -455,8 +457,8 @@ async def test_a_game_that_means_nothing_costs_nobody_the_others() -> None:
     assert [game.game for game in await world.hub.running("9x9", moves=True)] == [2]
     world.hub.followers = 1
     await world.hub.look()
-    told = world.hub.news.since(world.hub.news.head - 2, None, True, Form.NDJSON)
-    assert [said.get("board") is None for said in lines(told)] == [True, False]
+    portion = world.hub.news.since(world.hub.news.head - 2, None, True, Form.NDJSON)
+    assert [line.get("board") is None for line in lines(portion)] == [True, False]
 
 
 async def test_a_watched_game_that_cannot_be_read_on_ends_alone() -> None:
@@ -465,21 +467,21 @@ async def test_a_watched_game_that_cannot_be_read_on_ends_alone() -> None:
         world.hub.heard(world.begin(number))
     await world.hub.look()
     streams = Streams(world.hub)
-    one, other = streams.game_chunks(1, 0, Form.SSE), streams.game_chunks(2, 0, Form.SSE)
+    first, second = streams.game_chunks(1, 0, Form.SSE), streams.game_chunks(2, 0, Form.SSE)
     async with world.hub.watching(1) as broken, world.hub.watching(2):
-        for chunks in (one, other):
+        for chunks in (first, second):
             await anext(chunks)
         broken.add = broken.finish = fail  # type: ignore[method-assign, assignment]
         for number in (1, 2):
             world.hub.heard(world.play(number))
         await world.hub.look()
-        assert b"come again" in await anext(one)
-        assert b"event: move" in await anext(other)
+        assert b"come again" in await anext(first)
+        assert b"event: move" in await anext(second)
         for number in (1, 2):
             world.hub.heard(world.end(number))
         await world.hub.look()
-        assert b"event: end" in await anext(other)
-    for chunks in (one, other):
+        assert b"event: end" in await anext(second)
+    for chunks in (first, second):
         await chunks.aclose()
 
 
@@ -498,17 +500,17 @@ async def test_much_goes_out_in_portions(monkeypatch: pytest.MonkeyPatch) -> Non
     chunks = [chunk async for chunk in Streams(world.hub).game_chunks(1, 0, Form.NDJSON) if chunk]
     assert len(chunks) > 5
     assert max(map(len, chunks)) < 700
-    said = [json.loads(line) for line in b"".join(chunks).splitlines()]
-    assert [one.get("ply") for one in said] == [*range(1, 21), None]
-    told = news()
+    messages = [json.loads(line) for line in b"".join(chunks).splitlines()]
+    assert [message.get("ply") for message in messages] == [*range(1, 21), None]
+    feed = news()
     for ply in range(1, 21):
-        told.add(move(ply), 0)
+        feed.add(move(ply), 0)
     place, plies = 0, []
-    while place < told.head:
-        portion = told.since(place, None, True, Form.NDJSON)
+    while place < feed.head:
+        portion = feed.since(place, None, True, Form.NDJSON)
         assert portion is not None
         assert len(portion.data) < 700
-        plies += [one["ply"] for one in lines(portion)]
+        plies += [line["ply"] for line in lines(portion)]
         place = portion.place
     assert plies == list(range(1, 21))
 
@@ -520,13 +522,13 @@ async def test_what_happens_while_a_game_is_first_read_is_told_afterwards(
     """Even where the hub looks in between, when there is no board yet to tell it to."""
     world = World()
     world.begin(1)
-    reading, told = asyncio.Event(), asyncio.Event()
+    reading, announced = asyncio.Event(), asyncio.Event()
     read = world.history.games_detail
 
     async def slowly(number: int) -> Any:
         detail = await read(number)
         reading.set()
-        await told.wait()
+        await announced.wait()
         return detail
 
     monkeypatch.setattr(world.history, "games_detail", slowly)
@@ -535,7 +537,7 @@ async def test_what_happens_while_a_game_is_first_read_is_told_afterwards(
         await reading.wait()
         world.hub.heard(world.end(1) if ends else world.play(1))
         await world.hub.look()
-        told.set()
+        announced.set()
         board = await entering
         assert (board.over, board.known) == (False, 0)
         await world.hub.look()
@@ -554,11 +556,11 @@ async def test_an_end_that_nobody_told_is_found_by_the_poll() -> None:
 
 
 def test_each_venues_delay_is_waited_for_after_a_loss() -> None:
-    told = news(**{"9x9": 1000, "slow": 60_000})
-    told.lost(0)
+    feed = news(**{"9x9": 1000, "slow": 60_000})
+    feed.lost(0)
     breaks = []
     for now in (1000, 1001, 60_000, 60_001):
-        head = told.head
-        told.release(now)
-        breaks.append(told.head > head)
+        head = feed.head
+        feed.release(now)
+        breaks.append(feed.head > head)
     assert breaks == [False, True, False, True]

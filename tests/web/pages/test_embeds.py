@@ -104,9 +104,9 @@ async def test_a_running_board_shows_no_move_too_early(client: httpx2.AsyncClien
     answer = await client.get(f"/embed/game/{RUNNING}")
     assert "/static/embed.js" in answer.text
     detail = await history.games.detail(RUNNING)
-    seen = [move.move for move in detail.moves if move.at <= NOW - 100_000]
-    assert 0 < len(seen) < len(detail.moves) or len(seen) == len(detail.moves)
-    assert f'data-moves="{" ".join(seen)}"' in answer.text
+    moves = [move.move for move in detail.moves if move.at <= NOW - 100_000]
+    assert 0 < len(moves) < len(detail.moves) or len(moves) == len(detail.moves)
+    assert f'data-moves="{" ".join(moves)}"' in answer.text
 
 
 @pytest.mark.parametrize(

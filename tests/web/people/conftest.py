@@ -94,25 +94,25 @@ class Live(acting.Live):
         return VenueRatings(1, rating_system("cgos-elo", 1800.0, {})) if venue == "9x9" else None
 
     def ratings_changed(self, venue: str) -> None:
-        self.asked.append(("ratings changed", venue))
+        self.calls.append(("ratings changed", venue))
 
     def drain(self) -> None:
-        self.asked.append(("drain",))
+        self.calls.append(("drain",))
 
     def match(self, *what: Any, **named: Any) -> Any:
         raise NotFound(Code.NO_WHITE, "White is not here.")
 
     def end_game(self, game: int, winner: Color | None, detail: str) -> EndedGame:
-        self.asked.append(("end", game, winner, detail))
+        self.calls.append(("end", game, winner, detail))
         if game != 71:
             raise NotFound(Code.NO_GAME, f"No game {game} is running.")
         return EndedGame(game=game, venue="9x9", white="Kogo_mcts", black="amigo", result="Abort")
 
     def pause(self, venue: str, paused: bool) -> None:
-        self.asked.append(("pause", venue, paused))
+        self.calls.append(("pause", venue, paused))
 
     def kick(self, name: str, sentence: str) -> int:
-        self.asked.append(("kick", name, sentence))
+        self.calls.append(("kick", name, sentence))
         return 1 if name == "amigo" else 0
 
     def recall(self, venue: str | None, versions: Any) -> dict[str, list[int]]:
@@ -161,11 +161,11 @@ class House:
         return self._apps[repr(settings)]
 
     def _app(self, settings: dict[str, Any]) -> Application:
-        given: dict[str, Any] = {
+        options: dict[str, Any] = {
             "venues": {name: VenueSettings() for name in ("9x9", "13x13", "19x19")},
             "requests_per_minute": 10_000,
         } | settings
-        there = WebSettings(**given)
+        there = WebSettings(**options)
         outside = Outside(networks(there.webhooks_to), literals)
         return create_app(self.history, there, self.clock, call=self.call, data=self.data, outside=outside)
 
@@ -207,15 +207,15 @@ class Browser:
         return page.split('name="csrf" value="', 1)[1].split('"', 1)[0]
 
     async def post(self, path: str, fields: Any, **headers: str) -> httpx2.Response:
-        given = {"Origin": self.base, "Content-Type": "application/x-www-form-urlencoded"} | {
+        all_headers = {"Origin": self.base, "Content-Type": "application/x-www-form-urlencoded"} | {
             name.replace("_", "-"): value for name, value in headers.items()
         }
-        return await self.web.post(path, content=urlencode(fields, doseq=True), headers=given)
+        return await self.web.post(path, content=urlencode(fields, doseq=True), headers=all_headers)
 
     async def send(self, path: str, deed: str, **fields: Any) -> httpx2.Response:
         """A form of the page, all confirmed."""
-        given = {"csrf": await self.csrf(path), "deed": deed, "form": f"{deed}:"} | fields
-        return await self.post(path, given)
+        filled = {"csrf": await self.csrf(path), "deed": deed, "form": f"{deed}:"} | fields
+        return await self.post(path, filled)
 
     async def sign_in(self, name: str, password: str = PASSWORD, following: str = "") -> httpx2.Response:
         fields = {
@@ -226,7 +226,7 @@ class Browser:
         }
         return await self.post(f"/sign-in?{urlencode({'next': following})}", fields)
 
-    async def said(self, path: str) -> str:
+    async def notice(self, path: str) -> str:
         """What the next page tells of what was done."""
         page = (await self.get(path)).text
         return page.split('<p class="said" role="status">', 1)[1].split("</p>", 1)[0]

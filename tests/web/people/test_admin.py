@@ -50,7 +50,7 @@ FORMS: list[tuple[str, str, dict[str, Any], bool]] = [
 ]
 
 
-def test_every_deed_of_operators_was_tried(house: House) -> None:
+def test_every_command_of_operators_was_tried(house: House) -> None:
     site = Site.__new__(Site)
     offered = set(AdminBots(site).forms)
     for page in (AdminBot, AdminHome, AdminConnections, AdminGames, AdminVenues, AdminAccounts):
@@ -83,7 +83,7 @@ async def test_nobody_else_does_what_operators_do(house: House) -> None:
         answer = await browser.post(path, {"csrf": mark, "deed": deed, "sure": "yes", **fields})
         assert answer.status_code == 403, deed
     assert await house.history.server.audit(1) == before
-    assert house.live.asked == []
+    assert house.live.calls == []
 
 
 async def test_operators_need_the_mark_too(house: House) -> None:
@@ -107,7 +107,7 @@ async def test_what_is_grave_is_asked_first(house: House) -> None:
             for name, value in fields.items():
                 assert page.attribute("input", "value", name=name) == value, deed
     assert await house.history.server.audit(1) == before
-    assert house.live.asked == []
+    assert house.live.calls == []
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ async def test_what_is_missing_is_refused_with_a_sentence(
     answer = await browser.send(path, deed, sure="yes", **fields)
     assert answer.status_code == 422
     assert 'class="refused" role="alert"' in answer.text
-    assert house.live.asked == []
+    assert house.live.calls == []
 
 
 async def test_a_bot_is_disabled_for_some_days_and_enabled(house: House) -> None:
@@ -162,11 +162,11 @@ async def test_connections_are_closed_and_games_ended(house: House) -> None:
     assert (
         await browser.send("/admin/connections", "kick", bot="amigo", reason="stuck", sure="yes")
     ).status_code == 303
-    assert ("kick", "amigo", "The operator closes your connection: stuck") in house.live.asked
+    assert ("kick", "amigo", "The operator closes your connection: stuck") in house.live.calls
     fields = {"game": str(RUNNING), "result": "Abort", "reason": "by mistake", "sure": "yes"}
     assert (await browser.send("/admin/games", "abort", **fields)).status_code == 303
-    assert "ended: Abort" in await browser.said("/admin/games")
-    assert ("end", RUNNING, None, "by mistake") in house.live.asked
+    assert "ended: Abort" in await browser.notice("/admin/games")
+    assert ("end", RUNNING, None, "by mistake") in house.live.calls
     page = sound((await browser.get("/admin/audit")).text)
     deeds = [row[2:5] for row in page.rows[1:3]]
     assert deeds[0][1:] == ["abort", f"game {RUNNING}"]
@@ -202,9 +202,9 @@ async def test_the_next_pairing_is_shown_and_nothing_comes_of_it(house: House) -
 async def test_venues_pause_and_the_server_drains(house: House) -> None:
     browser = await house.signed_in("root", admin=True)
     await browser.send("/admin/venues", "pause", venue="9x9", sure="yes")
-    assert ("pause", "9x9", True) in house.live.asked
+    assert ("pause", "9x9", True) in house.live.calls
     assert (await browser.send("/admin", "drain", word="drain", sure="yes")).status_code == 303
-    assert ("drain",) in house.live.asked
+    assert ("drain",) in house.live.calls
     await browser.send("/admin", "reload", sure="yes")
     page = await browser.get("/admin")
     assert "<script>alert" not in page.text
@@ -243,7 +243,7 @@ async def test_who_came_from_an_address(house: House) -> None:
     came = [ConnectionOpened(9000 + n, 1, 6, address, "x", NOW) for n, address in enumerate(("192.0.2.9", "192.0.2.8"))]
     await house.store.commit([*came, ConnectionClosed(NOW, "it left", 9000)])
     bot = (await house.history.bots.connections(limit=1))[0].bot
-    (link,) = [each for each in sound((await browser.get(f"/admin/bots/{bot}")).text).links() if "=192.0.2.9" in each]
+    (link,) = [href for href in sound((await browser.get(f"/admin/bots/{bot}")).text).links() if "=192.0.2.9" in href]
     page = sound((await browser.get(link)).text)
     assert page.attribute("input", "value", name="address") == "192.0.2.9"
     assert [row[:2] for row in page.rows if "it left" in row[-1]] == [[bot, "9x9"]]

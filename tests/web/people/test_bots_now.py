@@ -19,14 +19,14 @@ class Game:
     """A game process that counts how often it is asked."""
 
     def __init__(self) -> None:
-        self.asked: list[tuple[str, str]] = []
+        self.calls: list[tuple[str, str]] = []
         self.answer: Any = [PLAYS]
         self.gate = asyncio.Event()
         self.gate.set()
         self.ms = 1_000_000
 
     async def on_behalf(self, credential: str, _request: Any, deed: Any) -> Any:
-        self.asked.append((credential, deed.bot))
+        self.calls.append((credential, deed.bot))
         answer = self.answer
         await self.gate.wait()
         if isinstance(answer, Exception):
@@ -50,16 +50,16 @@ async def test_many_who_look_at_once_ask_once(game: Game, bots: BotsNow) -> None
     await asyncio.sleep(0)
     game.gate.set()
     assert await asyncio.gather(*looks) == [Now([PLAYS])] * 50
-    assert game.asked == [("s0", "Tree")]
+    assert game.calls == [("s0", "Tree")]
     game.ms += FRESH_MS - 1
     await bots.look("Tree", "s", REQUEST)
-    assert len(game.asked) == 1
+    assert len(game.calls) == 1
     game.ms += 1
     await bots.look("Tree", "s", REQUEST)
-    assert len(game.asked) == 2
+    assert len(game.calls) == 2
     game.ms -= 60_000  # a clock that was set back
     await bots.look("Tree", "s", REQUEST)
-    assert len(game.asked) == 3
+    assert len(game.calls) == 3
 
 
 @pytest.mark.parametrize("fault", [Unavailable(Code.NO_SERVER, "None runs."), OurFault("It broke off.")])
@@ -69,14 +69,14 @@ async def test_where_nobody_answers_a_sentence_says_so_and_is_remembered(
     game.answer = fault
     assert await bots.look("Tree", "s", REQUEST) == Now(None, SILENT)
     assert await bots.look("Tree", "t", REQUEST) == Now(None, SILENT)
-    assert len(game.asked) == 1
+    assert len(game.calls) == 1
 
 
 async def test_a_game_process_that_hangs_is_not_waited_for_by_each_in_turn(game: Game, bots: BotsNow) -> None:
     game.gate.clear()
     answers = await asyncio.gather(*(bots.look("Tree", "s", REQUEST) for _ in range(20)))
     assert answers == [Now(None, SILENT)] * 20
-    assert len(game.asked) == 1
+    assert len(game.calls) == 1
 
 
 async def test_who_goes_away_while_asking_leaves_the_others_their_answer(game: Game, bots: BotsNow) -> None:
@@ -103,7 +103,7 @@ async def test_what_was_done_with_a_bot_shows_at_once(game: Game, bots: BotsNow)
     bots.forget(None)
     bots.forget("Nobody")
     await bots.look("Tree", "s", REQUEST)
-    assert len(game.asked) == 2
+    assert len(game.calls) == 2
 
 
 async def test_as_many_bots_as_there_are_places_are_remembered(game: Game, bots: BotsNow) -> None:
@@ -111,4 +111,4 @@ async def test_as_many_bots_as_there_are_places_are_remembered(game: Game, bots:
         await bots.look(f"b{count}", "s", REQUEST)
     await bots.look("b0", "s", REQUEST)
     await bots.look(f"b{KEPT + 9}", "s", REQUEST)
-    assert len(game.asked) == KEPT + 11
+    assert len(game.calls) == KEPT + 11

@@ -78,8 +78,8 @@ def file(**more: Any) -> dict[str, Any]:
 HOSTILE: list[bytes] = [
     b"", b"{", b"null", b"[]", b"\xff\xfe", b"[" * 100_000, b'{"a":' * 50_000,
     *(
-        msgspec.json.encode(one)
-        for one in (
+        msgspec.json.encode(message)
+        for message in (
             {}, file(format=2), file(since="x"), file(until=-1), file(until=10**30), file(hooks=[]),
             file(hooks={"x": {}}), file(hooks={"1": {"in_a_row": -1}}), file(hooks={"1": {"in_a_row": 10**12}}),
             file(hooks={"1": {"success": {"at": 1}}}), file(hooks={"1": {"recent": ["x"] * 51}}),

@@ -135,11 +135,11 @@ async def test_nothing_reaches_loopback_where_it_is_not_permitted(host: str) -> 
 async def test_a_name_that_changes_its_address_is_resolved_once() -> None:
     """DNS rebinding: the second answer would be a private address, but nobody asks for it."""
     answers = iter([["93.184.216.34"], ["127.0.0.1"]])
-    asked: list[str] = []
+    hosts: list[str] = []
     reached: list[tuple[str, int]] = []
 
     async def resolver(host: str, port: int) -> list[str]:
-        asked.append(host)
+        hosts.append(host)
         return next(answers)
 
     async def connect(host: str, port: int, **more: Any) -> Any:
@@ -149,7 +149,7 @@ async def test_a_name_that_changes_its_address_is_resolved_once() -> None:
 
     outside = Outside((), resolver, connect)
     assert await refusal(outside.post("https://rebinding.example/", {}, b"")) == "not-reached"
-    assert asked == ["rebinding.example"]
+    assert hosts == ["rebinding.example"]
     assert reached == [("93.184.216.34", 443)], "the address that was judged, not the name"
     assert await refusal(outside.post("https://rebinding.example/", {}, b"")) == "forbidden-address"
     assert len(reached) == 1
@@ -205,13 +205,13 @@ async def test_little_of_a_long_answer_is_read() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "code"),
+    ("reply", "code"),
     [(b"SSH-2.0-x\r\n", "no-http"), (b"", "no-http"), (b"HTTP/1.1 200 OK\r\n" + b"a: b\r\n" * 10_000, "no-http")],
 )
-async def test_what_is_no_http_is_told(said: bytes, code: str) -> None:
+async def test_what_is_no_http_is_told(reply: bytes, code: str) -> None:
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
-        writer.write(said)
+        writer.write(reply)
         await writer.drain()
 
     async with listening(serve) as port:
@@ -244,8 +244,8 @@ async def test_names_that_never_resolve_keep_no_thread_of_others(monkeypatch: py
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: stuck.wait() and [])
     outside = Outside(limit_s=0.05)
     try:
-        asked = [refusal(outside.post(f"https://name{number}.example/", {}, b"")) for number in range(20)]
-        assert set(await asyncio.gather(*asked)) == {"too-slow"}
+        refusals = [refusal(outside.post(f"https://name{number}.example/", {}, b"")) for number in range(20)]
+        assert set(await asyncio.gather(*refusals)) == {"too-slow"}
         async with asyncio.timeout(10):
             assert await asyncio.to_thread(lambda: "free") == "free"
     finally:

@@ -42,15 +42,15 @@ def sound(text: str) -> Page:
 
 async def test_an_owner_claims_pauses_limits_and_gives_up(house: House) -> None:
     browser = await house.signed_in("alice", owns="Sakura-5k")
-    assert "Sakura-5k" in await browser.said("/account")
+    assert "Sakura-5k" in await browser.notice("/account")
     page = sound((await browser.get("/account")).text)
     assert OWN in page.links()
-    assert await one(browser, "bot pause") == 303
+    assert await status_of(browser, "bot pause") == 303
     assert "paused" in sound((await browser.get("/account")).text).text
-    assert await one(browser, "bot resume") == 303
-    assert await one(browser, "bot limit", games_a_day="7", avoid="amigo, Kogo_mcts", hours="6-6") == 422
-    assert await one(browser, "bot limit", games_a_day="7", avoid="amigo, Kogo_mcts", hours="sat, 22-6") == 303
-    wishes = [asked for asked in house.live.asked if asked[0] == "wishes"]
+    assert await status_of(browser, "bot resume") == 303
+    assert await status_of(browser, "bot limit", games_a_day="7", avoid="amigo, Kogo_mcts", hours="6-6") == 422
+    assert await status_of(browser, "bot limit", games_a_day="7", avoid="amigo, Kogo_mcts", hours="sat, 22-6") == 303
+    wishes = [call for call in house.live.calls if call[0] == "wishes"]
     assert wishes[-1][3].games_a_day == 7
     assert isinstance(wishes[-1][3], Limits)
     page = sound((await browser.get(OWN)).text)
@@ -66,18 +66,18 @@ async def test_an_owner_sees_what_its_bot_does_just_now(house: House) -> None:
     browser = await house.signed_in("alice", owns="Sakura-5k")
     text = sound((await browser.get(OWN)).text).text
     assert "not connected" in text
-    house.live.seen = [VersionNow("Sakura-5k", "9x9", "out of hours", 1.7e9, [71], 1, HOSTILE, False)]
-    looks = house.live.asked.count(("look", 1))
+    house.live.views = [VersionNow("Sakura-5k", "9x9", "out of hours", 1.7e9, [71], 1, HOSTILE, False)]
+    looks = house.live.calls.count(("look", 1))
     for _ in range(3):
         assert "out of hours" not in (await browser.get(OWN)).text
-    assert house.live.asked.count(("look", 1)) == looks == 1
+    assert house.live.calls.count(("look", 1)) == looks == 1
     house.clock.ms += FRESH_MS
     page = sound((await browser.get(OWN)).text)
     assert "out of hours: game 71" in " ".join(page.text.split())
     assert "not connected" not in page.text
     assert "/game/71" in page.links()
-    house.live.seen = []
-    assert await one(browser, "bot pause") == 303
+    house.live.views = []
+    assert await status_of(browser, "bot pause") == 303
     assert "not connected" in sound((await browser.get(OWN)).text).text, "what was done shows at once"
     house.reachable = False
     house.clock.ms += FRESH_MS
@@ -107,23 +107,23 @@ async def test_an_owner_sees_what_became_of_its_webhooks(house: House) -> None:
     assert "It was answered 204. Last failed 1 min ago (game-ended). It was answered 500." in text
 
 
-async def one(browser: Browser, deed: str, **fields: Any) -> int:
+async def status_of(browser: Browser, deed: str, **fields: Any) -> int:
     return (await browser.send(OWN, deed, **fields)).status_code
 
 
 async def test_what_is_grave_is_asked_first(house: House) -> None:
     browser = await house.signed_in("alice", owns="Sakura-5k")
     for deed in ("bot release", "bot drain"):
-        asked = await browser.send(OWN, deed)
-        page = sound(asked.text)
-        assert asked.status_code == 200
+        confirmation = await browser.send(OWN, deed)
+        page = sound(confirmation.text)
+        assert confirmation.status_code == 200
         assert "Are you sure?" in page.text
         assert page.attribute("input", "value", name="sure") == "yes"
         assert page.attribute("input", "value", name="deed") == deed
     assert (await browser.get(OWN)).status_code == 200
-    assert ("drain bot", 1) not in house.live.asked
-    assert await one(browser, "bot drain", sure="yes") == 303
-    assert ("drain bot", 1) in house.live.asked
+    assert ("drain bot", 1) not in house.live.calls
+    assert await status_of(browser, "bot drain", sure="yes") == 303
+    assert ("drain bot", 1) in house.live.calls
 
 
 async def test_secrets_are_seen_once(house: House) -> None:
@@ -201,7 +201,7 @@ async def test_nobody_acts_on_anothers_bot(house: House, path: str, deed: str, f
     assert await house.history.server.audit(1) == before, "nothing was done"
 
 
-def test_every_deed_on_a_bot_was_tried() -> None:
+def test_every_command_on_a_bot_was_tried() -> None:
     assert {deed for _, deed, _ in FORMS} == set(OwnBotPage(Site.__new__(Site)).forms)
 
 
@@ -239,19 +239,19 @@ async def test_private_pages_of_a_bot_are_closed_to_others(house: House) -> None
 async def test_the_transcript_of_a_game(house: House) -> None:
     browser = await house.signed_in("alice", owns="Sakura-5k")
     began = 1000 * (await house.history.games.detail(RUNNING)).game.started_at
-    said = [
+    transcript = [
         TranscriptLine(began, "Sakura-5k", 1, ">", "setup 71 9 7.0 300000 Sakura-5k(1800) gnugo(1800)", game=RUNNING),
         TranscriptLine(began + 1_500_000, "Sakura-5k", 1, ">", "genmove b 300000", game=RUNNING),
         TranscriptLine(began + 3_750_000, "Sakura-5k", 1, "<", HOSTILE, game=RUNNING),
         TranscriptLine(began + 4_000_000, "Sakura-5k", 1, ">", "of another game", game=RUNNING + 1),
     ]
-    keep_lines(house.data, 1, said)
+    keep_lines(house.data, 1, transcript)
     path = f"{OWN}/transcript?game={RUNNING}"
     assert path in sound((await browser.get(OWN)).text).links()
     answer = await browser.get(path)
     page = sound(answer.text)
     assert [row[1:] for row in page.rows[1:]] == [
-        ["", "server", said[0].text],
+        ["", "server", transcript[0].text],
         ["1.500", "server", "genmove b 300000"],
         ["2.250", "bot", HOSTILE],
     ]
@@ -261,8 +261,8 @@ async def test_the_transcript_of_a_game(house: House) -> None:
     assert file.headers["content-disposition"] == f'attachment; filename="Sakura-5k-{RUNNING}.txt"'
     assert file.text.splitlines()[2].endswith(f"    2.250 < {HOSTILE}")
     for wrong in ("transcript", "transcript?game=999999", "transcript?game=x", "transcript?game=72&x=1"):
-        found = await browser.get(f"{OWN}/{wrong}")
-        assert found.status_code == (200 if "72" in wrong else 404), wrong
+        response = await browser.get(f"{OWN}/{wrong}")
+        assert response.status_code == (200 if "72" in wrong else 404), wrong
     games = await house.history.games.find(GameFilter(), 100)
     other = next(game.id for game in games if "Sakura-5k" not in (game.black, game.white))
     assert (await browser.get(f"{OWN}/transcript?game={other}")).status_code == 404

@@ -82,7 +82,7 @@ async def test_a_new_command_has_its_form_on_every_page_that_it_names(
     assert "The cloth is missing: fill it in." in sound(refused.text).text
     done = await browser.send(path, "bot polish", bot="Sakura-5k", cloth="silk", twice="yes")
     assert done.status_code == 303
-    assert await browser.said(path) == "Sakura-5k was polished with silk, twice."
+    assert await browser.notice(path) == "Sakura-5k was polished with silk, twice."
 
 
 @pytest.mark.parametrize("path", ROWS)

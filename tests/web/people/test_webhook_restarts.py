@@ -91,8 +91,8 @@ async def played(house: House, game: int, at: int, *ending: str) -> None:
     await house.store.commit([*begun(game, at - 1000), over(game, at, *ending)])
 
 
-def told(post: Post) -> list[tuple[str, int]]:
-    return [(said["event"], said["game"]["id"]) for said in post.net.said]
+def deliveries(post: Post) -> list[tuple[str, int]]:
+    return [(message["event"], message["game"]["id"]) for message in post.net.messages]
 
 
 async def test_what_happened_while_no_web_process_ran_is_told_when_one_does(house: House, tmp_path: Path) -> None:
@@ -102,15 +102,19 @@ async def test_what_happened_while_no_web_process_ran_is_told_when_one_does(hous
     await played(house, 500, house.clock.ms - HOUR // 2)
     await house.store.commit(begun(501, house.clock.ms - 1000, 6, 1, THIRTEEN))
     async with process(house, tmp_path) as post:
-        assert told(post) == [("game-started", 500), ("game-ended", 500), ("game-started", 501)]
-        said = post.net.said[1]
-        assert (said["at"], said["color"], said["version"]) == (house.clock.ms - HOUR // 2, "black", "Sakura-5k")
-        assert said["game"] == {
+        assert deliveries(post) == [("game-started", 500), ("game-ended", 500), ("game-started", 501)]
+        message = post.net.messages[1]
+        assert (message["at"], message["color"], message["version"]) == (
+            house.clock.ms - HOUR // 2,
+            "black",
+            "Sakura-5k",
+        )
+        assert message["game"] == {
             "id": 500, "venue": "9x9", "black": "Sakura-5k", "white": "amigo", "result": "B+Resign",
             "reason": "resignation",
         }  # fmt: skip
     async with process(house, tmp_path) as post:
-        assert told(post) == []
+        assert deliveries(post) == []
 
 
 async def test_what_was_told_is_not_told_again_and_the_facts_of_what_was_looked_up_are_nothing_new(
@@ -125,19 +129,19 @@ async def test_what_was_told_is_not_told_again_and_the_facts_of_what_was_looked_
             GameEnded("9x9", 500, "B+Resign", "resignation", at),
         )
         await tell(post, *fact)
-        ids = [said["id"] for said in post.net.said]
-        assert told(post) == [("game-started", 500), ("game-ended", 500)]
+        ids = [message["id"] for message in post.net.messages]
+        assert deliveries(post) == [("game-started", 500), ("game-ended", 500)]
     house.clock.ms += SLACK_MS // 2
     await played(house, 501, house.clock.ms)
     async with process(house, tmp_path) as post:
-        assert told(post) == [("game-started", 501), ("game-ended", 501)]
+        assert deliveries(post) == [("game-started", 501), ("game-ended", 501)]
         at = house.clock.ms / 1000
         await tell(post, *fact, GameStarted("9x9", 501, "Sakura-5k", "amigo", at - 1),
                    GameEnded("9x9", 501, "B+Resign", "resignation", at))  # fmt: skip
         assert len(post.net.sent) == 2
     (tmp_path / FILE).unlink()
     async with process(house, tmp_path) as post:  # without it, the same messages under the same ids
-        assert post.net.said[0]["id"] == ids[1], "the game began before the webhook was made"
+        assert post.net.messages[0]["id"] == ids[1], "the game began before the webhook was made"
 
 
 async def test_what_waited_when_the_process_ended_is_delivered_by_the_next(house: House, tmp_path: Path) -> None:
@@ -152,7 +156,7 @@ async def test_what_waited_when_the_process_ended_is_delivered_by_the_next(house
         house.clock.ms += HOUR
     house.clock.ms += HOUR
     async with process(house, tmp_path) as post:
-        assert told(post) == [("game-ended", game) for game in (500, 501, 502)]
+        assert deliveries(post) == [("game-ended", game) for game in (500, 501, 502)]
 
 
 async def test_failures_in_a_row_count_over_restarts(house: House, tmp_path: Path) -> None:
@@ -181,8 +185,8 @@ async def test_no_further_back_than_a_day_and_no_more_than_a_line_holds(house: H
     for game in range(501, 501 + LINE_MAX + extra):
         await played(house, game, house.clock.ms - 1_000_000 + game)
     async with process(house, tmp_path) as post:
-        assert [game for _, game in told(post)] == list(range(501 + extra, 501 + LINE_MAX + extra))
-        assert [said["dropped"] for said in post.net.said] == [extra, *[0] * (LINE_MAX - 1)]
+        assert [game for _, game in deliveries(post)] == list(range(501 + extra, 501 + LINE_MAX + extra))
+        assert [message["dropped"] for message in post.net.messages] == [extra, *[0] * (LINE_MAX - 1)]
 
 
 async def test_nobody_is_told_what_happened_before_the_webhook(house: House, tmp_path: Path) -> None:
@@ -195,7 +199,7 @@ async def test_nobody_is_told_what_happened_before_the_webhook(house: House, tmp
     house.clock.ms += 1000
     await played(house, 501, house.clock.ms)
     async with process(house, tmp_path) as post:
-        assert told(post) == [("game-ended", 501)]
+        assert deliveries(post) == [("game-ended", 501)]
 
 
 async def test_losses_on_time_in_a_row_count_over_restarts(house: House, tmp_path: Path) -> None:
@@ -205,11 +209,11 @@ async def test_losses_on_time_in_a_row_count_over_restarts(house: House, tmp_pat
     for game in (500, 501):
         await played(house, game, house.clock.ms - HOUR // 2 + game, "W+Time", "time")
     async with process(house, tmp_path) as post:
-        assert post.net.said == []
+        assert post.net.messages == []
         at = house.clock.ms / 1000
         await tell(post, GameStarted("9x9", 502, "Sakura-5k", "amigo", at),
                    GameEnded("9x9", 502, "W+Time", "time", at))  # fmt: skip
-        assert [(said["game"]["id"], said["in_a_row"]) for said in post.net.said] == [(502, 3)]
+        assert [(message["game"]["id"], message["in_a_row"]) for message in post.net.messages] == [(502, 3)]
 
 
 async def test_being_set_aside_meanwhile_is_told_once(house: House, tmp_path: Path) -> None:
@@ -220,7 +224,7 @@ async def test_being_set_aside_meanwhile_is_told_once(house: House, tmp_path: Pa
     await house.store.commit([r.SetbackNow(NINE, 1, 3, 1, "lost on time", house.clock.ms - 5000)])
     for expected in ([("set-aside", "lost on time")], []):
         async with process(house, tmp_path) as post:
-            assert [(said["event"], said["reason"]) for said in post.net.said] == expected
+            assert [(message["event"], message["reason"]) for message in post.net.messages] == expected
 
 
 async def test_facts_that_were_lost_on_the_way_are_looked_up(house: House, tmp_path: Path) -> None:
@@ -230,7 +234,7 @@ async def test_facts_that_were_lost_on_the_way_are_looked_up(house: House, tmp_p
         await played(house, 500, house.clock.ms)
         await tell(post, None)
         await tell(post, None, GameEnded("9x9", 500, "B+Resign", "resignation", house.clock.ms / 1000))
-        assert told(post) == [("game-ended", 500)]
+        assert deliveries(post) == [("game-ended", 500)]
 
 
 async def test_a_database_that_does_not_answer_is_asked_again(
@@ -253,7 +257,7 @@ async def test_a_database_that_does_not_answer_is_asked_again(
     monkeypatch.setattr(house.history.people, "webhooks", webhooks)
     async with process(house, tmp_path) as post:
         await settled(post)
-        assert told(post) == [("game-ended", 500)]
+        assert deliveries(post) == [("game-ended", 500)]
 
 
 async def test_a_process_that_is_killed_has_written_down_what_it_told(
@@ -265,15 +269,15 @@ async def test_a_process_that_is_killed_has_written_down_what_it_told(
         house.clock.ms += 1000
         await played(house, 500, house.clock.ms)
         await tell(post, GameEnded("9x9", 500, "B+Resign", "resignation", house.clock.ms / 1000))
-        (said,) = post.net.said
+        (message,) = post.net.messages
         for _ in range(1000):
-            if (tmp_path / FILE).exists() and said["id"].encode() in (tmp_path / FILE).read_bytes():
+            if (tmp_path / FILE).exists() and message["id"].encode() in (tmp_path / FILE).read_bytes():
                 break
             await asyncio.sleep(0.01)
         killed = (tmp_path / FILE).read_bytes()
     (tmp_path / FILE).write_bytes(killed)
     async with process(house, tmp_path) as post:
-        assert told(post) == []
+        assert deliveries(post) == []
 
 
 async def test_a_fault_of_ours_in_looking_back_keeps_no_page_from_coming_up(
@@ -289,7 +293,7 @@ async def test_a_fault_of_ours_in_looking_back_keeps_no_page_from_coming_up(
     monkeypatch.setattr(house.history.people, "bots_of", broken)
     async with process(house, tmp_path) as post:
         await tell(post, BotArrived("9x9", "Sakura-5k"))
-        assert [said["event"] for said in post.net.said] == ["signed-in"]
+        assert [message["event"] for message in post.net.messages] == ["signed-in"]
 
 
 async def test_who_loses_facts_all_the_time_does_not_look_back_all_the_time(
@@ -310,4 +314,4 @@ async def test_who_loses_facts_all_the_time_does_not_look_back_all_the_time(
         for _ in range(5):
             await tell(post, None)
         assert looks == 1
-        assert told(post) == [("game-ended", 500)]
+        assert deliveries(post) == [("game-ended", 500)]

@@ -52,7 +52,7 @@ class Net(Outside):
         return Answered(status, b"")
 
     @property
-    def said(self) -> list[dict[str, Any]]:
+    def messages(self) -> list[dict[str, Any]]:
         return [msgspec.json.decode(body) for _, _, body in self.sent]
 
 
@@ -115,7 +115,7 @@ def ended(game: int, result: str, reason: str) -> GameEnded:
 async def test_a_game_is_told_to_the_owner_and_signed(post: Post) -> None:
     made = await post.hook(ALL)
     await post.tell(STARTED, MovePlayed("9x9", 500, 1, "D4", 1), ended(500, "B+Resign", "resignation"))
-    start, end = post.net.said
+    start, end = post.net.messages
     assert start | {"id": ""} == {
         "id": "", "webhook": made.id, "event": "game-started", "at": 1_800_000_000_500, "bot": "Sakura-5k",
         "version": "Sakura-5k", "venue": "9x9", "color": "black", "dropped": 0,
@@ -142,16 +142,20 @@ async def test_nobody_is_told_what_is_not_asked_or_not_its_own(post: Post) -> No
     bob = await post.hook(["signed-out"], owner="bob")
     await post.tell(BotArrived("9x9", "Sakura-5k"), BotLeft("9x9", "Sakura-5k"), BotLeft("9x9", "amigo"),
                     BotArrived("9x9", "random-walk"), STARTED)  # fmt: skip
-    told = sorted((said["webhook"], said["event"], said["version"]) for said in post.net.said)
-    assert told == [(1, "signed-in", "Sakura-5k"), (2, "game-started", "Sakura-5k"), (bob.id, "signed-out", "amigo")]
+    deliveries = sorted((message["webhook"], message["event"], message["version"]) for message in post.net.messages)
+    assert deliveries == [
+        (1, "signed-in", "Sakura-5k"),
+        (2, "game-started", "Sakura-5k"),
+        (bob.id, "signed-out", "amigo"),
+    ]
 
 
 async def test_a_game_whose_beginning_was_not_heard_is_looked_up(post: Post) -> None:
     games = await post.house.history.games.find(GameFilter(bot="Sakura-5k"), 50)
-    game = next(each for each in games if each.result)
+    game = next(candidate for candidate in games if candidate.result)
     await post.hook(["game-ended"])
     await post.tell(ended(game.id, "B+1.0", "score"))
-    assert [said["game"]["id"] for said in post.net.said] == [game.id]
+    assert [message["game"]["id"] for message in post.net.messages] == [game.id]
 
 
 async def test_three_losses_on_time_in_a_row(post: Post) -> None:
@@ -160,27 +164,29 @@ async def test_three_losses_on_time_in_a_row(post: Post) -> None:
     endings = [lost, lost, won, lost, ("Void", "void"), lost, lost, ("W+Resign", "resignation"), lost, lost]
     for game, (result, reason) in enumerate(endings, 500):
         await post.tell(msgspec.structs.replace(STARTED, game=game), ended(game, result, reason))
-    assert [(said["game"]["id"], said["in_a_row"]) for said in post.net.said] == [(506, 3)]
+    assert [(message["game"]["id"], message["in_a_row"]) for message in post.net.messages] == [(506, 3)]
 
 
 def test_a_loss_on_time_counts_for_the_loser_alone() -> None:
-    found = []
+    events = []
     happenings = Happenings()
     for game in range(3):
-        found += happenings.of(ended(game, "B+Time", "time"), ("winner", "loser"), 0)
-    assert [(each.event, each.version) for each in found if each.event == "time-losses"] == [("time-losses", "loser")]
+        events += happenings.of(ended(game, "B+Time", "time"), ("winner", "loser"), 0)
+    assert [(event.event, event.version) for event in events if event.event == "time-losses"] == [
+        ("time-losses", "loser")
+    ]
 
 
 async def test_being_set_aside_is_told_once(post: Post) -> None:
     await post.hook(["set-aside"])
     at = post.house.clock.ms
     await post.tell(STARTED, ended(500, "W+Time", "time"))
-    assert post.net.said == []
+    assert post.net.messages == []
     await post.house.store.commit([SetbackNow(1, 1, 3, 1, "lost on time", at)])
     for game in (501, 502):
         await post.tell(msgspec.structs.replace(STARTED, game=game), ended(game, "W+Time", "time"))
-    (said,) = post.net.said
-    assert (said["event"], said["version"], said["reason"]) == ("set-aside", "Sakura-5k", "lost on time")
+    (message,) = post.net.messages
+    assert (message["event"], message["version"], message["reason"]) == ("set-aside", "Sakura-5k", "lost on time")
 
 
 async def test_what_fails_is_tried_again_and_then_dropped(post: Post) -> None:
@@ -189,13 +195,13 @@ async def test_what_fails_is_tried_again_and_then_dropped(post: Post) -> None:
     await post.tell(BotArrived("9x9", "Sakura-5k"))
     assert post.pauses == list(PAUSES_S)
     assert sum(PAUSES_S) <= 3600
-    assert len({said["id"] for said in post.net.said}) == 1, "the same message"
+    assert len({message["id"] for message in post.net.messages}) == 1, "the same message"
     assert len(post.net.sent) == len(PAUSES_S) + 1
     outcome = post.webhooks.outcome(made.id)
     assert outcome is not None
     assert not outcome.delivered
     await post.tell(BotLeft("9x9", "Sakura-5k"), BotLeft("9x9", "Sakura-5k"))
-    assert [said["dropped"] for said in post.net.said[-2:]] == [1, 0], "told once"
+    assert [message["dropped"] for message in post.net.messages[-2:]] == [1, 0], "told once"
 
 
 async def test_a_webhook_that_always_fails_is_stopped(post: Post) -> None:
@@ -224,7 +230,7 @@ async def test_a_queue_is_bounded_and_says_what_was_dropped(post: Post) -> None:
     await post.settle()
     post.net.gate.set()
     await post.settle(until=LINE_MAX + 1)
-    dropped = [said["dropped"] for said in post.net.said]
+    dropped = [message["dropped"] for message in post.net.messages]
     assert len(dropped) in (LINE_MAX, LINE_MAX + 1)
     assert sum(dropped) + len(dropped) == LINE_MAX + extra + 1
 
@@ -242,7 +248,7 @@ async def test_a_test_is_sent_at_once_but_not_too_often(post: Post) -> None:
     await post.hook(["signed-in"])
     (row,) = await post.house.history.people.webhooks(1)
     assert "was delivered" in await post.webhooks.test(row)
-    assert post.net.said[0]["event"] == "test"
+    assert post.net.messages[0]["event"] == "test"
     with pytest.raises(Refused):
         await post.webhooks.test(row)
     post.house.clock.ms += TEST_PAUSE_MS

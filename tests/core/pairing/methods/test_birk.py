@@ -48,8 +48,8 @@ def test_everybody_is_paired_once_or_sits_out_with_a_sentence(
     pairing_pass: PairingPass, method: Birk, seed: int
 ) -> None:
     pairing = method.pair(pairing_pass, random.Random(seed))
-    seen = [v for pair in ids(pairing) for v in pair] + list(pairing.sits_out)
-    assert sorted(seen) == sorted(c.id for c in pairing_pass.candidates)
+    versions = [v for pair in ids(pairing) for v in pair] + list(pairing.sits_out)
+    assert sorted(versions) == sorted(c.id for c in pairing_pass.candidates)
     rank = {c.id: (-c.rating, c.id) for c in pairing_pass.candidates}
     name = {c.id: c.name for c in pairing_pass.candidates}
     assert all(rank[high] < rank[low] for high, low in ids(pairing))
@@ -66,7 +66,7 @@ def test_without_wishes_one_sits_out_of_an_odd_number_and_the_best_picks(
     pairing = Birk(formula, bye, FREE, Waiting(overdue=0.0)).pair(pairing_pass, random.Random(seed))
     assert len(pairing.sits_out) == len(pairing_pass.candidates) % 2
     rank = {c.id: (-c.rating, c.id) for c in pairing_pass.candidates}
-    assert all(rank[one.high] < rank[next_.high] for one, next_ in pairwise(pairing.pairs))
+    assert all(rank[pair.high] < rank[next_.high] for pair, next_ in pairwise(pairing.pairs))
     assert pairing.notes == []
 
 
@@ -308,8 +308,13 @@ def test_a_pair_that_costs_more_than_both_allow_waits() -> None:
 def test_all_options_are_told() -> None:
     method = Birk("sqrt", "natural", Constraints(same_family=Kin.FREE, patience=1_500_000))
     assert method.name == "birk"
-    told = method.options
-    assert (told["formula"], told["bye"], told["same_family"], told["patience_s"]) == ("sqrt", "natural", "free", 1.5)
+    options = method.options
+    assert (options["formula"], options["bye"], options["same_family"], options["patience_s"]) == (
+        "sqrt",
+        "natural",
+        "free",
+        1.5,
+    )
 
 
 def reaches(candidates: Sequence[Candidate], method: Birk) -> set[tuple[int, int]]:

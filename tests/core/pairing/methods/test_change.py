@@ -37,12 +37,12 @@ def test_worth_is_in_proportion_and_one_at_most(ratings: list[float]) -> None:
     pairing_pass = PairingPass([Candidate(k, f"bot-{k}", rating) for k, rating in enumerate(ratings)])
     worths = ExpectedChange().look(pairing_pass, random.Random(0))
     i, j = np.triu_indices(len(ratings), 1)
-    found = worths.of(i, j)
-    assert found == pytest.approx(worths.of(j, i))
-    assert found.min() > 0.0
-    assert found.max() <= 1.0 + 1e-12
+    worth = worths.of(i, j)
+    assert worth == pytest.approx(worths.of(j, i))
+    assert worth.min() > 0.0
+    assert worth.max() <= 1.0 + 1e-12
     changes = np.array([gor.total_change(ratings[a], ratings[b] - ratings[a]) for a, b in zip(i, j, strict=True)])
-    assert found / found[0] == pytest.approx(changes / changes[0], rel=1e-9)
+    assert worth / worth[0] == pytest.approx(changes / changes[0], rel=1e-9)
 
 
 def test_two_equals_at_the_bottom_are_worth_all() -> None:

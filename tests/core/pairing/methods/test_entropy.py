@@ -24,7 +24,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def wins(case: dict[str, Any]) -> Any:
-    return lambda one, other: gor_win(one, other, case["a_integer_division"])
+    return lambda first, second: gor_win(first, second, case["a_integer_division"])
 
 
 def as_sets(pairs: Any) -> set[frozenset[str]]:
@@ -48,11 +48,11 @@ def matchings(players: list[Any]) -> Iterator[list[tuple[Any, Any]]]:
 def test_the_matrix_of_a_case(case: dict[str, Any], vectors: Vectors) -> None:
     tolerance = vectors("entropy_matrix")["tolerance"]
     ratings, win = case["ratings"], wins(case)
-    for one, row in case["win"].items():
+    for name, row in case["win"].items():
         for other, expected in row.items():
-            p = win(ratings[one], ratings[other])
+            p = win(ratings[name], ratings[other])
             assert float(p) == pytest.approx(expected, abs=tolerance)
-            assert float(term(p)) == pytest.approx(case["term"][one][other], abs=tolerance)
+            assert float(term(p)) == pytest.approx(case["term"][name][other], abs=tolerance)
     for pair in case["pair_entropy"]:
         p = win(ratings[pair["i"]], ratings[pair["j"]])
         assert float(bits(p)) == pytest.approx(pair["bits"], abs=tolerance)
@@ -78,11 +78,11 @@ def test_the_printed_table_of_probabilities(vectors: Vectors) -> None:
     file = vectors("entropy_matrix")
     ratings = file["cases"][0]["ratings"]
     wrong = []
-    for one, row in file["printed"]["table_2_2"].items():
+    for name, row in file["printed"]["table_2_2"].items():
         for other, printed in zip(file["printed"]["column_order"], row, strict=True):
-            if printed is not None and abs(float(gor_win(ratings[one], ratings[other], True)) - printed) > 5.01e-6:
-                wrong.append((one, other, printed))
-    assert [(one, other) for one, other, _ in wrong] == [("B", "F"), ("F", "B")]
+            if printed is not None and abs(float(gor_win(ratings[name], ratings[other], True)) - printed) > 5.01e-6:
+                wrong.append((name, other, printed))
+    assert [(first, second) for first, second, _ in wrong] == [("B", "F"), ("F", "B")]
     slope_of_e = 200 - (ratings["E"] - 100) // 20
     of_f = 1 / (1 + math.exp((ratings["B"] - ratings["F"]) / slope_of_e))
     assert [printed for *_, printed in wrong] == [pytest.approx(1 - of_f, abs=5e-6), pytest.approx(of_f, abs=5e-6)]
@@ -92,8 +92,8 @@ def test_the_printed_table_of_entropies(vectors: Vectors) -> None:
     """Each cell is the row player's own term of the printed probabilities, so that the error is in it too."""
     file = vectors("entropy_matrix")
     printed = file["printed"]
-    for one, row in printed["table_2_3"].items():
-        for cell, p in zip(row, printed["table_2_2"][one], strict=True):
+    for name, row in printed["table_2_3"].items():
+        for cell, p in zip(row, printed["table_2_2"][name], strict=True):
             assert (cell is None) == (p is None)
             if cell is not None:
                 assert float(term(p)) == pytest.approx(cell, abs=1e-5)
@@ -102,7 +102,7 @@ def test_the_printed_table_of_entropies(vectors: Vectors) -> None:
 def test_the_printed_tables_choose_the_same_round(vectors: Vectors) -> None:
     file = vectors("entropy_matrix")
     names, table = file["printed"]["column_order"], file["printed"]["table_2_3"]
-    cell = {(one, other): table[one][names.index(other)] for one in names for other in names}
+    cell = {(name, other): table[name][names.index(other)] for name in names for other in names}
     for worth in (
         lambda a, b: cell[a, b] + cell[b, a],
         lambda a, b: cell[min(a, b), max(a, b)],
@@ -116,10 +116,10 @@ def test_the_printed_tables_choose_the_same_round(vectors: Vectors) -> None:
 
 
 @given(st.floats(-500, 4000), st.floats(-500, 4000))
-def test_gor_for_arrays_is_gor(one: float, other: float) -> None:
-    expected = expectancy(one, other, variant="thesis", eps=0.0)[0]
-    assert float(gor_win(one, other)) == pytest.approx(expected, abs=1e-12)
-    assert float(gor_win(one, other) + gor_win(other, one)) == pytest.approx(1.0, abs=1e-12)
+def test_gor_for_arrays_is_gor(first: float, second: float) -> None:
+    expected = expectancy(first, second, variant="thesis", eps=0.0)[0]
+    assert float(gor_win(first, second)) == pytest.approx(expected, abs=1e-12)
+    assert float(gor_win(first, second) + gor_win(second, first)) == pytest.approx(1.0, abs=1e-12)
 
 
 def test_entropy_of_a_game() -> None:
@@ -180,5 +180,5 @@ def test_a_meeting_halves_what_a_game_is_worth(meeting: Meeting, expected: int) 
 def test_in_words() -> None:
     pairing_pass = PairingPass([Candidate(1, "Ann", 800.0), Candidate(2, "Bea", 902.0)])
     for model, p in (("gor", float(gor_win(800.0, 902.0))), ("venue", 1 / (1 + 10 ** (102 / 400)))):
-        said = Entropy(model).look(pairing_pass, random.Random(0)).say(0, 1)
-        assert said == f"{float(bits(p)):.2f} bit, expected score {p:.2f}"
+        sentence = Entropy(model).look(pairing_pass, random.Random(0)).say(0, 1)
+        assert sentence == f"{float(bits(p)):.2f} bit, expected score {p:.2f}"

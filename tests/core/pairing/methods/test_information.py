@@ -76,10 +76,10 @@ def test_it_is_by_how_much_one_more_result_narrows_everybody_who_is_no_anchor(se
     C, ratings, anchors, which = some_covariance(rng, 9), rng.normal(2000, 300, 9), (2, 5), [7, 5, 0, 2, 4, 8]
     free = [place for place in range(9) if place not in anchors]
     pairing_pass = known(ratings.tolist(), C, anchors, which)
-    told = MEANS.look(pairing_pass, random.Random(1))
+    worths = MEANS.look(pairing_pass, random.Random(1))
     i, j = every_pair(pairing_pass)
-    for one, two, drop in zip(i, j, told.drop(i, j), strict=True):
-        a, b = which[one], which[two]
+    for first, second, drop in zip(i, j, worths.drop(i, j), strict=True):
+        a, b = which[first], which[second]
         after = after_one_game(C, a, b, expected_precision(ratings[a] - ratings[b], C[a, a] + C[b, b] - 2 * C[a, b]))
         assert drop == pytest.approx((np.diagonal(C) - np.diagonal(after))[free].sum(), rel=0.01)
 
@@ -115,9 +115,9 @@ def test_without_joint_knowledge_it_is_that_of_independent_ratings() -> None:
     versions = [(2000.0, 80.0), (2100.0, 30.0), (1500.0, 250.0), (1950.0, 10.0)]
     pairing_pass, same = alone(*versions), known([r for r, _ in versions], np.diag([sd**2 for _, sd in versions]))
     i, j = every_pair(pairing_pass)
-    one, two = (Information().look(a, random.Random(5)) for a in (pairing_pass, same))
-    assert one.drop(i, j) == pytest.approx(two.drop(i, j), rel=1e-6)
-    assert (np.abs(one.of(i, j) - two.of(i, j)) < 0.5).all()
+    first, second = (Information().look(a, random.Random(5)) for a in (pairing_pass, same))
+    assert first.drop(i, j) == pytest.approx(second.drop(i, j), rel=1e-6)
+    assert (np.abs(first.of(i, j) - second.of(i, j)) < 0.5).all()
 
 
 def test_an_unknown_sd_is_wide_unless_it_is_an_anchors() -> None:
@@ -126,8 +126,8 @@ def test_an_unknown_sd_is_wide_unless_it_is_an_anchors() -> None:
         Candidate(2, "b", 2000.0, anchor=True),
         Candidate(3, "c", 2000.0, sd=200.0),
     ]
-    told = MEANS.look(PairingPass(candidates), random.Random(1))
-    worth = told.of(np.array([0, 1, 0]), np.array([1, 2, 2]))
+    worths = MEANS.look(PairingPass(candidates), random.Random(1))
+    worth = worths.of(np.array([0, 1, 0]), np.array([1, 2, 2]))
     assert worth[0] == pytest.approx(worth[1])
     assert worth[0] == pytest.approx(1.0)
     assert 0.5 < worth[2] < 1.0
@@ -136,36 +136,36 @@ def test_an_unknown_sd_is_wide_unless_it_is_an_anchors() -> None:
 @pytest.mark.parametrize("sd", [0.0, 60.0, 300.0, 960.0])
 def test_what_a_game_tells_is_averaged_over_what_is_not_known_of_the_difference(sd: float) -> None:
     means = np.array([0.0, -100.0, 300.0, 600.0, -1000.0])
-    found = precision(means, np.full(5, sd**2))
-    assert found == pytest.approx([expected_precision(mean, sd**2) for mean in means], rel=0.01)
+    averaged = precision(means, np.full(5, sd**2))
+    assert averaged == pytest.approx([expected_precision(mean, sd**2) for mean in means], rel=0.01)
 
 
 # --- what follows ----------------------------------------------------------------------------------------------------
 
 
 def test_equals_are_worth_most_and_versions_far_apart_little() -> None:
-    told = MEANS.look(alone((2000.0, 20.0), (2000.0, 20.0), (2300.0, 20.0), (2900.0, 20.0)), random.Random(1))
-    worth = told.of(np.array([0, 0, 0]), np.array([1, 2, 3]))
+    worths = MEANS.look(alone((2000.0, 20.0), (2000.0, 20.0), (2300.0, 20.0), (2900.0, 20.0)), random.Random(1))
+    worth = worths.of(np.array([0, 0, 0]), np.array([1, 2, 3]))
     assert worth[0] == pytest.approx(1.0, abs=0.01)
     assert worth[0] > worth[1] > worth[2]
     assert worth[2] < 0.03
 
 
 def test_a_newcomer_tells_most_against_a_well_known_version() -> None:
-    told = MEANS.look(alone((2000.0, 300.0), (2000.0, 300.0), (2000.0, 20.0), (2000.0, 20.0)), random.Random(1))
+    worths = MEANS.look(alone((2000.0, 300.0), (2000.0, 300.0), (2000.0, 20.0), (2000.0, 20.0)), random.Random(1))
     i, j = np.array([0, 0, 2]), np.array([1, 2, 3])
-    newcomers, mixed, settled = told.of(i, j)
+    newcomers, mixed, settled = worths.of(i, j)
     assert newcomers < mixed
     assert settled == pytest.approx(mixed, rel=0.01)
-    drops = told.drop(i, j)
+    drops = worths.drop(i, j)
     assert drops[1] > 100 * drops[2]
 
 
 def test_a_shortfall_counts_more_where_the_game_tells_more() -> None:
     """A newcomer has the first choice of well-known opponents."""
     versions = [(2000.0, 300.0), (2000.0, 20.0), (2000.0, 20.0), (2250.0, 20.0), (2250.0, 20.0)]
-    told = MEANS.look(alone(*versions), random.Random(1))
-    near, far, settled_near, settled_far = told.of(np.array([0, 0, 1, 1]), np.array([1, 3, 2, 3]))
+    worths = MEANS.look(alone(*versions), random.Random(1))
+    near, far, settled_near, settled_far = worths.of(np.array([0, 0, 1, 1]), np.array([1, 3, 2, 3]))
     assert near - far > 1.1 * (settled_near - settled_far) > 0.1
 
 
@@ -184,11 +184,11 @@ def test_two_groups_that_have_hardly_met_are_linked() -> None:
     C = np.diag(np.full(8, 400.0))
     C[:4, :4] += 20_000.0
     ratings = [2000.0, 2040.0, 2080.0, 2120.0, 2360.0, 2400.0, 2440.0, 2480.0]
-    told = MEANS.look(known(ratings, C), random.Random(1))
-    within, across, far = told.of(np.array([2, 3, 0]), np.array([3, 4, 7]))
+    worths = MEANS.look(known(ratings, C), random.Random(1))
+    within, across, far = worths.of(np.array([2, 3, 0]), np.array([3, 4, 7]))
     assert across > 1.5 * within
     assert across > far
-    drops = told.drop(np.array([2, 3]), np.array([3, 4]))
+    drops = worths.drop(np.array([2, 3]), np.array([3, 4]))
     assert drops[1] > 20 * drops[0]
 
 
@@ -212,8 +212,8 @@ def test_usual_numbers_are_found(numbers: list[float], seed: int) -> None:
     np.fill_diagonal(weights, 0.0)
     brings = a[:, None] + a
     i, j = np.triu_indices(len(a), 1)
-    found = usual(brings, weights)
-    assert found[i] + found[j] == pytest.approx(brings[i, j], rel=0.3)
+    usual_worths = usual(brings, weights)
+    assert usual_worths[i] + usual_worths[j] == pytest.approx(brings[i, j], rel=0.3)
 
 
 def test_what_is_usual_is_hardly_moved_by_pairs_that_bring_far_more() -> None:
@@ -221,8 +221,8 @@ def test_what_is_usual_is_hardly_moved_by_pairs_that_bring_far_more() -> None:
     brings[:4, 4:] = brings[4:, :4] = 3000.0
     weights = 1.0 - np.eye(8)
     weights[:4, 4:] = weights[4:, :4] = 0.1
-    found = usual(brings, weights)
-    assert found == pytest.approx(np.full(8, 1.0), rel=0.25)
+    usual_worths = usual(brings, weights)
+    assert usual_worths == pytest.approx(np.full(8, 1.0), rel=0.25)
 
 
 # --- chance ----------------------------------------------------------------------------------------------------------
@@ -239,18 +239,18 @@ def test_ratings_are_drawn_with_the_share_of_the_covariance_that_was_asked_for()
 
 def test_the_same_seed_draws_the_same() -> None:
     pairing_pass = alone((2000.0, 80.0), (2100.0, 30.0), (1500.0, 250.0))
-    one, two, other = (Information().look(pairing_pass, random.Random(seed)).drawn for seed in (1, 1, 2))
-    assert (one == two).all()
-    assert (one != other).all()
+    first, second, different = (Information().look(pairing_pass, random.Random(seed)).drawn for seed in (1, 1, 2))
+    assert (first == second).all()
+    assert (first != different).all()
 
 
 def test_normal_variates_are_normal() -> None:
     rng = random.Random(4)
-    found = np.concatenate([normals(rng, count) for count in (1, 2, 3, 9994)])
-    assert abs(found.mean()) < 0.05
-    assert found.std() == pytest.approx(1.0, abs=0.04)
-    assert (np.abs(found) < 1.959964).mean() == pytest.approx(0.95, abs=0.011)
-    assert abs(np.mean(found[:-1] * found[1:])) < 0.05
+    variates = np.concatenate([normals(rng, count) for count in (1, 2, 3, 9994)])
+    assert abs(variates.mean()) < 0.05
+    assert variates.std() == pytest.approx(1.0, abs=0.04)
+    assert (np.abs(variates) < 1.959964).mean() == pytest.approx(0.95, abs=0.011)
+    assert abs(np.mean(variates[:-1] * variates[1:])) < 0.05
 
 
 def test_a_covariance_that_rounding_has_made_indefinite_still_has_a_root() -> None:
@@ -274,12 +274,12 @@ def test_worth_is_symmetric_and_never_negative(drawn: list[tuple[float, float, b
     common = 0.5 * np.sqrt(np.outer(variances, variances))
     C = common + np.diag(0.5 * variances)
     for pairing_pass in (PairingPass(candidates), PairingPass(candidates, knowledge=Knowledge(C, (C * free) @ C))):
-        told: InformationWorths = Information().look(pairing_pass, random.Random(seed))
+        worths: InformationWorths = Information().look(pairing_pass, random.Random(seed))
         i, j = every_pair(pairing_pass)
-        worth = told.of(i, j)
+        worth = worths.of(i, j)
         assert ((worth >= 0.0) & (worth < 50.0)).all()
-        assert told.of(j, i) == pytest.approx(worth, abs=1e-6)  # the root of a rounding error is 1e-8
-        assert "expected score" in told.say(0, 1)
+        assert worths.of(j, i) == pytest.approx(worth, abs=1e-6)  # the root of a rounding error is 1e-8
+        assert "expected score" in worths.say(0, 1)
 
 
 # --- in a pool -------------------------------------------------------------------------------------------------------
@@ -296,12 +296,12 @@ def test_a_pool_finds_its_scale_and_does_not_wear_out_its_anchors() -> None:
     among_anchors, against = 0, np.zeros(12)
     last: dict[int, int] = {}
     for number in range(30):
-        ratings, found = venue.ratings(), BAYES.joint(venue.state, range(12))
+        ratings, joint = venue.ratings(), BAYES.joint(venue.state, range(12))
         candidates = [
             Candidate(at, f"v{at}", ratings[at].mean, last_opponent=last.get(at), anchor=ratings[at].anchor)
             for at in range(12)
         ]
-        made = method.pair(PairingPass(candidates, (), Knowledge(*found), Policy.BARRIER), chance)
+        made = method.pair(PairingPass(candidates, (), Knowledge(*joint), Policy.BARRIER), chance)
         assert len(made.pairs) == 6
         for pair in made.pairs:
             a, b = pair.high, pair.low

@@ -32,8 +32,8 @@ def test_everybody_is_paired_once_or_sits_out_with_a_sentence(
     pairing_pass: PairingPass, order: str, constraints: Constraints, seed: int
 ) -> None:
     pairing = Neighbors(order, constraints=constraints).pair(pairing_pass, random.Random(seed))
-    seen = [version for pair in ids(pairing) for version in pair] + list(pairing.sits_out)
-    assert sorted(seen) == sorted(c.id for c in pairing_pass.candidates)
+    versions = [version for pair in ids(pairing) for version in pair] + list(pairing.sits_out)
+    assert sorted(versions) == sorted(c.id for c in pairing_pass.candidates)
     rank = {c.id: (-c.rating, c.id) for c in pairing_pass.candidates}
     assert all(rank[high] < rank[low] for high, low in ids(pairing))
     name = {c.id: c.name for c in pairing_pass.candidates}
@@ -153,16 +153,16 @@ def test_an_odd_number_sets_aside_as_birk_does() -> None:
 
 def test_sentences_and_options_tell_the_method() -> None:
     pairing_pass = PairingPass(field(1700.4, 1600.0))
-    told = {
+    pairings = {
         order: Neighbors(order, *([250.0] if order == "permuted" else [])).pair(pairing_pass, random.Random(1))
         for order in ORDERS
     }
-    assert told["adjacent"].pairs[0].reason == (
+    assert pairings["adjacent"].pairs[0].reason == (
         "bot-1 (1700) met the next one in the order of the ratings, bot-2 (1600)."
     )
-    assert "met the next one in an order drawn by lot" in told["random"].pairs[0].reason
-    assert "after up to 250 Elo, drawn by lot, had been added to each rating" in told["permuted"].pairs[0].reason
-    assert told["permuted"].pairs[0].detail["window"] == 250.0
+    assert "met the next one in an order drawn by lot" in pairings["random"].pairs[0].reason
+    assert "after up to 250 Elo, drawn by lot, had been added to each rating" in pairings["permuted"].pairs[0].reason
+    assert pairings["permuted"].pairs[0].detail["window"] == 250.0
     assert Neighbors("permuted", 250.0).options["window"] == 250.0
     assert "window" not in Neighbors("random").options
     assert Neighbors("random").name == "random"

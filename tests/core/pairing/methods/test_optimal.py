@@ -144,9 +144,9 @@ def reference(
         return whose_turn(pairing_pass, constraints, waiting, pairing_pass.candidates[at]) if rolling else 1
 
     def value(pair: tuple[int, int]) -> int:
-        one, other = (np.array([end]) for end in pair)
-        costs = float(pair_rules.costs(one, other)[0])
-        unfair = float(unfairness(pairing_pass, waiting, one, other)[0])
+        first, second = (np.array([end]) for end in pair)
+        costs = float(pair_rules.costs(first, second)[0])
+        unfair = float(unfairness(pairing_pass, waiting, first, second)[0])
         worth = worth_of[pair]
         if not rolling:
             return round(1e6 * (worth - costs - unfair))
@@ -155,11 +155,11 @@ def reference(
 
     existing: dict[tuple[int, int], tuple[int, int]] = {}
     for pair in worth_of:
-        one, other = (np.array([end]) for end in pair)
-        if pair_rules.open(one, other)[0]:
+        first, second = (np.array([end]) for end in pair)
+        if pair_rules.open(first, second)[0]:
             level_4 = value(pair)
             if must(pair[0]) or must(pair[1]) or level_4 > 0:
-                existing[pair] = (int(pair_rules.barriers(one, other)[0]), level_4)
+                existing[pair] = (int(pair_rules.barriers(first, second)[0]), level_4)
 
     def key(pairs: Sequence[tuple[int, int]]) -> Key | None:
         if not all(pair in existing for pair in pairs):
@@ -209,9 +209,9 @@ def test_the_round_is_the_best_of_all(
     pairing = Optimal(objective, constraints, waiting).pair(pairing_pass, random.Random(SEED))
     key = reference(objective, constraints, waiting, pairing_pass)
     best = max(filter(None, map(key, rounds(list(range(len(pairing_pass.candidates))), set(key.existing)))))
-    found = key(in_places(pairing_pass, pairing))
-    assert found == best
-    assert pairing.total == found[3]
+    pairing_key = key(in_places(pairing_pass, pairing))
+    assert pairing_key == best
+    assert pairing.total == pairing_key[3]
 
 
 @given(pairing_passes(), wishes, rules)
@@ -221,7 +221,7 @@ def test_who_is_left_though_overdue_was_passed_over_only_for_those_no_less_overd
     pairing_pass = replace(pairing_pass, policy=Policy.ROLLING)
     pairing = Optimal(Entropy("venue"), constraints, waiting).pair(pairing_pass, random.Random(SEED))
     turn = {c.id: whose_turn(pairing_pass, constraints, waiting, c) for c in pairing_pass.candidates}
-    mates = {one: other for pair in ids(pairing) for one, other in (pair, pair[::-1])}
+    mates = {first: second for pair in ids(pairing) for first, second in (pair, pair[::-1])}
     possible = PairConstraints(constraints, pairing_pass).possible
     for at, left in enumerate(pairing_pass.candidates):
         if left.id in pairing.sits_out and turn[left.id]:

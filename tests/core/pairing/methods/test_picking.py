@@ -63,8 +63,8 @@ def test_in_a_wide_field_the_same_rules_hold(
 ) -> None:
     method: Matchmaker = Birk(constraints=constraints) if name == "birk" else Neighbors(name, constraints=constraints)
     pairing = paired(method, pairing_pass, seed, NARROW=0)
-    seen = [version for pair in ids(pairing) for version in pair] + list(pairing.sits_out)
-    assert sorted(seen) == sorted(c.id for c in pairing_pass.candidates)
+    versions = [version for pair in ids(pairing) for version in pair] + list(pairing.sits_out)
+    assert sorted(versions) == sorted(c.id for c in pairing_pass.candidates)
     looking = Picking(pairing_pass, by_rating(pairing_pass.candidates), constraints, Waiting())
     rank = {c.id: at for at, c in enumerate(looking.ranked)}
     for high, low in ids(pairing):
@@ -151,7 +151,7 @@ def test_who_is_left_though_overdue_was_passed_over_only_for_those_no_less_overd
             strict=True,
         )
     )
-    mates = {one: other for pair in ids(pairing) for one, other in (pair, pair[::-1])}
+    mates = {first: second for pair in ids(pairing) for first, second in (pair, pair[::-1])}
     possible = PairConstraints(constraints, pairing_pass).possible
     for at, left in enumerate(pairing_pass.candidates):
         if left.id in pairing.sits_out and turn[left.id]:
@@ -168,8 +168,8 @@ def test_whose_turn_it_is_picks_first_and_is_told(policy: Policy) -> None:
     pairing_pass = PairingPass([*kin, Candidate(4, "Ann", 0.0)], policy=policy, connected=4)
     (pair,) = made("adjacent", Constraints(), Waiting()).pair(pairing_pass, random.Random(1)).pairs
     assert set(pair[:2]) == {3, 4}
-    had = "waited 3 mean games" if policy is Policy.ROLLING else "sat out 3 times in a row"
-    assert f" Ann (0). bot-3 had {had} and came first." in pair.reason
+    history = "waited 3 mean games" if policy is Policy.ROLLING else "sat out 3 times in a row"
+    assert f" Ann (0). bot-3 had {history} and came first." in pair.reason
     (pair,) = made("adjacent", Constraints(), Waiting(overdue=0.0)).pair(pairing_pass, random.Random(1)).pairs
     assert set(pair[:2]) == {1, 4}
 

@@ -63,8 +63,8 @@ class Field:
 def bits(ratings: Floats, owed: Ints, i: Ints, j: Ints) -> Ints:
     """Millionths of a bit that a game tells, less 0.05 bit where both are owed the same color."""
     win = 1.0 / (1.0 + 10.0 ** (np.abs(ratings[i] - ratings[j]) / 400.0))
-    told = -(win * np.log2(win) + (1.0 - win) * np.log2(1.0 - win))
-    return np.rint(1e6 * (told - 0.05 * (owed[i] * owed[j] > 0))).astype(np.int64)
+    entropy = -(win * np.log2(win) + (1.0 - win) * np.log2(1.0 - win))
+    return np.rint(1e6 * (entropy - 0.05 * (owed[i] * owed[j] > 0))).astype(np.int64)
 
 
 def after_rounds(n: int, seed: int, rounds: int = 5, *, drawn: bool = False) -> Field:
@@ -129,19 +129,19 @@ def small(draw: st.DrawFn) -> Field:
 @given(small())
 @settings(max_examples=100, deadline=None)
 def test_few_versions_get_the_best_matching(field: Field) -> None:
-    found = field.near_best()
-    assert field.total(found) == field.total(field.best())
-    assert found == field.near_best()
+    pairs = field.near_best()
+    assert field.total(pairs) == field.total(field.best())
+    assert pairs == field.near_best()
 
 
 @pytest.mark.parametrize("drawn", [False, True])
 @pytest.mark.parametrize("n", [80, 119, 300, 301])
 def test_after_rounds_paired_the_same_way_it_is_near_the_best(n: int, drawn: bool) -> None:
     field = after_rounds(n, n, drawn=drawn)
-    pairs, _, told = field.worth(field.near_best())
+    pairs, _, total_worth = field.worth(field.near_best())
     most, _, best_told = field.worth(field.best())
     assert pairs == most == n // 2
-    assert best_told - 600.0 <= told <= best_told  # millionths of a bit
+    assert best_told - 600.0 <= total_worth <= best_told  # millionths of a bit
 
 
 def test_most_small_fields_get_the_very_best() -> None:
@@ -154,11 +154,11 @@ def test_most_small_fields_get_the_very_best() -> None:
 @pytest.mark.parametrize("n", [100, 260])
 def test_as_many_are_paired_as_can_be_though_many_must_not_meet(n: int, kind: str) -> None:
     field = of_owners(n, n, kind)
-    pairs, barriers, told = field.worth(field.near_best())
+    pairs, barriers, total_worth = field.worth(field.near_best())
     most, fewest, best_told = field.worth(field.best())
     assert pairs == most
     assert barriers == fewest
-    assert told > best_told - 10_000
+    assert total_worth > best_told - 10_000
 
 
 def test_a_color_that_is_short_here_is_found_further_away() -> None:
@@ -167,8 +167,8 @@ def test_a_color_that_is_short_here_is_found_further_away() -> None:
     blind = near_best(field.ratings, np.zeros_like(field.owed), field.weigh)
     neighbors = [tuple(sorted(pair)) for pair in np.argsort(field.ratings).reshape(-1, 2).tolist()]
     assert field.total(pairs) > field.total(blind) > field.total(neighbors)
-    _, _, told = field.worth(pairs)
-    assert told > 1e6 - 10_000  # an odd 5 % of pairs with the same color owed would cost a quarter of it
+    _, _, total_worth = field.worth(pairs)
+    assert total_worth > 1e6 - 10_000  # an odd 5 % of pairs with the same color owed would cost a quarter of it
 
 
 def test_it_asks_seldom_whatever_the_field() -> None:
@@ -197,11 +197,11 @@ def test_sums_of_the_widest_weights_do_not_run_over() -> None:
     def total(pairs: list[tuple[int, int]]) -> int:
         return sum(weigh(*np.array(pairs).T).tolist())
 
-    found = near_best(np.arange(n, dtype=np.float64), np.zeros(n, np.int64), weigh)
+    matching = near_best(np.arange(n, dtype=np.float64), np.zeros(n, np.int64), weigh)
     i, j = np.triu_indices(n, 1)
     near = j - i <= 3
     i, j = i[near], j[near]
-    assert total(found) == total(best(n, i, j, weigh(i, j)))
+    assert total(matching) == total(best(n, i, j, weigh(i, j)))
 
 
 def test_weights_that_are_too_wide_are_refused() -> None:

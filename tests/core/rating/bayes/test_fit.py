@@ -28,77 +28,77 @@ def difference(of: Posterior, i: int, j: int) -> tuple[float, float]:
     return float(of.x[i] - of.x[j]), float(variance**0.5)
 
 
-def same(one: Posterior, other: Posterior) -> None:
-    assert one.hyper == other.hyper
-    assert (one.iterations, one.start) == (other.iterations, other.start)
-    for a, b in ((one.x, other.x), (one.C, other.C)):
+def same(first: Posterior, second: Posterior) -> None:
+    assert first.hyper == second.hyper
+    assert (first.iterations, first.start) == (second.iterations, second.start)
+    for a, b in ((first.x, second.x), (first.C, second.C)):
         assert np.array_equal(a, b)
     for name in ("one", "two", "T", "V", "PS", "PH"):
-        assert np.array_equal(getattr(one.sites, name), getattr(other.sites, name)), name
+        assert np.array_equal(getattr(first.sites, name), getattr(second.sites, name)), name
 
 
 # Edges whose outcome is published for the constants of the learned prior.
 
 
 def test_without_games_everybody_is_where_the_pool_is_expected() -> None:
-    found = fit.cold(pool(5))
-    assert found.x == pytest.approx(np.full(9, 2000.0))
-    expected = (found.hyper.s**2 + 500.0**2 + 300.0**2) ** 0.5
-    assert sds(found, 5) == pytest.approx(np.full(5, expected), rel=0.01)
+    posterior = fit.cold(pool(5))
+    assert posterior.x == pytest.approx(np.full(9, 2000.0))
+    expected = (posterior.hyper.s**2 + 500.0**2 + 300.0**2) ** 0.5
+    assert sds(posterior, 5) == pytest.approx(np.full(5, expected), rel=0.01)
     assert expected == pytest.approx(680.0, abs=2.0)
 
 
 def test_nobody_at_all() -> None:
-    found = fit.cold(pool(0))
-    assert found.x == pytest.approx(np.full(4, 2000.0))
-    again = fit.warm(pool(2), found.hyper, found.sites, found.x)
+    posterior = fit.cold(pool(0))
+    assert posterior.x == pytest.approx(np.full(4, 2000.0))
+    again = fit.warm(pool(2), posterior.hyper, posterior.sites, posterior.x)
     assert again.x == pytest.approx(np.full(6, 2000.0))
 
 
 def test_five_wins_and_an_idle_third() -> None:
-    found = fit.cold(pool(3, [(0, 1, 5, 0, 0)], prior=PLAIN))
-    assert found.x[:3] == pytest.approx([2407, 1593, 2000], abs=6)
-    assert sds(found, 3) == pytest.approx([608, 608, 685], rel=0.01)
+    posterior = fit.cold(pool(3, [(0, 1, 5, 0, 0)], prior=PLAIN))
+    assert posterior.x[:3] == pytest.approx([2407, 1593, 2000], abs=6)
+    assert sds(posterior, 3) == pytest.approx([608, 608, 685], rel=0.01)
 
 
 def test_five_hundred_wins() -> None:
-    found = fit.cold(pool(3, [(0, 1, 500, 0, 0)], prior=PLAIN))
-    assert found.x[:3] == pytest.approx([2742, 1258, 2000], abs=15)
+    posterior = fit.cold(pool(3, [(0, 1, 500, 0, 0)], prior=PLAIN))
+    assert posterior.x[:3] == pytest.approx([2742, 1258, 2000], abs=15)
 
 
 def test_an_anchor_that_loses() -> None:
-    found = fit.cold(pool(3, [(0, 1, 5, 0, 0)], anchors=[(1, 1500, 1)], prior=PLAIN))
-    assert found.x[:3] == pytest.approx([2433, 1500, 2163], abs=6)
-    assert sds(found, 1) == pytest.approx([463], rel=0.01)
+    posterior = fit.cold(pool(3, [(0, 1, 5, 0, 0)], anchors=[(1, 1500, 1)], prior=PLAIN))
+    assert posterior.x[:3] == pytest.approx([2433, 1500, 2163], abs=6)
+    assert sds(posterior, 1) == pytest.approx([463], rel=0.01)
 
 
 def test_even_results_everywhere() -> None:
     """Half of 200 games for every pair of 64: the width step must not run away, and all differences are known well."""
     n = 64
     cells = [(i, j, 100, 0, 100) for i in range(n) for j in range(i + 1, n)]
-    found = fit.cold(pool(n, cells, prior=PLAIN))
+    posterior = fit.cold(pool(n, cells, prior=PLAIN))
     center = np.eye(n) - 1.0 / n
-    centered = np.sqrt(np.diagonal(center @ found.C[:n, :n] @ center))
+    centered = np.sqrt(np.diagonal(center @ posterior.C[:n, :n] @ center))
     assert centered == pytest.approx(np.full(n, 2.0), rel=0.3)
-    assert found.x[:n] == pytest.approx(np.full(n, 2000.0), abs=1e-6)
-    assert sum(found.iterations) < 300
+    assert posterior.x[:n] == pytest.approx(np.full(n, 2000.0), abs=1e-6)
+    assert sum(posterior.iterations) < 300
 
 
 def test_two_groups_that_never_met() -> None:
     truth = np.random.default_rng(3).normal(2000.0, 300.0, 10)
-    one = simulated(truth, 300, 4)
+    group = simulated(truth, 300, 4)
     both = replace(
-        one,
+        group,
         n=20,
-        first=np.concatenate([one.first, one.first + 10]),
-        second=np.concatenate([one.second, one.second + 10]),
-        **{name: np.tile(getattr(one, name), 2) for name in ("wins", "draws", "losses")},
+        first=np.concatenate([group.first, group.first + 10]),
+        second=np.concatenate([group.second, group.second + 10]),
+        **{name: np.tile(getattr(group, name), 2) for name in ("wins", "draws", "losses")},
     )
-    found = fit.cold(both)
+    posterior = fit.cold(both)
     mean = np.concatenate([np.full(10, 0.1), np.full(10, -0.1)])
-    assert 100 < float(mean @ found.C[:20, :20] @ mean) ** 0.5 < 250
-    within = [difference(found, i, j)[1] for i in range(10) for j in range(i)]
-    across = [difference(found, i, j + 10)[1] for i in range(10) for j in range(10)]
+    assert 100 < float(mean @ posterior.C[:20, :20] @ mean) ** 0.5 < 250
+    within = [difference(posterior, i, j)[1] for i in range(10) for j in range(i)]
+    across = [difference(posterior, i, j + 10)[1] for i in range(10) for j in range(10)]
     assert np.median(within) < np.median(across) - 50
 
 
@@ -118,12 +118,19 @@ HARD: dict[str, Pool] = {
 
 @pytest.mark.parametrize("name", HARD)
 def test_hard_pools_stay_finite_and_definite(name: str) -> None:
-    found = fit.cold(HARD[name])
-    for part in (found.x, found.C, found.sites.T, found.sites.V, found.sites.PS, found.sites.PH):
+    posterior = fit.cold(HARD[name])
+    for part in (
+        posterior.x,
+        posterior.C,
+        posterior.sites.T,
+        posterior.sites.V,
+        posterior.sites.PS,
+        posterior.sites.PH,
+    ):
         assert np.isfinite(part).all()
-    assert (np.linalg.eigvalsh(found.C) > 0).all()
-    again = fit.warm(HARD[name], found.hyper, found.sites, found.x)
-    assert apart(again, found, HARD[name].n) < 0.05
+    assert (np.linalg.eigvalsh(posterior.C) > 0).all()
+    again = fit.warm(HARD[name], posterior.hyper, posterior.sites, posterior.x)
+    assert apart(again, posterior, HARD[name].n) < 0.05
 
 
 @st.composite
@@ -145,15 +152,15 @@ def pools(draw: st.DrawFn) -> Pool:
 def test_any_small_pool(of: Pool, learned: bool) -> None:
     """Finite, positive definite, settled: on from a cold refit nothing moves by more than a twentieth of an sd."""
     of = replace(of, prior=replace(of.prior, learned=learned))
-    found = fit.cold(of)
-    assert np.isfinite(found.x).all()
-    assert (np.linalg.eigvalsh(found.C) > 0).all()
-    assert np.array_equal(found.C, found.C.T)
-    assert found.C.flags.c_contiguous
-    assert apart(fit.warm(of, found.hyper, found.sites, found.x), found, of.n) < 0.05
-    x, C = fit.rebuild(of, found.hyper, found.sites)
-    assert np.array_equal(x, found.x)
-    assert np.array_equal(C, found.C)
+    posterior = fit.cold(of)
+    assert np.isfinite(posterior.x).all()
+    assert (np.linalg.eigvalsh(posterior.C) > 0).all()
+    assert np.array_equal(posterior.C, posterior.C.T)
+    assert posterior.C.flags.c_contiguous
+    assert apart(fit.warm(of, posterior.hyper, posterior.sites, posterior.x), posterior, of.n) < 0.05
+    x, C = fit.rebuild(of, posterior.hyper, posterior.sites)
+    assert np.array_equal(x, posterior.x)
+    assert np.array_equal(C, posterior.C)
 
 
 def test_the_order_of_results_changes_nothing() -> None:
@@ -164,10 +171,10 @@ def test_the_order_of_results_changes_nothing() -> None:
 def test_the_fixed_point_is_reached() -> None:
     """The refit's own tolerance is a thousandth of an sd: fifty more rounds stay within a hundredth."""
     given_pool, _ = normal_pool(20, 300, 5)
-    found = fit.cold(given_pool)
-    on = fit.warm(given_pool, found.hyper, found.sites, found.x, follow=(None, (0,) * 50))
-    assert apart(on, found, 20) < 0.05
-    assert np.abs(sds(on, 20) / sds(found, 20) - 1).max() < 0.02
+    posterior = fit.cold(given_pool)
+    on = fit.warm(given_pool, posterior.hyper, posterior.sites, posterior.x, follow=(None, (0,) * 50))
+    assert apart(on, posterior, 20) < 0.05
+    assert np.abs(sds(on, 20) / sds(posterior, 20) - 1).max() < 0.02
 
 
 def test_warm_refits_lead_where_a_cold_one_with_the_same_width_is() -> None:
@@ -214,7 +221,7 @@ def test_versions_pairs_and_voids_come_and_go() -> None:
 def test_a_version_that_stops_being_an_anchor_begins_as_a_newcomer() -> None:
     given_pool, _ = normal_pool(8, 200, 8)
     now = fit.cold(given_pool)
-    free = replace(given_pool, anchors=tuple(each[:1] for each in given_pool.anchors))
+    free = replace(given_pool, anchors=tuple(anchor[:1] for anchor in given_pool.anchors))
     later = fit.warm(free, now.hyper, now.sites, now.x)
     assert later.sites.PS[1, 0, 0] > 0
     assert (later.sites.PS[0] == 0).all()
@@ -225,37 +232,39 @@ def test_a_version_that_stops_being_an_anchor_begins_as_a_newcomer() -> None:
 def test_a_recorded_refit_is_followed_bit_for_bit(learned: bool) -> None:
     given_pool, _ = normal_pool(14, 200, 9, draw=0.3, advantage=40.0)
     given_pool = replace(given_pool, prior=replace(given_pool.prior, learned=learned))
-    found = fit.cold(given_pool)
-    same(found, fit.cold(given_pool, follow=(found.start, found.iterations)))
+    posterior = fit.cold(given_pool)
+    same(posterior, fit.cold(given_pool, follow=(posterior.start, posterior.iterations)))
     more = replace(given_pool, wins=given_pool.wins + 1)
-    on = fit.warm(more, found.hyper, found.sites, found.x)
-    same(on, fit.warm(more, found.hyper, found.sites, found.x, follow=(None, on.iterations)))
+    on = fit.warm(more, posterior.hyper, posterior.sites, posterior.x)
+    same(on, fit.warm(more, posterior.hyper, posterior.sites, posterior.x, follow=(None, on.iterations)))
 
 
 def test_following_ends_where_the_recorded_refit_did() -> None:
     """Whatever the last round was: one after which a slow drift would have been followed faster, too."""
     for seed in range(12):
         given_pool, _ = normal_pool(5 + seed, 20 + 30 * seed, seed)
-        found = fit.cold(given_pool)
-        same(found, fit.cold(given_pool, follow=(found.start, found.iterations)))
+        posterior = fit.cold(given_pool)
+        same(posterior, fit.cold(given_pool, follow=(posterior.start, posterior.iterations)))
         more = replace(given_pool, losses=given_pool.losses + (given_pool.first == 2))
-        on = fit.warm(more, found.hyper, found.sites, found.x)
-        same(on, fit.warm(more, found.hyper, found.sites, found.x, follow=(None, on.iterations)))
+        on = fit.warm(more, posterior.hyper, posterior.sites, posterior.x)
+        same(on, fit.warm(more, posterior.hyper, posterior.sites, posterior.x, follow=(None, on.iterations)))
 
 
 def test_following_takes_over_start_and_iterations() -> None:
     given_pool, _ = normal_pool(14, 100, 10)
-    found = fit.cold(given_pool)
-    other = fit.cold(given_pool, follow=(3, (*found.iterations[:-1], 7)))
-    assert (other.start, other.iterations) == (3, (*found.iterations[:-1], 7))
+    posterior = fit.cold(given_pool)
+    other = fit.cold(given_pool, follow=(3, (*posterior.iterations[:-1], 7)))
+    assert (other.start, other.iterations) == (3, (*posterior.iterations[:-1], 7))
 
 
 def test_rebuilding_other_counts_is_refused() -> None:
     given_pool, _ = normal_pool(6, 30, 11)
-    found = fit.cold(given_pool)
+    posterior = fit.cold(given_pool)
     with pytest.raises(ValueError, match="do not belong to these counts"):
         fit.rebuild(
-            replace(given_pool, wins=given_pool.wins * 0, losses=given_pool.losses * 0), found.hyper, found.sites
+            replace(given_pool, wins=given_pool.wins * 0, losses=given_pool.losses * 0),
+            posterior.hyper,
+            posterior.sites,
         )
 
 
@@ -263,12 +272,12 @@ def test_rebuilding_other_counts_is_refused() -> None:
 def test_advantage_and_draws_are_learned(learned: bool) -> None:
     """40 % draws between equals (nu = 4/3) and 60 Elo for the first move, from 12 000 games."""
     given_pool, truth = normal_pool(30, 12_000, 12, draw=4 / 3, advantage=60.0)
-    found = fit.cold(replace(given_pool, prior=replace(given_pool.prior, learned=learned)))
-    assert found.hyper.advantage == pytest.approx(60.0, abs=12.0)
-    assert found.hyper.draw == pytest.approx(4 / 3, rel=0.1)
-    error = found.x[:30] - truth
-    assert float(((error / sds(found, 30)) ** 2).mean()) < 2
-    assert sds(found, 30).max() < 40
+    posterior = fit.cold(replace(given_pool, prior=replace(given_pool.prior, learned=learned)))
+    assert posterior.hyper.advantage == pytest.approx(60.0, abs=12.0)
+    assert posterior.hyper.draw == pytest.approx(4 / 3, rel=0.1)
+    error = posterior.x[:30] - truth
+    assert float(((error / sds(posterior, 30)) ** 2).mean()) < 2
+    assert sds(posterior, 30).max() < 40
 
 
 def test_an_advantage_of_no_width_is_not_learned() -> None:
@@ -311,17 +320,17 @@ def test_outside_knowledge_keeps_the_prior_factor() -> None:
 def test_four_components_and_two_work_too() -> None:
     given_pool, truth = normal_pool(12, 600, 15)
     for count in (1, 2, 4):
-        found = fit.cold(replace(given_pool, prior=replace(given_pool.prior, components=count)))
-        assert len(found.hyper.w) == count
-        assert len(found.x) == 12 + count + 1
-        assert np.abs((found.x[:12] - truth) / sds(found, 12)).max() < 5
+        posterior = fit.cold(replace(given_pool, prior=replace(given_pool.prior, components=count)))
+        assert len(posterior.hyper.w) == count
+        assert len(posterior.x) == 12 + count + 1
+        assert np.abs((posterior.x[:12] - truth) / sds(posterior, 12)).max() < 5
 
 
 def test_the_precision_is_positive_definite_as_assembled() -> None:
     given_pool, _ = normal_pool(70, 700, 16, draw=0.2)
-    found = fit.cold(given_pool)
+    posterior = fit.cold(given_pool)
     joint = join(given_pool, 3)
-    PS, PH = found.sites.PS[joint.free], found.sites.PH[joint.free]
-    precision, _ = joint.with_sites(found.sites.T, found.sites.V, PS, PH)
+    PS, PH = posterior.sites.PS[joint.free], posterior.sites.PH[joint.free]
+    precision, _ = joint.with_sites(posterior.sites.T, posterior.sites.V, PS, PH)
     assert (np.linalg.eigvalsh(precision) > 0).all()
-    assert invert(precision).matrix == pytest.approx(found.C, rel=1e-9, abs=1e-6)
+    assert invert(precision).matrix == pytest.approx(posterior.C, rel=1e-9, abs=1e-6)

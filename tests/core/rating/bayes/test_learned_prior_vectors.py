@@ -26,81 +26,81 @@ def alone(*values: float) -> list[Floats]:
     return [np.array([float(value)]) for value in values]
 
 
-def within(found: Any, expected: Any, allowed: Any, what: str) -> None:
-    off = np.abs(np.asarray(found) - np.asarray(expected))
-    assert (off <= allowed).all(), f"{what}: {found} where {expected} was expected, off by {off.max()}"
+def within(actual: Any, expected: Any, allowed: Any, what: str) -> None:
+    off = np.abs(np.asarray(actual) - np.asarray(expected))
+    assert (off <= allowed).all(), f"{what}: {actual} where {expected} was expected, off by {off.max()}"
 
 
 def test_game_site(game_site: Case) -> None:
-    given, expected = game_site["input"], game_site["expected"]
-    score, games = given["W"], given["N"]
+    inputs, expected = game_site["input"], game_site["expected"]
+    score, games = inputs["W"], inputs["N"]
     margin = score - games / 2
     cell = sites.Cells(np.array([0]), np.array([1]), *alone(margin, margin, games, 0.0, 0.0))
-    v = given["C_ii"] + given["C_jj"] - 2 * given["C_ij"]
-    found = sites.update(cell, *alone(given["x_i"] - given["x_j"], v, given["T"], given["V"]), 0.0, 0.0)
+    v = inputs["C_ii"] + inputs["C_jj"] - 2 * inputs["C_ij"]
+    updated = sites.update(cell, *alone(inputs["x_i"] - inputs["x_j"], v, inputs["T"], inputs["V"]), 0.0, 0.0)
     if expected.get("skipped"):
-        assert (found.T[0], found.V[0], found.moved[0]) == (given["T"], given["V"], 0.0)
+        assert (updated.T[0], updated.V[0], updated.moved[0]) == (inputs["T"], inputs["V"], 0.0)
         return
     a, b, tolerance = expected["a"], expected["b"], game_site["tolerance"]["same_nodes"]
     assert v == pytest.approx(expected["v"])
-    assert found.cavity.precision[0] == pytest.approx(expected["cavity_precision"], rel=1e-9)
-    assert found.cavity.mean[0] == pytest.approx(expected["cavity_mean"], rel=1e-9, abs=1e-9)
-    within(found.tilted.mean[0], a, tolerance * b**0.5, "mean")
-    within(found.tilted.variance[0], b, tolerance * b, "variance")
-    within(found.T[0], expected["T"], tolerance / b, "T")
-    within(found.V[0], expected["V"], tolerance * (abs(a) + b**0.5) / b, "V")
+    assert updated.cavity.precision[0] == pytest.approx(expected["cavity_precision"], rel=1e-9)
+    assert updated.cavity.mean[0] == pytest.approx(expected["cavity_mean"], rel=1e-9, abs=1e-9)
+    within(updated.tilted.mean[0], a, tolerance * b**0.5, "mean")
+    within(updated.tilted.variance[0], b, tolerance * b, "variance")
+    within(updated.T[0], expected["T"], tolerance / b, "T")
+    within(updated.V[0], expected["V"], tolerance * (abs(a) + b**0.5) / b, "V")
 
 
 def test_prior_site(prior_site: Case) -> None:
-    given, expected = prior_site["input"], prior_site["expected"]
-    Sg, mu, PS, PH = (np.array(given[name], dtype=float)[None] for name in ("Sg", "mu", "PS", "PH"))
-    found = prior_sites.update(Sg, mu, PS, PH, np.array(given["w"]), given["s"])
+    inputs, expected = prior_site["input"], prior_site["expected"]
+    Sg, mu, PS, PH = (np.array(inputs[name], dtype=float)[None] for name in ("Sg", "mu", "PS", "PH"))
+    updated = prior_sites.update(Sg, mu, PS, PH, np.array(inputs["w"]), inputs["s"])
     largest = np.abs(expected["PS_undamped"]).max()
     shift = max(1e-6 * largest, 1e-12 * np.abs(np.linalg.inv(Sg)).max()) * np.abs(mu).max()
-    within(found.rho[0], expected["rho"], 1e-6, "rho")
-    within(found.PS[0], expected["PS"], 1e-6 * largest, "PS")
-    within(found.PH[0], expected["PH"], shift, "PH")
-    for name, got in (("q1", found.q1), ("q2", found.q2)):
+    within(updated.rho[0], expected["rho"], 1e-6, "rho")
+    within(updated.PS[0], expected["PS"], 1e-6 * largest, "PS")
+    within(updated.PH[0], expected["PH"], shift, "PH")
+    for name, actual in (("q1", updated.q1), ("q2", updated.q2)):
         allowed = np.maximum(1e-9, 1e-6 * np.abs(expected[name]))
-        within(got[0], expected[name], allowed, name)
+        within(actual[0], expected[name], allowed, name)
 
 
 def test_width(width: Case) -> None:
-    given, expected = width["input"], width["expected"]
-    R = np.array(given["R"])
-    found = prior_sites.width(R, given["q1"], given["q2"], given["n_f"], given["s"], given["median"], 0.4)
-    assert found.s == pytest.approx(expected["s"], rel=1e-6)
-    within(found.w, expected["w"], 1e-9, "w")
+    inputs, expected = width["input"], width["expected"]
+    R = np.array(inputs["R"])
+    fitted_width = prior_sites.width(R, inputs["q1"], inputs["q2"], inputs["n_f"], inputs["s"], inputs["median"], 0.4)
+    assert fitted_width.s == pytest.approx(expected["s"], rel=1e-6)
+    within(fitted_width.w, expected["w"], 1e-9, "w")
 
 
-def pool_of(given: Case, added: list[list[float]] | None = None) -> Pool:
+def pool_of(case: Case, added: list[list[float]] | None = None) -> Pool:
     """The vectors know neither color nor draws: the score of the first and the rest as losses, no advantage."""
     counts: dict[tuple[int, int], tuple[float, float]] = {}
-    for i, j, score, games in [*given["pairs"], *(added or [])]:
+    for i, j, score, games in [*case["pairs"], *(added or [])]:
         won, lost = counts.get((i, j), (0.0, 0.0))
         counts[i, j] = (won + score, lost + games - score)
     return pool(
-        given["n"],
+        case["n"],
         [(*pair, won, 0, lost) for pair, (won, lost) in counts.items()],
-        anchors=given["anchors"],
-        own=given["own"],
-        prior=Prior(given["initial"], advantage_sd=0.0),
+        anchors=case["anchors"],
+        own=case["own"],
+        prior=Prior(case["initial"], advantage_sd=0.0),
     )
 
 
 def shown(of: Posterior, n: int) -> Floats:
     variance = np.diagonal(of.C)[:n]
     share = np.clip(of.sites.PS[:, 0, 0] * variance, 0.0, 1.0)
-    found: Floats = np.sqrt(variance * (1.0 + share))
-    return found
+    sds: Floats = np.sqrt(variance * (1.0 + share))
+    return sds
 
 
-def check(found: Posterior, expected: Case, tolerance: dict[str, float], n: int) -> None:
+def check(posterior: Posterior, expected: Case, tolerance: dict[str, float], n: int) -> None:
     variance = np.array(expected["variance"])
     sd = np.sqrt(variance)
-    within(found.x[:n] / sd, expected["mean"] / sd, tolerance["mean_sd"], "mean in sd")
-    within(np.diagonal(found.C)[:n] / variance, 1.0, tolerance["var_rel"], "relative variance")
-    within(shown(found, n) / expected["shown_sd"], 1.0, tolerance["shown_sd_rel"], "relative shown sd")
+    within(posterior.x[:n] / sd, expected["mean"] / sd, tolerance["mean_sd"], "mean in sd")
+    within(np.diagonal(posterior.C)[:n] / variance, 1.0, tolerance["var_rel"], "relative variance")
+    within(shown(posterior, n) / expected["shown_sd"], 1.0, tolerance["shown_sd_rel"], "relative shown sd")
 
 
 def sorted_weights(w: Floats, centers: Floats, distinct: bool) -> list[float]:
@@ -116,23 +116,23 @@ def sorted_weights(w: Floats, centers: Floats, distinct: bool) -> list[float]:
 
 
 def test_cold_refit(cold_refit: Case) -> None:
-    given, expected, tolerance = cold_refit["input"], cold_refit["expected"], cold_refit["tolerance"]
-    n, initial = given["n"], given["initial"]
-    found = fit.cold(pool_of(given))
-    check(found, expected, tolerance, n)
-    assert found.start in expected["chosen_any_of"]
-    width, means = found.details["one_component"]
+    inputs, expected, tolerance = cold_refit["input"], cold_refit["expected"], cold_refit["tolerance"]
+    n, initial = inputs["n"], inputs["initial"]
+    posterior = fit.cold(pool_of(inputs))
+    check(posterior, expected, tolerance, n)
+    assert posterior.start in expected["chosen_any_of"]
+    width, means = posterior.details["one_component"]
     within(np.log(width / expected["one_component"]["s"]), 0.0, tolerance["ln_s"], "ln s of one component")
     sd = np.sqrt(expected["variance"])
     within(means / sd, expected["one_component"]["mean"] / sd, 0.02, "mean of one component in sd")
-    within(np.log(found.hyper.s / expected["s"]), 0.0, tolerance["ln_s"], "ln s")
+    within(np.log(posterior.hyper.s / expected["s"]), 0.0, tolerance["ln_s"], "ln s")
     for i, j, value in expected["covariance"]:
-        within(found.C[i, j] / (sd[i] * sd[j]), value / (sd[i] * sd[j]), tolerance["cov_sd"], f"covariance {i} {j}")
+        within(posterior.C[i, j] / (sd[i] * sd[j]), value / (sd[i] * sd[j]), tolerance["cov_sd"], f"covariance {i} {j}")
 
     centers, distinct = np.array(expected["centers"]), expected["components_distinct"]
-    mine = found.x[n : n + 3]
+    mine = posterior.x[n : n + 3]
     within(
-        sorted_weights(np.array(found.hyper.w), mine, distinct),
+        sorted_weights(np.array(posterior.hyper.w), mine, distinct),
         sorted_weights(np.array(expected["w"]), centers, distinct),
         tolerance["w_abs"],
         "weights",
@@ -141,28 +141,28 @@ def test_cold_refit(cold_refit: Case) -> None:
     within(np.sort(mine) / spread, np.sort(centers) / spread, tolerance["center_sd"], "centers in sd")
 
     # The published evidence is in absolute coordinates: what that adds for anchors, own factors and nudged cavities.
-    known = sum((value**2 - (value - initial) ** 2) / (2 * sd**2) for _, value, sd in given["anchors"] + given["own"])
-    free = sorted(set(range(n)) - {anchor[0] for anchor in given["anchors"]})
-    known += 0.5 * prior_sites.NUDGE * float((found.x[free] ** 2).sum())
-    evidence = np.array(found.details["log_evidence"])
+    known = sum((value**2 - (value - initial) ** 2) / (2 * sd**2) for _, value, sd in inputs["anchors"] + inputs["own"])
+    free = sorted(set(range(n)) - {anchor[0] for anchor in inputs["anchors"]})
+    known += 0.5 * prior_sites.NUDGE * float((posterior.x[free] ** 2).sum())
+    evidence = np.array(posterior.details["log_evidence"])
     within(evidence + known, expected["log_evidence"], tolerance["log_evidence"], "log evidence")
 
 
 def test_warm_refit(warm_refit: Case) -> None:
-    given, expected = warm_refit["input"], warm_refit["expected"]
-    n, state = given["n"], given["state"]
+    inputs, expected = warm_refit["input"], warm_refit["expected"]
+    n, state = inputs["n"], inputs["state"]
     rows = np.array(sorted(state["game_sites"]))
     PS, PH = np.zeros((n, 4, 4)), np.zeros((n, 4))
     for row in state["prior_sites"]:
         PS[row["id"]], PH[row["id"]] = row["PS"], row["PH"]
-    PH -= PS.sum(axis=2) * given["initial"]
+    PH -= PS.sum(axis=2) * inputs["initial"]
     known = Sites(rows[:, 0].astype(np.int64), rows[:, 1].astype(np.int64), rows[:, 2], rows[:, 3], PS, PH)
     hyper = Hyper(state["s"], tuple(state["w"]))
-    x, C = fit.rebuild(pool_of(given), hyper, known)
-    sd = np.sqrt(given["variance_before"])
-    within(x[:n] / sd, given["mean_before"] / sd, 1e-6, "mean before")
+    x, C = fit.rebuild(pool_of(inputs), hyper, known)
+    sd = np.sqrt(inputs["variance_before"])
+    within(x[:n] / sd, inputs["mean_before"] / sd, 1e-6, "mean before")
     within(np.diagonal(C)[:n] / sd**2, 1.0, 1e-6, "variance before")
-    added = pool_of(given, given["added"])
+    added = pool_of(inputs, inputs["added"])
     check(fit.warm(added, hyper, known, x), expected, warm_refit["tolerance"], n)
     same = fit.warm(added, hyper, known, x, follow=(None, (0,) * expected["iterations"]))
     check(same, expected, dict.fromkeys(("mean_sd", "var_rel", "shown_sd_rel"), 0.005), n)

@@ -30,20 +30,20 @@ def test_the_interface_alone_does_not_cost_numpy() -> None:
 
 
 def pool() -> BradleyTerry:
-    found = BradleyTerry()
-    found.anchor("low", 1600)
-    found.anchor("high", 2400, sd=10)
+    model = BradleyTerry()
+    model.anchor("low", 1600)
+    model.anchor("high", 2400, sd=10)
     for opponent, wins in (("low", 18), ("high", 2)):
-        found.add("new", opponent, 1, games=wins)
-        found.add("new", opponent, 0, games=20 - wins)
-        found.add(opponent, "new", 0, games=wins)
-        found.add(opponent, "new", 1, games=20 - wins)
-    return found
+        model.add("new", opponent, 1, games=wins)
+        model.add("new", opponent, 0, games=20 - wins)
+        model.add(opponent, "new", 0, games=wins)
+        model.add(opponent, "new", 1, games=20 - wins)
+    return model
 
 
 def test_a_newcomer_between_two_anchors_is_in_the_middle() -> None:
-    found = pool()
-    new = found.rating("new")
+    model = pool()
+    new = model.rating("new")
     assert new.mean == pytest.approx(2000, abs=10)
     assert new.games == 80
     assert not new.anchor
@@ -51,13 +51,13 @@ def test_a_newcomer_between_two_anchors_is_in_the_middle() -> None:
     assert (low + high) / 2 == pytest.approx(new.mean)
     assert high - low == pytest.approx(2 * 1.96 * new.sd, rel=1e-3)
     assert 20 < new.sd < 80
-    assert found.superiority("new", "low") > 0.999
-    assert found.superiority("low", "new") < 0.001
-    assert found.predict("new", "low").score == pytest.approx(0.9, abs=0.03)
-    assert sum(found.predict("low", "new")) == pytest.approx(1.0)
-    assert found.predict("new", "low").draw == 0.0
-    assert list(found.standings()) == ["high", "new", "low"]
-    assert found.standings()["high"] == Estimate(2400, 10, 40, True)
+    assert model.superiority("new", "low") > 0.999
+    assert model.superiority("low", "new") < 0.001
+    assert model.predict("new", "low").score == pytest.approx(0.9, abs=0.03)
+    assert sum(model.predict("low", "new")) == pytest.approx(1.0)
+    assert model.predict("new", "low").draw == 0.0
+    assert list(model.standings()) == ["high", "new", "low"]
+    assert model.standings()["high"] == Estimate(2400, 10, 40, True)
 
 
 def test_a_rating_is_written_with_its_interval() -> None:
@@ -65,42 +65,42 @@ def test_a_rating_is_written_with_its_interval() -> None:
 
 
 def test_what_is_added_later_counts_and_what_is_taken_back_does_not() -> None:
-    found, other = pool(), pool()
-    found.add("new", "low", 0, games=30)
-    lower = found.rating("new")
+    model, other = pool(), pool()
+    model.add("new", "low", 0, games=30)
+    lower = model.rating("new")
     assert lower.mean < other.rating("new").mean
     assert lower.games == 110
-    found.add("new", "low", 0, games=-30)
-    assert found.rating("new") == other.rating("new")
+    model.add("new", "low", 0, games=-30)
+    assert model.rating("new") == other.rating("new")
 
 
 def test_one_by_one_is_the_same_as_counted() -> None:
-    one, other = pool(), BradleyTerry()
-    other.anchor("low", 1600)
-    other.anchor("high", 2400, sd=10)
+    first, second = pool(), BradleyTerry()
+    second.anchor("low", 1600)
+    second.anchor("high", 2400, sd=10)
     for number in range(20):
         for opponent, wins in (("high", 2), ("low", 18)):
-            other.add("new", opponent, float(number < wins))
-            other.add(opponent, "new", float(number >= wins))
-    assert other.rating("new").mean == pytest.approx(one.rating("new").mean, abs=1e-6)
-    assert other.rating("new").sd == pytest.approx(one.rating("new").sd, rel=1e-6)
+            second.add("new", opponent, float(number < wins))
+            second.add(opponent, "new", float(number >= wins))
+    assert second.rating("new").mean == pytest.approx(first.rating("new").mean, abs=1e-6)
+    assert second.rating("new").sd == pytest.approx(first.rating("new").sd, rel=1e-6)
 
 
 def test_draws_are_learned() -> None:
-    found = pool()
-    found.add("new", "peer", 0.5, games=30)
-    found.add("peer", "new", 0.5, games=30)
-    assert found.predict("new", "peer").draw > 0.3
-    assert abs(found.rating("peer").mean - found.rating("new").mean) < 30
+    model = pool()
+    model.add("new", "peer", 0.5, games=30)
+    model.add("peer", "new", 0.5, games=30)
+    assert model.predict("new", "peer").draw > 0.3
+    assert abs(model.rating("peer").mean - model.rating("new").mean) < 30
 
 
 @pytest.mark.parametrize("learned", [True, False])
 def test_without_anchors_the_mean_is_held(learned: bool) -> None:
-    found = BradleyTerry(1500, learned=learned)
-    found.add(("tuple", 1), 2, 1, games=12)
-    found.add(2, frozenset({3}), 1, games=10)
-    assert sum(each.mean for each in found.standings().values()) / 3 == pytest.approx(1500)
-    assert list(found.standings()) == [("tuple", 1), 2, frozenset({3})]
+    model = BradleyTerry(1500, learned=learned)
+    model.add(("tuple", 1), 2, 1, games=12)
+    model.add(2, frozenset({3}), 1, games=10)
+    assert sum(rating.mean for rating in model.standings().values()) / 3 == pytest.approx(1500)
+    assert list(model.standings()) == [("tuple", 1), 2, frozenset({3})]
 
 
 def test_an_empty_pool_has_empty_standings() -> None:
@@ -109,29 +109,29 @@ def test_an_empty_pool_has_empty_standings() -> None:
 
 
 @pytest.mark.parametrize(
-    ("act", "error", "words"),
+    ("change", "error", "words"),
     [
-        (lambda each: each.add("a", "b", 0.7), ValueError, "0.5"),
-        (lambda each: each.add("a", "b", math.nan), ValueError, "0.5"),
-        (lambda each: each.add("a", "a", 1), ValueError, "itself"),
-        (lambda each: each.add("a", "b", 1, games=1.5), ValueError, "whole"),
-        (lambda each: each.add("a", "b", 1, games=math.inf), ValueError, "whole"),
-        (lambda each: each.add("a", "b", 1, games=-1), ValueError, "take back"),
-        (lambda each: each.add("new", "low", 1, games=-99), ValueError, "take back"),
-        (lambda each: each.anchor("a", math.inf), ValueError, "anchor"),
-        (lambda each: each.anchor("a", 2000, sd=0), ValueError, "anchor"),
-        (lambda each: each.rating("nobody"), KeyError, "nobody"),
-        (lambda each: each.superiority("new", "nobody"), KeyError, "nobody"),
-        (lambda each: each.predict("nobody", "new"), KeyError, "nobody"),
+        (lambda model: model.add("a", "b", 0.7), ValueError, "0.5"),
+        (lambda model: model.add("a", "b", math.nan), ValueError, "0.5"),
+        (lambda model: model.add("a", "a", 1), ValueError, "itself"),
+        (lambda model: model.add("a", "b", 1, games=1.5), ValueError, "whole"),
+        (lambda model: model.add("a", "b", 1, games=math.inf), ValueError, "whole"),
+        (lambda model: model.add("a", "b", 1, games=-1), ValueError, "take back"),
+        (lambda model: model.add("new", "low", 1, games=-99), ValueError, "take back"),
+        (lambda model: model.anchor("a", math.inf), ValueError, "anchor"),
+        (lambda model: model.anchor("a", 2000, sd=0), ValueError, "anchor"),
+        (lambda model: model.rating("nobody"), KeyError, "nobody"),
+        (lambda model: model.superiority("new", "nobody"), KeyError, "nobody"),
+        (lambda model: model.predict("nobody", "new"), KeyError, "nobody"),
         (lambda _: BradleyTerry(math.nan), ValueError, "finite"),
         (lambda _: BradleyTerry(prior_sd=0.0), ValueError, "wide"),
     ],
 )
 def test_refusals_are_sentences_and_change_nothing(
-    act: Callable[[BradleyTerry], object], error: type[Exception], words: str
+    change: Callable[[BradleyTerry], object], error: type[Exception], words: str
 ) -> None:
-    found = pool()
-    before = found.standings()
+    model = pool()
+    before = model.standings()
     with pytest.raises(error, match=words):
-        act(found)
-    assert found.standings() == before
+        change(model)
+    assert model.standings() == before

@@ -53,7 +53,7 @@ def test_the_value_is_the_log_of_the_probabilities(
     d: float, advantage: float, draw: float, wins: int, drawn: int, losses: int
 ) -> None:
     p = probabilities(d, advantage, draw)
-    expected = sum(count * log(float(each)) for count, each in zip((wins, drawn, losses), p, strict=True))
+    expected = sum(count * log(float(probability)) for count, probability in zip((wins, drawn, losses), p, strict=True))
     assert float(log_likelihood(d, wins, drawn, losses, advantage, draw).value) == pytest.approx(expected, abs=1e-9)
 
 

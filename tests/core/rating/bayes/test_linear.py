@@ -12,8 +12,8 @@ from cgos_server.core.rating.bayes.pool import Floats
 def positive(size: int, seed: int, spread: float = 3.0) -> Floats:
     rng = np.random.default_rng(seed)
     basis = np.linalg.qr(rng.normal(size=(size, size)))[0]
-    found: Floats = (basis * 10.0 ** rng.uniform(-spread, 0.0, size)) @ basis.T
-    return 0.5 * (found + found.T)
+    matrix: Floats = (basis * 10.0 ** rng.uniform(-spread, 0.0, size)) @ basis.T
+    return 0.5 * (matrix + matrix.T)
 
 
 @pytest.mark.parametrize("size", [0, 1, 5, 64, 65, 200, 331])

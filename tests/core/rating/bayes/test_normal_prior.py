@@ -21,22 +21,22 @@ def drawn_pool() -> Pool:
     return replace(simulated(truth, 1500, 2, draw=0.5, advantage=30.0, anchors=(3,)), prior=FIXED)
 
 
-def point(of: Posterior, given: Pool) -> normal.Point:
+def point(of: Posterior, given_pool: Pool) -> normal.Point:
     draw = of.hyper.draw
-    return normal.Point(of.x - given.prior.initial, of.hyper.advantage, log(draw) if draw else 0.0)
+    return normal.Point(of.x - given_pool.prior.initial, of.hyper.advantage, log(draw) if draw else 0.0)
 
 
 def test_the_gradient_vanishes() -> None:
-    given = drawn_pool()
-    found = fit.cold(given)
-    gradient, hessian = normal.derivatives(join(given, 0), FIXED, point(found, given), True)
+    given_pool = drawn_pool()
+    posterior = fit.cold(given_pool)
+    gradient, hessian = normal.derivatives(join(given_pool, 0), FIXED, point(posterior, given_pool), True)
     assert np.linalg.norm(gradient) < 1e-8
-    assert np.linalg.inv(hessian[:20, :20]) == pytest.approx(found.C, rel=1e-6)
+    assert np.linalg.inv(hessian[:20, :20]) == pytest.approx(posterior.C, rel=1e-6)
 
 
 def test_derivatives_are_those_of_the_value() -> None:
-    given = drawn_pool()
-    joint, rng = join(given, 0), np.random.default_rng(3)
+    given_pool = drawn_pool()
+    joint, rng = join(given_pool, 0), np.random.default_rng(3)
     x = np.append(rng.normal(0.0, 300.0, 20), [25.0, -0.4])
 
     def at(y: np.ndarray) -> normal.Point:
@@ -53,33 +53,33 @@ def test_derivatives_are_those_of_the_value() -> None:
 
 
 def test_nobody_played() -> None:
-    found = fit.cold(pool(3, prior=FIXED))
-    assert found.x == pytest.approx([2000.0] * 3)
-    assert sds(found, 3) == pytest.approx([500.0] * 3)
+    posterior = fit.cold(pool(3, prior=FIXED))
+    assert posterior.x == pytest.approx([2000.0] * 3)
+    assert sds(posterior, 3) == pytest.approx([500.0] * 3)
 
 
 def test_five_wins_by_hand() -> None:
     """At the mode of a symmetric pair each side's pull by the prior equals q times the surprise."""
-    found = fit.cold(pool(2, [(0, 1, 5, 0, 0)], prior=replace(FIXED, advantage_sd=0.0)))
-    d = found.x[0] - found.x[1]
-    assert found.x.sum() == pytest.approx(4000.0)
+    posterior = fit.cold(pool(2, [(0, 1, 5, 0, 0)], prior=replace(FIXED, advantage_sd=0.0)))
+    d = posterior.x[0] - posterior.x[1]
+    assert posterior.x.sum() == pytest.approx(4000.0)
     assert d / 2 / 500.0**2 == pytest.approx(5 * 0.005756462732485115 * (1 - 1 / (1 + 10 ** (-d / 400))))
 
 
 def test_warm_leads_where_cold_does() -> None:
-    given = drawn_pool()
-    found = fit.cold(given)
-    more = replace(given, wins=given.wins + 1)
-    warm, cold = fit.warm(more, found.hyper, found.sites, found.x), fit.cold(more)
-    assert warm.hyper == found.hyper
-    held = fit.warm(more, cold.hyper, found.sites, found.x)
+    given_pool = drawn_pool()
+    posterior = fit.cold(given_pool)
+    more = replace(given_pool, wins=given_pool.wins + 1)
+    warm, cold = fit.warm(more, posterior.hyper, posterior.sites, posterior.x), fit.cold(more)
+    assert warm.hyper == posterior.hyper
+    held = fit.warm(more, cold.hyper, posterior.sites, posterior.x)
     assert apart(held, cold, 20) < 1e-6
     assert sum(warm.iterations) < sum(cold.iterations)
 
 
 def test_a_new_version_begins_where_it_is_expected() -> None:
-    given = drawn_pool()
-    found = fit.cold(given)
-    grown = fit.warm(replace(given, n=22), found.hyper, found.sites, found.x)
+    given_pool = drawn_pool()
+    posterior = fit.cold(given_pool)
+    grown = fit.warm(replace(given_pool, n=22), posterior.hyper, posterior.sites, posterior.x)
     assert grown.x[20:] == pytest.approx([2000.0, 2000.0])
-    assert apart(grown, found, 20) < 1e-6
+    assert apart(grown, posterior, 20) < 1e-6

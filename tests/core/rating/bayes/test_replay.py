@@ -63,12 +63,12 @@ def test_a_late_fit_has_the_later_entries_on_top() -> None:
     fit = venue.system.refit(venue.system.job(venue.state, True))
     alone, _ = pool(23, 6, 100)
     alone.state = alone.system.install(alone.state, fit)
-    for each in (venue, alone):
+    for replica in (venue, alone):
         for game in random_games(np.random.default_rng(1), true, 10):
-            each.game(*game)
-        each.enter(30, other=4)
-        each.anchor(5, 2100.0)
-        each.game(30, 5, 2)
+            replica.game(*game)
+        replica.enter(30, other=4)
+        replica.anchor(5, 2100.0)
+        replica.game(30, 5, 2)
     venue.state = venue.system.install(venue.state, fit)
     assert venue.ratings() == alone.ratings()
     assert venue.system.wanted(venue.state).results == 13
@@ -176,29 +176,29 @@ def test_replay_gives_the_same_bits_through_bytes_at_any_instant(schedule: list[
     under_way: list[tuple[int, Any]] = []
     record: list[tuple[Any, ...]] = [("entry", entry) for entry in live.entries]
     shown = []
-    for act in schedule:
+    for step in schedule:
         known = len(live.entries)
         versions = [*live.state.ids, *live.state.waiting]
         a, b = (versions[at] for at in rng.choice(len(versions), 2, replace=False))
         value = float(rng.integers(1500, 2500))
-        match act:
+        match step:
             case "game" | "repeat":
-                live.game(a, b, int(rng.integers(0, 3)), repeat=act == "repeat")
-                played += live.entries[-1:] if act == "game" else []
+                live.game(a, b, int(rng.integers(0, 3)), repeat=step == "repeat")
+                played += live.entries[-1:] if step == "game" else []
             case "enter":
                 live.enter(100 + known, value=value, sd=90.0 if rng.random() < 0.3 else None)
             case "successor":
                 live.enter(100 + known, other=a)
             case "anchor" | "unanchor":
-                live.say(Kind(act), a, value=value)
+                live.say(Kind(step), a, value=value)
             case "link" | "unlink":
-                live.say(Kind(act), a, other=b, sd=50.0)
+                live.say(Kind(step), a, other=b, sd=50.0)
             case "correct" if played:
                 game = played.pop()
                 score2 = [None, 0, 1, 2][int(rng.integers(0, 4))]
                 live.say(Kind.CORRECTION, black=game.black, white=game.white, was2=game.score2, score2=score2)
             case "warm" | "cold" | "cold late":
-                job = system.job(live.state, act != "warm")
+                job = system.job(live.state, step != "warm")
                 under_way.append((len(record), job))
                 record.append(("job", len(record), job.cold))
             case "install" if under_way:
@@ -212,15 +212,15 @@ def test_replay_gives_the_same_bits_through_bytes_at_any_instant(schedule: list[
             record.append(("entry", live.entries[-1]))
         shown.append((len(record), live.ratings()))
 
-    installed = {number for act, number, *_ in record if act == "install"}
+    installed = {number for kind, number, *_ in record if kind == "install"}
     state, jobs, at = system.start(), {}, 0
-    notes = {number: note for act, number, *rest in record if act == "install" for note in rest}
-    for position, (act, *what) in enumerate(record):
-        if act == "entry":
+    notes = {number: note for kind, number, *rest in record if kind == "install" for note in rest}
+    for position, (kind, *what) in enumerate(record):
+        if kind == "entry":
             state, _ = system.fold(state, what[0])
-        elif act == "job" and what[0] in installed:
+        elif kind == "job" and what[0] in installed:
             jobs[what[0]] = system.job(state, what[1], follow=notes[what[0]])
-        elif act == "install":
+        elif kind == "install":
             fit = system.refit(jobs.pop(what[0]))
             assert not system.stale(state, fit)
             state = system.install(state, fit)

@@ -110,16 +110,16 @@ def test_a_repeated_game_is_only_counted_as_played() -> None:
 
 
 def test_a_cold_refit_does_not_know_the_order_of_results() -> None:
-    one, _ = pool(8, 6, 80)
+    venue, _ = pool(8, 6, 80)
     other = Venue()
-    games = [entry for entry in one.entries if entry.kind is Kind.GAME]
-    for entry in one.entries[:8]:
+    games = [entry for entry in venue.entries if entry.kind is Kind.GAME]
+    for entry in venue.entries[:8]:
         other.say(entry.kind, entry.version, value=entry.value)
         other.joined()
     for at in np.random.default_rng(0).permutation(len(games)):
         other.game(games[at].black or 0, games[at].white or 0, games[at].score2 or 0)
-    assert one.refit().notes == other.refit().notes
-    assert one.ratings() == other.ratings()
+    assert venue.refit().notes == other.refit().notes
+    assert venue.ratings() == other.ratings()
 
 
 @pytest.mark.parametrize("system", [BAYES, FIXED])
@@ -314,7 +314,7 @@ def test_residuals_find_the_anchor_that_plays_below_its_number() -> None:
     for game in random_games(rng, true | {4: 1800.0}, 1000):
         venue.game(*game)
     venue.refit()
-    residuals = {each.version: each for each in venue.system.anchor_residuals(venue.state)}
+    residuals = {residual.version: residual for residual in venue.system.anchor_residuals(venue.state)}
     assert set(residuals) == set(stated)
     assert residuals[4].z < -3
     assert residuals[4].mean == pytest.approx(1800, abs=4 * residuals[4].mean_sd)
@@ -335,8 +335,8 @@ def test_without_anchors_the_mean_of_the_established_is_held() -> None:
     ratings = venue.ratings().values()
     assert all(rating.provisional for rating in ratings)
     assert np.mean([rating.mean for rating in ratings]) == pytest.approx(2000.0)
-    for one, other in ((1, 2), (2, 3), (3, 1)):
-        venue.play(one, other, "++-" * 40)
+    for first, second in ((1, 2), (2, 3), (3, 1)):
+        venue.play(first, second, "++-" * 40)
     venue.refit()
     venue.refit()
     established = {version for version, rating in venue.ratings().items() if not rating.provisional}
@@ -382,9 +382,9 @@ def test_all_is_shown_at_once_as_it_is_shown_one_by_one() -> None:
         venue.game(3, 4, 2)
         venue.enter(9)
         for version, rating in venue.ratings().items():
-            one = venue.system._rating(venue.state, version)
-            assert one[2:] == rating[2:]
-            assert one[:2] == pytest.approx(rating[:2], rel=1e-12)
+            alone = venue.system._rating(venue.state, version)
+            assert alone[2:] == rating[2:]
+            assert alone[:2] == pytest.approx(rating[:2], rel=1e-12)
 
 
 def test_provisional_says_the_interval_is_wide() -> None:
@@ -454,26 +454,26 @@ def test_two_do_not_differ_by_more_than_is_open_of_both(anchors: int) -> None:
     venue.play(3, 4, "++-+")
     venue.enter(7)
     shown = venue.system.standings(venue.state)
-    for one in range(anchors + 1, 8):
-        for other in range(one + 1, 8):
-            mean, sd = venue.system.difference(venue.state, one, other)
-            assert mean == pytest.approx(shown[one].mean - shown[other].mean)
-            assert 0 < sd <= (shown[one].spread + shown[other].spread) * (1 + 1e-9)
+    for version in range(anchors + 1, 8):
+        for other in range(version + 1, 8):
+            mean, sd = venue.system.difference(venue.state, version, other)
+            assert mean == pytest.approx(shown[version].mean - shown[other].mean)
+            assert 0 < sd <= (shown[version].spread + shown[other].spread) * (1 + 1e-9)
 
 
 def test_superiority_is_that_of_the_joint_distribution_and_the_prior_s_share() -> None:
     venue, _ = pool(22, 6, 100)
     venue.refit()
     belief = venue.state.belief
-    for one, other in ((3, 4), (1, 5), (6, 3)):
-        mean, variance = venue.difference(one, other)
-        for version in (one, other):
+    for first, second in ((3, 4), (1, 5), (6, 3)):
+        mean, variance = venue.difference(first, second)
+        for version in (first, second):
             own = belief.marginal(version - 1)[1]
             variance += min(venue.state.base.sites.PS[version - 1, 0, 0] * own, 1.0) * own
-        assert venue.system.difference(venue.state, one, other) == pytest.approx((mean, math.sqrt(variance)))
-        share = venue.system.superiority(venue.state, one, other)
+        assert venue.system.difference(venue.state, first, second) == pytest.approx((mean, math.sqrt(variance)))
+        share = venue.system.superiority(venue.state, first, second)
         assert share == pytest.approx(0.5 * (1 + math.erf(mean / math.sqrt(2 * variance))))
-        assert share + venue.system.superiority(venue.state, other, one) == pytest.approx(1.0)
+        assert share + venue.system.superiority(venue.state, second, first) == pytest.approx(1.0)
     assert venue.system.superiority(venue.state, 3, 3) == 0.5
 
 

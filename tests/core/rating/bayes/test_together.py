@@ -35,16 +35,16 @@ def test_it_is_the_posterior_and_its_product_over_those_who_are_no_anchors(syste
     for _ in range(6):
         venue.play(3, 7, "+-+")
     C, G = literal(venue)
-    asked = [7, 2, 1, 9]
-    found = system.joint(venue.state, asked)
-    places = [venue.state.index[version] for version in asked]
-    assert found.covariance == pytest.approx(C[np.ix_(places, places)], rel=1e-9)
-    assert found.gram == pytest.approx(G[np.ix_(places, places)], rel=1e-9)
+    versions = [7, 2, 1, 9]
+    joint = system.joint(venue.state, versions)
+    places = [venue.state.index[version] for version in versions]
+    assert joint.covariance == pytest.approx(C[np.ix_(places, places)], rel=1e-9)
+    assert joint.gram == pytest.approx(G[np.ix_(places, places)], rel=1e-9)
 
 
-def spread(matrix: Floats, one: int, other: int) -> float:
+def spread(matrix: Floats, first: int, second: int) -> float:
     """Quadratic form of the difference of two versions, numbered from 1."""
-    a, b = one - 1, other - 1
+    a, b = first - 1, second - 1
     return float(matrix[a, a] + matrix[b, b] - 2 * matrix[a, b])
 
 
@@ -56,8 +56,8 @@ def test_results_since_the_refit_narrow_it_as_they_narrow_the_ratings_shown() ->
         venue.play(3, 7, "+-+")
     after = BAYES.joint(venue.state, range(1, 10)).covariance
     assert np.linalg.eigvalsh(after).min() > -1e-6
-    for one, other in ((3, 7), (3, 4), (5, 6)):
-        assert spread(after, one, other) == pytest.approx(venue.difference(one, other)[1], rel=1e-9)
+    for first, second in ((3, 7), (3, 4), (5, 6)):
+        assert spread(after, first, second) == pytest.approx(venue.difference(first, second)[1], rel=1e-9)
     assert spread(after, 3, 7) < 0.98 * spread(before, 3, 7)
     assert spread(after, 5, 6) == pytest.approx(spread(before, 5, 6))
 
@@ -70,14 +70,14 @@ def test_a_result_takes_the_trace_down_by_the_quadratic_form() -> None:
     k, n = belief._k, belief.n
     C = np.array([[belief._C[k + i, k + j] for j in range(n)] for i in range(n)])
     free = [i for i in range(n) if i not in venue.state.anchors]
-    found = BAYES.joint(venue.state, [9, 4])
+    joint = BAYES.joint(venue.state, [9, 4])
     f = 1e-5
     d = np.zeros(n)
     d[venue.state.index[9]], d[venue.state.index[4]] = 1.0, -1.0
     along = C @ d
     after = C - np.outer(along, along) * f / (1.0 + f * d @ along)
     dropped = sum(C[i, i] - after[i, i] for i in free)
-    expected = f * spread(found.gram, 1, 2) / (1.0 + f * spread(found.covariance, 1, 2))
+    expected = f * spread(joint.gram, 1, 2) / (1.0 + f * spread(joint.covariance, 1, 2))
     assert expected == pytest.approx(dropped, rel=1e-9)
 
 
@@ -90,10 +90,10 @@ def test_versions_that_have_not_joined_are_as_if_they_had(system: Bayes) -> None
     waiting = system.joint(venue.state, [20, 4, 1, 21, 5])
     venue.joined()
     joined = system.joint(venue.state, [20, 4, 1, 21, 5])
-    for one in range(1, 6):
-        for other in range(one + 1, 6):
+    for version in range(1, 6):
+        for other in range(version + 1, 6):
             for before, after in zip(waiting, joined, strict=True):
-                assert spread(before, one, other) == pytest.approx(spread(after, one, other), rel=1e-9)
+                assert spread(before, version, other) == pytest.approx(spread(after, version, other), rel=1e-9)
 
 
 @pytest.mark.parametrize("anchors", [0, 2])
@@ -101,20 +101,20 @@ def test_the_height_of_the_pool_does_not_drown_the_differences(anchors: int) -> 
     """Without anchors nothing is known of it, and single precision must still tell what games are worth."""
     venue, _ = pool(16, 12, 400, anchors=anchors)
     venue.refit()
-    found = BAYES.joint(venue.state, range(1, 13))
-    for matrix in found:
+    joint = BAYES.joint(venue.state, range(1, 13))
+    for matrix in joint:
         short = matrix.astype(np.float32).astype(np.float64)
-        for one, other in ((3, 7), (5, 6), (11, 12)):
-            assert spread(short, one, other) == pytest.approx(spread(matrix, one, other), rel=1e-3)
+        for first, second in ((3, 7), (5, 6), (11, 12)):
+            assert spread(short, first, second) == pytest.approx(spread(matrix, first, second), rel=1e-3)
 
 
 def test_before_anybody_has_joined_all_are_alike() -> None:
     venue = Venue()
     venue.enter(1, 2, 3)
-    found = BAYES.joint(venue.state, [3, 1, 2])
-    assert np.ptp(np.diagonal(found.covariance)) == 0
-    assert found.covariance[0, 0] > 0
-    assert found.gram == pytest.approx(found.covariance @ found.covariance)
+    joint = BAYES.joint(venue.state, [3, 1, 2])
+    assert np.ptp(np.diagonal(joint.covariance)) == 0
+    assert joint.covariance[0, 0] > 0
+    assert joint.gram == pytest.approx(joint.covariance @ joint.covariance)
     assert BAYES.joint(venue.state, []).gram.shape == (0, 0)
     with pytest.raises(KeyError):
         BAYES.joint(venue.state, [1, 9])
@@ -124,14 +124,14 @@ def test_a_snapshot_stays_as_it_was_whatever_happens_next() -> None:
     venue, _ = pool(14, 8, 50)
     venue.refit()
     venue.anchor(5, 2100.0)  # from here on the belief owns its covariance and writes to it
-    asked = [1, 4, 5, 8]
-    expected = BAYES.joint(venue.state, asked)
-    taken = BAYES.snapshot(venue.state, asked)
+    versions = [1, 4, 5, 8]
+    expected = BAYES.joint(venue.state, versions)
+    taken = BAYES.snapshot(venue.state, versions)
     venue.play(4, 8, "+++")
     venue.anchor(8, 2500.0)
     venue.enter(30, value=1900.0, sd=50.0)
-    found = taken.compute()
-    assert (found.covariance == expected.covariance).all()
-    assert (found.gram == expected.gram).all()
-    now = BAYES.joint(venue.state, asked)
+    joint = taken.compute()
+    assert (joint.covariance == expected.covariance).all()
+    assert (joint.gram == expected.gram).all()
+    now = BAYES.joint(venue.state, versions)
     assert spread(now.covariance, 2, 4) < 0.9 * spread(expected.covariance, 2, 4)

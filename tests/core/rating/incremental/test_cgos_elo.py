@@ -98,11 +98,11 @@ def test_k_shrinks_slower_below_32_and_stops_at_the_least(k: float, after: float
 
 def test_provisional_while_k_is_above_16() -> None:
     state, _ = fold(SYSTEM, ledger(("enter", 1), ("enter", 2), ("anchor", 2, 1800.0)))
-    seen = []
+    flags = []
     for seq in range(4, 200):
         state, _ = SYSTEM.fold(state, Entry(seq, Kind.GAME, None, 1, 2, seq % 2 * 2))
-        seen.append((state[1].spread > 16.0, state[1].provisional))
-    assert set(seen) == {(True, True), (False, False)}
+        flags.append((state[1].spread > 16.0, state[1].provisional))
+    assert set(flags) == {(True, True), (False, False)}
 
 
 def test_anchors_come_and_go() -> None:
@@ -218,19 +218,19 @@ levels = st.floats(0.0, 4000.0)
 
 
 @given(levels, levels, st.integers(0, 2), st.integers(0, 2))
-def test_a_changed_verdict_and_back_is_as_before(one: float, other: float, was: int, score2: int) -> None:
-    before = settled(v1=one, v2=other)
+def test_a_changed_verdict_and_back_is_as_before(first: float, second: float, was: int, score2: int) -> None:
+    before = settled(v1=first, v2=second)
     events = [("correction", 1, 2, score2, was), ("correction", 1, 2, was, score2)]
     state, _ = fold(SYSTEM, ledger(*events), dict(before))
     assert {v: r.mean for v, r in state.items()} == pytest.approx({v: r.mean for v, r in before.items()})
 
 
 @given(levels, levels, halves, halves)
-def test_a_voided_game_and_back_is_nearly_as_before(one: float, other: float, was: Any, score2: Any) -> None:
+def test_a_voided_game_and_back_is_nearly_as_before(first: float, second: float, was: Any, score2: Any) -> None:
     """The expected score of the way there is not quite that of the way back."""
     if was is None and score2 is None:
         return
-    before = settled(v1=one, v2=other)
+    before = settled(v1=first, v2=second)
     events = [("correction", 1, 2, score2, was), ("correction", 1, 2, was, score2)]
     state, _ = fold(SYSTEM, ledger(*events), dict(before))
     assert {v: r.mean for v, r in state.items()} == pytest.approx({v: r.mean for v, r in before.items()}, abs=0.3)

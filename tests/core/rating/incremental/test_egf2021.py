@@ -37,8 +37,8 @@ def test_all_cases(vectors: Vectors) -> None:
 
         assert (con(r1), bonus(r1), beta(r1)) == close((case["con1"], case["bonus1"], case["beta1"])), case
         assert expectancy(r1, r2, handicap)[0] == close(case["se1"]), case
-        found = update(r1, r2, case["result1"], handicap, weight=case["weight"])
-        assert found == close((case["new1"], case["new2"])), case
+        updated = update(r1, r2, case["result1"], handicap, weight=case["weight"])
+        assert updated == close((case["new1"], case["new2"])), case
 
 
 ratings = st.floats(-1e5, 1e5)
@@ -46,10 +46,10 @@ ratings = st.floats(-1e5, 1e5)
 
 @given(ratings, ratings, st.integers(-30, 30))
 def test_expectancies_sum_to_one_whichever_comes_first(r1: float, r2: float, handicap: int) -> None:
-    one, other = expectancy(r1, r2, handicap)
-    assert 0.0 <= min(one, other) <= max(one, other) <= 1.0
-    assert one + other == 1.0
-    assert expectancy(r2, r1, -handicap) == pytest.approx((other, one), abs=1e-12)
+    first, second = expectancy(r1, r2, handicap)
+    assert 0.0 <= min(first, second) <= max(first, second) <= 1.0
+    assert first + second == 1.0
+    assert expectancy(r2, r1, -handicap) == pytest.approx((second, first), abs=1e-12)
 
 
 @given(st.floats(-900, 5000), st.floats(-900, 5000), st.sampled_from([0, 0.5, 1]))

@@ -21,8 +21,8 @@ def test_glickmans_worked_example() -> None:
     assert after.deviation == pytest.approx(151.52, abs=0.005)
     assert after.volatility == pytest.approx(0.05999, abs=0.00001)
     assert pytest.approx(173.7178, abs=0.0001) == SCALE
-    found = [expected(1500.0, game.mean, game.deviation) for game in games]
-    assert found == pytest.approx([0.639, 0.432, 0.303], abs=0.0005)
+    expectations = [expected(1500.0, game.mean, game.deviation) for game in games]
+    assert expectations == pytest.approx([0.639, 0.432, 0.303], abs=0.0005)
 
 
 def test_a_period_without_games_only_widens() -> None:

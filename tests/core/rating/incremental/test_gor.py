@@ -45,8 +45,8 @@ def test_expectancies(vectors: Vectors) -> None:
     file = vectors("gor_expectancy")
     for case in file["cases"]:
         eps = case.get("eps", EPS)
-        found = expectancy(case["r1"], case["r2"], case["handicap"], variant=case["variant"], eps=eps)
-        assert found == close((case["s1"], case["s2"]), file["tolerance"]), case
+        scores = expectancy(case["r1"], case["r2"], case["handicap"], variant=case["variant"], eps=eps)
+        assert scores == close((case["s1"], case["s2"]), file["tolerance"]), case
 
 
 def test_the_curves_of_expectancy(vectors: Vectors) -> None:
@@ -54,8 +54,8 @@ def test_the_curves_of_expectancy(vectors: Vectors) -> None:
     for curve in file["curve_figure_2_1"]:
         own = curve["own_rating"]
         for point in curve["points"]:
-            found, _ = expectancy(own, own + point["opponent_minus_own"], variant="thesis")
-            assert found == close(point["own_expectancy"], file["tolerance"]), (own, point)
+            score, _ = expectancy(own, own + point["opponent_minus_own"], variant="thesis")
+            assert score == close(point["own_expectancy"], file["tolerance"]), (own, point)
 
 
 def test_updates(vectors: Vectors) -> None:
@@ -63,20 +63,20 @@ def test_updates(vectors: Vectors) -> None:
     assert file["floor"] == FLOOR
     for case in file["cases"]:
         r1, r2, variant = case["r1"], case["r2"], case["variant"]
-        found = update(r1, r2, case["result1"], case["handicap"], variant=variant, weight=case["weight"])
+        updated = update(r1, r2, case["result1"], case["handicap"], variant=variant, weight=case["weight"])
         tolerance = file["tolerance"]
         assert expectancy(r1, r2, case["handicap"], variant=variant) == close((case["s1"], case["s2"]), tolerance), case
         assert (con(r1), con(r2)) == close((case["con1"], case["con2"]), tolerance), case
-        assert found == close((case["new1"], case["new2"]), tolerance), case
+        assert updated == close((case["new1"], case["new2"]), tolerance), case
 
 
 def test_a_tournament_game_by_game(vectors: Vectors) -> None:
     file = vectors("gor_update")
     block, ratings = file["batch"], dict(file["batch"]["ratings"])
     for game in block["games"]:
-        one, other = game["p1"], game["p2"]
-        after = update(ratings[one], ratings[other], game["result1"], game["handicap"], variant="thesis")
-        ratings[one], ratings[other] = after
+        first, second = game["p1"], game["p2"]
+        after = update(ratings[first], ratings[second], game["result1"], game["handicap"], variant="thesis")
+        ratings[first], ratings[second] = after
     assert ratings == close(block["sequential_new"], file["tolerance"])
 
 
@@ -121,10 +121,10 @@ variants = st.sampled_from(VARIANTS)
 
 @given(ratings, ratings, stones, variants, st.floats(0, 0.1))
 def test_expectancies_sum_to_one_less_epsilon(r1: float, r2: float, handicap: int, variant: Any, eps: float) -> None:
-    one, other = expectancy(r1, r2, handicap, variant=variant, eps=eps)
-    assert one + other == pytest.approx(1 - eps)
-    assert -eps <= min(one, other)
-    assert max(one, other) <= 1.0
+    first, second = expectancy(r1, r2, handicap, variant=variant, eps=eps)
+    assert first + second == pytest.approx(1 - eps)
+    assert -eps <= min(first, second)
+    assert max(first, second) <= 1.0
 
 
 @given(ratings, ratings, stones, variants)

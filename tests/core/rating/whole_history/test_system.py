@@ -195,12 +195,12 @@ def test_a_newcomer_to_a_pool_without_anchors_moves_nobody_established() -> None
     state = system.install(state, system.refit(system.job(state, False)))
     before = dict(system.standings(state))
     twin = system.load(system.dump(state))
-    for one in (state, twin):
-        one, _ = system.fold(one, Entry(700, Kind.ENTER, 6, value=2600.0, sd=200.0))
-        assert {version: system.standings(one)[version] for version in before} == before
-        one = system.install(one, system.refit(system.job(one, False)))
+    for begun in (state, twin):
+        entered, _ = system.fold(begun, Entry(700, Kind.ENTER, 6, value=2600.0, sd=200.0))
+        assert {version: system.standings(entered)[version] for version in before} == before
+        refitted = system.install(entered, system.refit(system.job(entered, False)))
         for version, rating in before.items():
-            assert system.standings(one)[version][:2] == pytest.approx(rating[:2], rel=1e-6)
+            assert system.standings(refitted)[version][:2] == pytest.approx(rating[:2], rel=1e-6)
 
 
 def test_warm_and_cold_refits_find_the_same() -> None:
@@ -235,15 +235,15 @@ def test_the_order_of_a_days_results_means_nothing() -> None:
     system = WholeHistory(1800.0)
     entries = pool(5, 200, seed=6, days=1)
     turned = [entry._replace(seq=i) for i, entry in enumerate(reversed(entries[5:]), 6)]
-    one, other = folded(system, entries), folded(system, entries[:5] + turned)
-    order = [other.index[version] for version in one.ids]
+    first, second = folded(system, entries), folded(system, entries[:5] + turned)
+    order = [second.index[version] for version in first.ids]
     assert order != list(range(5)), "they joined in another order"
-    assert other.fit.x[order] == pytest.approx(one.fit.x, abs=1e-6)
-    assert np.allclose(other.fit.C[np.ix_(order, order)], one.fit.C, rtol=1e-6)
+    assert second.fit.x[order] == pytest.approx(first.fit.x, abs=1e-6)
+    assert np.allclose(second.fit.C[np.ix_(order, order)], first.fit.C, rtol=1e-6)
     rated = [entry._replace(value=1700.0, sd=200.0) for entry in entries[:5]]  # who enters with a rating joins at once
-    one, other = folded(system, rated + entries[5:]), folded(system, rated + turned)
-    assert np.array_equal(one.fit.x, other.fit.x)
-    assert np.array_equal(one.fit.C, other.fit.C)
+    first, second = folded(system, rated + entries[5:]), folded(system, rated + turned)
+    assert np.array_equal(first.fit.x, second.fit.x)
+    assert np.array_equal(first.fit.C, second.fit.C)
 
 
 def test_a_repeated_game_says_nothing_new() -> None:
@@ -383,7 +383,7 @@ def test_waiting_changes_nothing() -> None:
         for entry in [*anchors, Entry(302, Kind.ENTER, 8), Entry(303, Kind.ENTER, 9)]:
             state, _ = system.fold(state, entry)
 
-        def asked(state: State = state) -> list[Any]:
+        def answers(state: State = state) -> list[Any]:
             pairs = [(8, 3), (3, 8), (8, 9)]
             return [
                 *(number for version in range(6) for number in system.standings(state)[version]),
@@ -393,11 +393,11 @@ def test_waiting_changes_nothing() -> None:
                 *(system.superiority(state, *pair) for pair in pairs),
             ]
 
-        before = asked()
+        before = answers()
         for version in (8, 9):
             assert state.join(version, 304, START * DAY_MS) == state.index[version]
         assert state.belief.n == 8
-        assert asked() == pytest.approx(before)
+        assert answers() == pytest.approx(before)
 
 
 def test_time_begins_when_a_version_joins() -> None:
@@ -470,7 +470,7 @@ def test_the_covariance_comes_back_bit_for_bit_without_being_saved(system: Whole
 
 
 def flat(nested: Any) -> list[Any]:
-    return [each for part in nested for each in flat(part)] if isinstance(nested, tuple) else [nested]
+    return [leaf for part in nested for leaf in flat(part)] if isinstance(nested, tuple) else [nested]
 
 
 def test_a_saved_state_grows_with_who_met_not_with_the_square_of_all() -> None:

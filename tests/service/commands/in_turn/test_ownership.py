@@ -68,12 +68,12 @@ async def test_of_two_claims_at_once_one_wins(admin: Admin, store: Any) -> None:
 async def test_what_an_owner_asks_for_after_it_was_taken_away_is_refused(admin: Admin, store: Any) -> None:
     session = await account(admin)
     await owned(admin, session)
-    _, asked = await asyncio.gather(
+    _, answer = await asyncio.gather(
         admin.handle(BotOwn(bot="Newbot", account=None)), behalf(admin, session, PAUSE), return_exceptions=True
     )
     bot = await store.history.bots.login("Newbot")
     assert (bot.owner, bot.paused) == (None, False)
-    assert isinstance(asked, Done) or asked.code == "not-allowed"
+    assert isinstance(answer, Done) or answer.code == "not-allowed"
 
 
 async def test_what_an_owner_wants_is_kept_and_in_force_at_once(admin: Admin, store: Any, live: Live) -> None:
@@ -88,7 +88,7 @@ async def test_what_an_owner_wants_is_kept_and_in_force_at_once(admin: Admin, st
     assert (await store.history.bots.login("Newbot")).limits == limits
     await behalf(admin, session, BotDrain(bot="Newbot"))
     await behalf(admin, session, BotRelease(bot="Newbot"))
-    assert live.asked == [
+    assert live.calls == [
         ("wishes", 1, True, Limits()), ("wishes", 1, True, limits), ("wishes", 1, False, limits), ("drain bot", 1),
         ("wishes", 1, False, Limits()),
     ]  # fmt: skip
@@ -121,7 +121,7 @@ async def test_an_owner_looks_at_its_bot_and_nobody_else_does(admin: Admin, live
     assert await behalf(admin, session, look) == []
     assert await code(behalf(admin, other, look)) == "not-allowed"
     assert await code(behalf(admin, session, BotLook(bot="Nobody"))) == "not-allowed"
-    assert live.asked == [("look", 1)]
+    assert live.calls == [("look", 1)]
 
 
 async def test_hours_are_kept_as_they_are_read_however_they_were_written(admin: Admin, store: Any) -> None:
@@ -165,7 +165,7 @@ async def test_a_bot_that_was_disabled_for_a_time_comes_back(
     await admin.handle(BotAdd(name="Newbot", password="playing"))
     until = clock.ms + HOUR_MS
     await admin.handle(BotDisable(bot="Newbot", reason="it crashes", until=until))
-    assert live.asked == [("dismiss", 1, "Newbot was disabled until 2023-11-14 23:13 UTC: it crashes")]
+    assert live.calls == [("dismiss", 1, "Newbot was disabled until 2023-11-14 23:13 UTC: it crashes")]
     with pytest.raises(Refused) as raised:
         await bot()
     assert raised.value.sentence == "Newbot is disabled until 2023-11-14 23:13 UTC: it crashes"
@@ -174,7 +174,7 @@ async def test_a_bot_that_was_disabled_for_a_time_comes_back(
     assert await code(bot()) == "disabled"
     clock.ms = until
     signed = await asyncio.gather(bot(), bot())
-    assert [each.name for each in signed] == ["Newbot"] * 2
+    assert [signed_in.name for signed_in in signed] == ["Newbot"] * 2
     assert (await store.history.bots.login("Newbot")).state == "active"
     assert [audit[:3] for audit in audits(store)][2:] == [("the server", "bot enable", "Newbot")]
 
@@ -214,8 +214,8 @@ async def test_a_webhook_is_made_and_removed(admin: Admin, store: Any) -> None:
     assert audits(store)[-1][3]["host"] == "hooks.example"
     assert "very-secret" not in str(audits(store))
     assert made.secret not in str(audits(store))
-    asked = WebhookAdd(url=secretly, events=["set-aside"], bot="Newbot")
-    assert await code(behalf(admin, other, asked)) == "not-allowed"
+    webhook = WebhookAdd(url=secretly, events=["set-aside"], bot="Newbot")
+    assert await code(behalf(admin, other, webhook)) == "not-allowed"
     assert await code(behalf(admin, other, WebhookRemove(webhook=made.id))) == "not-allowed"
     await behalf(admin, session, WebhookRemove(webhook=made.id))
     assert await code(admin.handle(WebhookGiveUp(webhook=made.id, why="gone"))) == "unknown-webhook"
@@ -223,9 +223,9 @@ async def test_a_webhook_is_made_and_removed(admin: Admin, store: Any) -> None:
 
 async def test_an_account_has_so_many_webhooks_even_at_once(admin: Admin, store: Any) -> None:
     session = await account(admin)
-    asked = WebhookAdd(url="https://a.example", events=["set-aside"])
+    webhook = WebhookAdd(url="https://a.example", events=["set-aside"])
     answers = await asyncio.gather(
-        *(behalf(admin, session, asked) for _ in range(MOST_WEBHOOKS + 5)), return_exceptions=True
+        *(behalf(admin, session, webhook) for _ in range(MOST_WEBHOOKS + 5)), return_exceptions=True
     )
     assert sum(isinstance(answer, NewWebhook) for answer in answers) == MOST_WEBHOOKS
     assert {answer.code for answer in answers if isinstance(answer, Refused)} == {"full"}

@@ -107,13 +107,13 @@ async def test_disabled_accounts_are_nowhere(admin: Admin, store: Any) -> None:
 
 async def test_whoever_is_disabled_during_the_check_gets_no_session(admin: Admin, store: Any) -> None:
     await admin.handle(AccountAdd(name="Anna", password="long-secret"))
-    asked = [
+    sign_ins = [
         asyncio.create_task(admin.handle(SignIn(name="Anna", password="long-secret", address=HERE)))
         for _ in range(3)
     ]  # fmt: skip
     await asyncio.sleep(0)
     await admin.handle(AccountDisable(account="Anna", reason="spam"))
-    for answer in await asyncio.gather(*asked, return_exceptions=True):
+    for answer in await asyncio.gather(*sign_ins, return_exceptions=True):
         if isinstance(answer, Session):  # it was faster; then it was ended
             assert await store.history.people.person(digest(answer.session), 0) is None
         else:
@@ -159,9 +159,13 @@ async def test_a_new_password_ends_the_other_sessions(admin: Admin, store: Any) 
     assert await code(behalf(admin, here, PasswordChange(old="long-secret", new="x"))) == "password"
     assert await code(behalf(admin, made.token, change)) == "scope"
     await behalf(admin, here, change)
-    assert [await store.history.people.person(digest(each), 0) is not None for each in (here, there, made.token)] == [
-        True, False, True,
-    ]  # fmt: skip
+    assert [
+        await store.history.people.person(digest(secret), 0) is not None for secret in (here, there, made.token)
+    ] == [
+        True,
+        False,
+        True,
+    ]
     assert await code(signed_in(admin)) == "wrong-password"
     await signed_in(admin, password="long-better")
     await admin.handle(AccountPasswd(account="Anna", password="long-newest"))
@@ -170,10 +174,10 @@ async def test_a_new_password_ends_the_other_sessions(admin: Admin, store: Any) 
 
 async def test_a_password_that_is_replaced_during_the_check_opens_nothing(admin: Admin, store: Any) -> None:
     await admin.handle(AccountAdd(name="Anna", password="long-secret"))
-    asked = asyncio.create_task(admin.handle(SignIn(name="Anna", password="long-secret", address=HERE)))
+    sign_in = asyncio.create_task(admin.handle(SignIn(name="Anna", password="long-secret", address=HERE)))
     await asyncio.sleep(0)
     await admin.handle(AccountPasswd(account="Anna", password="long-newest"))
-    await asyncio.gather(asked, return_exceptions=True)
+    await asyncio.gather(sign_in, return_exceptions=True)
     assert await store.history.people.valid_access(1, 0) == []
 
 
@@ -196,8 +200,8 @@ async def test_an_account_is_made_and_signed_in(admin: Admin, store: Any) -> Non
 async def test_accounts_that_cannot_be_made(admin: Admin, name: str, password: str, expected: str) -> None:
     await admin.handle(AccountAdd(name="Anna", password="long-secret"))
     await admin.handle(BotAdd(name="Newbot", password="long-secret"))
-    asked = AccountRegister(name=name, password=password, address=HERE)
-    assert await code(admin.handle(asked)) == expected
+    registration = AccountRegister(name=name, password=password, address=HERE)
+    assert await code(admin.handle(registration)) == expected
 
 
 async def test_of_two_who_want_one_name_one_gets_it(admin: Admin) -> None:
@@ -224,11 +228,11 @@ async def test_accounts_from_one_address_are_limited(admin: Admin, clock: Any) -
 
 
 async def test_many_registrations_at_once_do_not_pass_the_limit(admin: Admin) -> None:
-    asked = [
+    registrations = [
         AccountRegister(name=f"Anna{number}", password="long-secret", address=f"2001:db8:1:2::{number}")
         for number in range(3 * MOST_REGISTRATIONS)
     ]
-    answers = await asyncio.gather(*map(admin.handle, asked), return_exceptions=True)
+    answers = await asyncio.gather(*map(admin.handle, registrations), return_exceptions=True)
     assert sum(isinstance(answer, Session) for answer in answers) <= MOST_REGISTRATIONS
     assert any(isinstance(answer, Refused) and answer.code == "too-many" for answer in answers)
 
@@ -236,8 +240,8 @@ async def test_many_registrations_at_once_do_not_pass_the_limit(admin: Admin) ->
 async def test_a_registration_that_fails_does_not_count(admin: Admin) -> None:
     await admin.handle(AccountAdd(name="Taken", password="long-secret"))
     for _ in range(MOST_REGISTRATIONS):
-        asked = AccountRegister(name="Taken", password="long-secret", address=HERE)
-        assert await code(admin.handle(asked)) == "name-taken"
+        registration = AccountRegister(name="Taken", password="long-secret", address=HERE)
+        assert await code(admin.handle(registration)) == "name-taken"
     await admin.handle(AccountRegister(name="Anna", password="long-secret", address=HERE))
 
 
@@ -277,8 +281,8 @@ async def test_a_closed_server_makes_none(
     store: Any, ids: Ids, accounts: Accounts, passwords: Passwords, clock: Any
 ) -> None:
     admin = Admin(accounts, accounts_open=False)
-    asked = AccountRegister(name="Anna", password="long-secret", address=HERE)
-    assert await code(admin.handle(asked)) == "registration-closed"
+    registration = AccountRegister(name="Anna", password="long-secret", address=HERE)
+    assert await code(admin.handle(registration)) == "registration-closed"
 
 
 # -- tokens of the API

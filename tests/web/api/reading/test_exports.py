@@ -68,10 +68,10 @@ async def test_an_export_goes_on_after_a_number(client: httpx2.AsyncClient) -> N
 
 async def test_games_are_filtered_as_in_the_list(client: httpx2.AsyncClient) -> None:
     for query in ("bot=amigo&result=B", "reason=score", "min_moves=40&max_moves=90", "bot=amigo&opponent=Sakura-5k"):
-        found = [game.id for game in decoded((await client.get(f"{EXPORT}/games.ndjson?{query}")).text, Game)]
+        ids = [game.id for game in decoded((await client.get(f"{EXPORT}/games.ndjson?{query}")).text, Game)]
         page = (await client.get(f"/api/v1/games?{query}&running=false&limit=500")).json()
-        assert found == sorted(item["id"] for item in page["items"])
-        assert 0 < len(found) < ENDED
+        assert ids == sorted(item["id"] for item in page["items"])
+        assert 0 < len(ids) < ENDED
 
 
 async def test_what_is_unknown_is_refused_before_the_stream_begins(client: httpx2.AsyncClient) -> None:
@@ -108,10 +108,10 @@ async def test_games_have_their_ratings_as_numbers(client: httpx2.AsyncClient, h
         for side in ("black", "white"):
             label = f"{getattr(game, side + '_rating')}{'?' if getattr(game, side + '_provisional') else ''}"
             assert label == getattr(game, f"{side}_label")
-    told = {change.version: change for change in (await history.games.detail(1)).ratings}
+    changes = {change.version: change for change in (await history.games.detail(1)).ratings}
     first = games[0]
     assert (first.system, first.black_mean, first.white_mean) == (
-        "cgos-elo", told[first.black].before_mean, told[first.white].before_mean,
+        "cgos-elo", changes[first.black].before_mean, changes[first.white].before_mean,
     )  # fmt: skip
     assert first.black_half_width is None, "a system with a K-factor has no interval"
     void = games[ENDED - 1]
@@ -124,7 +124,9 @@ async def test_games_have_intervals_where_the_system_says_one(rated: History) ->
     async with httpx2.AsyncClient(transport=transport, base_url="http://test") as web:
         games = decoded((await web.get(f"{EXPORT}/games.ndjson")).text, ExportedGame)
     for game in games:
-        changes = {each.version: each for each in (await rated.games.detail(game.id)).ratings if each.system == "bayes"}
+        changes = {
+            rating.version: rating for rating in (await rated.games.detail(game.id)).ratings if rating.system == "bayes"
+        }
         assert game.system == "bayes"
         assert game.white_mean == changes[game.white].before_mean
         assert game.white_half_width == 1.959963984540054 * changes[game.white].before_spread
@@ -162,8 +164,8 @@ async def test_every_file_of_the_archive_is_a_game(client: httpx2.AsyncClient, h
             detail = await history.games.detail(int(Path(member.name).stem))
             assert member.mtime == detail.game.started_at // 1000
             text = data.decode()
-            one = await client.get(f"/api/v1/games/{detail.game.id}.sgf")
-            assert one.text == text
+            response = await client.get(f"/api/v1/games/{detail.game.id}.sgf")
+            assert response.text == text
             (draft,), faults = main_lines(text, 9, "game")
             assert faults == []
             played = [move.move for move in detail.moves]
@@ -184,7 +186,7 @@ async def test_downloads_are_packed_on_request(client: httpx2.AsyncClient) -> No
 
 async def test_a_reader_who_goes_away_ends_the_query_and_gives_the_place_back(history: History) -> None:
     """The stream's source is closed, the slot free, and no further portion was read than were sent."""
-    asked: list[int] = []
+    numbers: list[int] = []
     closed: list[bool] = []
 
     class Watched(Bulk):
@@ -192,7 +194,7 @@ async def test_a_reader_who_goes_away_ends_the_query_and_gives_the_place_back(hi
             try:
                 row = (await history.games.find(wanted, 1))[0]
                 for number in range(1000):
-                    asked.append(number)
+                    numbers.append(number)
                     yield [msgspec.structs.replace(row, id=number + 1)] * 300
             finally:
                 closed.append(True)
@@ -220,7 +222,7 @@ async def test_a_reader_who_goes_away_ends_the_query_and_gives_the_place_back(hi
     await app(_scope(f"{EXPORT}/games.ndjson"), receive, send)
     await watched.close()
     assert closed == [True]
-    assert len(sent) - 1 <= len(asked) <= len(sent) + 2
+    assert len(sent) - 1 <= len(numbers) <= len(sent) + 2
     assert app._site.limits.taken(exports.api_route.Limit.BULK) == 0
 
 

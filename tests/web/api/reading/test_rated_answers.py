@@ -50,11 +50,11 @@ class LiveServer:
     """Answers for a server that plays; `there` says whether it does."""
 
     def __init__(self) -> None:
-        self.there, self.asked = True, 0
+        self.there, self.questions = True, 0
 
     async def __call__(self, line: bytes) -> bytes:
         assert isinstance(decode(line), StatusRequest)
-        self.asked += 1
+        self.questions += 1
         if not self.there:
             return msgspec.json.encode(Refusal("no-server", "Nobody is there."))
         venues = [VenueNow(name=VENUE, port=6809, playing=3, idle=2, owing=1, games=30, paused=True)]
@@ -94,25 +94,29 @@ def client(history: History, **more: Any) -> httpx2.AsyncClient:
 async def test_every_change_by_games_and_by_refits_page_by_page(history: History, name: str, limit: int) -> None:
     whole = await history.changes.latest(name, VENUE, system="bayes")
     assert any(point.refit for point in whole), "there are refits among them"
-    found: list[Any] = []
+    changes: list[Any] = []
     async with client(history) as web:
         following = ""
         while following is not None:
             page = await get(web, f"/versions/{name}/history?limit={limit}{following}")
-            found += page["items"]
+            changes += page["items"]
             following = None if page["next"] is None else f"&after={page['next']}"
-    assert [(each["seq"], each["refit"], each["kind"], each["game"], each["after_mean"]) for each in found] == [
-        (point.seq, point.refit, point.kind, point.game, point.after_mean) for point in whole
+    assert [
+        (change["seq"], change["refit"], change["kind"], change["game"], change["after_mean"]) for change in changes
+    ] == [(point.seq, point.refit, point.kind, point.game, point.after_mean) for point in whole]
+    assert [change["after_half_width"] for change in changes] == [
+        half_width("bayes", point.after_spread) for point in whole
     ]
-    assert [each["after_half_width"] for each in found] == [half_width("bayes", point.after_spread) for point in whole]
-    assert [each["before_mean"] for each in found] == pytest.approx([point.before_mean for point in whole])
+    assert [change["before_mean"] for change in changes] == pytest.approx([point.before_mean for point in whole])
 
 
 async def test_the_portion_after_a_change_begins_with_the_next_one(history: History) -> None:
     whole = await history.changes.page(BEST, VENUE, "bayes", limit=1000)
     for at, point in enumerate(whole):
         rest = await history.changes.page(BEST, VENUE, "bayes", (point.seq, point.refit or 0), 3)
-        assert [(each.seq, each.refit) for each in rest] == [(each.seq, each.refit) for each in whole[at + 1 : at + 4]]
+        assert [(change.seq, change.refit) for change in rest] == [
+            (change.seq, change.refit) for change in whole[at + 1 : at + 4]
+        ]
 
 
 async def test_a_curve_has_its_first_and_last_point(history: History) -> None:
@@ -127,26 +131,26 @@ async def test_a_curve_has_its_first_and_last_point(history: History) -> None:
 
 async def test_two_versions_compared_by_what_the_system_knows_of_both(history: History) -> None:
     async with client(history) as web:
-        told = await get(web, f"/venues/{VENUE}/pairs/{BEST}/Ant")
+        comparison = await get(web, f"/venues/{VENUE}/pairs/{BEST}/Ant")
         back = await get(web, f"/venues/{VENUE}/pairs/Ant/{BEST}")
-    assert told["system"] == "bayes"
-    assert told["superiority"] == pytest.approx(1 - back["superiority"])
-    assert told["superiority"] > 0.9
-    assert told["difference"] == pytest.approx(-back["difference"])
-    black, white = told["as_black"], back["as_white"]
+    assert comparison["system"] == "bayes"
+    assert comparison["superiority"] == pytest.approx(1 - back["superiority"])
+    assert comparison["superiority"] > 0.9
+    assert comparison["difference"] == pytest.approx(-back["difference"])
+    black, white = comparison["as_black"], back["as_white"]
     assert black["win"] == pytest.approx(white["loss"])
     assert black["score"] == pytest.approx(1 - white["score"])
 
 
 async def test_where_a_version_stands_under_every_system(history: History) -> None:
     async with client(history) as web:
-        told = await get(web, f"/versions/{BEST}")
+        standing = await get(web, f"/versions/{BEST}")
         bot = await get(web, f"/bots/{BEST}")
         table = (await get(web, f"/venues/{VENUE}/standings"))["items"]
-    assert [each["system"] for each in told["ratings"]] == ["bayes", "cgos-elo"]
-    assert bot["ratings"] == told["ratings"][:1], "under the headline"
+    assert [rating["system"] for rating in standing["ratings"]] == ["bayes", "cgos-elo"]
+    assert bot["ratings"] == standing["ratings"][:1], "under the headline"
     line = next(row for row in table if row["version"] == BEST)
-    assert {**told["ratings"][0]["standing"], "last_game": 0, "last_game_at": 0} == {
+    assert {**standing["ratings"][0]["standing"], "last_game": 0, "last_game_at": 0} == {
         **line, "last_game": 0, "last_game_at": 0
     }  # fmt: skip
 
@@ -155,13 +159,13 @@ async def test_what_the_live_server_says_is_asked_for_every_two_seconds(history:
     server, now = LiveServer(), 1_000_000
     async with client(history, call=server, now_ms=lambda: now) as web:
         for _ in range(3):
-            told = await get(web, f"/venues/{VENUE}/metrics")
-            assert (told["playing"], told["idle"], told["owing"], told["paused"]) == (3, 2, 1, True)
+            metrics = await get(web, f"/venues/{VENUE}/metrics")
+            assert (metrics["playing"], metrics["idle"], metrics["owing"], metrics["paused"]) == (3, 2, 1, True)
             assert (await get(web, "/status"))["live"] is True
-        assert server.asked == 1
+        assert server.questions == 1
         server.there, now = False, now + 2_500
         assert (await get(web, f"/venues/{VENUE}/metrics"))["playing"] is None
         assert (await get(web, "/status"))["live"] is False
-        assert server.asked == 2
-    assert told["pairing"]["games"] == 30
-    assert told["rated_versions"] == len(NAMES)
+        assert server.questions == 2
+    assert metrics["pairing"]["games"] == 30
+    assert metrics["rated_versions"] == len(NAMES)

@@ -83,20 +83,22 @@ async def test_they_are_what_the_command_computes(history: History) -> None:
     transport = httpx2.ASGITransport(create_app(history, SETTINGS, lambda: 0))
     async with httpx2.AsyncClient(transport=transport, base_url="http://x/api/v1") as web:
         path = f"/venues/{VENUE}/standings?recomputed=true"
-        told = (await web.get(path)).json()
+        recomputed = (await web.get(path)).json()
         wanted = await recompute(history, VENUE, SETTINGS.rated(VENUE).system(SYSTEM))
         names = await history.bots.version_names()
-        assert {row["version"]: row["mean"] for row in told["items"]} == {
+        assert {row["version"]: row["mean"] for row in recomputed["items"]} == {
             names[version]: rating.mean for version, rating in wanted.ratings.items()
         }
-        assert (told["recomputed"], told["corrected"], told["seq"]) == (True, 2, wanted.seq)
-        assert [row["mean"] for row in told["items"]] == sorted((r["mean"] for r in told["items"]), reverse=True)
+        assert (recomputed["recomputed"], recomputed["corrected"], recomputed["seq"]) == (True, 2, wanted.seq)
+        assert [row["mean"] for row in recomputed["items"]] == sorted(
+            (r["mean"] for r in recomputed["items"]), reverse=True
+        )
         published = (await web.get(f"/venues/{VENUE}/standings")).json()
         assert {row["version"]: row["mean"] for row in published["items"]} != {
-            row["version"]: row["mean"] for row in told["items"]
+            row["version"]: row["mean"] for row in recomputed["items"]
         }
         for _ in range(RECOMPUTES_PER_MINUTE - 1):
-            assert (await web.get(path)).json() == told, "kept, and counted all the same"
+            assert (await web.get(path)).json() == recomputed, "kept, and counted all the same"
         refused = await web.get(path)
         assert (refused.status_code, refused.json()["limit"]) == (429, "recompute")
 

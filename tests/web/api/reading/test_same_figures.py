@@ -45,7 +45,7 @@ def server(address: str) -> api.Server:
 
 
 @pytest.fixture
-def told(rated_past: Path) -> Callable[..., Any]:
+def json_of(rated_past: Path) -> Callable[..., Any]:
     """What a command says as JSON."""
 
     def ask(*arguments: str) -> Any:
@@ -73,11 +73,11 @@ def plain(value: Any) -> Any:
 @pytest.mark.parametrize("system", SYSTEMS)
 @pytest.mark.parametrize("as_of", [None, 20, 41])
 def test_standings(
-    server: api.Server, told: Callable[..., Any], page: Callable[[str], Page], system: str, as_of: int | None
+    server: api.Server, json_of: Callable[..., Any], page: Callable[[str], Page], system: str, as_of: int | None
 ) -> None:
     rows = plain(server.standings(VENUE, system=system, as_of=as_of).items)
     then = [] if as_of is None else ["--as-of", str(as_of)]
-    command = told("standings", "--venue", VENUE, "--system", system, *then)[VENUE]
+    command = json_of("standings", "--venue", VENUE, "--system", system, *then)[VENUE]
     assert [{"system": system} | row for row in rows] == command
     lines = page(f"/venue/{VENUE}?system={system}" + ("" if as_of is None else f"&as_of={as_of}")).rows
     shown = [(cells[1], cells[2]) for cells in lines if cells[0].isdecimal()][: len(rows)]
@@ -89,8 +89,8 @@ def test_standings(
 def test_standings_at_a_moment_are_those_of_the_entry_before_it(server: api.Server) -> None:
     entries = list(server.ledger(VENUE))
     for entry in (entries[20], entries[40]):
-        later = [each.at for each in entries if each.at > entry.at]
-        last = max(each.seq for each in entries if each.at == entry.at)
+        later = [row.at for row in entries if row.at > entry.at]
+        last = max(row.seq for row in entries if row.at == entry.at)
         for at in (entry.at, min(later) - 1):
             there = server.standings(VENUE, at=at)
             assert (there.seq, there.items) == (last, server.standings(VENUE, as_of=last).items)
@@ -98,9 +98,9 @@ def test_standings_at_a_moment_are_those_of_the_entry_before_it(server: api.Serv
     assert server.standings(VENUE, at=NOW).items == server.standings(VENUE, as_of=entries[-1].seq).items
 
 
-def test_standings_recomputed(server: api.Server, told: Callable[..., Any]) -> None:
+def test_standings_recomputed(server: api.Server, json_of: Callable[..., Any]) -> None:
     there = server.standings(VENUE, system="cgos-elo", recomputed=True)
-    command = told("standings", "--venue", VENUE, "--system", "cgos-elo", "--as", "recomputed")[VENUE]
+    command = json_of("standings", "--venue", VENUE, "--system", "cgos-elo", "--as", "recomputed")[VENUE]
     figures = ("rank", "version", "mean", "spread", "half_width", "games", "provisional", "anchor")
     assert [[row[name] for name in figures] for row in command] == [
         [plain(row)[name] for name in figures] for row in there.items
@@ -110,18 +110,18 @@ def test_standings_recomputed(server: api.Server, told: Callable[..., Any]) -> N
     assert sum(row.games for row in there.items) == sum(published.values()), "the voided game counts nowhere"
 
 
-def test_two_compared(server: api.Server, told: Callable[..., Any], page: Callable[[str], Page]) -> None:
-    for one, other in ((ONE, OTHER), (OTHER, ONE), ("Ant", "Cat")):
-        there = plain(server.pair(VENUE, one, other))
-        command = told("pair", VENUE, one, other)
+def test_two_compared(server: api.Server, json_of: Callable[..., Any], page: Callable[[str], Page]) -> None:
+    for first, second in ((ONE, OTHER), (OTHER, ONE), ("Ant", "Cat")):
+        there = plain(server.pair(VENUE, first, second))
+        command = json_of("pair", VENUE, first, second)
         assert {name: command[name] for name in there} == there
         record = there["record"]
         assert [game["id"] for game in command["games"]] == [
-            game.id for game in server.games(venue=VENUE, bot=one, opponent=other)
+            game.id for game in server.games(venue=VENUE, bot=first, opponent=second)
         ]
-        text = page(f"/venue/{VENUE}/pair?a={one}&b={other}").text
+        text = page(f"/venue/{VENUE}/pair?a={first}&b={second}").text
         points = record["wins"] + record["draws"] / 2
-        assert f"{one} scored {points:g} of {record['rated']}" in text
+        assert f"{first} scored {points:g} of {record['rated']}" in text
         assert f"{there['expected'] * record['rated']:.1f} were to be expected" in text
         assert f"is expected to score {100 * there['expected_score_as_black']:.1f} %" in text
         assert f"with a probability of {100 * there['superiority']:.1f} %" in text
@@ -129,10 +129,10 @@ def test_two_compared(server: api.Server, told: Callable[..., Any], page: Callab
 
 
 def test_opponents_are_measured_as_pairs_are(
-    server: api.Server, told: Callable[..., Any], page: Callable[[str], Page]
+    server: api.Server, json_of: Callable[..., Any], page: Callable[[str], Page]
 ) -> None:
     there = server.opponents(ONE, venue=VENUE)
-    (figures,) = told("bot", "show", ONE, "--venue", VENUE)["figures"]
+    (figures,) = json_of("bot", "show", ONE, "--venue", VENUE)["figures"]
     assert plain(there) == figures["opponents"]
     endings = plain(server.figures(ONE, venue=VENUE))
     assert {name: endings[name] for name in ("verdicts", "colors", "spoilt")} == {
@@ -157,10 +157,10 @@ def test_opponents_are_measured_as_pairs_are(
 
 
 def test_the_crosstable_is_made_of_pairs(
-    server: api.Server, told: Callable[..., Any], page: Callable[[str], Page]
+    server: api.Server, json_of: Callable[..., Any], page: Callable[[str], Page]
 ) -> None:
     table = server.crosstable(VENUE)
-    assert plain(table) == told("crosstable", VENUE)
+    assert plain(table) == json_of("crosstable", VENUE)
     for record in table.pairs:
         assert record == server.pair(VENUE, record.one, record.other).record
     assert sum(record.games for record in table.pairs) == len(list(server.games(venue=VENUE, running=False)))
@@ -168,15 +168,15 @@ def test_the_crosstable_is_made_of_pairs(
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
-def test_histories(server: api.Server, told: Callable[..., Any], system: str) -> None:
+def test_histories(server: api.Server, json_of: Callable[..., Any], system: str) -> None:
     """Every change of a version: the command's, the API's, and what the exports say."""
     refits = list(server.export_refits(VENUE, system=system))
     changes = list(server.export_ratings(VENUE, system=system))
     assert bool(refits) == (system == "bayes")
     for name in NAMES:
         whole = list(server.history(name, venue=VENUE, system=system))
-        (command,) = told("history", name, "--venue", VENUE, "--system", system).values()
-        assert command == [{"system": system} | each for each in plain(whole)]
+        (command,) = json_of("history", name, "--venue", VENUE, "--system", system).values()
+        assert command == [{"system": system} | point for point in plain(whole)]
         assert [
             (c.seq, c.game, c.before_mean, c.after_mean, c.after_spread, c.games) for c in whole if not c.refit
         ] == [
@@ -191,41 +191,41 @@ def test_histories(server: api.Server, told: Callable[..., Any], system: str) ->
         assert [(c.seq, c.refit, c.at, c.after_mean, c.after_spread) for c in whole if c.refit] == moved
         now = next(row for row in server.standings(VENUE, system=system).items if row.version == name)
         assert whole[-1].after_mean == pytest.approx(now.mean, abs=0.1)
-        for each in whole:
-            if each.kind == "game" and each.game is not None:
-                game = server.game(each.game)
-                assert {game.game.black, game.game.white} == {name, each.opponent}
+        for point in whole:
+            if point.kind == "game" and point.game is not None:
+                game = server.game(point.game)
+                assert {game.game.black, game.game.white} == {name, point.opponent}
                 mine = next(row for row in game.ratings if (row.system, row.version) == (system, name))
-                assert (mine.before_mean, mine.after_mean, mine.seq) == (each.before_mean, each.after_mean, each.seq)
+                assert (mine.before_mean, mine.after_mean, mine.seq) == (point.before_mean, point.after_mean, point.seq)
 
 
 def test_a_voided_game_counts_nowhere(
-    server: api.Server, told: Callable[..., Any], page: Callable[[str], Page]
+    server: api.Server, json_of: Callable[..., Any], page: Callable[[str], Page]
 ) -> None:
     detail = server.game(VOIDED)
     black, white = detail.game.black, detail.game.white
     assert detail.game.corrected == "Void"
     assert VOIDED in [game.id for game in server.games(result="none")]
-    assert VOIDED in [game["id"] for game in told("games", "--result", "none")]
+    assert VOIDED in [game["id"] for game in json_of("games", "--result", "none")]
     assert VOIDED in [game.id for game in server.export_games(result="none")]
     assert VOIDED not in [game.id for game in server.games(bot=black, opponent=white, result="B")]
     assert "now Void" in page(f"/game/{VOIDED}").text or "Void" in page(f"/game/{VOIDED}").text
     record = server.pair(VENUE, black, white).record
     games = list(server.games(venue=VENUE, bot=black, opponent=white))
     assert (record.games, record.none, record.rated) == (len(games), 1, len(games) - 1)
-    entry = next(each for each in server.ledger(VENUE) if each.kind == "correction")
+    entry = next(ledger_entry for ledger_entry in server.ledger(VENUE) if ledger_entry.kind == "correction")
     assert (entry.game, entry.score2) == (VOIDED, None)
-    assert [each.seq for each in detail.corrections] == [entry.seq]
+    assert [correction.seq for correction in detail.corrections] == [entry.seq]
 
 
-def test_one_game(server: api.Server, told: Callable[..., Any]) -> None:
+def test_one_game(server: api.Server, json_of: Callable[..., Any]) -> None:
     for number in (1, VOIDED, 40):
-        there, command = plain(server.game(number)), told("show", str(number))
+        there, command = plain(server.game(number)), json_of("show", str(number))
         assert {name: command[name] for name in there} == there
         assert command["game"]["moves"] == len(command["moves"])
 
 
-def test_games_by_every_filter_together(server: api.Server, told: Callable[..., Any]) -> None:
+def test_games_by_every_filter_together(server: api.Server, json_of: Callable[..., Any]) -> None:
     every = list(server.games(venue=VENUE))
     for filters in (
         {"bot": ONE, "result": "B"},
@@ -233,15 +233,15 @@ def test_games_by_every_filter_together(server: api.Server, told: Callable[..., 
         {"since": every[20].started_at, "until": every[5].started_at, "bot": ONE},
         {"min_moves": 2, "max_moves": 2, "result": "W"},
     ):
-        found = [game.id for game in server.games(venue=VENUE, **filters)]
-        assert found == sorted(found, reverse=True)
-        assert sorted(found) == [game.id for game in server.export_games(venue=VENUE, **filters)]
-        asked: list[str] = []
+        ids = [game.id for game in server.games(venue=VENUE, **filters)]
+        assert ids == sorted(ids, reverse=True)
+        assert sorted(ids) == [game.id for game in server.export_games(venue=VENUE, **filters)]
+        options: list[str] = []
         for name, value in filters.items():
             date = name in ("since", "until")
-            asked += [f"--{name.replace('_', '-')}", words.moment(int(value)) if date else str(value)]
+            options += [f"--{name.replace('_', '-')}", words.moment(int(value)) if date else str(value)]
         if "since" not in filters:
-            assert found == [game["id"] for game in told("games", "--venue", VENUE, "--limit", "1000", *asked)]
+            assert ids == [game["id"] for game in json_of("games", "--venue", VENUE, "--limit", "1000", *options)]
     begun = [game.id for game in every if every[20].started_at <= game.started_at < every[5].started_at]
     assert [g.id for g in server.games(since=every[20].started_at, until=every[5].started_at)] == begun
 
@@ -297,8 +297,8 @@ def test_an_export_that_breaks_goes_on_where_it_broke(
     whole = list(ask())
     lines, cuts = Http.lines, []
 
-    def cut(self: Http, *asked: Any) -> Iterator[bytes]:
-        for at, line in enumerate(lines(self, *asked)):
+    def cut(self: Http, *arguments: Any) -> Iterator[bytes]:
+        for at, line in enumerate(lines(self, *arguments)):
             if at == 4 + len(cuts) % 3:
                 cuts.append(line)
                 raise ConnectionLost("cut")
@@ -315,11 +315,13 @@ def test_bytes_in_sum_are_the_same(address: str, path: str) -> None:
     whole = httpx2.get(f"{address}/api/v1/export/{path}", timeout=60).content
     lines = re.findall(rb"[^\n]*\n", whole)
     table = path.endswith(".csv")
-    had = lines[: 12 + table]
+    head = lines[: 12 + table]
     last = (
-        had[-1].split(b",")[0].decode() if table else str(json.loads(had[-1]).get("seq") or json.loads(had[-1])["id"])
+        head[-1].split(b",")[0].decode()
+        if table
+        else str(json.loads(head[-1]).get("seq") or json.loads(head[-1])["id"])
     )
     rest = httpx2.get(f"{address}/api/v1/export/{path}?after={last}", timeout=60).content
     if table:
         rest = rest[len(lines[0]) :]  # its head comes again
-    assert b"".join(had) + rest == whole
+    assert b"".join(head) + rest == whole
