@@ -170,7 +170,9 @@ def measure(process: int, port: int, kind: str, draw: Callable[[], str], request
 @contextmanager
 def web_process(data: Path, venue: str, postgres: PostgresUrl | None = None) -> Iterator[tuple[int, int]]:
     """The web process on a database that no server holds; its number and its port."""
-    settings = WebSettings(server_name="page speed", venues={venue: VenueSettings(6809)}, requests_per_minute=1_000_000)
+    settings = WebSettings(
+        server_name="page speed", venues={venue: VenueSettings(port=6809)}, requests_per_minute=1_000_000
+    )
     reading, writing = os.pipe()
     with socket.socket() as sock:
         sock.bind(("127.0.0.1", 0))

@@ -69,7 +69,15 @@ class Game:
 
     def turns(self, since: int) -> list[Turn]:
         return [
-            Turn(ply, Color((ply - 1) % 2), *self.moves[ply - 1], 60_000, 0, False)
+            Turn(
+                ply=ply,
+                color=Color((ply - 1) % 2),
+                move=self.moves[ply - 1][0],
+                left_ms=self.moves[ply - 1][1],
+                other_left_ms=60_000,
+                at=0,
+                on=False,
+            )
             for ply in range(since + 1, self.ply + 1)
         ]
 
@@ -100,7 +108,7 @@ class Hall:
             id=VenueId(1),
             name="9x9",
             rules=Ruleset(),
-            time=TimeControl(TimeSystem.ABSOLUTE, main=60_000_000),
+            time=TimeControl(system=TimeSystem.ABSOLUTE, main=60_000_000),
             move_limit=243,
             first_move_limit=60_000_000,
         )
@@ -127,7 +135,7 @@ class Hall:
             metrics=Metrics(CollectorRegistry(), "bench"),
             new_id=lambda: next(numbers),
         )
-        self.context = ConnectionContext(sockets, nobody, self.gallery)
+        self.context = ConnectionContext(sockets=sockets, reception=nobody, gallery=self.gallery)
         self.tasks: set[asyncio.Task[None]] = set()
         self.viewers: list[BotConnection] = []
         self.peers: list[socket.socket] = []

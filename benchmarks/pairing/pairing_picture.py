@@ -77,7 +77,7 @@ def met(panel: Panel, rounds: int) -> list[list[float]]:
             for version in present
         ]
         pairs = sorted({pair for version in present for pair in memory.met(version, present)})
-        pairing_pass = PairingPass(candidates, [memory.meeting(*pair) for pair in pairs])
+        pairing_pass = PairingPass(candidates=candidates, meetings=[memory.meeting(*pair) for pair in pairs])
         for pair in method.pair(pairing_pass, rng).pairs:
             black, white, _ = colors(pair.high, pair.low, as_black=memory.as_black, balance=memory.balance, rng=rng)
             memory.began(black, white, {})

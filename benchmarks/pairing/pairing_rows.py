@@ -84,7 +84,12 @@ class Rounds:
                 )
             )
         met = sorted({pair for version in versions for pair in memory.met(version, versions)})
-        return PairingPass(candidates, [memory.meeting(*pair) for pair in met], self._knowledge(driven), Policy.BARRIER)
+        return PairingPass(
+            candidates=candidates,
+            meetings=[memory.meeting(*pair) for pair in met],
+            knowledge=self._knowledge(driven),
+            policy=Policy.BARRIER,
+        )
 
     def _knowledge(self, driven: Driven) -> Knowledge | None:
         if not (self._knowing and isinstance(driven.system, PosteriorFold)):

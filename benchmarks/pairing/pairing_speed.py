@@ -149,7 +149,11 @@ class Field:
             for i, j in pairs
         ]
         return PairingPass(
-            candidates, meetings, self._knowledge() if self.n <= 1000 else None, policy, flow=self.n / 60.0
+            candidates=candidates,
+            meetings=meetings,
+            knowledge=self._knowledge() if self.n <= 1000 else None,
+            policy=policy,
+            flow=self.n / 60.0,
         )
 
     def _knowledge(self) -> Knowledge:

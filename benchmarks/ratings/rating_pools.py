@@ -80,18 +80,18 @@ POOLS: Mapping[str, Pool] = MappingProxyType(
     {
         pool.name: pool
         for pool in (
-            Pool("normal", "N(2000, 350)", groups=NORMAL, limit="normal"),
-            Pool("bimodal", "75 % N(1700, 300) + 25 % N(2900, 200)", groups=BIMODAL, limit="bimodal"),
-            Pool("normal-draws", "N(2000, 350), about 40 % draws", groups=NORMAL, nu=1.7),
-            Pool("bimodal-draws", "bimodal, about 40 % draws", groups=BIMODAL, nu=1.7),
-            Pool("normal-first", "N(2000, 350), first move worth 60 Elo", groups=NORMAL, advantage=60.0),
-            Pool("bimodal-first", "bimodal, first move worth 60 Elo", groups=BIMODAL, advantage=60.0),
-            Pool("narrow", "N(2000, 120)", groups=((1.0, 2000.0, 120.0),)),
-            Pool("wide", "N(2000, 900)", groups=((1.0, 2000.0, 900.0),)),
-            Pool("uniform", "uniform 800-3200", span=(800.0, 3200.0)),
-            Pool("three", "thirds of N(1200, 120), N(2000, 120), N(2800, 120)", groups=THREE),
-            Pool("bimodal-16", "16 versions, bimodal", 16, BIMODAL),
-            Pool("normal-8", "8 versions, N(2000, 350)", 8, NORMAL),
+            Pool(name="normal", text="N(2000, 350)", groups=NORMAL, limit="normal"),
+            Pool(name="bimodal", text="75 % N(1700, 300) + 25 % N(2900, 200)", groups=BIMODAL, limit="bimodal"),
+            Pool(name="normal-draws", text="N(2000, 350), about 40 % draws", groups=NORMAL, nu=1.7),
+            Pool(name="bimodal-draws", text="bimodal, about 40 % draws", groups=BIMODAL, nu=1.7),
+            Pool(name="normal-first", text="N(2000, 350), first move worth 60 Elo", groups=NORMAL, advantage=60.0),
+            Pool(name="bimodal-first", text="bimodal, first move worth 60 Elo", groups=BIMODAL, advantage=60.0),
+            Pool(name="narrow", text="N(2000, 120)", groups=((1.0, 2000.0, 120.0),)),
+            Pool(name="wide", text="N(2000, 900)", groups=((1.0, 2000.0, 900.0),)),
+            Pool(name="uniform", text="uniform 800-3200", span=(800.0, 3200.0)),
+            Pool(name="three", text="thirds of N(1200, 120), N(2000, 120), N(2800, 120)", groups=THREE),
+            Pool(name="bimodal-16", text="16 versions, bimodal", versions=16, groups=BIMODAL),
+            Pool(name="normal-8", text="8 versions, N(2000, 350)", versions=8, groups=NORMAL),
         )
     }
 )

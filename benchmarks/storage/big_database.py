@@ -191,7 +191,9 @@ class _Writer:
                     continue
                 numbers[venue] += 1
                 ready = sorted({VersionId(int(side[n])) for n in some for side in (games.black, games.white)})
-                inputs = encode_inputs(PairingPass([Candidate(version, str(version), 1_800.0) for version in ready]))
+                inputs = encode_inputs(
+                    PairingPass(candidates=[Candidate(version, str(version), 1_800.0) for version in ready])
+                )
                 out = {str(version): "There was nobody left to meet." for version in ready[:1]}
                 rounds.append(
                     (

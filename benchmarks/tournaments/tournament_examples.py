@@ -71,17 +71,20 @@ def result(game: Game) -> Result:
 def played(system: str, options: dict[str, Any], engines: int, rounds: int) -> Event:
     """The event, played to its end or for so many rounds."""
     entrants = tuple(
-        Entrant(at, name, float(rating), grade=grade, country=country)
+        Entrant(id=at, name=name, rating=float(rating), grade=grade, country=country)
         for at, (name, rating, grade, country) in enumerate(ENGINES[:engines], 1)
     )
-    event = Event(system, entrants, name=f"{engines} engines", options=options, seed=1)
+    event = Event(system=system, entrants=entrants, name=f"{engines} engines", options=options, seed=1)
     for _ in range(rounds):
         if is_over(event):
             break
         event = begin(event, next_round(event))
         event = apply(
             event,
-            [Played(game.white, game.black, result(game), round_number) for round_number, game in open_games(event)],
+            [
+                Played(black=game.black, white=game.white, result=result(game), round=round_number)
+                for round_number, game in open_games(event)
+            ],
         )
     return event
 

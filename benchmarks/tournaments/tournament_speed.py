@@ -61,7 +61,7 @@ PLAYERS, LENGTH = 32, 7
 
 def event_of(system: str, n: int) -> Event:
     ratings = np.random.default_rng(n).normal(2000.0, 350.0, n).round()
-    return Event(system, entrants_of(ratings), seed=n)
+    return Event(system=system, entrants=entrants_of(ratings), seed=n)
 
 
 def rounds(system: str, n: int) -> list[float]:
@@ -73,14 +73,16 @@ def rounds(system: str, n: int) -> list[float]:
         drawn = next_round(event)
         seconds.append(time.process_time() - start)
         lots = Lots(n, number)
-        event = begin(event, Round(number, tuple(played(game, lots) for game in drawn.games), drawn.byes))
+        event = begin(
+            event, Round(number=number, games=tuple(played(game, lots) for game in drawn.games), byes=drawn.byes)
+        )
     return seconds
 
 
 def played(game: Game, lots: Lots) -> Game:
     drawn = lots.unit("result", game.white, game.black)
     points = 2 if drawn < 0.4 else 0 if drawn > 0.7 else 1
-    return Game(game.white, game.black, Result(points, 2 - points), reason=game.reason)
+    return Game(black=game.black, white=game.white, result=Result(2 - points, points), reason=game.reason)
 
 
 class Position:
@@ -197,7 +199,7 @@ def simulations(runs: int, count: int) -> list[dict[str, Any]]:
     rows = []
     seeds = [seed_of(1, index) for index in range(count)]
     for system in SIMULATED:
-        loops = _loops(Plan(system, PLAYERS, LENGTH), seeds)
+        loops = _loops(Plan(system=system, players=PLAYERS, rounds=LENGTH), seeds)
         speeds: dict[str, list[float]] = {name: [] for name in loops}
         for _ in range(runs):
             for name, (count, work) in loops.items():

@@ -71,7 +71,9 @@ class Listeners:
         for config in self._config.venue:
             venue = venues[config.name]
             sock = self.bind(settings.bots_host, config.port, f"venue {config.name}")
-            context = ConnectionContext(self._sockets, venue.arrivals, venue.gallery, config.name)
+            context = ConnectionContext(
+                sockets=self._sockets, reception=venue.arrivals, gallery=venue.gallery, venue=config.name
+            )
             self._servers.append(await listen(context, sock, settings.backlog))
             venue.port = sock.getsockname()[1]
             contexts[config.name] = context
@@ -99,7 +101,10 @@ class Listeners:
             server=self._config.server.name,
             software=f"cgos-server {__version__}",
             settings=WsSettings(
-                config.compression, config.max_message_bytes, us(config.ping_s), us(config.pong_timeout_s)
+                compression=config.compression,
+                max_message_bytes=config.max_message_bytes,
+                ping=us(config.ping_s),
+                pong_timeout=us(config.pong_timeout_s),
             ),
         )
         sock = self.bind(config.host, config.port, "the WebSocket port")

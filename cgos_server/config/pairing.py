@@ -31,7 +31,7 @@ class PairingConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     ] = "information"
     interval_s: Annotated[Positive, "Seconds between two pairing passes."] = 1.0
     settle_s: Annotated[NotNegative, "Pause between `setup` and the first `genmove`, charged to nobody."] = 1.0
-    set_aside: Annotated[
+    suspend_after: Annotated[
         int,
         Number(0, 1000, whole=True),
         "After so many games in a row lost on time, by illegal moves or away, or aborted by its fault, a bot gets "

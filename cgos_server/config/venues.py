@@ -60,7 +60,7 @@ def venue_value(venue: VenueConfig, venue_id: VenueId) -> Venue:
             settle=us(pairing.settle_s),
             openings=_openings(venue, f"{venue.name}.pairing.openings"),
             openings_share=pairing.openings_share,
-            set_aside=pairing.set_aside,
+            suspend_after=pairing.suspend_after,
         ),
         rating=venue.rating.system,
         views=venue.rating.views.parts,

@@ -26,7 +26,7 @@ class Policy(enum.StrEnum):
     """When the last game has ended (classic CGOS)."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PairingSettings:
     """How and when this venue pairs. Times in microseconds.
 
@@ -36,7 +36,7 @@ class PairingSettings:
     :ivar settle: pause between ``setup`` and the first ``genmove``; charged to nobody
     :ivar openings: what pairs of games may begin with
     :ivar openings_share: share of new pairs that get an opening where there are any
-    :ivar set_aside: games in a row that a version spoils before it is suspended; 0: never
+    :ivar suspend_after: games in a row that a version spoils before it is suspended; 0: never
     """
 
     policy: Policy = Policy.ROLLING
@@ -46,10 +46,10 @@ class PairingSettings:
     settle: int = 1_000_000
     openings: OpeningSet = OpeningSet()  # noqa: RUF009 - frozen
     openings_share: float = 1.0
-    set_aside: int = 5
+    suspend_after: int = 5
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Venue:
     """One venue. Times in microseconds.
 

@@ -21,7 +21,7 @@ SPARE_FILES = 256 + LINGERING_MAX
 MINUTE_US = 60_000_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SocketLimits:
     """Bounds on what peers may use up.
 

@@ -29,7 +29,7 @@ from cgos_server.observability.transcripts import TranscriptRecorder
 log = structlog.get_logger(__name__)
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True, eq=False, repr=False, kw_only=True)
 class EngineLines(PeerRelay[Wire]):
     """One dialogue, from the greeting on. Implements :class:`~cgos_protocol.session.PlayerSession` and, as it
     has one game at a time, :class:`~cgos_protocol.session.Table`.

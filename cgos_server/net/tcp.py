@@ -33,7 +33,7 @@ class BotConnection(BotSocket):
         super().__init__(context.sockets)
         self._framer = LineFramer()
         self._silence: Handle | None = None
-        self._lines = EngineLines(self, context)
+        self._lines = EngineLines(_peer=self, _context=context)
 
     # -- asyncio
 

@@ -49,7 +49,7 @@ class BotSockets:
     open: set[Ending] = field(default_factory=set)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectionContext:
     """What all line dialogues of one venue share. `matches` is its viewers' list."""
 

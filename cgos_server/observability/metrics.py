@@ -201,7 +201,7 @@ class Live(TypedDict, total=False):
     """What is read from the live state.
 
     :ivar connections: open connections of bots
-    :ivar bots: (venue, state) -> signed-in bots; state is ``idle``, ``playing``, ``owing`` or ``aside``
+    :ivar bots: (venue, state) -> signed-in bots; state is ``idle``, ``playing``, ``owing`` or ``suspended``
     :ivar games: venue -> running games
     :ivar commit_queue: groups of records that wait for a commit
     :ivar commit_failing: True while commits fail or do not return

@@ -48,7 +48,7 @@ _TAIL: Final = 65_536
 """Bytes at the end of a file in which its last whole line is looked for first."""
 
 
-class TranscriptLine(msgspec.Struct, frozen=True, omit_defaults=True):
+class TranscriptLine(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """One line, or one message.
 
     :ivar at: when it counts as received, or was written: Unix microseconds

@@ -122,7 +122,7 @@ class Buffers:
         self._written += size
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True, eq=False, repr=False, kw_only=True)
 class TranscriptRecorder:
     """Listens to one connection, inside the event loop. Nothing of it is kept until :meth:`named`.
 
@@ -295,7 +295,7 @@ class Transcripts:
 
     def recorder(self, connection: int, venue: str = "") -> TranscriptRecorder:
         """Listens to a new connection."""
-        return TranscriptRecorder(self._buffers, connection, venue)
+        return TranscriptRecorder(_buffers=self._buffers, _connection=connection, _venue=venue)
 
     @property
     def dropped(self) -> int:

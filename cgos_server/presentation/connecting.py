@@ -54,7 +54,7 @@ class Place(NamedTuple):
 def place_of(lines: str, websocket: str, venue: str, fixed: Any) -> Place:
     """Where a bot is to play, in a venue as it is stored; None stands for one that has never been open."""
     rules = Ruleset() if fixed is None else msgspec.convert(fixed, Ruleset)
-    time = TimeControl(TimeSystem.ABSOLUTE, 300_000_000)
+    time = TimeControl(system=TimeSystem.ABSOLUTE, main=300_000_000)
     if fixed is not None:
         time = msgspec.convert(fixed["time"], TimeControl)
     return Place(

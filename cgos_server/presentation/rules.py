@@ -175,12 +175,12 @@ def _pairing(venue: VenueSettings) -> list[Rule]:
 
     how = _known(matchmakers(), venue.method, f"By “{venue.method}”", ". Every pair is recorded with its reason.")
     lines = [Rule("When", when), Rule("How", how)]
-    if venue.set_aside:
+    if venue.suspend_after:
         lines.append(
             Rule(
-                "Set aside",
-                f"Who spoils {venue.set_aside} games in a row (out of time, illegal moves, away) gets no further game "
-                "until it comes back by its own wish.",
+                "Suspended",
+                f"Who spoils {venue.suspend_after} games in a row (out of time, illegal moves, away) gets no further "
+                "game until it comes back by its own wish.",
             )
         )
     return lines

@@ -40,7 +40,7 @@ class Rated(msgspec.Struct, frozen=True):
         return [*(system for system in order if system in published), *sorted(published - set(order))]
 
 
-class VenueSettings(msgspec.Struct, frozen=True):
+class VenueSettings(msgspec.Struct, frozen=True, kw_only=True):
     """A venue as it is configured now; what its first game fixed is in the database.
 
     :ivar port: where its bots connect
@@ -66,7 +66,7 @@ class VenueSettings(msgspec.Struct, frozen=True):
     ready_s: float = 0.0
     return_grace_s: float = 0.0
     void_after_s: float = 0.0
-    set_aside: int = 0
+    suspend_after: int = 0
     counts: bool = True
     public_address: str = ""
 
@@ -90,7 +90,7 @@ class VenueSettings(msgspec.Struct, frozen=True):
             ready_s=venue.ready_limit / 1e6,
             return_grace_s=venue.return_grace / 1e6,
             void_after_s=venue.void_after / 1e6,
-            set_aside=pairing.set_aside,
+            suspend_after=pairing.suspend_after,
             counts=venue.rated,
             public_address=public_address,
         )

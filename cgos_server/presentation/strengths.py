@@ -31,7 +31,7 @@ MOST_CHANCES: Final = 100_000
 """Pairs of a venue whose expected scores are kept."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Strengths:
     """A venue's strengths.
 

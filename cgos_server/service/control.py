@@ -18,7 +18,7 @@ from cgos_server.service.ratings.venue_ratings import VenueRatings
 from cgos_server.storage.reading.stored import StoredGame
 
 
-class VersionNow(msgspec.Struct, frozen=True):
+class VersionNow(msgspec.Struct, frozen=True, kw_only=True):
     """One version of a bot in one venue, as its owner sees it: signed in, or away while a game of it runs.
 
     :ivar state: of :class:`cgos_server.service.holds.Hold`, or ``idle``
@@ -110,10 +110,10 @@ class Control(Protocol):
         """Tell every connection that plays under this wire name `sentence` and close it; how many."""
 
     def recall(self, venue: str | None, versions: Collection[VersionId]) -> dict[str, list[VersionId]]:
-        """Let these versions play again where they were set aside, with a clean slate.
+        """Let these versions play again where they were suspended, with a clean slate.
 
         :param venue: only there; None for everywhere
-        :returns: venue -> the versions that were set aside in it; a venue without one is left out
+        :returns: venue -> the versions that were suspended in it; a venue without one is left out
         :raises Refused: ``unknown-venue``
         """
 

@@ -50,9 +50,9 @@ class Hold(enum.Enum):
         "it has asked for a pause",
     )
     SUSPENDED = (
-        "set aside",
+        "suspended",
         "It was told: {seen.suspension}",
-        "it is set aside, as it spoilt too many games in a row (cgos-server bot recall lets it play again)",
+        "it is suspended, as it spoilt too many games in a row (cgos-server bot recall lets it play again)",
         "{seen.suspension}",
     )
     OUT_OF_HOURS = (

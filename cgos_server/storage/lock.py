@@ -22,7 +22,7 @@ from cgos_server.storage.holder import in_use
 from cgos_server.storage.location import Location, make_directory
 
 
-class Holder(msgspec.Struct, frozen=True):
+class Holder(msgspec.Struct, frozen=True, kw_only=True):
     """Who holds a lock. `since` is Unix seconds."""
 
     pid: int
@@ -77,7 +77,7 @@ class _FileLock:
             self._file.close()
             raise _refusal(path) from None
         self._file.truncate(0)
-        holder = Holder(os.getpid(), socket.gethostname(), time.time(), purpose)
+        holder = Holder(pid=os.getpid(), host=socket.gethostname(), since=time.time(), purpose=purpose)
         self._file.write(msgspec.json.encode(holder) + b"\n")
         self._file.flush()
 

@@ -264,10 +264,10 @@ ratings = sa.Table(
     sqlite_with_rowid=False,
 )
 
-setbacks = sa.Table(
-    "setbacks",
+suspensions = sa.Table(
+    "suspensions",
     metadata,
-    *_filled(venue_id="venues", version_id="versions", spoilt=sa.Integer, set_aside=sa.Integer),
+    *_filled(venue_id="venues", version_id="versions", spoilt=sa.Integer, suspended=sa.Integer),
     *_filled(reason=sa.Text, at=sa.BigInteger),
     sa.PrimaryKeyConstraint("venue_id", "version_id"),
     sqlite_with_rowid=False,

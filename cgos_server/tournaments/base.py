@@ -39,7 +39,7 @@ def pair_of(one: int, other: int) -> Pair:
     return (one, other) if one < other else (other, one)
 
 
-class Entrant(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+class Entrant(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, kw_only=True):
     """Who takes part.
 
     :ivar id: 1 or more; what games refer to
@@ -64,8 +64,8 @@ class Entrant(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=Tru
 class Result(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """What a game gave each side, in half points."""
 
-    white: int
     black: int
+    white: int
     how: How = "played"
 
     @property
@@ -74,14 +74,14 @@ class Result(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True
         return self.white / ((self.white + self.black) or 1)
 
 
-WHITE_WINS = Result(WIN, LOSS)
-BLACK_WINS = Result(LOSS, WIN)
+WHITE_WINS = Result(LOSS, WIN)
+BLACK_WINS = Result(WIN, LOSS)
 DRAWN = Result(DRAW, DRAW)
 VOID = Result(0, 0, "void")
 NO_CONTEST = Result(0, 0, "no-contest")
 
 
-class Game(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+class Game(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, kw_only=True):
     """One game of a round; `white` and `black` are entrants' ids.
 
     :ivar result: None until it has ended
@@ -90,8 +90,8 @@ class Game(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     :ivar id: 1, 2... in the order in which games joined the record, never given twice in an event; 0: not of a record
     """
 
-    white: int
     black: int
+    white: int
     result: Result | None = None
     handicap: int = 0
     reason: str = ""
@@ -131,7 +131,7 @@ class Explanation(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields
     details: dict[str, Any] = field(default_factory=dict)
 
 
-class Round(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+class Round(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, kw_only=True):
     """Who meets whom. An entrant that is neither in a game nor has a bye was absent.
 
     :ivar number: 1, 2...
@@ -184,7 +184,7 @@ class Change(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True
 OptionValue: TypeAlias = bool | int | float | str
 
 
-class Event(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+class Event(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, kw_only=True):
     """The whole record of a tournament; changed only by the functions of :mod:`cgos_server.tournaments.event`.
 
     :ivar system: word of the registry
@@ -238,7 +238,7 @@ class Event(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True)
         return ((game, game.result) for _, game in self.games if game.result and game.how == "played")
 
 
-class Row(Struct, frozen=True):
+class Row(Struct, frozen=True, kw_only=True):
     """One line of the standings.
 
     :ivar place: 1 = best; the same for those whom nothing separates

@@ -26,14 +26,14 @@ from cgos_server.tournaments.checking import (
 from cgos_server.tournaments.words import counted
 
 
-class Played(Struct, frozen=True, forbid_unknown_fields=True):
+class Played(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A result that arrives.
 
     :ivar round: number; None: the only round that has such a game without a result
     """
 
-    white: int
     black: int
+    white: int
     result: Result
     round: int | None = None
 

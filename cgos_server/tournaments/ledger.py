@@ -44,7 +44,7 @@ class Entry(NamedTuple):
         return self.opponent
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Line:
     """An entrant's record.
 

@@ -67,7 +67,7 @@ def _paired_again(whole: Event, recorded: Round) -> Round:
             if known is None or known.result is None:
                 return paired
             left.remove(known)
-            event = apply(event, [Played(game.white, game.black, known.result, number)])
+            event = apply(event, [Played(black=game.black, white=game.white, result=known.result, round=number)])
         if not left and len(paired.byes) >= len(recorded.byes):
             return paired
         try:

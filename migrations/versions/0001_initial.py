@@ -236,9 +236,9 @@ def upgrade() -> None:
         sqlite_with_rowid=False,
     )
     sa.Table(
-        "setbacks",
+        "suspensions",
         metadata,
-        *filled(venue_id="venues", version_id="versions", spoilt=sa.Integer, set_aside=sa.Integer),
+        *filled(venue_id="venues", version_id="versions", spoilt=sa.Integer, suspended=sa.Integer),
         *filled(reason=sa.Text, at=sa.BigInteger),
         sa.PrimaryKeyConstraint("venue_id", "version_id"),
         sqlite_with_rowid=False,

@@ -24,7 +24,7 @@ class TimeSystem(enum.StrEnum):
     FIXED = "fixed"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TimeControl:
     """A time control. Units: microseconds.
 

@@ -188,7 +188,7 @@ class Code(StrEnum):
     NOT_PAIRED = "not-paired", Conflict, "The game was not paired: an operator arranged it."
     NOT_PENDING = "not-pending", Conflict, "The bot does not wait for approval."
     NOT_RATED = "not-rated", Conflict, "The game changed no rating, or its versions are not both rated."
-    NOT_SET_ASIDE = "not-set-aside", Conflict, "The bot is not set aside."
+    NOT_SUSPENDED = "not-suspended", Conflict, "The bot is not suspended."
     OWNED = "owned", Conflict, "The bot has an owner."
     REVOKED = "revoked", Conflict, "The token is revoked already."
     RUNNING = "running", Conflict, "The game has not ended."

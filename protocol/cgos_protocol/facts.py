@@ -14,7 +14,7 @@ class Fact(msgspec.Struct, frozen=True, tag_field="fact", tag=True):
     """Base of all facts; the tag is the class name."""
 
 
-class GameStarted(Fact, frozen=True):
+class GameStarted(Fact, frozen=True, kw_only=True):
     """Two versions were paired and their game exists. Labels are their ratings as shown: ``1800`` or ``1800?``."""
 
     venue: str
@@ -26,7 +26,7 @@ class GameStarted(Fact, frozen=True):
     white_label: str = ""
 
 
-class MovePlayed(Fact, frozen=True):
+class MovePlayed(Fact, frozen=True, kw_only=True):
     """A move was committed. `left_ms` is the mover's time after it, as the wire shows it."""
 
     venue: str
@@ -36,7 +36,7 @@ class MovePlayed(Fact, frozen=True):
     left_ms: int
 
 
-class GameEnded(Fact, frozen=True):
+class GameEnded(Fact, frozen=True, kw_only=True):
     """A verdict was committed. `result` as in :attr:`cgos_protocol.verdict.Verdict.text`. `*_used_ms` is how
     far each side's clock fell, as the wire shows it."""
 
@@ -49,7 +49,7 @@ class GameEnded(Fact, frozen=True):
     white_used_ms: int = 0
 
 
-class RatingChanged(Fact, frozen=True):
+class RatingChanged(Fact, frozen=True, kw_only=True):
     """A rating moved because of entry `seq` of the venue's ledger. `plus_minus` is half of its 95 % interval after it,
     where it has one."""
 

@@ -89,7 +89,7 @@ class GameSetup(NamedTuple):
     opening: str = ""
 
 
-class Turn(msgspec.Struct, frozen=True, gc=False):
+class Turn(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """A committed move, as its opponent is told it.
 
     :ivar ply: its number, from 1

@@ -16,7 +16,7 @@ _SHOWN: Final = 100
 """Characters of unreadable terms that an error shows."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
     """What a game was started with. Kept with the game, so that it goes on unchanged when its venue changes.
 

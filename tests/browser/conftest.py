@@ -85,7 +85,7 @@ def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
         with bots(process, players):
             until(lambda: process.query("select 1 from games where ended_at is not null"), 60, "no game has ended")
             until(lambda: process.get("/", process.web_port)[0] == 200, 20, "the pages do not answer")
-            yield Serving(process, quiet, small)
+            yield Serving(process=process, quiet_port=quiet, small_port=small)
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
@@ -166,7 +166,7 @@ async def visitors(browser: Browser, serving: Serving) -> AsyncIterator[Visitors
         context = await browser.new_context(**options)
         if options.get("java_script_enabled", True):
             await context.add_init_script(_TELL_VIOLATIONS)
-        made.append(Visitor(context, serving.url, serving.opened))
+        made.append(Visitor(context=context, url=serving.url, opened=serving.opened))
         return made[-1]
 
     yield visitor

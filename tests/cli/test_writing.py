@@ -327,7 +327,7 @@ STATUS = ServerStatus(
             address="192.0.2.1",
             client="client 1",
             game=2,
-            set_aside="",
+            suspended="",
             paused=False,
             connection=0,
             since=0.0,
@@ -420,7 +420,18 @@ class Live(InThread):
 
     def look(self, bot: int) -> list[VersionNow]:
         self.ruled.append(("look", bot))
-        return [VersionNow("Alpha", "9x9", "paused", 1.7e9, [7, 8], 2, "Its owner has paused it.", False)][: bot == 1]
+        return [
+            VersionNow(
+                name="Alpha",
+                venue="9x9",
+                state="paused",
+                since=1.7e9,
+                games=[7, 8],
+                slots=2,
+                why="Its owner has paused it.",
+                paired=False,
+            )
+        ][: bot == 1]
 
     def drain_bot(self, bot: int) -> int:
         self.ruled.append(("drain", bot))

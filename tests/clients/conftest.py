@@ -167,12 +167,14 @@ class Bench:
         return [sys.executable, str(FAKE_GTP), str(self.record), *options]
 
     def gtp(self, *options: str, timeout: float | None = 20.0) -> SupervisedEngine:
-        return SupervisedEngine(lambda: GtpEngine(self.fake_gtp(*options), timeout))
+        return SupervisedEngine(make=lambda: GtpEngine(self.fake_gtp(*options), timeout))
 
     def memory(self, *moves: object, analyses: bool = False) -> SupervisedEngine:
         """One engine after another takes its moves from one line."""
         line = iter(moves)
-        return SupervisedEngine(lambda: MemoryEngine(line, self.heard, self.left_ms, self.move_requested, analyses))
+        return SupervisedEngine(
+            make=lambda: MemoryEngine(line, self.heard, self.left_ms, self.move_requested, analyses)
+        )
 
     async def pause(self, seconds: float) -> None:
         self.pauses.append(seconds)
@@ -183,11 +185,11 @@ class Bench:
     async def run(self, engine: SupervisedEngine, scripts: Sequence[Script], *, once: bool = False) -> int:
         async with FakeServer(*scripts) as server:
             self.runner = Runner(
-                lambda: connect("127.0.0.1", server.port),
-                engine,
-                self.identity,
-                self.agenda,
-                self.events.append,
+                connect=lambda: connect("127.0.0.1", server.port),
+                engine=engine,
+                identity=self.identity,
+                agenda=self.agenda,
+                tell=self.events.append,
                 once=once,
                 retries=Retries(random.Random(1)),
                 sleep=self.pause,

@@ -84,6 +84,6 @@ async def test_two_games_and_a_good_bye(bench):
         assert session.player.ignored == 0
         assert session.player.dropped == 0
 
-    engine = SupervisedEngine(lambda: InProcessEngine(lambda: MctsBot(random.Random(3), 30)))
+    engine = SupervisedEngine(make=lambda: InProcessEngine(lambda: MctsBot(random.Random(3), 30)))
     assert await bench.run(engine, [server]) == 0
     assert [result.result for result in bench.results] == results

@@ -50,9 +50,9 @@ def test_what_a_restart_is_needed_for_is_said() -> None:
     old = load()
     venues = (msgspec.structs.replace(old.venue[0], komi=6.5), old.venue[1])
     new = msgspec.structs.replace(old, venue=venues, web=msgspec.structs.replace(old.web, port=1))
-    new = paired(new, 1, set_aside=0)
+    new = paired(new, 1, suspend_after=0)
     now, later = changed(old, new)
-    assert now == {"13x13": ["13x13: set_aside was 5 and is 0."]}
+    assert now == {"13x13": ["13x13: suspend_after was 5 and is 0."]}
     assert later == [
         "Venue 9x9: komi was 7.0 and is 6.5: restart the server for that.",
         "Venue 19x19 is gone from the configuration: restart the server for that.",
@@ -63,7 +63,7 @@ def test_what_a_restart_is_needed_for_is_said() -> None:
 
 async def test_of_two_reloads_at_once_what_was_read_last_is_in_force() -> None:
     old = load()
-    first, second = paired(old, 0, set_aside=7), paired(old, 0, set_aside=9)
+    first, second = paired(old, 0, suspend_after=7), paired(old, 0, suspend_after=9)
     held = threading.Event()
     reads = iter([(held, first), (None, second)])
 
@@ -80,4 +80,4 @@ async def test_of_two_reloads_at_once_what_was_read_last_is_in_force() -> None:
     await asyncio.wait([other], timeout=0.2)
     held.set()
     await asyncio.gather(earlier, other)
-    assert reloading.config.venue[0].pairing.set_aside == 9
+    assert reloading.config.venue[0].pairing.suspend_after == 9

@@ -57,11 +57,13 @@ def test_a_venue_becomes_the_cores_value() -> None:
     assert venue_value(venue, 4) == Venue(
         id=4,
         name="9x9",
-        rules=Ruleset("go", 9, 14, Ko.POSITIONAL, False),
-        time=TimeControl(TimeSystem.ABSOLUTE, main=300_000_000, lag=250_000),
+        rules=Ruleset(game="go", size=9, komi2=14, ko=Ko.POSITIONAL, suicide=False),
+        time=TimeControl(system=TimeSystem.ABSOLUTE, main=300_000_000, lag=250_000),
         move_limit=243,
         first_move_limit=300_000_000,
-        pairing=PairingSettings(Policy.ROLLING, "information", {}, 1_000_000, 1_000_000),
+        pairing=PairingSettings(
+            policy=Policy.ROLLING, method="information", options={}, interval=1_000_000, settle=1_000_000
+        ),
         rating_options={"bayes": {}},
         initial=1800.0,
         ready_limit=60_000_000,
@@ -95,7 +97,7 @@ def test_every_key_of_a_venue_arrives(write: Any) -> None:
         method = "birk"
         same_owner = "free"
         max_expected = 0.9
-        set_aside = 0
+        suspend_after = 0
         formula = "sqrt"
         bye = "natural"
         avoid_last = false
@@ -113,16 +115,16 @@ def test_every_key_of_a_venue_arrives(write: Any) -> None:
     assert venue_value(load(path).venue[0], 1) == Venue(
         id=1,
         name="other",
-        rules=Ruleset("go", 7, -7, Ko.SITUATIONAL, True),
+        rules=Ruleset(game="go", size=7, komi2=-7, ko=Ko.SITUATIONAL, suicide=True),
         time=TimeControl(
-            TimeSystem.BYOYOMI, main=90_000_000, period=30_000_000, periods=3, lag=100_000, lag_bank=2_000_000
+            system=TimeSystem.BYOYOMI, main=90_000_000, period=30_000_000, periods=3, lag=100_000, lag_bank=2_000_000
         ),
         move_limit=99,
         first_move_limit=12_500_000,
         pairing=PairingSettings(
-            Policy.BARRIER,
-            "birk",
-            {
+            policy=Policy.BARRIER,
+            method="birk",
+            options={
                 "formula": "sqrt",
                 "bye": "natural",
                 "avoid_last": False,
@@ -130,9 +132,9 @@ def test_every_key_of_a_venue_arrives(write: Any) -> None:
                 "max_expected": 0.9,
                 "patience_s": 0.0,
             },
-            15_000_000,
-            3_000_000,
-            set_aside=0,
+            interval=15_000_000,
+            settle=3_000_000,
+            suspend_after=0,
         ),
         rating="cgos-elo",
         views=("bayes", "gor"),

@@ -195,8 +195,10 @@ def test_what_a_plug_in_pairs_is_checked(
     every = Catalog[MatchmakerDeclaration](pairing.KIND, {}, [plugin(lambda: declared, "given")])
     monkeypatch.setattr(pairing, "matchmakers", lambda: every)
     pairing_pass = PairingPass(
-        [Candidate(number, f"bot{number}", 1500.0, apart=(3,) if number == 1 else ()) for number in (1, 2, 3)]
+        candidates=[
+            Candidate(number, f"bot{number}", 1500.0, apart=(3,) if number == 1 else ()) for number in (1, 2, 3)
+        ]
     )
-    method: Any = _Method(lambda: Pairing([Pair(first, second, "so") for first, second in pairs]))  # type: ignore[union-attr]
+    method: Any = _Method(lambda: Pairing(pairs=[Pair(first, second, "so") for first, second in pairs]))  # type: ignore[union-attr]
     with pytest.raises(Refused, match=words):
         pairing.decide(method, pairing_pass, random.Random(1))

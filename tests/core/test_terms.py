@@ -13,10 +13,10 @@ from cgos_server.core.venue import Venue, terms_of
 
 def test_terms_travel_as_json_and_keep_what_the_game_was_started_with() -> None:
     venue = Venue(
-        1,
-        "odd",
-        Ruleset(size=13, komi2=13, ko=Ko.SITUATIONAL, suicide=True),
-        TimeControl(TimeSystem.CANADIAN, main=1, period=2, stones=3, lag=4, lag_bank=5),
+        id=1,
+        name="odd",
+        rules=Ruleset(size=13, komi2=13, ko=Ko.SITUATIONAL, suicide=True),
+        time=TimeControl(system=TimeSystem.CANADIAN, main=1, period=2, stones=3, lag=4, lag_bank=5),
         move_limit=507,
         first_move_limit=9,
     )

@@ -53,7 +53,7 @@ def test_an_event_runs_as_the_page_says(tmp_path: Path, monkeypatch: pytest.Monk
     )
     assert "Give their results first" in ended[5].stderr
     (known,) = [game for _, game in games(tmp_path / "event.json") if game.result is not None]
-    assert known.result == Result(0, 2)
+    assert known.result == Result(2, 0)
     head, *rows = re.findall(r"^\| .* \|$", section, re.MULTILINE)
     assert len(head.split("|")) == 5
     fields = ", ".join(cell for row in rows for cell in re.findall(r'`("[a-z]+": \[.*?\])`', row))

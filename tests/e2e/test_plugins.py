@@ -134,7 +134,7 @@ def test_a_server_plays_rates_and_pairs_with_them(
 
 async def test_a_large_pass_is_decided_in_the_child(with_packages: None) -> None:
     pairing_pass = PairingPass(
-        [Candidate(number, f"bot{number}", 1500.0 + 10 * number) for number in range(MOST_INLINE + 2)]
+        candidates=[Candidate(number, f"bot{number}", 1500.0 + 10 * number) for number in range(MOST_INLINE + 2)]
     )
     with closing(PairingProcess()) as deciding:
         pairing, inputs = await deciding.decide("closest", {"reach": 300}, pairing_pass, 1)

@@ -159,17 +159,22 @@ def _played(system: str, players: int, seed: int) -> Event:
     """Four rounds with forfeits, byes that were asked for, a withdrawal and a late entrant; everything by lot."""
     rng = random.Random(seed)
     ratings = sorted((float(rng.randint(1200, 2700)) for _ in range(players)), reverse=True)
-    entrants = tuple(Entrant(at, f"Bot {at}", rating, country="NOR") for at, rating in enumerate(ratings, 1))
-    event = Event(system, entrants, name="Ours", planned=9, seed=seed)
-    results = [WHITE_WINS, BLACK_WINS, DRAWN, *rng.sample([Result(2, 0, "forfeit"), Result(0, 0, "forfeit")], 1)]
+    entrants = tuple(
+        Entrant(id=at, name=f"Bot {at}", rating=rating, country="NOR") for at, rating in enumerate(ratings, 1)
+    )
+    event = Event(system=system, entrants=entrants, name="Ours", planned=9, seed=seed)
+    results = [WHITE_WINS, BLACK_WINS, DRAWN, *rng.sample([Result(0, 2, "forfeit"), Result(0, 0, "forfeit")], 1)]
     for number in range(1, 5):
         if number == 2:
-            event = enter(event, Entrant(players + 1, "Late bot", 1800.0))
+            event = enter(event, Entrant(id=players + 1, name="Late bot", rating=1800.0))
         if number == 3:
             event = withdraw(event, rng.randint(1, players))
         asking = rng.randint(1, players)
         event = request_bye(event, Request(asking, number + 1, rng.choice([0, 1])))
         event = begin(event, next_round(event))
-        played = [Played(game.white, game.black, rng.choice(results), at) for at, game in open_games(event)]
+        played = [
+            Played(black=game.black, white=game.white, result=rng.choice(results), round=at)
+            for at, game in open_games(event)
+        ]
         event = apply(event, played)
     return event

@@ -23,8 +23,8 @@ from cgos_server.lab.reproduction import PUBLISHED, RANGES, UNPUBLISHED, compare
 from cgos_server.lab.tournaments import Runs, Series, Sums, run
 from cgos_server.tournaments.simulation.one_event import Measures, Plan, seed_of, simulate
 
-FAST = Plan("dutch", 8, 3)
-SLOW = Plan("swiss", 8, 3)
+FAST = Plan(system="dutch", players=8, rounds=3)
+SLOW = Plan(system="swiss", players=8, rounds=3)
 
 PROGRAM = """
 import signal
@@ -69,7 +69,7 @@ def test_any_number_of_processes_finds_the_same(monkeypatch: pytest.MonkeyPatch)
 
 def test_refusals_come_from_other_processes_too() -> None:
     # All meet all in a bubble, so no pairing can be compared with it.
-    plan = Plan("bubble", 5, 1, differences=True)
+    plan = Plan(system="bubble", players=5, rounds=1, differences=True)
     for jobs in (1, 2):
         with pytest.raises(Refused, match="several opponents"):
             run([plan], 5, jobs)

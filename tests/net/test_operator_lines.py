@@ -51,7 +51,7 @@ class Talk:
         self.time = SimulatedTime()
         self.desk = FakeDesk(at_once)
         self.wire = FakeWire()
-        self.lines = EngineLines(self.wire, context(self.time, None, Reception(self.desk), **limits))
+        self.lines = EngineLines(_peer=self.wire, _context=context(self.time, None, Reception(self.desk), **limits))
         self.lines.opened(None)
         self.say("e1 script", "admin", "secret")
         assert self.wire.lines() == ["protocol genmove_analyze", "username", "password", "ok"]

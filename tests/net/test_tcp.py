@@ -122,7 +122,7 @@ class Desk:
             new_id=lambda: next(self.numbers),
             proxies=(ip_network("192.0.2.200/29"),),
         )
-        self.context = ConnectionContext(self.sockets, self.server, Nobody())
+        self.context = ConnectionContext(sockets=self.sockets, reception=self.server, gallery=Nobody())
 
     def connect(self, address: str = "192.0.2.1") -> tuple[BotConnection, Transport]:
         connection = BotConnection(self.context)
@@ -154,7 +154,7 @@ def test_a_dialogue() -> None:
     session.genmove(Color.BLACK, 60_000, 60_000)
     desk.time.advance(5)
     connection.data_received(b'e5 {"winrate": 0.5}\r\n')
-    session.played(Turn(2, Color.WHITE, "D5", 59_000, 58_000, 0, True))
+    session.played(Turn(ply=2, color=Color.WHITE, move="D5", left_ms=59_000, other_left_ms=58_000, at=0, on=True))
     connection.data_received(b"resign\n")
     session.game_over(GameOver("2026-01-01", "W+Resign", Color.WHITE, "resignation", "", 2))
     connection.data_received(b"ready\n")

@@ -51,7 +51,8 @@ class Dialogue:
         plain = context(self.time, reception=self.reception)
         self.wire = FakeWire()
         self.lines = EngineLines(
-            self.wire, replace(plain, sockets=replace(plain.sockets, transcripts=self.transcripts), venue="9x9")
+            _peer=self.wire,
+            _context=replace(plain, sockets=replace(plain.sockets, transcripts=self.transcripts), venue="9x9"),
         )
         self.lines.opened(None)
 
@@ -82,7 +83,7 @@ def play(dialogue: Dialogue) -> None:
     lines.genmove(Color.BLACK, 60_000, 60_000)
     dialogue.time.advance(2 * S)
     dialogue.say("D4")
-    lines.played(Turn(2, Color.WHITE, "E5", 59_000, 58_000, 0, True))
+    lines.played(Turn(ply=2, color=Color.WHITE, move="E5", left_ms=59_000, other_left_ms=58_000, at=0, on=True))
     lines.game_over(OVER)
 
 
@@ -143,7 +144,7 @@ def test_viewers_operators_and_the_refused_leave_nothing(tmp_path: Path) -> None
 
 
 def test_without_transcripts_nothing_is_noted() -> None:
-    lines = EngineLines(FakeWire(), context(SimulatedTime()))
+    lines = EngineLines(_peer=FakeWire(), _context=context(SimulatedTime()))
     lines.opened(None)
     assert lines._recorder is None
 

@@ -59,7 +59,7 @@ class Talk:
         self.gallery = FakeGallery()
         self.context = context(self.time, self.gallery, **limits)
         self.wire = FakeWire()
-        self.lines = EngineLines(self.wire, self.context)
+        self.lines = EngineLines(_peer=self.wire, _context=self.context)
         self.lines.opened(None)
         self.say("v1 viewer")
         assert self.wire.lines() == ["protocol genmove_analyze"]
@@ -80,7 +80,12 @@ def test_a_dialogue() -> None:
 
 def test_several_facts_are_one_write() -> None:
     talk = Talk()
-    talk.gallery.spectator.facts([GameStarted("9x9", n, "Alpha", "Beta", AT, "1", "2") for n in range(50)])
+    talk.gallery.spectator.facts(
+        [
+            GameStarted(venue="9x9", game=n, black="Alpha", white="Beta", at=AT, black_label="1", white_label="2")
+            for n in range(50)
+        ]
+    )
     assert len(talk.wire.writes) == 1
     assert len(talk.wire.lines()) == 50
 
@@ -246,11 +251,31 @@ class Hall:
 
     def start(self, numbers: range) -> None:
         for number in numbers:
-            self.bus.publish(GameStarted("9x9", number, "Alpha", "Beta", AT, "1800?", "1750"))
+            self.bus.publish(
+                GameStarted(
+                    venue="9x9",
+                    game=number,
+                    black="Alpha",
+                    white="Beta",
+                    at=AT,
+                    black_label="1800?",
+                    white_label="1750",
+                )
+            )
 
     def end(self, numbers: range) -> None:
         for number in numbers:
-            self.bus.publish(GameEnded("9x9", number, "W+Resign", "resignation", AT, 1000, 2000))
+            self.bus.publish(
+                GameEnded(
+                    venue="9x9",
+                    game=number,
+                    result="W+Resign",
+                    reason="resignation",
+                    at=AT,
+                    black_used_ms=1000,
+                    white_used_ms=2000,
+                )
+            )
 
 
 async def test_a_thousand_viewers_and_two_hundred_games_at_once_nobody_is_dropped() -> None:

@@ -65,10 +65,14 @@ def test_what_was_said_is_read_again_with_its_times(keeper: Keeper) -> None:
     assert keeper.read() == []
     keeper.transcripts.write()
     assert keeper.read() == [
-        TranscriptLine(WALL + 1 * S, "anna-2", 9, "<", "e1 engine", "9x9"),
-        TranscriptLine(WALL + 2 * S, "anna-2", 9, ">", "play b D4 1000", "9x9", 7),
-        TranscriptLine(WALL + 2 * S, "anna-2", 9, ">", "genmove w 2000", "9x9", 7),
-        TranscriptLine(WALL + 3 * S, "anna-2", 9, "<", "E5 {}", "9x9", 7),
+        TranscriptLine(at=WALL + 1 * S, name="anna-2", connection=9, way="<", text="e1 engine", venue="9x9"),
+        TranscriptLine(
+            at=WALL + 2 * S, name="anna-2", connection=9, way=">", text="play b D4 1000", venue="9x9", game=7
+        ),
+        TranscriptLine(
+            at=WALL + 2 * S, name="anna-2", connection=9, way=">", text="genmove w 2000", venue="9x9", game=7
+        ),
+        TranscriptLine(at=WALL + 3 * S, name="anna-2", connection=9, way="<", text="E5 {}", venue="9x9", game=7),
     ]
     assert [line.text for line in keeper.read(limit=2)] == ["genmove w 2000", "E5 {}"]
     assert [line.text for line in keeper.read(since_us=WALL + 1, until_us=WALL + S)] == ["e1 engine"]
@@ -186,7 +190,7 @@ def test_a_folder_that_cannot_be_written_costs_lines_and_nothing_else(tmp_path: 
 
 def test_much_that_waits_is_handed_over_at_the_next_look() -> None:
     buffers = Buffers(most_bytes=100)
-    taps = [TranscriptRecorder(buffers, number, "9x9") for number in (1, 2)]
+    taps = [TranscriptRecorder(_buffers=buffers, _connection=number, _venue="9x9") for number in (1, 2)]
     for recorder in taps:
         recorder.named(1, "anna")
         recorder.said(b"x" * 22 + b"\n", 5)  # 25 bytes with its time and its mark
@@ -197,7 +201,7 @@ def test_much_that_waits_is_handed_over_at_the_next_look() -> None:
 
 def test_what_waits_is_bounded_in_bytes() -> None:
     buffers = Buffers(most_bytes=40)
-    recorder = TranscriptRecorder(buffers, 1, "9x9")
+    recorder = TranscriptRecorder(_buffers=buffers, _connection=1, _venue="9x9")
     recorder.named(1, "anna")
     for _ in range(15):
         recorder.heard(b"x", 0)  # four bytes with its time, its mark and its end

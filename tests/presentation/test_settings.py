@@ -28,7 +28,7 @@ def test_settings_survive_the_command_line(
     rated = Rated(("gor", "bayes"), initial, {"gor": {"variant": "egf"}, "bayes": {"learned": False}})
     settings = WebSettings(
         server_name=name,
-        venues={venue: VenueSettings(port, rated, delay_s=2.5) for venue, port in ports.items()},
+        venues={venue: VenueSettings(port=port, rated=rated, delay_s=2.5) for venue, port in ports.items()},
         bots_host="bots.example.org",
         registration=registration,
         refresh_s=refresh,

@@ -22,7 +22,12 @@ MINUTE = 60_000_000
 
 def stored(moves: list[str], start: Start | None = None, **terms: object) -> StoredGame:
     """A game on 5x5 in which each player has a second less on the clock after each of its moves."""
-    played_by = Terms(Ruleset(size=5, komi2=14), TimeControl(TimeSystem.ABSOLUTE, main=MINUTE), 75, MINUTE)
+    played_by = Terms(
+        rules=Ruleset(size=5, komi2=14),
+        time=TimeControl(system=TimeSystem.ABSOLUTE, main=MINUTE),
+        move_limit=75,
+        first_move_limit=MINUTE,
+    )
     row = Game(
         id=7,
         venue="5x5",

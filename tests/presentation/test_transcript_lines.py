@@ -18,7 +18,10 @@ SAID = [
     (">", '{"type":"moved","game":8,"ply":4,"move":"C3","your_turn":false}', 68_000_000),
     ("<", '{"type":"resume"}', 69_000_000),
 ]
-LINES = [TranscriptLine(1_800_000_000_000_000 + at, "Bot", 1, way, text) for way, text, at in SAID]
+LINES = [
+    TranscriptLine(at=1_800_000_000_000_000 + at, name="Bot", connection=1, way=way, text=text)
+    for way, text, at in SAID
+]
 
 
 def test_the_clock_runs_from_the_question_to_the_servers_next_word() -> None:

@@ -93,11 +93,23 @@ def test_spans(us: int, text: str) -> None:
 @pytest.mark.parametrize(
     ("control", "state", "text"),
     [
-        (TimeControl(TimeSystem.ABSOLUTE, main=5 * MINUTE), ClockState(4 * MINUTE), "4:00"),
-        (TimeControl(TimeSystem.BYOYOMI, main=MINUTE, period=30 * SECOND, periods=5), ClockState(MINUTE, 0, 5), "1:00"),
-        (TimeControl(TimeSystem.BYOYOMI, main=MINUTE, period=30 * SECOND, periods=5), ClockState(0, 0, 3), "0:30.0 ×3"),
-        (TimeControl(TimeSystem.CANADIAN, period=60 * SECOND, stones=10), ClockState(0, 21_500_000, 8), "0:21.5 /8"),
-        (TimeControl(TimeSystem.FIXED, period=10 * SECOND), ClockState(0), "0:10.0"),
+        (TimeControl(system=TimeSystem.ABSOLUTE, main=5 * MINUTE), ClockState(4 * MINUTE), "4:00"),
+        (
+            TimeControl(system=TimeSystem.BYOYOMI, main=MINUTE, period=30 * SECOND, periods=5),
+            ClockState(MINUTE, 0, 5),
+            "1:00",
+        ),
+        (
+            TimeControl(system=TimeSystem.BYOYOMI, main=MINUTE, period=30 * SECOND, periods=5),
+            ClockState(0, 0, 3),
+            "0:30.0 ×3",
+        ),
+        (
+            TimeControl(system=TimeSystem.CANADIAN, period=60 * SECOND, stones=10),
+            ClockState(0, 21_500_000, 8),
+            "0:21.5 /8",
+        ),
+        (TimeControl(system=TimeSystem.FIXED, period=10 * SECOND), ClockState(0), "0:10.0"),
     ],
 )
 def test_clocks(control: TimeControl, state: ClockState, text: str) -> None:
@@ -105,7 +117,7 @@ def test_clocks(control: TimeControl, state: ClockState, text: str) -> None:
 
 
 def test_terms() -> None:
-    control = TimeControl(TimeSystem.ABSOLUTE, main=5 * MINUTE)
+    control = TimeControl(system=TimeSystem.ABSOLUTE, main=5 * MINUTE)
     assert words.terms(Ruleset(size=9, komi2=14), control) == "9×9, komi 7, 5 min, positional superko"
     open_rules = Ruleset(size=19, komi2=15, ko=Ko.SIMPLE, suicide=True)
     assert words.terms(open_rules, control) == "19×19, komi 7.5, 5 min, simple ko, suicide allowed"

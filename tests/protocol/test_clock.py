@@ -13,15 +13,15 @@ S = 1_000_000
 
 
 def absolute(main: int = 300 * S, **more: int | None) -> TimeControl:
-    return TimeControl(TimeSystem.ABSOLUTE, main=main, **more)  # type: ignore[arg-type]
+    return TimeControl(system=TimeSystem.ABSOLUTE, main=main, **more)  # type: ignore[arg-type]
 
 
 def byoyomi(main: int = 10 * S, period: int = 30 * S, periods: int = 3) -> TimeControl:
-    return TimeControl(TimeSystem.BYOYOMI, main=main, period=period, periods=periods, lag=0)
+    return TimeControl(system=TimeSystem.BYOYOMI, main=main, period=period, periods=periods, lag=0)
 
 
 def canadian(main: int = 10 * S, period: int = 60 * S, stones: int = 3) -> TimeControl:
-    return TimeControl(TimeSystem.CANADIAN, main=main, period=period, stones=stones, lag=0)
+    return TimeControl(system=TimeSystem.CANADIAN, main=main, period=period, stones=stones, lag=0)
 
 
 def test_instant_player_keeps_start_value_for_ever() -> None:
@@ -44,7 +44,7 @@ def test_absolute_charges_what_exceeds_the_credit() -> None:
 
 
 def test_fischer_adds_the_increment_after_the_move_only() -> None:
-    tc = TimeControl(TimeSystem.FISCHER, main=10 * S, increment=3 * S, lag=0)
+    tc = TimeControl(system=TimeSystem.FISCHER, main=10 * S, increment=3 * S, lag=0)
     assert clock.start(tc) == ClockState(10 * S)
     assert clock.spend(tc, ClockState(10 * S), 10 * S) == ClockState(3 * S)
     assert clock.spend(tc, ClockState(10 * S), 10 * S + 1) is None
@@ -107,7 +107,7 @@ def test_canadian_without_main_time_and_with_one_stone() -> None:
 
 
 def test_fixed_time_a_move() -> None:
-    tc = TimeControl(TimeSystem.FIXED, period=10 * S, lag=0)
+    tc = TimeControl(system=TimeSystem.FIXED, period=10 * S, lag=0)
     assert clock.spend(tc, clock.start(tc), 10 * S) == clock.start(tc)
     assert clock.spend(tc, clock.start(tc), 10 * S + 1) is None
     assert clock.remaining_ms(tc, clock.start(tc)) == 10_000
@@ -156,12 +156,12 @@ def test_remaining_of_a_move_under_way_is_the_rest_of_the_running_period(elapsed
     [
         (absolute(), "5 min"),
         (absolute(main=7200 * S), "2 h"),
-        (TimeControl(TimeSystem.FISCHER, main=300 * S, increment=3 * S), "5 min + 3 s a move"),
+        (TimeControl(system=TimeSystem.FISCHER, main=300 * S, increment=3 * S), "5 min + 3 s a move"),
         (byoyomi(main=600 * S, periods=5), "10 min + 5 x 30 s"),
         (byoyomi(main=0, periods=5), "5 x 30 s"),
         (canadian(main=90 * S, period=300 * S, stones=25), "90 s + 25 moves in 5 min"),
-        (TimeControl(TimeSystem.FIXED, period=500_000), "0.5 s a move"),
-        (TimeControl(TimeSystem.FIXED, period=100 * S), "100 s a move"),
+        (TimeControl(system=TimeSystem.FIXED, period=500_000), "0.5 s a move"),
+        (TimeControl(system=TimeSystem.FIXED, period=100 * S), "100 s a move"),
     ],
 )
 def test_describe(tc: TimeControl, text: str) -> None:
@@ -177,11 +177,11 @@ def test_describe(tc: TimeControl, text: str) -> None:
         (absolute(lag=-1), "lag"),
         (absolute(lag=100, lag_bank=99), "bank"),
         (absolute(increment=S), "no increment"),
-        (TimeControl(TimeSystem.FISCHER, main=S), "increment"),
+        (TimeControl(system=TimeSystem.FISCHER, main=S), "increment"),
         (byoyomi(periods=0), "periods"),
         (byoyomi(period=0), "period"),
         (canadian(stones=0), "stones"),
-        (TimeControl(TimeSystem.FIXED, main=S, period=S), "no main"),
+        (TimeControl(system=TimeSystem.FIXED, main=S, period=S), "no main"),
     ],
 )
 def test_impossible_controls_are_named(tc: TimeControl, word: str) -> None:
@@ -202,23 +202,25 @@ def controls(draw: st.DrawFn) -> TimeControl:
     some = st.integers(0, 50)
     match draw(st.sampled_from(TimeSystem)):
         case TimeSystem.ABSOLUTE:
-            return TimeControl(TimeSystem.ABSOLUTE, main=draw(amount), lag=lag, lag_bank=bank)
+            return TimeControl(system=TimeSystem.ABSOLUTE, main=draw(amount), lag=lag, lag_bank=bank)
         case TimeSystem.FISCHER:
-            return TimeControl(TimeSystem.FISCHER, main=draw(amount), increment=draw(amount), lag=lag, lag_bank=bank)
+            return TimeControl(
+                system=TimeSystem.FISCHER, main=draw(amount), increment=draw(amount), lag=lag, lag_bank=bank
+            )
         case TimeSystem.BYOYOMI:
             periods = draw(st.integers(1, 5))
             period = draw(amount)
             return TimeControl(
-                TimeSystem.BYOYOMI, main=draw(some), period=period, periods=periods, lag=lag, lag_bank=bank
+                system=TimeSystem.BYOYOMI, main=draw(some), period=period, periods=periods, lag=lag, lag_bank=bank
             )
         case TimeSystem.CANADIAN:
             stones = draw(st.integers(1, 5))
             period = draw(amount)
             return TimeControl(
-                TimeSystem.CANADIAN, main=draw(some), period=period, stones=stones, lag=lag, lag_bank=bank
+                system=TimeSystem.CANADIAN, main=draw(some), period=period, stones=stones, lag=lag, lag_bank=bank
             )
         case _:
-            return TimeControl(TimeSystem.FIXED, period=draw(amount), lag=lag, lag_bank=bank)
+            return TimeControl(system=TimeSystem.FIXED, period=draw(amount), lag=lag, lag_bank=bank)
 
 
 @st.composite

@@ -164,8 +164,8 @@ def test_a_set_is_a_value() -> None:
 
 @pytest.mark.parametrize("mains", [None, (5_000_000, 9_000_000)])
 def test_a_game_goes_on_from_it_with_untouched_clocks(mains: tuple[int, int] | None) -> None:
-    control = TimeControl(TimeSystem.BYOYOMI, main=60_000_000, period=10_000_000, periods=3)
-    terms = Terms(NINE, control, 243, 30_000_000, mains=mains)
+    control = TimeControl(system=TimeSystem.BYOYOMI, main=60_000_000, period=10_000_000, periods=3)
+    terms = Terms(rules=NINE, time=control, move_limit=243, first_move_limit=30_000_000, mains=mains)
     begun = opening("three E5 C3 G7")
     referee = Referee(terms)
     referee.replay(begun.stored(terms), given=True)

@@ -57,7 +57,9 @@ class Toy:
         return sum((2 if i % 2 == self._first else -2) if move else 0 for i, move in enumerate(self.moves))
 
 
-TERMS = Terms(Ruleset(), TimeControl(TimeSystem.ABSOLUTE, main=60 * S), move_limit=20, first_move_limit=30 * S)
+TERMS = Terms(
+    rules=Ruleset(), time=TimeControl(system=TimeSystem.ABSOLUTE, main=60 * S), move_limit=20, first_move_limit=30 * S
+)
 
 
 def game(first: Color = Color.BLACK, **changed: object) -> Referee:
@@ -179,7 +181,7 @@ def test_a_received_time_before_the_start_counts_as_none() -> None:
 
 @pytest.mark.parametrize(("limit", "main"), [(30, 60), (60, 60), (90, 60)])
 def test_missing_ones_own_first_move_aborts(limit: int, main: int) -> None:
-    time = TimeControl(TimeSystem.ABSOLUTE, main=main * S)
+    time = TimeControl(system=TimeSystem.ABSOLUTE, main=main * S)
     referee = game(first_move_limit=limit * S, time=time)
     play(referee, "a")
     in_time = min(limit, main) * S + LAG

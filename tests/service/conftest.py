@@ -27,7 +27,7 @@ from cgos_server.storage.reading.stored import (
     NextIds,
     Owner,
     Person,
-    StoredSetback,
+    StoredSuspension,
     StoredVersion,
 )
 from cgos_server.storage.writing import records as r
@@ -49,7 +49,7 @@ class MemoryStore:
         self.entries: list[Entry] = []
         self.access_rows: dict[int, tuple[r.AccessAdded, int | None]] = {}
         self.webhook_rows: dict[int, tuple[r.WebhookAdded, str | None]] = {}
-        self.setback_rows: dict[tuple[int, int], StoredSetback] = {}
+        self.suspension_rows: dict[tuple[int, int], StoredSuspension] = {}
 
     def of(self, kind: type) -> list[Any]:
         return [record for group in self.groups for record in group if type(record) is kind]
@@ -125,9 +125,9 @@ class MemoryStore:
             case r.OwnerChanged():
                 (owner,) = (owner for owner in self.owners.values() if owner.id == record.id)
                 self.owners[owner.name] = Owner(owner.id, owner.name, record.password, bool(record.admin), record.state)
-            case r.SetbackNow():
-                self.setback_rows[record.venue_id, record.version_id] = StoredSetback(
-                    record.version_id, record.spoilt, bool(record.set_aside), record.reason, record.at
+            case r.SuspensionNow():
+                self.suspension_rows[record.venue_id, record.version_id] = StoredSuspension(
+                    record.version_id, record.spoilt, bool(record.suspended), record.reason, record.at
                 )
             case r.BotFamily():
                 self.leaders[record.id] = record.family_id
@@ -255,9 +255,9 @@ class MemoryStore:
         await asyncio.sleep(0)
         return [(bot.bot_id, bot.name, self.leaders.get(bot.bot_id)) for bot in self.bots.values()]
 
-    async def pairings_setbacks(self, venue_id: int) -> list[StoredSetback]:
-        rows = [row for (venue, _), row in self.setback_rows.items() if venue == venue_id]
-        return [row for row in rows if row.spoilt or row.set_aside]
+    async def pairings_suspensions(self, venue_id: int) -> list[StoredSuspension]:
+        rows = [row for (venue, _), row in self.suspension_rows.items() if venue == venue_id]
+        return [row for row in rows if row.spoilt or row.suspended]
 
     async def ledger_entries(self, venue_id: int, after: int = 0, limit: int | None = None) -> list[Entry]:
         return [entry for entry in self.entries if entry.seq > after][:limit]

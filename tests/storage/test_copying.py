@@ -21,8 +21,8 @@ from cgos_server.storage.writing.records import (
     BotFamily,
     CorrectionAdded,
     RatingNow,
-    SetbackNow,
     StateSaved,
+    SuspensionNow,
     VersionDescribed,
 )
 
@@ -41,7 +41,7 @@ ODD = [
     StateSaved(2, "bayes", 0, 0, 1, bytes(range(256)) * 5_000),
     StateSaved(2, "empty", 0, 0, 1, b""),
     BotFamily(3, 1),
-    SetbackNow(1, 3, 5, 1, "é", 2),
+    SuspensionNow(1, 3, 5, 1, "é", 2),
 ]
 
 

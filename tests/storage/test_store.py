@@ -24,7 +24,7 @@ from cgos_server.storage.reading.stored import (
     Shown,
     StoredMove,
     StoredRefit,
-    StoredSetback,
+    StoredSuspension,
     StoredVersion,
 )
 from cgos_server.storage.sqlite.connections import Durability
@@ -43,8 +43,8 @@ from cgos_server.storage.writing.records import (
     LedgerAdded,
     MoveAdded,
     RatingNow,
-    SetbackNow,
     StateSaved,
+    SuspensionNow,
     VersionDescribed,
     WhiteTold,
 )
@@ -398,19 +398,19 @@ async def test_who_thinks_how_long(full: Store) -> None:
     assert await full.history.pairings.thinking(1, 1) == {2: 1_001.0 + 1_003.0, 1: 1_002.0}
 
 
-async def test_setbacks(full: Store) -> None:
-    assert await full.history.pairings.setbacks(1) == []
-    await full.commit([SetbackNow(1, 2, 1, 0, "", 10), SetbackNow(1, 1, 5, 1, "Lost on time.", 11)])
-    await full.commit([SetbackNow(1, 3, 0, 0, "", 12), SetbackNow(2, 1, 0, 1, "By an operator.", 13)])
-    assert await full.history.pairings.setbacks(1) == [
-        StoredSetback(1, 5, True, "Lost on time.", 11),
-        StoredSetback(2, 1, False, "", 10),
+async def test_suspensions(full: Store) -> None:
+    assert await full.history.pairings.suspensions(1) == []
+    await full.commit([SuspensionNow(1, 2, 1, 0, "", 10), SuspensionNow(1, 1, 5, 1, "Lost on time.", 11)])
+    await full.commit([SuspensionNow(1, 3, 0, 0, "", 12), SuspensionNow(2, 1, 0, 1, "By an operator.", 13)])
+    assert await full.history.pairings.suspensions(1) == [
+        StoredSuspension(1, 5, True, "Lost on time.", 11),
+        StoredSuspension(2, 1, False, "", 10),
     ]
-    assert [type(setback.set_aside) for setback in await full.history.pairings.setbacks(1)] == [bool, bool]
-    assert await full.history.pairings.setbacks(2) == [StoredSetback(1, 0, True, "By an operator.", 13)]
-    full.submit([SetbackNow(1, 1, 6, 1, "Again.", 14)])
-    await full.commit([SetbackNow(1, 1, 0, 0, "", 15), SetbackNow(1, 2, 2, 0, "", 16)])
-    assert await full.history.pairings.setbacks(1) == [StoredSetback(2, 2, False, "", 16)]
+    assert [type(suspension.suspended) for suspension in await full.history.pairings.suspensions(1)] == [bool, bool]
+    assert await full.history.pairings.suspensions(2) == [StoredSuspension(1, 0, True, "By an operator.", 13)]
+    full.submit([SuspensionNow(1, 1, 6, 1, "Again.", 14)])
+    await full.commit([SuspensionNow(1, 1, 0, 0, "", 15), SuspensionNow(1, 2, 2, 0, "", 16)])
+    assert await full.history.pairings.suspensions(1) == [StoredSuspension(2, 2, False, "", 16)]
 
 
 async def test_a_group_is_written_wholly_or_not_at_all(database: Location) -> None:

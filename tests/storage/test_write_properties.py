@@ -64,7 +64,8 @@ class Story:
         kinds = (
             self.bot, self.bot_state, self.password, self.owner, self.owner_changed, self.token, self.revoked,
             self.opened, self.closed, self.game, self.move, self.move, self.move, self.end, self.heard, self.rated,
-            self.rated, self.noted, self.described, self.refit, self.saved, self.corrected, self.family, self.setback,
+            self.rated, self.noted, self.described, self.refit, self.saved, self.corrected, self.family,
+            self.suspension,
         )  # fmt: skip
         kinds[what % len(kinds)](which, value)
 
@@ -145,8 +146,8 @@ class Story:
     def rated(self, which: int, value: int) -> None:
         self.records.append(records.RatingNow(1, "k", 1 + which % 2, float(value), 1.0, value, 0, 0, value))
 
-    def setback(self, which: int, value: int) -> None:
-        self.records.append(records.SetbackNow(1, 1 + which % 2, value, value % 2, f"why {which}", value))
+    def suspension(self, which: int, value: int) -> None:
+        self.records.append(records.SuspensionNow(1, 1 + which % 2, value, value % 2, f"why {which}", value))
 
     def refit(self, which: int, value: int) -> None:
         self.refits += 1

@@ -15,11 +15,11 @@ from cgos_server.tournaments.checking import MOST_ID, checked
 from cgos_server.tournaments.event import Played, apply, begin, correct, enter, request_bye
 from cgos_server.tournaments.tournament import from_json, next_round, to_json
 
-THREE = Event("swiss", entrants([2000.0, 1900.0, 1800.0]))
+THREE = Event(system="swiss", entrants=entrants([2000.0, 1900.0, 1800.0]))
 
 
 def _with(*games: Game, byes: tuple[Bye, ...] = (), number: int = 1) -> Event:
-    return replace(THREE, rounds=(Round(number, games, byes),))
+    return replace(THREE, rounds=(Round(number=number, games=games, byes=byes),))
 
 
 def _entrant(**values: Any) -> Event:
@@ -47,17 +47,20 @@ def _entrant(**values: Any) -> Event:
         (replace(THREE, requests=(Request(1, 1, 9),)), "bot-1 asked for in round 1 cannot give 9 half points"),
         (replace(THREE, forbidden=((1, 1),)), "bot-1 cannot be kept from itself"),
         (replace(THREE, forbidden=((1, 9),)), "Nobody entered as 9"),
-        (_with(Game(1, 2), number=2), "The round at place 1 has the number 2"),
-        (_with(Game(1, 1)), "Round 1 has bot-1 against itself"),
-        (_with(Game(1, 9)), "Round 1 has a player 9, but nobody entered as 9"),
+        (_with(Game(black=2, white=1), number=2), "The round at place 1 has the number 2"),
+        (_with(Game(black=1, white=1)), "Round 1 has bot-1 against itself"),
+        (_with(Game(black=9, white=1)), "Round 1 has a player 9, but nobody entered as 9"),
         (_with(byes=(Bye(9),)), "Round 1 has a player 9, but nobody entered as 9"),
         (_with(byes=(Bye(1), Bye(1))), "Round 1 has two byes of bot-1"),
         (_with(byes=(Bye(1, -1),)), "a bye cannot give bot-1 -1 half points"),
-        (_with(Game(1, 2, Result(9, 0))), "bot-1 - bot-2 cannot end 4.5-0"),
-        (_with(Game(1, 2, Result(0, -1))), "bot-1 - bot-2 cannot end 0--0.5"),
-        (_with(Game(1, 2, Result(1, 1, "void"))), "bot-1 - bot-2 is void"),
-        (_with(Game(1, 2, handicap=-1)), "bot-1 - bot-2 cannot have -1 handicap stones"),
-        (replace(_entrant(joined=2), rounds=(Round(1, (Game(1, 4),)),)), "Odd is in round 1 but joined for round 2"),
+        (_with(Game(black=2, white=1, result=Result(0, 9))), "bot-1 - bot-2 cannot end 4.5-0"),
+        (_with(Game(black=2, white=1, result=Result(-1, 0))), "bot-1 - bot-2 cannot end 0--0.5"),
+        (_with(Game(black=2, white=1, result=Result(1, 1, "void"))), "bot-1 - bot-2 is void"),
+        (_with(Game(black=2, white=1, handicap=-1)), "bot-1 - bot-2 cannot have -1 handicap stones"),
+        (
+            replace(_entrant(joined=2), rounds=(Round(number=1, games=(Game(black=4, white=1),)),)),
+            "Odd is in round 1 but joined for round 2",
+        ),
     ],
 )
 def test_what_cannot_be(event: Event, words: str) -> None:
@@ -66,7 +69,7 @@ def test_what_cannot_be(event: Event, words: str) -> None:
     assert refusal.value.sentence.endswith(".")
 
 
-@pytest.mark.parametrize("event", [replace(THREE, planned=0), _with(Game(1, 1)), replace(THREE, format=0)])
+@pytest.mark.parametrize("event", [replace(THREE, planned=0), _with(Game(black=1, white=1)), replace(THREE, format=0)])
 def test_json_is_checked(event: Event) -> None:
     with pytest.raises(Refused):
         from_json(to_json(event))
@@ -85,7 +88,7 @@ def test_forbidden_pairs_come_in_one_order() -> None:
 
 
 def test_other_points_can_be_shown() -> None:
-    football = replace(_with(Game(1, 2, Result(6, 0)), byes=(Bye(3, 6),)), bye_points=6)
+    football = replace(_with(Game(black=2, white=1, result=Result(0, 6)), byes=(Bye(3, 6),)), bye_points=6)
     assert without_ids(checked(football, any_points=True).rounds) == football.rounds
     with pytest.raises(Refused):
         checked(football)
@@ -93,25 +96,25 @@ def test_other_points_can_be_shown() -> None:
 
 @pytest.mark.parametrize("name", ["Zoë", "李", "\u202e right to left", "😀", ""])
 def test_names_are_anything(name: str) -> None:
-    event = enter(THREE, Entrant(4, name))
+    event = enter(THREE, Entrant(id=4, name=name))
     assert from_json(to_json(event)) == event
 
 
 def test_changes_are_checked_too() -> None:
     with pytest.raises(Refused, match="rating"):
-        enter(THREE, Entrant(4, "Odd", float("inf")))
+        enter(THREE, Entrant(id=4, name="Odd", rating=float("inf")))
     with pytest.raises(Refused, match="cannot give 8 half points"):
         request_bye(THREE, Request(1, 1, 8))
     with pytest.raises(Refused, match="against itself"):
-        begin(THREE, Round(1, (Game(2, 2),)))
-    event = begin(THREE, Round(1, (Game(1, 2),), (Bye(3),)))
+        begin(THREE, Round(number=1, games=(Game(black=2, white=2),)))
+    event = begin(THREE, Round(number=1, games=(Game(black=2, white=1),), byes=(Bye(3),)))
     with pytest.raises(Refused, match="two byes of bot-3"):
-        begin(event, Round(1, (), (Bye(3),)))
+        begin(event, Round(number=1, games=(), byes=(Bye(3),)))
     with pytest.raises(Refused, match=r"Round 1: bot-1 - bot-2 cannot end 1\.5-0"):
-        apply(event, [Played(1, 2, Result(3, 0))])
-    event = apply(event, [Played(1, 2, WHITE_WINS)])
+        apply(event, [Played(black=2, white=1, result=Result(0, 3))])
+    event = apply(event, [Played(black=2, white=1, result=WHITE_WINS)])
     with pytest.raises(Refused, match="cannot end 0-5"):
-        correct(event, 1, Result(0, 10))
+        correct(event, 1, Result(10, 0))
 
 
 @pytest.mark.parametrize(
@@ -130,9 +133,15 @@ def test_json_that_wants_to_hurt(text: str | bytes) -> None:
 
 
 def test_games_without_ids_get_the_next_free_ones() -> None:
-    event = replace(THREE, rounds=(Round(1, (Game(1, 2), Game(1, 3, id=4))), Round(2, (Game(2, 3),))))
+    event = replace(
+        THREE,
+        rounds=(
+            Round(number=1, games=(Game(black=2, white=1), Game(black=3, white=1, id=4))),
+            Round(number=2, games=(Game(black=3, white=2),)),
+        ),
+    )
     assert [game.id for round_ in checked(event).rounds for game in round_.games] == [5, 4, 6]
     for id_, words in ((4, "2 games have the id 4"), (-1, "cannot have the id -1")):
-        odd = replace(event, rounds=(*event.rounds[:1], Round(2, (Game(2, 3, id=id_),))))
+        odd = replace(event, rounds=(*event.rounds[:1], Round(number=2, games=(Game(black=3, white=2, id=id_),))))
         with pytest.raises(Refused, match=words):
             checked(odd)

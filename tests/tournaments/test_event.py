@@ -39,11 +39,11 @@ from cgos_server.tournaments.event import (
 )
 from cgos_server.tournaments.ledger import Entry, ledger
 
-EVENT = Event("swiss", entrants([2000, 1900, 1800, 1700, 1600]))
+EVENT = Event(system="swiss", entrants=entrants([2000, 1900, 1800, 1700, 1600]))
 
 
 def _round(number: int, *games: tuple[int, int], byes: tuple[Bye, ...] = ()) -> Round:
-    return Round(number, tuple(Game(*game) for game in games), byes)
+    return Round(number=number, games=tuple(Game(black=black, white=white) for white, black in games), byes=byes)
 
 
 def test_rounds_begin_and_results_arrive() -> None:
@@ -51,7 +51,7 @@ def test_rounds_begin_and_results_arrive() -> None:
     assert [(number, game.pair) for number, game in open_games(event)] == [(1, (1, 2)), (1, (3, 4))]
     with pytest.raises(Refused, match=r"Round 1 has games without a result \(bot-1 - bot-2, and 1 more\)"):
         require_results(event)
-    event = apply(event, [Played(3, 4, DRAWN), Played(1, 2, BLACK_WINS, round=1)])
+    event = apply(event, [Played(black=4, white=3, result=DRAWN), Played(black=2, white=1, result=BLACK_WINS, round=1)])
     require_results(event)
     assert [game.result for game in event.rounds[0].games] == [BLACK_WINS, DRAWN]
     assert event.rounds[0].is_complete
@@ -62,7 +62,7 @@ def test_games_get_ids_in_the_order_in_which_they_join() -> None:
     event = begin(begin(EVENT, _round(1, (1, 2), (3, 4))), _round(2, (1, 3)))
     event = begin(event, _round(1, (1, 2)))
     assert [[game.id for game in round_.games] for round_ in event.rounds] == [[1, 2, 4], [3]]
-    assert game_by_id(event, 4) == (1, 2, Game(1, 2, id=4))
+    assert game_by_id(event, 4) == (1, 2, Game(black=2, white=1, id=4))
     event = end(event, 4, DRAWN)
     with pytest.raises(Refused, match=r"Game 4 \(bot-1 - bot-2, round 1\) has a result"):
         end(event, 4, WHITE_WINS)
@@ -76,9 +76,9 @@ def test_of_several_games_of_a_pair_one_is_named_by_its_id() -> None:
     event = begin(EVENT, _round(1, (1, 2), (1, 2)))
     several = r"2 games are of bot-1 \(White\) and bot-2 \(Black\): game 1 in round 1, game 2 in round 1"
     with pytest.raises(Refused, match=several):
-        apply(event, [Played(1, 2, WHITE_WINS)])
+        apply(event, [Played(black=2, white=1, result=WHITE_WINS)])
     event = end(event, 2, WHITE_WINS)
-    event = apply(event, [Played(1, 2, DRAWN)])
+    event = apply(event, [Played(black=2, white=1, result=DRAWN)])
     assert [game.result for game in event.rounds[0].games] == [DRAWN, WHITE_WINS]
     with pytest.raises(Refused, match=several):
         game_between(event, 1, 2, 1, is_open=False)
@@ -109,21 +109,21 @@ def test_rounds_that_cannot_be(round_: Round, words: str) -> None:
 def test_results_that_cannot_be() -> None:
     event = begin(EVENT, _round(1, (1, 2)))
     with pytest.raises(Refused, match=r"No round has a game of bot-2 \(White\) and bot-1 \(Black\)"):
-        apply(event, [Played(2, 1, DRAWN)])
+        apply(event, [Played(black=1, white=2, result=DRAWN)])
     with pytest.raises(Refused, match="Round 2 has no game"):
-        apply(event, [Played(1, 2, DRAWN, round=2)])
+        apply(event, [Played(black=2, white=1, result=DRAWN, round=2)])
     with pytest.raises(Refused, match="Nobody entered as 7"):
-        apply(event, [Played(1, 7, DRAWN)])
+        apply(event, [Played(black=7, white=1, result=DRAWN)])
     with pytest.raises(Refused, match="Round 3 has no game"):
         game_between(event, 1, 2, 3, is_open=False)
-    done = apply(event, [Played(1, 2, DRAWN)])
+    done = apply(event, [Played(black=2, white=1, result=DRAWN)])
     with pytest.raises(Refused, match="without a result"):
-        apply(done, [Played(1, 2, DRAWN)])
+        apply(done, [Played(black=2, white=1, result=DRAWN)])
 
 
 def test_who_is_there() -> None:
     event = begin(EVENT, _round(1, (1, 2)))
-    event = enter(event, Entrant(9, "late", 2100.0))
+    event = enter(event, Entrant(id=9, name="late", rating=2100.0))
     assert event.entrants[-1].joined == 2
     event = withdraw(withdraw(event, 3), 3)
     event = request_bye(request_bye(event, Request(1, 2, 0)), Request(1, 2, 1))
@@ -137,7 +137,7 @@ def test_who_is_there() -> None:
 def test_people_that_cannot_be() -> None:
     for id_ in (0, 5):
         with pytest.raises(Refused, match="The next free number is 6"):
-            enter(EVENT, Entrant(id_, "somebody"))
+            enter(EVENT, Entrant(id=id_, name="somebody"))
     for change in (withdraw, rejoin):
         with pytest.raises(Refused, match="Nobody entered as 6"):
             change(EVENT, 6)
@@ -150,11 +150,13 @@ def test_people_that_cannot_be() -> None:
 
 def test_the_ledger() -> None:
     event = begin(EVENT, _round(1, (1, 2), (3, 4), byes=(Bye(5),)))
-    event = apply(event, [Played(1, 2, WHITE_WINS), Played(3, 4, Result(0, 2, "forfeit"))])
+    event = apply(
+        event, [Played(black=2, white=1, result=WHITE_WINS), Played(black=4, white=3, result=Result(2, 0, "forfeit"))]
+    )
     event = begin(event, _round(2, (5, 1), (2, 4), byes=(Bye(3, 1, requested=True),)))
-    event = apply(event, [Played(5, 1, DRAWN), Played(2, 4, VOID)])
-    event = begin(enter(event, Entrant(6, "late")), _round(3, (1, 4), (4, 1)))
-    event = apply(event, [Played(4, 1, BLACK_WINS)])
+    event = apply(event, [Played(black=1, white=5, result=DRAWN), Played(black=4, white=2, result=VOID)])
+    event = begin(enter(event, Entrant(id=6, name="late")), _round(3, (1, 4), (4, 1)))
+    event = apply(event, [Played(black=1, white=4, result=BLACK_WINS)])
     known = ledger(event)
     line = known.lines[1]
     assert line.entries == [
@@ -178,7 +180,7 @@ def test_the_ledger() -> None:
 
 
 def test_who_asks_again_for_the_same_round_gets_the_last_wish_alone() -> None:
-    event = Event("swiss", entrants([None] * 3))
+    event = Event(system="swiss", entrants=entrants([None] * 3))
     for request in (Request(1, 1, 2), Request(2, 1, 1), Request(1, 2, 1), Request(1, 1, 0)):
         event = request_bye(event, request)
     assert set(event.requests) == {Request(2, 1, 1), Request(1, 2, 1), Request(1, 1, 0)}

@@ -30,7 +30,7 @@ RATINGS = [2000.0 - 40 * k for k in range(9)]
     "word", ["dutch", "random2", "swiss", "tcec", "mcmahon", "godraw", "epm", "weighted", "accelrat"]
 )
 def test_a_systems_own_rounds_are_confirmed(word: str) -> None:
-    event = Event(word, entrants(RATINGS), seed=11)
+    event = Event(system=word, entrants=entrants(RATINGS), seed=11)
     event = play(request_bye(event, Request(4, 2, 1)), by_lot(1), 2)
     event = play(withdraw(event, 7), by_lot(2), 2)
     checks = list(recheck(event))
@@ -39,11 +39,11 @@ def test_a_systems_own_rounds_are_confirmed(word: str) -> None:
 
 
 def test_further_games_of_a_round_are_confirmed() -> None:
-    event = play(Event("cup", entrants(RATINGS[:6]), seed=2), by_lot(4, draws=0.6))
+    event = play(Event(system="cup", entrants=entrants(RATINGS[:6]), seed=2), by_lot(4, draws=0.6))
     assert any(len(round_.games) > len({game.pair for game in round_.games}) for round_ in event.rounds)
     assert all(check.agrees for check in recheck(event))
     turned = event.rounds[0].games[-1]
-    games = (*event.rounds[0].games[:-1], Game(turned.black, turned.white, turned.result))
+    games = (*event.rounds[0].games[:-1], Game(black=turned.white, white=turned.black, result=turned.result))
     changed = replace(event, rounds=(replace(event.rounds[0], games=games), *event.rounds[1:]))
     assert next(recheck(changed)).swapped == ((turned.black, turned.white),)
 
@@ -52,7 +52,8 @@ def test_further_games_of_a_round_are_confirmed() -> None:
 def test_who_withdraws_during_a_match_is_taken_to_have_done_so(word: str) -> None:
     for leaves in (1, 2):
         event = play_round(
-            Event(word, entrants([None] * 4)), lambda game: VOID if 1 in game.pair else better_wins(game)
+            Event(system=word, entrants=entrants([None] * 4)),
+            lambda game: VOID if 1 in game.pair else better_wins(game),
         )
         (again, *_) = next_round(event).games
         event = play(withdraw(event, again.pair[leaves - 1]), better_wins)
@@ -60,18 +61,23 @@ def test_who_withdraws_during_a_match_is_taken_to_have_done_so(word: str) -> Non
 
 
 def test_a_replay_that_was_not_played_is_no_difference_but_what_follows_is() -> None:
-    event = play_round(Event("cup", entrants([None] * 4)), lambda game: DRAWN if 1 in game.pair else better_wins(game))
-    early = begin(event, Round(2, (Game(1, 2, WHITE_WINS),)))
+    event = play_round(
+        Event(system="cup", entrants=entrants([None] * 4)), lambda game: DRAWN if 1 in game.pair else better_wins(game)
+    )
+    early = begin(event, Round(number=2, games=(Game(black=2, white=1, result=WHITE_WINS),)))
     assert [check.agrees for check in recheck(early)] == [True, False]
 
 
 def test_who_entered_later_changes_nothing_before() -> None:
     order = ("points", "direct", "buchholz", "sonneborn-berger")
-    event = play(Event("swiss", entrants(RATINGS[:6]), seed=2, tie_breakers=order), better_wins, 2)
+    event = play(Event(system="swiss", entrants=entrants(RATINGS[:6]), seed=2, tie_breakers=order), better_wins, 2)
     alone = next_round(event)
     event = begin(event, alone)
     event = finish(event, better_wins)
-    event = enter(forbid(enter(event, Entrant(7, "late", 2500.0)), 1, 7), Entrant(8, "later", 2400.0))
+    event = enter(
+        forbid(enter(event, Entrant(id=7, name="late", rating=2500.0)), 1, 7),
+        Entrant(id=8, name="later", rating=2400.0),
+    )
     event = play(event, better_wins, 1)
     assert before(event, 3).entrants == event.entrants[:6]
     assert before(event, 3).forbidden == ()
@@ -80,7 +86,7 @@ def test_who_entered_later_changes_nothing_before() -> None:
 
 
 def test_who_withdraws_while_parked_was_parked_until_then() -> None:
-    event = Event("bubble", entrants([None] * 10), options={"active_size": 4, "min_matches": 6})
+    event = Event(system="bubble", entrants=entrants([None] * 10), options={"active_size": 4, "min_matches": 6})
     event = play(event, lambda game: WHITE_WINS if game.white > game.black else BLACK_WINS, 4)
     parked = event.rounds[-1].explanation.details["events"][-1]["parked"]
     assert parked
@@ -94,11 +100,11 @@ def test_who_withdraws_while_parked_was_parked_until_then() -> None:
 
 
 def test_what_differs_is_named() -> None:
-    event = play(Event("tcec", entrants(RATINGS[:7])), by_lot(1), 1)
+    event = play(Event(system="tcec", entrants=entrants(RATINGS[:7])), by_lot(1), 1)
     first, *others = event.rounds[0].games
     bye = event.rounds[0].byes[0].entrant
-    odd = Game(first.white, bye, first.result)
-    turned = Game(others[0].black, others[0].white, others[0].result)
+    odd = Game(black=bye, white=first.white, result=first.result)
+    turned = Game(black=others[0].white, white=others[0].black, result=others[0].result)
     games = (odd, turned, *others[1:])
     changed = replace(event, rounds=(replace(event.rounds[0], games=games, byes=(Bye(first.black),)),))
     assert list(recheck(changed)) == [
@@ -116,7 +122,7 @@ def test_what_differs_is_named() -> None:
 
 
 def test_a_refusal_is_a_finding() -> None:
-    event = play(Event("swiss", entrants(RATINGS[:4])), by_lot(1), 1)
+    event = play(Event(system="swiss", entrants=entrants(RATINGS[:4])), by_lot(1), 1)
     every = tuple((a, b) for a in range(1, 5) for b in range(a + 1, 5))
     checks = next(recheck(replace(event, forbidden=every)))
     assert not checks.agrees
@@ -124,7 +130,7 @@ def test_a_refusal_is_a_finding() -> None:
 
 
 def test_the_past_knows_nothing_of_the_future() -> None:
-    event = play(Event("tcec", entrants(RATINGS), seed=3), by_lot(1), 4)
+    event = play(Event(system="tcec", entrants=entrants(RATINGS), seed=3), by_lot(1), 4)
     for number in (1, 2, 3, 4):
         past = before(event, number)
         assert len(past.rounds) == number - 1

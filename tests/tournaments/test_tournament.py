@@ -13,7 +13,7 @@ from cgos_server.tournaments.tournament import from_json, system_of, to_json
 
 
 def test_an_event_is_the_same_after_json() -> None:
-    event = play(Event("round-robin", entrants([2000, None, 1800.5, 1700, 1600]), seed=5), by_lot(3))
+    event = play(Event(system="round-robin", entrants=entrants([2000, None, 1800.5, 1700, 1600]), seed=5), by_lot(3))
     assert len(event.rounds) == 5
     assert from_json(to_json(event)) == event
 
@@ -39,7 +39,7 @@ def test_every_word_makes_a_system(word: str) -> None:
     made = system(word)
     assert made.name == known(word)[0]
     assert made.tie_breakers
-    assert system_of(Event(word, options={})).name == made.name
+    assert system_of(Event(system=word, options={})).name == made.name
 
 
 def test_unknown_words_are_refused_with_the_choices() -> None:

@@ -52,7 +52,7 @@ RESULTS = (WHITE_WINS, BLACK_WINS, DRAWN, WHITE_WINS, BLACK_WINS)
 
 
 def _event(word: str, options: dict[str, Any], size: int, seed: int) -> Event:
-    return Event(word, entrants([2000.0 - 10 * at for at in range(size)]), options=options, seed=seed)
+    return Event(system=word, entrants=entrants([2000.0 - 10 * at for at in range(size)]), options=options, seed=seed)
 
 
 def _state(event: Event) -> Event:
@@ -78,7 +78,7 @@ def test_what_is_taken_back_leaves_the_event_as_it_was(
         lift(forbid(event, 1, 2), 2, 1),
         rejoin(withdraw(event, 3), 3),
         cancel_bye(request_bye(event, Request(2, len(event.rounds) + 1, 1)), 2, len(event.rounds) + 1),
-        strike(enter(event, Entrant(size + 1, "late")), size + 1),
+        strike(enter(event, Entrant(id=size + 1, name="late")), size + 1),
     ]
     if not is_over(event):
         paired = next_round(event)

@@ -20,7 +20,7 @@ from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.storage.reading.history import History
 from cgos_server.web.pages.bot import endings
 
-SETTINGS = WebSettings(venues={VENUE: VenueSettings(6809, Rated(("bayes", "cgos-elo")))})
+SETTINGS = WebSettings(venues={VENUE: VenueSettings(port=6809, rated=Rated(("bayes", "cgos-elo")))})
 PAIR = f"/venue/{VENUE}/pair?a=Fox&b=Cat"
 CROSS = f"/venue/{VENUE}/crosstable"
 
@@ -83,14 +83,14 @@ async def test_what_keeps_a_bot_from_playing_is_said(rated_past: Path, tmp_path:
     alter(data, "UPDATE bots SET state = 'disabled', reason = 'floods <b>', until = 1700000000000 WHERE name = 'Fox'")
     alter(data, "UPDATE bots SET state = 'pending' WHERE name = 'Cat'")
     alter(data, "UPDATE bots SET paused = 1 WHERE name = 'Dog'")
-    alter(data, "INSERT INTO setbacks VALUES (1, 2, 5, 1, 'time', 1700000000000)")
+    alter(data, "INSERT INTO suspensions VALUES (1, 2, 5, 1, 'time', 1700000000000)")
     async with History(data / "cgos.sqlite") as history, client(history, SETTINGS) as web:
         assert "Disabled by an operator until 2023-11-14 22:13 UTC: floods <b>" in (await get(web, "/bot/Fox")).text
         assert "Waits for an operator's approval." in (await get(web, "/bot/Cat")).text
         assert "Paused by its owner" in (await get(web, "/bot/Dog")).text
-        aside = (await get(web, "/bot/Bee")).text
+        page = (await get(web, "/bot/Bee")).text
     assert (
-        "Bee is set aside on 9x9 since 2023-11-14 22:13 UTC: it spoilt 5 games in a row, the last one by time." in aside
+        "Bee is suspended on 9x9 since 2023-11-14 22:13 UTC: it spoilt 5 games in a row, the last one by time." in page
     )
 
 
@@ -178,7 +178,7 @@ async def test_both_sides_of_a_pair_agree(web: httpx2.AsyncClient, rated: Histor
 async def test_without_a_joint_distribution_the_published_ratings_tell(rated_past: Path, tmp_path: Path) -> None:
     data = Path(shutil.copytree(rated_past, tmp_path / "data"))
     alter(data, "DELETE FROM rating_states")
-    plain = WebSettings(venues={VENUE: VenueSettings(6809, Rated(("cgos-elo",)))})
+    plain = WebSettings(venues={VENUE: VenueSettings(port=6809, rated=Rated(("cgos-elo",)))})
     async with History(data / "cgos.sqlite") as history:
         means = await history.ratings.means(VENUE, "bayes", NAMES)
         async with client(history, SETTINGS) as web:
@@ -199,7 +199,7 @@ async def test_two_that_never_met(rated: History, web: httpx2.AsyncClient) -> No
 
 
 async def test_a_sandbox_compares_nobody(rated: History) -> None:
-    sandbox = WebSettings(venues={VENUE: VenueSettings(6809, Rated(("bayes",)), counts=False)})
+    sandbox = WebSettings(venues={VENUE: VenueSettings(port=6809, rated=Rated(("bayes",)), counts=False)})
     async with client(rated, sandbox) as web:
         page = await get(web, PAIR)
         for path in (PAIR, f"/venue/{VENUE}", CROSS):

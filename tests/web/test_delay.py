@@ -29,7 +29,7 @@ BEGAN_MS = NOW - 180_000
 SHOWN = 15
 """Moves of the game that are old enough; as many again are not."""
 
-LATE = WebSettings(venues=SETTINGS.venues | {"9x9": VenueSettings(6809, delay_s=float(DELAY_S))}, refresh_s=10)
+LATE = WebSettings(venues=SETTINGS.venues | {"9x9": VenueSettings(port=6809, delay_s=float(DELAY_S))}, refresh_s=10)
 
 PAGES = {
     "/": ["/"],

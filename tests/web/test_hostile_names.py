@@ -17,7 +17,7 @@ from cgos_server.storage.reading.history import History
 
 EVIL = "\"><script>alert(1)</script>'{{7*7}}&amp;"
 CODED = quote(EVIL, safe="")
-SETTINGS = WebSettings(server_name=EVIL, venues={VENUE: VenueSettings(6809, Rated(("bayes", "cgos-elo")))})
+SETTINGS = WebSettings(server_name=EVIL, venues={VENUE: VenueSettings(port=6809, rated=Rated(("bayes", "cgos-elo")))})
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ async def web(rated_past: Path, tmp_path: Path) -> AsyncIterator[httpx2.AsyncCli
     alter(data, "UPDATE bots SET name = ?, reason = ?, state = 'disabled' WHERE id = 6", EVIL, EVIL)
     alter(data, "UPDATE games SET detail = ?, opening = ?, result = ?", EVIL, EVIL, EVIL)
     alter(data, "INSERT INTO pairings SELECT id, round_id, black_id, white_id, ?, ?, '{}' FROM games", EVIL, EVIL)
-    alter(data, "INSERT INTO setbacks VALUES (1, 6, 5, 1, ?, 1700000000000)", EVIL)
+    alter(data, "INSERT INTO suspensions VALUES (1, 6, 5, 1, ?, 1700000000000)", EVIL)
     async with History(data / "cgos.sqlite") as history, client(history, SETTINGS) as opened:
         yield opened
 

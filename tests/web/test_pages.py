@@ -23,7 +23,7 @@ from cgos_server.web.pages.requests import PAGE_SIZE
 
 SETTINGS = WebSettings(
     server_name="Riverside <Go> & Co",
-    venues={"9x9": VenueSettings(6809), "13x13": VenueSettings(6813), "19x19": VenueSettings(6819)},
+    venues={"9x9": VenueSettings(port=6809), "13x13": VenueSettings(port=6813), "19x19": VenueSettings(port=6819)},
     refresh_s=10,
 )
 LIVE = ("/", "/venue/9x9", "/venue/19x19", f"/game/{RUNNING}", f"/game/{FRESH}")
@@ -204,7 +204,7 @@ async def test_the_front_page_shows_venues_in_order_with_standings_and_games(web
 
 
 async def test_a_venue_that_is_not_configured_any_more_is_shown_as_closed(history: History) -> None:
-    async with client(history, WebSettings(venues={"13x13": VenueSettings(6813)})) as web:
+    async with client(history, WebSettings(venues={"13x13": VenueSettings(port=6813)})) as web:
         page = await get(web, "/")
         closed = await get(web, "/venue/9x9")
     assert page.text.index("13×13, komi") < page.text.index("9×9, komi")
@@ -362,10 +362,10 @@ async def test_the_commands_name_this_very_server(web: httpx2.AsyncClient) -> No
 
 
 async def test_the_websocket_port_is_named_where_there_is_one(history: History) -> None:
-    async with client(history, WebSettings(venues={"9x9": VenueSettings(6809)}, websocket=7868)) as web:
+    async with client(history, WebSettings(venues={"9x9": VenueSettings(port=6809)}, websocket=7868)) as web:
         text = (await get(web, "/connect")).text
     assert "cgos-client run --server ws://go.example.org:7868 --venue 9x9 --slots 2" in text
-    async with client(history, WebSettings(venues={"9x9": VenueSettings(6809)})) as web:
+    async with client(history, WebSettings(venues={"9x9": VenueSettings(port=6809)})) as web:
         assert "WebSocket" not in (await get(web, "/connect")).text
 
 
@@ -391,15 +391,20 @@ async def test_a_strange_host_header_does_no_harm(web: httpx2.AsyncClient, host:
                              ("0.0.0.0", "go.example.org:6809"), ("::", "go.example.org:6809")]
 )  # fmt: skip
 async def test_a_configured_address_for_bots_goes_first(history: History, bots_host: str, shown: str) -> None:
-    async with client(history, WebSettings(venues={"9x9": VenueSettings(6809)}, bots_host=bots_host)) as web:
+    async with client(history, WebSettings(venues={"9x9": VenueSettings(port=6809)}, bots_host=bots_host)) as web:
         assert f"--server {shown} " in (await get(web, "/connect")).text
 
 
 async def test_public_addresses_are_shown_instead_of_the_ports(history: History) -> None:
     settings = WebSettings(
-        venues={"9x9": VenueSettings(16210, public_address="cgos.example.org:6809"), "13x13": VenueSettings(16211)},
-        websocket=16268, websocket_url="wss://bots.example.org", public_url="https://go.example.org",
-    )  # fmt: skip
+        venues={
+            "9x9": VenueSettings(port=16210, public_address="cgos.example.org:6809"),
+            "13x13": VenueSettings(port=16211),
+        },
+        websocket=16268,
+        websocket_url="wss://bots.example.org",
+        public_url="https://go.example.org",
+    )
     async with client(history, settings) as web:
         page, other = await get(web, "/connect"), await get(web, "/connect?venue=13x13")
         venues = {item["name"]: item for item in (await web.get("/api/v1/venues")).json()["items"]}

@@ -27,7 +27,7 @@ from cgos_server.storage.copying import copy
 from cgos_server.storage.location import PostgresUrl
 from cgos_server.web.command_line import command, database_of, environment
 
-SETTINGS = WebSettings(server_name="Riverside", venues={"9x9": VenueSettings(6809)})
+SETTINGS = WebSettings(server_name="Riverside", venues={"9x9": VenueSettings(port=6809)})
 
 
 @pytest.fixture

@@ -20,7 +20,9 @@ from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.storage.reading.history import History
 from cgos_server.web.pages.bot import CHANGES
 
-SETTINGS = WebSettings(server_name="Riverside", venues={VENUE: VenueSettings(6809, Rated(("bayes", "cgos-elo")))})
+SETTINGS = WebSettings(
+    server_name="Riverside", venues={VENUE: VenueSettings(port=6809, rated=Rated(("bayes", "cgos-elo")))}
+)
 ODDS = f"/venue/{VENUE}/odds"
 PAIR = f"/venue/{VENUE}/pair"
 CROSS = f"/venue/{VENUE}/crosstable"
@@ -154,7 +156,9 @@ async def test_a_saved_state_is_loaded_once(rated_past: Path, tmp_path: Path, mo
         now[0] += 1
         later = await strengths.venue(VENUE)
         assert later is not first
-        other = StrengthsOf(history, WebSettings(venues={VENUE: VenueSettings(0, Rated(("bayes",), 1500.0))}))
+        other = StrengthsOf(
+            history, WebSettings(venues={VENUE: VenueSettings(port=0, rated=Rated(("bayes",), 1500.0))})
+        )
         assert await other.venue(VENUE) is None  # saved under other options
         alter(data, "UPDATE rating_states SET state = x'00', refit = refit + 1")
         now[0] += FRESH_S

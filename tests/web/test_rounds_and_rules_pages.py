@@ -79,18 +79,18 @@ async def test_the_candidates_are_all_there(web: httpx2.AsyncClient, monkeypatch
 @pytest.mark.parametrize(
     ("control", "words"),
     [
-        (TimeControl(TimeSystem.ABSOLUTE, main=300 * SECOND), "Each side has 5 min for the whole game."),
+        (TimeControl(system=TimeSystem.ABSOLUTE, main=300 * SECOND), "Each side has 5 min for the whole game."),
         (
-            TimeControl(TimeSystem.FISCHER, main=60 * SECOND, increment=2 * SECOND),
+            TimeControl(system=TimeSystem.FISCHER, main=60 * SECOND, increment=2 * SECOND),
             "Each side begins with 1 min and gains 2 s with every move.",
         ),
-        (TimeControl(TimeSystem.FIXED, period=5 * SECOND), "Each move has to be made within 5 s."),
+        (TimeControl(system=TimeSystem.FIXED, period=5 * SECOND), "Each move has to be made within 5 s."),
         (
-            TimeControl(TimeSystem.CANADIAN, period=60 * SECOND, stones=20),
+            TimeControl(system=TimeSystem.CANADIAN, period=60 * SECOND, stones=20),
             "Every 20 moves have to be made within 1 min.",
         ),
         (
-            TimeControl(TimeSystem.BYOYOMI, main=3600 * SECOND, period=30 * SECOND, periods=5),
+            TimeControl(system=TimeSystem.BYOYOMI, main=3600 * SECOND, period=30 * SECOND, periods=5),
             "Each side has 1 h, then 5 periods of 30 s: a move within a period costs none of them.",
         ),
     ],
@@ -111,11 +111,11 @@ def test_rules_follow_what_is_configured() -> None:
     rules = Ruleset(size=13, komi2=15, ko=Ko.SITUATIONAL, suicide=True)
     venue = VenueSettings(
         move_limit=500, first_move_s=90, openings=12, openings_share=0.5, policy="barrier", method="random",
-        delay_s=60, counts=False, set_aside=3, void_after_s=900, return_grace_s=120, ready_s=60,
+        delay_s=60, counts=False, suspend_after=3, void_after_s=900, return_grace_s=120, ready_s=60,
     )  # fmt: skip
     sentences = " ".join(
         rule.sentence
-        for _, section_rules in sections(rules, TimeControl(TimeSystem.FIXED, period=SECOND), venue)
+        for _, section_rules in sections(rules, TimeControl(system=TimeSystem.FIXED, period=SECOND), venue)
         for rule in section_rules
     )
     for part in (
@@ -142,7 +142,7 @@ def test_options_have_meanings_and_say_which_are_the_venues_own() -> None:
 
 
 async def test_the_page_of_the_rules(history: History) -> None:
-    venue = VenueSettings(6809, Rated(("bayes", "cgos-elo")), method="birk")
+    venue = VenueSettings(port=6809, rated=Rated(("bayes", "cgos-elo")), method="birk")
     async with client(history, WebSettings(venues={"9x9": venue})) as web:  # noqa: F811
         page = await get(web, "/venue/9x9/rules")
         closed = await get(web, "/venue/13x13/rules")

@@ -20,7 +20,7 @@ from cgos_server.presentation.settings import Rated, VenueSettings, WebSettings
 from cgos_server.storage.reading.history import History
 from cgos_server.web.pages import venue as module
 
-SETTINGS = WebSettings(venues={VENUE: VenueSettings(6809, Rated(("bayes", "cgos-elo")))})
+SETTINGS = WebSettings(venues={VENUE: VenueSettings(port=6809, rated=Rated(("bayes", "cgos-elo")))})
 STANDINGS = f"/venue/{VENUE}"
 
 

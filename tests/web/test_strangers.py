@@ -19,7 +19,7 @@ from cgos_server.storage.reading.history import History
 from cgos_server.web.application import STATIC, create_app
 from cgos_server.web.pages.embeds import WAITING, Pictures
 
-SETTINGS: dict[str, Any] = {"venues": {"9x9": VenueSettings(6809)}}
+SETTINGS: dict[str, Any] = {"venues": {"9x9": VenueSettings(port=6809)}}
 HOSTS = (
     "[evil",
     "e vil",

@@ -7,7 +7,18 @@ from cgos_server.web.pages.wall import small_boards
 
 
 def game(number: int, *moves: str) -> LiveGame:
-    return LiveGame(number, "9x9", 9, "Ann", "Bob", "1800", "1700", 0, len(moves), moves=moves)
+    return LiveGame(
+        game=number,
+        venue="9x9",
+        size=9,
+        black="Ann",
+        white="Bob",
+        black_label="1800",
+        white_label="1700",
+        started_at=0,
+        ply=len(moves),
+        moves=moves,
+    )
 
 
 def test_a_game_that_cannot_be_shown_costs_nobody_the_others() -> None:

@@ -40,10 +40,10 @@ def bots(setup: Setup, as_json: bool) -> None:
         as_json=as_json,
     )
     for row in () if as_json else rows:
-        for aside in row.set_aside:
+        for suspension in row.suspended:
             click.echo(
-                f"{aside.version} is set aside in {aside.venue} since {moment(aside.at)}: {aside.spoilt} games in a "
-                f"row went wrong on its side, the last one was {aside.reason}."
+                f"{suspension.version} is suspended in {suspension.venue} since {moment(suspension.at)}: "
+                f"{suspension.spoilt} games in a row went wrong on its side, the last one was {suspension.reason}."
             )
 
 

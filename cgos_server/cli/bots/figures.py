@@ -26,7 +26,7 @@ _DAYS: Final = 7
 _DAY_MS: Final = 86_400_000
 
 
-class Figures(msgspec.Struct, frozen=True):
+class Figures(msgspec.Struct, frozen=True, kw_only=True):
     """A version in one venue.
 
     :ivar uptime: share of the last days, 0..1, in any venue
@@ -137,8 +137,8 @@ def _describe(bot: BotDetail, ratings: list[RankedRow], figures: list[Figures]) 
     click.echo(f"{bot.name}: {bot.state}{until}{f' ({bot.reason})' if bot.reason else ''}")
     if bot.owner is not None:
         click.echo(f"belongs to {bot.owner}{', who paused it' if bot.paused else ''}")
-    for aside in bot.set_aside:
-        click.echo(f"{aside.version} is set aside in {aside.venue} since {moment(aside.at)}")
+    for suspension in bot.suspended:
+        click.echo(f"{suspension.version} is suspended in {suspension.venue} since {moment(suspension.at)}")
     by_name: dict[str, list[RankedRow]] = {}
     for row in ratings:
         by_name.setdefault(row.version, []).append(row)

@@ -120,13 +120,13 @@ def _status(now: ServerStatus) -> None:
         print_table(
             ("bot", "venue", "state", "game", "address", "client"),
             [
-                (bot.name, bot.venue, "set aside" if bot.set_aside else bot.state, bot.game, bot.address, bot.client)
+                (bot.name, bot.venue, "suspended" if bot.suspended else bot.state, bot.game, bot.address, bot.client)
                 for bot in now.bots
             ],
         )
     for bot in now.bots:
-        if bot.set_aside:
-            click.echo(f"{bot.name} is set aside in {bot.venue}: {bot.set_aside}")
+        if bot.suspended:
+            click.echo(f"{bot.name} is suspended in {bot.venue}: {bot.suspended}")
 
 
 def _away(black_here: bool, white_here: bool) -> str:

@@ -121,9 +121,9 @@ def _entrant(event: Event, text: str) -> Entrant:
     name, equals, rating = text.rpartition("=")
     free = max((one.id for one in event.entrants), default=0) + 1
     if not equals:
-        return Entrant(free, text)
+        return Entrant(id=free, name=text)
     try:
-        return Entrant(free, name, float(rating))
+        return Entrant(id=free, name=name, rating=float(rating))
     except ValueError:
         raise click.BadParameter(f"{rating!r} in {text!r} is no rating.", param_hint="--enter") from None
 

@@ -30,12 +30,12 @@ from cgos_server.tournaments.registry import known, words
 T = TypeVar("T")
 
 RESULTS: Mapping[str, Result] = {
-    "1-0": Result(2, 0),
-    "0-1": Result(0, 2),
+    "1-0": Result(0, 2),
+    "0-1": Result(2, 0),
     "1/2-1/2": Result(1, 1),
     "0-0": Result(0, 0),
-    "+/-": Result(2, 0, "forfeit"),
-    "-/+": Result(0, 2, "forfeit"),
+    "+/-": Result(0, 2, "forfeit"),
+    "-/+": Result(2, 0, "forfeit"),
     "-/-": Result(0, 0, "forfeit"),
     "void": VOID,
     "no-contest": NO_CONTEST,

@@ -114,7 +114,7 @@ class Knowledge:
     gram: Floats
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PairingPass:
     """One pairing pass, before it is decided.
 
@@ -165,7 +165,7 @@ class Pair(NamedTuple):
     detail: Mapping[str, Any] = {}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Pairing:
     """What a matchmaker decided.
 

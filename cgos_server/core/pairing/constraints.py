@@ -69,7 +69,7 @@ MOST_PATIENCE = 30
 """Times `patience`: after that every barrier has given way."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Constraints:
     """A venue's wishes about pairs. Costs are in bits, the unit of what a game can tell at most.
 

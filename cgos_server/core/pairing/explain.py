@@ -33,7 +33,7 @@ class _Triangles(msgspec.Struct, omit_defaults=True):
     gram: str
 
 
-class _Inputs(msgspec.Struct, omit_defaults=True):
+class _Inputs(msgspec.Struct, omit_defaults=True, kw_only=True):
     """A pairing pass as it is recorded."""
 
     candidates: list[Candidate]

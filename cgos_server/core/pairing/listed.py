@@ -34,4 +34,4 @@ class AsListed:
             one, other = listed.pop(0), listed.pop(0)
             high, low = sorted((one, other), key=lambda candidate: (-candidate.rating, candidate.id))
             pairs.append(Pair(high.id, low.id, f"{one.name} and {other.name} play their second game of an opening."))
-        return Pairing(pairs, {left.id: f"{left.name} has no second game to play." for left in listed})
+        return Pairing(pairs=pairs, sits_out={left.id: f"{left.name} has no second game to play." for left in listed})

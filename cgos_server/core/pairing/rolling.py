@@ -45,7 +45,7 @@ def due(policy: Policy, idle: int, running_games: int) -> bool:
     return idle >= 2 and (policy is Policy.ROLLING or running_games == 0)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Waiting:
     """How long a version holds out for a better opponent, when its turn comes, and how evenly fast and slow ones meet.
 

@@ -262,7 +262,7 @@ class VenueMatchmaker:
 
         record = partial(RoundAdded, policy=pairing_pass.policy.value, method=SECOND_GAMES, options="{}", seed="0")
         await self._play(
-            Decided(Pairing(_settled(owed, pairing_pass)), encode_inputs(pairing_pass)),
+            Decided(Pairing(pairs=_settled(owed, pairing_pass)), encode_inputs(pairing_pass)),
             players,
             game_of=game_of,
             record=record,

@@ -264,7 +264,7 @@ class LiveControl:
                 address=player.address,
                 client=player.client,
                 game=next(iter(player.games), None),
-                set_aside=venue.suspensions.state(player.version).reason if player.has(Hold.SUSPENDED) else "",
+                suspended=venue.suspensions.state(player.version).reason if player.has(Hold.SUSPENDED) else "",
                 paused=player.has(Hold.PAUSED),
                 connection=player.session.id,
                 since=player.signed_in_at / 1000,

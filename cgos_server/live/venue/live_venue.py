@@ -125,7 +125,7 @@ async def open_venue(venue: Venue, shared: Shared) -> LiveVenue:
         spawn=shared.spawn,
     )
     roster = Roster(shared.names, shared.families)
-    suspensions = Suspensions(context, roster, await store.history.pairings.setbacks(venue.id))
+    suspensions = Suspensions(context, roster, await store.history.pairings.suspensions(venue.id))
     play_limits = PlayLimits(context, roster)
     reminders = Reminders(context, roster, suspensions, play_limits)
     lobby = Lobby(context, roster, suspensions=suspensions, play_limits=play_limits, reminders=reminders)
@@ -203,11 +203,11 @@ def running(venue: LiveVenue) -> list[LiveGame]:
 
 
 def bots_by_state(venue: LiveVenue) -> dict[str, int]:
-    """Signed-in bots: idle (those about to play included), playing, owing, set aside."""
+    """Signed-in bots: idle (those about to play included), playing, owing, suspended."""
     count = venue.roster.states()
     return {
         "idle": count["idle"] + count["paired"],
         "playing": count["playing"],
         "owing": count["owes ready"],
-        "aside": count["set aside"],
+        "suspended": count["suspended"],
     }

@@ -1,7 +1,7 @@
 """One venue's versions that spoil their games: counts, suspends them, tells them why and how to come back, takes back.
 
-What counts and when is decided in :mod:`cgos_server.core.setbacks`; here is only the doing. Must not know: pairs, wire
-formats, SQL.
+What counts and when is decided in :mod:`cgos_server.core.suspension`; here is only the doing. Must not know: pairs,
+wire formats, SQL.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ import structlog
 from cgos_protocol.games.base import Color
 from cgos_protocol.ids import VersionId
 from cgos_protocol.verdict import Reason
-from cgos_server.core import setbacks as rules
-from cgos_server.core.setbacks import Setback
+from cgos_server.core import suspension as rules
+from cgos_server.core.suspension import Suspension
 from cgos_server.live.games.live_game import LiveGame, VenueContext
 from cgos_server.live.venue.player import Player
 from cgos_server.live.venue.roster import Roster
 from cgos_server.service.holds import Hold
-from cgos_server.storage.reading.stored import StoredSetback
-from cgos_server.storage.writing.records import SetbackNow
+from cgos_server.storage.reading.stored import StoredSuspension
+from cgos_server.storage.writing.records import SuspensionNow
 
 log = structlog.get_logger(__name__)
 
@@ -31,25 +31,27 @@ class Suspensions:
     :param stored: what the store holds of it
     """
 
-    def __init__(self, context: VenueContext, roster: Roster, stored: Iterable[StoredSetback]) -> None:
+    def __init__(self, context: VenueContext, roster: Roster, stored: Iterable[StoredSuspension]) -> None:
         self._context = context
         self._roster = roster
-        self._states = {each.version_id: Setback(each.spoilt, each.set_aside, each.reason, each.at) for each in stored}
+        self._states = {
+            each.version_id: Suspension(each.spoilt, each.suspended, each.reason, each.at) for each in stored
+        }
 
     # -- what others may ask
 
-    def state(self, version: VersionId) -> Setback:
+    def state(self, version: VersionId) -> Suspension:
         """Where that version stands."""
         return self._states.get(version, rules.NONE)
 
     def suspended(self, version: VersionId) -> bool:
         """True while that version gets no game."""
-        return self._most > 0 and self.state(version).aside
+        return self._most > 0 and self.state(version).suspended
 
     @property
     def count(self) -> int:
         """Versions that are suspended, signed in or not."""
-        return sum(state.aside for state in self._states.values()) if self._most > 0 else 0
+        return sum(state.suspended for state in self._states.values()) if self._most > 0 else 0
 
     def notice(self, player: Player) -> str:
         """What one that is suspended is told: why, and how it comes back."""
@@ -59,7 +61,7 @@ class Suspensions:
     @property
     def _most(self) -> int:
         """Games in a row that a version may spoil before it is suspended, as configured now; 0: any number."""
-        return self._context.venue.pairing.set_aside
+        return self._context.venue.pairing.suspend_after
 
     # -- what happens
 
@@ -78,11 +80,11 @@ class Suspensions:
             return
         self._move(player, state)
         venue = self._context.venue.name
-        if state.aside:
-            log.warning("set aside", bot=player.name, venue=venue, spoilt=state.spoilt, reason=state.reason)
+        if state.suspended:
+            log.warning("suspended", bot=player.name, venue=venue, spoilt=state.spoilt, reason=state.reason)
             self._tell(player)
-        elif before.aside:
-            log.info("set aside no longer: it played a game", bot=player.name, venue=venue)
+        elif before.suspended:
+            log.info("suspended no longer: it played a game", bot=player.name, venue=venue)
 
     def wants_to_play(self, player: Player, by_word: bool) -> None:
         """It comes back, or is told why not yet.
@@ -97,13 +99,13 @@ class Suspensions:
             self._tell(player)
             return
         self._move(player, rules.back(state, now))
-        log.info("set aside no longer: it came back", bot=player.name, venue=self._context.venue.name, by_word=by_word)
+        log.info("suspended no longer: it came back", bot=player.name, venue=self._context.venue.name, by_word=by_word)
         if player.session is not None:
-            player.session.info("You were set aside and are back: you get games again. Please finish them properly.")
+            player.session.info("You were suspended and are back: you get games again. Please finish them properly.")
 
     def recall(self, version: VersionId) -> bool:
         """An operator takes the version back, with a clean slate; False where it was not suspended."""
-        if not self.state(version).aside:
+        if not self.state(version).suspended:
             return False
         self._keep(version, rules.NONE)
         player = self._roster.players.get(version)
@@ -112,7 +114,7 @@ class Suspensions:
             player.stir(self._context.time.now())
             if player.session is not None:
                 player.session.info("The operator has taken you back: you get games again.")
-        log.info("set aside no longer: recalled", version=version, venue=self._context.venue.name)
+        log.info("suspended no longer: recalled", version=version, venue=self._context.venue.name)
         return True
 
     def look(self, player: Player) -> None:
@@ -123,22 +125,22 @@ class Suspensions:
         if player.session is not None and self.suspended(player.version):
             player.session.info(self.notice(player))
 
-    def _move(self, player: Player, state: Setback) -> None:
+    def _move(self, player: Player, state: Suspension) -> None:
         self._keep(player.version, state)
         self.look(player)
 
-    def _keep(self, version: VersionId, state: Setback) -> None:
+    def _keep(self, version: VersionId, state: Suspension) -> None:
         if state == rules.NONE:
             self._states.pop(version, None)
         else:
             self._states[version] = state
         self._context.store.submit(
             [
-                SetbackNow(
+                SuspensionNow(
                     venue_id=self._context.venue.id,
                     version_id=version,
                     spoilt=state.spoilt,
-                    set_aside=int(state.aside),
+                    suspended=int(state.suspended),
                     reason=state.reason,
                     at=state.at,
                 )

@@ -39,7 +39,7 @@ _REASONS: Final[Mapping[Ending, CloseReason]] = {
 }
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True, eq=False, repr=False, kw_only=True)
 class BotDialogue(PeerRelay[Connection]):
     """One dialogue. A :class:`~cgos_server.net.websocket.port.Dialogue`, and the
     :class:`~cgos_protocol.v2.places.Peer` of its session."""
@@ -58,7 +58,7 @@ class BotDialogue(PeerRelay[Connection]):
 
     def __post_init__(self) -> None:
         port, sockets = self._port, self._port.sockets
-        self._session = WsSession(port.sessions, self, self._codec.analysis, self._end)
+        self._session = WsSession(_context=port.sessions, _peer=self, _analysis=self._codec.analysis, _close=self._end)
         self._sockets = sockets
         self._time = sockets.time
         self._useless = RateLimiter(sockets.limits.ignored_per_minute)
@@ -112,7 +112,7 @@ class BotDialogue(PeerRelay[Connection]):
                 self.violated(message.code, message.text, CloseCode.INVALID_DATA)
                 return
             session.wasted += 1
-            error: ws.Error | None = ws.Error(message.code, message.text)
+            error: ws.Error | None = ws.Error(code=message.code, text=message.text)
         else:
             error = session.receive(message, received)
         if error is not None:
@@ -155,7 +155,7 @@ class BotDialogue(PeerRelay[Connection]):
 
     def violated(self, code: str, sentence: str, close_code: int | None = None) -> None:
         if self._peer.alive:
-            self.send(ws.Error(code, sentence, fatal=True))
+            self.send(ws.Error(code=code, text=sentence, fatal=True))
             self._close_for_fault(code, sentence, close_code)
 
     def round_trip(self, us: int) -> None:

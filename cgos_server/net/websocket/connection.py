@@ -170,7 +170,9 @@ class WsConnection(BotSocket):
         if answer.subprotocol == LINES:
             self._dialogue = LineFrames(port.contexts[answer.venue], self)
         else:
-            self._dialogue = BotDialogue(self, port, MSGPACK if answer.subprotocol == MSGPACK.subprotocol else JSON)
+            self._dialogue = BotDialogue(
+                _peer=self, _port=port, _codec=MSGPACK if answer.subprotocol == MSGPACK.subprotocol else JSON
+            )
         port.heart.join(self)
         self._dialogue.opened()
         return rest

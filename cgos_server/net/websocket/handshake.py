@@ -48,7 +48,7 @@ _DEFLATE = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Accepted:
     """A client that may stay. `response` is to be written first.
 
@@ -147,7 +147,9 @@ class Opening:
             return Rejected(_written(protocol, response), code)
         subprotocol, extensions = str(protocol.subprotocol), protocol.extensions
         venue = line_venue if subprotocol == LINES else ""
-        return Accepted(_written(protocol, response), subprotocol, venue, extensions)
+        return Accepted(
+            response=_written(protocol, response), subprotocol=subprotocol, venue=venue, extensions=extensions
+        )
 
     def _select(self, offered: Sequence[Subprotocol]) -> Subprotocol:
         for name in self._spoken:

@@ -26,7 +26,7 @@ class LineFrames(PeerRelay[Connection]):
     def __init__(self, context: ConnectionContext, connection: Connection) -> None:
         super().__init__(connection)
         self._framer = LineFramer()
-        self._lines = EngineLines(self, context)
+        self._lines = EngineLines(_peer=self, _context=context)
 
     # -- what the connection says
 

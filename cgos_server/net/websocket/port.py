@@ -21,7 +21,7 @@ _BUCKETS = 50
 """Shares of the connections that are pinged at the same moment."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WsSettings:
     """What an operator chooses.
 
@@ -125,7 +125,7 @@ class Heart:
             member.beat()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WsPort:
     """What all connections of the port share.
 

@@ -19,7 +19,7 @@ from cgos_server.service.commands.reasons import connections, reason_for
 from cgos_server.service.commands.surfaces import ApiRoute, CommandLine, PageForm
 from cgos_server.service.people.accounts import until_words
 from cgos_server.storage.reading.stored import BotLogin
-from cgos_server.storage.writing.records import BotPassword, BotState, Record, SetbackNow
+from cgos_server.storage.writing.records import BotPassword, BotState, Record, SuspensionNow
 
 LAST_MOMENT: Final = 253_402_300_799_000
 """The last moment that can be told people, in the year 9999 (Unix milliseconds)."""
@@ -174,7 +174,7 @@ async def _let_in(command: BotEnable | Approve, context: CommandContext, bot: Bo
 
 
 class BotRecall(Command[Done], frozen=True, kw_only=True, tag="bot recall"):
-    """Let a bot that was set aside play again.
+    """Let a bot that was suspended play again.
 
     Or one of its versions, by its wire name; without `venue` everywhere.
     """
@@ -183,16 +183,16 @@ class BotRecall(Command[Done], frozen=True, kw_only=True, tag="bot recall"):
     concerns = "bot"
     audited = ("venues", "versions")
     surfaces = (
-        CommandLine("bot recall", "Let the bot NAME, or a version, play again that was set aside."),
+        CommandLine("bot recall", "Let the bot NAME, or a version, play again that was suspended."),
         ApiRoute(
             "recall_bot",
             "POST",
             "/bots/{bot}/recall",
             body="RecallBot",
-            body_says="Where a bot that was set aside shall play again; null: everywhere.",
+            body_says="Where a bot that was suspended shall play again; null: everywhere.",
         ),
         *(
-            PageForm(page, "Let it play again", when=lambda bot: bool(bot.set_aside), fields=("bot",))
+            PageForm(page, "Let it play again", when=lambda bot: bool(bot.suspended), fields=("bot",))
             for page in ("/account/bot/{bot}", "/admin/bots/{bot}")
         ),
     )
@@ -212,13 +212,13 @@ class BotRecall(Command[Done], frozen=True, kw_only=True, tag="bot recall"):
             ids = {venue.name: venue.id for venue in await context.store.history.server.venues()}
             now = context.now_ms()
             records = [
-                SetbackNow(venue_id=ids[venue], version_id=version, spoilt=0, set_aside=0, reason="", at=now)
+                SuspensionNow(venue_id=ids[venue], version_id=version, spoilt=0, suspended=0, reason="", at=now)
                 for venue, those in recalled.items()
                 for version in those
             ]
         if not recalled:
             where = "" if self.venue is None else f" in {self.venue}"
-            raise Conflict(Code.NOT_SET_ASIDE, f"{self.bot} is not set aside{where}. See: cgos-server bots")
+            raise Conflict(Code.NOT_SUSPENDED, f"{self.bot} is not suspended{where}. See: cgos-server bots")
         who = ", ".join(sorted({versions[version] for those in recalled.values() for version in those}))
         where = ", ".join(sorted(recalled))
         await context.commit(self, self.bot, records, versions=who, venues=where)
@@ -234,8 +234,8 @@ class BotRecall(Command[Done], frozen=True, kw_only=True, tag="bot recall"):
         by_venue = {
             name: [
                 row.version_id
-                for row in await context.store.history.pairings.setbacks(number)
-                if row.set_aside and row.version_id in versions
+                for row in await context.store.history.pairings.suspensions(number)
+                if row.suspended and row.version_id in versions
             ]
             for name, number in venues.items()
             if self.venue in (None, name)

@@ -55,7 +55,7 @@ class Spread(PublishedSpread, frozen=True, kw_only=True):
     bins: list[Bin]
 
 
-class VersionPairing(msgspec.Struct, frozen=True):
+class VersionPairing(msgspec.Struct, frozen=True, kw_only=True):
     """One version in the span.
 
     :ivar black: games as Black
@@ -79,7 +79,7 @@ class VersionPairing(msgspec.Struct, frozen=True):
     in_games: float | None
 
 
-class PairingStats(msgspec.Struct, frozen=True):
+class PairingStats(msgspec.Struct, frozen=True, kw_only=True):
     """A venue's pairing in a span of time (Unix ms).
 
     :ivar games: that began in the span; `arranged` of them by an operator, `opened` of them with an opening

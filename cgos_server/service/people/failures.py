@@ -42,7 +42,7 @@ REMEMBERED: Final = 10_000
 are kept of each; the longest untouched is forgotten first."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class _Record:
     """Wrong passwords of one (address, name), or of one name. Times in Unix milliseconds."""
 

@@ -36,7 +36,7 @@ class Tenth(msgspec.Struct, frozen=True):
     scored: float
 
 
-class Scored(msgspec.Struct, frozen=True):
+class Scored(msgspec.Struct, frozen=True, kw_only=True):
     """How one system foretold the games.
 
     :ivar log_loss: nats a game; a coin has ln 2 = 0.693
@@ -56,7 +56,7 @@ class Scored(msgspec.Struct, frozen=True):
     tenths: list[Tenth]
 
 
-class Compared(msgspec.Struct):
+class Compared(msgspec.Struct, kw_only=True):
     """What a comparison found.
 
     :ivar games: games that were predicted

@@ -24,7 +24,7 @@ class Joint(Protocol):
     def difference(self, state: Any, one: VersionId, other: VersionId) -> tuple[float, float]: ...
 
 
-class Odds(msgspec.Struct, frozen=True):
+class Odds(msgspec.Struct, frozen=True, kw_only=True):
     """Two versions compared.
 
     :ivar superiority: the probability that the first is stronger; None where the system does not say

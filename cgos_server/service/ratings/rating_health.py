@@ -23,7 +23,7 @@ ANCHOR_ALARMS: Final = 0.001
 by the anchors: Bonferroni)."""
 
 
-class AnchorFinding(msgspec.Struct, frozen=True):
+class AnchorFinding(msgspec.Struct, frozen=True, kw_only=True):
     """An anchor against what its games and the other anchors say of it.
 
     :ivar version: wire name
@@ -44,7 +44,7 @@ class AnchorFinding(msgspec.Struct, frozen=True):
     sentence: str
 
 
-class BreakFinding(msgspec.Struct, frozen=True):
+class BreakFinding(msgspec.Struct, frozen=True, kw_only=True):
     """A version whose results break with its past.
 
     :ivar version: wire name

@@ -33,7 +33,7 @@ class Numbers(msgspec.Struct, frozen=True):
     games: int | None
 
 
-class Difference(msgspec.Struct, frozen=True):
+class Difference(msgspec.Struct, frozen=True, kw_only=True):
     """A place where published and computed are not the same.
 
     :ivar seq: the entry, or for a refit the one after which it was put in

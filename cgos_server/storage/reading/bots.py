@@ -26,7 +26,7 @@ from sqlalchemy import (
 )
 
 from cgos_protocol import hours
-from cgos_protocol.api.messages import SetAside, Version
+from cgos_protocol.api.messages import Suspended, Version
 from cgos_protocol.api.people import Connection
 from cgos_protocol.ids import BotId, VersionId
 from cgos_protocol.names import fold
@@ -40,7 +40,7 @@ from cgos_server.storage.reading.source import Read, Subject, VenueKey, no_bot, 
 from cgos_server.storage.reading.stored import BotLogin, StoredVersion
 
 _bots, _versions, _venues, _owners = tables.bots, tables.versions, tables.venues, tables.owners
-_connections, _setbacks, _tokens = tables.connections, tables.setbacks, tables.tokens
+_connections, _suspensions, _tokens = tables.connections, tables.suspensions, tables.tokens
 _leaders = _bots.alias("leaders")
 
 
@@ -124,7 +124,7 @@ class Belongings(NamedTuple):
     tokens: int
     last_seen_at: int | None
     signed_in: bool
-    set_aside: list[SetAside]
+    suspended: list[Suspended]
 
 
 async def belongings(read: Read, bots: Collection[BotId], *, all_of_them: bool = False) -> dict[BotId, Belongings]:
@@ -140,13 +140,13 @@ async def belongings(read: Read, bots: Collection[BotId], *, all_of_them: bool =
         .group_by(_tokens.c.bot_id)
     )
     counts = {row["bot_id"]: int(row["count"]) for row in valid}
-    aside = await _by_bot(
+    suspended = await _by_bot(
         read,
-        select(_setbacks, _versions.c.bot_id, _versions.c.wire_name.label("version"), _venues.c.name.label("venue"))
-        .join_from(_setbacks, _versions, _versions.c.id == _setbacks.c.version_id)
-        .join(_venues, _venues.c.id == _setbacks.c.venue_id)
-        .where(_setbacks.c.set_aside == 1, *of_these)
-        .order_by(_setbacks.c.version_id, _setbacks.c.venue_id),
+        select(_suspensions, _versions.c.bot_id, _versions.c.wire_name.label("version"), _venues.c.name.label("venue"))
+        .join_from(_suspensions, _versions, _versions.c.id == _suspensions.c.version_id)
+        .join(_venues, _venues.c.id == _suspensions.c.venue_id)
+        .where(_suspensions.c.suspended == 1, *of_these)
+        .order_by(_suspensions.c.version_id, _suspensions.c.venue_id),
     )
     return {
         bot: Belongings(
@@ -154,7 +154,7 @@ async def belongings(read: Read, bots: Collection[BotId], *, all_of_them: bool =
             tokens=counts.get(bot, 0),
             last_seen_at=_latest(row["last_seen_at"] for row in versions[bot]),
             signed_in=any(row["signed_in"] for row in versions[bot]),
-            set_aside=[value(SetAside, row) for row in aside[bot]],
+            suspended=[value(Suspended, row) for row in suspended[bot]],
         )
         for bot in bots
     }

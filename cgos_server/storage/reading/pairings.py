@@ -22,13 +22,13 @@ from cgos_server.storage.parameters import VENUE, number
 from cgos_server.storage.reading.answers import PairedGame, PairedRound, RoundDetail
 from cgos_server.storage.reading.game_rows import RATED
 from cgos_server.storage.reading.source import Read, Subject, VenueKey, decoded, value
-from cgos_server.storage.reading.stored import Half, Meeting, StoredSetback
+from cgos_server.storage.reading.stored import Half, Meeting, StoredSuspension
 
 MOST_RECENT: Final = 50_000
 """Games of a venue that are looked through for its versions' latest opponents: 100 games for each of a thousand."""
 
 _games, _moves, _versions, _venues = tables.games, tables.moves, tables.versions, tables.venues
-_rounds, _pairings, _setbacks = tables.rounds, tables.pairings, tables.setbacks
+_rounds, _pairings, _suspensions = tables.rounds, tables.pairings, tables.suspensions
 _black, _white, _high, _low = (_versions.alias(side) for side in ("black", "white", "high", "low"))
 
 # Built once: to build them takes longer than most answers.
@@ -118,13 +118,13 @@ _thought_moves = (
 _THINKING: Final = select(_thought_games, _thought_moves.c.odd, _thought_moves.c.used_us).join_from(
     _thought_games, _thought_moves, _thought_moves.c.game_id == _thought_games.c.id
 )
-_SETBACKS: Final = (
-    select(_setbacks)
+_SUSPENSIONS: Final = (
+    select(_suspensions)
     .where(
-        _setbacks.c.venue_id == VENUE,
-        or_(_setbacks.c.spoilt > literal_column("0"), _setbacks.c.set_aside == literal_column("1")),
+        _suspensions.c.venue_id == VENUE,
+        or_(_suspensions.c.spoilt > literal_column("0"), _suspensions.c.suspended == literal_column("1")),
     )
-    .order_by(_setbacks.c.version_id)
+    .order_by(_suspensions.c.version_id)
 )
 _LAST_ROUND: Final = select(func.coalesce(func.max(_rounds.c.number), 0).label("number")).where(
     _rounds.c.venue_id == VENUE
@@ -216,10 +216,10 @@ class Pairings(Subject):
             totals[mover] = (before + int(row["used_us"]), counted + 1)
         return {version: used_us / counted for version, (used_us, counted) in totals.items()}
 
-    async def setbacks(self, venue: VenueKey) -> list[StoredSetback]:
-        """The versions that spoilt their latest game or are set aside, by id."""
-        rows = await self._source.venue_rows(venue, _SETBACKS)
-        return [value(StoredSetback, row) for row in rows]
+    async def suspensions(self, venue: VenueKey) -> list[StoredSuspension]:
+        """The versions that spoilt their latest game or are suspended, by id."""
+        rows = await self._source.venue_rows(venue, _SUSPENSIONS)
+        return [value(StoredSuspension, row) for row in rows]
 
     async def last_round(self, venue: VenueKey) -> int:
         """Number of the venue's latest pairing pass, 0 for none."""

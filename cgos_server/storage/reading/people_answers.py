@@ -6,7 +6,7 @@ because what is sent is signed with it. Must not know: where the answers come fr
 
 from __future__ import annotations
 
-from cgos_protocol.api.messages import SetAside
+from cgos_protocol.api.messages import Suspended
 from cgos_protocol.api.people import Account
 from cgos_server.storage.reading.answers import Value
 
@@ -33,7 +33,7 @@ class OwnedBot(Value, frozen=True, kw_only=True):
     :ivar paused: its owner wants no game for it
     :ivar tokens: how many are valid
     :ivar last_seen_at: start or end of its latest connection, the start where it is `signed_in`
-    :ivar set_aside: where it gets no game, and why
+    :ivar suspended: where it gets no game, and why
     """
 
     id: int
@@ -48,7 +48,7 @@ class OwnedBot(Value, frozen=True, kw_only=True):
     tokens: int
     last_seen_at: int | None
     signed_in: bool
-    set_aside: list[SetAside]
+    suspended: list[Suspended]
 
 
 class BotOwnerRow(Value, frozen=True, kw_only=True):

@@ -155,12 +155,13 @@ class Meeting(NamedTuple):
     games: int
 
 
-class StoredSetback(NamedTuple):
-    """A version that spoilt its latest games; fields as in :class:`cgos_server.storage.writing.records.SetbackNow`."""
+class StoredSuspension(NamedTuple):
+    """A version that spoilt its latest games; fields as in
+    :class:`cgos_server.storage.writing.records.SuspensionNow`."""
 
     version_id: VersionId
     spoilt: int
-    set_aside: bool
+    suspended: bool
     reason: str
     at: int
 

@@ -96,7 +96,7 @@ KINDS: Mapping[type, Effect] = dict(
         _adds(records.LedgerAdded, tables.ledger),
         _adds(records.RatingMoved, tables.rating_changes),
         _adds(records.RatingNow, tables.ratings, How.REPLACE),
-        _adds(records.SetbackNow, tables.setbacks, How.REPLACE),
+        _adds(records.SuspensionNow, tables.suspensions, How.REPLACE),
         _adds(records.BuildSeen, tables.builds, How.REPLACE),
         _adds(records.RefitAdded, tables.refits),
         _adds(records.RefitMoved, tables.refit_points),

@@ -345,16 +345,16 @@ class RatingNow(NamedTuple):
     seq: int
 
 
-class SetbackNow(NamedTuple):
-    """How many games in a row a version spoilt in a venue, and whether it is set aside for it (replaces the older row).
+class SuspensionNow(NamedTuple):
+    """How many games in a row a version spoilt in a venue, and whether it is suspended for it (replaces the older row).
 
-    `set_aside` is 0 or 1; `reason` is a sentence for people, empty for none.
+    `suspended` is 0 or 1; `reason` is a sentence for people, empty for none.
     """
 
     venue_id: VenueId
     version_id: VersionId
     spoilt: int
-    set_aside: int
+    suspended: int
     reason: str
     at: int
 
@@ -480,7 +480,7 @@ Record = (
     | LedgerAdded
     | RatingMoved
     | RatingNow
-    | SetbackNow
+    | SuspensionNow
     | RefitAdded
     | RefitMoved
     | StateSaved

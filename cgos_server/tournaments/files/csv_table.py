@@ -71,7 +71,7 @@ _fault: Final = partial(Misread, Code.CSV)
 _SAME: Final = "Let both lines say the same"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
     """A file as it was found.
 
@@ -168,10 +168,10 @@ def to_event(table: Table, system: str) -> Event:
             else:
                 halves[number][id_] = list(_halves(table, row, number=number, text=text, entrants=entrants))
     rounds = [
-        Round(number, tuple(_games(table, number, halves[number], entrants)), tuple(byes[number]))
+        Round(number=number, games=tuple(_games(table, number, halves[number], entrants)), byes=tuple(byes[number]))
         for number in range(1, begun + 1)
     ]
-    to_come = [Round(number, (), tuple(byes[number])) for number in sorted(byes) if number > begun]
+    to_come = [Round(number=number, games=(), byes=tuple(byes[number])) for number in sorted(byes) if number > begun]
     given = [bye.points for each in rounds for bye in each.byes if not bye.requested]
     return Event(
         system=system,

@@ -63,7 +63,7 @@ _TOLD: Final[Mapping[str, Callable[[Event], object]]] = MappingProxyType(
 """What a file may not hold, and how to see whether it does; the order of games says nothing."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TournamentFile:
     """A file that was read.
 
@@ -99,16 +99,16 @@ def _read(format_: Format, data: bytes, system: str | None) -> TournamentFile:
         event = _from_json(data)
         if system is not None and system != event.system:
             event = replace(event, system=system, options={})
-        return TournamentFile("json", event, data, names_system=True)
+        return TournamentFile(format="json", event=event, data=data, names_system=True)
     if format_ == "csv":
         table = tournament_csv.read(data)
         event = checked(tournament_csv.to_event(table, system or DEFAULT_SYSTEM))
-        return TournamentFile("csv", event, data, kept=table)
+        return TournamentFile(format="csv", event=event, data=data, kept=table)
     if format_ == "h9":
-        return TournamentFile("h9", checked(tournament_h9.to_event(data, system)), data)
+        return TournamentFile(format="h9", event=checked(tournament_h9.to_event(data, system)), data=data)
     if format_ == "xml":
         event, remarks = tournament_opengotha.to_event(data, system)
-        return TournamentFile("xml", checked(event), data, names_system=True, remarks=remarks)
+        return TournamentFile(format="xml", event=checked(event), data=data, names_system=True, remarks=remarks)
     document = trf.read(data)
     general = trf_records.records(document)
     return TournamentFile(

@@ -206,7 +206,7 @@ def _round(by_place: Mapping[int, _Row], number: int) -> Round:
             )
             raise _fault(row.line, half.column, problem, "Let both lines say the same")
         games.append(game)
-    return Round(number, tuple(games), tuple(byes))
+    return Round(number=number, games=tuple(games), byes=tuple(byes))
 
 
 def _with_starts(event: Event, rows: Sequence[_Row]) -> Event:

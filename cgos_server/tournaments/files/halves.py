@@ -51,9 +51,9 @@ def game_of(player: int, half: Half, facing: Half) -> Game | None:
         if not set(signs) <= set(POINTS):
             return None
         first, second = (POINTS[sign] for sign in (signs if is_white else signs[::-1]))
-        result = Result(first, second, "forfeit" if half.forfeit else "played")
+        result = Result(second, first, "forfeit" if half.forfeit else "played")
     white, black = (player, half.opponent) if is_white else (half.opponent, player)
-    return Game(white, black, result, stones.pop() or 0 if stones else 0)
+    return Game(black=black, white=white, result=result, handicap=stones.pop() or 0 if stones else 0)
 
 
 def sign_of(points: int, number: int, code: Code, holder: str) -> str:

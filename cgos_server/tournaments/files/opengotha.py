@@ -96,7 +96,7 @@ _NO_EFFECT: Final = MappingProxyType(
 """Parts of its pairing that are left out here, where they weigh anything."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class _File:
     """The elements by what they are; parameter sets are empty elements where the file has none.
 
@@ -157,7 +157,7 @@ def to_event(data: bytes, system: str | None) -> tuple[Event, tuple[str, ...]]:
 
 
 def _sorted(every: Sequence[Element]) -> _File:
-    file = _File(every[0].whole("dataVersion", 200, 0, 10**6))
+    file = _File(version=every[0].whole("dataVersion", 200, 0, 10**6))
     for one in every:
         parent, _, name = one.path.rpartition("/")
         if name == "Player":
@@ -253,7 +253,7 @@ def _games(file: _File) -> dict[int, list[Game]]:
             raise one.fault(f"{word!r} is no result", "Give such as RESULT_WHITEWINS")
         if result is not None and word.endswith(_BY_DEFAULT):
             result = replace(result, how="forfeit")
-        game = Game(white, black, result, one.whole("handicap", 0, 0, 9))
+        game = Game(black=black, white=white, result=result, handicap=one.whole("handicap", 0, 0, 9))
         games[number].append((one.whole("tableNumber", 1, 1, 10**6), game))
     return {
         number: [game for _, game in sorted(those, key=lambda one: one[0])] for number, those in sorted(games.items())
@@ -296,7 +296,10 @@ def _rounds(
                 given[number].append(Bye(id_, points, requested=not has_bye))
             else:
                 to_come.append(Request(id_, number, points))
-    rounds = tuple(Round(number, tuple(games.get(number, ())), tuple(given[number])) for number in range(1, begun + 1))
+    rounds = tuple(
+        Round(number=number, games=tuple(games.get(number, ())), byes=tuple(given[number]))
+        for number in range(1, begun + 1)
+    )
     return rounds, to_come
 
 

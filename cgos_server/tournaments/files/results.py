@@ -77,7 +77,7 @@ def _lines(lines: Sequence[str]) -> Iterator[Reported]:
             raise _fault(number, 1, "a quote is not closed", "Close it")
         words = [word[1] if word[0].startswith('"') else word[0] for word in _WORD.finditer(line)]
         if len(words) == 3:
-            yield Reported(number, words[2], white=words[0], black=words[1])
+            yield Reported(number, words[2], black=words[1], white=words[0])
         elif len(words) == 2:
             yield Reported(number, words[1], id=_whole(number, words[0], "id of a game"))
         elif words:
@@ -133,8 +133,8 @@ def _reported(line: int, values: Mapping[str, str]) -> Reported:
         line=line,
         score=score,
         id=_whole(line, id_, "id of a game") if id_ else None,
-        white=white,
         black=black,
+        white=white,
         round=_whole(line, number, "number of a round") if number else None,
     )
 

@@ -66,7 +66,7 @@ class Cell(NamedTuple):
         return self.opponent == 0 and self.color == "-" and self.result == " "
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Player:
     """A 001 line.
 
@@ -89,7 +89,7 @@ class Player:
     shift: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
     """A file as it was found.
 
@@ -133,7 +133,7 @@ def document(lines: Iterable[Line], encoding: str = "utf-8", *, marked: bool = F
                 raise fault(at, 5, problem, "Give every player a number of its own")
             seen[player.id] = at
             players.append(player)
-    return Document(lines, encoding, marked, tuple(players))
+    return Document(lines=lines, encoding=encoding, marked=marked, players=tuple(players))
 
 
 def write(document: Document) -> bytes:

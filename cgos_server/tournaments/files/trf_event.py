@@ -266,7 +266,7 @@ def _rounds(document: Document, general: Records, halves: Mapping[str, int], beg
             if id_ < other.id:
                 games[number - 1].append(_game(one, cell, facing=facing, number=number, halves=halves, more=more))
     for number in range(1, begun + 1):
-        yield Round(number, tuple(games[number - 1]), tuple(byes[number - 1]))
+        yield Round(number=number, games=tuple(games[number - 1]), byes=tuple(byes[number - 1]))
 
 
 def _bye_code(player: Player, cell: Cell) -> str:
@@ -297,19 +297,19 @@ def _game(
         raise contradiction(5, "not one White and one Black")
     is_white = not colors or cell.color == "w" or facing.color == "b"
     white, black = (player.id, cell.opponent) if is_white else (cell.opponent, player.id)
-    extra = more.get((number, white, black)) or ExtraGame(number, white, black)
+    extra = more.get((number, white, black)) or ExtraGame(round=number, black=black, white=white)
     if set(codes) <= _OPEN:
-        return Game(white, black, None, extra.handicap)
+        return Game(black=black, white=white, result=None, handicap=extra.handicap)
     kinds = [_PLAYED.get(code, code) for code in codes]
     unknown = not is_forfeit and not set(codes) <= set(_PLAYED)
     if unknown or codes == ("+", "+") or ("W" in kinds and "L" not in kinds):
         raise contradiction(7, f"the results {codes[0]!r} and {codes[1]!r}")
     mine, theirs = code_points(halves, codes[0], white=is_white), code_points(halves, codes[1], white=not is_white)
     first, second = (mine, theirs) if is_white else (theirs, mine)
-    result = Result(first, second, "forfeit" if is_forfeit else "played")
+    result = Result(second, first, "forfeit" if is_forfeit else "played")
     if (extra.void or extra.no_contest) and codes == ("-", "-"):
         result = VOID if extra.void else NO_CONTEST
-    return Game(white, black, result, extra.handicap)
+    return Game(black=black, white=white, result=result, handicap=extra.handicap)
 
 
 def _requests(document: Document, general: Records, halves: Mapping[str, int], begun: int) -> Iterator[Request]:

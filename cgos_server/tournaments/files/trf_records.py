@@ -62,7 +62,7 @@ _CODE: Final = re.compile(r"[A-Z]+(_[A-Z0-9]+)+", re.ASCII)
 _TEAM_WORD: Final = re.compile(r"\bteams?\b")
 
 
-class ExtraEntrant(msgspec.Struct, frozen=True, omit_defaults=True):
+class ExtraEntrant(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """What a player's line cannot hold."""
 
     name: str = ""
@@ -74,18 +74,18 @@ class ExtraEntrant(msgspec.Struct, frozen=True, omit_defaults=True):
     joined: Annotated[int, msgspec.Meta(ge=1)] | None = None
 
 
-class ExtraGame(msgspec.Struct, frozen=True, omit_defaults=True):
+class ExtraGame(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """What the cells of a game cannot hold."""
 
     round: int
-    white: int
     black: int
+    white: int
     handicap: int = 0
     void: bool = False
     no_contest: bool = False
 
 
-class Extra(msgspec.Struct, frozen=True, omit_defaults=True):
+class Extra(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """What the format has no place for, as JSON behind ``### cgos-server``, a comment to all other programs.
 
     :ivar entrants: by starting rank, what their lines cannot hold; `name`, `rating` and `country` hold only as long as
@@ -103,7 +103,7 @@ class Extra(msgspec.Struct, frozen=True, omit_defaults=True):
     given: tuple[tuple[int, int], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Byes:
     """A 240 line: `kind` is F, H or Z. `line` is the index in the document."""
 
@@ -113,7 +113,7 @@ class Byes:
     ids: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Forbidden:
     """An XXP or 260 line: none of `ids` may meet another of them from round `first` to `last`."""
 
@@ -123,7 +123,7 @@ class Forbidden:
     ids: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Acceleration:
     """Fictitious points of ids `first` to `last` in rounds `begin` to `end`, in tenths."""
 
@@ -134,7 +134,7 @@ class Acceleration:
     points: int
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Records:
     """What the lines say that are not players'. Indices are of the document's lines.
 
@@ -226,7 +226,7 @@ def records(document: Document) -> Records:
         elif code == "XXZ":
             general.absent.append((at, _ids(at, _words(text))))
         elif code == "XXP":
-            general.forbidden.append(Forbidden(at, 1, ROUND_MAX, _ids(at, _words(text))))
+            general.forbidden.append(Forbidden(line=at, first=1, last=ROUND_MAX, ids=_ids(at, _words(text))))
         elif code == "240":
             general.byes.append(_byes(at, text))
         elif code == "260":
@@ -310,7 +310,9 @@ def _byes(at: int, text: str) -> Byes:
     if len(words) < 2 or words[0][0].upper() not in ("F", "H", "Z"):
         column = words[0].start() + 1 if words else 5
         raise fault(at, column, "not a list of byes", "Give F, H or Z, the round, and starting ranks")
-    return Byes(at, words[0][0].upper(), _whole(at, words[1], "round", ROUND_MAX), _ids(at, words[2:]))
+    return Byes(
+        line=at, kind=words[0][0].upper(), round=_whole(at, words[1], "round", ROUND_MAX), ids=_ids(at, words[2:])
+    )
 
 
 def _forbidden(at: int, text: str) -> Forbidden:
@@ -318,7 +320,7 @@ def _forbidden(at: int, text: str) -> Forbidden:
     if len(words) < 2:
         raise fault(at, 5, "not a list of forbidden pairs", "Give first and last round, and starting ranks")
     first, last = (_whole(at, word, "round", ROUND_MAX) for word in words[:2])
-    return Forbidden(at, first, last, _ids(at, words[2:]))
+    return Forbidden(line=at, first=first, last=last, ids=_ids(at, words[2:]))
 
 
 def _accelerated(at: int, text: str) -> Iterator[Acceleration]:

@@ -216,8 +216,8 @@ def _extra(event: Event, grid: Grid, given: Iterable[tuple[int, int]]) -> Extra:
     games = tuple(
         ExtraGame(
             round=each.number,
-            white=game.white,
             black=game.black,
+            white=game.white,
             handicap=game.handicap,
             void=game.how == "void",
             no_contest=game.how == "no-contest",

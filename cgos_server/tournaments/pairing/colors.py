@@ -57,7 +57,7 @@ def game(ledger: Ledger, better: int, other: int, rng: Chance, reason: str = "")
     """A game of these two, with the colors of :func:`colors`; its reason is the given one and theirs."""
     white, black, why = colors(ledger, better, other, rng)
     why += once_more(ledger, better, other)
-    return Game(white, black, reason=f"{reason}; {why}" if reason else why)
+    return Game(black=black, white=white, reason=f"{reason}; {why}" if reason else why)
 
 
 def once_more(ledger: Ledger, one: int, other: int) -> str:

@@ -99,7 +99,7 @@ def by_method(method: str, rng: Chance) -> CostOf:
     return cost_of
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Paired:
     """How a field was paired.
 
@@ -217,13 +217,13 @@ def pair_groups(
             merged.append(left[0])
         else:
             pairs = fewest_rematches(field_, cost_of(field_), met, forbidden, before=[apart])
-            return Paired(pairs, rematches=[pair for pair in pairs if met.get(pair_of(*pair), 0)])
+            return Paired(pairs=pairs, rematches=[pair for pair in pairs if met.get(pair_of(*pair), 0)])
     # A merged group that was merged again is part of that one.
     final = {step.before[0].numbers for step in steps}
     return Paired(
-        [pair for step in steps for pair in step.pairs],
-        [float_ for step in steps for float_ in step.floats],
-        [list(part.numbers) for part in merged if part.numbers in final],
+        pairs=[pair for step in steps for pair in step.pairs],
+        floats=[float_ for step in steps for float_ in step.floats],
+        merged=[list(part.numbers) for part in merged if part.numbers in final],
     )
 
 

@@ -20,7 +20,7 @@ def due_again(event: Event) -> Round | None:
     since = {id_: change.round for change in event.changes if change.kind == "correct" for id_ in change.games}
     for each in event.rounds:
         again = tuple(
-            Game(game.white, game.black, handicap=game.handicap, reason="the game before was void")
+            Game(black=game.black, white=game.white, handicap=game.handicap, reason="the game before was void")
             for *_, game in _tries(each)
             if game.how == "void"
             and (each.number == len(event.rounds) or since.get(game.id, 0) > each.number + 1)
@@ -29,7 +29,10 @@ def due_again(event: Event) -> Round | None:
         )
         if again:
             return Round(
-                each.number, again, (), Explanation(f"To be played again: {counted(len(again), 'void game')}.")
+                number=each.number,
+                games=again,
+                byes=(),
+                explanation=Explanation(f"To be played again: {counted(len(again), 'void game')}."),
             )
     return None
 

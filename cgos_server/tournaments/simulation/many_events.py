@@ -45,7 +45,7 @@ MOST_PLAYERS: Final = 512
 """Larger fields gain nothing."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Many:
     """What came of it.
 

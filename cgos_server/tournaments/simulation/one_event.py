@@ -66,7 +66,7 @@ STONE = 100.0
 """Elo that a handicap stone is worth: a grade, as in the European ratings (our choice)."""
 
 
-class Plan(Struct, frozen=True, forbid_unknown_fields=True):
+class Plan(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What is simulated.
 
     :ivar system: word of the registry
@@ -151,7 +151,7 @@ def check(plan: Plan) -> System:
             Code.SIMULATION, f"Strengths from {plan.low:g} to {plan.high:g} are no range. Give the lower number first."
         )
     method = system(plan.system, plan.options)
-    event = Event(plan.system, entrants_of(np.zeros(plan.players)), options=plan.options)
+    event = Event(system=plan.system, entrants=entrants_of(np.zeros(plan.players)), options=plan.options)
     if plan.rounds is None and isinstance(method, ByRounds) and method.length(event) is None:
         raise Invalid(Code.SIMULATION, f"{plan.system} takes any number of rounds. Say how many are to be played.")
     return method
@@ -167,7 +167,9 @@ def simulate(plan: Plan, seed: int) -> Simulated:
     """
     method = check(plan)
     strengths, ratings = (each[0] for each in drawn(plan, [seed]))
-    event = Event(plan.system, entrants_of(ratings), options=plan.options, planned=plan.rounds, seed=seed)
+    event = Event(
+        system=plan.system, entrants=entrants_of(ratings), options=plan.options, planned=plan.rounds, seed=seed
+    )
     table = game_chances(plan.model, strengths[:, None], strengths)
     while not method.is_over(event):
         for part in method.ready_games(event, lots(event)):
@@ -205,7 +207,7 @@ def drawn(plan: Plan, seeds: Sequence[int]) -> tuple[Floats, Floats]:
 
 def entrants_of(ratings: Floats) -> tuple[Entrant, ...]:
     """Entrants 1, 2... with these ratings."""
-    return tuple(Entrant(at, f"player-{at}", rating) for at, rating in enumerate(ratings.tolist(), 1))
+    return tuple(Entrant(id=at, name=f"player-{at}", rating=rating) for at, rating in enumerate(ratings.tolist(), 1))
 
 
 def game_chances(model: Model, white: Floats, black: Floats) -> tuple[Floats, Floats]:

@@ -31,5 +31,7 @@ def ranked(
     rows: list[Row] = []
     for at, one in enumerate(sorted(event.entrants, key=lambda one: keys[one.id])):
         place = rows[-1].place if rows and keys[one.id] == keys[rows[-1].entrant] else at + 1
-        rows.append(Row(place, one.id, one.name, tuple(values[word][one.id] for word in order)))
+        rows.append(
+            Row(place=place, entrant=one.id, name=one.name, values=tuple(values[word][one.id] for word in order))
+        )
     return Standings(tuple(order), tuple(rows))

@@ -14,7 +14,7 @@ Values: TypeAlias = dict[int, float | None]
 """By id, in points; None: does not apply."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
     """What tie-breakers read.
 

@@ -166,7 +166,9 @@ class AccelRat(ByRounds):
             "deferred": [list(pair) for pair in deferred],
             "rematches": [list(pair) for pair in rematches],
         }
-        return Round(field.number, games, out.byes, Explanation(" ".join((first, *why)), details))
+        return Round(
+            number=field.number, games=games, byes=out.byes, explanation=Explanation(" ".join((first, *why)), details)
+        )
 
     def ratings(self, event: Event, ledger: Ledger) -> dict[int, float]:
         """Everybody's rating after the games of the record."""

@@ -19,7 +19,7 @@ NOBODY: Final = 0
 Slots = tuple[int | None, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
     """How one match of the bracket stands.
 
@@ -162,7 +162,7 @@ class _Look:
             if winner in self._passed:
                 return self._decided(number, sides, winner, loser)
         if one is None or other is None:
-            return Standing(self._number, number, sides)
+            return Standing(round=self._number, number=number, sides=sides)
         if NOBODY in sides:
             return self._alone(number, (one, other))
         return self._both(number, (one, other))
@@ -178,13 +178,13 @@ class _Look:
         better, worse = by_seed(sides, self._seeds)
         state = match(self._games.get((min(sides), max(sides)), ()), better, worse, self._replays)
         if state.is_open:
-            return Standing(self._number, number, sides)
+            return Standing(round=self._number, number=number, sides=sides)
         if state.is_decided:
             loser = state.losers[0] if len(state.losers) == 1 else NOBODY
             return self._decided(number, sides, state.winner or NOBODY, loser)
         able = [id_ for id_ in sides if id_ not in self._event.withdrawn and id_ not in self._requested]
         if len(able) == 2:
-            return Standing(self._number, number, sides, is_due=True, again=state.again)
+            return Standing(round=self._number, number=number, sides=sides, is_due=True, again=state.again)
         requested = tuple(
             Bye(id_, self._requested[id_], requested=True)
             for id_ in sides

@@ -128,10 +128,10 @@ class Bubble:
         games = self._games(unmet(run.active, played), played, old_ranking(event.entrants))
         if not moves:
             again = f"To be played again: {counted(len(games), 'game')}."
-            return Round(len(event.rounds), games, (), Explanation(again))
+            return Round(number=len(event.rounds), games=games, byes=(), explanation=Explanation(again))
         summary = " ".join(_sentence(move, event.names) for move in moves)
         details = {"events": [_as_details(move) for move in moves], "withdrawn": list(event.withdrawn)}
-        return Round(len(event.rounds) + 1, games, (), Explanation(summary, details))
+        return Round(number=len(event.rounds) + 1, games=games, byes=(), explanation=Explanation(summary, details))
 
     def ready_games(self, event: Event, rng: Chance) -> tuple[Round, ...]:
         if not open_games(event):
@@ -139,7 +139,7 @@ class Bubble:
         run, _, played = self._replayed(event)
         there = [id_ for id_ in run.active if id_ not in event.withdrawn]
         again = self._games(unmet(there, played), played, old_ranking(event.entrants))
-        return (Round(len(event.rounds), again),) if again else ()
+        return (Round(number=len(event.rounds), games=again),) if again else ()
 
     def standings(self, event: Event) -> Standings:
         before, after, _, played = self._next(event)
@@ -207,7 +207,7 @@ class Bubble:
                 balance[white] += 1
                 balance[black] -= 1
                 which = f", game {number} of {self.games_per_match}" if self.games_per_match > 1 else ""
-                games.append(Game(white, black, reason=f"both in the active set and not met yet{which}"))
+                games.append(Game(black=black, white=white, reason=f"both in the active set and not met yet{which}"))
         return tuple(games)
 
 

@@ -39,7 +39,7 @@ class Matches(Protocol):
         """Matches of the run, against whomever."""
 
 
-class Move(Struct, frozen=True):
+class Move(Struct, frozen=True, kw_only=True):
     """What happened in one step, ids throughout.
 
     :ivar event: `start`: the lowest of the list begin; `park`, `drop`: somebody leaves, somebody comes; `withdraw`: the
@@ -69,7 +69,7 @@ class Move(Struct, frozen=True):
     parked: tuple[int, ...] = ()
 
 
-class Run(Struct, frozen=True):
+class Run(Struct, frozen=True, kw_only=True):
     """Where a run stands, ids throughout. Who has withdrawn or waits for the next run is nowhere.
 
     :ivar below: the old list not yet entered, lowest first
@@ -121,7 +121,7 @@ def advance(
         run = _take(run, moves, _exchange(run, "withdraw", leaver=gone.pop(0), stay=stay, comer=comer, matches=matches))
     if not run.steps:
         active = run.below[: rules.active_size]
-        move = Move("start", 0, active=active, matches=unmet(active, matches))
+        move = Move(event="start", step=0, active=active, matches=unmet(active, matches))
         run = _take(run, moves, move)
     while run.below and len(run.active) < rules.active_size:
         comer = (run.below[0], "old")
@@ -191,7 +191,7 @@ def _step(run: Run, place: Mapping[int, int], matches: Matches, rules: Rules) ->
     """What the standings of the active set lead to."""
     rows = table(run.active, place, matches)
     if not run.below and not run.parked:
-        return Move("finish", run.steps, table=tuple(rows))
+        return Move(event="finish", step=run.steps, table=tuple(rows))
     top, last = rows[0][0], rows[-1][0]
     drops = rows[-1][2] >= rules.min_matches
     leaver = last if drops else top
@@ -229,7 +229,7 @@ def _exchange(
     comer: tuple[int, Source] | None,
     matches: Matches,
 ) -> Move:
-    move = Move(event, run.steps, who=leaver)
+    move = Move(event=event, step=run.steps, who=leaver)
     if comer is not None:
         new, source = comer
         to_play = tuple((new, other) for other in stay if not matches.met(new, other))

@@ -42,7 +42,9 @@ class ByRounds(ABC):
             raise refuse_over(event)
         field = field_of(event)
         decided = self.decide(event, field, ledger(event), rng)
-        return Round(field.number, decided.games, (*decided.byes, *field.byes), decided.explanation)
+        return Round(
+            number=field.number, games=decided.games, byes=(*decided.byes, *field.byes), explanation=decided.explanation
+        )
 
     def ready_games(self, event: Event, rng: Chance) -> tuple[Round, ...]:
         again = due_again(event)

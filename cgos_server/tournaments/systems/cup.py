@@ -241,7 +241,7 @@ class Cup:
             sentences.append(f"{listed(free)} advance{'s'[: len(free) == 1]} without a game.")
         summary = " ".join(sentences) + too_late(latecomers(event))
         details = {"slots": list(self._slots(event, rng)), "matches": pairs}
-        return Round(number, tuple(games), byes, Explanation(summary, details))
+        return Round(number=number, games=tuple(games), byes=byes, explanation=Explanation(summary, details))
 
 
 def _pair(each: Standing) -> tuple[int, int]:

@@ -44,7 +44,7 @@ UNBEATEN, BEATEN = 0, 1
 """Losses of those in a branch."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class _State:
     """What the record says of the rounds before one.
 
@@ -248,7 +248,12 @@ def _replayed(event: Event, number: int, games: Sequence[Game]) -> Round:
     for game in games:
         if game.pair in event.forbidden:
             raise _kept_apart(event.names, game.pair)
-    return Round(number, tuple(games), (), Explanation(f"Undecided matches of round {number} go on: {len(games)}."))
+    return Round(
+        number=number,
+        games=tuple(games),
+        byes=(),
+        explanation=Explanation(f"Undecided matches of round {number} go on: {len(games)}."),
+    )
 
 
 def _parts(event: Event, state: _State, begun: Collection[int]) -> tuple[Round, ...]:
@@ -317,7 +322,12 @@ def _round(event: Event, state: _State, groups: Sequence[Sequence[int]], board: 
             sentences.append(f"{listed([names[id_] for id_ in passes])} pass{'es'[: 2 * (len(passes) == 1)]}.")
     byes = (*(Bye(id_, event.bye_points) for id_ in passes), *(requested[id_] for id_ in active if id_ in requested))
     details = {"unbeaten": unbeaten, "beaten_once": beaten, "passes": passes, "final": final, "rematches": rematches}
-    return Round(number, tuple(games), byes, Explanation(" ".join(sentences) + too_late(latecomers(event)), details))
+    return Round(
+        number=number,
+        games=tuple(games),
+        byes=byes,
+        explanation=Explanation(" ".join(sentences) + too_late(latecomers(event)), details),
+    )
 
 
 def _group(

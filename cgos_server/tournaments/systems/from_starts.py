@@ -146,7 +146,7 @@ class FromStarts(ByRounds):
             return None
         white, black = (one, other) if apart > 0 else (other, one)
         why = f"{reason}; Black has fewer points and receives {counted(stones, 'stone')}{once_more(ledger, one, other)}"
-        return Game(white, black, handicap=stones, reason=why)
+        return Game(black=black, white=white, handicap=stones, reason=why)
 
     def round(
         self, field: Field, scores: Scores, games: Sequence[Game], byes: Sequence[Bye], why: Sequence[str], details: Any
@@ -158,7 +158,10 @@ class FromStarts(ByRounds):
         )
         shown = {str(id_): scores.scores[id_] / 2 for id_ in scores.order}
         return Round(
-            field.number, tuple(games), tuple(byes), Explanation(" ".join((first, *why)), {**details, "scores": shown})
+            number=field.number,
+            games=tuple(games),
+            byes=tuple(byes),
+            explanation=Explanation(" ".join((first, *why)), {**details, "scores": shown}),
         )
 
 

@@ -83,7 +83,7 @@ class Facts:
         return [Drawn(one, other, self.wants_white(key, RESTARTS + 1, one), reason) for one, other in pairs]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Drawing:
     """A whole field drawn.
 
@@ -201,7 +201,7 @@ class GoDraw(FromStarts):
         first_is_white = wants_white if balances[0] == balances[1] else balances[0] < balances[1]
         why = BY_LOT if balances[0] == balances[1] else LOWER_BALANCE
         white, black = (first, second) if first_is_white else (second, first)
-        return Game(white, black, reason=f"{reason}; {why}{once_more(ledger, first, second)}")
+        return Game(black=black, white=white, reason=f"{reason}; {why}{once_more(ledger, first, second)}")
 
 
 def _facts(event: Event, field: Field, ledger: Ledger, ways: Mapping[int, list[tuple[int, int]]], rng: Chance) -> Facts:
@@ -363,7 +363,7 @@ def _with_rematches(order: Sequence[int], facts: Facts) -> Drawing:
     out = odd_one_out(order, facts.ledger, facts.never) if len(order) % 2 else None
     rest = [id_ for id_ in order if id_ != out]
     pairs = fewest_rematches(rest, facts.cost(0), facts.ledger.met, facts.never)
-    return Drawing(facts.searched(0, pairs, "the whole field, by matching"), out)
+    return Drawing(pairs=facts.searched(0, pairs, "the whole field, by matching"), out=out)
 
 
 SYSTEM: Final = declared(GoDraw, "godraw", "a McMahon guided by lot that keeps authors and families apart")

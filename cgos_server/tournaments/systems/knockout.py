@@ -58,7 +58,7 @@ def match(games: Sequence[Game], better: int, worse: int, replays: int) -> Match
         if result is None:
             return Match(is_open=True)
         if result.how == "void":
-            again = Game(game.white, game.black, reason="the game before was void")
+            again = Game(black=game.black, white=game.white, reason="the game before was void")
         elif result.white != result.black:
             winner, loser = (game.white, game.black) if result.white > result.black else (game.black, game.white)
             return Match(winner=winner, losers=(loser,))
@@ -68,7 +68,9 @@ def match(games: Sequence[Game], better: int, worse: int, replays: int) -> Match
             return Match(winner=better, losers=(worse,))
         else:
             draws += 1
-            again = Game(game.black, game.white, reason=f"replay {draws} of {replays} after a draw, colors swapped")
+            again = Game(
+                black=game.white, white=game.black, reason=f"replay {draws} of {replays} after a draw, colors swapped"
+            )
     return Match(again=again)
 
 
@@ -111,7 +113,7 @@ def first_game(ledger: Ledger, pair: Iterable[int], seeds: Mapping[int, int], bo
     """
     better, worse = by_seed(pair, seeds)
     white, black, why = colors(ledger, better, worse, board)
-    return Game(white, black, reason=f"{title} seed {seeds[better]} against seed {seeds[worse]}; {why}")
+    return Game(black=black, white=white, reason=f"{title} seed {seeds[better]} against seed {seeds[worse]}; {why}")
 
 
 def games_of(event: Event, number: int) -> dict[tuple[int, int], list[Game]]:

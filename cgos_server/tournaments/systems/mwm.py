@@ -146,7 +146,9 @@ class Mwm(ByRounds):
             "ranked": ids,
             "balances": [line.balance for line in lines],
         }
-        return Round(field.number, games, out.byes, Explanation(" ".join((first, *why)), details))
+        return Round(
+            number=field.number, games=games, byes=out.byes, explanation=Explanation(" ".join((first, *why)), details)
+        )
 
     def standings(self, event: Event) -> Standings:
         order = event.tie_breakers or self.tie_breakers
@@ -202,7 +204,7 @@ def _games(ids: Sequence[int], decision: Decision, ledger: Ledger, rng: Chance) 
         )
         why = f"{BY_LOT if by_lot else LOWER_BALANCE}{once_more(ledger, better, other)}"
         white, black = (better, other) if is_white else (other, better)
-        games.append(Game(white, black, reason=f"{points}, ranks {i + 1} and {j + 1}; {why}"))
+        games.append(Game(black=black, white=white, reason=f"{points}, ranks {i + 1} and {j + 1}; {why}"))
     return tuple(games)
 
 

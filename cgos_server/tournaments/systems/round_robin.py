@@ -109,7 +109,7 @@ class RoundRobin(ByRounds):
             if len(able) == 2:
                 reason = f"numbers {board.first} and {board.second} of the table"
                 white, black = able if board.first_is_white == (cycle == 1) else reversed(able)
-                games.append(Game(white, black, reason=reason))
+                games.append(Game(black=black, white=white, reason=reason))
             elif able:
                 missing = next((names[id_] for id_ in pair if id_ is not None and id_ not in there), "")
                 why = f": {missing} is not there" if missing else ""
@@ -122,7 +122,12 @@ class RoundRobin(ByRounds):
             "upper": [seats[board.first - 1] for board in boards],
             "lower": [seats[board.second - 1] for board in boards],
         }
-        return Round(field.number, tuple(games), tuple(byes), Explanation(" ".join(sentences) + late, details))
+        return Round(
+            number=field.number,
+            games=tuple(games),
+            byes=tuple(byes),
+            explanation=Explanation(" ".join(sentences) + late, details),
+        )
 
     def _seats(self, event: Event, ledger: Ledger) -> list[int | None]:
         """The id of each number; None: nobody, whoever meets that number has a free round."""

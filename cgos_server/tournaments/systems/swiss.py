@@ -72,7 +72,9 @@ class Swiss(ByRounds):
         first = f"Round {field.number}: {counted(len(games), 'game')}{in_groups}."
         why = (*out.why, *paired.sentences(points))
         details = {"groups": groups, "points": points, **paired.details()}
-        return Round(field.number, games, out.byes, Explanation(" ".join((first, *why)), details))
+        return Round(
+            number=field.number, games=games, byes=out.byes, explanation=Explanation(" ".join((first, *why)), details)
+        )
 
     def _order(self, event: Event, field: Field, ledger: Ledger) -> list[int]:
         """Ids of those who are there, best first."""

@@ -118,7 +118,7 @@ class Tcec(ByRounds):
         }
         summary = _summary(len(pairs), event.names.get(bye or 0), way)
         byes = () if bye is None else (Bye(bye, worth),)
-        return Round(field.number, games, byes, Explanation(summary, details))
+        return Round(number=field.number, games=games, byes=byes, explanation=Explanation(summary, details))
 
     def _games(
         self, number: int, pairs: Sequence[Pair], lines: Mapping[int, Line], place: Mapping[int, int]
@@ -130,10 +130,11 @@ class Tcec(ByRounds):
             if self.games_per_match == 1:
                 first_black, why = _first_has_black(number, lines[first], lines[second])
             white, black = (second, first) if first_black else (first, second)
-            games.append(Game(white, black, reason=f"{where}; {why}"))
+            games.append(Game(black=black, white=white, reason=f"{where}; {why}"))
         if self.games_per_match == 2:
             games += [
-                Game(game.black, game.white, reason=game.reason.replace("game 1 of 2", "game 2 of 2")) for game in games
+                Game(black=game.white, white=game.black, reason=game.reason.replace("game 1 of 2", "game 2 of 2"))
+                for game in games
             ]
         return tuple(games)
 

@@ -36,7 +36,7 @@ EVENT_WORDS: Final = {
     "game-started": "a game begins",
     "game-ended": "a game has ended",
     "time-losses": "three games in a row lost on time",
-    "set-aside": "set aside: gets no more games in a venue",
+    "suspended": "suspended: gets no more games in a venue",
     "signed-in": "signed in",
     "signed-out": "signed out",
 }

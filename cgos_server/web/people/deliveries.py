@@ -39,7 +39,7 @@ _Count = Annotated[int, Meta(ge=0, le=1_000_000_000)]
 _Word = Annotated[str, Meta(max_length=64)]
 
 
-class Outcome(msgspec.Struct, frozen=True):
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """What became of a message. `at` in Unix milliseconds; `tries`: the how-manieth it was."""
 
     at: _Moment
@@ -49,7 +49,7 @@ class Outcome(msgspec.Struct, frozen=True):
     tries: _Count
 
 
-class Kept(msgspec.Struct, frozen=True):
+class Kept(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of one webhook.
 
     :ivar well: its latest message was delivered
@@ -75,7 +75,7 @@ class Kept(msgspec.Struct, frozen=True):
         return self.success if self.well else self.failure
 
 
-class _File(msgspec.Struct, frozen=True):
+class _File(msgspec.Struct, frozen=True, kw_only=True):
     """The file. `since`: when the figures began to count; `until`: of everything before note was taken."""
 
     format: Literal[1]
@@ -143,7 +143,7 @@ class Deliveries:
 
     def encoded(self) -> bytes:
         """The file as it is to be, empty where that is what was written last."""
-        content = msgspec.json.encode(_File(1, self.since, self.until, dict(self._hooks)))
+        content = msgspec.json.encode(_File(format=1, since=self.since, until=self.until, hooks=dict(self._hooks)))
         return b"" if content == self._written else content
 
     def write(self, content: bytes) -> None:

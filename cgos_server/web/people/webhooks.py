@@ -74,7 +74,7 @@ GAMES_BACK: Final = 200
 BOTS_BACK: Final = 1_000
 """Bots that are looked at when making up for what was missed."""
 
-STORED: Final = ("game-started", "game-ended", "time-losses", "set-aside")
+STORED: Final = ("game-started", "game-ended", "time-losses", "suspended")
 """What the database knows later."""
 
 _QUIET = ("score", "resignation")
@@ -152,7 +152,7 @@ class Webhooks:
         self._telling = False
         self._saved_at = site.now_ms()
         self._tested: dict[int, int] = {}
-        self._aside: dict[tuple[str, str], int] = {}
+        self._suspended_at: dict[tuple[str, str], int] = {}
         self._since = site.deliveries.until - SLACK_MS
         self._slots = asyncio.Semaphore(AT_ONCE)
 
@@ -291,7 +291,7 @@ class Webhooks:
         if not self._lines or not happenings:
             return
         await self._learn_owners(happening.version for happening in happenings)
-        happenings += await self._set_aside(happenings)
+        happenings += await self._suspended(happenings)
         for happening in happenings:
             owner = self._owners.get(happening.version)
             if owner is not None:
@@ -342,34 +342,34 @@ class Webhooks:
         for line in self._lines.values():
             hook = line.hook
             concerned = hook.owner_id == owner.owner_id and hook.bot in (None, owner.bot)
-            # No fact says when somebody was set aside: what is found may be older than the webhook.
-            start = since.get(hook.id, hook.created_at if happening.event == "set-aside" else 0)
+            # No fact says when somebody was suspended: what is found may be older than the webhook.
+            start = since.get(hook.id, hook.created_at if happening.event == "suspended" else 0)
             if concerned and happening.event in hook.events and happening.at >= start:
                 line.put(self._message(hook, happening, owner.bot))
                 if line.waiting and not line.busy:
                     line.busy = True
                     group.create_task(self._deliver(line))
 
-    async def _set_aside(self, happenings: Iterable[Happening]) -> list[Happening]:
+    async def _suspended(self, happenings: Iterable[Happening]) -> list[Happening]:
         """Versions that get no more games since the last look: no fact says so, but it follows a spoilt game."""
-        wanted = {line.hook.owner_id for line in self._lines.values() if "set-aside" in line.hook.events}
+        wanted = {line.hook.owner_id for line in self._lines.values() if "suspended" in line.hook.events}
         ended = [
             each for each in happenings if each.event == "game-ended" and each.more["game"]["reason"] not in _QUIET
         ]
         owners = {owner.owner_id for each in ended if (owner := self._owners.get(each.version)) is not None}
-        set_aside = []
+        suspended = []
         for owner_id in sorted(owners & wanted):
             for bot in await self._site.history.people.bots_of(owner_id):
-                for row in bot.set_aside:
+                for row in bot.suspended:
                     key = (row.version, row.venue)
-                    if row.at >= self._since and self._aside.get(key) != row.at:
-                        self._aside[key] = row.at
+                    if row.at >= self._since and self._suspended_at.get(key) != row.at:
+                        self._suspended_at[key] = row.at
                         await self._learn_owners([row.version])
                         more = {"reason": row.reason, "spoilt": row.spoilt}
-                        set_aside.append(
-                            Happening(event="set-aside", version=row.version, venue=row.venue, at=row.at, more=more)
+                        suspended.append(
+                            Happening(event="suspended", version=row.version, venue=row.venue, at=row.at, more=more)
                         )
-        return set_aside
+        return suspended
 
     def _message(self, hook: WebhookRow, happening: Happening, bot: str | None) -> Message:
         if happening.event in STORED:  # the same one in every process, so that nobody need be told twice

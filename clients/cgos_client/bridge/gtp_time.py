@@ -82,7 +82,7 @@ def time_left(left_ms: int, stones_left: int, stones: Stones) -> str:
 
 
 def _absolute(level_ms: int) -> TimeControl:
-    return TimeControl(TimeSystem.ABSOLUTE, main=level_ms * 1000)
+    return TimeControl(system=TimeSystem.ABSOLUTE, main=level_ms * 1000)
 
 
 def _limitless() -> tuple[TimeCommand, ...]:

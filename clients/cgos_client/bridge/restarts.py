@@ -9,7 +9,7 @@ from collections import deque
 from dataclasses import dataclass, field
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Restarts:
     """Counts one engine's failures.
 

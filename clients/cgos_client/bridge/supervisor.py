@@ -26,7 +26,7 @@ class EngineGone(Exception):
     """The engine cannot be kept running; going on would only lose games. The text says why."""
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, kw_only=True)
 class SupervisedEngine:
     """One engine, restarted as often as it takes, within bounds.
 

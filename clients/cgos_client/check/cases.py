@@ -127,11 +127,11 @@ async def unknown_command(trial: Trial) -> Outcome:
 async def time_commands(trial: Trial) -> Outcome:
     """Every time system, in the words that the engine lists; what it refuses the client warns of."""
     controls = (
-        TimeControl(TimeSystem.ABSOLUTE, main=300 * SECOND_US),
-        TimeControl(TimeSystem.FISCHER, main=60 * SECOND_US, increment=2 * SECOND_US),
-        TimeControl(TimeSystem.BYOYOMI, main=60 * SECOND_US, period=10 * SECOND_US, periods=3),
-        TimeControl(TimeSystem.CANADIAN, main=60 * SECOND_US, period=60 * SECOND_US, stones=10),
-        TimeControl(TimeSystem.FIXED, period=2 * SECOND_US),
+        TimeControl(system=TimeSystem.ABSOLUTE, main=300 * SECOND_US),
+        TimeControl(system=TimeSystem.FISCHER, main=60 * SECOND_US, increment=2 * SECOND_US),
+        TimeControl(system=TimeSystem.BYOYOMI, main=60 * SECOND_US, period=10 * SECOND_US, periods=3),
+        TimeControl(system=TimeSystem.CANADIAN, main=60 * SECOND_US, period=60 * SECOND_US, stones=10),
+        TimeControl(system=TimeSystem.FIXED, period=2 * SECOND_US),
     )
     for control in controls:
         await trial.engine.new_game(NewGame(trial.size, KOMI2, LEVEL_MS, time=control))
@@ -280,8 +280,8 @@ async def long_game(trial: Trial) -> Outcome:
     engine, size = trial.engine, trial.size
     level_ms = MS_A_POINT * size * size
     terms = Terms(
-        Ruleset(size=size, komi2=KOMI2),
-        TimeControl(TimeSystem.ABSOLUTE, main=level_ms * 1000),
+        rules=Ruleset(size=size, komi2=KOMI2),
+        time=TimeControl(system=TimeSystem.ABSOLUTE, main=level_ms * 1000),
         move_limit=int(MOVES_A_POINT * size * size),
         first_move_limit=level_ms * 1000,
     )
@@ -343,7 +343,7 @@ async def killed(trial: Trial) -> Outcome:
         running.append(trial.make())
         return running[-1]
 
-    supervised = SupervisedEngine(make)
+    supervised = SupervisedEngine(make=make)
     moves = _random_game(trial.size, 6)
     judge = Board(trial.engine, trial.size)
     for move in moves:

@@ -112,7 +112,9 @@ class Game:
     def position(self) -> Position:
         """The committed moves and the clocks, as they are now."""
         state = self._state
-        return Position(state.start.rules, tuple(state.moves), state.black_ms, state.white_ms)
+        return Position(
+            rules=state.start.rules, plies=tuple(state.moves), black_ms=state.black_ms, white_ms=state.white_ms
+        )
 
     @property
     def result(self) -> Outcome | None:

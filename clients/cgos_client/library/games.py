@@ -58,7 +58,7 @@ class Held(NamedTuple):
     analysis: Raw | UnsetType = UNSET
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class GameState:
     """One game as this bot knows it. Only the state machine changes it.
 
@@ -182,7 +182,7 @@ class Wish(enum.Enum):
     DRAIN = enum.auto()
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Games:
     """The state machine of one bot.
 
@@ -314,7 +314,9 @@ class Games:
         if seat is None:
             if message.from_ply:
                 return [_sync(game, 0)]
-            self.seats[game] = GameState(message, list(message.moves), message.black_ms, message.white_ms)
+            self.seats[game] = GameState(
+                start=message, moves=list(message.moves), black_ms=message.black_ms, white_ms=message.white_ms
+            )
             return [Began(game)]
         if message.from_ply > len(seat.moves):
             return self._mend(seat, len(seat.moves))
@@ -379,7 +381,7 @@ class Games:
         held = seat.held
         if held is None or seat.wanted != held.ply:
             return []
-        return [Send(ws.Move(seat.game, held.ply, held.move, held.analysis))]
+        return [Send(ws.Move(game=seat.game, ply=held.ply, move=held.move, analysis=held.analysis))]
 
     def _over(self, message: ws.Over) -> list[Effect]:
         game, seat = message.game, self.seats.get(message.game)

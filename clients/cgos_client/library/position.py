@@ -13,7 +13,7 @@ from cgos_protocol.games.go_rules import GoPosition
 from cgos_protocol.v2.messages import ColorWord, Ply, RulesInfo
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Position:
     """The committed moves of a game and what the clocks showed after them. A value: it does not change.
 

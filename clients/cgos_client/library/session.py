@@ -52,7 +52,7 @@ class Session:
         self.name = ""
         self.venues: tuple[str, ...] = ()
         self._keeper = keeper
-        self._core = core.Games(sign_in)
+        self._core = core.Games(sign_in=sign_in)
         self._watches = Watches()
         self._games: dict[int, Game] = {}
         self._fresh: deque[Game] = deque()
@@ -152,7 +152,7 @@ class Session:
         self._check_venue(venue)
         if venue in self._watches.venues:
             raise WatchRefused("watched", f"{venue} is watched in this session already")
-        watch = self._watches.venues[venue] = VenueWatch(venue)
+        watch = self._watches.venues[venue] = VenueWatch(venue=venue)
         self._keeper.say(ws.WatchVenue(venue))
         try:
             while True:
@@ -173,7 +173,7 @@ class Session:
         number = GameId(game)
         if number in self._watches.games:
             raise WatchRefused("watched", f"game {game} is watched in this session already")
-        watch = self._watches.games[number] = GameWatch(venue, number)
+        watch = self._watches.games[number] = GameWatch(venue=venue, game=number)
         self._keeper.say(ws.WatchGame(venue, number))
         try:
             while True:

@@ -25,7 +25,7 @@ QUEUE = 10_000
 VenueEvent = ws.Picture | AnyFact
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class View:
     """A watched game as it stood at one moment.
 
@@ -42,7 +42,7 @@ class View:
     reason: str
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class VenueWatch:
     """One venue's facts, waiting to be looked at."""
 
@@ -65,7 +65,7 @@ class VenueWatch:
         self.events.append(event)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class GameWatch:
     """One game's latest state."""
 
@@ -106,7 +106,8 @@ class GameWatch:
         left = [shown.time.main_ms or shown.time.period_ms] * 2
         for number, ply in enumerate(self.plies):
             left[number % 2] = ply.left_ms
-        position = Position(shown.rules, tuple(self.plies), *left)
+        black_ms, white_ms = left
+        position = Position(rules=shown.rules, plies=tuple(self.plies), black_ms=black_ms, white_ms=white_ms)
         return View(
             game=self.game,
             venue=shown.venue,

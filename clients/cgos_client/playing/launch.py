@@ -47,7 +47,7 @@ def runner(server: ServerTable, bot: BotTable, secret: str, *, once: bool, tell:
         over_frames = partial(connect_frames, Endpoint(address, SUBPROTOCOL, server.ca_file))
         return Runner(
             connect=over_tcp if address.scheme == "tcp" else over_frames,
-            engine=SupervisedEngine(make_engine),
+            engine=SupervisedEngine(make=make_engine),
             identity=Identity(bot.name, secret, CLIENT),
             agenda=Agenda(games_left=bot.games),
             tell=tell,
@@ -78,7 +78,12 @@ def runner(server: ServerTable, bot: BotTable, secret: str, *, once: bool, tell:
         )
 
     open_session("")  # what cannot be used shows now, not after the engines have started
-    return SlotsRunner(open_session, [SupervisedEngine(make_engine) for _ in range(slots)], tell, games=bot.games)
+    return SlotsRunner(
+        connect=open_session,
+        engines=[SupervisedEngine(make=make_engine) for _ in range(slots)],
+        tell=tell,
+        games=bot.games,
+    )
 
 
 def engine_maker(bot: BotTable) -> Callable[[], Engine]:

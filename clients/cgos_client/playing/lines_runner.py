@@ -22,7 +22,7 @@ from cgos_client.retry import Retries, heals_by_waiting, pause_named
 log = logging.getLogger(__name__)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class Runner(BotRunner):
     """Runs sessions one after another.
 
@@ -101,7 +101,9 @@ class Runner(BotRunner):
         except CannotConnect as error:
             return Ended(End.LOST, str(error), signed_in=False)
         try:
-            return await Bridge(connection, self.engine, self.identity, self.agenda, tell=self.tell).run()
+            return await Bridge(
+                connection=connection, engine=self.engine, identity=self.identity, agenda=self.agenda, tell=self.tell
+            ).run()
         except asyncio.CancelledError:
             await connection.send("quit")
             raise

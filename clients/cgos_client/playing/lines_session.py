@@ -55,7 +55,7 @@ class Identity(NamedTuple):
         return f"Identity({self.name!r})"
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Agenda:
     """What the client still means to do; shared by its sessions.
 
@@ -101,7 +101,7 @@ class Ended(NamedTuple):
     signed_in: bool
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Bridge:
     """Runs one session over a connection that is open already.
 

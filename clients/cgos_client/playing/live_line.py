@@ -24,7 +24,7 @@ GAMES_SHOWN = 4
 FRAMES_A_SECOND = 2.0
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class _Game:
     """One game on the screen. Clocks in milliseconds; `since` is when the side to move got its clock."""
 

@@ -75,7 +75,7 @@ class Records:
 
     def _seated(self, seated: Seated) -> None:
         setup = seated.setup
-        time = seated.time or TimeControl(TimeSystem.ABSOLUTE, main=setup.level_ms * 1000)
+        time = seated.time or TimeControl(system=TimeSystem.ABSOLUTE, main=setup.level_ms * 1000)
         moves = [RecordedMove(Color(ply % 2), move, _clock(left_ms)) for ply, (move, left_ms) in enumerate(setup.moves)]
         known = self._games.get(setup.game)
         if known is None and self._last is not None and self._last[0] == setup.game:

@@ -18,7 +18,7 @@ def time_control(info: TimeInfo) -> TimeControl | None:
     """The time control; None where it is of a kind that is not known here."""
     try:
         control = TimeControl(
-            TimeSystem(info.system),
+            system=TimeSystem(info.system),
             main=info.main_ms * 1000,
             increment=info.increment_ms * 1000,
             period=info.period_ms * 1000,

@@ -24,7 +24,7 @@ from cgos_protocol.games.base import Color
 log = logging.getLogger(__name__)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class SlotsRunner(BotRunner):
     """Runs one bot from start to exit status.
 

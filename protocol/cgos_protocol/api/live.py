@@ -12,7 +12,7 @@ from cgos_protocol.api.messages import Moment, WireName
 from cgos_protocol.ids import GameId
 
 
-class Candidate(msgspec.Struct, frozen=True, omit_defaults=True):
+class Candidate(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """A move that the engine considered, its figures from the mover's side.
 
     :ivar move: a vertex of the board, or ``PASS``
@@ -31,7 +31,7 @@ class Candidate(msgspec.Struct, frozen=True, omit_defaults=True):
     pv: tuple[str, ...] = ()
 
 
-class Analysis(msgspec.Struct, frozen=True, omit_defaults=True):
+class Analysis(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """What a bot said with its move about the position before it, figures from its own side.
 
     :ivar winrate: 0..1
@@ -55,7 +55,7 @@ class Live(msgspec.Struct, frozen=True, tag_field="event", omit_defaults=True):
     """Base of all messages of the streams."""
 
 
-class LiveMove(Live, frozen=True, tag="move"):
+class LiveMove(Live, frozen=True, tag="move", kw_only=True):
     """A move of the game that is watched.
 
     :ivar color: ``b`` or ``w``
@@ -77,7 +77,7 @@ class LiveMove(Live, frozen=True, tag="move"):
     analysis: Analysis | None = None
 
 
-class LiveRating(msgspec.Struct, frozen=True, omit_defaults=True):
+class LiveRating(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """What a game did to a rating. `before` and `after` as people read them, with the interval where there is one."""
 
     version: WireName
@@ -87,7 +87,7 @@ class LiveRating(msgspec.Struct, frozen=True, omit_defaults=True):
     change: float
 
 
-class LiveEnd(Live, frozen=True, tag="end"):
+class LiveEnd(Live, frozen=True, tag="end", kw_only=True):
     """The game that is watched has ended; nothing follows.
 
     :ivar reason: a word: ``score``, ``resignation``, ``time`` ...
@@ -107,7 +107,7 @@ class LiveEnd(Live, frozen=True, tag="end"):
     ratings: tuple[LiveRating, ...] = ()
 
 
-class LiveGame(msgspec.Struct, frozen=True, omit_defaults=True):
+class LiveGame(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """A running game as it stands.
 
     :ivar to_play: who makes the first move, ``b`` or ``w``
@@ -139,7 +139,7 @@ class VenueGames(Live, frozen=True, tag="games"):
     games: tuple[LiveGame, ...]
 
 
-class VenueStarted(Live, frozen=True, tag="started"):
+class VenueStarted(Live, frozen=True, tag="started", kw_only=True):
     """A game has begun. `board`: how it stands, with the moves that were given; where moves are followed."""
 
     game: GameId
@@ -152,7 +152,7 @@ class VenueStarted(Live, frozen=True, tag="started"):
     board: LiveGame | None = None
 
 
-class VenueMove(Live, frozen=True, tag="move"):
+class VenueMove(Live, frozen=True, tag="move", kw_only=True):
     """A move of any running game. `left_ms` is the mover's time after it."""
 
     game: GameId
@@ -162,7 +162,7 @@ class VenueMove(Live, frozen=True, tag="move"):
     left_ms: int
 
 
-class VenueEnded(Live, frozen=True, tag="ended"):
+class VenueEnded(Live, frozen=True, tag="ended", kw_only=True):
     """A game has ended."""
 
     game: GameId
@@ -172,7 +172,7 @@ class VenueEnded(Live, frozen=True, tag="ended"):
     at: Moment
 
 
-class VenueRating(Live, frozen=True, tag="rating"):
+class VenueRating(Live, frozen=True, tag="rating", kw_only=True):
     """A rating of the headline system moved because of entry `seq` of the venue's ledger. `after_half_width`: half of
     its 95 % interval after it, where there is one."""
 

@@ -157,7 +157,7 @@ class Standings(Answer, frozen=True, kw_only=True):
     items: list[Standing]
 
 
-class SetAside(Answer, frozen=True, kw_only=True):
+class Suspended(Answer, frozen=True, kw_only=True):
     """A version that gets no game in a venue, because it spoilt so many in a row."""
 
     venue: WireName
@@ -183,7 +183,7 @@ class BotFacts(Answer, frozen=True, kw_only=True):
     ]
     signed_in: bool
     family: Annotated[WireName | None, Meta(description="The bot that leads its family of one engine.")]
-    set_aside: list[SetAside]
+    suspended: list[Suspended]
 
 
 class Bot(BotFacts, frozen=True, kw_only=True):

@@ -30,7 +30,7 @@ AccountPassword = Annotated[str, _new_password(ACCOUNT_PASSWORD_MIN)]
 Label = Annotated[str, Meta(max_length=100)]
 Reason = Annotated[str, Meta(min_length=1, max_length=200)]
 Scope = Literal["bots", "admin"]
-Event = Literal["game-started", "game-ended", "time-losses", "set-aside", "signed-in", "signed-out"]
+Event = Literal["game-started", "game-ended", "time-losses", "suspended", "signed-in", "signed-out"]
 CorrectedResult = Literal["Void", "B+Forfeit", "W+Forfeit", "Draw"]
 
 
@@ -102,7 +102,7 @@ class VersionNow(Answer, frozen=True, kw_only=True):
     """What a version does in a venue just now.
 
     `state`: `not connected`, `idle`, `about to play`, `playing`, or what keeps it from a new game: `paused`,
-    `draining`, `resting` (the bot itself asked for a pause), `set aside`, `out of hours`, `at its daily limit`,
+    `draining`, `resting` (the bot itself asked for a pause), `suspended`, `out of hours`, `at its daily limit`,
     `owes ready`, `being counted`, `slow to read`, `venue paused`, `server stops`. Others may come.
     """
 
@@ -356,7 +356,7 @@ class BotNow(Answer, frozen=True, kw_only=True):
     address: str
     client: str
     game: GameId | None
-    set_aside: str
+    suspended: str
     paused: bool
     connection: int
     since: Annotated[float, Meta(description="When it signed in, Unix time in seconds.")]

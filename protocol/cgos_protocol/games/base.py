@@ -54,7 +54,7 @@ class Ko(enum.StrEnum):
     """No move may recreate the position before the opponent's last move."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Ruleset:
     """What is played. Komi is kept in half points so that no float ever decides a game.
 

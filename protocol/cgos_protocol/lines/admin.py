@@ -186,7 +186,7 @@ def _match(words: list[str]) -> Command | None:
         return Wrong("bad game: give the number of an old game")
     if len(rest) > 3 and moves is None:
         return Wrong("bad game length: give the number of moves to take from the old game")
-    return Match(white=white, black=black, white_s=seconds[0], black_s=seconds[1], game=game, moves=moves)
+    return Match(black=black, white=white, white_s=seconds[0], black_s=seconds[1], game=game, moves=moves)
 
 
 def _abort(words: list[str]) -> Command | None:

@@ -49,7 +49,9 @@ _OPPONENT_MOVED: Final = ws.Moved(
 )
 
 EXAMPLES: Final[Mapping[str, ws.ClientMessage | ws.ServerMessage]] = {
-    "A bot that plays under its own name": ws.SignIn("my-engine", "0f1e2d3c4b5a", ["9x9"], client="mine 1.0"),
+    "A bot that plays under its own name": ws.SignIn(
+        bot="my-engine", secret="0f1e2d3c4b5a", venues=["9x9"], client="mine 1.0"
+    ),
     "A version with two games at once, which comes back to a game": ws.SignIn(
         bot="my-engine",
         secret="0f1e2d3c4b5a",
@@ -64,11 +66,14 @@ EXAMPLES: Final[Mapping[str, ws.ClientMessage | ws.ServerMessage]] = {
         limits=ws.OwnerLimits(games_a_day=50, avoid=["my-engine"], hours="Mon-Fri 18-24, Sat"),
         games=[_KNOWN],
     ),
-    "A vertex": ws.Move(_GAME, 1, "E5"),
-    "A pass": ws.Move(_GAME, 3, "pass"),
-    "A resignation": ws.Move(_GAME, 3, "resign"),
+    "A vertex": ws.Move(game=_GAME, ply=1, move="E5"),
+    "A pass": ws.Move(game=_GAME, ply=3, move="pass"),
+    "A resignation": ws.Move(game=_GAME, ply=3, move="resign"),
     "With analysis": ws.Move(
-        _GAME, 1, "E5", msgspec.Raw(b'{"winrate":0.52,"visits":800,"moves":[{"move":"E5","pv":"E5 C5"}]}')
+        game=_GAME,
+        ply=1,
+        move="E5",
+        analysis=msgspec.Raw(b'{"winrate":0.52,"visits":800,"moves":[{"move":"E5","pv":"E5 C5"}]}'),
     ),
     "After `over`": ws.Seen(_GAME),
     "After an error `gap`": ws.Sync([_KNOWN]),
@@ -85,7 +90,7 @@ EXAMPLES: Final[Mapping[str, ws.ClientMessage | ws.ServerMessage]] = {
         software="cgos-server 0.2",
         protocol=ws.VERSION,
         at=1_767_225_600.0,
-        venues=[ws.VenueInfo("9x9", _RULES, _TIME, cgos_port=6809)],
+        venues=[ws.VenueInfo(name="9x9", rules=_RULES, time=_TIME, cgos_port=6809)],
     ),
     "The bot is in": ws.SignedIn("my-engine", ["9x9"], 1),
     "A new game": _NEW_GAME,
@@ -123,10 +128,10 @@ EXAMPLES: Final[Mapping[str, ws.ClientMessage | ws.ServerMessage]] = {
     ),
     "To people": ws.Info("You get no new game: the operator paused this venue.", "9x9"),
     "The connection stays": ws.Error(
-        "gap", "Ply 5 was sent, and 3 is the next one. Send sync to hear what you missed.", game=_GAME
+        code="gap", text="Ply 5 was sent, and 3 is the next one. Send sync to hear what you missed.", game=_GAME
     ),
     "The connection closes; come back later": ws.Error(
-        "busy", "Too many sign in at once: try again in half a minute.", fatal=True, retry_after_s=30.0
+        code="busy", text="Too many sign in at once: try again in half a minute.", fatal=True, retry_after_s=30.0
     ),
     "After a pong": ws.Latency(12.4),
     "After the last game": ws.Drained(),

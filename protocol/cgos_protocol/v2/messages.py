@@ -80,7 +80,7 @@ class OwnerLimits(_Part, frozen=True):
     hours: Annotated[str, Meta(max_length=200)] = ""
 
 
-class SignIn(_Message, frozen=True, tag="sign_in"):
+class SignIn(_Message, frozen=True, tag="sign_in", kw_only=True):
     """A bot wants in. Answered by `signed_in`, or by a fatal `error`.
 
     `secret` is the password or a token; `new_secret` replaces the password. `version` makes a rated version of its own,
@@ -103,7 +103,7 @@ class SignIn(_Message, frozen=True, tag="sign_in"):
     games: Annotated[list[KnownGame], Meta(max_length=1024)] = []
 
 
-class Move(_Message, frozen=True, tag="move"):
+class Move(_Message, frozen=True, tag="move", kw_only=True):
     """The bot's move at `ply`: a vertex, `pass` or `resign`. Sending the same again is harmless, a gap is an error.
 
     A move is one word: what follows it in `move` is dropped. `analysis` is an `Analysis`; what does not fit is dropped.
@@ -116,7 +116,7 @@ class Move(_Message, frozen=True, tag="move"):
     analysis: Raw | UnsetType = UNSET
 
 
-class Candidate(_Part, frozen=True):
+class Candidate(_Part, frozen=True, kw_only=True):
     """One move that the engine considered. `pv` are the moves after it; `custom` is anything."""
 
     move: Annotated[str, Meta(max_length=16)]
@@ -128,7 +128,7 @@ class Candidate(_Part, frozen=True):
     custom: Any = None
 
 
-class Analysis(_Part, frozen=True):
+class Analysis(_Part, frozen=True, kw_only=True):
     """What the mover thinks of the position before its move, as seen by the mover (fields of CGOS).
 
     `winrate` is 0 to 1. `ownership` has one character a point, row by row from the top left: index round((x+1)/2*62)
@@ -157,7 +157,7 @@ class Sync(_Message, frozen=True, tag="sync"):
 
 
 class Ready(_Message, frozen=True, tag="ready"):
-    """The bot takes games (again), also one that was set aside. It does so after `sign_in` without being asked."""
+    """The bot takes games (again), also one that was suspended. It does so after `sign_in` without being asked."""
 
 
 class Pause(_Message, frozen=True, tag="pause"):
@@ -201,7 +201,7 @@ ClientMessage = SignIn | Move | Seen | Sync | Ready | Pause | Drain | SetLimits 
 # -- what the server says
 
 
-class TimeInfo(_Part, frozen=True):
+class TimeInfo(_Part, frozen=True, kw_only=True):
     """A time control. `system`: absolute, fischer, byoyomi, canadian or fixed. `lag_ms` of each move is not charged."""
 
     system: SystemWord
@@ -213,7 +213,7 @@ class TimeInfo(_Part, frozen=True):
     lag_ms: int = 0
 
 
-class RulesInfo(_Part, frozen=True):
+class RulesInfo(_Part, frozen=True, kw_only=True):
     """What is played, and how repetition and suicide are ruled. `ko`: positional, situational or simple."""
 
     game: str
@@ -223,7 +223,7 @@ class RulesInfo(_Part, frozen=True):
     suicide: bool
 
 
-class VenueInfo(_Part, frozen=True):
+class VenueInfo(_Part, frozen=True, kw_only=True):
     """One venue of the server. `rated` is False in a sandbox, where results change no rating. `cgos_port` is where bots
     reach its line protocol."""
 
@@ -234,7 +234,7 @@ class VenueInfo(_Part, frozen=True):
     cgos_port: int = 0
 
 
-class Welcome(_Message, frozen=True, tag="welcome"):
+class Welcome(_Message, frozen=True, tag="welcome", kw_only=True):
     """The first message. `protocol` is 2; `at` is the server's time."""
 
     server: str
@@ -266,7 +266,7 @@ class Player(_Part, frozen=True):
     rating: Label
 
 
-class Game(_Message, frozen=True, tag="game"):
+class Game(_Message, frozen=True, tag="game", kw_only=True):
     """A game of this bot: new, gone on with, or (with a verdict to follow) ended.
 
     `moves` are the plies `from_ply` + 1, `from_ply` + 2, ...: whatever the client holds beyond `from_ply` was never
@@ -290,7 +290,7 @@ class Game(_Message, frozen=True, tag="game"):
     opening: str = ""
 
 
-class Turn(_Message, frozen=True, tag="turn"):
+class Turn(_Message, frozen=True, tag="turn", kw_only=True):
     """Your move at `ply`, in a game whose earlier plies you know."""
 
     game: GameId
@@ -300,7 +300,7 @@ class Turn(_Message, frozen=True, tag="turn"):
     white_ms: int
 
 
-class Moved(_Message, frozen=True, tag="moved"):
+class Moved(_Message, frozen=True, tag="moved", kw_only=True):
     """The opponent's move at `ply` is committed, and so is everything before it. With `your_turn` your clock runs.
 
     `at` is when the server received it.
@@ -324,7 +324,7 @@ class RatingMove(_Part, frozen=True):
     plus_minus: float | None = None
 
 
-class Over(_Message, frozen=True, tag="over"):
+class Over(_Message, frozen=True, tag="over", kw_only=True):
     """A game of this bot has ended; answer with `seen`. `result` as in SGF, also ``Draw``, ``Abort`` and ``Void``.
 
     `reason`: score, resignation, time, illegal move, forfeit, void or abort. `plies` is the number of moves on the
@@ -348,7 +348,7 @@ class Info(_Message, frozen=True, tag="info"):
     venue: str = ""
 
 
-class Error(_Message, frozen=True, tag="error"):
+class Error(_Message, frozen=True, tag="error", kw_only=True):
     """Something was not taken. `code` is a stable word; `fatal`: the connection closes after it.
 
     `retry_after_s` says when another attempt makes sense, where it does.
@@ -372,7 +372,7 @@ class Drained(_Message, frozen=True, tag="drained"):
     """The bot asked for `drain` and its last game is over. The connection closes."""
 
 
-class GameLine(_Part, frozen=True):
+class GameLine(_Part, frozen=True, kw_only=True):
     """One game of a venue's list; `result` is None while it runs."""
 
     game: GameId
@@ -399,7 +399,7 @@ class FactTold(_Message, frozen=True, tag="fact"):
     fact: AnyFact
 
 
-class Shown(_Message, frozen=True, tag="shown"):
+class Shown(_Message, frozen=True, tag="shown", kw_only=True):
     """A game that you watch: `moves` are the plies from `from_ply` + 1 on; `fact` messages go on after it.
 
     `result` is None while it runs.

@@ -156,7 +156,7 @@ class Watcher:
         if shown is None:
             self._dialogue.unwatched(self, game)
             text = f"Venue {self.venue} has no game {game}."
-            self._peer.send(ws.Error(Code.NO_GAME, text, game=game, venue=self.venue))
+            self._peer.send(ws.Error(code=Code.NO_GAME, text=text, game=game, venue=self.venue))
             return
         if shown.over is not None:
             self._dialogue.unwatched(self, game)

@@ -76,7 +76,7 @@ class SessionContext(NamedTuple):
     new_id: Callable[[], ConnectionId]
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True, eq=False, repr=False, kw_only=True)
 class WsSession:
     """One dialogue, without its connection.
 
@@ -151,7 +151,7 @@ class WsSession:
     def _sign_in(self, message: ws.SignIn, _received: int) -> ws.Error | None:
         if self.stage is not Stage.NEW:
             who = f"as {self._name}" if self.stage is Stage.IN else "or about to be"
-            return ws.Error("signed-in", f"This connection is signed in already, {who}. Open another one.")
+            return ws.Error(code="signed-in", text=f"This connection is signed in already, {who}. Open another one.")
         error = self._sign_in_fault(message)
         if error is not None:
             return error
@@ -187,19 +187,19 @@ class WsSession:
             if venue not in self._context.galleries:
                 return self._no_venue(venue, fatal=True)
         if len(set(message.venues)) < len(message.venues):
-            return ws.Error(Code.INVALID, "A venue is named twice.", fatal=True)
+            return ws.Error(code=Code.INVALID, text="A venue is named twice.", fatal=True)
         fault = bot_name_fault(message.bot)
         if fault is not None:
-            return ws.Error(Code.NAME, fault, fatal=True)
+            return ws.Error(code=Code.NAME, text=fault, fatal=True)
         try:
             _limits(message.limits)
         except Refused as refusal:
-            return ws.Error(refusal.code, refusal.sentence, fatal=True)
+            return ws.Error(code=refusal.code, text=refusal.sentence, fatal=True)
         if message.wire_name and (fault := bot_name_fault(message.wire_name)) is not None:
-            return ws.Error(Code.WIRE_NAME, f"wire_name: {fault}", fatal=True)
+            return ws.Error(code=Code.WIRE_NAME, text=f"wire_name: {fault}", fatal=True)
         for secret in (message.secret, message.new_secret):
             if secret is not None and (fault := password_fault(secret)) is not None:
-                return ws.Error(Code.PASSWORD, fault, fatal=True)
+                return ws.Error(code=Code.PASSWORD, text=fault, fatal=True)
         return None
 
     def _move(self, message: ws.Move, received: int) -> ws.Error | None:
@@ -209,13 +209,15 @@ class WsSession:
             if self.stage is not Stage.IN:
                 return self._not_in()
             return ws.Error(
-                Code.NO_GAME, f"You have no running game {number}. Sync it to hear how it ended.", game=number
+                code=Code.NO_GAME, text=f"You have no running game {number}. Sync it to hear how it ended.", game=number
             )
         text, dropped = message.move, ""
         if not (text.isalnum() and text.isascii()):
             text, rest = first_word(text.encode("utf-8", "replace"))
             if not text:
-                return ws.Error(Code.INVALID, "The move is empty: send a vertex, pass or resign.", game=number)
+                return ws.Error(
+                    code=Code.INVALID, text="The move is empty: send a vertex, pass or resign.", game=number
+                )
             if rest:
                 dropped = f"A move is one word, so what follows {text} in the field move is no part of it."
         seat = game.place.seat
@@ -232,13 +234,15 @@ class WsSession:
         repeated = ply <= game.ply
         fault = seat.play(number, ply, text, analysis, received=received)
         if fault is not None:
-            return ws.Error(fault.value, _FAULTS[fault].format(ply=ply, next=game.ply + 1), game=number)
+            return ws.Error(code=fault.value, text=_FAULTS[fault].format(ply=ply, next=game.ply + 1), game=number)
         if repeated:
             self.wasted += 1
         elif ply > game.ply:
             game.ply = ply
         if dropped:
-            return ws.Error("analysis", f"The move counts; what does not fit is dropped. {dropped}", game=number)
+            return ws.Error(
+                code="analysis", text=f"The move counts; what does not fit is dropped. {dropped}", game=number
+            )
         return None
 
     def _seen(self, message: ws.Seen, _received: int) -> ws.Error | None:
@@ -278,7 +282,7 @@ class WsSession:
         try:
             limits = _limits(message.limits)
         except Refused as refusal:
-            return ws.Error(refusal.code, refusal.sentence)
+            return ws.Error(code=refusal.code, text=refusal.sentence)
         for seat in self._seats():
             seat.limit(limits)
         return None
@@ -302,13 +306,13 @@ class WsSession:
         new = watcher is None or message.game not in watcher.games
         if new and self._watching >= WATCHED_MAX:
             text = f"You watch {WATCHED_MAX} games already. Unwatch one first."
-            return ws.Error(Code.TOO_MANY, text, game=message.game)
+            return ws.Error(code=Code.TOO_MANY, text=text, game=message.game)
         if watcher is None:
             watcher = self._watcher(message.venue)
             gallery.enter(watcher, False)
         refusal = gallery.observe(watcher, message.game, message.ply)
         if refusal is not None:
-            return ws.Error(Code.TOO_MANY, refusal, game=message.game)
+            return ws.Error(code=Code.TOO_MANY, text=refusal, game=message.game)
         if new:
             watcher.games.add(message.game)
             self._watching += 1
@@ -337,12 +341,14 @@ class WsSession:
 
     def _no_venue(self, venue: str, fatal: bool = False) -> ws.Error:
         names = ", ".join(self._context.galleries)
-        return ws.Error(Code.NO_VENUE, f"This server has no venue {_line(venue)!r}, it has: {names}.", fatal=fatal)
+        return ws.Error(
+            code=Code.NO_VENUE, text=f"This server has no venue {_line(venue)!r}, it has: {names}.", fatal=fatal
+        )
 
     def _not_in(self) -> ws.Error:
         if self.stage is Stage.CHECKING:
-            return ws.Error(Code.NOT_SIGNED_IN, "Your sign-in is being checked: wait for signed_in.")
-        return ws.Error(Code.NOT_SIGNED_IN, "Sign in first.")
+            return ws.Error(code=Code.NOT_SIGNED_IN, text="Your sign-in is being checked: wait for signed_in.")
+        return ws.Error(code=Code.NOT_SIGNED_IN, text="Sign in first.")
 
     # -- what its places say
 
@@ -395,7 +401,7 @@ class WsSession:
             if len(strange) == len(self._places):
                 del self._strange[number]
                 text = f"No venue in which you are signed in has a game {number} of yours."
-                self.tell(ws.Error(Code.NO_GAME, text, game=number))
+                self.tell(ws.Error(code=Code.NO_GAME, text=text, game=number))
 
     def ended(self, game: PlayedGame) -> None:
         """The client was told how `game` ended."""

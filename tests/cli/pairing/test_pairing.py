@@ -35,7 +35,7 @@ from cgos_server.storage.writing.group_commit import CommitListener
 T0 = 1_700_000_100_000
 
 PAIRING_PASS = PairingPass(
-    [
+    candidates=[
         Candidate(1, "Alpha", 1812.0, 2_500_000, sd=80.0, games=12, last_opponent=2, balance=1),
         Candidate(2, "Beta", 1900.0, 500_000, games=40, anchor=True),
         Candidate(3, "Gamma", 1500.0, 9_000_000, sat_out=2, provisional=True),
@@ -177,20 +177,20 @@ def test_without_a_server(run: Any) -> None:
 
 
 def test_a_bot_is_taken_back_and_shown(run: Any, as_json: Any, data: Path) -> None:
-    put(data, r.SetbackNow(1, 1, 5, 1, "game 7: lost on time", T0), r.SetbackNow(2, 2, 5, 1, "game 8: away", T0))
+    put(data, r.SuspensionNow(1, 1, 5, 1, "game 7: lost on time", T0), r.SuspensionNow(2, 2, 5, 1, "game 8: away", T0))
     (alpha, *_) = as_json("bots")
-    assert alpha["set_aside"] == [
+    assert alpha["suspended"] == [
         {"venue": "9x9", "version": "Alpha", "spoilt": 5, "reason": "game 7: lost on time", "at": T0}
     ]
     assert (
-        "Alpha is set aside in 9x9 since 2023-11-14 22:15: 5 games in a row went wrong on its side, the last one was "
+        "Alpha is suspended in 9x9 since 2023-11-14 22:15: 5 games in a row went wrong on its side, the last one was "
         "game 7: lost on time."
     ) in run("bots").stdout
     assert run("bot", "recall", "Alpha").stderr == "Alpha may play again in 9x9.\n"
-    assert "Alpha is not set aside" in run("bot", "recall", "Alpha", fails=1).stderr
-    assert "Beta is not set aside in 9x9" in run("bot", "recall", "Beta", "--venue", "9x9", fails=1).stderr
+    assert "Alpha is not suspended" in run("bot", "recall", "Alpha", fails=1).stderr
+    assert "Beta is not suspended in 9x9" in run("bot", "recall", "Beta", "--venue", "9x9", fails=1).stderr
     run("bot", "recall", "Beta", "--venue", "13x13")
-    assert "set aside" not in run("bots").stdout
+    assert "suspended" not in run("bots").stdout
     assert audits(data) == [("bot recall", "Alpha"), ("bot recall", "Beta")]
 
 
@@ -232,7 +232,7 @@ class Live(InThread):
             address="192.0.2.1",
             client="client",
             game=None,
-            set_aside=self.reason,
+            suspended=self.reason,
             paused=False,
             connection=0,
             since=0.0,
@@ -344,14 +344,14 @@ def test_reload(run: Any, as_json: Any, live: Live) -> None:
 
 def test_recall_goes_through_the_running_server(run: Any, live: Live) -> None:
     assert run("bot", "recall", "Alpha").stderr == "Alpha may play again in 9x9.\n"
-    assert "Beta is not set aside" in run("bot", "recall", "Beta", fails=1).stderr
+    assert "Beta is not suspended" in run("bot", "recall", "Beta", fails=1).stderr
     assert live.calls == [(None, [1]), (None, [2])]
 
 
-def test_status_shows_who_is_set_aside(run: Any, as_json: Any, live: Live) -> None:
-    assert "set aside" not in run("status").stdout
+def test_status_shows_who_is_suspended(run: Any, as_json: Any, live: Live) -> None:
+    assert "suspended" not in run("status").stdout
     live.reason = "game 7: lost on time"
     text = run("status").stdout
-    assert ["Beta", "9x9", "set", "aside"] in [line.split()[:4] for line in text.splitlines()]
-    assert "Beta is set aside in 9x9: game 7: lost on time" in text
-    assert as_json("status")["bots"][0]["set_aside"] == "game 7: lost on time"
+    assert ["Beta", "9x9", "suspended"] in [line.split()[:3] for line in text.splitlines()]
+    assert "Beta is suspended in 9x9: game 7: lost on time" in text
+    assert as_json("status")["bots"][0]["suspended"] == "game 7: lost on time"

@@ -107,7 +107,7 @@ def test_the_best_of_a_crosstable_are_those_of_the_page(
 
     async def shown() -> list[str]:
         async with History(data / "cgos.sqlite") as history:
-            settings = WebSettings(venues={VENUE: VenueSettings(6809)})
+            settings = WebSettings(venues={VENUE: VenueSettings(port=6809)})
             app = create_app(history, settings, lambda: 0)
             async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://x") as web:
                 answer = await web.get(f"/api/v1/venues/{VENUE}/crosstable?top=3")

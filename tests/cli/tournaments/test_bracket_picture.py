@@ -27,7 +27,7 @@ def words(svg: str) -> list[tuple[str, bool]]:
 
 @pytest.mark.parametrize("count", [2, 3, 7, 8, 100])
 def test_every_match_of_a_played_cup_is_in_it(count: int) -> None:
-    event = play(Event("cup", entrants([None] * count)), better_wins)
+    event = play(Event(system="cup", entrants=entrants([None] * count)), better_wins)
     matches = matches_of(event)
     svg = bracket_svg(event, matches)
     shown = words(svg)
@@ -44,7 +44,7 @@ def test_every_match_of_a_played_cup_is_in_it(count: int) -> None:
 
 
 def test_an_unfinished_cup_with_a_match_for_the_third_place() -> None:
-    event = replace(Event("cup", entrants([None] * 8), options={"third_place": True}), name="Cup <1>")
+    event = replace(Event(system="cup", entrants=entrants([None] * 8), options={"third_place": True}), name="Cup <1>")
     event = play_round(play_round(event, better_wins), better_wins)
     matches = matches_of(event, third_place=True)
     shown = words(bracket_svg(event, matches))
@@ -56,7 +56,7 @@ def test_an_unfinished_cup_with_a_match_for_the_third_place() -> None:
 
 
 def test_points_of_replays_are_added() -> None:
-    event = play(Event("cup", entrants([None] * 2), seed=3), by_lot(5, draws=1.0))
+    event = play(Event(system="cup", entrants=entrants([None] * 2), seed=3), by_lot(5, draws=1.0))
     shown = words(bracket_svg(event, matches_of(event)))
     assert len(event.rounds[0].games) == 3
     assert [(text, bold) for text, bold in shown if text in ("1½", "bot-1", "bot-2")] == [
@@ -68,9 +68,9 @@ def test_points_of_replays_are_added() -> None:
 
 
 def test_a_void_game_is_not_a_score() -> None:
-    event = play_round(Event("cup", entrants([None] * 2)), lambda _game: VOID)
+    event = play_round(Event(system="cup", entrants=entrants([None] * 2)), lambda _game: VOID)
     assert {text for text, _ in words(bracket_svg(event, matches_of(event)))} == {"Bracket", "Final", "bot-1", "bot-2"}
 
 
 def test_no_matches() -> None:
-    ElementTree.fromstring(bracket_svg(Event("cup"), []))
+    ElementTree.fromstring(bracket_svg(Event(system="cup"), []))

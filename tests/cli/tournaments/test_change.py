@@ -20,7 +20,7 @@ def change(file: Path, *words: str) -> Result:
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     file = tmp_path / "event.json"
-    file.write_bytes(to_json(play_round(Event("dutch", entrants([2000, 1900, 1800, 1700])), by_lot(1))))
+    file.write_bytes(to_json(play_round(Event(system="dutch", entrants=entrants([2000, 1900, 1800, 1700])), by_lot(1))))
     return file
 
 
@@ -28,7 +28,10 @@ def test_who_comes_leaves_sits_out_and_must_not_meet(file: Path) -> None:
     words = ("--enter", "a=b=1850.5", "--enter", "new", "--withdraw", "BOT-2", "--bye", "3=1/2", "--bye", "bot-1")
     assert change(file, *words, "--forbid", "4", "a=b").exit_code == 0
     event = from_json(file.read_bytes())
-    assert event.entrants[4:] == (Entrant(5, "a=b", 1850.5, joined=2), Entrant(6, "new", joined=2))
+    assert event.entrants[4:] == (
+        Entrant(id=5, name="a=b", rating=1850.5, joined=2),
+        Entrant(id=6, name="new", joined=2),
+    )
     assert event.withdrawn == (2,)
     assert event.requests == (Request(3, 2, 1), Request(1, 2, 0))
     assert event.forbidden == ((4, 5),)
@@ -81,17 +84,17 @@ def test_the_way_back(file: Path) -> None:
 @pytest.mark.parametrize("word", ["cup", "double-elimination", "round-robin"])
 def test_nobody_comes_late_where_the_field_is_fixed(tmp_path: Path, word: str) -> None:
     file = tmp_path / "event.json"
-    file.write_bytes(to_json(play_round(Event(word, entrants([None] * 4)), by_lot(1))))
+    file.write_bytes(to_json(play_round(Event(system=word, entrants=entrants([None] * 4)), by_lot(1))))
     refused = change(file, "--enter", "late")
     assert refused.exit_code == 1
     assert "late cannot enter: The field of a" in refused.stderr
-    file.write_bytes(to_json(Event(word, entrants([None] * 4))))
+    file.write_bytes(to_json(Event(system=word, entrants=entrants([None] * 4))))
     assert change(file, "--enter", "early").exit_code == 0
 
 
 def test_who_corrects_a_semifinal_takes_the_final_back(tmp_path: Path) -> None:
     file = tmp_path / "cup.json"
-    event = play_round(Event("cup", entrants([None] * 4)), better_wins)
+    event = play_round(Event(system="cup", entrants=entrants([None] * 4)), better_wins)
     file.write_bytes(to_json(play_round(event, better_wins)))
     first = event.rounds[0].games[0]
     upset = "0-1" if better_wins(first).white else "1-0"
@@ -109,7 +112,7 @@ def test_who_corrects_a_semifinal_takes_the_final_back(tmp_path: Path) -> None:
 @pytest.mark.parametrize("word", ["cup", "double-elimination"])
 def test_it_is_said_that_there_is_no_winner(tmp_path: Path, word: str) -> None:
     file = tmp_path / "event.json"
-    event = Event(word, entrants([None] * 2))
+    event = Event(system=word, entrants=entrants([None] * 2))
     for _ in range(1 if word == "cup" else 2):
         event = play_round(event, lambda _game: NO_SHOW)
     file.write_bytes(to_json(event))

@@ -22,9 +22,14 @@ SVG = "{http://www.w3.org/2000/svg}"
 def all_meet(count: int, seed: int = 1, both: bool = False) -> Event:
     lots = random.Random(seed)
     results = [WHITE_WINS, BLACK_WINS, DRAWN]
-    games = [Game(a, b, lots.choice(results)) for a in range(1, count + 1) for b in range(1, a)]
-    games += [Game(game.black, game.white, lots.choice(results)) for game in games] if both else []
-    return Event("round-robin", entrants([None] * count), name="All meet", rounds=(Round_(1, tuple(games)),))
+    games = [Game(black=b, white=a, result=lots.choice(results)) for a in range(1, count + 1) for b in range(1, a)]
+    games += [Game(black=game.white, white=game.black, result=lots.choice(results)) for game in games] if both else []
+    return Event(
+        system="round-robin",
+        entrants=entrants([None] * count),
+        name="All meet",
+        rounds=(Round_(number=1, games=tuple(games)),),
+    )
 
 
 def table_of(event: Event) -> Crosstable:
@@ -103,7 +108,11 @@ def test_figures_can_be_read_on_every_color() -> None:
 
 
 def test_the_row_won_where_it_is_dark() -> None:
-    event = Event("swiss", entrants([None] * 2), rounds=(Round_(1, (Game(1, 2, WHITE_WINS),)),))
+    event = Event(
+        system="swiss",
+        entrants=entrants([None] * 2),
+        rounds=(Round_(number=1, games=(Game(black=2, white=1, result=WHITE_WINS),)),),
+    )
     root = ElementTree.fromstring(crosstable_svg(table_of(event)))
     corners = {path.get("fill"): str(path.get("d"))[1:].split("h")[0] for path in root.iter(f"{SVG}path")}
     won, lost = (tuple(map(int, corners[shade(share)].split())) for share in (1.0, 0.0))
@@ -120,8 +129,8 @@ def test_figures() -> None:
 
 
 def test_open_forfeited_and_unmet() -> None:
-    games = (Game(1, 2), Game(3, 4, Result(2, 0, "forfeit")))
-    event = Event("swiss", entrants([None] * 4), rounds=(Round_(1, games),))
+    games = (Game(black=2, white=1), Game(black=4, white=3, result=Result(0, 2, "forfeit")))
+    event = Event(system="swiss", entrants=entrants([None] * 4), rounds=(Round_(number=1, games=games),))
     svg = crosstable_svg(table_of(event))
     shown = texts(svg)
     assert [shown.count(mark) for mark in "?+-"] == [3, 1, 1]  # one question mark is in the legend

@@ -63,7 +63,9 @@ def test_an_event_from_a_table_of_engines_to_its_end(csv: Path, tmp_path: Path) 
 
 def test_what_is_asked_for_comes_before_what_the_file_says(tmp_path: Path) -> None:
     file = tmp_path / "event.json"
-    file.write_bytes(to_json(Event("mwm", entrants([2000, 1900, 1800, 1700]), options={"beta": 1}, seed=3)))
+    file.write_bytes(
+        to_json(Event(system="mwm", entrants=entrants([2000, 1900, 1800, 1700]), options={"beta": 1}, seed=3))
+    )
     assert shown("next", file)["options"] == {"beta": 1}
     ended = shown("next", file, "--system", "random2", "--seed", 9, "--option", "beta=2")
     assert (ended["system"], ended["options"], ended["seed"]) == ("mwm", {"order": "random2", "beta": 2}, 9)
@@ -180,7 +182,7 @@ def test_a_round_is_not_shown_where_it_could_not_be_kept(csv: Path, tmp_path: Pa
 @pytest.mark.parametrize("name", ["empty.trf", "empty.json"])
 def test_a_tournament_of_nobody_is_refused(tmp_path: Path, name: str) -> None:
     file = tmp_path / name
-    file.write_bytes(to_json(Event("tcec")) if name == "empty.json" else b"")
+    file.write_bytes(to_json(Event(system="tcec")) if name == "empty.json" else b"")
     result = run("next", file, "--system", "tcec")
     assert result.exit_code == 1
     assert "has no players" in result.stderr
@@ -204,7 +206,7 @@ def test_a_result_that_does_not_fit_says_what_does(csv: Path, tmp_path: Path) ->
 
 def test_a_replayed_game_is_named_by_its_id(tmp_path: Path) -> None:
     file = tmp_path / "cup.json"
-    file.write_bytes(to_json(Event("cup", entrants([2000, 1900]))))
+    file.write_bytes(to_json(Event(system="cup", entrants=entrants([2000, 1900]))))
     for score in ("1/2-1/2", "1/2-1/2"):
         assert run("next", file, "--output", file).exit_code == 0
         (game,) = shown("games", file, "--open")

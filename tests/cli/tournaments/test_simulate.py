@@ -33,7 +33,12 @@ def test_the_table_has_every_measure_of_every_system() -> None:
     lines = ended.stdout.splitlines()
     assert lines[0] == "8 players, strengths 1000 to 1800, 20 tournaments"
     assert lines[1].split() == ["measure", "dutch", "swiss"]
-    runs = run([Plan("dutch", 8, 3, options={"beta": 1}), Plan("swiss", 8, 3)], 20, 1, 3)
+    runs = run(
+        [Plan(system="dutch", players=8, rounds=3, options={"beta": 1}), Plan(system="swiss", players=8, rounds=3)],
+        20,
+        1,
+        3,
+    )
     taus = [next(figure for figure in series.measures if figure.measure == "kendall") for series in runs.series]
     expected = [f"{figure.mean:.4f} ± {figure.error:.4f}" for figure in taus]
     assert lines[2].split(maxsplit=2)[2].split("  ")[0] == expected[0]
@@ -79,7 +84,7 @@ def test_many_systems_get_a_table_each() -> None:
 @pytest.mark.parametrize("as_json", [False, True])
 def test_what_was_done_before_control_c_is_printed(monkeypatch: pytest.MonkeyPatch, as_json: bool) -> None:
     def interrupted(*arguments: Any, **named: Any) -> Runs:
-        return Runs(run([Plan("dutch", 8, 3)], 5).series, interrupted=True)
+        return Runs(run([Plan(system="dutch", players=8, rounds=3)], 5).series, interrupted=True)
 
     monkeypatch.setattr(tournament_simulate, "run", interrupted)
     ended = call("--players", "8", "--rounds", "3", "--system", "dutch", *(["--json"] if as_json else []))

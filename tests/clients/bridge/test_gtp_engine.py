@@ -232,7 +232,7 @@ async def test_a_way_of_asking_that_is_broken_is_left_for_the_next(bench, caplog
 async def test_an_engine_that_dies_of_the_first_analysis_is_not_asked_for_it_again(bench, caplog):
     broken = set()
     engine = SupervisedEngine(
-        lambda: GtpEngine(bench.fake_gtp("--kata", KATA, "--fault", "die", "--times", "1"), 20.0, broken)
+        make=lambda: GtpEngine(bench.fake_gtp("--kata", KATA, "--fault", "die", "--times", "1"), 20.0, broken)
     )
     await engine.start()
     await engine.sit(NEW, [])
@@ -258,19 +258,19 @@ async def test_a_remark_about_analysis_is_made_once(bench, caplog):
 @pytest.mark.parametrize(
     ("time", "stones_left", "commands"),
     [
-        (TimeControl(TimeSystem.ABSOLUTE, main=S), 0, ["time_settings 1 0 0", "time_left b 9 0"]),
+        (TimeControl(system=TimeSystem.ABSOLUTE, main=S), 0, ["time_settings 1 0 0", "time_left b 9 0"]),
         (
-            TimeControl(TimeSystem.FISCHER, main=60 * S, increment=S),
+            TimeControl(system=TimeSystem.FISCHER, main=60 * S, increment=S),
             0,
             ["kata-time_settings fischer 60 1", "time_left b 9 0"],
         ),
         (
-            TimeControl(TimeSystem.BYOYOMI, main=0, period=10 * S, periods=3),
+            TimeControl(system=TimeSystem.BYOYOMI, main=0, period=10 * S, periods=3),
             2,
             ["kgs-time_settings byoyomi 0 10 3", "time_left b 9 2"],
         ),
-        (TimeControl(TimeSystem.FIXED, period=10 * S), 0, ["time_settings 0 10 1", "time_left b 9 1"]),
-        (TimeControl(TimeSystem.FIXED, period=-1), 0, ["time_left b 9 0"]),
+        (TimeControl(system=TimeSystem.FIXED, period=10 * S), 0, ["time_settings 0 10 1", "time_left b 9 1"]),
+        (TimeControl(system=TimeSystem.FIXED, period=-1), 0, ["time_left b 9 0"]),
     ],
 )
 async def test_what_an_engine_hears_of_its_clock(bench, time, stones_left, commands, caplog):
@@ -286,7 +286,7 @@ async def test_what_an_engine_hears_of_its_clock(bench, time, stones_left, comma
 
 
 async def test_a_refused_time_command_gives_way_to_the_next_and_costs_no_game(bench, caplog):
-    byoyomi = TimeControl(TimeSystem.BYOYOMI, main=60 * S, period=10 * S, periods=3)
+    byoyomi = TimeControl(system=TimeSystem.BYOYOMI, main=60 * S, period=10 * S, periods=3)
     refusing = ("kgs-time_settings", "time_left")
     engine = await started(bench, "--with", refusing[0], *(word for name in refusing for word in ("--refuse", name)))
     await engine.new_game(NEW._replace(time=byoyomi))

@@ -8,11 +8,11 @@ from cgos_client.bridge.gtp_time import KATA, KGS, PLAIN, Stones, fault, time_co
 from cgos_protocol.clock import TimeControl, TimeSystem
 
 S = 1_000_000
-ABSOLUTE = TimeControl(TimeSystem.ABSOLUTE, main=300 * S)
-FISCHER = TimeControl(TimeSystem.FISCHER, main=60 * S, increment=2_500_000)
-BYOYOMI = TimeControl(TimeSystem.BYOYOMI, main=60 * S, period=10 * S, periods=5)
-CANADIAN = TimeControl(TimeSystem.CANADIAN, main=0, period=60 * S, stones=10)
-FIXED = TimeControl(TimeSystem.FIXED, period=2 * S)
+ABSOLUTE = TimeControl(system=TimeSystem.ABSOLUTE, main=300 * S)
+FISCHER = TimeControl(system=TimeSystem.FISCHER, main=60 * S, increment=2_500_000)
+BYOYOMI = TimeControl(system=TimeSystem.BYOYOMI, main=60 * S, period=10 * S, periods=5)
+CANADIAN = TimeControl(system=TimeSystem.CANADIAN, main=0, period=60 * S, stones=10)
+FIXED = TimeControl(system=TimeSystem.FIXED, period=2 * S)
 ALL = (PLAIN, KGS, KATA)
 
 
@@ -45,10 +45,10 @@ def test_best_words(time, listed, first, stones):
 
 
 def test_fractions_of_a_second():
-    half = TimeControl(TimeSystem.FIXED, period=S // 2)
+    half = TimeControl(system=TimeSystem.FIXED, period=S // 2)
     assert lines(half)[0] == "kata-time_settings canadian 0 0.5 1"
     assert lines(half, (PLAIN,)) == ["time_settings 0 1 1"]
-    short = TimeControl(TimeSystem.BYOYOMI, main=S, period=S // 2, periods=3)
+    short = TimeControl(system=TimeSystem.BYOYOMI, main=S, period=S // 2, periods=3)
     assert lines(short)[0] == "kata-time_settings byo-yomi 1 0.5 3"
 
 
@@ -71,10 +71,10 @@ def test_an_engine_that_lists_nothing_is_told_nothing():
 @pytest.mark.parametrize(
     "time",
     [
-        TimeControl(TimeSystem.ABSOLUTE, main=-S),
-        TimeControl(TimeSystem.ABSOLUTE, main=0),
-        TimeControl(TimeSystem.CANADIAN, main=0, period=S, stones=0),
-        TimeControl(TimeSystem.FISCHER, main=S, increment=S, period=S),
+        TimeControl(system=TimeSystem.ABSOLUTE, main=-S),
+        TimeControl(system=TimeSystem.ABSOLUTE, main=0),
+        TimeControl(system=TimeSystem.CANADIAN, main=0, period=S, stones=0),
+        TimeControl(system=TimeSystem.FISCHER, main=S, increment=S, period=S),
     ],
 )
 def test_nonsense_has_a_reason(time):

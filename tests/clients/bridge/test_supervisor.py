@@ -52,7 +52,7 @@ class Engine:
 
 async def test_interrupted_while_it_restarts():
     life, gate = [], asyncio.Event()
-    engine = SupervisedEngine(lambda: Engine(life, gate, faults))
+    engine = SupervisedEngine(make=lambda: Engine(life, gate, faults))
     faults = ["broken"]
     await engine.start()
     await engine.sit(GAME, ["D4"])
@@ -74,7 +74,7 @@ async def test_a_new_game_is_a_new_chance():
     life, gate = [], asyncio.Event()
     gate.set()
     faults = ["broken"] * 3
-    engine = SupervisedEngine(lambda: Engine(life, gate, faults))
+    engine = SupervisedEngine(make=lambda: Engine(life, gate, faults))
     await engine.start()
     await engine.sit(GAME, [])
     assert (await engine.genmove(Color.BLACK, 60_000)).text == "RESIGN"
@@ -86,7 +86,7 @@ async def test_games_given_up_count_only_in_a_row():
     life, gate = [], asyncio.Event()
     gate.set()
     faults = []
-    engine = SupervisedEngine(lambda: Engine(life, gate, faults), Restarts(in_a_row=2))
+    engine = SupervisedEngine(make=lambda: Engine(life, gate, faults), restarts=Restarts(in_a_row=2))
     for broken in (True, False, True, True):
         await engine.start()
         await engine.sit(GAME, [])
@@ -102,7 +102,7 @@ async def test_an_engine_that_fails_now_and_then_is_given_up_in_time():
     life, gate, clock = [], asyncio.Event(), iter(range(0, 10_000, 60))
     gate.set()
     faults = []
-    engine = SupervisedEngine(lambda: Engine(life, gate, faults), Restarts(), clock.__next__)
+    engine = SupervisedEngine(make=lambda: Engine(life, gate, faults), restarts=Restarts(), now=clock.__next__)
     moves = []
 
     async def games():

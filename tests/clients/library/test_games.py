@@ -17,7 +17,7 @@ from cgos_client.library.position import ruleset
 from cgos_protocol.games.go_rules import Go, GoPosition
 from cgos_protocol.v2 import messages as ws
 
-SIGN_IN = ws.SignIn("Bot", "sesame", ["5x5"])
+SIGN_IN = ws.SignIn(bot="Bot", secret="sesame", venues=["5x5"])
 
 
 def choice(game: int, moves: list[str], board: GoPosition) -> str:
@@ -45,7 +45,7 @@ class Bench:
 
     def __init__(self, model: Model, sign_in: ws.SignIn = SIGN_IN, second_thoughts: random.Random | None = None):
         self.model = model
-        self.client = core.Games(sign_in)
+        self.client = core.Games(sign_in=sign_in)
         self.to_server: deque[ws.ClientMessage] = deque()
         self.to_client: deque[ws.ServerMessage] = deque()
         self.requests: deque[tuple[int, int]] = deque()
@@ -205,7 +205,7 @@ def test_a_bot_that_would_choose_differently_each_time_plays_no_ply_twice(words,
 @settings(max_examples=60, deadline=None)
 @given(words=st.integers(0, 2**32), cuts=st.sets(st.integers(0, 1200), max_size=40))
 def test_several_slots_and_venues(words, cuts):
-    sign_in = ws.SignIn("Bot", "sesame", ["5x5", "4x4"], slots=3)
+    sign_in = ws.SignIn(bot="Bot", secret="sesame", venues=["5x5", "4x4"], slots=3)
     rng = random.Random(words)
     model = Model(venues={"5x5": 5, "4x4": 4}, opponent=house, games=7)
     bench = Bench(model, sign_in)
@@ -268,38 +268,49 @@ def test_a_new_process_goes_on_with_the_game():
 
 def game(number=1, color="black", from_ply=0, moves=(), **more):
     return ws.Game(
-        number,
-        "5x5",
-        color,
-        ws.RulesInfo("go", 5, 7.5, "positional", False),
-        ws.TimeInfo("absolute", 60_000),
-        ws.Player("Bot", "1800?"),
-        ws.Player("Other", "1700"),
-        from_ply,
-        [ws.Ply(move, 60_000) for move in moves],
-        60_000,
-        60_000,
-        True,
+        game=number,
+        venue="5x5",
+        color=color,
+        rules=ws.RulesInfo(game="go", size=5, komi=7.5, ko="positional", suicide=False),
+        time=ws.TimeInfo(system="absolute", main_ms=60_000),
+        black=ws.Player("Bot", "1800?"),
+        white=ws.Player("Other", "1700"),
+        from_ply=from_ply,
+        moves=[ws.Ply(move, 60_000) for move in moves],
+        black_ms=60_000,
+        white_ms=60_000,
+        rated=True,
         **more,
     )
 
 
 def turn(ply, number=1, color="black"):
-    return ws.Turn(number, ply, color, 60_000, 59_000)
+    return ws.Turn(game=number, ply=ply, color=color, black_ms=60_000, white_ms=59_000)
 
 
 def moved(ply, text, color="white", your_turn=True):
-    return ws.Moved(1, ply, color, text, 60_000, 59_000, 0.0, your_turn)
+    return ws.Moved(
+        game=1, ply=ply, color=color, move=text, black_ms=60_000, white_ms=59_000, at=0.0, your_turn=your_turn
+    )
 
 
 def over(plies, **more):
-    return ws.Over(1, "B+Resign", "black", "resignation", "", plies, "2026-01-01", **more)
+    return ws.Over(
+        game=1,
+        result="B+Resign",
+        winner="black",
+        reason="resignation",
+        detail="",
+        plies=plies,
+        date="2026-01-01",
+        **more,
+    )
 
 
 @pytest.fixture
 def client() -> core.Games:
-    client = core.Games(SIGN_IN)
-    client.receive(ws.Welcome("s", "s", 2, 0.0, []))
+    client = core.Games(sign_in=SIGN_IN)
+    client.receive(ws.Welcome(server="s", software="s", protocol=2, at=0.0, venues=[]))
     client.receive(ws.SignedIn("Bot", ["5x5"], 1))
     return client
 
@@ -311,7 +322,7 @@ def sent(effects):
 def test_a_move_is_sent_when_the_server_waits_for_it(client):
     assert client.receive(game()) == [core.Began(1)]
     assert core.TurnGiven(1, 1) in client.receive(turn(1))
-    assert client.choose(1, 1, "C3") == (True, [core.Send(ws.Move(1, 1, "C3"))])
+    assert client.choose(1, 1, "C3") == (True, [core.Send(ws.Move(game=1, ply=1, move="C3"))])
     assert client.receive(moved(2, "D4"))[-1] == core.TurnGiven(1, 3)
     assert [ply.move for ply in client.seats[1].moves] == ["C3", "D4"]
 
@@ -321,10 +332,10 @@ def test_a_move_chosen_while_away_is_sent_when_it_is_asked_for_again(client):
     client.receive(turn(1))
     client.lost()
     assert client.choose(1, 1, "C3") == (True, [])
-    client.receive(ws.Welcome("s", "s", 2, 0.0, []))
+    client.receive(ws.Welcome(server="s", software="s", protocol=2, at=0.0, venues=[]))
     client.receive(ws.SignedIn("Bot", ["5x5"], 1))
     client.receive(game())
-    assert sent(client.receive(turn(1))) == [ws.Move(1, 1, "C3")]
+    assert sent(client.receive(turn(1))) == [ws.Move(game=1, ply=1, move="C3")]
 
 
 def test_a_second_move_at_a_turn_is_refused_and_the_same_one_is_not(client):
@@ -356,7 +367,7 @@ def test_repetitions_change_nothing(client):
     client.receive(turn(1))
     assert core.TurnGiven(1, 1) not in client.receive(turn(1))
     client.choose(1, 1, "C3")
-    assert sent(client.receive(turn(1))) == [ws.Move(1, 1, "C3")]
+    assert sent(client.receive(turn(1))) == [ws.Move(game=1, ply=1, move="C3")]
     client.receive(moved(2, "D4"))
     assert core.TurnGiven(1, 3) not in client.receive(moved(2, "D4"))
     assert [ply.move for ply in client.seats[1].moves] == ["C3", "D4"]
@@ -388,7 +399,7 @@ def test_another_move_stands_in_the_record(client):
     client.receive(game())
     client.receive(turn(1))
     client.choose(1, 1, "C3")
-    replies = client.receive(ws.Error("contradiction", "Another move stands there.", game=1))
+    replies = client.receive(ws.Error(code="contradiction", text="Another move stands there.", game=1))
     assert sent(replies) == [ws.Sync([ws.KnownGame(1, 0)])]
     client.receive(game(moves=["A1", "B2"]))
     assert client.receive(turn(3))[-1] == core.TurnGiven(1, 3)
@@ -401,13 +412,13 @@ def test_a_move_chosen_for_another_position_is_not_sent(client):
     client.receive(turn(3))
     client.lost()
     client.choose(1, 3, "A1")
-    client.receive(ws.Welcome("s", "s", 2, 0.0, []))
+    client.receive(ws.Welcome(server="s", software="s", protocol=2, at=0.0, venues=[]))
     client.receive(ws.SignedIn("Bot", ["5x5"], 1))
     client.receive(game(from_ply=1, moves=["E5"]))
     effects = client.receive(turn(3))
     assert sent(effects) == []
     assert effects[-1] == core.TurnGiven(1, 3)
-    assert client.choose(1, 3, "B2") == (True, [core.Send(ws.Move(1, 3, "B2"))])
+    assert client.choose(1, 3, "B2") == (True, [core.Send(ws.Move(game=1, ply=3, move="B2"))])
 
 
 def test_faults_are_counted_anew_after_each_move(client):
@@ -423,7 +434,7 @@ def test_faults_are_counted_anew_after_each_move(client):
 def test_a_game_that_the_server_forgot_ends_unknown(client):
     client.receive(game())
     client.lost()
-    error = ws.Error("no-game", "There is no such game.", game=1)
+    error = ws.Error(code="no-game", text="There is no such game.", game=1)
     assert sent(client.receive(error)) == [ws.Sync([ws.KnownGame(1, 0)])]
     assert client.receive(error)[-1] == core.Ended(1)
     assert client.seats[1].outcome.result == "?"
@@ -460,29 +471,29 @@ def test_wishes_hold_over_a_reconnection(client):
     assert sent(client.limit(ws.OwnerLimits(5, ["Twin"]))) == [ws.SetLimits(ws.OwnerLimits(5, ["Twin"]))]
     client.lost()
     assert client.want(core.Wish.DRAIN) == []
-    (sign_in,) = sent(client.receive(ws.Welcome("s", "s", 2, 0.0, [])))
+    (sign_in,) = sent(client.receive(ws.Welcome(server="s", software="s", protocol=2, at=0.0, venues=[])))
     assert sign_in.limits == ws.OwnerLimits(5, ["Twin"])
     assert sent(client.receive(ws.SignedIn("Bot", ["5x5"], 1))) == [ws.Drain()]
 
 
 def test_fatal_errors_are_typed():
-    client = core.Games(SIGN_IN)
-    (refused,) = client.receive(ws.Error("wrong-password", "No.", True, 7.5))
+    client = core.Games(sign_in=SIGN_IN)
+    (refused,) = client.receive(ws.Error(code="wrong-password", text="No.", fatal=True, retry_after_s=7.5))
     assert isinstance(refused.error, SignInRefused)
     assert (refused.error.code, refused.error.text, refused.error.retry_after) == ("wrong-password", "No.", 7.5)
-    client.receive(ws.Welcome("s", "s", 2, 0.0, []))
+    client.receive(ws.Welcome(server="s", software="s", protocol=2, at=0.0, venues=[]))
     client.receive(ws.SignedIn("Bot", ["5x5"], 1))
-    (dismissed,) = client.receive(ws.Error("kicked", "Out.", True))
+    (dismissed,) = client.receive(ws.Error(code="kicked", text="Out.", fatal=True))
     assert isinstance(dismissed.error, Dismissed)
 
 
 def test_another_version_of_the_protocol_is_refused():
-    (fatal,) = core.Games(SIGN_IN).receive(ws.Welcome("s", "s", 3, 0.0, []))
+    (fatal,) = core.Games(sign_in=SIGN_IN).receive(ws.Welcome(server="s", software="s", protocol=3, at=0.0, venues=[]))
     assert "version 3" in fatal.error.text
 
 
 def test_a_watcher_signs_nothing():
-    assert core.Games(None).receive(ws.Welcome("s", "s", 2, 0.0, [])) == []
+    assert core.Games(sign_in=None).receive(ws.Welcome(server="s", software="s", protocol=2, at=0.0, venues=[])) == []
 
 
 def test_latency_is_kept(client):

@@ -224,7 +224,10 @@ async def test_refusals_are_typed_and_come_out_of_connect():
 
 async def test_a_refusal_that_passes_is_waited_out_for_as_long_as_it_says(caplog):
     model = Model()
-    model.refuse = [ws.Error("too-many", "Later.", True, 0.3), ws.Error("waits-approval", "Wait.", True)]
+    model.refuse = [
+        ws.Error(code="too-many", text="Later.", fatal=True, retry_after_s=0.3),
+        ws.Error(code="waits-approval", text="Wait.", fatal=True),
+    ]
     loop = asyncio.get_running_loop()
     async with asyncio.timeout(SECONDS), V2Server(model) as server:
         began = loop.time()

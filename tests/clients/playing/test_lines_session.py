@@ -446,7 +446,7 @@ async def test_an_engine_that_cannot_start_ends_the_client_before_it_connects(be
 
 @pytest.mark.parametrize("command", ["/no/such/engine", "true"])
 async def test_the_reason_for_giving_up_at_the_start_is_said_once(bench, caplog, command):
-    assert await bench.run(SupervisedEngine(lambda: GtpEngine([command])), []) == 1
+    assert await bench.run(SupervisedEngine(make=lambda: GtpEngine([command])), []) == 1
     errors = [record.getMessage() for record in caplog.records if record.levelname == "ERROR"]
     assert len(errors) == 1
     assert errors[0].startswith("the engine ")

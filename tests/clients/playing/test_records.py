@@ -118,7 +118,7 @@ def test_several_games_at_once(records, tmp_path):
     feed(
         records,
         Seated(SETUP, B),
-        Seated(other, W, TimeControl(TimeSystem.BYOYOMI, main=0, period=10_000_000, periods=3)),
+        Seated(other, W, TimeControl(system=TimeSystem.BYOYOMI, main=0, period=10_000_000, periods=3)),
         MoveMade(18, B, "C3", 1000),
         MoveMade(17, B, "D4", 1000),
         GameOver(18, "2026-01-02", "B+3.5", ""),

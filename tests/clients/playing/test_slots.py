@@ -70,7 +70,7 @@ class Slots:
                 ) as self.session:
                     yield self.session
 
-            self.runner = SlotsRunner(opened, engines, self.events.append, games=games)
+            self.runner = SlotsRunner(connect=opened, engines=engines, tell=self.events.append, games=games)
             running = tasks.create_task(Together([("", self.runner)], leave_within).run())
             if meanwhile is not None:
                 await meanwhile(self)
@@ -299,7 +299,7 @@ async def test_stop_while_the_server_is_away(bench):
 
     async def stop(slots):
         await bench.move_requested.wait()
-        slots.model.refuse = [ws.Error("busy", "Later.", True, 60.0)] * 100
+        slots.model.refuse = [ws.Error(code="busy", text="Later.", fatal=True, retry_after_s=60.0)] * 100
         slots.server.cut()
         await until(lambda: len(slots.model.sign_ins) > 1)
         slots.runner.stop()
@@ -352,7 +352,7 @@ async def test_one_bot_that_gives_up_stops_no_other(bench):
 
         def runner(server, engine):
             open_session = lambda _: connect(server.url, bot="Bot", secret="sesame", venues=["5x5"])  # noqa: E731
-            return SlotsRunner(open_session, [engine], events.append, games=1)
+            return SlotsRunner(connect=open_session, engines=[engine], tell=events.append, games=1)
 
         bots = [("A", runner(there, bench.memory("C3", "B2", "D4", "A1"))), ("B", runner(here, bench.memory()))]
         assert await Together(bots).run() == 1
@@ -362,14 +362,14 @@ async def test_one_bot_that_gives_up_stops_no_other(bench):
 @pytest.mark.parametrize(
     ("info", "level_ms", "left_ms", "expected"),
     [
-        (ws.TimeInfo("absolute", 60_000), 60_000, 5_000, (5_000, 0)),
-        (ws.TimeInfo("fischer", 60_000, increment_ms=1_000), 60_000, 61_000, (61_000, 0)),
-        (ws.TimeInfo("byoyomi", 60_000, period_ms=5_000, periods=3), 65_000, 64_000, (59_000, 0)),
-        (ws.TimeInfo("byoyomi", 60_000, period_ms=5_000, periods=3), 65_000, 5_000, (5_000, 1)),
-        (ws.TimeInfo("canadian", 60_000, period_ms=30_000, stones=10), 90_000, 80_000, (50_000, 0)),
-        (ws.TimeInfo("canadian", 60_000, period_ms=30_000, stones=10), 90_000, 20_000, (20_000, 10)),
-        (ws.TimeInfo("fixed", period_ms=2_000), 2_000, 2_000, (2_000, 0)),
-        (ws.TimeInfo("sundial", 7_000), 7_000, 2_000, (2_000, 0)),
+        (ws.TimeInfo(system="absolute", main_ms=60_000), 60_000, 5_000, (5_000, 0)),
+        (ws.TimeInfo(system="fischer", main_ms=60_000, increment_ms=1_000), 60_000, 61_000, (61_000, 0)),
+        (ws.TimeInfo(system="byoyomi", main_ms=60_000, period_ms=5_000, periods=3), 65_000, 64_000, (59_000, 0)),
+        (ws.TimeInfo(system="byoyomi", main_ms=60_000, period_ms=5_000, periods=3), 65_000, 5_000, (5_000, 1)),
+        (ws.TimeInfo(system="canadian", main_ms=60_000, period_ms=30_000, stones=10), 90_000, 80_000, (50_000, 0)),
+        (ws.TimeInfo(system="canadian", main_ms=60_000, period_ms=30_000, stones=10), 90_000, 20_000, (20_000, 10)),
+        (ws.TimeInfo(system="fixed", period_ms=2_000), 2_000, 2_000, (2_000, 0)),
+        (ws.TimeInfo(system="sundial", main_ms=7_000), 7_000, 2_000, (2_000, 0)),
     ],
 )
 def test_time_controls(info, level_ms, left_ms, expected):
@@ -378,7 +378,7 @@ def test_time_controls(info, level_ms, left_ms, expected):
 
 
 def test_a_time_control_as_engines_know_it():
-    info = ws.TimeInfo("fischer", 60_000, increment_ms=1_000, lag_ms=250)
-    control = TimeControl(TimeSystem.FISCHER, main=60_000_000, increment=1_000_000, lag=250_000)
+    info = ws.TimeInfo(system="fischer", main_ms=60_000, increment_ms=1_000, lag_ms=250)
+    control = TimeControl(system=TimeSystem.FISCHER, main=60_000_000, increment=1_000_000, lag=250_000)
     assert seating.time_control(info) == control
-    assert seating.time_control(ws.TimeInfo("sundial", 1)) is None
+    assert seating.time_control(ws.TimeInfo(system="sundial", main_ms=1)) is None

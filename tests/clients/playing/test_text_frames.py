@@ -43,11 +43,11 @@ async def test_a_whole_game(bench, caplog):
 
     async with asyncio.timeout(SECONDS), serve(server, "127.0.0.1", 0, subprotocols=["cgos.v1"]) as listening:
         runner = Runner(
-            lambda: connect_frames(endpoint(listening)),
-            bench.memory("D4", "F6"),
-            Identity("Bot", "open-sesame", "cgos-client 0"),
-            Agenda(games_left=1),
-            bench.events.append,
+            connect=lambda: connect_frames(endpoint(listening)),
+            engine=bench.memory("D4", "F6"),
+            identity=Identity("Bot", "open-sesame", "cgos-client 0"),
+            agenda=Agenda(games_left=1),
+            tell=bench.events.append,
         )
         assert await runner.run() == 0
     assert paths == ["/9x9"]

@@ -63,7 +63,7 @@ def test_an_own_formula_has_the_same_law_as_the_name() -> None:
 def off(method: Matchmaker, exact: Distribution, np: int, rounds: int) -> Sequence[object]:
     """Pairs and sit-outs whose frequency is not within 5 standard errors, or that must not occur and did."""
     candidates = [Candidate(rank, f"rank-{rank}", 2000.0 - rank) for rank in range(1, np + 1)]
-    pairing_pass = PairingPass(candidates)
+    pairing_pass = PairingPass(candidates=candidates)
     rng = random.Random(20061005)
     met: Counter[object] = Counter()
     for _ in range(rounds):
@@ -82,20 +82,20 @@ def off(method: Matchmaker, exact: Distribution, np: int, rounds: int) -> Sequen
 @pytest.mark.parametrize("np", [8, 7])
 @pytest.mark.parametrize("formula", FORMULAS)
 def test_frequencies_over_200_000_rounds(formula: str, np: int) -> None:
-    method = Birk(formula, "natural", FREE)
+    method = Birk(formula=formula, bye="natural", constraints=FREE)
     assert off(method, distribution(np, formula), np, ROUNDS) == []
 
 
 @pytest.mark.parametrize("np", [6, 5])
 @pytest.mark.parametrize("formula", [*FORMULAS, "1 + avail // 3"])
 def test_frequencies_over_fewer_rounds(formula: str, np: int) -> None:
-    method = Birk(formula, "natural", FREE)
+    method = Birk(formula=formula, bye="natural", constraints=FREE)
     assert off(method, distribution(np, formula), np, 4_000) == []
 
 
 def test_frequencies_where_few_of_many_are_drawn() -> None:
     """Two of 13 and fewer: drawn one by one rather than followed down."""
-    assert off(Birk("2", "natural", FREE), distribution(14, "2"), 14, 4_000) == []
+    assert off(Birk(formula="2", bye="natural", constraints=FREE), distribution(14, "2"), 14, 4_000) == []
 
 
 @pytest.mark.parametrize("narrow", [0, 128])
@@ -103,9 +103,9 @@ def test_frequencies_where_few_of_many_are_drawn() -> None:
 def test_frequencies_where_constraints_are_looked_at(narrow: int, np: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing speaks against any pair, but that has to be found out."""
     monkeypatch.setattr(picking, "NARROW", narrow)
-    method = Birk("fifth", "natural", Constraints())
+    method = Birk(formula="fifth", bye="natural", constraints=Constraints())
     assert off(method, distribution(np, "fifth"), np, 2_500) == []
 
 
 def test_the_comparison_can_fail() -> None:
-    assert off(Birk("half", "natural", FREE), distribution(6, "fifth"), 6, 2_000) != []
+    assert off(Birk(formula="half", bye="natural", constraints=FREE), distribution(6, "fifth"), 6, 2_000) != []

@@ -161,7 +161,9 @@ def test_everything_gives_way_in_time_and_the_largest_flag_last() -> None:
             if flag is Barrier.AVOID:
                 b = b._replace(avoid=(1,))
             meetings = [Meeting(1, 2, 9, 9)] if flag is Barrier.OFTEN else []
-            pairing_pass = PairingPass([a, b], meetings, policy=Policy.ROLLING, connected=30, flow=0.5)
+            pairing_pass = PairingPass(
+                candidates=[a, b], meetings=meetings, policy=Policy.ROLLING, connected=30, flow=0.5
+            )
             rules = PairConstraints(replace(Constraints(), max_expected=0.95), pairing_pass)
             pair = np.array([0]), np.array([1])
             assert rules.barriers(*pair).tolist() == [flag]
@@ -175,7 +177,7 @@ def test_everything_gives_way_in_time_and_the_largest_flag_last() -> None:
 
 def test_who_was_passed_over_too_often_need_not_wait() -> None:
     pairing_pass = PairingPass(
-        [Candidate(1, "a", 0.0, sat_out=7), Candidate(2, "b", 0.0, avoid=(1,))], policy=Policy.ROLLING
+        candidates=[Candidate(1, "a", 0.0, sat_out=7), Candidate(2, "b", 0.0, avoid=(1,))], policy=Policy.ROLLING
     )
     pair = np.array([0]), np.array([1])
     assert PairConstraints(Constraints(), pairing_pass, Waiting(pass_over=7)).open(*pair)[0]
@@ -186,7 +188,7 @@ def test_who_was_passed_over_too_often_need_not_wait() -> None:
 @given(st.integers(0, 100), st.integers(2, 60))
 def test_nobody_is_barred_from_everybody_by_its_own_games(recent: int, pool: int) -> None:
     """However its games are spread over the others, one of them is below the limit."""
-    pairing_pass = PairingPass([Candidate(v, f"bot-{v}", 0.0, recent=recent) for v in range(1, pool + 1)])
+    pairing_pass = PairingPass(candidates=[Candidate(v, f"bot-{v}", 0.0, recent=recent) for v in range(1, pool + 1)])
     limit = int(PairConstraints(Constraints(), pairing_pass).limits[0])
     assert limit * (pool - 1) > recent
     assert limit >= 2
@@ -196,7 +198,7 @@ def test_nobody_is_barred_from_everybody_by_its_own_games(recent: int, pool: int
 
 def test_two_versions_alone_meet_as_often_as_they_like() -> None:
     a, b = (Candidate(v, f"bot-{v}", 0.0, last_opponent=3 - v, recent=100) for v in (1, 2))
-    pairing_pass = PairingPass([a, b], [Meeting(1, 2, 100, 100)], policy=Policy.ROLLING)
+    pairing_pass = PairingPass(candidates=[a, b], meetings=[Meeting(1, 2, 100, 100)], policy=Policy.ROLLING)
     pair = np.array([0]), np.array([1])
     assert PairConstraints(Constraints(), pairing_pass).open(*pair)[0]
     assert (
@@ -213,14 +215,14 @@ def test_what_is_not_known_makes_a_score_less_certain() -> None:
     def score(pairing_pass: PairingPass) -> float:
         return float(PairConstraints(Constraints(), pairing_pass).expected(*pair)[0])
 
-    known = score(PairingPass([a, b]))
+    known = score(PairingPass(candidates=[a, b]))
     assert known == pytest.approx(1 / (1 + 10**-1.5))
-    vague = score(PairingPass([a._replace(sd=300.0), b._replace(sd=300.0)]))
+    vague = score(PairingPass(candidates=[a._replace(sd=300.0), b._replace(sd=300.0)]))
     assert 0.5 < vague < known
     own = np.diag([300.0**2] * 2)
-    assert score(PairingPass([a, b], knowledge=Knowledge(own, own))) == pytest.approx(vague)
+    assert score(PairingPass(candidates=[a, b], knowledge=Knowledge(own, own))) == pytest.approx(vague)
     together = np.full((2, 2), 300.0**2)
-    assert score(PairingPass([a, b], knowledge=Knowledge(together, together))) == pytest.approx(known)
+    assert score(PairingPass(candidates=[a, b], knowledge=Knowledge(together, together))) == pytest.approx(known)
 
 
 def test_a_game_is_too_one_sided_only_where_that_is_sure() -> None:
@@ -228,7 +230,9 @@ def test_a_game_is_too_one_sided_only_where_that_is_sure() -> None:
     pair = np.array([0]), np.array([1])
     for gap, sd, barred in ((500.0, 0.0, False), (520.0, 0.0, True), (800.0, 200.0, False), (800.0, 140.0, True)):
         own = np.diag([sd**2, 0.0])
-        pairing_pass = PairingPass([Candidate(1, "a", gap), Candidate(2, "b", 0.0)], knowledge=Knowledge(own, own))
+        pairing_pass = PairingPass(
+            candidates=[Candidate(1, "a", gap), Candidate(2, "b", 0.0)], knowledge=Knowledge(own, own)
+        )
         rules = PairConstraints(replace(Constraints(), max_expected=0.95), pairing_pass)
         assert rules.lopsided(*pair)[0] == barred, (gap, sd)
         if barred:
@@ -239,7 +243,7 @@ def test_mackays_approximation_is_near_the_average() -> None:
     nodes, weights = np.polynomial.hermite_e.hermegauss(60)
     for gap in (0.0, 100.0, 400.0, 900.0):
         for sd in (50.0, 200.0, 400.0):
-            pairing_pass = PairingPass([Candidate(1, "a", gap, sd=sd), Candidate(2, "b", 0.0)])
+            pairing_pass = PairingPass(candidates=[Candidate(1, "a", gap, sd=sd), Candidate(2, "b", 0.0)])
             score = PairConstraints(Constraints(), pairing_pass).expected(np.array([0]), np.array([1]))[0]
             average = np.sum(weights / (1 + 10 ** (-(gap + sd * nodes) / 400))) / np.sum(weights)
             assert score == pytest.approx(average, abs=0.02)
@@ -249,7 +253,9 @@ def test_free_lets_everything_pass_but_what_is_hard() -> None:
     a = Candidate(1, "a", 9000.0, apart=(3,), last_opponent=2, owner=1, family=1, recent=100, balance=9, anchor=True)
     b = a._replace(id=2, rating=0.0, last_opponent=1, apart=())
     c = b._replace(id=3)
-    rules = PairConstraints(FREE, PairingPass([a, b, c], [Meeting(1, 2, 100, 100)], policy=Policy.ROLLING))
+    rules = PairConstraints(
+        FREE, PairingPass(candidates=[a, b, c], meetings=[Meeting(1, 2, 100, 100)], policy=Policy.ROLLING)
+    )
     i, j = np.array([0, 0]), np.array([1, 2])
     assert rules.open(i, j).tolist() == [True, False]
     assert rules.costs(i, j).tolist() == [0.0, 0.0]
@@ -259,7 +265,7 @@ def test_free_lets_everything_pass_but_what_is_hard() -> None:
 def test_sentences_name_what_gave_way() -> None:
     a = Candidate(1, "Ann", 2500.0, 12_340_000, last_opponent=2, owner=1, family=4, avoid=(2,), recent=50)
     b = Candidate(2, "Bob", 1500.0, 1, owner=2, family=4, recent=30)
-    pairing_pass = PairingPass([a, b], [Meeting(2, 1, 9, 1)], policy=Policy.ROLLING, connected=9)
+    pairing_pass = PairingPass(candidates=[a, b], meetings=[Meeting(2, 1, 9, 1)], policy=Policy.ROLLING, connected=9)
     sentence = PairConstraints(replace(Constraints(), max_expected=0.9), pairing_pass).say(0, 1)
     assert sentence == (
         "It gave way that the owner of Ann would rather not meet Bob and both are of one family and Bob was the last"
@@ -268,23 +274,25 @@ def test_sentences_name_what_gave_way() -> None:
     )
     barrier = PairConstraints(Constraints(), replace(pairing_pass, policy=Policy.BARRIER)).say(1, 0)
     assert barrier.endswith(": a whole round would have been missed otherwise.")
-    mutual = PairingPass([a, b._replace(last_opponent=1)], policy=Policy.ROLLING, connected=9)
+    mutual = PairingPass(candidates=[a, b._replace(last_opponent=1)], policy=Policy.ROLLING, connected=9)
     assert "they have just met" in PairConstraints(Constraints(), mutual).why(0, 1)
     free = replace(FREE, same_owner=Kin.DISCOURAGED)
-    assert "both are of one owner" in PairConstraints(free, PairingPass([a, b._replace(owner=1)])).why(1, 0)
+    assert "both are of one owner" in PairConstraints(free, PairingPass(candidates=[a, b._replace(owner=1)])).why(1, 0)
 
 
 def test_it_is_said_of_the_one_for_whom_it_gave_way() -> None:
     """Ann has waited longer, but only Bob was passed over so often that barriers give way."""
     ann = Candidate(1, "Ann", 1500.0, waited=5_000_000, avoid=(2,))
     bob = Candidate(2, "Bob", 1500.0, waited=4_000_000, sat_out=20)
-    pairing_pass = PairingPass([ann, bob, Candidate(3, "Eve", 0.0)], policy=Policy.ROLLING)
+    pairing_pass = PairingPass(candidates=[ann, bob, Candidate(3, "Eve", 0.0)], policy=Policy.ROLLING)
     sentence = PairConstraints(Constraints(), pairing_pass, Waiting()).say(0, 1)
     assert sentence.endswith("Bob had waited 4.0 s and was passed over 20 times.")
 
 
 def test_an_expected_score_is_a_number_however_far_apart_two_are() -> None:
-    rules = PairConstraints(Constraints(), PairingPass([Candidate(1, "Ann", -1e6), Candidate(2, "Bob", 1e6)]))
+    rules = PairConstraints(
+        Constraints(), PairingPass(candidates=[Candidate(1, "Ann", -1e6), Candidate(2, "Bob", 1e6)])
+    )
     assert rules.expected(np.array([0, 1]), np.array([1, 0])).tolist() == [pytest.approx(0.0, abs=1e-300), 1.0]
 
 
@@ -292,7 +300,7 @@ def test_it_is_said_why_two_must_never_meet() -> None:
     ann = Candidate(1, "Ann", 1500.0, apart=(4,), owner=1, family=3)
     others = [Candidate(2, "Bob", 1.0, owner=1), Candidate(3, "Cid", 2.0, family=3), Candidate(4, "Dot", 3.0),
               Candidate(5, "Eve", 4.0)]  # fmt: skip
-    rules = PairConstraints(Constraints(same_family=Kin.FORBIDDEN), PairingPass([ann, *others]))
+    rules = PairConstraints(Constraints(same_family=Kin.FORBIDDEN), PairingPass(candidates=[ann, *others]))
     assert [rules.never(0, at) for at in range(1, 5)] == [
         "both are of one owner, which is forbidden", "both are of one family, which is forbidden",
         "they are kept apart for good", "",

@@ -105,20 +105,20 @@ def test_another_release_s_record_has_fewer_fields_or_more() -> None:
     """Neither here nor there does a field that the other release does not know stand in the way."""
     text = '{"candidates":[[3,"Ann",1800.5],[4,"Bob",1.0]],"meetings":[[3,4,1]],"flow":0.5,"some_day":1}'
     assert decode_inputs(text) == PairingPass(
-        [Candidate(3, "Ann", 1800.5), Candidate(4, "Bob", 1.0)], [Meeting(3, 4, 1)], flow=0.5
+        candidates=[Candidate(3, "Ann", 1800.5), Candidate(4, "Bob", 1.0)], meetings=[Meeting(3, 4, 1)], flow=0.5
     )
 
 
 def test_another_seed_pairs_otherwise() -> None:
     """Else the tests above would prove nothing."""
-    inputs = encode_inputs(PairingPass([Candidate(i, f"bot-{i}", float(i)) for i in range(20)]))
+    inputs = encode_inputs(PairingPass(candidates=[Candidate(i, f"bot-{i}", float(i)) for i in range(20)]))
     rounds = {str(replay("birk", {}, seed, inputs, random.Random).pairs) for seed in range(10)}
     assert len(rounds) == 10
 
 
 def test_who_must_not_meet_is_part_of_the_replay() -> None:
     inputs = encode_inputs(
-        PairingPass([Candidate(i, f"bot-{i}", float(-i), apart=(1,) if i == 0 else ()) for i in range(6)])
+        PairingPass(candidates=[Candidate(i, f"bot-{i}", float(-i), apart=(1,) if i == 0 else ()) for i in range(6)])
     )
     for seed in range(20):
         pairing = replay("birk", {"formula": "half"}, seed, inputs, random.Random)
@@ -149,7 +149,7 @@ def test_unreadable_inputs_are_our_fault(text: str) -> None:
 
 
 def pairing_of(*pairs: tuple[int, int], total: int | None = None) -> Pairing:
-    return Pairing([Pair(high, low, "") for high, low in pairs], total=total)
+    return Pairing(pairs=[Pair(high, low, "") for high, low in pairs], total=total)
 
 
 @pytest.mark.parametrize(

@@ -50,20 +50,21 @@ def test_rows_are_meetings_like_any_others(pairing_pass: PairingPass) -> None:
 
 def test_who_is_no_candidate_is_left_out() -> None:
     pairing_pass = PairingPass(
-        [Candidate(7, "a", 0.0), Candidate(5, "b", 0.0)], [Meeting(7, 9, 1, 1), Meeting(5, 7, 2, 3, 4, 5, 6, 7)]
+        candidates=[Candidate(7, "a", 0.0), Candidate(5, "b", 0.0)],
+        meetings=[Meeting(7, 9, 1, 1), Meeting(5, 7, 2, 3, 4, 5, 6, 7)],
     )
     columns = Meetings(pairing_pass).of(np.array([0, 1]), np.array([1, 0]))
     assert [column.tolist() for column in columns] == [[3, 2], [2, 3], [5, 4], [4, 5], [7, 6], [6, 7]]
-    nobody = Meetings(PairingPass([])).lookup(np.zeros(0, np.int64), np.zeros(0, np.int64))
+    nobody = Meetings(PairingPass(candidates=[])).lookup(np.zeros(0, np.int64), np.zeros(0, np.int64))
     assert [len(part) for part in nobody[1]] == [0] * len(PairHistory._fields)
 
 
 def test_places() -> None:
-    places = Places(PairingPass([Candidate(v, "x", 0.0) for v in (30, 10, 20)]))
+    places = Places(PairingPass(candidates=[Candidate(v, "x", 0.0) for v in (30, 10, 20)]))
     assert places.of(np.array([10, 20, 30, 40, 0])).tolist() == [1, 2, 0, -1, -1]
     assert (
         places.pairs([(0, (10, 99)), (1, (30, 10)), (2, ())]).tolist()
         == places.keys(np.array([0]), np.array([1])).tolist()
     )
     assert among(np.array([3, 5, 9]), np.array([1, 5])).tolist() == [False, True, False]
-    assert Places(PairingPass([])).of(np.array([1])).tolist() == [-1]
+    assert Places(PairingPass(candidates=[])).of(np.array([1])).tolist() == [-1]

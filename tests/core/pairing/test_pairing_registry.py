@@ -21,11 +21,13 @@ from cgos_server.core.pairing.shared_options import SHARED, flat, shared
 
 
 def test_defaults_and_options() -> None:
-    assert matchmaker("birk", {}) == Birk("fifth", "fair", Constraints(), Waiting())
+    assert matchmaker("birk", {}) == Birk(formula="fifth", bye="fair", constraints=Constraints(), waiting=Waiting())
     method = matchmaker("birk", {"formula": "half", "bye": "natural", "avoid_last": False, "patience_s": 2.5})
-    assert method == Birk("half", "natural", Constraints(avoid_last=False, patience=2_500_000))
-    assert matchmaker("permuted", {"window": 300}) == Neighbors("permuted", 300.0)
-    assert matchmaker("birk", {"same_owner": "discouraged"}) == Birk(constraints=Constraints(Kin.DISCOURAGED))
+    assert method == Birk(formula="half", bye="natural", constraints=Constraints(avoid_last=False, patience=2_500_000))
+    assert matchmaker("permuted", {"window": 300}) == Neighbors(order="permuted", window=300.0)
+    assert matchmaker("birk", {"same_owner": "discouraged"}) == Birk(
+        constraints=Constraints(same_owner=Kin.DISCOURAGED)
+    )
 
 
 @pytest.mark.parametrize("name", METHODS)

@@ -39,7 +39,7 @@ venues = st.tuples(st.integers(3, 1000), st.floats(0.001, 100.0))
 def pairing_pass(
     *candidates: Candidate, connected: int = 40, flow: float = 0.5, policy: Policy = ROLLING
 ) -> PairingPass:
-    return PairingPass(candidates, policy=policy, connected=connected, flow=flow)
+    return PairingPass(candidates=candidates, policy=policy, connected=connected, flow=flow)
 
 
 def candidate(at: int, waited: int = 0, sat_out: int = 0, pace: float = 0.5, paced: float = 0.0) -> Candidate:

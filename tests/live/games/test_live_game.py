@@ -356,12 +356,12 @@ def test_a_clock_that_started_during_the_check_starts_anew(table: Table) -> None
     st.lists(st.tuples(st.integers(0, 8 * S), st.integers(0, 3 * S), st.integers(0, 5 * S)), min_size=1, max_size=30),
     st.sampled_from(
         [
-            TimeControl(TimeSystem.ABSOLUTE, main=60 * S),
-            TimeControl(TimeSystem.FISCHER, main=5 * S, increment=2 * S),
-            TimeControl(TimeSystem.BYOYOMI, main=5 * S, period=3 * S, periods=3),
-            TimeControl(TimeSystem.CANADIAN, main=5 * S, period=20 * S, stones=5),
-            TimeControl(TimeSystem.FIXED, period=6 * S),
-            TimeControl(TimeSystem.ABSOLUTE, main=20 * S, lag_bank=2 * S),
+            TimeControl(system=TimeSystem.ABSOLUTE, main=60 * S),
+            TimeControl(system=TimeSystem.FISCHER, main=5 * S, increment=2 * S),
+            TimeControl(system=TimeSystem.BYOYOMI, main=5 * S, period=3 * S, periods=3),
+            TimeControl(system=TimeSystem.CANADIAN, main=5 * S, period=20 * S, stones=5),
+            TimeControl(system=TimeSystem.FIXED, period=6 * S),
+            TimeControl(system=TimeSystem.ABSOLUTE, main=20 * S, lag_bank=2 * S),
         ]
     ),
 )

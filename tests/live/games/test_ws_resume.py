@@ -125,7 +125,7 @@ class WsBot:
         kind = message["type"]
         assert kind in ("welcome", "signed_in", "game", "turn", "moved", "over", "info", "latency"), message
         if kind == "game":
-            game = self.games.setdefault(message["game"], Known(message["color"]))
+            game = self.games.setdefault(message["game"], Known(color=message["color"]))
             assert game.color == message["color"]
             from_ply = message["from_ply"]
             assert from_ply <= len(game.moves)
@@ -266,9 +266,14 @@ async def _play(subprotocol: str, cuts: Sequence[tuple[int, bool]], held: bool, 
     over = {key: value for key, value in game.over.items() if key not in ("game", "rating", "date")}
     moves = house.store.of(rows.MoveAdded)
     return Outcome(
-        game.moves, [(row.main_us // S, row.ply) for row in moves], stored.result or "", line.heard, over, bot.events,
-        bot.cut_done,
-    )  # fmt: skip
+        moves=game.moves,
+        clocks=[(row.main_us // S, row.ply) for row in moves],
+        result=stored.result or "",
+        heard=line.heard,
+        over=over,
+        events=bot.events,
+        cuts=bot.cut_done,
+    )
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from cgos_server.live.processes.worker import NICENESS
 def pairing_pass(size: int) -> PairingPass:
     rng = random.Random(size)
     return PairingPass(
-        [Candidate(number, f"bot-{number}", rng.gauss(2000, 350), sd=60.0) for number in range(1, size + 1)]
+        candidates=[Candidate(number, f"bot-{number}", rng.gauss(2000, 350), sd=60.0) for number in range(1, size + 1)]
     )
 
 

@@ -187,7 +187,7 @@ async def test_a_preview_shows_the_second_games_that_a_pairing_pass_would_begin_
 # -- who counts
 
 
-@pytest.mark.parametrize("how", ["set aside", "paused", "owing"])
+@pytest.mark.parametrize("how", ["suspended", "paused", "owing"])
 async def test_two_do_not_wait_for_a_third_that_takes_no_game(how: str) -> None:
     house = await House().open()
     await house.arrive("anna", "bert")
@@ -195,7 +195,7 @@ async def test_two_do_not_wait_for_a_third_that_takes_no_game(how: str) -> None:
     house.finish()
     await house.arrive("carl")
     carl = house.live.roster.players[3]
-    if how == "set aside":
+    if how == "suspended":
         carl.put(Hold.SUSPENDED)
     elif how == "paused":
         house.live.lobby.change(carl, Availability.PAUSED)

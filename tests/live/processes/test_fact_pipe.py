@@ -55,7 +55,7 @@ class Child:
 
 
 def move(ply: int) -> MovePlayed:
-    return MovePlayed("9x9", 7, ply, "D4", 60_000)
+    return MovePlayed(venue="9x9", game=7, ply=ply, move="D4", left_ms=60_000)
 
 
 @pytest.fixture

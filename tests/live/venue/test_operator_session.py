@@ -220,7 +220,7 @@ async def test_clocks(post: Post, clocks: str, mains: tuple[int, int] | None, ra
 
 
 async def test_other_time_systems_have_no_clock_of_one_game() -> None:
-    post = await Post.open(TimeControl(TimeSystem.BYOYOMI, main=60 * S, period=10 * S, periods=3))
+    post = await Post.open(TimeControl(system=TimeSystem.BYOYOMI, main=60 * S, period=10 * S, periods=3))
     await post.house.arrive("Alpha", "Beta")
     assert await post.say("match Beta Alpha 30") == [
         "bad time: Only absolute time can be set for one game, and 9x9 plays with byoyomi time."

@@ -192,7 +192,14 @@ async def test_an_owner_sees_what_its_bot_does_and_why_it_is_not_paired(house: H
     number = bot(house, "anna")
     now = house.time.wall_ms() / 1000
     assert view_of(house, control, "anna") == VersionNow(
-        "anna", "9x9", "idle", now, [], 1, "It is the only bot here.", True
+        name="anna",
+        venue="9x9",
+        state="idle",
+        since=now,
+        games=[],
+        slots=1,
+        why="It is the only bot here.",
+        paired=True,
     )
     await house.sign_in("bert")
     assert "1 other bot is free" in view_of(house, control, "anna").why

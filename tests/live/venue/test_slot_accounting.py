@@ -23,7 +23,7 @@ from cgos_protocol.errors import Refused
 from cgos_protocol.games.base import Color
 from cgos_protocol.openings import Opening, OpeningSet
 from cgos_protocol.session import Availability, Credentials, Known, Seat, Wish
-from cgos_server.core.setbacks import Setback
+from cgos_server.core.suspension import Suspension
 from cgos_server.core.venue import Policy
 from cgos_server.live.games.live_game import LiveGame
 from cgos_server.live.games.phases import GamePhase
@@ -318,7 +318,7 @@ class Machine(RuleBasedStateMachine):
 
     @rule(
         what=st.sampled_from(
-            ["dismiss", "pause", "restart", "rule", "peers", "wait", "sync", "respond", "arrange", "aside", "reload"]
+            ["dismiss", "pause", "restart", "rule", "peers", "wait", "sync", "respond", "arrange", "suspend", "reload"]
         ),
         number=NUMBERS, yes=st.booleans(),
     )  # fmt: skip
@@ -352,17 +352,17 @@ class Machine(RuleBasedStateMachine):
                 reconfigure(live, replace(pairing, openings=BOOK if yes else OpeningSet()))
             case "arrange":
                 self.arrange(self.houses[yes].live, NAMES[number % 4], NAMES[(number + 1) % 4])
-            case "aside":
-                self.set_aside(self.houses[yes].live, number % 4 + 1, 5 * (number // 4))
+            case "suspend":
+                self.suspended(self.houses[yes].live, number % 4 + 1, 5 * (number // 4))
 
     def arrange(self, venue: LiveVenue, white: str, black: str) -> None:
         with suppress(Refused):
             arrange(venue, white, black, (0, 0), None, None, "the operator")
         self.run()
 
-    def set_aside(self, venue: LiveVenue, version: int, spoilt: int) -> None:
+    def suspended(self, venue: LiveVenue, version: int, spoilt: int) -> None:
         """From now on, or no longer."""
-        venue.suspensions._states[version] = Setback(spoilt, spoilt > 0, "game 1: lost on time", 0)
+        venue.suspensions._states[version] = Suspension(spoilt, spoilt > 0, "game 1: lost on time", 0)
         venue.reminders.remind()
 
     def rule_on(self, number: int, forfeit: bool) -> None:

@@ -1,4 +1,4 @@
-"""Versions that spoil their games: set aside, told why, and how they come back."""
+"""Versions that spoil their games: suspended, told why, and how they come back."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from support.live.simulated import RecordingSession
 
 from cgos_protocol.games.base import Color
 from cgos_protocol.session import Availability
-from cgos_server.core.setbacks import PAUSE_MS
+from cgos_server.core.suspension import PAUSE_MS
 from cgos_server.core.venue import terms_of
 from cgos_server.live.games.live_game import LiveGame
 from cgos_server.live.venue.player import Player
 from cgos_server.service.holds import Hold
-from cgos_server.storage.reading.stored import StoredSetback
-from cgos_server.storage.writing.records import SetbackNow
+from cgos_server.storage.reading.stored import StoredSuspension
+from cgos_server.storage.writing.records import SuspensionNow
 
 PAUSE = PAUSE_MS * 1000
 MOST = 5
@@ -40,14 +40,14 @@ def infos(house: House, name: str) -> list[str]:
 
 
 def notices(house: House, name: str) -> list[str]:
-    return [text for text in infos(house, name) if text.startswith("You are set aside")]
+    return [text for text in infos(house, name) if text.startswith("You are suspended")]
 
 
-def stored(house: House, name: str) -> StoredSetback:
+def stored(house: House, name: str) -> StoredSuspension:
     """What the store holds of a version in the end."""
     version = house.accounts.versions[name]
-    last = [record for record in house.store.of(SetbackNow) if record.version_id == version][-1]
-    return StoredSetback(version, last.spoilt, bool(last.set_aside), last.reason, last.at)
+    last = [record for record in house.store.of(SuspensionNow) if record.version_id == version][-1]
+    return StoredSuspension(version, last.spoilt, bool(last.suspended), last.reason, last.at)
 
 
 def game_of(house: House, name: str, opponent: str = "bert") -> tuple[LiveGame, Color]:
@@ -107,27 +107,27 @@ def spoil(house: House, name: str, how: Spoil, games: int) -> None:
         all_ready(house)
 
 
-async def set_aside(lines: bool = True, **changes: Any) -> House:
+async def suspended(lines: bool = True, **changes: Any) -> House:
     """Anna has spoilt as many games as one may."""
     house = await opened("anna", "bert", lines=lines, **changes)
-    spoil(house, "anna", late, changes.get("set_aside", MOST))
+    spoil(house, "anna", late, changes.get("suspend_after", MOST))
     assert player(house, "anna").has(Hold.SUSPENDED)
     return house
 
 
-# -- set aside
+# -- suspended
 
 
 @pytest.mark.parametrize("lines", [True, False])
 @pytest.mark.parametrize("how", [late, illegal, absent])
-async def test_who_spoils_so_many_games_in_a_row_is_set_aside_and_told(how: Spoil, lines: bool) -> None:
+async def test_who_spoils_so_many_games_in_a_row_is_suspended_and_told(how: Spoil, lines: bool) -> None:
     house = await opened("anna", "bert", lines=lines)
     spoil(house, "anna", how, MOST - 1)
     assert player(house, "anna").available
     assert notices(house, "anna") == []
     spoil(house, "anna", how, 1)
     assert not player(house, "anna").available
-    assert player(house, "anna").state == "set aside"
+    assert player(house, "anna").state == "suspended"
     (notice,) = notices(house, "anna")
     assert "5 games in a row" in notice
     assert stored(house, "anna").reason in notice
@@ -163,14 +163,14 @@ async def test_a_game_that_it_did_not_spoil_begins_the_count_anew(good: str) -> 
     else:
         late(house, game, color.other)
     all_ready(house)
-    assert (stored(house, "anna").spoilt, stored(house, "anna").set_aside) == (0, False)
+    assert (stored(house, "anna").spoilt, stored(house, "anna").suspended) == (0, False)
     spoil(house, "anna", late, MOST - 1)
     assert player(house, "anna").available
 
 
 @pytest.mark.parametrize("end", ["abort", "forfeit"])
 async def test_an_operators_ruling_counts_for_nothing(end: str) -> None:
-    house = await opened("anna", "bert", set_aside=2)
+    house = await opened("anna", "bert", suspend_after=2)
     spoil(house, "anna", late, 1)
     game, color = game_of(house, "anna")
     if end == "abort":
@@ -183,12 +183,12 @@ async def test_an_operators_ruling_counts_for_nothing(end: str) -> None:
 
 
 async def test_a_loss_by_disconnect_counts_and_is_called_so() -> None:
-    house = await opened("anna", "bert", set_aside=1)
+    house = await opened("anna", "bert", suspend_after=1)
     game, color = game_of(house, "anna")
     moves_until(house, game, color, 2)
     house.sessions["anna"].seat.left(False)  # type: ignore[union-attr]
     house.time.advance(62 * S)
-    assert stored(house, "anna").set_aside
+    assert stored(house, "anna").suspended
     assert stored(house, "anna").reason == f"game {game.id}: lost on time while disconnected"
     session = await house.sign_in("anna")
     assert not player(house, "anna").available
@@ -196,7 +196,7 @@ async def test_a_loss_by_disconnect_counts_and_is_called_so() -> None:
 
 
 async def test_games_on_one_connection_that_end_together_are_one_mishap() -> None:
-    house = await House(set_aside=2).open()
+    house = await House(suspend_after=2).open()
     await house.check_in("anna", 3)
     await house.arrive("bert", "carl", "dora")
     for opponent in ("bert", "carl", "dora"):
@@ -208,11 +208,11 @@ async def test_games_on_one_connection_that_end_together_are_one_mishap() -> Non
     house.sessions["anna"].seat.left(False)  # type: ignore[union-attr]
     house.time.advance(62 * S)
     assert not list(house.live.roster.games())
-    assert (stored(house, "anna").spoilt, stored(house, "anna").set_aside) == (1, False)
+    assert (stored(house, "anna").spoilt, stored(house, "anna").suspended) == (1, False)
 
 
 async def test_a_game_that_runs_on_and_is_played_properly_takes_it_back() -> None:
-    house = await House(set_aside=1).open()
+    house = await House(suspend_after=1).open()
     await house.check_in("anna", 2)
     await house.arrive("bert", "carl")
     games = [game_of(house, "anna", opponent)[0] for opponent in ("bert", "carl")]
@@ -224,7 +224,7 @@ async def test_a_game_that_runs_on_and_is_played_properly_takes_it_back() -> Non
 
 
 async def test_on_clocks_of_the_operators_choice_anybody_may_lose_on_time() -> None:
-    house = await opened("anna", "bert", set_aside=1)
+    house = await opened("anna", "bert", suspend_after=1)
     terms = replace(terms_of(house.venue), mains=(S, 60 * S), rated=False)
     house.live.matchmaker.arrange(player(house, "anna"), player(house, "bert"), terms, (), "Arranged.")
     house.time.advance(0)
@@ -233,11 +233,11 @@ async def test_on_clocks_of_the_operators_choice_anybody_may_lose_on_time() -> N
     late(house, game, Color.BLACK)
     assert game.over is not None
     assert game.over.result == "W+Time"
-    assert house.store.of(SetbackNow) == []
+    assert house.store.of(SuspensionNow) == []
 
 
-async def test_nobody_is_set_aside_where_the_venue_does_not() -> None:
-    house = await opened("anna", "bert", set_aside=0)
+async def test_nobody_is_suspended_where_the_venue_does_not() -> None:
+    house = await opened("anna", "bert", suspend_after=0)
     spoil(house, "anna", late, 8)
     assert player(house, "anna").available
     assert stored(house, "anna").spoilt == 8
@@ -246,14 +246,14 @@ async def test_nobody_is_set_aside_where_the_venue_does_not() -> None:
 async def test_nothing_is_written_while_everybody_plays_properly() -> None:
     house = await opened("anna", "bert")
     spoil(house, "anna", resigned, 3)
-    assert house.store.of(SetbackNow) == []
+    assert house.store.of(SuspensionNow) == []
 
 
 # -- told again
 
 
 async def test_it_is_told_once_a_minute_and_at_each_sign_in() -> None:
-    house = await set_aside()
+    house = await suspended()
     house.live.reminders.keep_alive()
     assert len(notices(house, "anna")) == 2
     house.sessions["anna"].seat.left(True)  # type: ignore[union-attr]
@@ -264,7 +264,7 @@ async def test_it_is_told_once_a_minute_and_at_each_sign_in() -> None:
 
 
 async def test_the_lonely_one_is_told_once() -> None:
-    house = await set_aside()
+    house = await suspended()
     for name in ("bert", "anna"):
         house.sessions[name].seat.left(True)  # type: ignore[union-attr]
     session = await house.sign_in("anna")
@@ -275,20 +275,20 @@ async def test_the_lonely_one_is_told_once() -> None:
 
 
 async def test_a_new_sign_in_helps_after_the_pause_and_not_before() -> None:
-    house = await set_aside()
+    house = await suspended()
     for wait, comes_back in ((PAUSE - 10 * S, False), (10 * S, True)):
         house.sessions["anna"].seat.left(False)  # type: ignore[union-attr]
         house.time.advance(wait)
         await house.sign_in("anna")
         assert player(house, "anna").available is comes_back
-    assert "You were set aside and are back" in infos(house, "anna")[0]
-    assert not stored(house, "anna").set_aside
+    assert "You were suspended and are back" in infos(house, "anna")[0]
+    assert not stored(house, "anna").suspended
     spoil(house, "anna", resigned, 1)
     assert stored(house, "anna").spoilt == 0
 
 
-async def test_who_stays_signed_in_stays_aside() -> None:
-    house = await set_aside()
+async def test_who_stays_signed_in_stays_suspended() -> None:
+    house = await suspended()
     house.time.advance(2 * PAUSE)
     house.live.reminders.remind()
     house.sessions["anna"].seat.ready()  # type: ignore[union-attr]
@@ -298,7 +298,7 @@ async def test_who_stays_signed_in_stays_aside() -> None:
 
 
 async def test_the_word_ready_helps_at_once_the_first_time() -> None:
-    house = await set_aside(lines=False)
+    house = await suspended(lines=False)
     seat = house.sessions["anna"].seat
     assert seat is not None
     seat.available(Availability.PAUSED)
@@ -315,7 +315,7 @@ async def test_the_word_ready_helps_at_once_the_first_time() -> None:
 
 
 async def test_a_good_game_afterwards_clears_it() -> None:
-    house = await set_aside(lines=False)
+    house = await suspended(lines=False)
     house.sessions["anna"].seat.available(Availability.READY)  # type: ignore[union-attr]
     spoil(house, "anna", resigned, 1)
     assert stored(house, "anna").spoilt == 0
@@ -325,13 +325,13 @@ async def test_a_good_game_afterwards_clears_it() -> None:
 
 @pytest.mark.parametrize("present", [True, False])
 async def test_an_operator_takes_it_back(present: bool) -> None:
-    house = await set_aside()
+    house = await suspended()
     version = house.accounts.versions["anna"]
     if not present:
         house.sessions["anna"].seat.left(True)  # type: ignore[union-attr]
     assert house.live.suspensions.recall(version)
     assert not house.live.suspensions.recall(version)
-    assert (stored(house, "anna").spoilt, stored(house, "anna").set_aside) == (0, False)
+    assert (stored(house, "anna").spoilt, stored(house, "anna").suspended) == (0, False)
     assert house.live.suspensions.count == 0
     if present:
         assert infos(house, "anna")[-1] == "The operator has taken you back: you get games again."
@@ -341,10 +341,10 @@ async def test_an_operator_takes_it_back(present: bool) -> None:
 
 
 async def test_a_restart_keeps_it() -> None:
-    house = await set_aside()
+    house = await suspended()
     rows = [stored(house, "anna")]
     again = House(beside=house)
-    again.store.pairings_setbacks = lambda _: answer(rows)  # type: ignore[assignment]
+    again.store.pairings_suspensions = lambda _: answer(rows)  # type: ignore[assignment]
     await again.open()
     assert again.live.suspensions.count == 1
     await again.sign_in("anna", session=RecordingSession(77))
@@ -356,15 +356,17 @@ async def test_a_restart_keeps_it() -> None:
     assert player(again, "anna").available
 
 
-async def answer(rows: list[StoredSetback]) -> list[StoredSetback]:
+async def answer(rows: list[StoredSuspension]) -> list[StoredSuspension]:
     return rows
 
 
 async def test_other_settings_count_within_a_second() -> None:
-    house = await set_aside()
+    house = await suspended()
     live = house.live
-    for most, aside in ((0, False), (MOST, True)):
-        live.context.venue = replace(live.context.venue, pairing=replace(live.context.venue.pairing, set_aside=most))
+    for most, is_suspended in ((0, False), (MOST, True)):
+        live.context.venue = replace(
+            live.context.venue, pairing=replace(live.context.venue.pairing, suspend_after=most)
+        )
         live.reminders.remind()
-        assert player(house, "anna").available is not aside
-        assert house.live.suspensions.count == aside
+        assert player(house, "anna").available is not is_suspended
+        assert house.live.suspensions.count == is_suspended

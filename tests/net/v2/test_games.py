@@ -20,8 +20,14 @@ from cgos_protocol.v2.session import WATCHED_MAX
 def test_a_game(subprotocol: str) -> None:
     bot = Bot(subprotocol=subprotocol)
     table, client = bot.table(), bot.client
-    control = TimeControl(TimeSystem.FISCHER, main=60 * S, increment=2 * S)
-    terms = Terms(Ruleset(size=13, komi2=15, ko=Ko.SITUATIONAL, suicide=True), control, 500, 60 * S, False)
+    control = TimeControl(system=TimeSystem.FISCHER, main=60 * S, increment=2 * S)
+    terms = Terms(
+        rules=Ruleset(size=13, komi2=15, ko=Ko.SITUATIONAL, suicide=True),
+        time=control,
+        move_limit=500,
+        first_move_limit=60 * S,
+        rated=False,
+    )
     table.setup(setup()._replace(terms=terms, why="Both are new."), Color.WHITE)
     (game,) = client.listen()
     assert game == {
@@ -31,7 +37,9 @@ def test_a_game(subprotocol: str) -> None:
         "black": {"name": "anna", "rating": "1800?"}, "white": {"name": "bert", "rating": "1800?"},
         "from_ply": 0, "moves": [], "black_ms": 60_000, "white_ms": 60_000, "rated": False, "why": "Both are new.",
     }  # fmt: skip
-    table.played(Turn(1, Color.BLACK, "E5", 59_000, 60_000, 1_700_000_000_500, True))
+    table.played(
+        Turn(ply=1, color=Color.BLACK, move="E5", left_ms=59_000, other_left_ms=60_000, at=1_700_000_000_500, on=True)
+    )
     (moved,) = client.listen()
     assert moved == {
         "type": "moved", "game": 3, "ply": 1, "color": "black", "move": "E5", "black_ms": 59_000, "white_ms": 60_000,
@@ -39,7 +47,7 @@ def test_a_game(subprotocol: str) -> None:
     }  # fmt: skip
     client.say(type="move", game=3, ply=2, move="d5", analysis={"winrate": 0.5})
     client.say(type="move", game=3, ply=2, move="d5")
-    table.played(Turn(3, Color.BLACK, "PASS", 58_000, 57_000, 0, False))
+    table.played(Turn(ply=3, color=Color.BLACK, move="PASS", left_ms=58_000, other_left_ms=57_000, at=0, on=False))
     table.game_over(OVER)
     client.say(type="seen", game=3)
     assert [message["type"] for message in client.listen()] == ["moved", "over"]
@@ -62,7 +70,7 @@ def test_a_game_that_begins_with_an_opening(subprotocol: str, color: Color) -> N
         (message,) = client.listen()
         assert (message["type"], message["ply"]) == ("turn", 4)
     else:
-        table.played(Turn(4, Color.WHITE, "A1", 59_000, 60_000, 0, True))
+        table.played(Turn(ply=4, color=Color.WHITE, move="A1", left_ms=59_000, other_left_ms=60_000, at=0, on=True))
         (message,) = client.listen()
         assert (message["type"], message["ply"], message["your_turn"]) == ("moved", 4, True)
     ply = 4 if color is Color.WHITE else 5
@@ -151,7 +159,7 @@ def test_a_thousand_moves_a_minute_are_no_flood() -> None:
     table.setup(setup(), Color.BLACK)
     for ply in range(1, 1000, 2):
         bot.client.say(type="move", game=3, ply=ply, move="D4")
-        table.played(Turn(ply + 1, Color.WHITE, "D5", 1, 1, 0, True))
+        table.played(Turn(ply=ply + 1, color=Color.WHITE, move="D5", left_ms=1, other_left_ms=1, at=0, on=True))
     assert bot.client.close_code is None
 
 
@@ -238,7 +246,7 @@ def test_watching_a_venue() -> None:
     hall = desk.halls["9x9"]
     (spectator,) = hall.spectators
     spectator.listed([ListedGame(1, 1.5, 9, 15, "anna", "1800", "bert", "1700?", "B+0.5")], 3)
-    spectator.facts([BotArrived("9x9", "cora"), GameEnded("9x9", 2, "Draw", "score", 2.0)])
+    spectator.facts([BotArrived("9x9", "cora"), GameEnded(venue="9x9", game=2, result="Draw", reason="score", at=2.0)])
     picture, arrived, ended = client.listen()
     assert picture == {
         "type": "picture", "venue": "9x9", "missed": 3,
@@ -262,7 +270,7 @@ def test_watching_a_game() -> None:
     (spectator,) = hall.spectators
     spectator.listed([], 0)
     spectator.shown(3, ShownGame(setup(plies=4), 1.5, None), 2)
-    spectator.moved(3, [Turn(5, Color.BLACK, "J9", 100, 0, 0, True)])
+    spectator.moved(3, [Turn(ply=5, color=Color.BLACK, move="J9", left_ms=100, other_left_ms=0, at=0, on=True)])
     spectator.ended(3, OVER)
     spectator.shown(4, None, 0)
     spectator.shown(5, ShownGame(setup(5, plies=4), 1.5, OVER), 9)
@@ -330,14 +338,14 @@ def test_nothing_is_said_on_a_lost_connection() -> None:
     written = bytes(bot.client.transport.written)
     table.setup(setup(), Color.BLACK)
     table.genmove(Color.BLACK, 1, 1)
-    table.played(Turn(1, Color.WHITE, "D4", 1, 1, 0, True))
+    table.played(Turn(ply=1, color=Color.WHITE, move="D4", left_ms=1, other_left_ms=1, at=0, on=True))
     table.game_over(OVER)
     table.hurry()
     session.info("x")
     session.refused("x", "x")
     session.unknown([1])
     spectator.listed([], 0)
-    spectator.facts([MovePlayed("9x9", 1, 1, "D4", 1)])
+    spectator.facts([MovePlayed(venue="9x9", game=1, ply=1, move="D4", left_ms=1)])
     assert not spectator.has_room
     assert not session.alive
     assert bytes(bot.client.transport.written) == written

@@ -302,7 +302,7 @@ def test_any_sequence_against_a_model(steps: list[Any], subprotocol: str) -> Non
             elif step == "genmove":
                 table.genmove(Color.BLACK, 1, 1)
             elif step == "played":
-                table.played(Turn(2, Color.WHITE, "D4", 1, 1, 0, True))
+                table.played(Turn(ply=2, color=Color.WHITE, move="D4", left_ms=1, other_left_ms=1, at=0, on=True))
             elif step == "over":
                 table.game_over(OVER)
                 games.discard(2)

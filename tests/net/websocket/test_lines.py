@@ -27,7 +27,7 @@ def test_a_dialogue() -> None:
     table.setup(SETUP, Color.BLACK)
     table.genmove(Color.BLACK, 60_000, 60_000)
     client.send('e5 {"winrate": 0.5}\r\n')
-    table.played(Turn(2, Color.WHITE, "D5", 59_000, 58_000, 0, True))
+    table.played(Turn(ply=2, color=Color.WHITE, move="D5", left_ms=59_000, other_left_ms=58_000, at=0, on=True))
     client.send("resign")
     table.game_over(GameOver("2026-01-01", "W+Resign", Color.WHITE, "resignation", "", 2))
     client.send("ready\n")

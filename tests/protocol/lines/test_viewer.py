@@ -55,11 +55,15 @@ def shown(game: int, moves: int = 2, verdict: Verdict | None = None) -> ShownGam
 
 
 def turn(ply: int, move: str, left: int = 50_000) -> Turn:
-    return Turn(ply, WHITE if ply % 2 == 0 else BLACK, move, left, 60_000, 0, False)
+    return Turn(
+        ply=ply, color=WHITE if ply % 2 == 0 else BLACK, move=move, left_ms=left, other_left_ms=60_000, at=0, on=False
+    )
 
 
 def started(game: int, venue: str = "9x9") -> GameStarted:
-    return GameStarted(venue, game, "Alpha", "Beta", AT, "1800?", "1750")
+    return GameStarted(
+        venue=venue, game=game, black="Alpha", white="Beta", at=AT, black_label="1800?", white_label="1750"
+    )
 
 
 @pytest.fixture
@@ -124,8 +128,16 @@ def test_games_that_begin_and_end(viewer: CgosViewer, tk: TkViewer) -> None:
         [
             started(4),
             BotArrived("9x9", "Gamma"),
-            RatingChanged("9x9", 1, "Alpha", 1800.0, 1810.0),
-            GameEnded("9x9", 4, "W+Resign", "resignation", AT, 4_000, 9_000),
+            RatingChanged(venue="9x9", seq=1, version="Alpha", before=1800.0, after=1810.0),
+            GameEnded(
+                venue="9x9",
+                game=4,
+                result="W+Resign",
+                reason="resignation",
+                at=AT,
+                black_used_ms=4_000,
+                white_used_ms=9_000,
+            ),
         ]
     )
     assert data == b"match 4 - - 9 7.0 Beta(1750) Alpha(1800?) -\ngameover 4 W+Resign 9000 4000\n"
@@ -134,7 +146,7 @@ def test_games_that_begin_and_end(viewer: CgosViewer, tk: TkViewer) -> None:
 
 def test_a_gameover_only_for_games_that_were_announced_and_once(viewer: CgosViewer, tk: TkViewer) -> None:
     viewer.listed([listed(1, "B+3.5"), listed(2)], 0)
-    ended = [GameEnded("9x9", game, "B+Time", "time", AT) for game in (1, 2, 2, 3)]
+    ended = [GameEnded(venue="9x9", game=game, result="B+Time", reason="time", at=AT) for game in (1, 2, 2, 3)]
     assert viewer.facts(ended) == b"gameover 2 B+Time 0 0\n"
 
 
@@ -148,8 +160,10 @@ def test_what_a_slow_viewer_missed_is_made_up_for(viewer: CgosViewer, tk: TkView
         "match 5 2023-11-14 22:13 9 7.0 Beta(1750) Alpha(1800?) W+Time",
         "match 6 - - 9 7.0 Beta(1750) Alpha(1800?) -",
     ]
-    assert tk.hear(viewer.facts([GameEnded("9x9", 4, "B+1.0", "score", AT)])) == ["gameover 4 B+1.0 0 0"]
-    assert viewer.facts([GameEnded("9x9", 2, "B+1.0", "score", AT)]) == b""
+    assert tk.hear(viewer.facts([GameEnded(venue="9x9", game=4, result="B+1.0", reason="score", at=AT)])) == [
+        "gameover 4 B+1.0 0 0"
+    ]
+    assert viewer.facts([GameEnded(venue="9x9", game=2, result="B+1.0", reason="score", at=AT)]) == b""
 
 
 # -- one game
@@ -208,7 +222,7 @@ def test_every_ending_is_told_from_a_move_by_its_second_character(verdict: Verdi
             tk.hear(viewer.ended(3, over(verdict)))
         else:
             tk.hear(viewer.shown(3, shown(3, 2, verdict), 0))
-        tk.hear(viewer.facts([GameEnded("9x9", 3, verdict.text, verdict.reason.value, AT)]))
+        tk.hear(viewer.facts([GameEnded(venue="9x9", game=3, result=verdict.text, reason=verdict.reason.value, at=AT)]))
         assert tk.shown["3"][1] == "+"
         assert tk.shown["3"][0] == {BLACK: "B", WHITE: "W", None: "0"}[verdict.winner]
         assert tk.listed["3"] == verdict.text
@@ -286,9 +300,27 @@ def test_no_story_stops_a_viewer(story: list[Any]) -> None:
                 data = viewer.listed([listed(game) for game in range(1, count + 1)], 0)
                 assert data
             case "started", game, name:
-                data = viewer.facts([GameStarted("9x9", game, name, "Beta", AT, name, "?")])
+                data = viewer.facts(
+                    [
+                        GameStarted(
+                            venue="9x9", game=game, black=name, white="Beta", at=AT, black_label=name, white_label="?"
+                        )
+                    ]
+                )
             case "ended", game, verdict:
-                data = viewer.facts([GameEnded("9x9", game, verdict.text, verdict.reason.value, AT, -5, 5)])
+                data = viewer.facts(
+                    [
+                        GameEnded(
+                            venue="9x9",
+                            game=game,
+                            result=verdict.text,
+                            reason=verdict.reason.value,
+                            at=AT,
+                            black_used_ms=-5,
+                            white_used_ms=5,
+                        )
+                    ]
+                )
             case "over", game, verdict:
                 data = viewer.ended(game, over(verdict))
             case "show", game, since, _:
@@ -357,7 +389,19 @@ def test_a_real_tcl_reads_every_ending(tmp_path: Path) -> None:
         data += viewer.facts([started(number)])
         data += viewer.shown(number, shown(number), 0)
         data += viewer.moved(number, [turn(3, "PASS"), turn(4, "J9")])
-        data += viewer.facts([GameEnded("9x9", number, verdict.text, verdict.reason.value, AT, 1, 2)])
+        data += viewer.facts(
+            [
+                GameEnded(
+                    venue="9x9",
+                    game=number,
+                    result=verdict.text,
+                    reason=verdict.reason.value,
+                    at=AT,
+                    black_used_ms=1,
+                    white_used_ms=2,
+                )
+            ]
+        )
         data += viewer.ended(number, over(verdict))
         data += viewer.shown(number + 100, shown(number + 100, 4, verdict), 0)
         plus = verdict.text if "+" in verdict.text else f"0+{verdict.text}"

@@ -72,7 +72,7 @@ def test_what_the_server_writes_it_reads(points: list[str], text: str) -> None:
         white="B",
         white_label="1700?",
         rules=Ruleset(),
-        time=TimeControl(TimeSystem.ABSOLUTE, main=60_000_000),
+        time=TimeControl(system=TimeSystem.ABSOLUTE, main=60_000_000),
         date="2026-01-02",
         result="Draw",
         ending=text,

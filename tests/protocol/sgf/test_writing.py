@@ -19,7 +19,7 @@ with warnings.catch_warnings():
     from sgfmill import sgf, sgf_moves
 
 _COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
-_TEN_MINUTES = TimeControl(TimeSystem.ABSOLUTE, main=600_000_000)
+_TEN_MINUTES = TimeControl(system=TimeSystem.ABSOLUTE, main=600_000_000)
 _RECORD = GameRecord(
     game=4711,
     black="GnuGo-L1",
@@ -187,30 +187,30 @@ def test_results_are_those_of_the_format(result: str, written: str) -> None:
         (_TEN_MINUTES, "TM[600]", ClockState(1_234_999), "BL[1.234]"),
         (_TEN_MINUTES, "TM[600]", ClockState(0), "BL[0]"),
         (
-            TimeControl(TimeSystem.FISCHER, main=300_000_000, increment=2_500_000),
+            TimeControl(system=TimeSystem.FISCHER, main=300_000_000, increment=2_500_000),
             "TM[300]OT[2.5 fischer]",
             ClockState(302_500_000),
             "BL[302.5]",
         ),
         (
-            TimeControl(TimeSystem.BYOYOMI, main=60_000_000, period=30_000_000, periods=5),
+            TimeControl(system=TimeSystem.BYOYOMI, main=60_000_000, period=30_000_000, periods=5),
             "TM[60]OT[5x30 byo-yomi]",
             ClockState(10_000_000, 0, 5),
             "BL[10]",
         ),
         (
-            TimeControl(TimeSystem.BYOYOMI, main=60_000_000, period=30_000_000, periods=5),
+            TimeControl(system=TimeSystem.BYOYOMI, main=60_000_000, period=30_000_000, periods=5),
             "TM[60]OT[5x30 byo-yomi]",
             ClockState(0, 0, 3),
             "BL[30]OB[3]",
         ),
         (
-            TimeControl(TimeSystem.CANADIAN, main=60_000_000, period=300_000_000, stones=15),
+            TimeControl(system=TimeSystem.CANADIAN, main=60_000_000, period=300_000_000, stones=15),
             "TM[60]OT[15/300 Canadian]",
             ClockState(0, 120_000_000, 7),
             "BL[120]OB[7]",
         ),
-        (TimeControl(TimeSystem.FIXED, period=5_000_000), "TM[0]OT[5 simple]", ClockState(0), "BL[5]"),
+        (TimeControl(system=TimeSystem.FIXED, period=5_000_000), "TM[0]OT[5 simple]", ClockState(0), "BL[5]"),
     ],
 )
 def test_clocks(control: TimeControl, limits: str, clock: ClockState, left: str) -> None:

@@ -98,10 +98,10 @@ def test_the_words_about_a_fault_are_short_and_printable() -> None:
 def test_what_the_server_says_is_read_back(codec: Codec) -> None:
     decoder = msgspec.msgpack if codec.binary else msgspec.json
     for message in (
-        ws.Moved(7, 3, "black", "D4", 1000, 2000, 1.5, True),
-        ws.Error("gap", "Ply 5 was sent.", game=7),
-        ws.FactTold(MovePlayed("9x9", 7, 1, "D4", 900)),
-        ws.FactTold(GameEnded("9x9", 7, "B+1.5", "score", 1.0)),
+        ws.Moved(game=7, ply=3, color="black", move="D4", black_ms=1000, white_ms=2000, at=1.5, your_turn=True),
+        ws.Error(code="gap", text="Ply 5 was sent.", game=7),
+        ws.FactTold(MovePlayed(venue="9x9", game=7, ply=1, move="D4", left_ms=900)),
+        ws.FactTold(GameEnded(venue="9x9", game=7, result="B+1.5", reason="score", at=1.0)),
         ws.Drained(),
     ):
         assert decoder.decode(codec.encode(message), type=ws.ServerMessage) == message

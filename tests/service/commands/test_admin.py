@@ -373,7 +373,7 @@ async def test_drain_and_status(admin: Admin, closed: Admin, live: LiveServer) -
 
 
 async def test_a_match_is_arranged_and_written_down(admin: Admin, live: LiveServer, store: Any) -> None:
-    made = await admin.handle(Match(venue="9x9", white="Wa", black="Bb", white_s=60, actor="me"))
+    made = await admin.handle(Match(venue="9x9", black="Bb", white="Wa", white_s=60, actor="me"))
     assert made == (
         ArrangedGame(
             game=17, venue="9x9", white="Wa", white_label="1800", black="Bb", black_label="1750?", rated=True, plies=0
@@ -395,12 +395,12 @@ async def test_a_match_from_an_old_game(admin: Admin, live: LiveServer, store: A
         return OLD if number == 3 else None
 
     store.games_stored = game
-    made = await admin.handle(Match(venue="9x9", white="Wa", black="Bb", game=3, moves=1))
+    made = await admin.handle(Match(venue="9x9", black="Bb", white="Wa", game=3, moves=1))
     assert isinstance(made, ArrangedGame)
     assert (made.plies, made.rated) == (1, False)
     assert live.calls[0][5:7] == (OLD, 1)
     for number in (4, 0, -1, 2**63):
-        assert await code(admin, Match(venue="9x9", white="Wa", black="Bb", game=number)) == "bad-game"
+        assert await code(admin, Match(venue="9x9", black="Bb", white="Wa", game=number)) == "bad-game"
     assert numbers == [3, 4]
     assert len(live.calls) == len(audits(store)) == 1
 
@@ -429,7 +429,7 @@ async def test_rulings_that_cannot_be(admin: Admin, closed: Admin, live: LiveSer
     assert await code(admin, Kick(bot="Absent", reason="hangs")) == "not-here"
     assert await code(admin, Kick(bot="Present", reason=" \n")) == "reason"
     for request in (
-        Match(venue="9x9", white="Wa", black="Bb", game=3),
+        Match(venue="9x9", black="Bb", white="Wa", game=3),
         GameAbort(game=17),
         VenuePause(venue="9x9"),
         VenueResume(venue="9x9"),
@@ -467,7 +467,7 @@ async def test_a_request_and_its_answer_as_lines(admin: Admin, store: Any) -> No
     )
     assert isinstance(await ask(admin.answer, TokenMake(bot="Newbot")), NewToken)
     assert await ask(admin.answer, StatusRequest()) == STATUS
-    assert isinstance(await ask(admin.answer, Match(venue="9x9", white="Wa", black="Bb")), ArrangedGame)
+    assert isinstance(await ask(admin.answer, Match(venue="9x9", black="Bb", white="Wa")), ArrangedGame)
     assert isinstance(await ask(admin.answer, GameAbort(game=17)), EndedGame)
     with pytest.raises(Refused, match="There is no bot Nobody") as raised:
         await ask(admin.answer, BotEnable(bot="Nobody"))

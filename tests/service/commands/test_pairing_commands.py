@@ -23,8 +23,8 @@ from cgos_server.service.ids import Ids
 from cgos_server.service.pairing.preview import preview
 from cgos_server.service.people.accounts import Accounts
 from cgos_server.service.people.passwords import Passwords
-from cgos_server.storage.reading.stored import StoredSetback
-from cgos_server.storage.writing.records import AuditAdded, SetbackNow
+from cgos_server.storage.reading.stored import StoredSuspension
+from cgos_server.storage.writing.records import AuditAdded, SuspensionNow
 
 SHOWN = Previewed(
     venue="9x9",
@@ -44,14 +44,14 @@ class LiveServer:
 
     def __init__(self) -> None:
         self.calls: list[Any] = []
-        self.aside = {"9x9": [1], "13x13": [1, 2]}
+        self.suspended = {"9x9": [1], "13x13": [1, 2]}
 
     def recall(self, venue: str | None, versions: Collection[int]) -> dict[str, list[int]]:
         self.calls.append((venue, sorted(versions)))
-        if venue not in (None, *self.aside):
+        if venue not in (None, *self.suspended):
             raise NotFound(Code.UNKNOWN_VENUE, f"There is no venue {venue}.")
         recalled = {
-            name: [v for v in there if v in versions] for name, there in self.aside.items() if venue in (None, name)
+            name: [v for v in there if v in versions] for name, there in self.suspended.items() if venue in (None, name)
         }
         return {name: there for name, there in recalled.items() if there}
 
@@ -125,14 +125,16 @@ async def test_a_bot_is_taken_back_by_the_live_server(
     assert live.calls == [(None, [1, 2]), (None, [2]), ("9x9", [1, 2])]
     assert audits(store)[-2] == ("me", "bot recall", "ZenTwo", {"versions": "ZenTwo", "venues": "13x13"})
     # The live server keeps the account itself.
-    assert store.of(SetbackNow) == []
+    assert store.of(SuspensionNow) == []
 
 
 async def test_a_bot_is_taken_back_on_a_closed_database(closed: Admin, accounts: Accounts, store: Any) -> None:
     await a_bot_with_two_versions(closed, accounts)
-    await store.commit([SetbackNow(1, 1, 2, 0, "game 4: lost on time", 7), SetbackNow(1, 2, 5, 1, "game 5: away", 8)])
+    await store.commit(
+        [SuspensionNow(1, 1, 2, 0, "game 4: lost on time", 7), SuspensionNow(1, 2, 5, 1, "game 5: away", 8)]
+    )
     assert await closed.handle(BotRecall(bot="Zen", venue="9x9")) == Done(sentence="ZenTwo may play again in 9x9.")
-    assert await store.history.pairings.setbacks(1) == [StoredSetback(1, 2, False, "game 4: lost on time", 7)]
+    assert await store.history.pairings.suspensions(1) == [StoredSuspension(1, 2, False, "game 4: lost on time", 7)]
     assert audits(store)[-1] == ("operator", "bot recall", "Zen", {"versions": "ZenTwo", "venues": "9x9"})
     assert len(store.groups[-1]) == 2
 
@@ -145,7 +147,7 @@ async def test_who_cannot_be_taken_back(
     await a_bot_with_two_versions(admin, accounts)
     before = len(store.groups)
     for command, code in (
-        (BotRecall(bot="Other"), "not-set-aside"),
+        (BotRecall(bot="Other"), "not-suspended"),
         (BotRecall(bot="Zen", venue="8x8"), "unknown-venue"),
         (BotRecall(bot="Nobody"), "unknown-bot"),
     ):
@@ -156,9 +158,11 @@ async def test_who_cannot_be_taken_back(
 
 
 def test_a_preview_by_names() -> None:
-    pairing_pass = PairingPass([Candidate(1, "low", 1000.0), Candidate(2, "high", 1900.0), Candidate(3, "mid", 1500.0)])
-    pairing = Pairing([Pair(2, 3, "Why.", {"worth": 0.5})], {1: "Odd."}, ["noted"], 500_000)
-    listed = PairingPass([Candidate(5, "black", 1200.0), Candidate(4, "white", 1600.0)])
+    pairing_pass = PairingPass(
+        candidates=[Candidate(1, "low", 1000.0), Candidate(2, "high", 1900.0), Candidate(3, "mid", 1500.0)]
+    )
+    pairing = Pairing(pairs=[Pair(2, 3, "Why.", {"worth": 0.5})], sits_out={1: "Odd."}, notes=["noted"], total=500_000)
+    listed = PairingPass(candidates=[Candidate(5, "black", 1200.0), Candidate(4, "white", 1600.0)])
     second = [Pair(4, 5, "Second game.")]
     shown = preview("9x9", matchmaker("birk", {"formula": "one"}), pairing_pass, pairing, listed, second)
     assert shown.options["formula"] == "one"

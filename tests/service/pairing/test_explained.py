@@ -39,7 +39,14 @@ def a_pairing_pass(count: int = 9, policy: Policy = Policy.ROLLING) -> PairingPa
     mixed = np.array([[rng.gauss(0.0, 20.0) for _ in range(count)] for _ in range(count)])
     covariance = mixed @ mixed.T
     knowledge = Knowledge(covariance, covariance @ covariance)
-    return PairingPass(candidates, [Meeting(1, 2, 2, 2, 1, 1)], knowledge, policy, count + 3, 0.5)
+    return PairingPass(
+        candidates=candidates,
+        meetings=[Meeting(1, 2, 2, 2, 1, 1)],
+        knowledge=knowledge,
+        policy=policy,
+        connected=count + 3,
+        flow=0.5,
+    )
 
 
 def recorded(

@@ -60,7 +60,7 @@ def round_(number: int, at: int, candidates: list[Candidate], sits_out: tuple[in
         at=at,
         policy="rolling",
         method="birk",
-        inputs=encode_inputs(PairingPass(candidates)),
+        inputs=encode_inputs(PairingPass(candidates=candidates)),
         sits_out={str(v): "Odd." for v in sits_out},
         notes=[],
     )
@@ -217,7 +217,7 @@ def test_times_are_united_and_shared(some: list[tuple[int, int | None]], others:
 
 def test_candidates_of_a_recorded_pairing_pass() -> None:
     candidates = [ready(1, 1.0), ready(2)]
-    assert candidates_of(encode_inputs(PairingPass(candidates))) == candidates
+    assert candidates_of(encode_inputs(PairingPass(candidates=candidates))) == candidates
     for text in ("", "[]", "{}", '{"candidates": 3}'):
         with pytest.raises(OurFault, match="inputs of a round"):
             candidates_of(text)
@@ -256,7 +256,7 @@ async def fill(path: Path) -> None:
         rows.append(r.BotAdded(number, name, name.lower(), "", "active", 0))
         rows.append(r.VersionAdded(number, number, name, name.lower(), "", "", "", "", 0))
         rows.append(r.ConnectionOpened(number, 1, number, "", "", 900))
-    inputs = encode_inputs(PairingPass([ready(1, 1.0), ready(2)]))
+    inputs = encode_inputs(PairingPass(candidates=[ready(1, 1.0), ready(2)]))
     for at in range(1, 7):
         arranged = at == 2
         if not arranged:

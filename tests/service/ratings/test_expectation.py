@@ -15,9 +15,9 @@ from cgos_server.service.ratings.expectation import Chances, Compared, chances, 
 from cgos_server.service.ratings.odds import Odds
 
 ODDS = Odds(
-    0.9,
-    120.0,
-    50.0,
+    superiority=0.9,
+    difference=120.0,
+    half_width=50.0,
     as_black=Expected(win=0.7, draw=0.2, loss=0.1, score=0.8),
     as_white=Expected(win=0.4, draw=0, loss=0.6, score=0.4),
 )

@@ -97,7 +97,9 @@ class Toy:
 
     def refit(self, job: Any) -> _Fit:
         shift = sum(who * mean for who, mean in job["mean"].items()) % 3.1
-        return _Fit(job["seq"], job["cold"], json.dumps({"shift": shift}), shift, job["colds"])
+        return _Fit(
+            included=job["seq"], cold=job["cold"], notes=json.dumps({"shift": shift}), shift=shift, colds=job["colds"]
+        )
 
     def stale(self, state: Any, fit: _Fit) -> bool:
         return not fit.cold and (fit.colds != state["colds"] or fit.included < state["included"])

@@ -8,7 +8,7 @@ import pytest
 from support.storage.storage_sample import games, people, put, version
 
 from cgos_protocol.api.games import Round
-from cgos_protocol.api.messages import SetAside, Version
+from cgos_protocol.api.messages import Suspended, Version
 from cgos_protocol.api.people import AuditEntry
 from cgos_protocol.errors import Refused
 from cgos_server.storage.location import Location
@@ -21,7 +21,7 @@ from cgos_server.storage.writing.records import (
     BotWishes,
     ConnectionClosed,
     ConnectionOpened,
-    SetbackNow,
+    SuspensionNow,
     VersionDescribed,
 )
 
@@ -34,7 +34,7 @@ async def history(database: Location) -> AsyncIterator[History]:
         BotOwner(1, 1),
         BotWishes(1, '{"games_a_day":5}', 1),
         BotFamily(2, 1),
-        SetbackNow(1, 4, 5, 1, "it crashed", 600),
+        SuspensionNow(1, 4, 5, 1, "it crashed", 600),
         ConnectionOpened(3, 2, 4, "192.0.2.1", "client C", 500),
         ConnectionClosed(550, "quit", 3),
         ConnectionOpened(4, 1, 4, "192.0.2.9", "client C", 560),
@@ -80,7 +80,7 @@ async def test_a_bot(history: History) -> None:
         signed_in=True,
         bot="alpha",
     )
-    aside = [SetAside(venue="9x9", version="alpha-2", spoilt=5, reason="it crashed", at=600)]
+    suspended = [Suspended(venue="9x9", version="alpha-2", spoilt=5, reason="it crashed", at=600)]
     limits = {"games_a_day": 5}
     assert await history.bots.detail("alpha") == BotDetail(
         id=1,
@@ -93,7 +93,7 @@ async def test_a_bot(history: History) -> None:
         last_seen_at=560,
         signed_in=True,
         family="Beta",
-        set_aside=aside,
+        suspended=suspended,
         owner="Olive",
         until=None,
         paused=True,

@@ -82,7 +82,7 @@ async def test_ledger_and_changes(database: Location) -> None:
 
 async def test_the_generated_database(tmp_path: Path) -> None:
     paths = [tmp_path / name / "cgos.sqlite" for name in ("one", "other")]
-    sizes = big_database.Sizes(1_000, 60, 40, moves=60, rounds=50, running=5, refit_every=100)
+    sizes = big_database.Sizes(games=1_000, versions=60, bots=40, moves=60, rounds=50, running=5, refit_every=100)
     for path in paths:
         with Progress(disable=True) as progress:
             big_database.make(path, sizes, progress)

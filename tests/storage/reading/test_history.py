@@ -315,7 +315,7 @@ async def test_bots_page_by_page(history: History) -> None:
 
 
 async def test_bots_accounts_and_tokens(history: History) -> None:
-    rest = {"reason": "", "family": None, "set_aside": [], "until": None, "paused": False, "owner": None}
+    rest = {"reason": "", "family": None, "suspended": [], "until": None, "paused": False, "owner": None}
     assert await history.bots.page() == [
         BotRow(
             id=number,

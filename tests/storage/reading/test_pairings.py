@@ -7,12 +7,12 @@ from collections.abc import AsyncIterator
 import pytest
 from support.storage.storage_sample import put
 
-from cgos_protocol.api.messages import SetAside
+from cgos_protocol.api.messages import Suspended
 from cgos_protocol.errors import Refused
 from cgos_server.storage.location import Location
 from cgos_server.storage.reading.answers import ConnectionSpan, PairedGame, PairedRound
 from cgos_server.storage.reading.history import History
-from cgos_server.storage.writing.records import ConnectionClosed, ConnectionOpened, GameAdded, RoundAdded, SetbackNow
+from cgos_server.storage.writing.records import ConnectionClosed, ConnectionOpened, GameAdded, RoundAdded, SuspensionNow
 
 
 @pytest.fixture
@@ -96,16 +96,16 @@ async def test_who_was_signed_in_when(history: History, history_database: Locati
     assert [span.version_id for span in many] == [1, 1, 1, 2, 3]
 
 
-async def test_bots_that_are_set_aside(history: History, history_database: Location) -> None:
-    assert [bot.set_aside for bot in await history.bots.page()] == [[], [], []]
+async def test_bots_that_are_suspended(history: History, history_database: Location) -> None:
+    assert [bot.suspended for bot in await history.bots.page()] == [[], [], []]
     put(history_database, [
-        SetbackNow(2, 1, 5, 1, "game 9: lost on time", 77), SetbackNow(1, 1, 6, 1, "game 3: away", 78),
-        SetbackNow(1, 2, 2, 0, "game 2: away", 79),
+        SuspensionNow(2, 1, 5, 1, "game 9: lost on time", 77), SuspensionNow(1, 1, 6, 1, "game 3: away", 78),
+        SuspensionNow(1, 2, 2, 0, "game 2: away", 79),
     ])  # fmt: skip
-    assert {bot.name: bot.set_aside for bot in await history.bots.page()} == {
+    assert {bot.name: bot.suspended for bot in await history.bots.page()} == {
         "alpha": [
-            SetAside(venue="9x9", version="alpha", spoilt=6, reason="game 3: away", at=78),
-            SetAside(venue="19x19", version="alpha", spoilt=5, reason="game 9: lost on time", at=77),
+            Suspended(venue="9x9", version="alpha", spoilt=6, reason="game 3: away", at=78),
+            Suspended(venue="19x19", version="alpha", spoilt=5, reason="game 9: lost on time", at=77),
         ],
         "Beta": [],
         "gamma": [],

@@ -32,7 +32,7 @@ async def peopled(store: Store) -> Store:
             r.AccessAdded(21, ANNA, "token", "t21", "laptop", "bots admin", "192.0.2.7", T0, None),
             r.AccessAdded(22, ANNA, "token", "t22", "old", "bots", "192.0.2.7", T0, None),
             r.AccessAdded(23, BERTA, "token", "t23", "", "bots", "192.0.2.8", T0, None),
-            r.WebhookAdded(30, ANNA, None, "https://a.example", "secret", "game-ended set-aside", T0),
+            r.WebhookAdded(30, ANNA, None, "https://a.example", "secret", "game-ended suspended", T0),
             r.WebhookAdded(31, ANNA, 1, "https://b.example", "secret", "game-ended", T0),
         ]
     )  # fmt: skip
@@ -107,7 +107,7 @@ async def test_webhooks(peopled: Store, history: History) -> None:
     assert [await peopled.history.people.webhook(number) for number in (31, 99, 2**63 - 1)] == [None] * 3
     rows = await history.people.webhooks()
     assert [(row.id, row.owner, row.bot, row.events, row.stopped_at, row.why) for row in rows] == [
-        (30, "Anna", None, ["game-ended", "set-aside"], None, ""),
+        (30, "Anna", None, ["game-ended", "suspended"], None, ""),
         (31, "Anna", "alpha", ["game-ended"], T0 + 6, "gone"),
     ]  # fmt: skip
     assert await history.people.webhooks(BERTA) == []

@@ -190,7 +190,7 @@ QUESTIONS: Mapping[str, list[Question]] = {
     "pairings.recent_opponents": [lambda h: h.pairings.recent_opponents(1, 100)],
     "pairings.halves": [lambda h: h.pairings.halves(1)],
     "pairings.thinking": [lambda h: h.pairings.thinking(1, 2_000)],
-    "pairings.setbacks": [lambda h: h.pairings.setbacks(1)],
+    "pairings.suspensions": [lambda h: h.pairings.suspensions(1)],
     "pairings.last_round": [lambda h: h.pairings.last_round(1)],
     "ratings.last_published": [lambda h: h.ratings.last_published(1)],
     "ratings.shown": [lambda h: h.ratings.shown(1, "bayes")],
@@ -241,7 +241,9 @@ def plenty(tmp_path_factory: pytest.TempPathFactory) -> dict[bool, Path]:
     path = tmp_path_factory.mktemp("plans") / "cgos.sqlite"
     with Progress(disable=True) as progress:
         big_database.make(
-            path, big_database.Sizes(3_000, 150, 100, moves=100, rounds=200, running=10, refit_every=40), progress
+            path,
+            big_database.Sizes(games=3_000, versions=150, bots=100, moves=100, rounds=200, running=10, refit_every=40),
+            progress,
         )
     analyzed = path.with_name("analyzed.sqlite")
     shutil.copyfile(path, analyzed)

@@ -24,7 +24,7 @@ from cgos_protocol.v2.messages import ServerMessage
 Tell = Callable[[ServerMessage], None]
 Opponent = Callable[["ModelGame"], str]
 
-TIME = TimeControl(TimeSystem.ABSOLUTE, main=60_000_000)
+TIME = TimeControl(system=TimeSystem.ABSOLUTE, main=60_000_000)
 _WORDS: tuple[ws.ColorWord, ws.ColorWord] = ("black", "white")
 
 
@@ -58,9 +58,10 @@ class ModelGame:
     def to_move(self) -> str:
         return self.sides[self.referee.to_play]
 
-    def clocks(self) -> tuple[int, int]:
+    def clocks(self) -> dict[str, int]:
+        """What both have left, as messages name it (milliseconds)."""
         black, white = self.referee.clocks
-        return black.main // 1000, white.main // 1000
+        return {"black_ms": black.main // 1000, "white_ms": white.main // 1000}
 
 
 class Model:
@@ -91,8 +92,12 @@ class Model:
     def begin(self, venue: str, black: str, white: str) -> ModelGame:
         """A new game; a side that is signed in plays for itself."""
         rules = Ruleset(size=self.venues[venue], komi2=15)
-        referee = Referee(Terms(rules, TIME, 3 * rules.size * rules.size, 60_000_000))
-        game = ModelGame(len(self.games) + 1, venue, (black, white), referee, self.opponent)
+        referee = Referee(
+            Terms(rules=rules, time=TIME, move_limit=3 * rules.size * rules.size, first_move_limit=60_000_000)
+        )
+        game = ModelGame(
+            number=len(self.games) + 1, venue=venue, sides=(black, white), referee=referee, opponent=self.opponent
+        )
         if self.opening is not None:
             stored = self.opening.stored(referee.terms)
             referee.replay(stored, given=True)
@@ -134,7 +139,15 @@ class Model:
                 link = self.links.get(name)
                 if name != mover and link is not None:
                     link.tell(
-                        ws.Moved(game.number, len(game.moves), _WORDS[color], played.move_text, *game.clocks(), 0.0, on)
+                        ws.Moved(
+                            game=game.number,
+                            ply=len(game.moves),
+                            color=_WORDS[color],
+                            move=played.move_text,
+                            **game.clocks(),
+                            at=0.0,
+                            your_turn=on,
+                        )
                     )
             self._show(game, ws.FactTold(_moved(game)))
         if not on:
@@ -157,9 +170,15 @@ class Model:
         assert verdict is not None
         winner = None if verdict.winner is None else _WORDS[verdict.winner]
         game.over = ws.Over(
-            game.number, verdict.text, winner, verdict.reason, verdict.detail, len(game.moves), "2026-01-01",
-            ws.RatingMove(1800.0, 1812.5),
-        )  # fmt: skip
+            game=game.number,
+            result=verdict.text,
+            winner=winner,
+            reason=verdict.reason,
+            detail=verdict.detail,
+            plies=len(game.moves),
+            date="2026-01-01",
+            rating=ws.RatingMove(1800.0, 1812.5),
+        )
         game.unseen = {name for name in game.sides if name in self.secrets}
         for name in game.sides:
             link = self.links.get(name)
@@ -203,10 +222,14 @@ class Link:
 
     def open(self) -> None:
         rules = [
-            ws.VenueInfo(name, ws.RulesInfo("go", size, 7.5, "positional", False), ws.TimeInfo("absolute", 60_000))
+            ws.VenueInfo(
+                name=name,
+                rules=ws.RulesInfo(game="go", size=size, komi=7.5, ko="positional", suicide=False),
+                time=ws.TimeInfo(system="absolute", main_ms=60_000),
+            )
             for name, size in self.model.venues.items()
         ]
-        self.tell(ws.Welcome("model", "model 1", 2, 0.0, rules))
+        self.tell(ws.Welcome(server="model", software="model 1", protocol=2, at=0.0, venues=rules))
 
     def lost(self) -> None:
         """The connection is gone."""
@@ -247,28 +270,28 @@ class Link:
         return list(self.sign_in.venues) if ready else []
 
     def sit(self, game: ModelGame, from_ply: int) -> None:
-        info = ws.RulesInfo("go", self.model.venues[game.venue], 7.5, "positional", False)
+        info = ws.RulesInfo(game="go", size=self.model.venues[game.venue], komi=7.5, ko="positional", suicide=False)
         self.tell(
             ws.Game(
-                game.number,
-                game.venue,
-                game.word(self.name),
-                info,
-                ws.TimeInfo("absolute", 60_000),
-                ws.Player(game.sides[0], "1800?"),
-                ws.Player(game.sides[1], "1700"),
-                from_ply,
-                game.moves[from_ply:],
-                *game.clocks(),
-                True,
-                "they are near each other",
-                "" if self.model.opening is None else self.model.opening.name,
+                game=game.number,
+                venue=game.venue,
+                color=game.word(self.name),
+                rules=info,
+                time=ws.TimeInfo(system="absolute", main_ms=60_000),
+                black=ws.Player(game.sides[0], "1800?"),
+                white=ws.Player(game.sides[1], "1700"),
+                from_ply=from_ply,
+                moves=game.moves[from_ply:],
+                **game.clocks(),
+                rated=True,
+                why="they are near each other",
+                opening="" if self.model.opening is None else self.model.opening.name,
             )
         )
 
     def turn(self, game: ModelGame) -> None:
         word = _WORDS[game.referee.to_play]
-        self.tell(ws.Turn(game.number, len(game.moves) + 1, word, *game.clocks()))
+        self.tell(ws.Turn(game=game.number, ply=len(game.moves) + 1, color=word, **game.clocks()))
 
     def drained(self) -> None:
         """Send it home where it wants no more."""
@@ -287,7 +310,11 @@ class Link:
             return
         if self.model.secrets.get(message.bot) != message.secret:
             self.closed = True
-            self.tell(ws.Error("wrong-password", f"Sorry, password doesn't match the name {message.bot}.", True))
+            self.tell(
+                ws.Error(
+                    code="wrong-password", text=f"Sorry, password doesn't match the name {message.bot}.", fatal=True
+                )
+            )
             return
         self.sign_in, self.name = message, message.bot
         self.model.links[message.bot] = self
@@ -301,7 +328,7 @@ class Link:
     def _sync(self, known: ws.KnownGame, gaps: bool = False) -> None:
         game = self.model.games.get(known.game)
         if game is None or self.name not in game.sides:
-            self.tell(ws.Error("no-game", "There is no such game.", game=known.game))
+            self.tell(ws.Error(code="no-game", text="There is no such game.", game=known.game))
             return
         if known.ply > len(game.moves) and not game.heard:
             raise Breach(f"game {game.number} has {len(game.moves)} moves, the client says that it knows {known.ply}")
@@ -322,10 +349,10 @@ class Link:
             raise Breach(f"{before} was played at {move.ply}, now {move.move}")
         if move.ply <= len(game.moves):
             if game.moves[move.ply - 1].move.lower() != move.move.lower():
-                self.tell(ws.Error("contradiction", "Another move stands there.", game=game.number))
+                self.tell(ws.Error(code="contradiction", text="Another move stands there.", game=game.number))
             return
         if game.over is not None:
-            self.tell(ws.Error("no-game", "It has ended.", game=game.number))
+            self.tell(ws.Error(code="no-game", text="It has ended.", game=game.number))
             return
         if move.ply != len(game.moves) + 1:
             raise Breach(f"a gap: {move} after {len(game.moves)} moves")
@@ -343,7 +370,7 @@ class Link:
     def _watch(self, message: ws.WatchVenue | ws.WatchGame | ws.Unwatch) -> None:
         venue = message.venue
         if venue not in self.model.venues:
-            self.tell(ws.Error("no-venue", f"There is no venue {venue}."))
+            self.tell(ws.Error(code="no-venue", text=f"There is no venue {venue}."))
             return
         match message:
             case ws.WatchVenue():
@@ -352,7 +379,7 @@ class Link:
             case ws.WatchGame():
                 game = self.model.games.get(message.game)
                 if game is None:
-                    self.tell(ws.Error("no-game", "There is no such game.", game=message.game, venue=venue))
+                    self.tell(ws.Error(code="no-game", text="There is no such game.", game=message.game, venue=venue))
                     return
                 self.model.watchers.append((self, venue, message.game))
                 self.tell(_shown(game, min(message.ply, len(game.moves))))
@@ -363,32 +390,40 @@ class Link:
 
 def _moved(game: ModelGame) -> MovePlayed:
     ply = game.moves[-1]
-    return MovePlayed(game.venue, game.number, len(game.moves), ply.move, ply.left_ms)
+    return MovePlayed(venue=game.venue, game=game.number, ply=len(game.moves), move=ply.move, left_ms=ply.left_ms)
 
 
 def _ended(game: ModelGame) -> GameEnded:
     assert game.over is not None
-    return GameEnded(game.venue, game.number, game.over.result, game.over.reason, 0.0)
+    return GameEnded(venue=game.venue, game=game.number, result=game.over.result, reason=game.over.reason, at=0.0)
 
 
 def _line(game: ModelGame) -> ws.GameLine:
     black, white = (ws.Player(name, "1800") for name in game.sides)
     result = None if game.over is None else game.over.result
-    return ws.GameLine(game.number, 0.0, game.referee.terms.rules.size, 7.5, black, white, result)
+    return ws.GameLine(
+        game=game.number,
+        started_at=0.0,
+        size=game.referee.terms.rules.size,
+        komi=7.5,
+        black=black,
+        white=white,
+        result=result,
+    )
 
 
 def _shown(game: ModelGame, from_ply: int) -> ws.Shown:
     black, white = (ws.Player(name, "1800") for name in game.sides)
     return ws.Shown(
-        game.number,
-        game.venue,
-        ws.RulesInfo("go", game.referee.terms.rules.size, 7.5, "positional", False),
-        ws.TimeInfo("absolute", 60_000),
-        black,
-        white,
-        0.0,
-        from_ply,
-        game.moves[from_ply:],
-        None if game.over is None else game.over.result,
-        "" if game.over is None else game.over.reason,
+        game=game.number,
+        venue=game.venue,
+        rules=ws.RulesInfo(game="go", size=game.referee.terms.rules.size, komi=7.5, ko="positional", suicide=False),
+        time=ws.TimeInfo(system="absolute", main_ms=60_000),
+        black=black,
+        white=white,
+        started_at=0.0,
+        from_ply=from_ply,
+        moves=game.moves[from_ply:],
+        result=None if game.over is None else game.over.result,
+        reason="" if game.over is None else game.over.reason,
     )

@@ -54,7 +54,11 @@ def pairing_pass_of(size: int, seed: int, policy: Policy, bound: bool = True) ->
         for pair in rng.sample(pairs, min(len(pairs), rng.randint(0, 12)))
     ]
     return PairingPass(
-        candidates, meetings, policy=policy, connected=rng.randint(0, 40), flow=rng.choice((0.0, 0.05, 3.0))
+        candidates=candidates,
+        meetings=meetings,
+        policy=policy,
+        connected=rng.randint(0, 40),
+        flow=rng.choice((0.0, 0.05, 3.0)),
     )
 
 

@@ -38,7 +38,7 @@ def pool(
     """:param cells: rows of (first, second, wins, draws, losses); an ordered pair may occur once"""
     return Pool(
         n=n,
-        prior=prior or Prior(2000.0),
+        prior=prior or Prior(initial=2000.0),
         anchors=(ids(anchors, 0), floats(anchors, 1), floats(anchors, 2)),
         own=(ids(own, 0), floats(own, 1), floats(own, 2)),
         links=(ids(links, 0), ids(links, 1), floats(links, 2)),

@@ -28,11 +28,11 @@ class Harness(Protocol):
 
 
 def move(ply: int, venue: str = "9x9", game: int = 1) -> MovePlayed:
-    return MovePlayed(venue, game, ply, "D4", 60_000)
+    return MovePlayed(venue=venue, game=game, ply=ply, move="D4", left_ms=60_000)
 
 
 def end(game: int = 1, venue: str = "9x9") -> GameEnded:
-    return GameEnded(venue, game, "B+3.5", "score", 1.5)
+    return GameEnded(venue=venue, game=game, result="B+3.5", reason="score", at=1.5)
 
 
 async def a_subscriber_hears_its_kind_and_no_other(h: Harness) -> None:
@@ -74,7 +74,15 @@ async def equal_facts_are_still_two(h: Harness) -> None:
 
 async def a_fact_arrives_as_it_was(h: Harness) -> None:
     heard: list[Fact] = []
-    fact = GameEnded("19x19", 2**53 + 1, "W+0.5", "score", 1_700_000_000.123456, 3, 900_000)
+    fact = GameEnded(
+        venue="19x19",
+        game=2**53 + 1,
+        result="W+0.5",
+        reason="score",
+        at=1_700_000_000.123456,
+        black_used_ms=3,
+        white_used_ms=900_000,
+    )
     h.bus.subscribe(GameEnded, heard.append)
     h.bus.publish(fact)
     await h.settle()

@@ -24,7 +24,14 @@ from support.live.simulated import SimulatedTime
 from support.storage.subjects import Subjects
 
 S = 1_000_000
-VENUE = Venue(1, "9x9", Ruleset(), TimeControl(TimeSystem.ABSOLUTE, main=60 * S), 243, 60 * S)
+VENUE = Venue(
+    id=1,
+    name="9x9",
+    rules=Ruleset(),
+    time=TimeControl(system=TimeSystem.ABSOLUTE, main=60 * S),
+    move_limit=243,
+    first_move_limit=60 * S,
+)
 
 
 class Spectator:
@@ -118,7 +125,15 @@ class FakeGame:
 
     def turns(self, since: int) -> list[Turn]:
         return [
-            Turn(ply, Color((ply - 1) % 2), self.moves[ply - 1], 60_000, 60_000, 0, False)
+            Turn(
+                ply=ply,
+                color=Color((ply - 1) % 2),
+                move=self.moves[ply - 1],
+                left_ms=60_000,
+                other_left_ms=60_000,
+                at=0,
+                on=False,
+            )
             for ply in range(since + 1, self.ply + 1)
         ]
 
@@ -170,13 +185,23 @@ class Room:
 
     def start(self, number: int) -> FakeGame:
         game = self.games[number] = FakeGame(number)
-        self.bus.publish(GameStarted("9x9", number, "Alpha", "Beta", 1_700_000_000.0, "1800?", "1800?"))
+        self.bus.publish(
+            GameStarted(
+                venue="9x9",
+                game=number,
+                black="Alpha",
+                white="Beta",
+                at=1_700_000_000.0,
+                black_label="1800?",
+                white_label="1800?",
+            )
+        )
         return game
 
     def end(self, number: int, result: str = "B+Resign") -> None:
         game = self.games[number]
         game.finish(result)
-        self.bus.publish(GameEnded("9x9", number, result, "resignation", 1_700_000_100.0))
+        self.bus.publish(GameEnded(venue="9x9", game=number, result=result, reason="resignation", at=1_700_000_100.0))
         del self.games[number]
 
 

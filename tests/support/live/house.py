@@ -85,7 +85,7 @@ class HistoryStore(MemoryStore):
     async def pairings_halves(self, venue_id: int) -> list[Any]:
         return []
 
-    async def pairings_setbacks(self, venue_id: int) -> list[Any]:
+    async def pairings_suspensions(self, venue_id: int) -> list[Any]:
         return []
 
     async def pairings_last_round(self, venue_id: int) -> int:
@@ -144,9 +144,9 @@ class House:
         self.tasks: list[asyncio.Task[None]] = beside.tasks if beside else []
         self.ids = beside.ids if beside else Ids(NextIds(1, 1, 1, 1, 1, 1, 1, 1, 1))
         self.venue = Venue(
-            2 if beside else 1, "sandbox" if beside else "9x9", Ruleset(),
-            TimeControl(TimeSystem.ABSOLUTE, main=60 * S), 243, 60 * S,
-            PairingSettings(settle=0, **pairing), rated=rated,
+            id=2 if beside else 1, name="sandbox" if beside else "9x9", rules=Ruleset(),
+            time=TimeControl(system=TimeSystem.ABSOLUTE, main=60 * S), move_limit=243, first_move_limit=60 * S,
+            pairing=PairingSettings(settle=0, **pairing), rated=rated,
         )  # fmt: skip
         self.deciding = HeldExecutor()
         self.live: LiveVenue

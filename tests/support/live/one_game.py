@@ -46,7 +46,7 @@ class WatchedGame(LiveGame):
 
 
 def control(**changes: object) -> TimeControl:
-    return TimeControl(TimeSystem.ABSOLUTE, main=60 * S, lag=250_000, **changes)  # type: ignore[arg-type]
+    return TimeControl(system=TimeSystem.ABSOLUTE, main=60 * S, lag=250_000, **changes)  # type: ignore[arg-type]
 
 
 class Table:
@@ -61,9 +61,14 @@ class Table:
         for kind in (MovePlayed, GameEnded):
             bus.subscribe(kind, self.facts.append)
         venue = Venue(
-            1, "9x9", Ruleset(size=size, komi2=14), time_control or control(), 3 * size * size, first_move_limit,
-            PairingSettings(settle=S),
-        )  # fmt: skip
+            id=1,
+            name="9x9",
+            rules=Ruleset(size=size, komi2=14),
+            time=time_control or control(),
+            move_limit=3 * size * size,
+            first_move_limit=first_move_limit,
+            pairing=PairingSettings(settle=S),
+        )
         ratings = VenueRatings(1, rating_system("cgos-elo", 1800.0, {}))
         for version in (1, 2):
             ratings.enter(version, 1800.0, 0)

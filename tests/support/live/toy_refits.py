@@ -35,4 +35,9 @@ class ToyRefits:
                 time.sleep(job["seconds"])
             case "print":
                 print("words that must not get between the answers")
-        return ToyFit(job.get("included", 0), False, f"pid {os.getpid()}", np.asarray(job.get("array", [0.0])) * 2)
+        return ToyFit(
+            included=job.get("included", 0),
+            cold=False,
+            notes=f"pid {os.getpid()}",
+            result=np.asarray(job.get("array", [0.0])) * 2,
+        )

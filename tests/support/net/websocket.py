@@ -208,11 +208,14 @@ class WsDesk:
             new_id=lambda: next(self.numbers),
             proxies=(ip_network("192.0.2.200/29"),),
         )
-        control = TimeControl(TimeSystem.ABSOLUTE, main=60 * S)
+        control = TimeControl(system=TimeSystem.ABSOLUTE, main=60 * S)
         self.port = WsPort(
             sockets=self.sockets,
             reception=concierge or self.server,
-            contexts={name: ConnectionContext(self.sockets, self.server, hall) for name, hall in self.halls.items()},
+            contexts={
+                name: ConnectionContext(sockets=self.sockets, reception=self.server, gallery=hall)
+                for name, hall in self.halls.items()
+            },
             venues=tuple(
                 venue_info(name=name, rules=Ruleset(), time=control, rated=True, cgos_port=6809) for name in venues
             ),

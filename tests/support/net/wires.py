@@ -27,7 +27,7 @@ def context(time: SimulatedTime, gallery: Any = None, reception: Any = None, **l
     sockets = BotSockets(
         time=time, limits=bound, count=ConnectionCount(bound), metrics=metrics, new_id=lambda: next(numbers)
     )
-    return ConnectionContext(sockets, reception, gallery)
+    return ConnectionContext(sockets=sockets, reception=reception, gallery=gallery)
 
 
 class OtherEnd(asyncio.Transport):

@@ -70,12 +70,34 @@ class ViewerSide:
             case "match" if words[-1] == "-":
                 game = _listed(words, None)
                 return viewer.facts(
-                    [GameStarted("9x9", game.game, game.black, game.white, 0.0, game.black_label, game.white_label)]
+                    [
+                        GameStarted(
+                            venue="9x9",
+                            game=game.game,
+                            black=game.black,
+                            white=game.white,
+                            at=0.0,
+                            black_label=game.black_label,
+                            white_label=game.white_label,
+                        )
+                    ]
                 )
             case "match":
                 return viewer.listed([_listed(words, words[-1])], 0)
             case "gameover":
-                return viewer.facts([GameEnded("9x9", int(words[0]), words[1], "", 0.0, int(words[3]), int(words[2]))])
+                return viewer.facts(
+                    [
+                        GameEnded(
+                            venue="9x9",
+                            game=int(words[0]),
+                            result=words[1],
+                            reason="",
+                            at=0.0,
+                            black_used_ms=int(words[3]),
+                            white_used_ms=int(words[2]),
+                        )
+                    ]
+                )
             case "setup" if words[1] == "?":
                 return viewer.shown(int(words[0]), None, 0)
             case "setup":
@@ -85,7 +107,10 @@ class ViewerSide:
             case "update":
                 ply = self.plies[words[0]] = self.plies[words[0]] + 1
                 color = Color.WHITE if ply % 2 == 0 else Color.BLACK
-                return viewer.moved(int(words[0]), [Turn(ply, color, words[1], int(words[2]), 0, 0, False)])
+                return viewer.moved(
+                    int(words[0]),
+                    [Turn(ply=ply, color=color, move=words[1], left_ms=int(words[2]), other_left_ms=0, at=0, on=False)],
+                )
         raise AssertionError(f"the server has no word for {lines[0]!r}")
 
     def _setup(self, words: list[str]) -> bytes:

@@ -177,7 +177,13 @@ class RealPool:
         """A game with `result` (``B+Resign``, ``Abort``, ``Draw``; None: it runs). With `moves` it may be the same as
         another one."""
         self.games += 1
-        terms = Terms(Ruleset(komi2=komi2), TimeControl(TimeSystem.ABSOLUTE, main=1), 9, 9, rated)
+        terms = Terms(
+            rules=Ruleset(komi2=komi2),
+            time=TimeControl(system=TimeSystem.ABSOLUTE, main=1),
+            move_limit=9,
+            first_move_limit=9,
+            rated=rated,
+        )
         group: list[r.Record] = [
             r.GameAdded(self.games, venue, None, black, white, "1800?", "1800?", encode_terms(terms), "", self.tick())
         ]

@@ -9,8 +9,8 @@ from cgos_server.tournaments.base import VOID, Bye, Entrant, Event, Explanation,
 
 LETTERS = st.characters(exclude_categories=("Cs", "Cc", "Zs", "Zl", "Zp"))
 WORDS = st.lists(st.text(LETTERS, min_size=1, max_size=20), min_size=1, max_size=3).map(" ".join)
-PLAYED = [Result(2, 0), Result(1, 1), Result(0, 2), Result(0, 0), Result(1, 0), Result(0, 1)]
-FORFEITS = [Result(2, 0, "forfeit"), Result(0, 2, "forfeit"), Result(0, 0, "forfeit")]
+PLAYED = [Result(0, 2), Result(1, 1), Result(2, 0), Result(0, 0), Result(0, 1), Result(1, 0)]
+FORFEITS = [Result(0, 2, "forfeit"), Result(2, 0, "forfeit"), Result(0, 0, "forfeit")]
 RESULTS = st.sampled_from([*PLAYED, *FORFEITS, VOID])
 RATINGS = st.none() | st.integers(-900, 12_000).map(float) | st.floats(-900, 12_000)
 
@@ -62,14 +62,22 @@ def _rounds(draw: st.DrawFn, number: int, ids: list[int], bye_points: int, open_
     paired = 2 * draw(st.integers(0, len(ids) // 2))
     results = RESULTS | st.none() if open_games else RESULTS
     games = [
-        Game(white, black, draw(results), draw(st.sampled_from([0, 0, 0, 4])), "because")
+        Game(
+            black=black,
+            white=white,
+            result=draw(results),
+            handicap=draw(st.sampled_from([0, 0, 0, 4])),
+            reason="because",
+        )
         for white, black in zip(order[:paired:2], order[1:paired:2], strict=True)
     ]
     byes = [
         draw(st.sampled_from([None, Bye(id_, bye_points), *(Bye(id_, points, requested=True) for points in (0, 1, 2))]))
         for id_ in order[paired:]
     ]
-    return Round(number, tuple(games), tuple(bye for bye in byes if bye), Explanation("So it is."))
+    return Round(
+        number=number, games=tuple(games), byes=tuple(bye for bye in byes if bye), explanation=Explanation("So it is.")
+    )
 
 
 @st.composite
@@ -135,9 +143,9 @@ def as_in_files(event: Event) -> Event:
     """What files tell of it: games, byes and requests in one order, without reasons."""
     rounds = tuple(
         Round(
-            round_.number,
-            tuple(sorted((replace(game, reason="", id=0) for game in round_.games), key=lambda game: game.pair)),
-            tuple(sorted(round_.byes, key=lambda bye: bye.entrant)),
+            number=round_.number,
+            games=tuple(sorted((replace(game, reason="", id=0) for game in round_.games), key=lambda game: game.pair)),
+            byes=tuple(sorted(round_.byes, key=lambda bye: bye.entrant)),
         )
         for round_ in event.rounds
     )

@@ -19,7 +19,7 @@ NO_SHOW = Result(0, 0, "forfeit")
 
 
 def entrants(ratings: Sequence[float | None]) -> tuple[Entrant, ...]:
-    return tuple(Entrant(at, f"bot-{at}", rating) for at, rating in enumerate(ratings, 1))
+    return tuple(Entrant(id=at, name=f"bot-{at}", rating=rating) for at, rating in enumerate(ratings, 1))
 
 
 def without_ids(rounds: Iterable[Round]) -> tuple[Round, ...]:
@@ -56,7 +56,10 @@ def play_round(event: Event, rule: Rule) -> Event:
 
 def finish(event: Event, rule: Rule) -> Event:
     """The event in which all its open games are played."""
-    played = [Played(game.white, game.black, rule(game), number) for number, game in open_games(event)]
+    played = [
+        Played(black=game.black, white=game.white, result=rule(game), round=number)
+        for number, game in open_games(event)
+    ]
     return apply(event, played)
 
 

@@ -48,8 +48,10 @@ RUNNING, FRESH = 71, 72
 
 def terms(venue: int) -> Terms:
     _, size, komi2 = VENUES[venue]
-    control = TimeControl(TimeSystem.ABSOLUTE, main=300_000_000)
-    return Terms(Ruleset(size=size, komi2=komi2), control, 3 * size * size, 300_000_000)
+    control = TimeControl(system=TimeSystem.ABSOLUTE, main=300_000_000)
+    return Terms(
+        rules=Ruleset(size=size, komi2=komi2), time=control, move_limit=3 * size * size, first_move_limit=300_000_000
+    )
 
 
 class Builder:

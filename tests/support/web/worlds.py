@@ -122,7 +122,7 @@ class World:
 
     def begin(self, number: int) -> GameStarted:
         self.history.games[number] = PlayedGame(number, self.now)
-        return GameStarted("9x9", number, "Ann", "Bob", self.now / 1000)
+        return GameStarted(venue="9x9", game=number, black="Ann", white="Bob", at=self.now / 1000)
 
     def play(self, number: int, analysis: str | None = None) -> MovePlayed:
         game = self.history.games[number]
@@ -141,8 +141,8 @@ class World:
                 analysis=analysis,
             )
         )
-        return MovePlayed("9x9", number, ply, move, 300_000)
+        return MovePlayed(venue="9x9", game=number, ply=ply, move=move, left_ms=300_000)
 
     def end(self, number: int) -> GameEnded:
         self.history.games[number].result = "B+Resign"
-        return GameEnded("9x9", number, "B+Resign", "resignation", self.now / 1000)
+        return GameEnded(venue="9x9", game=number, result="B+Resign", reason="resignation", at=self.now / 1000)

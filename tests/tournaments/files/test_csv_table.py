@@ -47,11 +47,14 @@ def without_what_a_table_cannot_hold(event: Event) -> Event:
 def test_a_table() -> None:
     event = read(TABLE)
     assert event.entrants == (
-        Entrant(7, "Ann; the first", 2400.5, country="NOR"),
-        Entrant(9, "Bob", None, country="SWE"),
-        Entrant(4, "Cy", 1500.0, joined=3),
+        Entrant(id=7, name="Ann; the first", rating=2400.5, country="NOR"),
+        Entrant(id=9, name="Bob", rating=None, country="SWE"),
+        Entrant(id=4, name="Cy", rating=1500.0, joined=3),
     )
-    assert event.rounds == (Round(1, (Game(9, 7, BLACK_WINS),)), Round(2, (), (Bye(7),)))
+    assert event.rounds == (
+        Round(number=1, games=(Game(black=7, white=9, result=BLACK_WINS),)),
+        Round(number=2, games=(), byes=(Bye(7),)),
+    )
     assert event.requests == (Request(7, 3, 0),)
 
 
@@ -62,31 +65,34 @@ def test_delimiter_mark_and_encoding_are_found(delimiter: str, mark: str, encodi
     text = "NAME,rating\r\nZoé,1\r\n".replace(",", delimiter)
     data = (mark if encoding == "utf-8" else "").encode() + text.encode(encoding)
     table = tournament_csv.read(data)
-    assert tournament_csv.to_event(table, "swiss").entrants == (Entrant(1, "Zoé", 1.0),)
+    assert tournament_csv.to_event(table, "swiss").entrants == (Entrant(id=1, name="Zoé", rating=1.0),)
     assert (table.delimiter, table.end) == (delimiter, "\r\n")
 
 
 @pytest.mark.parametrize(
     ("first", "second", "game"),
     [
-        ("2+w", "1-b", Game(1, 2, WHITE_WINS)),
-        ("2=B", "1=W", Game(2, 1, DRAWN)),
-        ("2-w", "1-b", Game(1, 2, Result(0, 0))),
-        ("2-b4", "1+w4", Game(2, 1, WHITE_WINS, 4)),
-        ("2-b4", "1+w", Game(2, 1, WHITE_WINS, 4)),
-        ("2+!", "1-!", Game(1, 2, Result(2, 0, "forfeit"))),
-        ("2-b!", "1-w!", Game(2, 1, Result(0, 0, "forfeit"))),
-        ("2x", "1xw", Game(2, 1, VOID)),
-        ("2?b", "1?w", Game(2, 1)),
+        ("2+w", "1-b", Game(black=2, white=1, result=WHITE_WINS)),
+        ("2=B", "1=W", Game(black=1, white=2, result=DRAWN)),
+        ("2-w", "1-b", Game(black=2, white=1, result=Result(0, 0))),
+        ("2-b4", "1+w4", Game(black=1, white=2, result=WHITE_WINS, handicap=4)),
+        ("2-b4", "1+w", Game(black=1, white=2, result=WHITE_WINS, handicap=4)),
+        ("2+!", "1-!", Game(black=2, white=1, result=Result(0, 2, "forfeit"))),
+        ("2-b!", "1-w!", Game(black=1, white=2, result=Result(0, 0, "forfeit"))),
+        ("2x", "1xw", Game(black=1, white=2, result=VOID)),
+        ("2?b", "1?w", Game(black=1, white=2)),
     ],
 )
 def test_games(first: str, second: str, game: Game) -> None:
-    assert read(f"name,r1\nA,{first}\nB,{second}\n").rounds == (Round(1, (game,)),)
+    assert read(f"name,r1\nA,{first}\nB,{second}\n").rounds == (Round(number=1, games=(game,)),)
 
 
 def test_several_games_of_a_round() -> None:
     event = read('name,r1\nA,"2+w,2-b"\nB,"1+w,1-b"\n')
-    assert event.rounds[0].games == (Game(1, 2, WHITE_WINS), Game(2, 1, WHITE_WINS))
+    assert event.rounds[0].games == (
+        Game(black=2, white=1, result=WHITE_WINS),
+        Game(black=1, white=2, result=WHITE_WINS),
+    )
 
 
 @pytest.mark.parametrize(
@@ -177,7 +183,10 @@ def test_what_is_written_into_a_table_is_read_as_the_same_event(pair: tuple[Even
 def test_only_what_has_changed_is_rewritten() -> None:
     data = TABLE.encode()
     table = tournament_csv.read(data)
-    event = begin(read(TABLE), Round(3, (Game(4, 9, DRAWN, 2),), (Bye(7, 0, requested=True),)))
+    event = begin(
+        read(TABLE),
+        Round(number=3, games=(Game(black=9, white=4, result=DRAWN, handicap=2),), byes=(Bye(7, 0, requested=True),)),
+    )
     new = tournament_table.with_event(table, data, withdraw(event, 7), {})
     assert new.decode() == (
         "No;ID;Name;Rating;Country;r1;r2;Remark;r3;status\n"
@@ -200,11 +209,13 @@ def test_points_and_places_are_written_and_compared() -> None:
 def test_other_points_do_not_fit_and_nobody_may_vanish() -> None:
     event = read("name,r1\nA,2+w\nB,1-b\n")
     with pytest.raises(Refused, match="gives 3 points"):
-        tournament_table.from_event(replace(event, rounds=(Round(1, (Game(1, 2, Result(6, 0)),)),)), {})
+        tournament_table.from_event(
+            replace(event, rounds=(Round(number=1, games=(Game(black=2, white=1, result=Result(0, 6)),)),)), {}
+        )
     data = tournament_table.from_event(event, {})
     for entrants in (event.entrants[:1], event.entrants[::-1]):
         with pytest.raises(Refused, match="Players of the file are no longer in the event, or elsewhere"):
-            tournament_table.with_event(tournament_csv.read(data), data, Event("swiss", entrants), {})
+            tournament_table.with_event(tournament_csv.read(data), data, Event(system="swiss", entrants=entrants), {})
 
 
 @given(
@@ -222,8 +233,8 @@ def test_bytes_of_any_kind_are_read_or_refused(data: bytes) -> None:
 def test_a_table_without_ids_gets_them_where_they_no_longer_count_the_lines() -> None:
     data = b"name\nA\nB\n"
     event = read(data.decode())
-    same = replace(event, entrants=(*event.entrants, Entrant(3, "C")))
-    other = replace(event, entrants=(*event.entrants, Entrant(7, "C")))
+    same = replace(event, entrants=(*event.entrants, Entrant(id=3, name="C")))
+    other = replace(event, entrants=(*event.entrants, Entrant(id=7, name="C")))
     table = tournament_csv.read(data)
     assert tournament_table.with_event(table, data, same, {}) == b"name\nA\nB\nC\n"
     assert tournament_table.with_event(table, data, other, {}) == b"name,id\nA,1\nB,2\nC,7\n"
@@ -232,10 +243,15 @@ def test_a_table_without_ids_gets_them_where_they_no_longer_count_the_lines() ->
 def test_what_a_table_could_not_be_read_with_is_not_written() -> None:
     with pytest.raises(Refused, match="1000 rounds"):
         tournament_table.from_event(
-            Event("swiss", (Entrant(1, "A"),), rounds=tuple(Round(number) for number in range(1, 1001))), {}
+            Event(
+                system="swiss",
+                entrants=(Entrant(id=1, name="A"),),
+                rounds=tuple(Round(number=number) for number in range(1, 1001)),
+            ),
+            {},
         )
     with pytest.raises(Refused, match="holds up to 999999999"):
-        tournament_table.from_event(Event("swiss", (Entrant(10**9, "A"),)), {})
+        tournament_table.from_event(Event(system="swiss", entrants=(Entrant(id=10**9, name="A"),)), {})
 
 
 @pytest.mark.parametrize(("column", "number"), [("rating", "1e200"), ("start", "-5001")])

@@ -28,7 +28,11 @@ SAMPLES = sorted((Path(__file__).parent.parent.parent / "transcripts" / "trf").g
 @pytest.fixture(scope="module")
 def played() -> Event:
     """Three rounds of seven entrants, with their reasons."""
-    return play(Event("swiss", entrants([2000.0 - 10 * at for at in range(7)]), name="Open", seed=3), by_lot(1), 3)
+    return play(
+        Event(system="swiss", entrants=entrants([2000.0 - 10 * at for at in range(7)]), name="Open", seed=3),
+        by_lot(1),
+        3,
+    )
 
 
 @pytest.mark.parametrize(
@@ -121,7 +125,7 @@ def test_an_unchanged_report_is_given_back_as_it_was(path: Path) -> None:
 
 
 def test_the_system_is_that_asked_for_then_the_files() -> None:
-    event = Event("epm", (Entrant(1, "A"),), options={"depth": 2})
+    event = Event(system="epm", entrants=(Entrant(id=1, name="A"),), options={"depth": 2})
     for format_ in ("trf", "json"):
         data = tournament_file.fresh(event, format_) if format_ == "json" else _report(event)
         by_file, by_choice = tournament_file.read("-", data), tournament_file.read("-", data, "swiss")
@@ -140,8 +144,17 @@ def _report(event: Event) -> bytes:
 @pytest.mark.parametrize(
     ("name", "data"),
     [
-        ("a.json", to_json(Event("swiss", (Entrant(1, "A"),), rounds=(Round(1, (Game(1, 2),)),)))),
-        ("a.json", to_json(Event("swiss", (Entrant(1, "A"), Entrant(1, "B"))))),
+        (
+            "a.json",
+            to_json(
+                Event(
+                    system="swiss",
+                    entrants=(Entrant(id=1, name="A"),),
+                    rounds=(Round(number=1, games=(Game(black=2, white=1),)),),
+                )
+            ),
+        ),
+        ("a.json", to_json(Event(system="swiss", entrants=(Entrant(id=1, name="A"), Entrant(id=1, name="B"))))),
         ("a.csv", b"name,rating\nA,1e200\n"),
         ("a.trf", b'001    1 \n### cgos-server {"entrants":{"1":{"rating":-1e200}}}\n'),
         ("a.trf", b'001    1 \n### cgos-server {"entrants":{"1":{"grade":"\\u0000"}}}\n'),
@@ -200,10 +213,15 @@ def test_a_new_file_says_what_it_does_not_hold(played: Event) -> None:
     for word in ("options", "seed", "planned", "tie-breakers", "name of the event"):
         assert sum(word in sentence for sentence in lost) == 1
     assert lost[-2:] == (ids, why)
-    plain = Event(tournament_file.DEFAULT_SYSTEM, (Entrant(1, "A", 1500.0), Entrant(2, "B")))
+    plain = Event(
+        system=tournament_file.DEFAULT_SYSTEM,
+        entrants=(Entrant(id=1, name="A", rating=1500.0), Entrant(id=2, name="B")),
+    )
     assert tournament_file.losses(plain, "csv") == ("The file does not hold the system (dutch).",)
     with pytest.raises(Refused, match="Write JSON"):
-        tournament_file.losses(replace(event, rounds=(Round(1, (Game(1, 2, Result(4, 0)),)),)), "csv")
+        tournament_file.losses(
+            replace(event, rounds=(Round(number=1, games=(Game(black=2, white=1, result=Result(0, 4)),)),)), "csv"
+        )
 
 
 @given(events(open_games=False))

@@ -37,10 +37,13 @@ def test_a_table_of_opengotha() -> None:
     file = read(TABLE)
     event = file.event
     assert (event.system, event.name, file.names_system) == ("mcmahon", "Spring Open", False)
-    assert event.entrants[1] == Entrant(2, "Birch von der B.", start=64, grade="3d")
-    assert event.entrants[2] == Entrant(3, "Cedar C.", start=61, grade="1d", country="DE", club="Be")
-    assert event.rounds[0].games == (Game(1, 2, Result(2, 0), id=1), Game(3, 4, Result(2, 0, "forfeit"), id=2))
-    assert event.rounds[1].games[0] == Game(4, 1, Result(0, 2), 9, id=3)
+    assert event.entrants[1] == Entrant(id=2, name="Birch von der B.", start=64, grade="3d")
+    assert event.entrants[2] == Entrant(id=3, name="Cedar C.", start=61, grade="1d", country="DE", club="Be")
+    assert event.rounds[0].games == (
+        Game(black=2, white=1, result=Result(0, 2), id=1),
+        Game(black=4, white=3, result=Result(0, 2, "forfeit"), id=2),
+    )
+    assert event.rounds[1].games[0] == Game(black=1, white=4, result=Result(2, 0), handicap=9, id=3)
     assert {row.entrant: row.values[0] for row in pure.standings(event).rows} == {1: 34, 2: 33, 3: 32, 4: 20}
     assert tournament_file.write(file, event) == TABLE.encode()
 
@@ -62,7 +65,7 @@ def test_without_mms_it_is_a_swiss_one() -> None:
 
 def test_short_words_and_unknown_colors() -> None:
     event = read("1 A 3d FR Xx 1 0 0 0 2+ 0+\n2 B 2d FR Xx 0 0 0 0 1- 0-\n").event
-    assert event.rounds[0].games == (Game(1, 2, Result(2, 0), id=1),)
+    assert event.rounds[0].games == (Game(black=2, white=1, result=Result(0, 2), id=1),)
     assert event.rounds[1].byes == (Bye(1, 2),)
 
 
@@ -74,7 +77,7 @@ def test_shared_places_count_by_lines() -> None:
 def test_who_came_late_has_no_rounds_before() -> None:
     event = read("1 A 3d FR Xx 1 0 0 0 0- 2?/w0\n2 B 2d FR Xx 0 0 0 0 0+ 1?/b0\n").event
     assert [entrant.joined for entrant in event.entrants] == [2, 1]
-    assert event.rounds[1].games == (Game(1, 2, id=1),)
+    assert event.rounds[1].games == (Game(black=2, white=1, id=1),)
 
 
 @pytest.mark.parametrize(
@@ -101,8 +104,8 @@ def test_tables_that_cannot_be_are_refused_with_their_place(text: str, line: int
 
 
 def test_an_event_is_written_by_places_and_read_again() -> None:
-    players = tuple(Entrant(at, f"bot-{at}", grade=f"{at}k", country="FR", club="Fam") for at in range(1, 8))
-    event = play(Event("mcmahon", players, name="Bots; all]", bye_points=2), by_lot(3), 4)
+    players = tuple(Entrant(id=at, name=f"bot-{at}", grade=f"{at}k", country="FR", club="Fam") for at in range(1, 8))
+    event = play(Event(system="mcmahon", entrants=players, name="Bots; all]", bye_points=2), by_lot(3), 4)
     data = tournament_file.fresh(event, "h9")
     again = tournament_file.read("-", data)
     assert again.format == "h9"
@@ -115,7 +118,7 @@ def test_an_event_is_written_by_places_and_read_again() -> None:
 
 
 def test_grades_follow_from_ratings_where_there_are_none() -> None:
-    event = Event("swiss", entrants([2149.0, 2150.0, None, 5000.0, -5000.0]))
+    event = Event(system="swiss", entrants=entrants([2149.0, 2150.0, None, 5000.0, -5000.0]))
     lines = tournament_file.fresh(event, "h9").decode().splitlines()[3:]
     assert [line.split()[2] for line in lines] == ["1D", "2D", "30K", "9D", "30K"]
     assert any("ratings" in sentence for sentence in tournament_file.losses(event, "h9"))
@@ -124,19 +127,29 @@ def test_grades_follow_from_ratings_where_there_are_none() -> None:
 @pytest.mark.parametrize(
     ("round_", "code"),
     [
-        (Round(1, (Game(1, 2, Result(2, 0)), Game(2, 1, Result(2, 0)))), "h9-games"),
-        (Round(1, (Game(1, 2, Result(2, 0), 10),)), "h9-stones"),
-        (Round(1, byes=(Bye(1, 4),)), "h9-points"),
+        (
+            Round(
+                number=1,
+                games=(Game(black=2, white=1, result=Result(0, 2)), Game(black=1, white=2, result=Result(0, 2))),
+            ),
+            "h9-games",
+        ),
+        (Round(number=1, games=(Game(black=2, white=1, result=Result(0, 2), handicap=10),)), "h9-stones"),
+        (Round(number=1, byes=(Bye(1, 4),)), "h9-points"),
     ],
 )
 def test_what_a_table_cannot_hold_is_refused(round_: Round, code: str) -> None:
     with pytest.raises(Refused) as refused:
-        tournament_file.fresh(Event("swiss", entrants([1500, 1500]), rounds=(round_,)), "h9")
+        tournament_file.fresh(Event(system="swiss", entrants=entrants([1500, 1500]), rounds=(round_,)), "h9")
     assert refused.value.code == code
 
 
 def test_a_void_game_is_no_game_and_that_is_said() -> None:
-    event = Event("swiss", entrants([1500, 1500]), rounds=(Round(1, (Game(1, 2, VOID),)),))
+    event = Event(
+        system="swiss",
+        entrants=entrants([1500, 1500]),
+        rounds=(Round(number=1, games=(Game(black=2, white=1, result=VOID),)),),
+    )
     assert tournament_file.fresh(event, "h9").decode().count(" 0-") == 2
     assert any("all of the games" in sentence for sentence in tournament_file.losses(event, "h9"))
 

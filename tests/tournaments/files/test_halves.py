@@ -16,12 +16,16 @@ def half(opponent: int, sign: str, color: str, stones: int | None = None, forfei
 @pytest.mark.parametrize(
     ("mine", "theirs", "game"),
     [
-        (half(2, "+", "w"), half(1, "-", "b"), Game(1, 2, Result(2, 0))),
-        (half(2, "+", "b", 3), half(1, "-", "w"), Game(2, 1, Result(0, 2), 3)),
-        (half(2, "=", ""), half(1, "=", "w"), Game(2, 1, Result(1, 1))),
-        (half(2, "-", "", None, True), half(1, "+", "", None, True), Game(1, 2, Result(0, 2, "forfeit"))),
-        (half(2, "x", "b"), half(1, "x", ""), Game(2, 1, VOID)),
-        (half(2, "?", "w"), half(1, "?", "b"), Game(1, 2)),
+        (half(2, "+", "w"), half(1, "-", "b"), Game(black=2, white=1, result=Result(0, 2))),
+        (half(2, "+", "b", 3), half(1, "-", "w"), Game(black=1, white=2, result=Result(2, 0), handicap=3)),
+        (half(2, "=", ""), half(1, "=", "w"), Game(black=1, white=2, result=Result(1, 1))),
+        (
+            half(2, "-", "", None, True),
+            half(1, "+", "", None, True),
+            Game(black=2, white=1, result=Result(2, 0, "forfeit")),
+        ),
+        (half(2, "x", "b"), half(1, "x", ""), Game(black=1, white=2, result=VOID)),
+        (half(2, "?", "w"), half(1, "?", "b"), Game(black=2, white=1)),
     ],
 )
 def test_halves_that_agree_are_a_game(mine: Half, theirs: Half, game: Game) -> None:
@@ -44,4 +48,4 @@ def test_points_without_a_sign_are_refused() -> None:
 
 
 def test_only_byes_that_were_asked_for_are_requests() -> None:
-    assert requests_in([Round(3, (), (Bye(1, 1, requested=True), Bye(2)))]) == (Request(1, 3, 1),)
+    assert requests_in([Round(number=3, games=(), byes=(Bye(1, 1, requested=True), Bye(2)))]) == (Request(1, 3, 1),)

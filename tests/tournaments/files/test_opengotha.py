@@ -70,8 +70,10 @@ def test_a_mcmahon_event_has_the_scores_and_sums_of_opengotha() -> None:
     file = read(xml())
     event = file.event
     assert (event.system, event.name, event.planned, file.names_system) == ("weighted", "Open", 3, True)
-    assert event.entrants[2] == Entrant(3, "Cédar C.", 1500.0, 56, "2k", "FR", "75Ju")
-    assert event.rounds[1].games[1] == Game(2, 4, Result(2, 0, "forfeit"), 9, id=4)
+    assert event.entrants[2] == Entrant(
+        id=3, name="Cédar C.", rating=1500.0, start=56, grade="2k", country="FR", club="75Ju"
+    )
+    assert event.rounds[1].games[1] == Game(black=4, white=2, result=Result(0, 2, "forfeit"), handicap=9, id=4)
     assert event.rounds[0].byes == (Bye(5, 2),)
     assert event.rounds[1].byes == (Bye(5, 0, requested=True),)  # half a point, rounded down with the bye's
     assert event.requests == (Request(5, 2, 0), Request(4, 3, 0))

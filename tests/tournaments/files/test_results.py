@@ -43,16 +43,16 @@ PGN = """\
 
 def test_lines() -> None:
     assert read(LINES.encode()) == [
-        Reported(2, "1-0", white="Alder", black="Birch A"),
-        Reported(3, "-/+", white="O'Elm#1", black="4"),
+        Reported(2, "1-0", black="Birch A", white="Alder"),
+        Reported(3, "-/+", black="4", white="O'Elm#1"),
         Reported(5, "1/2-1/2", id=7),
     ]
 
 
 def test_tables() -> None:
     assert read(TABLE.encode()) == [
-        Reported(2, "1-0", white="Alder", black="Birch A", round=1),
-        Reported(3, "void", white="3", black="4"),
+        Reported(2, "1-0", black="Birch A", white="Alder", round=1),
+        Reported(3, "void", black="4", white="3"),
     ]
     assert read(b"\xef\xbb\xbf" + IDS.encode()) == [
         Reported(2, "0-1", id=7),
@@ -62,7 +62,7 @@ def test_tables() -> None:
 
 def test_headers_of_pgn() -> None:
     assert read(PGN.encode()) == [
-        Reported(1, "1-0", white="Alder", black="Birch A", round=2),
+        Reported(1, "1-0", black="Birch A", white="Alder", round=2),
         Reported(16, "1/2-1/2", id=9),
     ]
 

@@ -58,26 +58,26 @@ def texts(document: Document) -> list[str]:
 @pytest.mark.parametrize(
     ("first", "second", "game"),
     [
-        ("   2 w 1", "   1 b 0", Game(1, 2, WHITE_WINS)),
-        ("   2 b 0", "   1 w 1", Game(2, 1, WHITE_WINS)),
-        ("   2 b 1", "   1 w 0", Game(2, 1, BLACK_WINS)),
-        ("   2 w =", "   1 b =", Game(1, 2, DRAWN)),
-        ("   2 b D", "   1 w D", Game(2, 1, DRAWN)),
-        ("   2 w W", "   1 b L", Game(1, 2, WHITE_WINS)),
-        ("   2 w 0", "   1 b 0", Game(1, 2, Result(0, 0))),
-        ("   2 w =", "   1 b 0", Game(1, 2, Result(1, 0))),
-        ("   2 b +", "   1 w -", Game(2, 1, Result(0, 2, "forfeit"))),
-        ("   2 b -", "   1 w -", Game(2, 1, Result(0, 0, "forfeit"))),
-        ("   2 - -", "   1 - +", Game(1, 2, Result(0, 2, "forfeit"))),
-        ("   2   +", "   1 w -", Game(2, 1, Result(0, 2, "forfeit"))),
-        ("   2 b", "   1 w  ", Game(2, 1)),
-        ("   2 b *", "   1 w *", Game(2, 1)),
-        ("   2 w *", "   1 b", Game(1, 2)),
+        ("   2 w 1", "   1 b 0", Game(black=2, white=1, result=WHITE_WINS)),
+        ("   2 b 0", "   1 w 1", Game(black=1, white=2, result=WHITE_WINS)),
+        ("   2 b 1", "   1 w 0", Game(black=1, white=2, result=BLACK_WINS)),
+        ("   2 w =", "   1 b =", Game(black=2, white=1, result=DRAWN)),
+        ("   2 b D", "   1 w D", Game(black=1, white=2, result=DRAWN)),
+        ("   2 w W", "   1 b L", Game(black=2, white=1, result=WHITE_WINS)),
+        ("   2 w 0", "   1 b 0", Game(black=2, white=1, result=Result(0, 0))),
+        ("   2 w =", "   1 b 0", Game(black=2, white=1, result=Result(0, 1))),
+        ("   2 b +", "   1 w -", Game(black=1, white=2, result=Result(2, 0, "forfeit"))),
+        ("   2 b -", "   1 w -", Game(black=1, white=2, result=Result(0, 0, "forfeit"))),
+        ("   2 - -", "   1 - +", Game(black=2, white=1, result=Result(2, 0, "forfeit"))),
+        ("   2   +", "   1 w -", Game(black=1, white=2, result=Result(2, 0, "forfeit"))),
+        ("   2 b", "   1 w  ", Game(black=1, white=2)),
+        ("   2 b *", "   1 w *", Game(black=1, white=2)),
+        ("   2 w *", "   1 b", Game(black=2, white=1)),
     ],
 )
 def test_games(first: str, second: str, game: Game) -> None:
     document = doc(player(1, "", first), player(2, "", second))
-    assert without_ids(to_event(document).rounds) == (Round(1, (game,)),)
+    assert without_ids(to_event(document).rounds) == (Round(number=1, games=(game,)),)
 
 
 @pytest.mark.parametrize(
@@ -223,7 +223,7 @@ def test_a_tournament_of_single_players_may_name_teams() -> None:
     [("round-robin", "CUSTOM_ROUNDROBIN"), ("dutch", "CUSTOM_SWISS"), ("cup", "CUSTOM_KNOCKOUT")],
 )
 def test_a_fresh_report_has_the_code_of_its_type(system: str, code: str) -> None:
-    document = from_event(Event(system, (Entrant(1, "A"), Entrant(2, "B"))))
+    document = from_event(Event(system=system, entrants=(Entrant(id=1, name="A"), Entrant(id=2, name="B"))))
     assert f"192 {code}" in texts(document)
     without = trf.document(line for line in document.lines if not line.text.startswith("###"))
     assert system_said(records(without)) == system
@@ -234,8 +234,8 @@ def test_a_game_that_is_still_played_keeps_its_sign_until_it_ends() -> None:
         *(player(first, "0.0", f"   {second} {side} *") for first, second, side in ((1, 2, "w"), (2, 1, "b")))
     )
     event = to_event(document)
-    assert texts(with_event(document, enter(event, Entrant(3, "C"))))[0] == document.lines[0].text
-    ended = with_event(document, apply(event, [Played(1, 2, WHITE_WINS)]))
+    assert texts(with_event(document, enter(event, Entrant(id=3, name="C"))))[0] == document.lines[0].text
+    ended = with_event(document, apply(event, [Played(black=2, white=1, result=WHITE_WINS)]))
     assert [line.text[91:99] for line in ended.lines[:2]] == ["   2 w 1", "   1 b 0"]
 
 
@@ -274,8 +274,8 @@ def test_what_is_written_into_a_report_is_read_as_the_same_event(pair: tuple[Eve
 def test_only_what_has_changed_is_rewritten() -> None:
     document = sample("open_trfx")
     event = to_event(document)
-    games = tuple(Game(*pair, DRAWN) for pair in ((1, 4), (3, 2), (5, 7)))
-    event = begin(event, Round(4, games, (Bye(6, 0, requested=True),)))
+    games = tuple(Game(black=black, white=white, result=DRAWN) for white, black in ((1, 4), (3, 2), (5, 7)))
+    event = begin(event, Round(number=4, games=games, byes=(Bye(6, 0, requested=True),)))
     new = with_event(document, event, {entrant.id: entrant.id for entrant in event.entrants})
     old_texts, new_texts = texts(document), texts(new)
     assert [text for text in old_texts if text[:3] != "001" and text not in new_texts] == ["XXZ 6"]
@@ -294,8 +294,10 @@ def test_a_new_round_changes_the_columns_of_the_round_alone() -> None:
     event = to_event(document)
     number = len(event.rounds) + 1
     there = [entrant.id for entrant in event.entrants if entrant.joined <= number]
-    games = tuple(Game(first, second) for first, second in zip(there[::2], there[1::2], strict=False))
-    new = with_event(document, begin(event, Round(number, games)), {entrant.id: 99 for entrant in event.entrants})
+    games = tuple(Game(black=second, white=first) for first, second in zip(there[::2], there[1::2], strict=False))
+    new = with_event(
+        document, begin(event, Round(number=number, games=games)), {entrant.id: 99 for entrant in event.entrants}
+    )
     column = 91 + 10 * (number - 1)
     for old in document.players:
         text = new.lines[old.line].text
@@ -304,14 +306,17 @@ def test_a_new_round_changes_the_columns_of_the_round_alone() -> None:
         assert (text[column:].strip() != "") == (old.id in {id_ for game in games for id_ in game.pair})
     kept = [line.text for line in document.lines if line.text[:3] not in ("001", "240", "XXZ")]
     assert [text for text in kept if text not in texts(new)] == []
-    results = apply(begin(event, Round(number, games)), [Played(*game.pair, DRAWN) for game in games])
+    results = apply(
+        begin(event, Round(number=number, games=games)),
+        [Played(black=game.black, white=game.white, result=DRAWN) for game in games],
+    )
     ended = with_event(document, results, {entrant.id: 99 for entrant in event.entrants})
     assert {line.rank for line in ended.players} == {99}
 
 
 def test_the_number_of_players_grows_with_them() -> None:
     document = doc("062 2 (1)", "062 7", "072 2", player(1, "0.0"), player(2, "0.0"))
-    new = with_event(document, enter(to_event(document), Entrant(3, "Late")))
+    new = with_event(document, enter(to_event(document), Entrant(id=3, name="Late")))
     assert texts(new)[:3] == ["062 3 (1)", "062 7", "072 2"]
 
 
@@ -335,7 +340,7 @@ def test_a_request_in_a_column_can_be_taken_back() -> None:
 
 def test_a_late_entrant_gets_a_line_after_the_others_and_a_last_line_its_end() -> None:
     document = doc(player(1, "1.0", "   2 w 1"), player(2, "0.0", "   1 b 0"))
-    event = enter(to_event(document), Entrant(3, "Late", 1234.0, country="NOR"))
+    event = enter(to_event(document), Entrant(id=3, name="Late", rating=1234.0, country="NOR"))
     new = with_event(document, forbid(event, 1, 3))
     assert [line.end for line in new.lines] == ["\n"] * 5
     assert texts(new)[2] == f"001    3      {'Late':33} 1234 NOR {'':11} {'':10}  0.0    3"
@@ -346,7 +351,10 @@ def test_a_late_entrant_gets_a_line_after_the_others_and_a_last_line_its_end() -
 def test_a_shifted_line_stays_shifted() -> None:
     document = sample("latin1_shifted")
     event = to_event(document)
-    new = with_event(document, replace(event, rounds=(*event.rounds, Round(4, (Game(2, 1, Result(6, 0)),)))))
+    new = with_event(
+        document,
+        replace(event, rounds=(*event.rounds, Round(number=4, games=(Game(black=1, white=2, result=Result(0, 6)),)))),
+    )
     line = new.players[1]
     assert (line.shift, line.points, line.cells[3].opponent) == (8, 70, 1)
     assert line.name == "A program whose makers never found an end"
@@ -355,54 +363,71 @@ def test_a_shifted_line_stays_shifted() -> None:
 @pytest.mark.parametrize(
     ("round_", "code"),
     [
-        (Round(1, (Game(1, 2, WHITE_WINS), Game(2, 1, WHITE_WINS))), "trf-games"),
-        (Round(1, (Game(1, 2, Result(6, 0)),)), "trf-result"),
-        (Round(1, (Game(1, 2, Result(1, 1, "forfeit")),)), "trf-result"),
-        (Round(1, (), (Bye(1, 7),)), "trf-result"),
+        (
+            Round(
+                number=1, games=(Game(black=2, white=1, result=WHITE_WINS), Game(black=1, white=2, result=WHITE_WINS))
+            ),
+            "trf-games",
+        ),
+        (Round(number=1, games=(Game(black=2, white=1, result=Result(0, 6)),)), "trf-result"),
+        (Round(number=1, games=(Game(black=2, white=1, result=Result(1, 1, "forfeit")),)), "trf-result"),
+        (Round(number=1, games=(), byes=(Bye(1, 7),)), "trf-result"),
     ],
 )
 def test_what_a_report_cannot_hold_is_refused(round_: Round, code: str) -> None:
     with pytest.raises(Refused) as refused:
-        from_event(Event("dutch", (Entrant(1, "A"), Entrant(2, "B")), rounds=(round_,)))
+        from_event(Event(system="dutch", entrants=(Entrant(id=1, name="A"), Entrant(id=2, name="B")), rounds=(round_,)))
     assert refused.value.code == code
 
 
 def test_an_id_may_not_be_too_large_and_nobody_may_vanish() -> None:
     with pytest.raises(Refused, match="holds up to 9999"):
-        from_event(Event("dutch", (Entrant(10_000, "A"),)))
+        from_event(Event(system="dutch", entrants=(Entrant(id=10_000, name="A"),)))
     document = doc(player(1, "0.0"), player(2, "0.0"))
     with pytest.raises(Refused, match="Player 2 of the file"):
-        with_event(document, replace(to_event(document), entrants=(Entrant(1, "Player 1", 1500.0),)))
+        with_event(document, replace(to_event(document), entrants=(Entrant(id=1, name="Player 1", rating=1500.0),)))
 
 
 def test_what_the_format_has_no_place_for_is_in_a_comment() -> None:
     event = Event(
-        "mwm",
-        (Entrant(1, "A", 1.5, 3, "4d", "Author of a program", "Family"), Entrant(2, "B" * 40, -3.0)),
+        system="mwm",
+        entrants=(
+            Entrant(id=1, name="A", rating=1.5, start=3, grade="4d", country="Author of a program", club="Family"),
+            Entrant(id=2, name="B" * 40, rating=-3.0),
+        ),
         options={"order": "burstein", "beta": 2},
         seed=9,
-        rounds=(Round(1, (Game(1, 2, VOID, 2, id=1),)),),
+        rounds=(Round(number=1, games=(Game(black=2, white=1, result=VOID, handicap=2, id=1),)),),
         tie_breakers=("points",),
     )
     document = from_event(event)
     assert [text[:4] for text in texts(document)] == ["012 ", "062 ", "092 ", "192 ", "### ", "001 ", "001 "]
     assert to_event(document) == event
     others = doc(*(text for text in texts(document) if not text.startswith("###")))
-    assert to_event(others).entrants == (Entrant(1, "A", 2.0, country="Aut"), Entrant(2, "B" * 33))
-    assert to_event(others).rounds[0].games == (Game(1, 2, Result(0, 0, "forfeit"), id=1),)
+    assert to_event(others).entrants == (
+        Entrant(id=1, name="A", rating=2.0, country="Aut"),
+        Entrant(id=2, name="B" * 33),
+    )
+    assert to_event(others).rounds[0].games == (Game(black=2, white=1, result=Result(0, 0, "forfeit"), id=1),)
 
 
 def test_a_comment_gives_way_to_a_line_that_was_changed_elsewhere() -> None:
-    document = from_event(Event("dutch", (Entrant(1, "A" * 40, 1000.5, country="Norway"),)))
+    document = from_event(
+        Event(system="dutch", entrants=(Entrant(id=1, name="A" * 40, rating=1000.5, country="Norway"),))
+    )
     changed = doc(*(text.replace("A" * 33, "B" + " " * 32).replace("1000 Nor", "1100 SWE") for text in texts(document)))
-    assert to_event(changed).entrants == (Entrant(1, "B", 1100.0, country="SWE"),)
+    assert to_event(changed).entrants == (Entrant(id=1, name="B", rating=1100.0, country="SWE"),)
 
 
 def test_results_that_arrive_fill_blank_cells() -> None:
-    event = Event("dutch", (Entrant(1, "A"), Entrant(2, "B")), rounds=(Round(1, (Game(1, 2),)),))
+    event = Event(
+        system="dutch",
+        entrants=(Entrant(id=1, name="A"), Entrant(id=2, name="B")),
+        rounds=(Round(number=1, games=(Game(black=2, white=1),)),),
+    )
     document = from_event(event)
     assert document.players[0].cells[0].result == " "
-    new = with_event(document, apply(to_event(document), [Played(1, 2, BLACK_WINS)]))
+    new = with_event(document, apply(to_event(document), [Played(black=2, white=1, result=BLACK_WINS)]))
     assert [line.cells[0].result for line in new.players] == ["0", "1"]
     assert [(line.points, line.rank) for line in new.players] == [(0, 2), (10, 1)]
 
@@ -429,7 +454,11 @@ def test_reports_with_some_characters_changed_are_read_or_refused(data: st.DataO
 
 
 def test_a_bye_given_with_other_points_than_usual_is_still_one_that_was_given() -> None:
-    event = Event("dutch", (Entrant(1, "A"),), rounds=(Round(1, (), (Bye(1, 1),)), Round(2, (), (Bye(1, 2),))))
+    event = Event(
+        system="dutch",
+        entrants=(Entrant(id=1, name="A"),),
+        rounds=(Round(number=1, games=(), byes=(Bye(1, 1),)), Round(number=2, games=(), byes=(Bye(1, 2),))),
+    )
     document = from_event(event)
     assert [cell.result for cell in document.players[0].cells] == ["H", "U"]
     assert to_event(document) == event
@@ -472,7 +501,10 @@ def test_points_of_their_own_hinder_pairing_and_missing_ones_differ_from_nothing
     [
         ({"bye_points": 1}, "What a bye gives cannot be changed"),
         ({"requests": (Request(2, 2, 3),)}, r"Player 2 asked for a bye of 1\.5 points"),
-        ({"entrants": (Entrant(1, "A"), Entrant(2, "B"), Entrant(10_000, "C"))}, "holds up to 9999"),
+        (
+            {"entrants": (Entrant(id=1, name="A"), Entrant(id=2, name="B"), Entrant(id=10_000, name="C"))},
+            "holds up to 9999",
+        ),
     ],
 )
 def test_changes_that_a_report_cannot_hold_are_refused(changes: dict[str, Any], problem: str) -> None:
@@ -485,7 +517,12 @@ def test_more_points_than_a_column_holds_are_refused() -> None:
     lines = "XXS W=60", player(1, "60.0", "   2 w 1"), player(2, "0.0", "   1 b 0")
     event = to_event(doc(*lines))
     with pytest.raises(Refused, match=r"has 120 points, and a report holds up to 99\.9"):
-        with_event(doc(*lines), replace(event, rounds=(*event.rounds, Round(2, (Game(1, 2, Result(120, 0)),)))))
+        with_event(
+            doc(*lines),
+            replace(
+                event, rounds=(*event.rounds, Round(number=2, games=(Game(black=2, white=1, result=Result(0, 120)),)))
+            ),
+        )
 
 
 def test_controls_of_a_terminal_are_in_no_name() -> None:
@@ -496,6 +533,10 @@ def test_controls_of_a_terminal_are_in_no_name() -> None:
 
 
 def test_an_event_can_be_too_long_for_a_report() -> None:
-    event = Event("swiss", (Entrant(1, "A"),), rounds=tuple(Round(number) for number in range(1, 1001)))
+    event = Event(
+        system="swiss",
+        entrants=(Entrant(id=1, name="A"),),
+        rounds=tuple(Round(number=number) for number in range(1, 1001)),
+    )
     with pytest.raises(Refused, match="1000 rounds"):
         from_event(event)

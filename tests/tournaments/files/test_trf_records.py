@@ -56,8 +56,11 @@ def test_points(lines: list[str], points: dict[str, int]) -> None:
 def test_who_is_absent_and_who_must_not_meet() -> None:
     general = read("XXZ 3 4", "XXZ 5", "240 H   2    1    7", "240 z 3 2", "XXP 1 2 3", "260   1   2    4    5")
     assert general.absent == [(0, (3, 4)), (1, (5,))]
-    assert general.byes == [Byes(2, "H", 2, (1, 7)), Byes(3, "Z", 3, (2,))]
-    assert general.forbidden == [Forbidden(4, 1, 999, (1, 2, 3)), Forbidden(5, 1, 2, (4, 5))]
+    assert general.byes == [Byes(line=2, kind="H", round=2, ids=(1, 7)), Byes(line=3, kind="Z", round=3, ids=(2,))]
+    assert general.forbidden == [
+        Forbidden(line=4, first=1, last=999, ids=(1, 2, 3)),
+        Forbidden(line=5, first=1, last=2, ids=(4, 5)),
+    ]
 
 
 def test_accelerations() -> None:

@@ -21,8 +21,8 @@ def _event(count: int, byes: list[int], forbidden: tuple[tuple[int, int], ...] =
     """Everybody has as many byes as the list says."""
     rounds: list[Round] = []
     for id_, often in enumerate(byes, 1):
-        rounds += [Round(len(rounds) + k, (), (Bye(id_),)) for k in range(1, often + 1)]
-    return Event("swiss", entrants([None] * count), rounds=tuple(rounds), forbidden=forbidden)
+        rounds += [Round(number=len(rounds) + k, games=(), byes=(Bye(id_),)) for k in range(1, often + 1)]
+    return Event(system="swiss", entrants=entrants([None] * count), rounds=tuple(rounds), forbidden=forbidden)
 
 
 def test_an_even_field_plays() -> None:

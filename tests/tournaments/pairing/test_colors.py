@@ -19,10 +19,13 @@ def after(*rounds: list[tuple[int, int, Result]]) -> Ledger:
     """The ledger of four entrants after rounds of (white, black, result)."""
     return ledger(
         Event(
-            "swiss",
-            tuple(Entrant(id_, str(id_)) for id_ in range(1, 5)),
+            system="swiss",
+            entrants=tuple(Entrant(id=id_, name=str(id_)) for id_ in range(1, 5)),
             rounds=tuple(
-                Round(number, tuple(Game(white, black, result) for white, black, result in games))
+                Round(
+                    number=number,
+                    games=tuple(Game(black=black, white=white, result=result) for white, black, result in games),
+                )
                 for number, games in enumerate(rounds, 1)
             ),
         )
@@ -53,7 +56,7 @@ def test_who_has_not_played_takes_what_the_other_leaves() -> None:
 
 
 def test_games_that_were_not_played_have_no_colors() -> None:
-    known = after([(1, 2, Result(2, 0, "forfeit")), (3, 4, VOID)])
+    known = after([(1, 2, Result(0, 2, "forfeit")), (3, 4, VOID)])
     assert [last_color(known.lines[id_]) for id_ in range(1, 5)] == [None] * 4
     assert colors(known, 1, 2, Scripted({(COLOR_LOT, 1, 2): 0.49}))[:2] == (1, 2)
     assert colors(known, 1, 2, Scripted({(COLOR_LOT, 1, 2): 0.5}))[:2] == (2, 1)

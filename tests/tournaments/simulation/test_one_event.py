@@ -43,7 +43,7 @@ def test_the_lots_of_many_events_are_those_of_each(seeds: list[int], number: int
 
 
 def test_strengths_and_ratings_are_drawn_as_said() -> None:
-    plan = Plan("dutch", 200, 1, 1000.0, 1800.0)
+    plan = Plan(system="dutch", players=200, rounds=1, low=1000.0, high=1800.0)
     strengths, ratings = drawn(plan, [seed_of(5, index) for index in range(100)])
     assert strengths.min() >= 1000.0
     assert strengths.max() < 1800.0
@@ -57,19 +57,19 @@ def test_strengths_and_ratings_are_drawn_as_said() -> None:
 
 
 def test_one_tournament_is_another_one_by_another_seed_and_the_same_by_the_same() -> None:
-    plan = Plan("swiss", 9, 4)
+    plan = Plan(system="swiss", players=9, rounds=4)
     assert simulate(plan, 7) == simulate(plan, 7)
     assert simulate(plan, 7).strength != simulate(plan, 8).strength
 
 
 def test_systems_meet_the_same_players() -> None:
-    first, second = (simulate(Plan(name, 8, 3), seed_of(1, 0)) for name in ("dutch", "swiss"))
+    first, second = (simulate(Plan(system=name, players=8, rounds=3), seed_of(1, 0)) for name in ("dutch", "swiss"))
     assert first.strength == second.strength
     assert first.event.entrants == second.event.entrants
 
 
 def test_games_end_as_often_as_the_model_says() -> None:
-    plan = Plan("round-robin", 24, None, 1200.0, 2000.0)
+    plan = Plan(system="round-robin", players=24, rounds=None, low=1200.0, high=2000.0)
     result = expected = variance = 0.0
     for seed in range(6):
         done = simulate(plan, seed)
@@ -90,11 +90,11 @@ def test_elo_has_no_draws_and_no_colors() -> None:
     assert wins.sum() == pytest.approx(1.0)
     assert wins[1] == pytest.approx(1 / (1 + 10**-0.5))
     assert (wins == holds).all()
-    assert simulate(Plan("dutch", 10, 5, model="elo"), 1).measures.draws == 0.0
+    assert simulate(Plan(system="dutch", players=10, rounds=5, model="elo"), 1).measures.draws == 0.0
 
 
 def test_measures_are_those_of_the_event() -> None:
-    plan = Plan("burstein", 11, 5, differences=True)
+    plan = Plan(system="burstein", players=11, rounds=5, differences=True)
     done = simulate(plan, 4)
     measures = done.measures
     assert measures.kendall == kendall(done.order, done.strength)
@@ -111,7 +111,7 @@ def test_measures_are_those_of_the_event() -> None:
 @pytest.mark.parametrize("name", ["bubble", "double-elimination", "cup", "round-robin"])
 @pytest.mark.parametrize("players", [2, 3, 12])
 def test_systems_that_end_by_themselves_need_no_number_of_rounds(name: str, players: int) -> None:
-    done = simulate(Plan(name, players), 3)
+    done = simulate(Plan(system=name, players=players), 3)
     assert is_over(done.event)
     assert sorted(done.order) == list(range(1, players + 1))
 
@@ -121,14 +121,14 @@ def test_equal_places_go_by_rating() -> None:
     class NoRatings(Mwm):
         tie_breakers = ("points",)
 
-    event = Event("mwm", entrants_of(np.array([1500.0, 1700.0, 1600.0, 1700.0])))
+    event = Event(system="mwm", entrants=entrants_of(np.array([1500.0, 1700.0, 1600.0, 1700.0])))
     assert final_order(NoRatings(), event) == (2, 4, 3, 1)
 
 
 @pytest.mark.parametrize("name", [*SYSTEMS, *SHORT])
 @pytest.mark.parametrize("players", [6, 7])
 def test_every_system_can_be_simulated(name: str, players: int) -> None:
-    done = simulate(Plan(name, players, 4), seed_of(2, players))
+    done = simulate(Plan(system=name, players=players, rounds=4), seed_of(2, players))
     assert sorted(done.order) == list(range(1, players + 1))
     assert all(round_.is_complete for round_ in done.event.rounds)
     assert done.measures.games > 0
@@ -137,13 +137,13 @@ def test_every_system_can_be_simulated(name: str, players: int) -> None:
 @pytest.mark.parametrize(
     ("plan", "says"),
     [
-        (Plan("dutch", 1, 3), "2 players or more"),
-        (Plan("dutch", 4, 3, 1800.0, 1000.0), "lower number first"),
-        (Plan("dutch", 4, 3, 1000.0, math.inf), "no strength"),
-        (Plan("dutch", 4, 3, math.nan), "no strength"),
-        (Plan("dutch", 4), "how many"),
-        (Plan("none", 4, 3), "no tournament system"),
-        (Plan("dutch", 4, 3, options={"color": 1}), "no option"),
+        (Plan(system="dutch", players=1, rounds=3), "2 players or more"),
+        (Plan(system="dutch", players=4, rounds=3, low=1800.0, high=1000.0), "lower number first"),
+        (Plan(system="dutch", players=4, rounds=3, low=1000.0, high=math.inf), "no strength"),
+        (Plan(system="dutch", players=4, rounds=3, low=math.nan), "no strength"),
+        (Plan(system="dutch", players=4), "how many"),
+        (Plan(system="none", players=4, rounds=3), "no tournament system"),
+        (Plan(system="dutch", players=4, rounds=3, options={"color": 1}), "no option"),
     ],
 )
 def test_plans_that_cannot_be_are_refused(plan: Plan, says: str) -> None:
@@ -171,18 +171,23 @@ def same(plan: Plan, seeds: list[int]) -> None:
 @settings(max_examples=30)
 def test_arrays_play_the_same_tournaments(order: str, players: int, rounds: int, beta: int, seed: int) -> None:
     """Rounds that relax the rules included: where everybody has met everybody."""
-    plan = Plan("mwm", players, rounds, options={"order": order, "beta": beta}, differences=players < 10)
+    plan = Plan(
+        system="mwm", players=players, rounds=rounds, options={"order": order, "beta": beta}, differences=players < 10
+    )
     same(plan, [seed_of(seed, index) for index in range(3)])
 
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_arrays_play_the_same_tournaments_of_32(order: str) -> None:
     for low in (1000.0, 2400.0):  # few draws, many draws
-        same(Plan(order, 32, 7, low, low + 400.0), [seed_of(9, index) for index in range(2)])
+        same(
+            Plan(system=order, players=32, rounds=7, low=low, high=low + 400.0),
+            [seed_of(9, index) for index in range(2)],
+        )
 
 
 def test_how_the_work_is_divided_changes_nothing() -> None:
-    plan = Plan("dutch", 16, 6)
+    plan = Plan(system="dutch", players=16, rounds=6)
     seeds = [seed_of(1, index) for index in range(6)]
     together = simulate_many(plan, seeds)
     collected: list[int] = []
@@ -209,7 +214,7 @@ def test_another_solver_plays_the_same_tournaments(order: str) -> None:
         graph.add_weighted_edges_from(edges)
         return list(networkx.max_weight_matching(graph, maxcardinality=True))
 
-    plan = Plan(order, 14, 6)
+    plan = Plan(system=order, players=14, rounds=6)
     seeds = [seed_of(6, index) for index in range(3)]
     ours, other = simulate_many(plan, seeds), simulate_many(plan, seeds, by_networkx, (math.inf,))
     assert (ours.white == other.white).all()
@@ -218,8 +223,12 @@ def test_another_solver_plays_the_same_tournaments(order: str) -> None:
 
 
 def test_what_arrays_cannot_play_is_said() -> None:
-    assert is_fast(Plan("dutch", 8, 3))
-    for plan in (Plan("swiss", 8, 3), Plan("mwm", 8, 3, options={"ties": "lot"}), Plan("dutch", 10_000, 3)):
+    assert is_fast(Plan(system="dutch", players=8, rounds=3))
+    for plan in (
+        Plan(system="swiss", players=8, rounds=3),
+        Plan(system="mwm", players=8, rounds=3, options={"ties": "lot"}),
+        Plan(system="dutch", players=10_000, rounds=3),
+    ):
         assert not is_fast(plan)
         with pytest.raises(OurFault):
             simulate_many(plan, [1])
@@ -238,7 +247,7 @@ def test_games_played_again_in_a_round_are_drawn_anew() -> None:
     # A drawn match of a cup is played again, twice at most: the third game has the first one's colors.
     thirds = []
     for seed in range(40):
-        for round_ in simulate(Plan("cup", 16, None, 2000.0, 2100.0), seed).event.rounds:
+        for round_ in simulate(Plan(system="cup", players=16, rounds=None, low=2000.0, high=2100.0), seed).event.rounds:
             games: dict[tuple[int, int], list[Game]] = {}
             for game in round_.games:
                 games.setdefault((game.white, game.black), []).append(game)

@@ -23,13 +23,21 @@ def table_of(event: Event, *order: str) -> Crosstable:
 
 def test_every_kind_of_cell() -> None:
     rounds = (
-        Round_(1, (Game(1, 2, WHITE_WINS, 3), Game(3, 4, DRAWN)), (Bye(5),)),
-        Round_(2, (Game(5, 1, BLACK_WINS), Game(3, 2, Result(2, 0, "forfeit"))), (Bye(4, 1, True),)),
-        Round_(3, (Game(1, 3), Game(4, 5, VOID)), (Bye(2, 0, True),)),
-        Round_(4, (Game(2, 4, WHITE_WINS), Game(4, 2, WHITE_WINS))),
+        Round_(
+            number=1,
+            games=(Game(black=2, white=1, result=WHITE_WINS, handicap=3), Game(black=4, white=3, result=DRAWN)),
+            byes=(Bye(5),),
+        ),
+        Round_(
+            number=2,
+            games=(Game(black=1, white=5, result=BLACK_WINS), Game(black=2, white=3, result=Result(0, 2, "forfeit"))),
+            byes=(Bye(4, 1, True),),
+        ),
+        Round_(number=3, games=(Game(black=3, white=1), Game(black=5, white=4, result=VOID)), byes=(Bye(2, 0, True),)),
+        Round_(number=4, games=(Game(black=4, white=2, result=WHITE_WINS), Game(black=2, white=4, result=WHITE_WINS))),
     )
     players = (*entrants([None] * 5), replace(entrants([None] * 6)[5], joined=4))
-    event = Event("swiss", players, name="Some event", rounds=rounds)
+    event = Event(system="swiss", entrants=players, name="Some event", rounds=rounds)
     table = table_of(event, "seed")
     assert table.columns == ("no", "name", "1", "2", "3", "4", "seed")
     assert table.text == (
@@ -61,7 +69,15 @@ def test_every_kind_of_cell() -> None:
 
 
 def test_numbers_are_lines_and_places_are_shared() -> None:
-    event = Event("swiss", entrants([None] * 4), rounds=(Round_(1, (Game(4, 1, WHITE_WINS), Game(2, 3, WHITE_WINS))),))
+    event = Event(
+        system="swiss",
+        entrants=entrants([None] * 4),
+        rounds=(
+            Round_(
+                number=1, games=(Game(black=1, white=4, result=WHITE_WINS), Game(black=3, white=2, result=WHITE_WINS))
+            ),
+        ),
+    )
     table = table_of(event, "points")
     assert table.columns == ("no", "place", "name", "1", "points")
     assert table.text == (
@@ -73,25 +89,31 @@ def test_numbers_are_lines_and_places_are_shared() -> None:
 
 
 def test_everybody_met() -> None:
-    games = [Game(first, other, DRAWN) for first in range(1, 5) for other in range(1, first)]
-    event = Event("round-robin", entrants([None] * 4), rounds=(Round_(1, tuple(games)),))
+    games = [Game(black=other, white=first, result=DRAWN) for first in range(1, 5) for other in range(1, first)]
+    event = Event(system="round-robin", entrants=entrants([None] * 4), rounds=(Round_(number=1, games=tuple(games)),))
     assert table_of(event).everybody_met
-    assert not table_of(replace(event, rounds=(Round_(1, tuple(games[1:])),))).everybody_met
-    assert not table_of(Event("round-robin", entrants([None]))).everybody_met
+    assert not table_of(replace(event, rounds=(Round_(number=1, games=tuple(games[1:])),))).everybody_met
+    assert not table_of(Event(system="round-robin", entrants=entrants([None]))).everybody_met
 
 
 @settings(max_examples=40)
 @given(st.integers(0, 8), st.integers(0, 5), st.integers(0, 10**6))
 def test_both_see_the_same_games(count: int, rounds: int, seed: int) -> None:
     lots = random.Random(seed)
-    results: list[Any] = [WHITE_WINS, BLACK_WINS, DRAWN, VOID, None, Result(0, 2, "forfeit"), Result(0, 0, "forfeit")]
+    results: list[Any] = [WHITE_WINS, BLACK_WINS, DRAWN, VOID, None, Result(2, 0, "forfeit"), Result(0, 0, "forfeit")]
     made = []
     for number in range(1, rounds + 1):
         ids = lots.sample(range(1, count + 1), count)
         pairs = zip(ids[::2], ids[1::2], strict=False)
         byes = (Bye(ids[-1]),) if count % 2 else ()
-        made.append(Round_(number, tuple(Game(a, b, lots.choice(results)) for a, b in pairs), byes))
-    event = Event("swiss", entrants([None] * count), rounds=tuple(made))
+        made.append(
+            Round_(
+                number=number,
+                games=tuple(Game(black=b, white=a, result=lots.choice(results)) for a, b in pairs),
+                byes=byes,
+            )
+        )
+    event = Event(system="swiss", entrants=entrants([None] * count), rounds=tuple(made))
     table = table_of(event)
     assert len(table.text) == len(table.matrix_text) == count
     assert msgspec.json.decode(msgspec.json.encode(table), type=Crosstable) == table

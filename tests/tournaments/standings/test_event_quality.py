@@ -24,12 +24,17 @@ def quality_of(event: Event) -> EventQuality:
 
 def test_an_event_counted_by_hand() -> None:
     event = Event(
-        "swiss",
-        entrants([2000, 1960, 1700, None]),
+        system="swiss",
+        entrants=entrants([2000, 1960, 1700, None]),
         rounds=(
-            Round(1, (Game(1, 2, BLACK_WINS), Game(3, 4, WHITE_WINS))),
-            Round(2, (Game(1, 3, DRAWN), Game(2, 4, Result(2, 0, "forfeit")))),
-            Round(3, (Game(2, 3, WHITE_WINS, handicap=2),)),
+            Round(
+                number=1, games=(Game(black=2, white=1, result=BLACK_WINS), Game(black=4, white=3, result=WHITE_WINS))
+            ),
+            Round(
+                number=2,
+                games=(Game(black=3, white=1, result=DRAWN), Game(black=4, white=2, result=Result(0, 2, "forfeit"))),
+            ),
+            Round(number=3, games=(Game(black=3, white=2, result=WHITE_WINS, handicap=2),)),
         ),
     )
     quality = quality_of(event)
@@ -75,18 +80,28 @@ def test_a_shared_place_counts_nothing() -> None:
 
 
 def test_floats_of_mcmahon_are_of_mcmahon_scores() -> None:
-    players = tuple(Entrant(at, f"bot-{at}", grade=grade) for at, grade in enumerate(("4d", "4d", "10k", "10k"), 1))
-    event = play(Event("mcmahon", players), better_wins, 1)
+    players = tuple(
+        Entrant(id=at, name=f"bot-{at}", grade=grade) for at, grade in enumerate(("4d", "4d", "10k", "10k"), 1)
+    )
+    event = play(Event(system="mcmahon", entrants=players), better_wins, 1)
     assert {game.pair for game in event.rounds[0].games} == {(1, 2), (3, 4)}
     first = quality_of(event).rounds[0]
     assert (first.floats, first.largest_float) == (0, 0)
-    crossed = Event("mcmahon", players, rounds=(Round(1, (Game(1, 3, WHITE_WINS), Game(2, 4, WHITE_WINS))),))
+    crossed = Event(
+        system="mcmahon",
+        entrants=players,
+        rounds=(
+            Round(
+                number=1, games=(Game(black=3, white=1, result=WHITE_WINS), Game(black=4, white=2, result=WHITE_WINS))
+            ),
+        ),
+    )
     first = quality_of(crossed).rounds[0]
     assert (first.floats, first.largest_float) == (2, 13)
 
 
 def test_nothing_played_has_no_figures() -> None:
-    event = Event("cup", entrants([None, 1500]))
+    event = Event(system="cup", entrants=entrants([None, 1500]))
     quality = quality_of(event)
     assert (quality.kendall, quality.mean_difference, quality.games, quality.rounds) == (None, None, 0, ())
     assert {band.score for band in quality.bands} == {None}
@@ -95,5 +110,5 @@ def test_nothing_played_has_no_figures() -> None:
 
 def test_of_very_many_no_strengths_are_solved(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cgos_server.tournaments.standings.event_quality.MOST_SOLVED", 3)
-    event = play(Event("swiss", entrants([1500] * 4)), by_lot(1), 1)
+    event = play(Event(system="swiss", entrants=entrants([1500] * 4)), by_lot(1), 1)
     assert quality_of(event).total_error is None

@@ -20,15 +20,17 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def points(*entrants: Entrant, floor: str = "20k", bar: str | None = None) -> list[float]:
-    return [half / 2 for half in starting_points(Event("mcmahon", entrants), floor, bar).values()]
+    return [half / 2 for half in starting_points(Event(system="mcmahon", entrants=entrants), floor, bar).values()]
 
 
 def of_rating(*ratings: float) -> tuple[Entrant, ...]:
-    return tuple(Entrant(at, f"bot-{at}", rating) for at, rating in enumerate(ratings, 1))
+    return tuple(Entrant(id=at, name=f"bot-{at}", rating=rating) for at, rating in enumerate(ratings, 1))
 
 
 def test_vectors(case: dict[str, Any]) -> None:
-    assert points(Entrant(1, "Ann", grade=case["grade"]), floor=case["floor"], bar=case["bar"]) == [case["points"]]
+    assert points(Entrant(id=1, name="Ann", grade=case["grade"]), floor=case["floor"], bar=case["bar"]) == [
+        case["points"]
+    ]
     assert nominal_rating(case["grade"]) == case["nominal_rating"]
 
 
@@ -54,7 +56,7 @@ def test_no_grade(grade: str) -> None:
 
 def test_an_entrant_with_an_unreadable_grade_is_named() -> None:
     with pytest.raises(Refused, match="Ann has the grade '44d'"):
-        points(Entrant(1, "Ann", grade="44d", start=3))
+        points(Entrant(id=1, name="Ann", grade="44d", start=3))
 
 
 def test_engines_without_a_grade_start_by_their_rating_halves_rounded_up() -> None:
@@ -65,7 +67,7 @@ def test_engines_without_a_grade_start_by_their_rating_halves_rounded_up() -> No
 @given(st.sampled_from(GRADES), st.sampled_from(GRADES))
 def test_a_rating_in_the_middle_of_a_grade_starts_where_the_grade_does(grade: str, floor: str) -> None:
     rating = 100.0 + 100.0 * grade_index(grade)
-    both = points(Entrant(1, "Ann", grade=grade), Entrant(2, "bot", rating), floor=floor)
+    both = points(Entrant(id=1, name="Ann", grade=grade), Entrant(id=2, name="bot", rating=rating), floor=floor)
     assert both[0] == both[1]
 
 
@@ -78,11 +80,11 @@ def test_who_is_stronger_starts_no_lower_within_floor_and_bar(ratings: list[floa
 
 
 def test_a_start_of_ones_own_is_taken_as_it_is_and_who_is_unknown_starts_at_the_floor() -> None:
-    assert points(Entrant(1, "Ann", 2_000.0, start=5, grade="1d"), Entrant(2, "new")) == [2.5, 0]
+    assert points(Entrant(id=1, name="Ann", rating=2_000.0, start=5, grade="1d"), Entrant(id=2, name="new")) == [2.5, 0]
 
 
 def test_the_grade_counts_where_there_is_a_rating_too() -> None:
-    assert points(Entrant(1, "Ann", 900.0, grade="1d")) == [20]
+    assert points(Entrant(id=1, name="Ann", rating=900.0, grade="1d")) == [20]
 
 
 def test_a_bar_under_the_floor_is_refused() -> None:

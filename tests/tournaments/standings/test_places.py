@@ -9,7 +9,7 @@ from cgos_server.tournaments.standings.places import ranked
 
 
 def test_equal_entrants_share_a_place() -> None:
-    event = Event("swiss", entrants([None] * 5))
+    event = Event(system="swiss", entrants=entrants([None] * 5))
     values = {"points": {1: 1.0, 2: 3.0, 3: 1.0, 4: 0.5, 5: 1.0}, "byes": {1: 1.0, 2: 0.0, 3: 0.0, 4: None, 5: 1.0}}
     table = ranked(event, ("points", "byes"), values, ascending=("byes",))
     assert [(row.place, row.entrant) for row in table.rows] == [(1, 2), (2, 3), (3, 1), (3, 5), (5, 4)]

@@ -85,11 +85,23 @@ def test_what_is_no_ranking_is_refused(order: list[int], strength: dict[int, flo
 @pytest.fixture
 def event() -> Event:
     rounds = (
-        Round(1, (Game(1, 2, WHITE_WINS), Game(3, 4, DRAWN)), (Bye(5),)),
-        Round(2, (Game(5, 1, BLACK_WINS), Game(3, 2, Result(2, 0, "forfeit"))), (Bye(4),)),
-        Round(3, (Game(1, 3, BLACK_WINS), Game(5, 4, VOID)), (Bye(2),)),
+        Round(
+            number=1,
+            games=(Game(black=2, white=1, result=WHITE_WINS), Game(black=4, white=3, result=DRAWN)),
+            byes=(Bye(5),),
+        ),
+        Round(
+            number=2,
+            games=(Game(black=1, white=5, result=BLACK_WINS), Game(black=2, white=3, result=Result(0, 2, "forfeit"))),
+            byes=(Bye(4),),
+        ),
+        Round(
+            number=3,
+            games=(Game(black=3, white=1, result=BLACK_WINS), Game(black=4, white=5, result=VOID)),
+            byes=(Bye(2),),
+        ),
     )
-    return Event("swiss", entrants([None] * 5), rounds=rounds)
+    return Event(system="swiss", entrants=entrants([None] * 5), rounds=rounds)
 
 
 def test_float_pairs_are_pairs_of_different_scores(event: Event) -> None:
@@ -134,17 +146,25 @@ def test_largest_strength_difference(vectors: Vectors) -> None:
 def test_strength_difference_of_an_event() -> None:
     # Four equal in score: 1-2 and 3-4 differ by 30 together, 1-3 and 2-4 by 50, 1-4 and 2-3 too.
     strength = {1: 40.0, 2: 30.0, 3: 20.0, 4: 0.0}
-    first = Round(1, (Game(1, 2, WHITE_WINS), Game(3, 4, WHITE_WINS)))
-    event = Event("swiss", entrants([40.0, 30.0, 20.0, 0.0]), rounds=(first,))
+    first = Round(
+        number=1, games=(Game(black=2, white=1, result=WHITE_WINS), Game(black=4, white=3, result=WHITE_WINS))
+    )
+    event = Event(system="swiss", entrants=entrants([40.0, 30.0, 20.0, 0.0]), rounds=(first,))
     assert strength_difference(event, strength) == (30.0, 50.0)
     # Then the scores leave 1-3 and 2-4 only, which is what can be reached.
-    second = Round(2, (Game(3, 1, WHITE_WINS), Game(4, 2, WHITE_WINS)))
-    event = Event("swiss", entrants([40.0, 30.0, 20.0, 0.0]), rounds=(first, second))
+    second = Round(
+        number=2, games=(Game(black=1, white=3, result=WHITE_WINS), Game(black=2, white=4, result=WHITE_WINS))
+    )
+    event = Event(system="swiss", entrants=entrants([40.0, 30.0, 20.0, 0.0]), rounds=(first, second))
     assert strength_difference(event, strength) == (80.0, 100.0)
     assert strength_difference(event, strength).share == pytest.approx(0.8)
 
 
 def test_several_opponents_in_a_round_cannot_be_compared() -> None:
-    event = Event("bubble", entrants([None] * 3), rounds=(Round(1, (Game(1, 2, DRAWN), Game(2, 3, DRAWN))),))
+    event = Event(
+        system="bubble",
+        entrants=entrants([None] * 3),
+        rounds=(Round(number=1, games=(Game(black=2, white=1, result=DRAWN), Game(black=3, white=2, result=DRAWN))),),
+    )
     with pytest.raises(Refused, match="several opponents"):
         strength_difference(event, {1: 1.0, 2: 2.0, 3: 3.0})

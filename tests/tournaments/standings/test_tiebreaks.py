@@ -37,7 +37,9 @@ def order_of(event: Event, order: Sequence[str], **options: Any) -> list[int]:
 
 
 def event_of(rounds: Sequence[Round_], count: int, **options: Any) -> Event:
-    return Event("swiss", entrants([2400.0 - 100 * at for at in range(count)]), rounds=tuple(rounds), **options)
+    return Event(
+        system="swiss", entrants=entrants([2400.0 - 100 * at for at in range(count)]), rounds=tuple(rounds), **options
+    )
 
 
 # --- vectors
@@ -47,13 +49,18 @@ def go_event(case: dict[str, Any]) -> tuple[Event, dict[str, int]]:
     ids = {name: at for at, name in enumerate(case["start"], 1)}
     rounds = [
         Round_(
-            number,
-            tuple(Game(ids[white], ids[black], GO_RESULTS[how]) for black, white, how in round_case["games"]),
-            tuple(Bye(ids[name]) for name in round_case["free"]),
+            number=number,
+            games=tuple(
+                Game(black=ids[black], white=ids[white], result=GO_RESULTS[how])
+                for black, white, how in round_case["games"]
+            ),
+            byes=tuple(Bye(ids[name]) for name in round_case["free"]),
         )
         for number, round_case in enumerate(case["rounds"], 1)
     ]
-    return Event("mcmahon", tuple(Entrant(id_, name) for name, id_ in ids.items()), rounds=tuple(rounds)), ids
+    return Event(
+        system="mcmahon", entrants=tuple(Entrant(id=id_, name=name) for name, id_ in ids.items()), rounds=tuple(rounds)
+    ), ids
 
 
 @pytest.mark.parametrize("variant", ["mcmahon", "epm"])
@@ -91,17 +98,19 @@ def check_fide(case: Mapping[str, Any]) -> None:
     ids = chess_ids([player["id"] for player in case["players"]])
     rounds = [
         Round_(
-            round_case["round"],
-            tuple(
-                Game(ids[board["white"]], ids[board["black"]], Result(made, 2 - made))
+            number=round_case["round"],
+            games=tuple(
+                Game(black=ids[board["black"]], white=ids[board["white"]], result=Result(2 - made, made))
                 for board, made in zip(round_case["boards"], round_case["results_white_half_points"], strict=True)
             ),
-            () if round_case["bye"] is None else (Bye(ids[round_case["bye"]]),),
+            byes=() if round_case["bye"] is None else (Bye(ids[round_case["bye"]]),),
         )
         for round_case in case["rounds"]
     ]
-    players = tuple(Entrant(ids[player["id"]], player["id"], player["elo"]) for player in case["players"])
-    table = standings_by(Event("mwm", players, rounds=tuple(rounds)), FIDE)
+    players = tuple(
+        Entrant(id=ids[player["id"]], name=player["id"], rating=player["elo"]) for player in case["players"]
+    )
+    table = standings_by(Event(system="mwm", entrants=players, rounds=tuple(rounds)), FIDE)
     assert [row.name for row in table.rows] == case["final"]["ranking"]
     halves = {"points": "score", "buchholz-cut1": "bh_cut1", "buchholz": "bh", "direct": "de"}
     whole = {"wins": "wins", "wins-black": "wins_black", "games-black": "games_black"}
@@ -137,20 +146,21 @@ def test_tcec_final_rankings(vectors: Vectors) -> None:
         worth = 4 if case["format"] == "double" else 2
         rounds = [
             Round_(
-                round_case["round"],
-                tuple(
-                    Game(ids[white], ids[black], VOID if made is None else Result(made, 2 - made))
+                number=round_case["round"],
+                games=tuple(
+                    Game(black=ids[black], white=ids[white], result=VOID if made is None else Result(2 - made, made))
                     for (white, black), made in zip(
                         round_case["playing_order"], round_case["results_white_half_points"], strict=True
                     )
                 ),
-                () if round_case["bye"] is None else (Bye(ids[round_case["bye"]], worth),),
+                byes=() if round_case["bye"] is None else (Bye(ids[round_case["bye"]], worth),),
             )
             for round_case in case["rounds"]
         ]
-        players = tuple(Entrant(id_, name, joined=joined.get(name, 1)) for name, id_ in ids.items())
+        players = tuple(Entrant(id=id_, name=name, joined=joined.get(name, 1)) for name, id_ in ids.items())
         table = standings_by(
-            Event("tcec", players, rounds=tuple(rounds)), ("points", "byes", "games-black", "sonneborn-berger", "seed")
+            Event(system="tcec", entrants=players, rounds=tuple(rounds)),
+            ("points", "byes", "games-black", "sonneborn-berger", "seed"),
         )
         final = case["final"]
         assert [row.name for row in table.rows] == final["ranking"], case["name"]
@@ -174,7 +184,7 @@ RESULTS = (
     DRAWN,
     WHITE_WINS,
     BLACK_WINS,
-    Result(2, 0, "forfeit"),
+    Result(0, 2, "forfeit"),
     Result(0, 0, "forfeit"),
     VOID,
     None,
@@ -196,11 +206,18 @@ def events(draw: st.DrawFn) -> Event:
         games = []
         left = there[away:]
         for white, black in zip(left[::2], left[1::2], strict=False):
-            games.append(Game(white, black, draw(st.sampled_from(RESULTS)), draw(st.sampled_from([0, 0, 3]))))
+            games.append(
+                Game(
+                    black=black,
+                    white=white,
+                    result=draw(st.sampled_from(RESULTS)),
+                    handicap=draw(st.sampled_from([0, 0, 3])),
+                )
+            )
             if draw(st.integers(0, 4)) == 0:
-                games.append(Game(black, white, draw(st.sampled_from(RESULTS))))
-        rounds.append(Round_(number, tuple(games), byes))
-    return Event("swiss", players, seed=draw(st.integers(0, 99)), rounds=tuple(rounds))
+                games.append(Game(black=white, white=black, result=draw(st.sampled_from(RESULTS))))
+        rounds.append(Round_(number=number, games=tuple(games), byes=byes))
+    return Event(system="swiss", entrants=players, seed=draw(st.integers(0, 99)), rounds=tuple(rounds))
 
 
 def games_of(event: Event, id_: int) -> list[tuple[int, int, int, bool]]:
@@ -365,8 +382,16 @@ def test_standings_are_consistent_with_the_results(event: Event) -> None:
 def test_sum_of_sos_counts_everybodys_score_once_a_round() -> None:
     """With only played games and byes: everybody's score is added once for each round."""
     rounds = [
-        Round_(1, (Game(1, 2, WHITE_WINS), Game(3, 4, DRAWN)), (Bye(5),)),
-        Round_(2, (Game(5, 1, BLACK_WINS), Game(2, 3, DRAWN)), (Bye(4),)),
+        Round_(
+            number=1,
+            games=(Game(black=2, white=1, result=WHITE_WINS), Game(black=4, white=3, result=DRAWN)),
+            byes=(Bye(5),),
+        ),
+        Round_(
+            number=2,
+            games=(Game(black=1, white=5, result=BLACK_WINS), Game(black=3, white=2, result=DRAWN)),
+            byes=(Bye(4),),
+        ),
     ]
     event = event_of(rounds, 5)
     assert sum(result or 0 for result in value(event, "sos").values()) == 2 * sum(
@@ -378,17 +403,25 @@ def test_a_virtual_opponent_takes_what_the_player_did_not_get() -> None:
     """Three rounds; a bye asked for in round 2 after a win: virtual opponents of 1 + left + one later round's half."""
     for points, left in ((2, 0.0), (1, 0.5)):
         rounds = [
-            Round_(1, (Game(1, 2, WHITE_WINS),)),
-            Round_(2, (), (Bye(1, points, True),)),
-            Round_(3, (Game(2, 1, WHITE_WINS),)),
+            Round_(number=1, games=(Game(black=2, white=1, result=WHITE_WINS),)),
+            Round_(number=2, games=(), byes=(Bye(1, points, True),)),
+            Round_(number=3, games=(Game(black=1, white=2, result=WHITE_WINS),)),
         ]
         assert value(event_of(rounds, 2), "buchholz")[1] == 1.0 + 1.0 + (1.0 + left + 0.5)
 
 
 def test_rounds_of_two_games_count_twice_for_a_virtual_opponent() -> None:
     rounds = [
-        Round_(1, (Game(1, 2, DRAWN), Game(2, 1, DRAWN)), (Bye(3, 4),)),
-        Round_(2, (Game(3, 1, DRAWN), Game(1, 3, DRAWN)), (Bye(2, 4),)),
+        Round_(
+            number=1,
+            games=(Game(black=2, white=1, result=DRAWN), Game(black=1, white=2, result=DRAWN)),
+            byes=(Bye(3, 4),),
+        ),
+        Round_(
+            number=2,
+            games=(Game(black=1, white=3, result=DRAWN), Game(black=3, white=1, result=DRAWN)),
+            byes=(Bye(2, 4),),
+        ),
     ]
     values = value(event_of(rounds, 3), "buchholz")
     assert values[3] == 2 * 2.0 + 2 * (0.0 + 1.0)  # before the round, and half a point of each game of the next one
@@ -396,15 +429,15 @@ def test_rounds_of_two_games_count_twice_for_a_virtual_opponent() -> None:
 
 
 def test_an_absence_has_no_virtual_opponent_announced_or_not() -> None:
-    played = [Round_(1, (Game(1, 2, WHITE_WINS),)), Round_(2)]
-    keys = [played[0], Round_(2, (), (Bye(1, 0, True),))]
+    played = [Round_(number=1, games=(Game(black=2, white=1, result=WHITE_WINS),)), Round_(number=2)]
+    keys = [played[0], Round_(number=2, games=(), byes=(Bye(1, 0, True),))]
     assert value(event_of(played, 2), "buchholz") == value(event_of(keys, 2), "buchholz") == {1: 0.0, 2: 1.0}
 
 
 def test_direct_encounter_separates_two_and_not_three_who_have_not_all_met() -> None:
     rounds = [
-        Round_(1, (Game(2, 1, WHITE_WINS), Game(3, 4, WHITE_WINS))),
-        Round_(2, (Game(1, 4, WHITE_WINS), Game(3, 2, BLACK_WINS))),
+        Round_(number=1, games=(Game(black=1, white=2, result=WHITE_WINS), Game(black=4, white=3, result=WHITE_WINS))),
+        Round_(number=2, games=(Game(black=4, white=1, result=WHITE_WINS), Game(black=2, white=3, result=BLACK_WINS))),
     ]
     event = event_of(rounds, 4)
     assert value(event, "direct") == dict.fromkeys(range(1, 5))
@@ -416,16 +449,20 @@ def test_direct_encounter_separates_two_and_not_three_who_have_not_all_met() -> 
         (4, 4, None),
     ]
     for result, places in ((DRAWN, [1, 2, 2, 4]), (BLACK_WINS, [1, 2, 3, 4])):
-        met = replace(event, rounds=(*rounds, Round_(3, (Game(1, 3, result),))))
+        met = replace(event, rounds=(*rounds, Round_(number=3, games=(Game(black=3, white=1, result=result),))))
         assert [row.place for row in standings_by(met, ["points", "direct"]).rows] == places
-    drawn = replace(event, rounds=(*rounds, Round_(3, (Game(1, 3, DRAWN),))))
+    drawn = replace(event, rounds=(*rounds, Round_(number=3, games=(Game(black=3, white=1, result=DRAWN),))))
     assert [row.values[1] for row in standings_by(drawn, ["points", "direct"]).rows] == [None, 0.5, 0.5, None]
 
 
 def test_direct_encounter_looks_at_those_equal_in_every_word_before() -> None:
     """Three with a point each in a circle, then a fourth word that leaves two of them equal."""
-    circle = (Game(1, 2, WHITE_WINS), Game(2, 3, WHITE_WINS), Game(3, 1, WHITE_WINS))
-    event = Event("swiss", entrants([2000.0, 2000.0, 1900.0]), rounds=(Round_(1, circle),))
+    circle = (
+        Game(black=2, white=1, result=WHITE_WINS),
+        Game(black=3, white=2, result=WHITE_WINS),
+        Game(black=1, white=3, result=WHITE_WINS),
+    )
+    event = Event(system="swiss", entrants=entrants([2000.0, 2000.0, 1900.0]), rounds=(Round_(number=1, games=circle),))
     assert [row.values[1] for row in standings_by(event, ["points", "direct"]).rows] == [1.0, 1.0, 1.0]
     table = standings_by(event, ["points", "rating", "direct"])
     assert [(row.entrant, row.values[2]) for row in table.rows] == [(1, 1.0), (2, 0.0), (3, None)]
@@ -454,14 +491,21 @@ def test_given_values_replace_those_of_the_record() -> None:
 def test_lots_follow_the_events_seed() -> None:
     first, second = (value(event_of([], 6, seed=seed), "lots") for seed in (1, 2))
     assert first != second
-    assert first == value(event_of([Round_(1)], 6, seed=1), "lots")
+    assert first == value(event_of([Round_(number=1)], 6, seed=1), "lots")
 
 
 def test_performance_leaves_out_handicap_and_unrated_opponents() -> None:
     players = entrants([2000.0, 2100.0, None])
-    plain = Event("swiss", players, rounds=(Round_(1, (Game(1, 2, DRAWN),)),))
+    plain = Event(
+        system="swiss", entrants=players, rounds=(Round_(number=1, games=(Game(black=2, white=1, result=DRAWN),)),)
+    )
     more = replace(
-        plain, rounds=(*plain.rounds, Round_(2, (Game(1, 2, WHITE_WINS, 2),)), Round_(3, (Game(1, 3, DRAWN),)))
+        plain,
+        rounds=(
+            *plain.rounds,
+            Round_(number=2, games=(Game(black=2, white=1, result=WHITE_WINS, handicap=2),)),
+            Round_(number=3, games=(Game(black=3, white=1, result=DRAWN),)),
+        ),
     )
     assert value(plain, "performance") == {1: 2100.0, 2: 2000.0, 3: None}
     assert value(more, "performance") == {1: 2100.0, 2: 2000.0, 3: 2000.0}

@@ -28,13 +28,18 @@ def test_vectors(case: dict[str, Any]) -> None:
     ids = {name: at for at, name in enumerate(case["players"], 1)}
     rounds = tuple(
         Round_(
-            number,
-            tuple(Game(ids[white], ids[black], RESULTS[how]) for black, white, how in round_case["games"]),
-            tuple(Bye(ids[name]) for name in round_case["free"]),
+            number=number,
+            games=tuple(
+                Game(black=ids[black], white=ids[white], result=RESULTS[how])
+                for black, white, how in round_case["games"]
+            ),
+            byes=tuple(Bye(ids[name]) for name in round_case["free"]),
         )
         for number, round_case in enumerate(case["rounds"], 1)
     )
-    event = Event("swiss", tuple(Entrant(id_, name) for name, id_ in ids.items()), rounds=rounds)
+    event = Event(
+        system="swiss", entrants=tuple(Entrant(id=id_, name=name) for name, id_ in ids.items()), rounds=rounds
+    )
     fitted = relative_strengths(event)
     for name, wanted in case["rs_fitted"].items():
         assert fitted[ids[name]] == pytest.approx(wanted, abs=1e-9), name
@@ -54,11 +59,11 @@ def events(draw: st.DrawFn) -> Event:
     for number in range(1, draw(st.integers(1, 4)) + 1):
         there = draw(st.permutations(range(1, count + 1)))
         games = [
-            Game(white, black, draw(st.sampled_from([WHITE_WINS, WHITE_WINS, DRAWN, BLACK_WINS])))
+            Game(black=black, white=white, result=draw(st.sampled_from([WHITE_WINS, WHITE_WINS, DRAWN, BLACK_WINS])))
             for white, black in zip(there[::2], there[1::2], strict=False)
         ]
-        rounds.append(Round_(number, tuple(games)))
-    return Event("swiss", entrants([None] * count), rounds=tuple(rounds))
+        rounds.append(Round_(number=number, games=tuple(games)))
+    return Event(system="swiss", entrants=entrants([None] * count), rounds=tuple(rounds))
 
 
 @settings(max_examples=30)
@@ -78,8 +83,15 @@ def test_the_strengths_are_the_fixed_point_of_the_sweeps(event: Event) -> None:
 
 
 def test_unplayed_games_say_nothing() -> None:
-    games = (Game(1, 2, WHITE_WINS), Game(3, 4, Result(2, 0, "forfeit")), Game(5, 6, VOID), Game(7, 8))
-    event = Event("swiss", entrants([None] * 9), rounds=(Round_(1, games, (Bye(9),)),))
+    games = (
+        Game(black=2, white=1, result=WHITE_WINS),
+        Game(black=4, white=3, result=Result(0, 2, "forfeit")),
+        Game(black=6, white=5, result=VOID),
+        Game(black=8, white=7),
+    )
+    event = Event(
+        system="swiss", entrants=entrants([None] * 9), rounds=(Round_(number=1, games=games, byes=(Bye(9),)),)
+    )
     strengths = relative_strengths(event)
     assert strengths[1] > 0 > strengths[2] == -strengths[1]
     assert [strengths[id_] for id_ in range(3, 10)] == [0.0] * 7
@@ -89,9 +101,9 @@ def test_unplayed_games_say_nothing() -> None:
 
 
 def test_e_total_falls_with_size_and_the_mean_of_a_game_does_not() -> None:
-    games = tuple(Game(2 * at - 1, 2 * at, WHITE_WINS) for at in range(1, 9))
-    small = Event("swiss", entrants([None] * 4), rounds=(Round_(1, games[:2]),))
-    large = Event("swiss", entrants([None] * 16), rounds=(Round_(1, games),))
+    games = tuple(Game(black=2 * at, white=2 * at - 1, result=WHITE_WINS) for at in range(1, 9))
+    small = Event(system="swiss", entrants=entrants([None] * 4), rounds=(Round_(number=1, games=games[:2]),))
+    large = Event(system="swiss", entrants=entrants([None] * 16), rounds=(Round_(number=1, games=games),))
     few, many = (
         total_error(event, {entrant.id: entrant.id % 2 for entrant in event.entrants}) for event in (small, large)
     )
@@ -100,7 +112,7 @@ def test_e_total_falls_with_size_and_the_mean_of_a_game_does_not() -> None:
 
 
 def test_nothing_played() -> None:
-    event = Event("swiss", entrants([None] * 3))
+    event = Event(system="swiss", entrants=entrants([None] * 3))
     assert relative_strengths(event) == {1: 0.0, 2: 0.0, 3: 0.0}
     assert total_error(event, {1: 1.0, 2: 2.0, 3: 3.0}) == TotalError(
         games=0, sum_sq_over_games=0.0, e_total=0.0, inside_root_reading=0.0, rms_per_game=0.0

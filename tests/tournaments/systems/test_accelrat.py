@@ -36,7 +36,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def accelrat(field: tuple[Entrant, ...] = SIX, planned: int | None = None, **options: Any) -> Event:
-    return Event("accelrat", field, options=options, seed=5, planned=planned)
+    return Event(system="accelrat", entrants=field, options=options, seed=5, planned=planned)
 
 
 def pairs(round_: Round) -> list[tuple[int, int]]:
@@ -99,7 +99,7 @@ def test_a_round_pairs_the_nearest_by_ratings_as_they_are_now() -> None:
     assert "10 apart" in first.games[0].reason
     event = play(event, better_wins, 1)
     assert pairs(next_round(event)) == [(1, 3), (2, 5), (4, 6)]  # with 2-4, 5 and 6 would meet again
-    moved = play(accelrat(k=400), lambda game: Result(2, 0) if game.white > game.black else Result(0, 2), 1)
+    moved = play(accelrat(k=400), lambda game: Result(0, 2) if game.white > game.black else Result(2, 0), 1)
     now = next_round(moved).explanation.details["ratings"]
     assert now["2"] > now["1"]  # the worse have won, by more than was between them
 
@@ -108,7 +108,7 @@ def after(update: str, results: list[Result], **options: float) -> dict[int, flo
     event = accelrat(entrants([2000.0, 1900.0, 2100.0]), update=update)
     for at, result in enumerate(results):
         white, black = [(1, 2), (3, 1), (2, 3)][at]
-        event = begin(event, Round(at + 1, games=(replace(GAME, white=white, black=black, result=result),)))
+        event = begin(event, Round(number=at + 1, games=(replace(GAME, white=white, black=black, result=result),)))
     return AccelRat(update=update, **options).ratings(event, ledger(event))
 
 
@@ -119,7 +119,7 @@ def test_elo_moves_by_k_times_score_less_expectancy() -> None:
     def expected(first: float, second: float) -> float:
         return 1 / (1 + 10 ** ((second - first) / 400))
 
-    result = after("elo", [Result(2, 0), Result(1, 1)], k=40)
+    result = after("elo", [Result(0, 2), Result(1, 1)], k=40)
     winner = 2000 + 40 * (1 - expected(2000, 1900))
     assert result[2] == pytest.approx(1900 + 40 * (0 - expected(1900, 2000)))
     assert result[3] == pytest.approx(2100 + 40 * (0.5 - expected(2100, winner)))
@@ -130,10 +130,10 @@ def test_elo_moves_by_k_times_score_less_expectancy() -> None:
 def test_gor_moves_as_the_rating_system_does() -> None:
     once, second = update(2000.0, 1900.0, 1.0)
     third, twice = update(2100.0, once, 0.0)
-    assert after("gor", [Result(2, 0), Result(0, 2)]) == pytest.approx({1: twice, 2: second, 3: third})
+    assert after("gor", [Result(0, 2), Result(2, 0)]) == pytest.approx({1: twice, 2: second, 3: third})
 
 
-@pytest.mark.parametrize("result", [VOID, Result(2, 0, "forfeit"), Result(0, 0, "forfeit")])
+@pytest.mark.parametrize("result", [VOID, Result(0, 2, "forfeit"), Result(0, 0, "forfeit")])
 def test_what_was_not_played_moves_nothing(result: Result) -> None:
     assert after("elo", [result]) == {1: 2000.0, 2: 1900.0, 3: 2100.0}
     assert after("gor", [result]) == {1: 2000.0, 2: 1900.0, 3: 2100.0}
@@ -141,17 +141,19 @@ def test_what_was_not_played_moves_nothing(result: Result) -> None:
 
 def test_the_games_of_a_round_count_together() -> None:
     event = accelrat(update="elo")
-    games = tuple(replace(GAME, white=a, black=b, result=Result(2, 0)) for a, b in [(1, 2), (2, 3), (3, 1)])
+    games = tuple(replace(GAME, white=a, black=b, result=Result(0, 2)) for a, b in [(1, 2), (2, 3), (3, 1)])
     for order in itertools.permutations(games):
-        of = begin(event, Round(1, order))
+        of = begin(event, Round(number=1, games=order))
         assert AccelRat().ratings(of, ledger(of)) == AccelRat().ratings(
-            begin(event, Round(1, games)), ledger(begin(event, Round(1, games)))
+            begin(event, Round(number=1, games=games)), ledger(begin(event, Round(number=1, games=games)))
         )
 
 
 def test_ratings_of_the_egf_end_at_their_floor_for_those_who_play() -> None:
     field = entrants([110.0, 110.0, 40.0])
-    event = begin(accelrat(field, update="gor"), Round(1, (replace(GAME, white=1, black=2, result=Result(2, 0)),)))
+    event = begin(
+        accelrat(field, update="gor"), Round(number=1, games=(replace(GAME, white=1, black=2, result=Result(0, 2)),))
+    )
     ratings = AccelRat(update="gor").ratings(event, ledger(event))
     assert ratings[1] > 110.0
     assert (ratings[2], ratings[3]) == (100.0, 40.0)
@@ -159,7 +161,7 @@ def test_ratings_of_the_egf_end_at_their_floor_for_those_who_play() -> None:
 
 
 def test_none_and_the_unrated() -> None:
-    assert after("none", [Result(2, 0)]) == {1: 2000.0, 2: 1900.0, 3: 2100.0}
+    assert after("none", [Result(0, 2)]) == {1: 2000.0, 2: 1900.0, 3: 2100.0}
     round_ = next_round(accelrat(entrants([None, 1600.0, 1400.0, None]), unrated=1550))
     assert round_.explanation.details["ratings"] == {"2": 1600.0, "1": 1550.0, "4": 1550.0, "3": 1400.0}
     assert pairs(round_) == [(1, 2), (3, 4)]

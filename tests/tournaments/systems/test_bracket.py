@@ -47,15 +47,21 @@ def test_what_was_drawn_can_be_read_off_the_first_round(n: int, is_standard: boo
     assert sorted(slot for slot in slots if slot is not None) == sorted(ids)
     assert None not in slots[::2]
     matches = list(zip(slots[::2], slots[1::2], strict=True))
-    games = tuple(Game(*pair) for pair in data.draw(st.permutations(matches)) if pair[1] is not None)
+    games = tuple(
+        Game(black=black, white=white) for white, black in data.draw(st.permutations(matches)) if black is not None
+    )
     byes = tuple(Bye(first) for first, second in matches if first is not None and second is None)
-    event = Event("cup", entrants([None] * n), rounds=(Round(1, games, byes),))
+    event = Event(system="cup", entrants=entrants([None] * n), rounds=(Round(number=1, games=games, byes=byes),))
     assert recorded(event, ids, is_standard) == slots
 
 
 @pytest.mark.parametrize(("is_standard", "games"), [(True, ((1, 2), (3, 4))), (False, ((1, 3), (2, 4)))])
 def test_a_first_round_of_another_bracket_is_refused(is_standard: bool, games: tuple[tuple[int, int], ...]) -> None:
-    event = Event("cup", entrants([None] * 4), rounds=(Round(1, tuple(Game(*pair) for pair in games)),))
+    event = Event(
+        system="cup",
+        entrants=entrants([None] * 4),
+        rounds=(Round(number=1, games=tuple(Game(black=black, white=white) for white, black in games)),),
+    )
     with pytest.raises(Refused, match="not one of this bracket"):
         recorded(event, [1, 2, 3, 4], is_standard)
     assert recorded(event, [1, 2, 3, 4], not is_standard)

@@ -59,7 +59,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def event_of(count: int, **options: Any) -> Event:
-    return Event("bubble", entrants([3000.0 - at for at in range(count)]), options=options)
+    return Event(system="bubble", entrants=entrants([3000.0 - at for at in range(count)]), options=options)
 
 
 def trace(event: Event) -> list[dict[str, Any]]:
@@ -91,8 +91,8 @@ def test_vectors(case: dict[str, Any], games: int) -> None:
         return WHITE_WINS if (strength[game.white] > strength[game.black]) != (game.pair in upsets) else BLACK_WINS
 
     options = {key: case[key] for key in ("active_size", "min_matches", "unpark_below")}
-    old = tuple(Entrant(_id(name), name) for name in case["old_ranking_best_first"])
-    event = play(Event("bubble", old, options={**options, "games_per_match": games}), rule)
+    old = tuple(Entrant(id=_id(name), name=name) for name in case["old_ranking_best_first"])
+    event = play(Event(system="bubble", entrants=old, options={**options, "games_per_match": games}), rule)
     expected = [_with_ids(step) for step in case["events"]]
     assert [_unordered(step) for step in trace(event)] == [_unordered(step) for step in expected]
     details = [step for round_ in event.rounds for step in round_.explanation.details["events"]]
@@ -233,7 +233,7 @@ def test_as_the_rules_written_down_once_more(run: tuple[int, int, int, int, int]
 
     def rule(game: Game) -> Result:
         made = points[game.white, game.black]
-        return VOID if rng.random() < void else Result(made, 2 - made)
+        return VOID if rng.random() < void else Result(2 - made, made)
 
     literal = Literal([entrant.id for entrant in event.entrants], size, least, unpark, points)
     if literal.met:
@@ -359,7 +359,7 @@ def match(*results: Result) -> tuple[int, int]:
     event = begin(event_of(2), next_round(event_of(2)))
     first, second = event.rounds[0].games
     assert (first.white, second.white) == (2, 1)
-    event = apply(event, [Played(2, 1, results[0]), Played(1, 2, results[1])])
+    event = apply(event, [Played(black=1, white=2, result=results[0]), Played(black=2, white=1, result=results[1])])
     (finished,) = (step for step in trace(event) if step["event"] == "finish")
     result = {id_: points for id_, points, _ in finished["table"]}
     return result[1], result[2]
@@ -374,7 +374,7 @@ def match(*results: Result) -> tuple[int, int]:
         ((DRAWN, WHITE_WINS), (2, 0)),
         ((DRAWN, DRAWN), (1, 1)),
         ((Result(0, 0, "forfeit"), Result(0, 0, "forfeit")), (0, 0)),
-        ((Result(2, 0, "forfeit"), DRAWN), (0, 2)),
+        ((Result(0, 2, "forfeit"), DRAWN), (0, 2)),
     ],
 )
 def test_the_sum_of_its_games_decides_a_match(results: tuple[Result, Result], points: tuple[int, int]) -> None:
@@ -401,7 +401,9 @@ def test_the_only_game_of_a_match_is_played_again_with_the_same_colors() -> None
     event = event_of(8, active_size=4, games_per_match=1)
     event = begin(event, next_round(event))
     for game in event.rounds[0].games:
-        alone = next_round(finish(apply(event, [Played(game.white, game.black, VOID)]), lambda _game: WHITE_WINS))
+        alone = next_round(
+            finish(apply(event, [Played(black=game.black, white=game.white, result=VOID)]), lambda _game: WHITE_WINS)
+        )
         assert [(again.white, again.black) for again in alone.games] == [(game.white, game.black)]
     every = finish(event, lambda _game: VOID)
     assert [(g.white, g.black) for g in next_round(every).games] == [(g.white, g.black) for g in every.rounds[0].games]
@@ -411,7 +413,7 @@ def test_a_void_game_can_be_repeated_while_others_are_played() -> None:
     event = event_of(6, active_size=3)
     event = begin(event, next_round(event))
     assert ready_games(event) == ()
-    event = apply(event, [Played(6, 5, VOID)])
+    event = apply(event, [Played(black=5, white=6, result=VOID)])
     (part,) = ready_games(event)
     assert part.number == 1
     assert [(game.white, game.black) for game in part.games] == [(6, 5)]
@@ -495,10 +497,10 @@ def test_withdrawing_and_returning_between_two_steps_is_nothing() -> None:
 
 def test_late_entrants_take_part_if_their_rating_is_above_the_bubble() -> None:
     event = play(event_of(9, active_size=3), by_lot(1), 2)
-    event = enter(event, Entrant(10, "strong", 2998.5))
-    event = enter(event, Entrant(11, "weak", 2992.5))
-    event = enter(event, Entrant(12, "unknown"))
-    event = enter(event, Entrant(13, "the strongest", 4000.0))
+    event = enter(event, Entrant(id=10, name="strong", rating=2998.5))
+    event = enter(event, Entrant(id=11, name="weak", rating=2992.5))
+    event = enter(event, Entrant(id=12, name="unknown"))
+    event = enter(event, Entrant(id=13, name="the strongest", rating=4000.0))
     places = old_ranking(event.entrants)
     assert sorted(places, key=places.__getitem__) == [13, 1, 2, 10, 3, 4, 5, 6, 7, 8, 11, 9, 12]
     event = play(from_json(to_json(event)), by_lot(2))
@@ -511,7 +513,7 @@ def test_late_entrants_take_part_if_their_rating_is_above_the_bubble() -> None:
 def test_a_gap_in_the_active_set_is_filled_by_late_entrants() -> None:
     event = play(event_of(3, active_size=4), by_lot(1), 1)
     assert is_over(event)
-    event = enter(event, Entrant(4, "strong", 9000.0))
+    event = enter(event, Entrant(id=4, name="strong", rating=9000.0))
     paired = next_round(event)
     assert [step["event"] for step in paired.explanation.details["events"]] == ["enter"]
     assert {game.pair for game in paired.games} == {(1, 4), (2, 4), (3, 4)}

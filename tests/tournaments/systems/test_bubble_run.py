@@ -82,11 +82,11 @@ def test_who_comes_anew_must_stand_above_the_bubble() -> None:
 @pytest.mark.parametrize(
     "move",
     [
-        Move("park", 3, who=9, replacement=1, source="old"),
-        Move("drop", 3, who=3, replacement=4, source="old"),
-        Move("drop", 3, who=3, replacement=1, source="parked"),
-        Move("start", 0, active=(9,)),
-        Move("finish", 3, table=((9, 0, 0),)),
+        Move(event="park", step=3, who=9, replacement=1, source="old"),
+        Move(event="drop", step=3, who=3, replacement=4, source="old"),
+        Move(event="drop", step=3, who=3, replacement=1, source="parked"),
+        Move(event="start", step=0, active=(9,)),
+        Move(event="finish", step=3, table=((9, 0, 0),)),
     ],
 )
 def test_steps_that_do_not_fit_are_no_steps(move: Move) -> None:

@@ -11,7 +11,7 @@ from cgos_server.tournaments.base import Event
 from cgos_server.tournaments.event import begin
 from cgos_server.tournaments.tournament import is_over, next_round, ready_games, standings
 
-EVENT = Event("swiss", entrants([2000.0 - k for k in range(5)]), planned=2)
+EVENT = Event(system="swiss", entrants=entrants([2000.0 - k for k in range(5)]), planned=2)
 
 
 def test_a_round_follows_when_the_last_one_is_complete() -> None:

@@ -63,7 +63,7 @@ from cgos_server.tournaments.tournament import (
 
 
 def _event(n: int, seed: int = 0, **options: Any) -> Event:
-    return Event("cup", entrants([None] * n), options=options, seed=seed)
+    return Event(system="cup", entrants=entrants([None] * n), options=options, seed=seed)
 
 
 def _champion(event: Event) -> int:
@@ -168,7 +168,7 @@ class _Fate:
         before = sum(other.pair == game.pair for round_ in event.rounds for other in round_.games if other.result)
         rng = random.Random(f"{self.seed} {number} {game.pair} {before}")
         white = WHITE_WINS if (game.white < game.black) == (rng.random() < 0.5) else BLACK_WINS
-        strange = [DRAWN, VOID, NO_SHOW, Result(white.white, white.black, "forfeit")]
+        strange = [DRAWN, VOID, NO_SHOW, Result(white.black, white.white, "forfeit")]
         return white if before > 3 else rng.choice([white, white, DRAWN, *strange])
 
 
@@ -190,7 +190,10 @@ def test_branches_that_do_not_wait_give_the_same_games(
     while not is_over(by_rounds):
         by_rounds = begin(by_rounds, next_round(by_rounds))
         for number, game in open_games(by_rounds):
-            by_rounds = apply(by_rounds, [Played(game.white, game.black, fate(by_rounds, number, game), number)])
+            by_rounds = apply(
+                by_rounds,
+                [Played(black=game.black, white=game.white, result=fate(by_rounds, number, game), round=number)],
+            )
 
     rng = random.Random(seed)
     event = start
@@ -202,7 +205,9 @@ def test_branches_that_do_not_wait_give_the_same_games(
         assert ready_games(event) == ()
         if open_games(event):
             number, game = rng.choice(open_games(event))
-            event = apply(event, [Played(game.white, game.black, fate(event, number, game), number)])
+            event = apply(
+                event, [Played(black=game.black, white=game.white, result=fate(event, number, game), round=number)]
+            )
 
     assert len(event.rounds) == len(by_rounds.rounds)
     for first, second in zip(without_ids(event.rounds), without_ids(by_rounds.rounds), strict=True):
@@ -242,7 +247,9 @@ def test_it_ends_whoever_comes_and_goes(n: int, seed: int, changes: list[tuple[s
             with pytest.raises(Refused):
                 next_round(event)
             number, game = rng.choice(open_games(event))
-            event = apply(event, [Played(game.white, game.black, fate(event, number, game), number)])
+            event = apply(
+                event, [Played(black=game.black, white=game.white, result=fate(event, number, game), round=number)]
+            )
         elif is_over(event) and not left:
             break
     assert is_over(event)
@@ -265,7 +272,7 @@ def test_it_ends_whoever_comes_and_goes(n: int, seed: int, changes: list[tuple[s
 def _changed(event: Event, what: str, which: int) -> Event:
     id_ = event.entrants[which % len(event.entrants)].id
     if what == "enter":
-        return enter(event, Entrant(len(event.entrants) + 1, f"late-{which}"))
+        return enter(event, Entrant(id=len(event.entrants) + 1, name=f"late-{which}"))
     if what == "ask":
         return request_bye(event, Request(id_, len(event.rounds) + 1 + which % 2, which % 3))
     return withdraw(event, id_) if what == "withdraw" else rejoin(event, id_)
@@ -275,9 +282,9 @@ def test_a_semifinal_begins_when_its_two_quarterfinals_are_decided() -> None:
     event = begin(_event(8), next_round(_event(8)))
     assert _pairs(event.rounds[0]) == [(1, 8), (4, 5), (2, 7), (3, 6)]
     first, second, *_ = (game for _, game in open_games(event))
-    event = apply(event, [Played(first.white, first.black, won_by(first, 1))])
+    event = apply(event, [Played(black=first.black, white=first.white, result=won_by(first, 1))])
     assert ready_games(event) == ()
-    event = apply(event, [Played(second.white, second.black, won_by(second, 5))])
+    event = apply(event, [Played(black=second.black, white=second.white, result=won_by(second, 5))])
     (part,) = ready_games(event)
     assert (part.number, _pairs(part)) == (2, [(1, 5)])
     event = begin(event, part)
@@ -416,7 +423,7 @@ def test_who_is_away_at_the_start_is_not_in() -> None:
 
 
 def test_nobody_comes_late() -> None:
-    event = enter(play_round(_event(4), better_wins), Entrant(5, "late"))
+    event = enter(play_round(_event(4), better_wins), Entrant(id=5, name="late"))
     paired = next_round(event)
     assert _pairs(paired) == [(1, 2)]
     assert "late entered after the start and is not paired" in paired.explanation.summary
@@ -465,7 +472,7 @@ def test_too_few(n: int) -> None:
 
 
 def test_no_more_rounds_than_planned() -> None:
-    event = Event("cup", entrants([None] * 8), planned=2)
+    event = Event(system="cup", entrants=entrants([None] * 8), planned=2)
     event = play(event, better_wins)
     assert len(event.rounds) == 2
     assert ready_games(event) == ()

@@ -44,7 +44,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def _event(n: int, **options: Any) -> Event:
-    return Event("double-elimination", entrants([None] * n), options=options)
+    return Event(system="double-elimination", entrants=entrants([None] * n), options=options)
 
 
 def test_vectors(case: dict[str, Any]) -> None:
@@ -135,7 +135,7 @@ def _first(order: list[int], met: Any) -> list[tuple[int, int]] | None:
     return None
 
 
-STRANGE = (DRAWN, VOID, NO_SHOW, Result(2, 0, "forfeit"), Result(0, 2, "forfeit"), WHITE_WINS, BLACK_WINS)
+STRANGE = (DRAWN, VOID, NO_SHOW, Result(0, 2, "forfeit"), Result(2, 0, "forfeit"), WHITE_WINS, BLACK_WINS)
 
 
 @settings(max_examples=60)
@@ -181,7 +181,7 @@ def test_it_ends_whoever_comes_and_goes(n: int, seed: int, changes: list[tuple[s
 def _changed(event: Event, what: str, which: int) -> Event:
     id_ = event.entrants[which % len(event.entrants)].id
     if what == "enter":
-        return enter(event, Entrant(len(event.entrants) + 1, f"late-{which}"))
+        return enter(event, Entrant(id=len(event.entrants) + 1, name=f"late-{which}"))
     if what == "ask":
         return request_bye(event, Request(id_, len(event.rounds) + 1 + which % 2, which % 3))
     return withdraw(event, id_) if what == "withdraw" else rejoin(event, id_)
@@ -223,7 +223,7 @@ def test_draws_are_replayed_in_their_round() -> None:
 def test_void_games_are_played_again_and_forfeits_are_losses() -> None:
     event = play_round(_event(2), lambda _game: VOID)
     assert next_round(event).number == 1
-    event = play(event, lambda game: Result(2, 0, "forfeit") if game.white == 2 else Result(0, 2, "forfeit"))
+    event = play(event, lambda game: Result(0, 2, "forfeit") if game.white == 2 else Result(2, 0, "forfeit"))
     assert [row.entrant for row in standings(event).rows] == [2, 1]
     assert [len(round_.games) for round_ in event.rounds] == [2, 1]
 
@@ -312,7 +312,7 @@ def test_it_is_no_final_while_somebody_else_is_still_in() -> None:
 
 
 def test_nobody_comes_late() -> None:
-    event = enter(play_round(_event(4), better_wins), Entrant(5, "late"))
+    event = enter(play_round(_event(4), better_wins), Entrant(id=5, name="late"))
     paired = next_round(event)
     assert sorted(id_ for game in paired.games for id_ in game.pair) == [1, 2, 3, 4]
     assert "late entered after the start and is not paired" in paired.explanation.summary
@@ -363,7 +363,7 @@ def test_its_length_is_not_known() -> None:
 
 
 def test_no_more_rounds_than_planned() -> None:
-    event = Event("double-elimination", entrants([None] * 8), planned=2)
+    event = Event(system="double-elimination", entrants=entrants([None] * 8), planned=2)
     event = play(event, better_wins)
     assert len(event.rounds) == 2
     with pytest.raises(Refused, match="over after 2 rounds"):

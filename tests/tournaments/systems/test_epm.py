@@ -23,7 +23,7 @@ EIGHT = entrants([2400.0, 2310.0, 2200.0, 2190.0, 2000.0, 1950.0, 1800.0, 1700.0
 
 
 def epm(field: tuple[Entrant, ...] = EIGHT, **options: Any) -> Event:
-    return Event("epm", field, options={"floor": "20k", "bar": "20k", **options}, seed=5)
+    return Event(system="epm", entrants=field, options={"floor": "20k", "bar": "20k", **options}, seed=5)
 
 
 def pairs(round_: Round) -> list[tuple[int, int]]:
@@ -76,10 +76,16 @@ def test_one_group_is_paired_as_by_trying_everything(half: int, seed: int, round
         replace(entrant, start=0, country=rng.choice(["", "x", "y"]), club=rng.choice(["", "c"]))
         for entrant in entrants([float(rng.randrange(1000, 1300)) for _ in range(2 * half)])
     )
-    event = Event("epm", field, options={"same_club": 50}, seed=seed)
+    event = Event(system="epm", entrants=field, options={"same_club": 50}, seed=seed)
     for number in range(1, rounds + 1):  # rounds of draws leave one group
         ids = rng.sample(range(1, 2 * half + 1), 2 * half)
-        event = begin(event, Round(number, tuple(Game(a, b, DRAWN) for a, b in zip(ids[::2], ids[1::2], strict=True))))
+        event = begin(
+            event,
+            Round(
+                number=number,
+                games=tuple(Game(black=b, white=a, result=DRAWN) for a, b in zip(ids[::2], ids[1::2], strict=True)),
+            ),
+        )
     met = ledger(event).met
     round_ = next_round(event)
     order = round_.explanation.details["groups"][0]
@@ -123,7 +129,7 @@ def test_absences_count_for_pairing_but_not_in_the_own_final_score() -> None:
 
 
 def test_strengths_of_those_without_a_rating() -> None:
-    field = (Entrant(1, "a", 2000.0), Entrant(2, "b", grade="1d"), Entrant(3, "c"))
+    field = (Entrant(id=1, name="a", rating=2000.0), Entrant(id=2, name="b", grade="1d"), Entrant(id=3, name="c"))
     assert strengths(Field(1, field, ())) == {1: 2000.0, 2: 2100.0, 3: 2050.0}
     assert strengths(Field(1, field[2:], ())) == {3: 0.0}
     assert strengths(field_of(epm(()))) == {}
@@ -136,7 +142,7 @@ def test_whole_events_from_the_top_down(size: int, seed: int, rounds: int) -> No
     field = tuple(
         replace(entrant, start=2 * rng.randrange(4)) for entrant in entrants([1500.0 + 13 * k for k in range(size)])
     )
-    event = play(Event("epm", field, seed=seed), by_lot(seed), rounds)
+    event = play(Event(system="epm", entrants=field, seed=seed), by_lot(seed), rounds)
     for round_ in event.rounds:
         details = round_.explanation.details
         ids = [id_ for game in round_.games for id_ in game.pair] + [bye.entrant for bye in round_.byes]

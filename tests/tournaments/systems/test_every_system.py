@@ -46,7 +46,7 @@ NAMES = [" ".join([word, *map(str, options.values())]) for word, options in CASE
 REGISTERED = ("tcec listed",)
 """Those that go by the order of registration."""
 
-STRANGE = (Result(2, 0, "forfeit"), Result(0, 2, "forfeit"), Result(0, 0, "forfeit"), NO_CONTEST, Result(0, 0))
+STRANGE = (Result(0, 2, "forfeit"), Result(2, 0, "forfeit"), Result(0, 0, "forfeit"), NO_CONTEST, Result(0, 0))
 
 
 @st.composite
@@ -63,7 +63,7 @@ def _changed(event: Event, changes: list[tuple[str, int]]) -> Event:
         ids = [entrant.id for entrant in event.entrants]
         if what == "enter":
             new = max(ids, default=0) + 1
-            event = enter(event, Entrant(new, f"late-{new}", 1_500.0 + 7 * which + new / 100))
+            event = enter(event, Entrant(id=new, name=f"late-{new}", rating=1_500.0 + 7 * which + new / 100))
         elif ids:
             id_ = ids[which % len(ids)]
             if what == "withdraw":
@@ -81,7 +81,7 @@ def _rule(seed: int, strange: bool) -> Any:
     def rule(_game: Game) -> Result:
         if strange and rng.random() < 0.2:
             return rng.choice(STRANGE)
-        return rng.choice([DRAWN, WHITE_WINS, Result(0, 2)])
+        return rng.choice([DRAWN, WHITE_WINS, Result(2, 0)])
 
     return rule
 
@@ -89,7 +89,7 @@ def _rule(seed: int, strange: bool) -> Any:
 def _event(case: tuple[str, dict[str, Any]], size: int) -> Event:
     word, options = case
     rng = random.Random(size)
-    return Event(word, entrants(rng.sample(range(1_200, 2_800), size)), options=options, seed=size)
+    return Event(system=word, entrants=entrants(rng.sample(range(1_200, 2_800), size)), options=options, seed=size)
 
 
 def _opponents(round_: Round) -> dict[int, set[int]]:

@@ -17,7 +17,7 @@ def _ids(result: tuple[Entrant, ...]) -> list[int]:
 
 
 def test_before_the_start_those_who_are_there() -> None:
-    event = withdraw(Event("cup", entrants([None] * 4)), 2)
+    event = withdraw(Event(system="cup", entrants=entrants([None] * 4)), 2)
     event = request_bye(event, Request(3, 1))
     assert _ids(starters(event)) == [1, 4]
     assert _ids(starters(event, keep_byes=True)) == [1, 3, 4]
@@ -25,9 +25,9 @@ def test_before_the_start_those_who_are_there() -> None:
 
 
 def test_after_the_start_those_of_the_first_round() -> None:
-    event = withdraw(Event("cup", entrants([None] * 5)), 5)
-    event = begin(event, Round(1, (Game(2, 1),), (Bye(3), Bye(4, 0, requested=True))))
-    event = withdraw(enter(rejoin(event, 5), Entrant(6, "late")), 1)
+    event = withdraw(Event(system="cup", entrants=entrants([None] * 5)), 5)
+    event = begin(event, Round(number=1, games=(Game(black=1, white=2),), byes=(Bye(3), Bye(4, 0, requested=True))))
+    event = withdraw(enter(rejoin(event, 5), Entrant(id=6, name="late")), 1)
     assert _ids(starters(event)) == [1, 2, 3]
     assert _ids(starters(event, keep_byes=True)) == [1, 2, 3, 4]
     assert _ids(latecomers(event, keep_byes=True)) == [5, 6]
@@ -43,13 +43,17 @@ def test_fewer_than_two_are_refused(count: int) -> None:
 
 def test_sentences() -> None:
     assert too_late([]) == ""
-    assert too_late([Entrant(1, "Ann")]) == " Ann entered after the start and is not paired."
-    three = [Entrant(number, name) for number, name in enumerate(("Ann", "Ben", "Cy"), 1)]
+    assert too_late([Entrant(id=1, name="Ann")]) == " Ann entered after the start and is not paired."
+    three = [Entrant(id=number, name=name) for number, name in enumerate(("Ann", "Ben", "Cy"), 1)]
     assert too_late(three) == " Ann, Ben and Cy entered after the start and are not paired."
     assert listed(["Ann", "Ben"]) == "Ann and Ben"
 
 
 @pytest.mark.parametrize(("count", "words"), [(0, "0 rounds."), (1, "1 round."), (2, "2 rounds.")])
 def test_how_long_it_was(count: int, words: str) -> None:
-    event = Event("cup", entrants([None] * 2), rounds=tuple(Round(number) for number in range(1, count + 1)))
+    event = Event(
+        system="cup",
+        entrants=entrants([None] * 2),
+        rounds=tuple(Round(number=number) for number in range(1, count + 1)),
+    )
     assert f"over after {words}" in refuse_over(event).sentence

@@ -28,21 +28,21 @@ def started(*starts: int, countries: str = "", clubs: str = "", **options: Any) 
     """Entrants with so many half points at the start; a letter each for countries and clubs, - for none."""
     people = tuple(
         Entrant(
-            at,
-            f"bot-{at}",
-            2_000.0,
-            start,
+            id=at,
+            name=f"bot-{at}",
+            rating=2_000.0,
+            start=start,
             country=countries[at - 1 : at].replace("-", ""),
             club=clubs[at - 1 : at].replace("-", ""),
         )
         for at, start in enumerate(starts, 1)
     )
-    return Event("godraw", people, options=options)
+    return Event(system="godraw", entrants=people, options=options)
 
 
 def with_rounds(event: Event, *rounds: Iterable[Game]) -> Event:
     for number, games in enumerate(rounds, 1):
-        event = begin(event, Round(number, tuple(games)))
+        event = begin(event, Round(number=number, games=tuple(games)))
     return event
 
 
@@ -94,7 +94,14 @@ def test_three_countries_of_two_are_spread_evenly() -> None:
 def loser_in_the_top_group(result: Any) -> Event:
     """1, 2 and 3 have 1 point: 1 as the loser of a higher start, unless the result is another; 4, 5 and 6 have less."""
     event = started(2, 0, 0, 0, 0, 2)
-    event = with_rounds(event, [Game(1, 6, result), Game(2, 4, WHITE_WINS), Game(3, 5, WHITE_WINS)])
+    event = with_rounds(
+        event,
+        [
+            Game(black=6, white=1, result=result),
+            Game(black=4, white=2, result=WHITE_WINS),
+            Game(black=5, white=3, result=WHITE_WINS),
+        ],
+    )
     return withdraw(event, 6)
 
 
@@ -118,7 +125,14 @@ def test_where_the_loser_has_met_all_below_another_comes_down() -> None:
 def winner_below(result: Any) -> Event:
     """1 has 3 points and comes down; of 2, 3 and 4 with 2, 2 was paired down in the last round, against 5."""
     event = started(4, 2, 4, 4, 0, 4)
-    event = with_rounds(event, [Game(1, 3, WHITE_WINS), Game(6, 4, WHITE_WINS), Game(2, 5, result)])
+    event = with_rounds(
+        event,
+        [
+            Game(black=3, white=1, result=WHITE_WINS),
+            Game(black=4, white=6, result=WHITE_WINS),
+            Game(black=5, white=2, result=result),
+        ],
+    )
     return withdraw(event, 6)
 
 
@@ -174,7 +188,9 @@ def test_who_has_met_all_of_the_second_country_meets_the_third() -> None:
 
 
 def test_wishes_for_colors_are_met_where_they_fit() -> None:
-    event = with_rounds(started(0, 0, 0, 0), [Game(1, 2, DRAWN), Game(3, 4, DRAWN)])
+    event = with_rounds(
+        started(0, 0, 0, 0), [Game(black=2, white=1, result=DRAWN), Game(black=4, white=3, result=DRAWN)]
+    )
     for round_ in drawn(event, 60):
         assert {(game.white, game.black) for game in round_.games} == {(2, 3), (4, 1)}
 
@@ -182,8 +198,8 @@ def test_wishes_for_colors_are_met_where_they_fit() -> None:
 def test_who_had_it_less_gets_the_color_that_both_want() -> None:
     event = with_rounds(
         started(0, 0, 0, 0),
-        [Game(1, 2, DRAWN), Game(3, 4, DRAWN)],
-        [Game(1, 4, DRAWN), Game(2, 3, DRAWN)],
+        [Game(black=2, white=1, result=DRAWN), Game(black=4, white=3, result=DRAWN)],
+        [Game(black=4, white=1, result=DRAWN), Game(black=3, white=2, result=DRAWN)],
     )
     for round_ in drawn(event, 30):
         assert pairs(round_) == {(1, 3), (2, 4)}
@@ -218,7 +234,9 @@ def test_and_searched_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_groups_are_drawn_together_before_anybody_meets_twice() -> None:
-    event = with_rounds(started(4, 4, 0, 0), [Game(1, 2, DRAWN), Game(3, 4, DRAWN)])
+    event = with_rounds(
+        started(4, 4, 0, 0), [Game(black=2, white=1, result=DRAWN), Game(black=4, white=3, result=DRAWN)]
+    )
     for round_ in drawn(event, 10):
         assert not pairs(round_) & {(1, 2), (3, 4)}
         assert round_.explanation.details["merged"] == [[1, 2]]
@@ -226,7 +244,9 @@ def test_groups_are_drawn_together_before_anybody_meets_twice() -> None:
 
 
 def test_groups_above_those_drawn_together_stay_as_they_are() -> None:
-    event = with_rounds(started(8, 8, 4, 4, 0, 0), [Game(3, 4, DRAWN), Game(5, 6, DRAWN)])
+    event = with_rounds(
+        started(8, 8, 4, 4, 0, 0), [Game(black=4, white=3, result=DRAWN), Game(black=6, white=5, result=DRAWN)]
+    )
     event = replace(
         event, entrants=tuple(replace(entrant, joined=2) if entrant.id <= 2 else entrant for entrant in event.entrants)
     )
@@ -237,7 +257,11 @@ def test_groups_above_those_drawn_together_stay_as_they_are() -> None:
 
 def test_rematches_are_as_few_as_possible() -> None:
     event = started(0, 0, 0, 0)
-    event = with_rounds(event, [Game(1, 2, DRAWN), Game(3, 4, DRAWN)], [Game(1, 3, DRAWN), Game(2, 4, DRAWN)])
+    event = with_rounds(
+        event,
+        [Game(black=2, white=1, result=DRAWN), Game(black=4, white=3, result=DRAWN)],
+        [Game(black=3, white=1, result=DRAWN), Game(black=4, white=2, result=DRAWN)],
+    )
     event = forbid(event, 1, 4)
     rounds = drawn(event, 40)
     assert {frozenset(pairs(round_)) for round_ in rounds} == {frozenset({(1, 2), (3, 4)}), frozenset({(1, 3), (2, 4)})}

@@ -30,7 +30,7 @@ def _games(*results: Result | None) -> list[Game]:
     """Games of 1 (White first) and 2, with colors swapped after each draw."""
     white, black, games = 1, 2, []
     for result in results:
-        games.append(Game(white, black, result))
+        games.append(Game(black=black, white=white, result=result))
         if result == DRAWN:
             white, black = black, white
     return games
@@ -45,8 +45,8 @@ def test_a_match_that_has_not_begun() -> None:
 def test_the_winner_of_a_game_wins_the_match() -> None:
     assert match(_games(WHITE_WINS), 2, 1, 2) == Match(winner=1, losers=(2,))
     assert match(_games(BLACK_WINS), 2, 1, 2) == Match(winner=2, losers=(1,))
-    assert match(_games(Result(0, 2, "forfeit")), 1, 2, 2) == Match(winner=2, losers=(1,))
-    assert match(_games(Result(1, 0)), 2, 1, 2) == Match(winner=1, losers=(2,))
+    assert match(_games(Result(2, 0, "forfeit")), 1, 2, 2) == Match(winner=2, losers=(1,))
+    assert match(_games(Result(0, 1)), 2, 1, 2) == Match(winner=1, losers=(2,))
 
 
 def test_a_game_without_a_result_is_waited_for() -> None:
@@ -77,12 +77,12 @@ def test_both_lose_where_nobody_gets_a_point() -> None:
 
 
 def _after(*games: Game) -> Event:
-    rounds = tuple(Round(number, (game,)) for number, game in enumerate(games, 1))
-    return Event("cup", entrants([None] * 4), rounds=rounds)
+    rounds = tuple(Round(number=number, games=(game,)) for number, game in enumerate(games, 1))
+    return Event(system="cup", entrants=entrants([None] * 4), rounds=rounds)
 
 
 def test_who_had_white_less_often_has_white() -> None:
-    known = ledger(_after(Game(1, 3, WHITE_WINS)))
+    known = ledger(_after(Game(black=3, white=1, result=WHITE_WINS)))
     for board in (1, 2):
         assert colors(known, 1, 2, board)[:2] == (2, 1)
         assert colors(known, 2, 1, board)[:2] == (2, 1)
@@ -90,13 +90,20 @@ def test_who_had_white_less_often_has_white() -> None:
 
 
 def test_forfeits_have_no_colors() -> None:
-    known = ledger(_after(Game(1, 3, Result(2, 0, "forfeit"))))
+    known = ledger(_after(Game(black=3, white=1, result=Result(0, 2, "forfeit"))))
     assert colors(known, 1, 2, 1)[:2] == (2, 1)
     assert colors(known, 1, 2, 2)[:2] == (1, 2)
 
 
 def test_colors_change_where_counts_are_equal() -> None:
-    known = ledger(_after(Game(1, 3, DRAWN), Game(4, 1, DRAWN), Game(2, 4, DRAWN), Game(3, 2, DRAWN)))
+    known = ledger(
+        _after(
+            Game(black=3, white=1, result=DRAWN),
+            Game(black=1, white=4, result=DRAWN),
+            Game(black=4, white=2, result=DRAWN),
+            Game(black=2, white=3, result=DRAWN),
+        )
+    )
     # 1 and 2 had White, then Black; 3 had Black, then White.
     for board in (1, 2):
         assert colors(known, 1, 3, board)[:2] == (1, 3)
@@ -106,7 +113,7 @@ def test_colors_change_where_counts_are_equal() -> None:
 
 
 def test_who_has_not_played_changes_with_who_has() -> None:
-    known = ledger(_after(Game(1, 3, DRAWN), Game(4, 1, DRAWN)))
+    known = ledger(_after(Game(black=3, white=1, result=DRAWN), Game(black=1, white=4, result=DRAWN)))
     for board in (1, 2):
         assert colors(known, 1, 2, board)[:2] == (1, 2)
         assert colors(known, 2, 1, board)[:2] == (1, 2)
@@ -145,17 +152,32 @@ def test_folding_of_many_who_have_met_ends() -> None:
 
 
 def test_games_of_a_round_by_pair() -> None:
-    event = Event("cup", entrants([None] * 4), rounds=(Round(1, (Game(2, 1, DRAWN), Game(3, 4), Game(1, 2))),))
-    assert games_of(event, 1) == {(1, 2): [Game(2, 1, DRAWN), Game(1, 2)], (3, 4): [Game(3, 4)]}
+    event = Event(
+        system="cup",
+        entrants=entrants([None] * 4),
+        rounds=(
+            Round(
+                number=1, games=(Game(black=1, white=2, result=DRAWN), Game(black=4, white=3), Game(black=2, white=1))
+            ),
+        ),
+    )
+    assert games_of(event, 1) == {
+        (1, 2): [Game(black=1, white=2, result=DRAWN), Game(black=2, white=1)],
+        (3, 4): [Game(black=4, white=3)],
+    }
     assert games_of(event, 2) == {}
 
 
 def test_tie_breakers_of_the_event_come_last() -> None:
-    field = (Entrant(1, "a", 1_000.0), Entrant(2, "b", 2_000.0), Entrant(3, "c", 1_500.0))
+    field = (
+        Entrant(id=1, name="a", rating=1_000.0),
+        Entrant(id=2, name="b", rating=2_000.0),
+        Entrant(id=3, name="c", rating=1_500.0),
+    )
     values: dict[str, dict[int, float | None]] = {"advanced": {1: 1, 2: 0, 3: 0}}
-    plain = placed(Event("cup", field), ("advanced",), values)
+    plain = placed(Event(system="cup", entrants=field), ("advanced",), values)
     assert [(row.place, row.entrant) for row in plain.rows] == [(1, 1), (2, 2), (2, 3)]
-    table = placed(Event("cup", field, tie_breakers=("points", "rating")), ("advanced",), values)
+    table = placed(Event(system="cup", entrants=field, tie_breakers=("points", "rating")), ("advanced",), values)
     assert table.order == ("advanced", "points", "rating")
     assert [(row.place, row.entrant, row.values) for row in table.rows] == [
         (1, 1, (1, 0.0, 1_000.0)),

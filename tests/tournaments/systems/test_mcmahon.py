@@ -33,13 +33,15 @@ from cgos_server.tournaments.tournament import next_round, standings
 
 def started(*starts: int, **options: Any) -> Event:
     """Entrants with so many half points at the start, the better rated first among equals."""
-    people = tuple(Entrant(at, f"bot-{at}", 2_000.0 - at, start) for at, start in enumerate(starts, 1))
-    return Event("mcmahon", people, options=options)
+    people = tuple(
+        Entrant(id=at, name=f"bot-{at}", rating=2_000.0 - at, start=start) for at, start in enumerate(starts, 1)
+    )
+    return Event(system="mcmahon", entrants=people, options=options)
 
 
 def graded(*grades: str, **options: Any) -> Event:
-    people = tuple(Entrant(at, f"bot-{at}", grade=grade) for at, grade in enumerate(grades, 1))
-    return Event("mcmahon", people, options=options)
+    people = tuple(Entrant(id=at, name=f"bot-{at}", grade=grade) for at, grade in enumerate(grades, 1))
+    return Event(system="mcmahon", entrants=people, options=options)
 
 
 def pairs(round_: Round) -> set[tuple[int, int]]:
@@ -52,7 +54,7 @@ def of_points(result: Standings) -> dict[int, float | None]:
 
 def with_rounds(event: Event, *rounds: list[Game]) -> Event:
     for number, games in enumerate(rounds, 1):
-        event = begin(event, Round(number, tuple(games)))
+        event = begin(event, Round(number=number, games=tuple(games)))
     return event
 
 
@@ -135,7 +137,7 @@ def test_absence_points_that_count_only_for_pairing() -> None:
 
 def test_who_enters_late_starts_as_the_others_and_missed_nothing() -> None:
     event = play(started(4, 4, 4, 4), better_wins, 2)
-    event = enter(event, Entrant(5, "late", start=4))
+    event = enter(event, Entrant(id=5, name="late", start=4))
     event = withdraw(event, 1)
     details = next_round(event).explanation.details["scores"]
     assert details["5"] == 2.0
@@ -193,9 +195,9 @@ def test_stones_are_the_difference_less_the_reduction(
 def test_who_receives_stones_is_black_whatever_colors_he_had() -> None:
     event = with_rounds(
         started(8, 8, 0, 0, handicap=True, reduction=0),
-        [Game(3, 1, BLACK_WINS), Game(4, 2, BLACK_WINS)],
-        [Game(4, 1, BLACK_WINS), Game(3, 2, BLACK_WINS)],
-        [Game(1, 2, WHITE_WINS), Game(3, 4, WHITE_WINS)],
+        [Game(black=1, white=3, result=BLACK_WINS), Game(black=2, white=4, result=BLACK_WINS)],
+        [Game(black=1, white=4, result=BLACK_WINS), Game(black=2, white=3, result=BLACK_WINS)],
+        [Game(black=2, white=1, result=WHITE_WINS), Game(black=4, white=3, result=WHITE_WINS)],
     )
     games = next_round(event).games
     assert {(game.white, game.black) for game in games} <= {(a, b) for a in (1, 2) for b in (3, 4)} | {(1, 2), (3, 4)}
@@ -206,8 +208,8 @@ def test_who_receives_stones_is_black_whatever_colors_he_had() -> None:
 def test_drawn_up_and_down_are_by_the_groups_of_their_time() -> None:
     event = with_rounds(
         started(4, 2, 2, 0),
-        [Game(1, 2, BLACK_WINS), Game(3, 4, WHITE_WINS)],
-        [Game(1, 3, WHITE_WINS), Game(2, 4, Result(0, 0, "void"))],
+        [Game(black=2, white=1, result=BLACK_WINS), Game(black=4, white=3, result=WHITE_WINS)],
+        [Game(black=3, white=1, result=WHITE_WINS), Game(black=4, white=2, result=Result(0, 0, "void"))],
     )
     starts = {1: 4, 2: 2, 3: 2, 4: 0}
     assert McMahon().drawn(ledger(event), starts) == {
@@ -216,7 +218,7 @@ def test_drawn_up_and_down_are_by_the_groups_of_their_time() -> None:
         3: [(1, -1), (2, 0)],
         4: [(1, 1), (2, 1)],
     }
-    halves = with_rounds(started(5, 4), [Game(1, 2, WHITE_WINS)])
+    halves = with_rounds(started(5, 4), [Game(black=2, white=1, result=WHITE_WINS)])
     assert McMahon().drawn(ledger(halves), {1: 5, 2: 4}) == {1: [(1, 0)], 2: [(1, 0)]}
 
 
@@ -268,7 +270,9 @@ def test_forbidden_pairs_that_leave_nothing_are_refused() -> None:
 
 
 def test_groups_paired_together_are_named() -> None:
-    event = with_rounds(started(4, 4, 0, 0), [Game(1, 2, DRAWN), Game(3, 4, DRAWN)])
+    event = with_rounds(
+        started(4, 4, 0, 0), [Game(black=2, white=1, result=DRAWN), Game(black=4, white=3, result=DRAWN)]
+    )
     round_ = next_round(event)
     assert not pairs(round_) & {(1, 2), (3, 4)}
     assert "The groups of 2 and 0 points are paired as one" in round_.explanation.summary
@@ -277,9 +281,9 @@ def test_groups_paired_together_are_named() -> None:
 def test_rematches_are_as_few_as_possible() -> None:
     event = with_rounds(
         started(0, 0, 0, 0),
-        [Game(1, 2, DRAWN), Game(3, 4, DRAWN)],
-        [Game(1, 3, DRAWN), Game(2, 4, DRAWN)],
-        [Game(1, 4, DRAWN), Game(2, 3, DRAWN)],
+        [Game(black=2, white=1, result=DRAWN), Game(black=4, white=3, result=DRAWN)],
+        [Game(black=3, white=1, result=DRAWN), Game(black=4, white=2, result=DRAWN)],
+        [Game(black=4, white=1, result=DRAWN), Game(black=3, white=2, result=DRAWN)],
     )
     round_ = next_round(event)
     assert len(round_.games) == 2

@@ -64,7 +64,9 @@ def field_for(case: Case) -> tuple[Field, Ledger]:
         for player in players
     }
     met = Counter((min(pair), max(pair)) for pair in (tuple(map(number, pair)) for pair in case["met"]))
-    there = tuple(Entrant(number(player["id"]), player["id"], float(player["elo"])) for player in players)
+    there = tuple(
+        Entrant(id=number(player["id"]), name=player["id"], rating=float(player["elo"])) for player in players
+    )
     return Field(2, there, ()), Ledger(lines, met)
 
 
@@ -122,7 +124,7 @@ def check(case: Case, expected: Case, round_: Round, known: Ledger, rng: Chance)
 def is_single_round(case: Case) -> None:
     field, known = field_for(case)
     rng = script(case, {}, Lots(1, 2))
-    event = Event("mwm", field.players)
+    event = Event(system="mwm", entrants=field.players)
     round_ = Mwm(case["system"], case["beta"]).decide(event, field, known, rng)
     check(case, case["expected"], round_, known, rng)
     for game in round_.games:
@@ -142,8 +144,10 @@ def test_single_rounds(single: Case) -> None:
 def is_whole_event(case: Case) -> int:
     """Plays a vector's event. How many of its rounds were compared as boards."""
     players = sorted(case["players"], key=lambda player: player["order"])
-    there = tuple(Entrant(number(player["id"]), player["id"], float(player["elo"])) for player in players)
-    event = Event(case["system"], there, options={"beta": case["beta"]}, planned=len(case["rounds"]))
+    there = tuple(
+        Entrant(id=number(player["id"]), name=player["id"], rating=float(player["elo"])) for player in players
+    )
+    event = Event(system=case["system"], entrants=there, options={"beta": case["beta"]}, planned=len(case["rounds"]))
     compared = 0
     for expected in case["rounds"]:
         known = ledger(event)
@@ -169,7 +173,10 @@ def is_whole_event(case: Case) -> int:
             assert [(game.white, game.black) for game in round_.games] == boards
             compared += 1
         halves = expected["results_white_half_points"]
-        games = tuple(Game(*board, Result(half, 2 - half)) for board, half in zip(boards, halves, strict=True))
+        games = tuple(
+            Game(black=black, white=white, result=Result(2 - half, half))
+            for (white, black), half in zip(boards, halves, strict=True)
+        )
         event = begin(event, replace(round_, games=games))
         after = ledger(event)
         assert sum(abs(line.balance) for line in after.lines.values()) == expected["abs_color_difference_after"]
@@ -190,7 +197,7 @@ def test_the_example_of_four_rounds(vectors: Vectors) -> None:
 
 def event_of(size: int, seed: int = 0, planned: int | None = None, **options: Any) -> Event:
     ratings: list[float | None] = [float(rating) for rating in random.Random(seed).sample(range(1_400, 2_200), size)]
-    return Event("mwm", entrants(ratings), options=options, seed=seed, planned=planned)
+    return Event(system="mwm", entrants=entrants(ratings), options=options, seed=seed, planned=planned)
 
 
 def relaxed(round_: Round) -> str:
@@ -247,12 +254,12 @@ def test_the_order_of_the_list_is_nothing_with_distinct_ratings(
 @settings(max_examples=30)
 def test_whatever_happens_between_rounds(size: int, seed: int, order: str, data: st.DataObject) -> None:
     event = event_of(size, seed, order=order, ties=data.draw(st.sampled_from(["listed", "lot"])))
-    strange = (WHITE_WINS, DRAWN, NO_CONTEST, Result(2, 0, "forfeit"), Result(0, 0, "forfeit"))
+    strange = (WHITE_WINS, DRAWN, NO_CONTEST, Result(0, 2, "forfeit"), Result(0, 0, "forfeit"))
     for at in range(4):
         ids = [entrant.id for entrant in event.entrants]
         what = data.draw(st.sampled_from(["withdraw", "rejoin", "bye", "enter", "nothing"]))
         if what == "enter":
-            event = enter(event, Entrant(len(ids) + 1, f"late-{at}"))
+            event = enter(event, Entrant(id=len(ids) + 1, name=f"late-{at}"))
         elif ids and what != "nothing":
             id_ = data.draw(st.sampled_from(ids))
             points = data.draw(st.integers(0, 2))
@@ -299,7 +306,9 @@ def test_two_meet_again_and_again_with_colors_in_turn() -> None:
 def with_games(event: Event, *boards: tuple[int, int]) -> Event:
     """The event with rounds of one game each, won by White."""
     for white, black in boards:
-        event = begin(event, Round(len(event.rounds) + 1, (Game(white, black, WHITE_WINS),)))
+        event = begin(
+            event, Round(number=len(event.rounds) + 1, games=(Game(black=black, white=white, result=WHITE_WINS),))
+        )
     return event
 
 
@@ -350,7 +359,7 @@ def test_forbidden_pairs_that_leave_no_round_are_named() -> None:
 
 
 def test_another_sits_out_where_forbidden_pairs_ask_for_it() -> None:
-    event = Event("mwm", entrants([2_000.0, 1_900.0, 1_800.0]))
+    event = Event(system="mwm", entrants=entrants([2_000.0, 1_900.0, 1_800.0]))
     assert next_round(event).byes == (Bye(3),)
     paired = next_round(forbid(event, 1, 2))
     assert paired.byes == (Bye(2),)
@@ -364,7 +373,7 @@ def test_another_sits_out_where_forbidden_pairs_ask_for_it() -> None:
 
 def test_ties_by_lot_are_the_same_in_every_round_and_in_the_standings() -> None:
     def event(ties: str, seed: int) -> Event:
-        return Event("monrad", entrants([1_500.0] * 8), options={"ties": ties}, seed=seed)
+        return Event(system="monrad", entrants=entrants([1_500.0] * 8), options={"ties": ties}, seed=seed)
 
     listed = next_round(event("listed", 1)).explanation.details["ranked"]
     assert listed == [1, 2, 3, 4, 5, 6, 7, 8]
@@ -379,7 +388,7 @@ def test_ties_by_lot_are_the_same_in_every_round_and_in_the_standings() -> None:
     turned = play_round(event("lot", 1), lambda game: WHITE_WINS if at[game.white] > at[game.black] else BLACK_WINS)
     ranks = next_round(turned).explanation.details["ranked"]
     assert ranks == [id_ for id_ in drawn if at[id_] % 2] + [id_ for id_ in drawn if not at[id_] % 2]
-    everybody = Event("monrad", entrants([1_500.0] * 8), options={"ties": "lot"}, seed=1)
+    everybody = Event(system="monrad", entrants=entrants([1_500.0] * 8), options={"ties": "lot"}, seed=1)
     assert [row.entrant for row in standings(everybody).rows] == drawn
 
 
@@ -396,7 +405,7 @@ def test_the_lots_are_those_of_the_event() -> None:
 
 
 def test_no_rating_ranks_last() -> None:
-    event = Event("mwm", entrants([None, 1_500.0, None, -50.0]))
+    event = Event(system="mwm", entrants=entrants([None, 1_500.0, None, -50.0]))
     assert next_round(event).explanation.details["ranked"] == [2, 4, 1, 3]
 
 
@@ -426,5 +435,5 @@ def test_nobody_and_one() -> None:
 
 
 def test_standings_end_with_the_rating_and_the_list() -> None:
-    event = Event("mwm", entrants([1_500.0, 1_700.0, 1_600.0, 1_600.0]))
+    event = Event(system="mwm", entrants=entrants([1_500.0, 1_700.0, 1_600.0, 1_600.0]))
     assert [row.entrant for row in standings(event).rows] == [2, 3, 4, 1]

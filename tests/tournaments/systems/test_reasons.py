@@ -23,7 +23,7 @@ CHANGED = "colors change from the last game"
 @settings(max_examples=8)
 @given(size=st.integers(2, 9), seed=st.integers(0, 10_000), rounds=st.integers(1, 7))
 def test_colors_rematches_and_byes(word: str, size: int, seed: int, rounds: int) -> None:
-    event = Event(word, entrants([2000.0 - 30 * k for k in range(size)]), seed=seed)
+    event = Event(system=word, entrants=entrants([2000.0 - 30 * k for k in range(size)]), seed=seed)
     event = replace(request_bye(event, Request(1 + seed % size, 2)), bye_points=seed % 3)
     for number in range(rounds):
         known, paired = ledger(event), next_round(event)
@@ -57,7 +57,7 @@ def test_numbers_in_reasons(word: str, size: int, seed: int, rounds: int) -> Non
     people = tuple(
         replace(entrant, start=(seed + entrant.id) % 7) for entrant in entrants([2000.0 - 30 * k for k in range(size)])
     )
-    event = play(Event(word, people, seed=seed), by_lot(seed, 0.3), rounds)
+    event = play(Event(system=word, entrants=people, seed=seed), by_lot(seed, 0.3), rounds)
     known, paired = ledger(event), next_round(event)
     details = paired.explanation.details
     for game in paired.games:

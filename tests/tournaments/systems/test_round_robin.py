@@ -39,7 +39,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def _event(n: int, **options: Any) -> Event:
-    return Event("round-robin", entrants([None] * n), options=options)
+    return Event(system="round-robin", entrants=entrants([None] * n), options=options)
 
 
 @pytest.mark.parametrize("colors", ["literal", "balanced"])
@@ -181,7 +181,7 @@ def test_a_bye_asked_for_frees_the_opponent_too(points: int) -> None:
 def test_the_first_to_come_late_takes_the_free_seat() -> None:
     event = play(_event(5), better_wins, 2)
     had_free = [bye.entrant for round_ in event.rounds for bye in round_.byes]
-    event = enter(enter(event, Entrant(6, "late")), Entrant(7, "later"))
+    event = enter(enter(event, Entrant(id=6, name="late")), Entrant(id=7, name="later"))
     for _ in range(3):
         paired = next_round(event)
         assert sorted(id_ for game in paired.games for id_ in game.pair) == [1, 2, 3, 4, 5, 6]
@@ -195,15 +195,15 @@ def test_the_first_to_come_late_takes_the_free_seat() -> None:
 
 
 def test_a_seat_stays_taken_when_its_late_owner_leaves() -> None:
-    event = play_round(enter(play(_event(5), better_wins, 2), Entrant(6, "late")), better_wins)
-    event = enter(withdraw(event, 6), Entrant(7, "later"))
+    event = play_round(enter(play(_event(5), better_wins, 2), Entrant(id=6, name="late")), better_wins)
+    event = enter(withdraw(event, 6), Entrant(id=7, name="later"))
     paired = next_round(event)
     assert not any(7 in game.pair for game in paired.games)
     assert len(paired.byes) == 1
 
 
 def test_nobody_comes_late_to_an_even_field() -> None:
-    event = enter(play(_event(4), better_wins, 1), Entrant(5, "late"))
+    event = enter(play(_event(4), better_wins, 1), Entrant(id=5, name="late"))
     paired = next_round(event)
     assert sorted(id_ for game in paired.games for id_ in game.pair) == [1, 2, 3, 4]
     assert "late entered after the start" in paired.explanation.summary
@@ -248,7 +248,7 @@ def test_three_who_beat_each_other_share_a_place() -> None:
 
 
 def test_no_more_rounds_than_planned() -> None:
-    event = Event("round-robin", entrants([None] * 6), planned=2)
+    event = Event(system="round-robin", entrants=entrants([None] * 6), planned=2)
     event = play(event, better_wins)
     assert len(event.rounds) == 2
 

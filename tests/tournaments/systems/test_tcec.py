@@ -48,22 +48,27 @@ def pairs_of(pairs: list[list[str]]) -> list[list[int | None]]:
 
 
 def event_of(count: int, **options: Any) -> Event:
-    return Event("tcec", entrants([3000 - at for at in range(count)]), options={"seeding": "listed", **options}, seed=5)
+    return Event(
+        system="tcec",
+        entrants=entrants([3000 - at for at in range(count)]),
+        options={"seeding": "listed", **options},
+        seed=5,
+    )
 
 
 def test_vectors(vectors: Vectors) -> None:
     for case in vectors("tcec_rounds")["tournaments"]:
-        seeds = [Entrant(int(name[1:]), name) for name in case["seed_order"]]
+        seeds = [Entrant(id=int(name[1:]), name=name) for name in case["seed_order"]]
         event = Event(
-            "tcec",
-            tuple(seeds),
+            system="tcec",
+            entrants=tuple(seeds),
             options={"games_per_match": 2 if case["format"] == "double" else 1, "seeding": "listed"},
         )
         for expected in case["rounds"]:
             for name in expected["before"].get("withdraw", ()):
                 event = withdraw(event, int(name[1:]))
             for name in expected["before"].get("join", ()):
-                event = enter(event, Entrant(int(name[1:]), name))
+                event = enter(event, Entrant(id=int(name[1:]), name=name))
             round_ = next_round(event)
             _as_expected(round_.explanation.details, expected, case["name"])
             assert round_.number == expected["round"]
@@ -77,7 +82,11 @@ def test_vectors(vectors: Vectors) -> None:
             event = apply(
                 event,
                 [
-                    Played(game.white, game.black, NO_CONTEST if points is None else Result(points, 2 - points))
+                    Played(
+                        black=game.black,
+                        white=game.white,
+                        result=NO_CONTEST if points is None else Result(2 - points, points),
+                    )
                     for game, points in results
                 ],
             )
@@ -184,7 +193,7 @@ class Literal:
 
 
 CHANGES = ("withdraw", "rejoin", "enter", "bye", "nothing")
-UNPLAYED = (NO_CONTEST, Result(2, 0, "forfeit"), Result(0, 2, "forfeit"), Result(0, 0, "forfeit"))
+UNPLAYED = (NO_CONTEST, Result(0, 2, "forfeit"), Result(2, 0, "forfeit"), Result(0, 0, "forfeit"))
 
 
 @st.composite
@@ -214,7 +223,7 @@ def test_as_a_literal_transcription_of_the_rules(
         for what, which in changes:
             ids = [entrant.id for entrant in event.entrants]
             if what == "enter" and len(ids) < 8:
-                event = enter(event, Entrant(len(ids) + 1, f"bot-{len(ids) + 1}"))
+                event = enter(event, Entrant(id=len(ids) + 1, name=f"bot-{len(ids) + 1}"))
                 literal.enter(len(ids) + 1)
             elif ids and what == "withdraw":
                 event = withdraw(event, ids[which % len(ids)])
@@ -239,9 +248,9 @@ def test_as_a_literal_transcription_of_the_rules(
             result = (
                 rng.choice(UNPLAYED)
                 if rng.random() < unplayed
-                else rng.choice([Result(2, 0), Result(0, 2), Result(1, 1)])
+                else rng.choice([Result(0, 2), Result(2, 0), Result(1, 1)])
             )
-            event = apply(event, [Played(game.white, game.black, result)])
+            event = apply(event, [Played(black=game.black, white=game.white, result=result)])
             literal.played(game.white, game.black, result)
         lines = ledger(event).lines
         assert {id_: line.score for id_, line in lines.items()} == literal.score
@@ -357,7 +366,7 @@ def test_seeds_decide_the_first_round_and_the_last_tie(method: str) -> None:
 
     rule: Rule = nothing
     event = finish(begin(event, next_round(event)), rule)
-    late = enter(event, Entrant(10, "late", 9000.0))
+    late = enter(event, Entrant(id=10, name="late", rating=9000.0))
     assert next_round(late).explanation.details["pairing_order"] == [seeds[-1], *seeds[:-1], 10]  # whose bye was a win
 
 
@@ -392,12 +401,14 @@ def test_what_an_explanation_says_was_removed_stays_removed() -> None:
 
 
 def games(*colors: tuple[int, int]) -> tuple[Game, ...]:
-    return tuple(Game(white, black, DRAWN) for white, black in colors)
+    return tuple(Game(black=black, white=white, result=DRAWN) for white, black in colors)
 
 
 def test_rounds_from_elsewhere_may_have_a_pair_twice() -> None:
     rounds = [games((1, 2), (3, 4)), games((2, 1), (4, 3)), games((1, 3), (2, 4)), games((4, 1), (3, 2))]
-    event = replace(event_of(4), rounds=tuple(Round(at, games_of_round) for at, games_of_round in enumerate(rounds, 1)))
+    event = replace(
+        event_of(4), rounds=tuple(Round(number=at, games=games_of_round) for at, games_of_round in enumerate(rounds, 1))
+    )
     assert [number for number, _ in history(event)] == [1, 2, 3, 4]
     paired = next_round(event)
     assert paired.explanation.details["history_removed"] == [1, 2]
@@ -405,7 +416,9 @@ def test_rounds_from_elsewhere_may_have_a_pair_twice() -> None:
 
 
 def test_the_color_bound_grows_no_more_than_it_must() -> None:
-    event = replace(event_of(4), rounds=(Round(1, games((1, 3), (2, 4))), Round(2, games((1, 4)))))
+    event = replace(
+        event_of(4), rounds=(Round(number=1, games=games((1, 3), (2, 4))), Round(number=2, games=games((1, 4))))
+    )
     for id_ in (3, 4):
         event = withdraw(event, id_)
     paired = next_round(event)

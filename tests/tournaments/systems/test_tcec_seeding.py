@@ -15,7 +15,7 @@ from cgos_server.tournaments.systems.tcec_seeding import METHODS, dealt, seeded,
 def test_vectors(vectors: Vectors) -> None:
     for case in vectors("tcec_seeding")["cases"]:
         players, expected = case["players"], case["expected"]
-        field = [Entrant(at, player["id"], player["elo"]) for at, player in enumerate(players, 1)]
+        field = [Entrant(id=at, name=player["id"], rating=player["elo"]) for at, player in enumerate(players, 1)]
         groups = strength_groups(field, case["groups"])
         assert [len(group) for group in groups] == expected["group_sizes"]
         assert [[field[id_ - 1].name for id_ in group] for group in groups] == expected["group_members"]
@@ -52,7 +52,7 @@ def test_by_lot_the_smallest_number_is_seed_one() -> None:
 @pytest.mark.parametrize("method", METHODS)
 def test_who_enters_late_comes_last(method: str) -> None:
     first = entrants([2000, 2500, 2200, 2100])
-    late = (Entrant(9, "late", 3000.0, joined=3), Entrant(5, "later", 3100.0, joined=4))
+    late = (Entrant(id=9, name="late", rating=3000.0, joined=3), Entrant(id=5, name="later", rating=3100.0, joined=4))
     ids = seeded((*first, *late), method, 2, Lots(7, 0))
     assert ids[:4] == seeded(first, method, 2, Lots(7, 0))
     assert sorted(ids[:4]) == [1, 2, 3, 4]

@@ -157,7 +157,7 @@ def test_forbidden_pairs_never_meet_though_all_else_is_a_rematch() -> None:
 def flat(n: int, **options: Any) -> Event:
     """All start with the same; smaller ids are better."""
     people = entrants([2_000.0 - at for at in range(n)])
-    return Event("weighted", people, options={"floor": "1k", "bar": "1k", **options})
+    return Event(system="weighted", entrants=people, options={"floor": "1k", "bar": "1k", **options})
 
 
 def pairs_of(round_: Round) -> set[Pair]:
@@ -171,8 +171,10 @@ def test_seeding_in_the_first_round() -> None:
 
 @pytest.mark.parametrize(("above", "below"), [("middle", "middle"), ("top", "bottom"), ("bottom", "top")])
 def test_where_floaters_are_taken_from(above: str, below: str) -> None:
-    people = tuple(Entrant(at, f"bot-{at}", 2_000.0 - at, 4 if at <= 5 else 0) for at in range(1, 11))
-    event = Event("weighted", people, options={"from_above": above, "from_below": below})
+    people = tuple(
+        Entrant(id=at, name=f"bot-{at}", rating=2_000.0 - at, start=4 if at <= 5 else 0) for at in range(1, 11)
+    )
+    event = Event(system="weighted", entrants=people, options={"from_above": above, "from_below": below})
     across = [pair for pair in pairs_of(next_round(event)) if pair[0] <= 5 < pair[1]]
     place = {"top": 1, "middle": 3, "bottom": 5}
     assert across == [(place[above], 5 + place[below])]
@@ -181,19 +183,21 @@ def test_where_floaters_are_taken_from(above: str, below: str) -> None:
 @pytest.mark.parametrize(
     ("first", "expected"),
     [
-        ((Game(1, 3, DRAWN), Game(2, 4, DRAWN)), {(1, 4), (2, 3)}),
-        ((Game(1, 3, DRAWN), Game(4, 2, DRAWN)), {(1, 2), (3, 4)}),
+        ((Game(black=3, white=1, result=DRAWN), Game(black=4, white=2, result=DRAWN)), {(1, 4), (2, 3)}),
+        ((Game(black=3, white=1, result=DRAWN), Game(black=2, white=4, result=DRAWN)), {(1, 2), (3, 4)}),
     ],
 )
 @pytest.mark.parametrize("seed", range(4))
 def test_colors_that_fit_decide_between_equals(first: tuple[Game, ...], expected: set[Pair], seed: int) -> None:
-    event = replace(begin(flat(4, method="translation"), Round(1, first)), seed=seed)
+    event = replace(begin(flat(4, method="translation"), Round(number=1, games=first)), seed=seed)
     assert pairs_of(next_round(event)) == expected
 
 
 def test_who_was_drawn_down_is_not_drawn_down_again_though_best_placed_for_it() -> None:
-    people = tuple(Entrant(at, f"bot-{at}", 2_000.0 - at, 4 if at <= 5 else 0) for at in range(1, 11))
-    event = Event("weighted", people, options={"from_above": "bottom", "from_below": "top"})
+    people = tuple(
+        Entrant(id=at, name=f"bot-{at}", rating=2_000.0 - at, start=4 if at <= 5 else 0) for at in range(1, 11)
+    )
+    event = Event(system="weighted", entrants=people, options={"from_above": "bottom", "from_below": "top"})
     first = next_round(event)
     assert (5, 6) in pairs_of(first)
     event = finish(begin(event, first), lambda _: DRAWN)

@@ -25,7 +25,7 @@ from cgos_server.web.application import create_app
 
 EXAMPLES = 12
 SETTINGS = WebSettings(
-    venues={"9x9": VenueSettings(6809), "13x13": VenueSettings(6813), "19x19": VenueSettings(6819)},
+    venues={"9x9": VenueSettings(port=6809), "13x13": VenueSettings(port=6813), "19x19": VenueSettings(port=6819)},
     requests_per_minute=1_000_000,
 )
 KNOWN = {

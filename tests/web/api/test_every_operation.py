@@ -30,7 +30,7 @@ from cgos_server.web.site import Site
 
 SETTINGS = WebSettings(
     server_name="Riverside <Go> & Co",
-    venues={"9x9": VenueSettings(6809), "13x13": VenueSettings(6813), "19x19": VenueSettings(6819)},
+    venues={"9x9": VenueSettings(port=6809), "13x13": VenueSettings(port=6813), "19x19": VenueSettings(port=6819)},
 )
 
 ASKED = {
@@ -380,7 +380,7 @@ async def test_a_game_that_was_stopped(web: httpx2.AsyncClient) -> None:
 
 
 async def test_a_running_game_of_a_venue_with_delay_shows_old_moves_only(history: History) -> None:
-    late = WebSettings(venues={"9x9": VenueSettings(6809, delay_s=150.0)})
+    late = WebSettings(venues={"9x9": VenueSettings(port=6809, delay_s=150.0)})
     transport = httpx2.ASGITransport(create_app(history, late, lambda: NOW))
     async with httpx2.AsyncClient(transport=transport, base_url="http://x") as web:
         body = await get(web, "/games/71/moves")

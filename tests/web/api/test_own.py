@@ -202,7 +202,7 @@ OWNERS = [
     ("PUT", "/bots/Newbot/password", {"password": "replaced"}), ("GET", "/bots/Newbot/tokens", None),
     ("POST", "/bots/Newbot/tokens", {}), ("DELETE", "/bots/Newbot/tokens/1", None),
     ("GET", "/bots/Newbot/transcript", None), ("GET", "/bots/Newbot/now", None),
-    ("POST", "/me/webhooks", {"url": "https://a.example", "events": ["set-aside"], "bot": "Newbot"}),
+    ("POST", "/me/webhooks", {"url": "https://a.example", "events": ["suspended"], "bot": "Newbot"}),
 ]  # fmt: skip
 
 
@@ -215,7 +215,11 @@ async def test_a_stranger_may_nothing_with_it(server: DeedsServer, session: str)
 
 
 async def test_what_ones_bot_does_now(server: DeedsServer, session: str) -> None:
-    server.live.views = [VersionNow("Newbot", "9x9", "playing", 1234.5, [7], 1, "It plays.", True)]
+    server.live.views = [
+        VersionNow(
+            name="Newbot", venue="9x9", state="playing", since=1234.5, games=[7], slots=1, why="It plays.", paired=True
+        )
+    ]
     now = (await server.ask("GET", "/bots/Newbot/now", token=session, status=200)).json()
     assert now == {
         "bot": "Newbot", "known": True, "sentence": "", "items": [{
@@ -254,7 +258,9 @@ async def test_what_became_of_webhooks(server: DeedsServer, session: str) -> Non
         None,
         0,
     )
-    server.site.deliveries.note(made["id"], Outcome(5, "game-ended", False, "It was answered 500.", 2))
+    server.site.deliveries.note(
+        made["id"], Outcome(at=5, event="game-ended", delivered=False, sentence="It was answered 500.", tries=2)
+    )
     (hook,) = (await server.ask("GET", "/me/webhooks", token=session, status=200)).json()["items"]
     assert hook["failed"] == {"at": 5, "event": "game-ended", "sentence": "It was answered 500.", "tries": 2}
     assert (hook["delivered"], hook["failed_in_a_row"]) == (None, 1)
@@ -282,7 +288,10 @@ async def test_webhooks(server: DeedsServer, session: str) -> None:
 
 
 async def test_a_transcript_is_read(server: DeedsServer, session: str) -> None:
-    moves = [TranscriptLine(10**15 + ply, "Newbot", 1, "<", f"move {ply}", game=ply % 2) for ply in range(4)]
+    moves = [
+        TranscriptLine(at=10**15 + ply, name="Newbot", connection=1, way="<", text=f"move {ply}", game=ply % 2)
+        for ply in range(4)
+    ]
     keep_lines(server.data, 1, moves)
     answer = await server.ask("GET", "/bots/Newbot/transcript", token=session, status=200)
     assert answer.headers["content-type"].startswith("application/x-ndjson")

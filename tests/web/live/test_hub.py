@@ -365,7 +365,7 @@ def lines(portion: Portion | None) -> list[dict[str, Any]]:
 
 
 def move(ply: int, venue: str = "9x9") -> AnyFact:
-    return MovePlayed(venue, 1, ply, "D4", 1000)
+    return MovePlayed(venue=venue, game=1, ply=ply, move="D4", left_ms=1000)
 
 
 def test_whoever_is_too_far_behind_needs_a_picture() -> None:
@@ -402,7 +402,7 @@ def test_moves_of_a_delayed_venue_wait_and_their_end_does_not() -> None:
     assert feed.next_due == 1000
     feed.release(1000)
     assert [line["ply"] for line in lines(feed.since(0, None, True, Form.NDJSON))] == [1]
-    feed.add(GameEnded("9x9", 1, "B+1.0", "score", 1.0), 1001)
+    feed.add(GameEnded(venue="9x9", game=1, result="B+1.0", reason="score", at=1.0), 1001)
     assert [line["event"] for line in lines(feed.since(1, None, True, Form.NDJSON))] == ["move", "ended"]
     assert feed.next_due is None
 

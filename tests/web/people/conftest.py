@@ -76,7 +76,7 @@ class Live(acting.Live):
                     address="192.0.2.9",
                     client=HOSTILE,
                     game=71,
-                    set_aside="",
+                    suspended="",
                     paused=False,
                     connection=0,
                     since=0.0,

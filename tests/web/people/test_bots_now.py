@@ -11,7 +11,9 @@ from cgos_protocol.errors import Code, Forbidden, OurFault, Unavailable
 from cgos_server.service.control import VersionNow
 from cgos_server.web.people.bots_now import FRESH_MS, KEPT, SILENT, BotsNow, Now
 
-PLAYS = VersionNow("Tree", "9x9", "playing", 1.0, [7], 1, "It plays.", True)
+PLAYS = VersionNow(
+    name="Tree", venue="9x9", state="playing", since=1.0, games=[7], slots=1, why="It plays.", paired=True
+)
 REQUEST: Any = None
 
 

@@ -17,8 +17,8 @@ from cgos_server.web.people import deliveries
 from cgos_server.web.people.deliveries import FILE, HOOKS_MAX, NOTHING, SENTENCE_MAX, Deliveries, Kept, Outcome
 
 NOW = 1_795_305_600_000
-GOOD = Outcome(NOW - 5, "game-ended", True, "It was answered 200.", 1)
-BAD = Outcome(NOW - 3, "game-ended", False, "It was answered 500.", 2)
+GOOD = Outcome(at=NOW - 5, event="game-ended", delivered=True, sentence="It was answered 200.", tries=1)
+BAD = Outcome(at=NOW - 3, event="game-ended", delivered=False, sentence="It was answered 500.", tries=2)
 
 
 def at(data: Path | None, now: int = NOW) -> Deliveries:

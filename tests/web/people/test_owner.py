@@ -66,7 +66,18 @@ async def test_an_owner_sees_what_its_bot_does_just_now(house: House) -> None:
     browser = await house.signed_in("alice", owns="Sakura-5k")
     text = sound((await browser.get(OWN)).text).text
     assert "not connected" in text
-    house.live.views = [VersionNow("Sakura-5k", "9x9", "out of hours", 1.7e9, [71], 1, HOSTILE, False)]
+    house.live.views = [
+        VersionNow(
+            name="Sakura-5k",
+            venue="9x9",
+            state="out of hours",
+            since=1.7e9,
+            games=[71],
+            slots=1,
+            why=HOSTILE,
+            paired=False,
+        )
+    ]
     looks = house.live.calls.count(("look", 1))
     for _ in range(3):
         assert "out of hours" not in (await browser.get(OWN)).text
@@ -93,15 +104,24 @@ async def test_an_owner_sees_what_became_of_its_webhooks(house: House) -> None:
     assert "none yet" in (await browser.get("/account")).text
     deliveries = house.app()._site.deliveries
     at = house.clock.ms
-    deliveries.note(row.id, Outcome(at - 120_000, "game-ended", True, "It was answered 200.", 1))
-    deliveries.note(row.id, Outcome(at - 60_000, "game-ended", False, f"It was answered 500. {HOSTILE}", 2))
+    deliveries.note(
+        row.id, Outcome(at=at - 120_000, event="game-ended", delivered=True, sentence="It was answered 200.", tries=1)
+    )
+    deliveries.note(
+        row.id,
+        Outcome(
+            at=at - 60_000, event="game-ended", delivered=False, sentence=f"It was answered 500. {HOSTILE}", tries=2
+        ),
+    )
     page = sound((await browser.get("/account")).text)
     text = " ".join(page.text.split())
     assert "failed 1 min ago (game-ended, try 2). It was answered 500." in text
     assert "1 try failed in a row." in text
     assert "Last delivered 2 min ago (game-ended)." in text
     assert f"known since {moment(deliveries.since)} UTC" in text
-    deliveries.note(row.id, Outcome(at, "game-ended", True, "It was answered 204.", 3))
+    deliveries.note(
+        row.id, Outcome(at=at, event="game-ended", delivered=True, sentence="It was answered 204.", tries=3)
+    )
     text = " ".join(sound((await browser.get("/account")).text).text.split())
     assert "delivered" in text
     assert "It was answered 204. Last failed 1 min ago (game-ended). It was answered 500." in text
@@ -131,7 +151,7 @@ async def test_secrets_are_seen_once(house: House) -> None:
     for path, deed, fields in (
         ("/account", "access make", {"label": HOSTILE, "scopes": "bots", "days": "1"}),
         (OWN, "token make", {"label": HOSTILE}),
-        ("/account", "webhook add", {"url": "https://example.org/hook", "events": ["game-ended", "set-aside"]}),
+        ("/account", "webhook add", {"url": "https://example.org/hook", "events": ["game-ended", "suspended"]}),
     ):
         made = await browser.send(path, deed, **fields)
         assert made.status_code == 200
@@ -141,7 +161,7 @@ async def test_secrets_are_seen_once(house: House) -> None:
         assert secret not in later.text
         assert "<script>alert" not in later.text
     rows = await house.history.people.webhooks(1)
-    assert rows[0].events == ["game-ended", "set-aside"]
+    assert rows[0].events == ["game-ended", "suspended"]
 
 
 async def test_tokens_and_sessions_end(house: House) -> None:
@@ -240,10 +260,21 @@ async def test_the_transcript_of_a_game(house: House) -> None:
     browser = await house.signed_in("alice", owns="Sakura-5k")
     began = 1000 * (await house.history.games.detail(RUNNING)).game.started_at
     transcript = [
-        TranscriptLine(began, "Sakura-5k", 1, ">", "setup 71 9 7.0 300000 Sakura-5k(1800) gnugo(1800)", game=RUNNING),
-        TranscriptLine(began + 1_500_000, "Sakura-5k", 1, ">", "genmove b 300000", game=RUNNING),
-        TranscriptLine(began + 3_750_000, "Sakura-5k", 1, "<", HOSTILE, game=RUNNING),
-        TranscriptLine(began + 4_000_000, "Sakura-5k", 1, ">", "of another game", game=RUNNING + 1),
+        TranscriptLine(
+            at=began,
+            name="Sakura-5k",
+            connection=1,
+            way=">",
+            text="setup 71 9 7.0 300000 Sakura-5k(1800) gnugo(1800)",
+            game=RUNNING,
+        ),
+        TranscriptLine(
+            at=began + 1_500_000, name="Sakura-5k", connection=1, way=">", text="genmove b 300000", game=RUNNING
+        ),
+        TranscriptLine(at=began + 3_750_000, name="Sakura-5k", connection=1, way="<", text=HOSTILE, game=RUNNING),
+        TranscriptLine(
+            at=began + 4_000_000, name="Sakura-5k", connection=1, way=">", text="of another game", game=RUNNING + 1
+        ),
     ]
     keep_lines(house.data, 1, transcript)
     path = f"{OWN}/transcript?game={RUNNING}"

@@ -125,8 +125,8 @@ async def test_what_was_told_is_not_told_again_and_the_facts_of_what_was_looked_
         await played(house, 500, house.clock.ms)
         at = house.clock.ms / 1000
         fact = (
-            GameStarted("9x9", 500, "Sakura-5k", "amigo", at - 1),
-            GameEnded("9x9", 500, "B+Resign", "resignation", at),
+            GameStarted(venue="9x9", game=500, black="Sakura-5k", white="amigo", at=at - 1),
+            GameEnded(venue="9x9", game=500, result="B+Resign", reason="resignation", at=at),
         )
         await tell(post, *fact)
         ids = [message["id"] for message in post.net.messages]
@@ -136,8 +136,8 @@ async def test_what_was_told_is_not_told_again_and_the_facts_of_what_was_looked_
     async with process(house, tmp_path) as post:
         assert deliveries(post) == [("game-started", 501), ("game-ended", 501)]
         at = house.clock.ms / 1000
-        await tell(post, *fact, GameStarted("9x9", 501, "Sakura-5k", "amigo", at - 1),
-                   GameEnded("9x9", 501, "B+Resign", "resignation", at))  # fmt: skip
+        await tell(post, *fact, GameStarted(venue="9x9", game=501, black="Sakura-5k", white="amigo", at=at - 1),
+                   GameEnded(venue="9x9", game=501, result="B+Resign", reason="resignation", at=at))  # fmt: skip
         assert len(post.net.sent) == 2
     (tmp_path / FILE).unlink()
     async with process(house, tmp_path) as post:  # without it, the same messages under the same ids
@@ -151,7 +151,10 @@ async def test_what_waited_when_the_process_ended_is_delivered_by_the_next(house
         for game in (500, 501, 502):
             house.clock.ms += 1000
             await played(house, game, house.clock.ms)
-            await tell(post, GameEnded("9x9", game, "B+Resign", "resignation", house.clock.ms / 1000))
+            await tell(
+                post,
+                GameEnded(venue="9x9", game=game, result="B+Resign", reason="resignation", at=house.clock.ms / 1000),
+            )
         await tell(post, BotArrived("9x9", "Sakura-5k"))
         house.clock.ms += HOUR
     house.clock.ms += HOUR
@@ -195,7 +198,7 @@ async def test_nobody_is_told_what_happened_before_the_webhook(house: House, tmp
     await played(house, 500, house.clock.ms + 1000)
     house.clock.ms += HOUR
     async with process(house, tmp_path, answers=False) as post:
-        await post.hook(["game-ended", "set-aside"])
+        await post.hook(["game-ended", "suspended"])
     house.clock.ms += 1000
     await played(house, 501, house.clock.ms)
     async with process(house, tmp_path) as post:
@@ -211,18 +214,18 @@ async def test_losses_on_time_in_a_row_count_over_restarts(house: House, tmp_pat
     async with process(house, tmp_path) as post:
         assert post.net.messages == []
         at = house.clock.ms / 1000
-        await tell(post, GameStarted("9x9", 502, "Sakura-5k", "amigo", at),
-                   GameEnded("9x9", 502, "W+Time", "time", at))  # fmt: skip
+        await tell(post, GameStarted(venue="9x9", game=502, black="Sakura-5k", white="amigo", at=at),
+                   GameEnded(venue="9x9", game=502, result="W+Time", reason="time", at=at))  # fmt: skip
         assert [(message["game"]["id"], message["in_a_row"]) for message in post.net.messages] == [(502, 3)]
 
 
-async def test_being_set_aside_meanwhile_is_told_once(house: House, tmp_path: Path) -> None:
+async def test_being_suspended_meanwhile_is_told_once(house: House, tmp_path: Path) -> None:
     async with process(house, tmp_path) as post:
-        await post.hook(["set-aside"])
+        await post.hook(["suspended"])
     house.clock.ms += HOUR
     await played(house, 500, house.clock.ms - 5000, "W+Time", "time")
-    await house.store.commit([r.SetbackNow(NINE, 1, 3, 1, "lost on time", house.clock.ms - 5000)])
-    for expected in ([("set-aside", "lost on time")], []):
+    await house.store.commit([r.SuspensionNow(NINE, 1, 3, 1, "lost on time", house.clock.ms - 5000)])
+    for expected in ([("suspended", "lost on time")], []):
         async with process(house, tmp_path) as post:
             assert [(message["event"], message["reason"]) for message in post.net.messages] == expected
 
@@ -233,7 +236,11 @@ async def test_facts_that_were_lost_on_the_way_are_looked_up(house: House, tmp_p
         house.clock.ms += 10_000
         await played(house, 500, house.clock.ms)
         await tell(post, None)
-        await tell(post, None, GameEnded("9x9", 500, "B+Resign", "resignation", house.clock.ms / 1000))
+        await tell(
+            post,
+            None,
+            GameEnded(venue="9x9", game=500, result="B+Resign", reason="resignation", at=house.clock.ms / 1000),
+        )
         assert deliveries(post) == [("game-ended", 500)]
 
 
@@ -268,7 +275,9 @@ async def test_a_process_that_is_killed_has_written_down_what_it_told(
         await post.hook(["game-ended"])
         house.clock.ms += 1000
         await played(house, 500, house.clock.ms)
-        await tell(post, GameEnded("9x9", 500, "B+Resign", "resignation", house.clock.ms / 1000))
+        await tell(
+            post, GameEnded(venue="9x9", game=500, result="B+Resign", reason="resignation", at=house.clock.ms / 1000)
+        )
         (message,) = post.net.messages
         for _ in range(1000):
             if (tmp_path / FILE).exists() and message["id"].encode() in (tmp_path / FILE).read_bytes():

@@ -23,7 +23,7 @@ from cgos_server.service.commands.registry import OnBehalf
 from cgos_server.service.commands.sessions import SignIn
 from cgos_server.service.commands.webhooks import EVENTS, WebhookAdd, WebhookGiveUp
 from cgos_server.storage.reading.game_answers import GameFilter
-from cgos_server.storage.writing.records import SetbackNow
+from cgos_server.storage.writing.records import SuspensionNow
 from cgos_server.web.live.hub import Hub
 from cgos_server.web.people.happenings import Happenings
 from cgos_server.web.people.outside import Answered, Outside
@@ -105,16 +105,18 @@ async def post(house: House) -> AsyncIterator[Post]:
         await running
 
 
-STARTED = GameStarted("9x9", 500, "Sakura-5k", "amigo", 1_800_000_000.5)
+STARTED = GameStarted(venue="9x9", game=500, black="Sakura-5k", white="amigo", at=1_800_000_000.5)
 
 
 def ended(game: int, result: str, reason: str) -> GameEnded:
-    return GameEnded("9x9", game, result, reason, 1_800_000_100.0)
+    return GameEnded(venue="9x9", game=game, result=result, reason=reason, at=1_800_000_100.0)
 
 
 async def test_a_game_is_told_to_the_owner_and_signed(post: Post) -> None:
     made = await post.hook(ALL)
-    await post.tell(STARTED, MovePlayed("9x9", 500, 1, "D4", 1), ended(500, "B+Resign", "resignation"))
+    await post.tell(
+        STARTED, MovePlayed(venue="9x9", game=500, ply=1, move="D4", left_ms=1), ended(500, "B+Resign", "resignation")
+    )
     start, end = post.net.messages
     assert start | {"id": ""} == {
         "id": "", "webhook": made.id, "event": "game-started", "at": 1_800_000_000_500, "bot": "Sakura-5k",
@@ -177,16 +179,16 @@ def test_a_loss_on_time_counts_for_the_loser_alone() -> None:
     ]
 
 
-async def test_being_set_aside_is_told_once(post: Post) -> None:
-    await post.hook(["set-aside"])
+async def test_being_suspended_is_told_once(post: Post) -> None:
+    await post.hook(["suspended"])
     at = post.house.clock.ms
     await post.tell(STARTED, ended(500, "W+Time", "time"))
     assert post.net.messages == []
-    await post.house.store.commit([SetbackNow(1, 1, 3, 1, "lost on time", at)])
+    await post.house.store.commit([SuspensionNow(1, 1, 3, 1, "lost on time", at)])
     for game in (501, 502):
         await post.tell(msgspec.structs.replace(STARTED, game=game), ended(game, "W+Time", "time"))
     (message,) = post.net.messages
-    assert (message["event"], message["version"], message["reason"]) == ("set-aside", "Sakura-5k", "lost on time")
+    assert (message["event"], message["version"], message["reason"]) == ("suspended", "Sakura-5k", "lost on time")
 
 
 async def test_what_fails_is_tried_again_and_then_dropped(post: Post) -> None:

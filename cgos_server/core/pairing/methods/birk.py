@@ -24,7 +24,7 @@ from cgos_server.core.pairing.shared_options import flat
 BYES = ("fair", "natural")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Birk:
     """The method with its options.
 

@@ -103,7 +103,7 @@ class Information:
         return replace(look, usual=most * grams / (1.0 + most * variances))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class InformationWorths:
     """What the games of one pass would tell; indices are places among its candidates.
 

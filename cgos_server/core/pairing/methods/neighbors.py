@@ -28,7 +28,7 @@ LEAST_WINDOW = 500.0
 FEW_WINDOW = 3000.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Neighbors:
     """The method called `order`.
 
@@ -111,12 +111,14 @@ def _shuffled(n: int, rng: Rng) -> list[int]:
 PERMUTED: Final = MatchmakerDeclaration(
     name="permuted",
     about="neighbors in a slightly shuffled ranking meet, as on the first CGOS",
-    make=partial(Neighbors, "permuted"),
+    make=partial(Neighbors, order="permuted"),
     options={"window": Number(0.0, 100_000.0, default=0.0, meaning="width of the window, Elo; 0: as CGOS chooses it")},
 )
 
 ADJACENT: Final = MatchmakerDeclaration(
-    name="adjacent", about="neighbors in the ranking meet", make=partial(Neighbors, "adjacent")
+    name="adjacent", about="neighbors in the ranking meet", make=partial(Neighbors, order="adjacent")
 )
 
-RANDOM: Final = MatchmakerDeclaration(name="random", about="anybody meets anybody", make=partial(Neighbors, "random"))
+RANDOM: Final = MatchmakerDeclaration(
+    name="random", about="anybody meets anybody", make=partial(Neighbors, order="random")
+)

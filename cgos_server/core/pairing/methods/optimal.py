@@ -84,7 +84,10 @@ class Optimal:
         n = len(pairing_pass.candidates)
         if n < 2:
             return Pairing(
-                (), {c.id: f"{who(c)} is alone: there is nobody to meet." for c in pairing_pass.candidates}, (), 0
+                pairs=(),
+                sits_out={c.id: f"{who(c)} is alone: there is nobody to meet." for c in pairing_pass.candidates},
+                notes=(),
+                total=0,
             )
         rules = PairConstraints(self.constraints, pairing_pass, self.waiting)
         field = _Field(pairing_pass, self.objective.look(pairing_pass, rng), rules, self.waiting)
@@ -203,7 +206,7 @@ class _Field:
         alone[chosen.i] = alone[chosen.j] = False
         left = np.flatnonzero(alone).tolist()
         sits_out = dict(zip((self.candidates[at].id for at in left), self._why(left), strict=True))
-        return Pairing(pairs, sits_out, notes, int(chosen.value.sum()))
+        return Pairing(pairs=pairs, sits_out=sits_out, notes=notes, total=int(chosen.value.sum()))
 
     def _pair(
         self, i: int, j: int, worth: float, costs: float, unfair: float, barriers: int, value: int, expected: float

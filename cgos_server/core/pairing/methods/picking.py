@@ -422,4 +422,6 @@ def paired(picking: Picking, picks: Sequence[Pick], explain: Explain) -> Pairing
         better = one.rating > other.rating or (one.rating == other.rating and one.id < other.id)
         high, low = (one, other) if better else (other, one)
         pairs.append(Pair(high.id, low.id, reason, detail))
-    return Pairing(pairs, {picking.ranked[rank].id: why for rank, why in picking.left.items()}, notes)
+    return Pairing(
+        pairs=pairs, sits_out={picking.ranked[rank].id: why for rank, why in picking.left.items()}, notes=notes
+    )

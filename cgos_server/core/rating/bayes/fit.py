@@ -27,10 +27,10 @@ BETTER: Final = 1.0
 """Nats by which another start must beat the first."""
 
 
-ONE: Final = Stage(100, 0.02, learn=True, exact=False)
-START: Final = Stage(80, 0.01, learn=True, exact=False)
-LAST: Final = Stage(200, 0.001, learn=True, exact=True, leap=True)
-WARM: Final = Stage(30, 0.001, learn=False, exact=True, leap=True)
+ONE: Final = Stage(limit=100, tolerance=0.02, learn=True, exact=False)
+START: Final = Stage(limit=80, tolerance=0.01, learn=True, exact=False)
+LAST: Final = Stage(limit=200, tolerance=0.001, learn=True, exact=True, leap=True)
+WARM: Final = Stage(limit=30, tolerance=0.001, learn=False, exact=True, leap=True)
 
 
 def cold(pool: Pool, follow: Follow | None = None) -> Posterior:
@@ -129,7 +129,7 @@ def first_guess(merged: sites.Cells) -> Hyper:
     """Before anything is known: the single component, no advantage, the draw parameter of equal opponents."""
     games, drawn = float((merged.ahead + merged.behind).sum()), float(merged.drawn.sum())
     share = min(drawn / games, 0.9) if games > 0 else 0.0
-    return Hyper(FIRST_WIDTH, (1.0,), 0.0, 2.0 * share / (1.0 - share))
+    return Hyper(s=FIRST_WIDTH, w=(1.0,), advantage=0.0, draw=2.0 * share / (1.0 - share))
 
 
 def choose(evidence: list[float]) -> int:

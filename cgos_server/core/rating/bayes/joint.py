@@ -29,7 +29,7 @@ class Marginals(NamedTuple):
     shift: Floats
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Joint:
     """A pool made ready. With `components` 0 the prior is one fixed normal, and strengths are the only unknowns.
 

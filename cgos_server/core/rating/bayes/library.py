@@ -19,7 +19,7 @@ from .pool import Prior
 from .state import Cells, belief_of, pool_of
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
     """A rating and how sure it is; ``str()`` of it is ``1873 ± 42``, the 95 % interval.
 
@@ -76,7 +76,9 @@ class BradleyTerry:
             raise ValueError(
                 "The pool's initial rating and the standard deviations must be finite, and the prior wide."
             )
-        self._prior = Prior(float(initial), learned, float(prior_sd), advantage_sd=float(advantage_sd))
+        self._prior = Prior(
+            initial=float(initial), learned=learned, sd=float(prior_sd), advantage_sd=float(advantage_sd)
+        )
         self._index: dict[Hashable, int] = {}
         self._games: list[int] = []
         self._anchors: dict[int, tuple[float, float]] = {}
@@ -124,9 +126,10 @@ class BradleyTerry:
         """Where `name` stands. Raises KeyError for a name that has neither games nor an anchor."""
         at = self._at(name)
         if at in self._anchors:
-            return Estimate(*self._anchors[at], self._games[at], anchor=True)
+            mean, sd = self._anchors[at]
+            return Estimate(mean=mean, sd=sd, games=self._games[at], anchor=True)
         mean, sd = self._fitted().shown(at, centered=not self._anchors)
-        return Estimate(mean, sd, self._games[at])
+        return Estimate(mean=mean, sd=sd, games=self._games[at])
 
     def standings(self) -> dict[Hashable, Estimate]:
         """Every name's rating, the strongest first."""

@@ -81,7 +81,7 @@ def _fit(
     PS, PH = np.zeros((pool.n, 0, 0)), np.zeros((pool.n, 0))
     solved = joint.solve(T, V, PS[joint.free], PH[joint.free])
     return Posterior(
-        hyper=Hyper(pool.prior.sd, (1.0,), at.advantage, draw),
+        hyper=Hyper(s=pool.prior.sd, w=(1.0,), advantage=at.advantage, draw=draw),
         sites=Sites(one=joint.cells.one, two=joint.cells.two, T=T, V=V, PS=PS, PH=PH),
         x=solved.x + joint.initial,
         C=symmetric(solved.C),

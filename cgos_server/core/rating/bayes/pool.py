@@ -19,7 +19,7 @@ Q_ELO: Final = 0.005756462732485115
 """ln 10 / 400: logits a point of Elo."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Prior:
     """The prior's constants; the defaults are the ones of the learned prior, the same in every pool.
 
@@ -43,7 +43,7 @@ class Prior:
     advantage_sd: float = 50.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Pool:
     """All that the results say, and all that is known besides. Shapes: n versions, p ordered pairs that met.
 
@@ -69,7 +69,7 @@ class Pool:
     losses: Floats
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Hyper:
     """What a cold refit learns and warm ones hold.
 
@@ -106,7 +106,7 @@ class Sites:
     PH: Floats
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Posterior:
     """A converged (or stopped) refit.
 

@@ -43,7 +43,7 @@ WORTHWHILE: Final = 0.7
 """Of the versions: where more have a site that moves, small rounds are none."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
     """When rounds end.
 
@@ -59,7 +59,7 @@ class Stage:
     leap: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Standing:
     """Where the sites stand, and the posterior `at` that they give; PS, PH of the free versions only."""
 

@@ -29,7 +29,7 @@ class Mark(NamedTuple):
     drawn: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Base:
     """The installed refit.
 
@@ -191,7 +191,7 @@ def _valued(facts: tuple[tuple[int, float, float], ...]) -> tuple[Ints, Floats, 
 def unseen(prior: Prior) -> State:
     """The state before the first entry: only the prior is known."""
     q = prior.components
-    hyper = Hyper(prior.width, (1.0 / q,) * q) if prior.learned else Hyper(prior.sd, (1.0,))
+    hyper = Hyper(s=prior.width, w=(1.0 / q,) * q) if prior.learned else Hyper(s=prior.sd, w=(1.0,))
     x, C = np.zeros(0), np.zeros((0, 0))
     if prior.learned:
         x = np.full(q + 1, prior.initial)

@@ -30,7 +30,7 @@ from .pool import Floats, Hyper, Prior
 from .state import Base, Counts, Mark, State
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
     """What a refit needs; nothing in it changes any more.
 
@@ -47,7 +47,7 @@ class Job:
     follow: engine.Follow | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BayesFit:
     """What a refit found.
 
@@ -114,7 +114,7 @@ class Bayes(PosteriorFold[State]):
     @property
     def prior(self) -> Prior:
         """The constants of the prior."""
-        return Prior(self.initial, self.learned, self.prior_sd, advantage_sd=self.advantage_sd)
+        return Prior(initial=self.initial, learned=self.learned, sd=self.prior_sd, advantage_sd=self.advantage_sd)
 
     def start(self) -> State:
         """The empty pool."""
@@ -214,7 +214,9 @@ class Bayes(PosteriorFold[State]):
         else:
             posterior = engine.warm(pool, before.hyper, before.sites, before.x, follow=job.follow)
         fitted = posterior.hyper
-        hyper = Hyper(float(fitted.s), tuple(map(float, fitted.w)), float(fitted.advantage), float(fitted.draw))
+        hyper = Hyper(
+            s=float(fitted.s), w=tuple(map(float, fitted.w)), advantage=float(fitted.advantage), draw=float(fitted.draw)
+        )
         notes = asdict(hyper) | {
             "iterations": posterior.iterations,
             "start": posterior.start,

@@ -44,9 +44,9 @@ class State(PosteriorState):
 
 def belief_of(fit: HistoryFit, model: Model) -> Belief:
     """The belief of a refit, before anything came after it."""
-    prior = Prior(model.initial, learned=False, sd=model.prior_sd)
+    prior = Prior(initial=model.initial, learned=False, sd=model.prior_sd)
     established = np.array(fit.established, dtype=np.int64) if fit.established else None
-    hyper = Hyper(model.prior_sd, (1.0,), fit.advantage, fit.draw)
+    hyper = Hyper(s=model.prior_sd, w=(1.0,), advantage=fit.advantage, draw=fit.draw)
     return Belief(
         x=fit.x, C=fit.C, own_precision=np.zeros(len(fit.x)), hyper=hyper, prior=prior, established=established
     )

@@ -43,7 +43,7 @@ Key = tuple[str, str, int, frozenset[tuple[int, int | None]]]
 """Venue, system, the last entry that counts, and what corrected games count as now."""
 
 
-class Task(msgspec.Struct, frozen=True):
+class Task(msgspec.Struct, frozen=True, kw_only=True):
     """What the child is to do. `path`: of the SQLite file; empty where the environment names another database."""
 
     path: str

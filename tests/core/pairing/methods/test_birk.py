@@ -63,7 +63,9 @@ def test_everybody_is_paired_once_or_sits_out_with_a_sentence(
 def test_without_wishes_one_sits_out_of_an_odd_number_and_the_best_picks(
     pairing_pass: PairingPass, formula: str, bye: str, seed: int
 ) -> None:
-    pairing = Birk(formula, bye, FREE, Waiting(overdue=0.0)).pair(pairing_pass, random.Random(seed))
+    pairing = Birk(formula=formula, bye=bye, constraints=FREE, waiting=Waiting(overdue=0.0)).pair(
+        pairing_pass, random.Random(seed)
+    )
     assert len(pairing.sits_out) == len(pairing_pass.candidates) % 2
     rank = {c.id: (-c.rating, c.id) for c in pairing_pass.candidates}
     assert all(rank[pair.high] < rank[next_.high] for pair, next_ in pairwise(pairing.pairs))
@@ -114,23 +116,23 @@ def test_with_the_barrier_policy_no_two_are_left_who_could_meet(
 
 
 def test_nobody_or_one() -> None:
-    assert Birk().pair(PairingPass([]), Scripted()) == Pairing([], {}, [])
-    alone = Birk().pair(PairingPass(field(1800.0)), Scripted())
+    assert Birk().pair(PairingPass(candidates=[]), Scripted()) == Pairing(pairs=[], sits_out={}, notes=[])
+    alone = Birk().pair(PairingPass(candidates=field(1800.0)), Scripted())
     assert (alone.pairs, alone.sits_out) == ([], {1: "A (1800) is alone: there is nobody to meet."})
 
 
 def test_the_sentence_names_the_numbers() -> None:
-    pairing_pass = PairingPass(field(1873.4, 1804.0, 1700.0, 1600.0))
-    first, second = Birk("half").pair(pairing_pass, Scripted(0.99, 0.0)).pairs
+    pairing_pass = PairingPass(candidates=field(1873.4, 1804.0, 1700.0, 1600.0))
+    first, second = Birk(formula="half").pair(pairing_pass, Scripted(0.99, 0.0)).pairs
     assert first.reason == "A (1873) drew 2 of 3 opponents below it and met the strongest of them, B (1804)."
     assert first.detail == {"formula": "half", "avail": 3, "n": 2}
     assert second.reason == "C (1700) met the only opponent it could: D (1600)."
-    pairing = Birk("one").pair(pairing_pass, Scripted(0.99, 0.0))
+    pairing = Birk(formula="one").pair(pairing_pass, Scripted(0.99, 0.0))
     assert pairing.pairs[0].reason == "A (1873) drew 1 of 3 opponents below it: D (1600)."
 
 
 def test_equal_ratings_rank_by_ascending_id() -> None:
-    pairing = Birk("half").pair(PairingPass(field(1800.0, 1800.0)[::-1]), Scripted(0.5))
+    pairing = Birk(formula="half").pair(PairingPass(candidates=field(1800.0, 1800.0)[::-1]), Scripted(0.5))
     assert ids(pairing) == [(1, 2)]
 
 
@@ -164,7 +166,7 @@ def test_the_edges_of_chance_stay_within_reach(avail: int, n: int, edge: float) 
 
 def test_the_last_opponent_is_avoided_while_there_is_another() -> None:
     a, b, c, d = field(2000.0, 1900.0, 1800.0, 1700.0)
-    pairing_pass = PairingPass([a._replace(last_opponent=2), b._replace(last_opponent=1), c, d])
+    pairing_pass = PairingPass(candidates=[a._replace(last_opponent=2), b._replace(last_opponent=1), c, d])
     for seed in range(50):
         pairing = Birk(constraints=LAST_ONLY).pair(pairing_pass, random.Random(seed))
         assert (1, 2) not in ids(pairing)
@@ -178,7 +180,7 @@ def test_the_last_opponent_is_avoided_while_there_is_another() -> None:
 
 def test_who_just_met_meet_again_at_once_only_by_the_barrier_policy() -> None:
     a, b = field(2000.0, 1900.0)
-    pairing_pass = PairingPass([a._replace(last_opponent=2), b], connected=3)
+    pairing_pass = PairingPass(candidates=[a._replace(last_opponent=2), b], connected=3)
     pairing = Birk().pair(pairing_pass, Scripted(0.0))
     assert ids(pairing) == [(1, 2)]
     assert "B was the last opponent of A" in pairing.notes[0]
@@ -190,12 +192,12 @@ def test_who_just_met_meet_again_at_once_only_by_the_barrier_policy() -> None:
 def test_two_of_one_owner_that_are_left_take_a_pair_apart() -> None:
     """B and C draw each other; A and D, of one owner, must not meet: each gets one of the two."""
     a, b, c, d = field(1700.0, 2000.0, 1900.0, 1600.0)
-    pairing_pass = PairingPass([a._replace(owner=5), b, c, d._replace(owner=5)])
+    pairing_pass = PairingPass(candidates=[a._replace(owner=5), b, c, d._replace(owner=5)])
     for seed in range(30):
-        pairing = Birk("half").pair(pairing_pass, random.Random(seed))
+        pairing = Birk(formula="half").pair(pairing_pass, random.Random(seed))
         assert not pairing.sits_out
         assert (1, 4) not in ids(pairing)
-    first, second = Birk("half").pair(pairing_pass, Scripted(0.9)).pairs
+    first, second = Birk(formula="half").pair(pairing_pass, Scripted(0.9)).pairs
     assert first.reason == (
         "A (1700) would have been left over: B (2000) and C (1900) were taken apart for it. It was kept from D."
     )
@@ -205,22 +207,22 @@ def test_two_of_one_owner_that_are_left_take_a_pair_apart() -> None:
 
 def test_who_may_meet_nobody_sits_out_and_the_others_play() -> None:
     a, b, c, d = field(2000.0, 1900.0, 1800.0, 1700.0)
-    pairing = Birk().pair(PairingPass([a, b._replace(apart=(1, 3, 4)), c, d]), random.Random(1))
+    pairing = Birk().pair(PairingPass(candidates=[a, b._replace(apart=(1, 3, 4)), c, d]), random.Random(1))
     assert pairing.sits_out[2] == "B (1900) must not meet anybody who was still to be paired."
     assert len(pairing.pairs) == 1
 
 
 def test_many_that_must_not_be_met_are_counted_rather_than_named() -> None:
     first, *rest = field(*range(2000, 1900, -10))
-    pairing_pass = PairingPass([first._replace(apart=tuple(range(2, 9))), *rest])
-    pairing = Birk("one").pair(pairing_pass, random.Random(1))
+    pairing_pass = PairingPass(candidates=[first._replace(apart=tuple(range(2, 9))), *rest])
+    pairing = Birk(formula="one").pair(pairing_pass, random.Random(1))
     assert pairing.pairs[0].reason.endswith(" It was kept from 7 others.")
 
 
 def test_nobody_is_set_aside_whom_somebody_else_needs() -> None:
     """Two of one owner and a stranger who has waited shortest: without him nobody could play."""
     a, b, c = field(2000.0, 1900.0, 1800.0)
-    pairing_pass = PairingPass([a._replace(owner=1, waited=2), b._replace(owner=1, waited=1), c])
+    pairing_pass = PairingPass(candidates=[a._replace(owner=1, waited=2), b._replace(owner=1, waited=1), c])
     pairing = Birk().pair(pairing_pass, Scripted(0.0))
     assert ids(pairing) == [(1, 3)]
     assert pairing.sits_out == {
@@ -232,7 +234,7 @@ def test_nobody_is_set_aside_whom_somebody_else_needs() -> None:
 def test_fair_bye_goes_to_the_shortest_wait_of_those_that_have_not_sat_out() -> None:
     a, b, c = field(2000.0, 1900.0, 1800.0)
     pairing_pass = PairingPass(
-        [a._replace(waited=5_000_000), b._replace(waited=3_200_000), c._replace(waited=1, last_sit_out=4)]
+        candidates=[a._replace(waited=5_000_000), b._replace(waited=3_200_000), c._replace(waited=1, last_sit_out=4)]
     )
     pairing = Birk().pair(pairing_pass, Scripted(0.0))
     assert pairing.sits_out == {
@@ -244,20 +246,20 @@ def test_fair_bye_goes_to_the_shortest_wait_of_those_that_have_not_sat_out() -> 
 
 def test_fair_bye_among_those_that_all_sat_out_goes_to_the_least_recent() -> None:
     candidates = [c._replace(last_sit_out=n) for c, n in zip(field(3, 2, 1), (7, 5, 6), strict=True)]
-    pairing = Birk().pair(PairingPass(candidates), Scripted(0.0))
+    pairing = Birk().pair(PairingPass(candidates=candidates), Scripted(0.0))
     assert list(pairing.sits_out) == [2]
     assert "least recently (round 5)" in pairing.sits_out[2]
 
 
 def test_ties_for_the_bye_are_drawn_by_lot() -> None:
-    pairing_pass = PairingPass(field(3, 2, 1))
+    pairing_pass = PairingPass(candidates=field(3, 2, 1))
     drawn = {next(iter(Birk().pair(pairing_pass, Scripted(x, 0.0)).sits_out)) for x in (0.0, 0.5, 0.99)}
     assert drawn == {1, 2, 3}
     assert "drawn by lot from 3 alike" in Birk().pair(pairing_pass, Scripted(0.0, 0.0)).sits_out[1]
 
 
 def test_natural_bye_is_whoever_is_left() -> None:
-    pairing = Birk("half", bye="natural").pair(PairingPass(field(3, 2, 1)), Scripted(0.0, 0.0))
+    pairing = Birk(formula="half", bye="natural").pair(PairingPass(candidates=field(3, 2, 1)), Scripted(0.0, 0.0))
     assert pairing.sits_out == {3: "C (1) was left over when all others had been paired."}
 
 
@@ -276,7 +278,7 @@ def test_over_many_rounds_everybody_sits_out_equally_often() -> None:
     count = dict.fromkeys(range(1, 8), 0)
     before: int | None = None
     for number in range(1, 7001):
-        out = next(iter(Birk(constraints=FREE).pair(PairingPass(candidates), rng).sits_out))
+        out = next(iter(Birk(constraints=FREE).pair(PairingPass(candidates=candidates), rng).sits_out))
         assert out != before
         count[out] += 1
         before = out
@@ -287,15 +289,15 @@ def test_over_many_rounds_everybody_sits_out_equally_often() -> None:
 def test_who_was_passed_over_too_often_picks_first_and_is_not_set_aside() -> None:
     candidates = [c._replace(waited=c.id) for c in field(2000.0, 1900.0, 1800.0, 1700.0, 1600.0)]
     candidates[3] = candidates[3]._replace(sat_out=99, waited=0)
-    pairing_pass = PairingPass(candidates, policy=Policy.ROLLING, connected=9)
-    first = Birk("half").pair(pairing_pass, Scripted(0.0, 0.0)).pairs[0]
+    pairing_pass = PairingPass(candidates=candidates, policy=Policy.ROLLING, connected=9)
+    first = Birk(formula="half").pair(pairing_pass, Scripted(0.0, 0.0)).pairs[0]
     assert 4 in first[:2]
     assert first.reason.startswith("D (1700) drew 2 of 3 opponents and met the strongest of them, C (1800).")
 
 
 def test_a_pair_that_costs_more_than_both_allow_waits() -> None:
     a, b = (c._replace(balance=4) for c in field(2000.0, 1900.0))
-    pairing_pass = PairingPass([a, b], policy=Policy.ROLLING, connected=40, flow=0.1)
+    pairing_pass = PairingPass(candidates=[a, b], policy=Policy.ROLLING, connected=40, flow=0.1)
     method = Birk(constraints=Constraints(color_cost=9.0))
     pairing = method.pair(pairing_pass, Scripted(0.0))
     assert pairing.pairs == []
@@ -306,7 +308,7 @@ def test_a_pair_that_costs_more_than_both_allow_waits() -> None:
 
 
 def test_all_options_are_told() -> None:
-    method = Birk("sqrt", "natural", Constraints(same_family=Kin.FREE, patience=1_500_000))
+    method = Birk(formula="sqrt", bye="natural", constraints=Constraints(same_family=Kin.FREE, patience=1_500_000))
     assert method.name == "birk"
     options = method.options
     assert (options["formula"], options["bye"], options["same_family"], options["patience_s"]) == (
@@ -318,12 +320,16 @@ def test_all_options_are_told() -> None:
 
 
 def reaches(candidates: Sequence[Candidate], method: Birk) -> set[tuple[int, int]]:
-    return {pair for seed in range(300) for pair in ids(method.pair(PairingPass(candidates), random.Random(seed)))}
+    return {
+        pair
+        for seed in range(300)
+        for pair in ids(method.pair(PairingPass(candidates=candidates), random.Random(seed)))
+    }
 
 
 def test_any_gap_occurs_with_one_candidate_but_not_with_many() -> None:
     """With `one` rank 1 meets everybody; with `half` of 8 it draws 4 of 7, so the 3 lowest are out of reach."""
     candidates = field(*range(2000, 1920, -10))
-    assert {low for high, low in reaches(candidates, Birk("one")) if high == 1} == set(range(2, 9))
-    assert {low for high, low in reaches(candidates, Birk("half")) if high == 1} == {2, 3, 4, 5}
-    assert {low for high, low in reaches(candidates, Birk("avail - 1")) if high == 1} == {2, 3}
+    assert {low for high, low in reaches(candidates, Birk(formula="one")) if high == 1} == set(range(2, 9))
+    assert {low for high, low in reaches(candidates, Birk(formula="half")) if high == 1} == {2, 3, 4, 5}
+    assert {low for high, low in reaches(candidates, Birk(formula="avail - 1")) if high == 1} == {2, 3}

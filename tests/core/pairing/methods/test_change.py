@@ -34,7 +34,7 @@ def test_for_arrays_it_is_what_it_is_for_numbers(rating: float, x: float) -> Non
 
 @given(st.lists(st.floats(-500, 3500), min_size=2, max_size=8))
 def test_worth_is_in_proportion_and_one_at_most(ratings: list[float]) -> None:
-    pairing_pass = PairingPass([Candidate(k, f"bot-{k}", rating) for k, rating in enumerate(ratings)])
+    pairing_pass = PairingPass(candidates=[Candidate(k, f"bot-{k}", rating) for k, rating in enumerate(ratings)])
     worths = ExpectedChange().look(pairing_pass, random.Random(0))
     i, j = np.triu_indices(len(ratings), 1)
     worth = worths.of(i, j)
@@ -46,7 +46,9 @@ def test_worth_is_in_proportion_and_one_at_most(ratings: list[float]) -> None:
 
 
 def test_two_equals_at_the_bottom_are_worth_all() -> None:
-    pairing_pass = PairingPass([Candidate(1, "Ann", 900.0), Candidate(2, "Bea", 900.0), Candidate(3, "Cid", 2100.0)])
+    pairing_pass = PairingPass(
+        candidates=[Candidate(1, "Ann", 900.0), Candidate(2, "Bea", 900.0), Candidate(3, "Cid", 2100.0)]
+    )
     worths = ExpectedChange().look(pairing_pass, random.Random(0))
     assert worths.of(np.array([0]), np.array([1])).tolist() == [pytest.approx(1.0)]
     expected = f"expected total change {gor.total_change(900.0, 0.0):.3f} points, 1.00 of the most, expected score 0.50"
@@ -57,7 +59,7 @@ def test_two_equals_at_the_bottom_are_worth_all() -> None:
 def test_over_a_whole_round_close_pairs_win(seed: int) -> None:
     """For one player alone the best opponent is some 200 points weaker; for a round it is the neighbor."""
     rng = random.Random(seed)
-    pairing_pass = PairingPass([Candidate(k, f"bot-{k}", rng.gauss(1500.0, 350.0)) for k in range(100)])
+    pairing_pass = PairingPass(candidates=[Candidate(k, f"bot-{k}", rng.gauss(1500.0, 350.0)) for k in range(100)])
     ratings = {c.id: c.rating for c in pairing_pass.candidates}
     pairs = Optimal(ExpectedChange(), FREE).pair(pairing_pass, random.Random(0)).pairs
     gaps = sorted(ratings[pair.high] - ratings[pair.low] for pair in pairs)

@@ -144,16 +144,18 @@ def test_worth_by_the_venue_knows_of_uncertainty() -> None:
     def worth(pairing_pass: PairingPass, model: str = "venue") -> float:
         return float(Entropy(model).look(pairing_pass, random.Random(0)).of(i, j)[0])
 
-    sure = worth(PairingPass([c._replace(sd=0.0) for c in candidates]))
+    sure = worth(PairingPass(candidates=[c._replace(sd=0.0) for c in candidates]))
     assert sure == pytest.approx(float(bits(1 / (1 + 10**2))))
-    assert worth(PairingPass(candidates)) > 2 * sure
-    assert worth(PairingPass(candidates), "gor") == worth(PairingPass([c._replace(sd=0.0) for c in candidates]), "gor")
+    assert worth(PairingPass(candidates=candidates)) > 2 * sure
+    assert worth(PairingPass(candidates=candidates), "gor") == worth(
+        PairingPass(candidates=[c._replace(sd=0.0) for c in candidates]), "gor"
+    )
     apart = np.array([[0.0, 0.0], [0.0, 350.0**2]])
-    assert worth(PairingPass(candidates, knowledge=Knowledge(apart, apart))) == pytest.approx(
-        worth(PairingPass(candidates))
+    assert worth(PairingPass(candidates=candidates, knowledge=Knowledge(apart, apart))) == pytest.approx(
+        worth(PairingPass(candidates=candidates))
     )
     tied = np.full((2, 2), 350.0**2)
-    assert worth(PairingPass(candidates, knowledge=Knowledge(tied, tied))) == pytest.approx(sure)
+    assert worth(PairingPass(candidates=candidates, knowledge=Knowledge(tied, tied))) == pytest.approx(sure)
 
 
 # --- repeats ----------------------------------------------------------------------------------------------------
@@ -169,7 +171,7 @@ def test_worth_by_the_venue_knows_of_uncertainty() -> None:
 )
 def test_a_meeting_halves_what_a_game_is_worth(meeting: Meeting, expected: int) -> None:
     candidates = [Candidate(k, f"bot-{k}", 2000.0, recent=100) for k in (1, 2, 3)]
-    worths = Entropy().look(PairingPass(candidates, [meeting]), random.Random(0))
+    worths = Entropy().look(PairingPass(candidates=candidates, meetings=[meeting]), random.Random(0))
     i, j = np.array([0, 1, 0]), np.array([1, 2, 2])
     assert worths.of(i, j).tolist() == pytest.approx([0.5**expected, 1.0, 1.0])
     assert worths.of(j, i).tolist() == pytest.approx([0.5**expected, 1.0, 1.0])
@@ -178,7 +180,7 @@ def test_a_meeting_halves_what_a_game_is_worth(meeting: Meeting, expected: int) 
 
 
 def test_in_words() -> None:
-    pairing_pass = PairingPass([Candidate(1, "Ann", 800.0), Candidate(2, "Bea", 902.0)])
+    pairing_pass = PairingPass(candidates=[Candidate(1, "Ann", 800.0), Candidate(2, "Bea", 902.0)])
     for model, p in (("gor", float(gor_win(800.0, 902.0))), ("venue", 1 / (1 + 10 ** (102 / 400)))):
         sentence = Entropy(model).look(pairing_pass, random.Random(0)).say(0, 1)
         assert sentence == f"{float(bits(p)):.2f} bit, expected score {p:.2f}"

@@ -31,13 +31,13 @@ def known(
     free = np.array([place not in anchors for place in range(len(ratings))], dtype=float)
     candidates = [Candidate(place + 1, f"v{place}", ratings[place], anchor=place in anchors) for place in at]
     both = np.ix_(at, at)
-    return PairingPass(candidates, knowledge=Knowledge(C[both], ((C * free) @ C)[both]))
+    return PairingPass(candidates=candidates, knowledge=Knowledge(C[both], ((C * free) @ C)[both]))
 
 
 def alone(*versions: tuple[float, float], **fields: Any) -> PairingPass:
     """Versions of which nothing joint is known: (rating, sd)."""
     return PairingPass(
-        [Candidate(at, f"v{at}", rating, sd=sd, **fields) for at, (rating, sd) in enumerate(versions, 1)]
+        candidates=[Candidate(at, f"v{at}", rating, sd=sd, **fields) for at, (rating, sd) in enumerate(versions, 1)]
     )
 
 
@@ -126,7 +126,7 @@ def test_an_unknown_sd_is_wide_unless_it_is_an_anchors() -> None:
         Candidate(2, "b", 2000.0, anchor=True),
         Candidate(3, "c", 2000.0, sd=200.0),
     ]
-    worths = MEANS.look(PairingPass(candidates), random.Random(1))
+    worths = MEANS.look(PairingPass(candidates=candidates), random.Random(1))
     worth = worths.of(np.array([0, 1, 0]), np.array([1, 2, 2]))
     assert worth[0] == pytest.approx(worth[1])
     assert worth[0] == pytest.approx(1.0)
@@ -172,7 +172,7 @@ def test_a_shortfall_counts_more_where_the_game_tells_more() -> None:
 def test_newcomers_are_paired_with_well_known_versions() -> None:
     candidates = [Candidate(at, f"v{at}", 2000.0 + at, sd=300.0 if at <= 4 else 25.0) for at in range(1, 13)]
     made = matchmaker("information", {"newcomer_cost": 0.0, "draw": 0.0}).pair(
-        PairingPass(candidates), random.Random(3)
+        PairingPass(candidates=candidates), random.Random(3)
     )
     assert len(made.pairs) == 6
     assert not [pair for pair in made.pairs if pair.high <= 4 and pair.low <= 4]
@@ -273,7 +273,10 @@ def test_worth_is_symmetric_and_never_negative(drawn: list[tuple[float, float, b
     free = np.array([not anchor for _, _, anchor in drawn])
     common = 0.5 * np.sqrt(np.outer(variances, variances))
     C = common + np.diag(0.5 * variances)
-    for pairing_pass in (PairingPass(candidates), PairingPass(candidates, knowledge=Knowledge(C, (C * free) @ C))):
+    for pairing_pass in (
+        PairingPass(candidates=candidates),
+        PairingPass(candidates=candidates, knowledge=Knowledge(C, (C * free) @ C)),
+    ):
         worths: InformationWorths = Information().look(pairing_pass, random.Random(seed))
         i, j = every_pair(pairing_pass)
         worth = worths.of(i, j)
@@ -301,7 +304,9 @@ def test_a_pool_finds_its_scale_and_does_not_wear_out_its_anchors() -> None:
             Candidate(at, f"v{at}", ratings[at].mean, last_opponent=last.get(at), anchor=ratings[at].anchor)
             for at in range(12)
         ]
-        made = method.pair(PairingPass(candidates, (), Knowledge(*joint), Policy.BARRIER), chance)
+        made = method.pair(
+            PairingPass(candidates=candidates, meetings=(), knowledge=Knowledge(*joint), policy=Policy.BARRIER), chance
+        )
         assert len(made.pairs) == 6
         for pair in made.pairs:
             a, b = pair.high, pair.low

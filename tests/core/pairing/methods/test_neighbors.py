@@ -31,7 +31,7 @@ orders = st.sampled_from(ORDERS)
 def test_everybody_is_paired_once_or_sits_out_with_a_sentence(
     pairing_pass: PairingPass, order: str, constraints: Constraints, seed: int
 ) -> None:
-    pairing = Neighbors(order, constraints=constraints).pair(pairing_pass, random.Random(seed))
+    pairing = Neighbors(order=order, constraints=constraints).pair(pairing_pass, random.Random(seed))
     versions = [version for pair in ids(pairing) for version in pair] + list(pairing.sits_out)
     assert sorted(versions) == sorted(c.id for c in pairing_pass.candidates)
     rank = {c.id: (-c.rating, c.id) for c in pairing_pass.candidates}
@@ -46,7 +46,7 @@ def test_the_order_of_the_candidates_does_not_matter(
 ) -> None:
     shuffled = list(pairing_pass.candidates)
     shuffler.shuffle(shuffled)
-    method = Neighbors(order, constraints=constraints)
+    method = Neighbors(order=order, constraints=constraints)
     assert method.pair(replace(pairing_pass, candidates=shuffled), random.Random(seed)) == method.pair(
         pairing_pass, random.Random(seed)
     )
@@ -54,7 +54,9 @@ def test_the_order_of_the_candidates_does_not_matter(
 
 @given(st.lists(st.integers(0, 50), min_size=2, max_size=10).filter(lambda ratings: len(ratings) % 2 == 0))
 def test_adjacent_has_the_least_sum_of_gaps(ratings: list[int]) -> None:
-    pairing = Neighbors("adjacent", constraints=FREE).pair(PairingPass(field(*ratings)), random.Random(0))
+    pairing = Neighbors(order="adjacent", constraints=FREE).pair(
+        PairingPass(candidates=field(*ratings)), random.Random(0)
+    )
     gaps = sum(ratings[high - 1] - ratings[low - 1] for high, low in ids(pairing))
 
     def least(left: tuple[int, ...]) -> int:
@@ -68,8 +70,8 @@ def test_adjacent_has_the_least_sum_of_gaps(ratings: list[int]) -> None:
 
 def test_adjacent_goes_on_to_the_next_that_it_may_meet() -> None:
     a, b, c, d = field(4, 3, 2, 1)
-    pairing = Neighbors("adjacent").pair(
-        PairingPass([a._replace(owner=1), b._replace(owner=1), c, d]), random.Random(0)
+    pairing = Neighbors(order="adjacent").pair(
+        PairingPass(candidates=[a._replace(owner=1), b._replace(owner=1), c, d]), random.Random(0)
     )
     assert ids(pairing) == [(1, 3), (2, 4)]
     assert pairing.pairs[0].reason == (
@@ -88,17 +90,17 @@ def test_one_that_comes_first_meets_its_neighbor_not_the_best(
     monkeypatch.setattr(picking, "NARROW", narrow)
     candidates = field(9, 8, 7, 6, 5, 4)
     candidates[place] = candidates[place]._replace(sat_out=99, apart=apart)
-    pairing_pass = PairingPass(candidates, policy=Policy.ROLLING, connected=9)
-    first = Neighbors("adjacent").pair(pairing_pass, random.Random(0)).pairs[0]
+    pairing_pass = PairingPass(candidates=candidates, policy=Policy.ROLLING, connected=9)
+    first = Neighbors(order="adjacent").pair(pairing_pass, random.Random(0)).pairs[0]
     assert {*first[:2]} == {place + 1, other}
 
 
 def test_random_meets_everybody_equally_often() -> None:
-    pairing_pass = PairingPass(field(*range(6)))
+    pairing_pass = PairingPass(candidates=field(*range(6)))
     rng = random.Random(4)
     rounds = 6000
     met = Counter(
-        pair for _ in range(rounds) for pair in ids(Neighbors("random", constraints=FREE).pair(pairing_pass, rng))
+        pair for _ in range(rounds) for pair in ids(Neighbors(order="random", constraints=FREE).pair(pairing_pass, rng))
     )
     expected = rounds / 5
     for low, high in combinations(range(1, 7), 2):
@@ -107,21 +109,23 @@ def test_random_meets_everybody_equally_often() -> None:
 
 def test_permuted_reaches_as_far_as_its_window_and_no_farther() -> None:
     """A gap of more than the window is bridged only where nobody else is left."""
-    pairing_pass = PairingPass(field(2000, 1990, 1500, 1490))
-    method = Neighbors("permuted", 480.0, FREE)
+    pairing_pass = PairingPass(candidates=field(2000, 1990, 1500, 1490))
+    method = Neighbors(order="permuted", window=480.0, constraints=FREE)
     rng = random.Random(2)
     assert {tuple(sorted(ids(method.pair(pairing_pass, rng)))) for _ in range(200)} == {((1, 2), (3, 4))}
-    wide = Neighbors("permuted", 2000.0, FREE)
+    wide = Neighbors(order="permuted", window=2000.0, constraints=FREE)
     assert len({tuple(sorted(ids(wide.pair(pairing_pass, rng)))) for _ in range(200)}) == 3
 
 
 def test_permuted_frequencies_are_those_of_the_drawn_order() -> None:
     """Three ranks 0, 1 and 2 windows apart by thirds: the middle one meets the upper one as often as the lower one."""
-    pairing_pass = PairingPass(field(200.0, 100.0, 0.0, -100.0))
+    pairing_pass = PairingPass(candidates=field(200.0, 100.0, 0.0, -100.0))
     rng, numpy_rng = random.Random(3), np.random.default_rng(3)
     rounds = 6000
     met = Counter(
-        pair for _ in range(rounds) for pair in ids(Neighbors("permuted", 300.0, FREE).pair(pairing_pass, rng))
+        pair
+        for _ in range(rounds)
+        for pair in ids(Neighbors(order="permuted", window=300.0, constraints=FREE).pair(pairing_pass, rng))
     )
     ratings = np.array([200.0, 100.0, 0.0, -100.0])
     expected: Counter[tuple[int, int]] = Counter()
@@ -146,15 +150,15 @@ def test_the_window_is_zakkis(ratings: list[float]) -> None:
 def test_an_odd_number_sets_aside_as_birk_does() -> None:
     candidates = [c._replace(waited=c.id) for c in field(3, 2, 1)]
     for order in ORDERS:
-        pairing = Neighbors(order).pair(PairingPass(candidates), random.Random(1))
+        pairing = Neighbors(order=order).pair(PairingPass(candidates=candidates), random.Random(1))
         assert list(pairing.sits_out) == [1]
         assert "waited shortest" in pairing.sits_out[1]
 
 
 def test_sentences_and_options_tell_the_method() -> None:
-    pairing_pass = PairingPass(field(1700.4, 1600.0))
+    pairing_pass = PairingPass(candidates=field(1700.4, 1600.0))
     pairings = {
-        order: Neighbors(order, *([250.0] if order == "permuted" else [])).pair(pairing_pass, random.Random(1))
+        order: Neighbors(order=order, window=250.0 if order == "permuted" else 0.0).pair(pairing_pass, random.Random(1))
         for order in ORDERS
     }
     assert pairings["adjacent"].pairs[0].reason == (
@@ -163,6 +167,6 @@ def test_sentences_and_options_tell_the_method() -> None:
     assert "met the next one in an order drawn by lot" in pairings["random"].pairs[0].reason
     assert "after up to 250 Elo, drawn by lot, had been added to each rating" in pairings["permuted"].pairs[0].reason
     assert pairings["permuted"].pairs[0].detail["window"] == 250.0
-    assert Neighbors("permuted", 250.0).options["window"] == 250.0
-    assert "window" not in Neighbors("random").options
-    assert Neighbors("random").name == "random"
+    assert Neighbors(order="permuted", window=250.0).options["window"] == 250.0
+    assert "window" not in Neighbors(order="random").options
+    assert Neighbors(order="random").name == "random"

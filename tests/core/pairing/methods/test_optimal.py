@@ -84,7 +84,12 @@ def pairing_passes(draw: st.DrawFn, most: int = 10) -> PairingPass:
         knowledge = Knowledge(covariance, covariance @ covariance)
     policy = draw(st.sampled_from(Policy))
     return PairingPass(
-        candidates, meetings, knowledge, policy, n + draw(st.integers(0, 2)), draw(st.sampled_from([0.0, 1.0]))
+        candidates=candidates,
+        meetings=meetings,
+        knowledge=knowledge,
+        policy=policy,
+        connected=n + draw(st.integers(0, 2)),
+        flow=draw(st.sampled_from([0.0, 1.0])),
     )
 
 
@@ -257,12 +262,12 @@ def test_everybody_once_and_whatever_the_order(
     if known is not None:
         known = Knowledge(known.covariance[np.ix_(order, order)], known.gram[np.ix_(order, order)])
     mixed = PairingPass(
-        [pairing_pass.candidates[at] for at in order],
-        pairing_pass.meetings[::-1],
-        known,
-        pairing_pass.policy,
-        pairing_pass.connected,
-        pairing_pass.flow,
+        candidates=[pairing_pass.candidates[at] for at in order],
+        meetings=pairing_pass.meetings[::-1],
+        knowledge=known,
+        policy=pairing_pass.policy,
+        connected=pairing_pass.connected,
+        flow=pairing_pass.flow,
     )
     assert method.pair(mixed, random.Random(SEED)) == pairing
 
@@ -292,7 +297,9 @@ def test_options_in_force_build_the_same_method(objective: Objective) -> None:
 
 
 def pairing_pass_of(*ratings: float, policy: Policy = Policy.BARRIER) -> PairingPass:
-    return PairingPass([Candidate(at, f"bot-{at}", rating) for at, rating in enumerate(ratings, 1)], policy=policy)
+    return PairingPass(
+        candidates=[Candidate(at, f"bot-{at}", rating) for at, rating in enumerate(ratings, 1)], policy=policy
+    )
 
 
 def changed(pairing_pass: PairingPass, number: int, **fields: object) -> PairingPass:
@@ -310,8 +317,10 @@ def pair(pairing_pass: PairingPass, constraints: Constraints = FREE, waiting: Wa
 
 
 def test_nobody_and_one() -> None:
-    assert pair(pairing_pass_of()) == Pairing((), {}, (), 0)
-    assert pair(pairing_pass_of(1800.4)) == Pairing((), {1: "bot-1 (1800) is alone: there is nobody to meet."}, (), 0)
+    assert pair(pairing_pass_of()) == Pairing(pairs=(), sits_out={}, notes=(), total=0)
+    assert pair(pairing_pass_of(1800.4)) == Pairing(
+        pairs=(), sits_out={1: "bot-1 (1800) is alone: there is nobody to meet."}, notes=(), total=0
+    )
 
 
 def test_the_sum_counts_not_the_worst_pair() -> None:
@@ -454,7 +463,7 @@ def crowd(n: int, policy: Policy, seed: int) -> PairingPass:
         )
         for number in range(n)
     ]
-    return PairingPass(candidates, policy=policy, connected=n)
+    return PairingPass(candidates=candidates, policy=policy, connected=n)
 
 
 @every_objective
@@ -503,6 +512,13 @@ def test_who_stays_unpaired_in_a_wide_round_is_told_why(monkeypatch: pytest.Monk
 def test_two_alone_meet_whatever_their_games_cost() -> None:
     """Nobody is passed over by a pass that pairs nobody, so that they would wait for ever."""
     both = [Candidate(v, f"bot-{v}", 2000.0, waited=SECOND, recent=1000) for v in (1, 2)]
-    pairing_pass = PairingPass(both, [Meeting(1, 2, 1000, 1000)], None, Policy.ROLLING, 2, 0.1)
+    pairing_pass = PairingPass(
+        candidates=both,
+        meetings=[Meeting(1, 2, 1000, 1000)],
+        knowledge=None,
+        policy=Policy.ROLLING,
+        connected=2,
+        flow=0.1,
+    )
     constraints = Constraints(repeat_cost=1000.0, repeat_last=1000)
     assert len(Optimal(Entropy(), constraints).pair(pairing_pass, random.Random(SEED)).pairs) == 1

@@ -15,7 +15,7 @@ from cgos_server.core.rating.bayes.joint import join
 from cgos_server.core.rating.bayes.linear import invert
 from cgos_server.core.rating.bayes.pool import Floats, Hyper, Pool, Posterior, Prior, Sites
 
-PLAIN = Prior(2000.0, advantage_sd=0.0)
+PLAIN = Prior(initial=2000.0, advantage_sd=0.0)
 
 
 def normal_pool(n: int, games: int, seed: int = 1, *, draw: float = 0.0, advantage: float = 0.0) -> tuple[Pool, Floats]:
@@ -293,7 +293,7 @@ def test_colors_of_a_pair_multiply() -> None:
     merged = pool(2, [(0, 1, 13, 0, 7)], prior=PLAIN)
     assert fit.cold(listed).x == pytest.approx(fit.cold(merged).x, abs=1e-6)
     always = pool(2, [(0, 1, 8, 0, 2)])
-    known = Hyper(350.0, (1 / 3,) * 3, 100.0)
+    known = Hyper(s=350.0, w=(1 / 3,) * 3, advantage=100.0)
     empty = Sites(*(np.zeros(0, dtype=np.int64),) * 2, *(np.zeros(0),) * 2, np.zeros((0, 4, 4)), np.zeros((0, 4)))
     with_it, without = (fit.warm(always, replace(known, advantage=h), empty, np.zeros(0)) for h in (100.0, 0.0))
     assert difference(with_it, 0, 1)[0] < difference(without, 0, 1)[0] - 50
@@ -310,7 +310,7 @@ def test_a_link_carries_a_predecessors_strength() -> None:
 
 
 def test_outside_knowledge_keeps_the_prior_factor() -> None:
-    prior = Prior(2000.0)
+    prior = Prior(initial=2000.0)
     known, idle = fit.cold(pool(2, own=[(0, 2500, 100)], prior=prior)), fit.cold(pool(2, prior=prior))
     assert 2400 < known.x[0] < 2500
     assert sds(known, 2)[0] < 100 < sds(idle, 2)[0]

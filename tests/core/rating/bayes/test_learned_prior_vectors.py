@@ -84,7 +84,7 @@ def pool_of(case: Case, added: list[list[float]] | None = None) -> Pool:
         [(*pair, won, 0, lost) for pair, (won, lost) in counts.items()],
         anchors=case["anchors"],
         own=case["own"],
-        prior=Prior(case["initial"], advantage_sd=0.0),
+        prior=Prior(initial=case["initial"], advantage_sd=0.0),
     )
 
 
@@ -157,7 +157,7 @@ def test_warm_refit(warm_refit: Case) -> None:
         PS[row["id"]], PH[row["id"]] = row["PS"], row["PH"]
     PH -= PS.sum(axis=2) * inputs["initial"]
     known = Sites(rows[:, 0].astype(np.int64), rows[:, 1].astype(np.int64), rows[:, 2], rows[:, 3], PS, PH)
-    hyper = Hyper(state["s"], tuple(state["w"]))
+    hyper = Hyper(s=state["s"], w=tuple(state["w"]))
     x, C = fit.rebuild(pool_of(inputs), hyper, known)
     sd = np.sqrt(inputs["variance_before"])
     within(x[:n] / sd, inputs["mean_before"] / sd, 1e-6, "mean before")

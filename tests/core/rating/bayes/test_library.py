@@ -57,11 +57,11 @@ def test_a_newcomer_between_two_anchors_is_in_the_middle() -> None:
     assert sum(model.predict("low", "new")) == pytest.approx(1.0)
     assert model.predict("new", "low").draw == 0.0
     assert list(model.standings()) == ["high", "new", "low"]
-    assert model.standings()["high"] == Estimate(2400, 10, 40, True)
+    assert model.standings()["high"] == Estimate(mean=2400, sd=10, games=40, anchor=True)
 
 
 def test_a_rating_is_written_with_its_interval() -> None:
-    assert str(Estimate(1873.4, 42 / 1.96, 10)) == "1873 ± 42"
+    assert str(Estimate(mean=1873.4, sd=42 / 1.96, games=10)) == "1873 ± 42"
 
 
 def test_what_is_added_later_counts_and_what_is_taken_back_does_not() -> None:

@@ -13,7 +13,7 @@ from cgos_server.core.rating.bayes import fit, normal
 from cgos_server.core.rating.bayes.joint import join
 from cgos_server.core.rating.bayes.pool import Pool, Posterior, Prior
 
-FIXED = Prior(2000.0, learned=False)
+FIXED = Prior(initial=2000.0, learned=False)
 
 
 def drawn_pool() -> Pool:

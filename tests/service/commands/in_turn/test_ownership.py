@@ -207,14 +207,14 @@ async def test_a_webhook_is_made_and_removed(admin: Admin, store: Any) -> None:
     session, other = await account(admin), await account(admin, "Berta")
     await owned(admin, session)
     secretly = "https://hooks.example/T0/very-secret-path?key=12345"
-    made = await behalf(admin, session, WebhookAdd(url=secretly, events=["set-aside", "game-ended"]))
+    made = await behalf(admin, session, WebhookAdd(url=secretly, events=["suspended", "game-ended"]))
     (row,) = store.of(WebhookAdded)
-    assert (row.owner_id, row.bot_id, row.url, row.events) == (1, None, secretly, "game-ended set-aside")
+    assert (row.owner_id, row.bot_id, row.url, row.events) == (1, None, secretly, "game-ended suspended")
     assert made.secret == row.secret
     assert audits(store)[-1][3]["host"] == "hooks.example"
     assert "very-secret" not in str(audits(store))
     assert made.secret not in str(audits(store))
-    webhook = WebhookAdd(url=secretly, events=["set-aside"], bot="Newbot")
+    webhook = WebhookAdd(url=secretly, events=["suspended"], bot="Newbot")
     assert await code(behalf(admin, other, webhook)) == "not-allowed"
     assert await code(behalf(admin, other, WebhookRemove(webhook=made.id))) == "not-allowed"
     await behalf(admin, session, WebhookRemove(webhook=made.id))
@@ -223,7 +223,7 @@ async def test_a_webhook_is_made_and_removed(admin: Admin, store: Any) -> None:
 
 async def test_an_account_has_so_many_webhooks_even_at_once(admin: Admin, store: Any) -> None:
     session = await account(admin)
-    webhook = WebhookAdd(url="https://a.example", events=["set-aside"])
+    webhook = WebhookAdd(url="https://a.example", events=["suspended"])
     answers = await asyncio.gather(
         *(behalf(admin, session, webhook) for _ in range(MOST_WEBHOOKS + 5)), return_exceptions=True
     )
@@ -231,7 +231,7 @@ async def test_an_account_has_so_many_webhooks_even_at_once(admin: Admin, store:
     assert {answer.code for answer in answers if isinstance(answer, Refused)} == {"full"}
 
 
-@pytest.mark.parametrize("events", [[], ["moon"], ["set-aside", "moon"]])
+@pytest.mark.parametrize("events", [[], ["moon"], ["suspended", "moon"]])
 async def test_events_that_are_none(admin: Admin, events: list[str]) -> None:
     session = await account(admin)
     assert await code(behalf(admin, session, WebhookAdd(url="https://a.example", events=events))) == "events"

@@ -394,7 +394,7 @@ async def test_what_is_done_for_somebody_needs_somebody(admin: Admin) -> None:
     for request in (
         SignOut(), PasswordChange(old="long-secret", new="long-better"),
         AccessMake(label="", scopes=["bots"]), BotClaim(bot="Newbot", secret="playing"),
-        WebhookAdd(url="https://a.example", events=["set-aside"]),
+        WebhookAdd(url="https://a.example", events=["suspended"]),
     ):  # fmt: skip
         assert await code(admin.handle(request)) == "not-signed-in"
 

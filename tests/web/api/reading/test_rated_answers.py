@@ -21,7 +21,7 @@ from cgos_server.service.control import ServerStatus
 from cgos_server.storage.reading.history import History
 from cgos_server.web.application import create_app
 
-SETTINGS = WebSettings(venues={VENUE: VenueSettings(6809)}, requests_per_minute=100_000)
+SETTINGS = WebSettings(venues={VENUE: VenueSettings(port=6809)}, requests_per_minute=100_000)
 BEST = NAMES[-1]
 
 

@@ -1,4 +1,4 @@
-"""When a version that spoils its games is set aside, and what brings it back."""
+"""When a version that spoils its games is suspended, and what brings it back."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from cgos_protocol.games.base import Color
 from cgos_protocol.verdict import Reason
-from cgos_server.core.setbacks import (
+from cgos_server.core.suspension import (
     AGAIN,
     NONE,
     PAUSE_MOST_MS,
     PAUSE_MS,
     Course,
-    Setback,
+    Suspension,
     after,
     back,
     course,
@@ -28,7 +28,7 @@ BLACK, WHITE = Color.BLACK, Color.WHITE
 SPOILT = [was for was in Course if was.spoilt]
 
 
-def spoil(state: Setback, games: int, most: int, start: int = 1_000) -> tuple[Setback, int]:
+def spoil(state: Suspension, games: int, most: int, start: int = 1_000) -> tuple[Suspension, int]:
     """So many spoilt games, one after the other; the state, and when the last one ended."""
     at = max(start, state.at)
     for game in range(games):
@@ -66,15 +66,15 @@ def test_a_loss_on_time_of_who_is_away_is_called_so() -> None:
 
 
 @given(st.integers(1, 9), st.sampled_from(SPOILT))
-def test_it_is_set_aside_with_exactly_so_many_in_a_row(most: int, was: Course) -> None:
+def test_it_is_suspended_with_exactly_so_many_in_a_row(most: int, was: Course) -> None:
     state, at = spoil(NONE, most - 1, most)
-    assert not state.aside
+    assert not state.suspended
     state = after(state, 77, was, most, at, at + 5)
-    assert state == Setback(most, True, f"game 77: {was}", at + 5)
+    assert state == Suspension(most, True, f"game 77: {was}", at + 5)
 
 
 @given(st.lists(st.sampled_from(list(Course)), max_size=40), st.integers(1, 6))
-def test_set_aside_means_so_many_spoilt_since_the_last_game_that_was_played(was: list[Course], most: int) -> None:
+def test_suspended_means_so_many_spoilt_since_the_last_game_that_was_played(was: list[Course], most: int) -> None:
     state, at = NONE, 10
     row = 0
     for game, outcome in enumerate(was):
@@ -83,17 +83,17 @@ def test_set_aside_means_so_many_spoilt_since_the_last_game_that_was_played(was:
         at += 1
         if outcome is Course.PLAYED:
             row = 0
-        elif outcome.spoilt and not before.aside:
+        elif outcome.spoilt and not before.suspended:
             row += 1
         assert state.spoilt == row
-        assert state.aside == (row >= most)
+        assert state.suspended == (row >= most)
         if outcome is Course.UNCOUNTED:
             assert state is before
 
 
-def test_without_a_limit_nobody_is_set_aside() -> None:
+def test_without_a_limit_nobody_is_suspended() -> None:
     state, _ = spoil(NONE, 50, 0)
-    assert (state.spoilt, state.aside) == (50, False)
+    assert (state.spoilt, state.suspended) == (50, False)
 
 
 def test_games_that_ran_at_the_same_time_are_one_mishap() -> None:
@@ -103,25 +103,25 @@ def test_games_that_ran_at_the_same_time_are_one_mishap() -> None:
     assert after(state, 20, Course.AWAY, 3, 500, 600).spoilt == 2
 
 
-def test_a_game_that_is_played_takes_back_what_was_set_aside() -> None:
+def test_a_game_that_is_played_takes_back_what_was_suspended() -> None:
     state, at = spoil(NONE, 3, 3)
-    assert state.aside
+    assert state.suspended
     assert after(state, 9, Course.PLAYED, 3, 0, at + 1) == NONE
 
 
 @given(st.integers(1, 9), st.integers(1, 12))
-def test_who_came_back_is_set_aside_again_after_fewer(most: int, times: int) -> None:
+def test_who_came_back_is_suspended_again_after_fewer(most: int, times: int) -> None:
     again = min(AGAIN, most)
     state, at = spoil(NONE, most, most)
     for _ in range(times):
         state = back(state, at + 10)
-        assert not state.aside
+        assert not state.suspended
         state, at = spoil(state, again - 1, most)
-        assert not state.aside
+        assert not state.suspended
         state, at = spoil(state, 1, most)
-        assert state.aside
+        assert state.suspended
     state = after(back(state, at), 1, Course.PLAYED, most, at, at + 1)
-    assert spoil(state, most - 1, most)[0].aside is False
+    assert spoil(state, most - 1, most)[0].suspended is False
 
 
 def test_a_word_is_enough_the_first_time_only() -> None:
@@ -136,7 +136,7 @@ def test_a_word_is_enough_the_first_time_only() -> None:
 
 @given(st.integers(1, 1_000), st.integers(0, 100_000), st.booleans())
 def test_pauses_grow_and_stay_within_a_day(most: int, more: int, requested: bool) -> None:
-    first, later = (Setback(most + extra, True, "", 1_000) for extra in (0, more))
+    first, later = (Suspension(most + extra, True, "", 1_000) for extra in (0, more))
     waits = [wait_ms(state, most, 1_000, requested) for state in (first, later)]
     assert waits[0] <= waits[1] <= PAUSE_MOST_MS
     assert waits[0] == (0 if requested else PAUSE_MS)

@@ -1,4 +1,4 @@
-"""When a version is set aside for spoiling its games, and how it comes back.
+"""When a version is suspended for spoiling its games, and how it comes back.
 
 A version that loses game after game on time, by illegal moves or by disconnect, or never makes a first move, gives its
 opponents nothing and takes their time. Values in, values out. Must not know: who the version is, connections, storage,
@@ -15,10 +15,10 @@ from cgos_protocol.games.base import Color
 from cgos_protocol.verdict import Reason
 
 AGAIN: Final = 2
-"""Games in a row that a version which came back may spoil, until it has not, before it is set aside again."""
+"""Games in a row that a version which came back may spoil, until it has not, before it is suspended again."""
 
 PAUSE_MS: Final = 600_000
-"""Shortest time from being set aside to a sign-in that ends it (milliseconds); twice as long each time after."""
+"""Shortest time from being suspended to a sign-in that ends it (milliseconds); twice as long each time after."""
 
 PAUSE_MOST_MS: Final = 86_400_000
 
@@ -41,22 +41,22 @@ class Course(enum.StrEnum):
         return self not in (Course.PLAYED, Course.UNCOUNTED)
 
 
-class Setback(NamedTuple):
+class Suspension(NamedTuple):
     """Where a version stands in one venue. Fields as stored.
 
     :ivar spoilt: games in a row that it spoilt; kept when it comes back, until a game is played
-    :ivar aside: True while it is set aside
+    :ivar suspended: True while it is suspended
     :ivar reason: how it spoilt the last one, for people; empty for none
-    :ivar at: when the last of them ended, it was set aside or it came back (Unix ms)
+    :ivar at: when the last of them ended, it was suspended or it came back (Unix ms)
     """
 
     spoilt: int = 0
-    aside: bool = False
+    suspended: bool = False
     reason: str = ""
     at: int = 0
 
 
-NONE: Final = Setback()
+NONE: Final = Suspension()
 
 
 def course(reason: Reason, winner: Color | None, expired: Color | None, color: Color, present: bool) -> Course:
@@ -77,31 +77,31 @@ def course(reason: Reason, winner: Color | None, expired: Color | None, color: C
     return Course.PLAYED
 
 
-def after(state: Setback, game: int, was: Course, most: int, began: int, ended: int) -> Setback:
+def after(state: Suspension, game: int, was: Course, most: int, began: int, ended: int) -> Suspension:
     """Where a version stands after `game`; `state` itself where nothing changes.
 
     Games that ran at the same time are one mishap: a spoilt game counts only where it began after the last one that
-    counted had ended. While the version is set aside only a game that it plays properly counts, and takes it back.
+    counted had ended. While the version is suspended only a game that it plays properly counts, and takes it back.
 
-    :param most: games in a row that it may spoil before it is set aside (0: any number)
+    :param most: games in a row that it may spoil before it is suspended (0: any number)
     :param began: Unix ms, as `ended`
     """
     if was is Course.PLAYED:
-        return NONE if state.spoilt or state.aside else state
-    if was is Course.UNCOUNTED or state.aside or began < state.at:
+        return NONE if state.spoilt or state.suspended else state
+    if was is Course.UNCOUNTED or state.suspended or began < state.at:
         return state
     spoilt = state.spoilt + 1
     beyond = spoilt - most
-    return Setback(spoilt, most > 0 and beyond >= 0 and beyond % _again(most) == 0, f"game {game}: {was}", ended)
+    return Suspension(spoilt, most > 0 and beyond >= 0 and beyond % _again(most) == 0, f"game {game}: {was}", ended)
 
 
-def back(state: Setback, at: int) -> Setback:
+def back(state: Suspension, at: int) -> Suspension:
     """Where a version stands that comes back at `at` (Unix ms)."""
-    return state._replace(aside=False, at=at)
+    return state._replace(suspended=False, at=at)
 
 
-def wait_ms(state: Setback, most: int, now: int, by_word: bool) -> int:
-    """Milliseconds until a version that is set aside may come back; 0: now.
+def wait_ms(state: Suspension, most: int, now: int, by_word: bool) -> int:
+    """Milliseconds until a version that is suspended may come back; 0: now.
 
     :param by_word: True where it asks for games by a word of its own; that is enough the first time. Otherwise, as for
         a new sign-in, it must wait, so that what signs in again and again by itself does not come straight back
@@ -114,8 +114,8 @@ def wait_ms(state: Setback, most: int, now: int, by_word: bool) -> int:
     return max(0, state.at + pause - now)
 
 
-def notice(state: Setback, most: int, now: int, has_word: bool) -> str:
-    """What a version that is set aside is told: why, and how it comes back.
+def notice(state: Suspension, most: int, now: int, has_word: bool) -> str:
+    """What a version that is suspended is told: why, and how it comes back.
 
     :param has_word: True where its protocol has a word by which it asks for games at any time
     """
@@ -133,7 +133,7 @@ def notice(state: Setback, most: int, now: int, has_word: bool) -> str:
         when = f" after {clock} UTC (in {minutes} {'minute' if minutes == 1 else 'minutes'})"
     else:
         when = ""
-    return f"You are set aside and get no game here: {why}. To come back, mend that and {how}{when}."
+    return f"You are suspended and get no game here: {why}. To come back, mend that and {how}{when}."
 
 
 def _again(most: int) -> int:
