@@ -55,7 +55,7 @@ def test_every_refusal_is_raised_as_the_class_of_its_code() -> None:
                 assert kind is not None
                 assert issubclass(kind, code.kind), f"{path}:{node.lineno}: {code} is of {code.kind.__name__}"
                 checked += 1
-    assert checked > 300
+    assert checked > 250
 
 
 def test_another_class_than_that_of_the_code_is_a_mistake_of_ours() -> None:

@@ -50,7 +50,7 @@ def hosted(tree: Path, directory: Path, bots: int, venue: str = "") -> Iterator[
 
     :param venue: lines of configuration to add to its venue
     """
-    paths = map(str, (tree, tree / "benchmarks", _server_moves(tree).parent, tree / "clients"))
+    paths = map(str, (tree, tree / "benchmarks", _server_moves(tree).parent, tree / "clients", tree / "protocol"))
     process = subprocess.Popen(
         [sys.executable, "-c", HOST, str(directory), str(bots), venue],
         stdin=subprocess.PIPE,

@@ -36,7 +36,7 @@ def test_both_matchings_of_a_large_round_weigh_the_same(speed: Any) -> None:
 
 
 def test_the_networkx_loop_plays_the_same_tournaments(speed: Any) -> None:
-    plan = speed.Plan("dutch", 10, 4)
+    plan = speed.Plan(system="dutch", players=10, rounds=4)
     ours = speed.simulate_many(plan, [1, 2])
     other = speed.simulate_many(plan, [1, 2], speed.by_networkx, (math.inf,))
     assert ours.measures == other.measures
@@ -51,5 +51,5 @@ def test_the_plain_loop_finds_rounds_that_are_as_good(speed: Any, monkeypatch: p
         assert sum(weight[frozenset(pair)] for pair in plain) == sum(weight[frozenset(pair)] for pair in best)
         return plain
 
-    played = speed.simulate_many(speed.Plan("dutch", 10, 4), [1, 2, 3], checked, (math.inf,))
+    played = speed.simulate_many(speed.Plan(system="dutch", players=10, rounds=4), [1, 2, 3], checked, (math.inf,))
     assert len(played.measures) == 3

@@ -37,7 +37,8 @@ def print_done(done, everything):
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever is started in the background ignores it
-    runs = run([Plan("dutch", 32, 7), Plan("swiss", 32, 7)], 1_000_000, int(sys.argv[1]), 1, print_done)
+    plans = [Plan(system=word, players=32, rounds=7) for word in ("dutch", "swiss")]
+    runs = run(plans, 1_000_000, int(sys.argv[1]), 1, print_done)
     counts = [series.tournaments for series in runs.series]
     print("interrupted" if runs.interrupted else "done", *counts, flush=True)
 """

@@ -32,7 +32,13 @@ ROLLING = Policy.ROLLING
 waits = st.integers(0, 3600 * SECOND)
 paces = st.floats(0.0, 1.0)
 means = st.floats(-0.5, 0.5)
-rules = st.builds(Waiting, st.floats(0.0, 10.0), st.floats(0.01, 10.0), st.integers(1, 100), st.floats(0.0, 10.0))
+rules = st.builds(
+    Waiting,
+    grace=st.floats(0.0, 10.0),
+    ease=st.floats(0.01, 10.0),
+    pass_over=st.integers(1, 100),
+    fairness=st.floats(0.0, 10.0),
+)
 venues = st.tuples(st.integers(3, 1000), st.floats(0.001, 100.0))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -275,9 +276,7 @@ async def test_an_arranged_game_begins_with_its_own_clocks_after_old_moves(house
     sessions = {name: await house.check_in(name, 1) for name in ("anna", "bert")}
     players = {player.name: player for player in house.live.roster.players.values()}
     terms = terms_of(house.venue)
-    terms = type(terms)(
-        terms.rules, terms.time, terms.move_limit, terms.first_move_limit, rated=False, mains=(5 * S, 9 * S)
-    )
+    terms = replace(terms, rated=False, mains=(5 * S, 9 * S))
     moves = [StoredMove("E5", ClockState(5 * S)), StoredMove("D5", ClockState(9 * S))]
     number = house.live.matchmaker.arrange(players["bert"], players["anna"], terms, moves, "An operator wished it.")
     assert [player.reserved for player in players.values()] == [False, False]

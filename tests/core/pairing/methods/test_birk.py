@@ -39,7 +39,7 @@ def field(*ratings: float, **same: int) -> list[Candidate]:
 
 
 formulas = st.sampled_from((*FORMULAS, "1 + avail // 3", "np // 2"))
-methods = st.builds(Birk, formulas, st.sampled_from(BYES), wishes | st.just(FREE))
+methods = st.builds(Birk, formula=formulas, bye=st.sampled_from(BYES), constraints=wishes | st.just(FREE))
 LAST_ONLY = replace(FREE, avoid_last=True)
 
 

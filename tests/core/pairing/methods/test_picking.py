@@ -38,7 +38,7 @@ def paired(method: Matchmaker, pairing_pass: PairingPass, seed: int, **limits: i
 
 @given(
     pairing_passes(policy=Policy.BARRIER),
-    st.builds(Birk, st.sampled_from(("half", "fifth", "one")), st.just("natural"), wishes),
+    st.builds(Birk, formula=st.sampled_from(("half", "fifth", "one")), bye=st.just("natural"), constraints=wishes),
     st.integers(),
 )
 def test_a_round_is_the_same_however_the_partners_are_found(pairing_pass: PairingPass, method: Birk, seed: int) -> None:
