@@ -42,6 +42,11 @@ log = structlog.get_logger(__name__)
 _EXPECTING_US: Final = 100_000
 """Between two looks whether a mover whose time is up has been let in."""
 
+# What each move asks for, bound once: Python 3.11 looks a member up through its enum's metaclass.
+_RUNNING: Final = GamePhase.RUNNING
+_COMMITS_A_MOVE: Final = GamePhase.COMMITTING
+_OVERRULED: Final = GamePhase.OVERRULED
+
 _COMMITTING: Final = (GamePhase.COMMITTING, GamePhase.OVERRULED, GamePhase.ENDING)
 _ENDING: Final = (GamePhase.OVERRULED, GamePhase.ENDING, GamePhase.OVER)
 
@@ -323,7 +328,7 @@ class LiveGame:
     def move(self, color: Color, text: str, analysis: str | None, received: int) -> None:
         """That side answered `genmove`. Ignored unless it is its turn and its clock runs."""
         referee = self.referee
-        if self.phase is not GamePhase.RUNNING or color is not referee.to_play:
+        if self.phase is not _RUNNING or color is not referee.to_play:
             return
         try:
             played = referee.submit(text, received - self._clock_started)
@@ -344,15 +349,15 @@ class LiveGame:
         if referee.verdict is not None:
             self._end(referee.verdict, records)
         else:
-            self.phase = GamePhase.COMMITTING
+            self.phase = _COMMITS_A_MOVE
             self._context.store.submit(records, self._committed)
 
     def _committed(self) -> None:
         """The move is durable: tell the opponent, whose clock starts now."""
-        self._tell_move(then=self.phase is not GamePhase.OVERRULED)
+        self._tell_move(then=self.phase is not _OVERRULED)
         if self._late:
             self._admit_late()
-        if self.phase is GamePhase.OVERRULED:
+        if self.phase is _OVERRULED:
             self._become(GamePhase.ENDING)  # the end is on its way already
             return
         if self._awaited and self.referee.to_play in self._awaited:
@@ -417,7 +422,7 @@ class LiveGame:
         table.genmove(mover, referee.remaining_ms(mover, elapsed), referee.remaining_ms(mover.other))
 
     def _start_clock(self) -> None:
-        self.phase = GamePhase.RUNNING
+        self.phase = _RUNNING
         self._clock_started = now = self._context.time.now()
         self._flag_at = deadline = now + self.referee.deadline() + 1  # at the deadline itself a move is in time
         # One timer a game, left alone while it is early enough: cancelling one a move costs more than the move.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import structlog
 
@@ -28,6 +29,10 @@ from cgos_server.storage.reading.stored import StoredGame
 from cgos_server.storage.writing.records import ConnectionClosed
 
 log = structlog.get_logger(__name__)
+
+# What each move asks for, bound once: Python 3.11 looks a member up through its enum's metaclass.
+_OVER: Final = GamePhase.OVER
+_RUNNING: Final = GamePhase.RUNNING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -263,7 +268,7 @@ class PlayerSeat:
     def play(self, game: GameId, ply: int, text: str, analysis: str | None, received: int) -> Fault | None:
         player = self._player
         live = player.games.get(game) if self._spoke() else None
-        if live is None or live.phase is GamePhase.OVER:
+        if live is None or live.phase is _OVER:
             return Fault.NO_GAME
         color = player.color(live)
         committed = live.ply
@@ -271,7 +276,7 @@ class PlayerSeat:
             return None if live.repeats(ply, text) else Fault.CONTRADICTION
         if ply > committed + 1:
             return Fault.GAP
-        if live.phase is GamePhase.RUNNING and color is live.referee.to_play:
+        if live.phase is _RUNNING and color is live.referee.to_play:
             live.move(color, text, analysis, received)
             return None
         return live.objection(color, text) if live.committing else Fault.NOT_YOUR_TURN

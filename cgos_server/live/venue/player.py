@@ -20,6 +20,16 @@ from cgos_server.service.holds import PASSING, Hold
 DELIVERIES_MAX: Final = 1_024
 """Ends of games that a bot was told and has not acknowledged; of more than these the oldest are not waited for."""
 
+# What each move and each pairing pass asks for, bound once: Python 3.11 looks a member up through its enum's metaclass.
+_BLACK: Final = Color.BLACK
+_WHITE: Final = Color.WHITE
+_AWAY: Final = PlayerPhase.AWAY
+_OWING: Final = PlayerPhase.OWING
+_PLAYING: Final = PlayerPhase.PLAYING
+_IDLE: Final = PlayerPhase.IDLE
+_PAIRED: Final = Hold.PAIRED
+_OWES_READY: Final = Hold.OWES_READY
+
 _FULL: Final = frozenset({Hold.PLAYING})
 _RESERVED: Final = frozenset({Hold.PAIRED})
 _NO_LIMITS: Final = Limits()
@@ -126,7 +136,7 @@ class Player:
     def holds(self) -> Set[Hold]:
         """What keeps it from a new game; it may be paired exactly when there is nothing."""
         holds, capacity, session = self._holds, self.capacity, self.session
-        if capacity.used - (Hold.PAIRED in holds) >= capacity.slots:
+        if capacity.used - (_PAIRED in holds) >= capacity.slots:
             holds = holds | _FULL
         if self.limits.games_a_day is not None and (hold := self.daily.hold(self.limits.games_a_day)):
             holds = holds | {hold}
@@ -204,12 +214,12 @@ class Player:
     @property
     def phase(self) -> PlayerPhase:
         if self.session is None:
-            return PlayerPhase.AWAY
-        if Hold.PAIRED in self._holds:
+            return _AWAY
+        if _PAIRED in self._holds:
             return PlayerPhase.CHOSEN if self.chosen else PlayerPhase.CONSIDERED
-        if Hold.OWES_READY in self._holds:
-            return PlayerPhase.OWING
-        return PlayerPhase.PLAYING if self.games else PlayerPhase.IDLE
+        if _OWES_READY in self._holds:
+            return _OWING
+        return _PLAYING if self.games else _IDLE
 
     @property
     def reserved(self) -> bool:
@@ -297,7 +307,7 @@ class Player:
 
     def color(self, game: LiveGame) -> Color:
         """The color that it has in `game`."""
-        return Color.BLACK if game.sides[Color.BLACK].version == self.version else Color.WHITE
+        return _BLACK if game.sides[0].version == self.version else _WHITE
 
     def acknowledged(self) -> None:
         """It knows the end of every game that it was told."""

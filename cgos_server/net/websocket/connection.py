@@ -32,6 +32,11 @@ from cgos_server.observability.metrics import CloseReason
 
 log = structlog.get_logger(__name__)
 
+# What each message asks for, bound once: Python 3.11 looks a member up through its enum's metaclass.
+_OPEN: Final = State.OPEN
+_TEXT: Final = Opcode.TEXT
+_BINARY: Final = Opcode.BINARY
+
 FRAGMENTS_MAX: Final = 64
 """Frames of one message."""
 
@@ -214,7 +219,7 @@ class WsConnection(BotSocket):
         writes = ws.data_to_send()
         if writes:
             self._write(writes)
-        if ws.state is not State.OPEN and self._closed_for is None:
+        if ws.state is not _OPEN and self._closed_for is None:
             self._ended_by_peer(ws)
         elif ws.close_rcvd is not None and self._dialogue is not None:
             self._dialogue.ended()  # it answered our close, so it has read all that came before
@@ -224,11 +229,11 @@ class WsConnection(BotSocket):
         if self._closed_for is not None or dialogue is None:
             return
         opcode = frame.opcode
-        if opcode is Opcode.TEXT or opcode is Opcode.BINARY:
+        if opcode is _TEXT or opcode is _BINARY:
             if frame.fin:
-                dialogue.message(bytes(frame.data), opcode is Opcode.BINARY, received)
+                dialogue.message(bytes(frame.data), opcode is _BINARY, received)
             else:
-                self._parts = [b"B" if opcode is Opcode.BINARY else b"T", bytes(frame.data)]
+                self._parts = [b"B" if opcode is _BINARY else b"T", bytes(frame.data)]
         elif opcode is Opcode.CONT:
             self._continued(dialogue, frame, received)
         elif opcode is Opcode.PONG and bytes(frame.data) == self._ping_payload() and self._pinged_at:
@@ -290,7 +295,7 @@ class WsConnection(BotSocket):
 
     def _send_ping(self) -> None:
         ws = self._ws
-        if ws is not None and ws.state is State.OPEN:
+        if ws is not None and ws.state is _OPEN:
             self._ping += 1
             self._pinged_at = self._time.now()
             ws.send_ping(self._ping_payload())
@@ -311,7 +316,7 @@ class WsConnection(BotSocket):
     def send(self, payloads: Iterable[bytes], binary: bool) -> None:
         """See :class:`~cgos_server.net.websocket.port.Connection`."""
         ws = self._ws
-        if ws is None or ws.state is not State.OPEN:
+        if ws is None or ws.state is not _OPEN:
             return
         send = ws.send_binary if binary else ws.send_text
         for payload in payloads:
@@ -327,7 +332,7 @@ class WsConnection(BotSocket):
         if ws is None:
             self._hang_up()
             return
-        if ws.state is State.OPEN:
+        if ws.state is _OPEN:
             text = words.encode()[:_REASON_MAX].decode(errors="ignore")
             ws.send_close(code or _CODES.get(reason, CloseCode.POLICY_VIOLATION), text)
         self._write(ws.data_to_send())

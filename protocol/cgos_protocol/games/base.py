@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
 
 class Color(enum.IntEnum):
@@ -20,12 +20,16 @@ class Color(enum.IntEnum):
     @property
     def other(self) -> Color:
         """The opponent's color."""
-        return Color.WHITE if self is Color.BLACK else Color.BLACK
+        return _OTHERS[self]
 
     @property
     def letter(self) -> str:
         """``"b"`` or ``"w"``, as GTP and CGOS write it."""
         return "b" if self is Color.BLACK else "w"
+
+
+_OTHERS: Final = (Color.WHITE, Color.BLACK)
+"""Black's opponent and White's."""
 
 
 def mover_of(ply: int) -> Color:

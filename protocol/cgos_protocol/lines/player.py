@@ -53,6 +53,12 @@ class State(enum.StrEnum):
     """Nothing is said or heard any more."""
 
 
+# What each move asks for, bound once: Python 3.11 looks a member up through its enum's metaclass.
+_OK: Final = State.OK
+_GENMOVE: Final = State.GENMOVE
+_CLOSED: Final = State.CLOSED
+
+
 class Kind(enum.StrEnum):
     """How a line is told apart before the state is looked at."""
 
@@ -167,9 +173,9 @@ class CgosPlayer:
         """What :meth:`receive` makes of the most frequent line of all, a bare vertex when it was asked for: its text.
         None: `line` is something else, and nothing has changed."""
         move = _VERTICES.get(line)
-        if move is None or self.state is not State.GENMOVE:
+        if move is None or self.state is not _GENMOVE:
             return None
-        self.state = State.OK
+        self.state = _OK
         return move
 
     # What the server says. Order of the words is the protocol's; no field can be added to these lines.
@@ -194,18 +200,18 @@ class CgosPlayer:
             seat(setup.black, setup.black_label),
         ]
         words += [f"{safe_word(move)} {whole_ms(left)}" for move, left in setup.moves]
-        return self._say(State.OK, " ".join(words) + "\n")
+        return self._say(_OK, " ".join(words) + "\n")
 
     def genmove(self, color: Color, left_ms: int) -> bytes:
         """Your move: `color` is the engine's own."""
-        return self._say(State.GENMOVE, f"genmove {_LETTERS[color]} {whole_ms(left_ms)}\n")
+        return self._say(_GENMOVE, f"genmove {_LETTERS[color]} {whole_ms(left_ms)}\n")
 
     def played(self, color: Color, move: str, left_ms: int, then_left_ms: int | None) -> bytes:
         """The opponent, who is `color`, moved; with `then_left_ms` it is the engine's move, in one segment."""
         played = f"play {_LETTERS[color]} {safe_word(move)} {whole_ms(left_ms)}\n"
         if then_left_ms is None:
-            return self._say(State.OK, played)
-        return self._say(State.GENMOVE, f"{played}genmove {_LETTERS[1 - color]} {whole_ms(then_left_ms)}\n")
+            return self._say(_OK, played)
+        return self._say(_GENMOVE, f"{played}genmove {_LETTERS[1 - color]} {whole_ms(then_left_ms)}\n")
 
     def game_over(self, date: str, result: str, detail: str) -> bytes:
         """The game has ended. `result` as in :attr:`cgos_protocol.verdict.Verdict.text`.
@@ -223,7 +229,7 @@ class CgosPlayer:
         return self._say(self.state, f"info {text}\n" if text else "")
 
     def _say(self, state: State, text: str) -> bytes:
-        if self.state is State.CLOSED:
+        if self.state is _CLOSED:
             return b""
         self.state = state
         return text.encode("ascii")

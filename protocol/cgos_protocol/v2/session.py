@@ -57,6 +57,9 @@ class Stage(enum.Enum):
     """Nothing is said or heard any more."""
 
 
+_CLOSED: Final = Stage.CLOSED  # bound once for each message's sake: Python 3.11 asks the enum's metaclass
+
+
 class Ending(enum.StrEnum):
     """Why the server ends the dialogue."""
 
@@ -127,7 +130,7 @@ class WsSession:
 
     def receive(self, message: ws.ClientMessage, received: int) -> ws.Error | None:
         """The next message, received at `received` (microseconds, loop's clock). What was wrong with it, or None."""
-        if self.stage is Stage.CLOSED:
+        if self.stage is _CLOSED:
             return None
         error = _RULES[type(message)](self, message, received)
         if error is not None:
@@ -370,7 +373,7 @@ class WsSession:
 
     def refused(self, place: Place, code: str, sentence: str, retry_after_s: float | None) -> None:
         """A venue does not take the bot, or lets it go."""
-        if self.stage is Stage.CLOSED:
+        if self.stage is _CLOSED:
             return
         if code == DRAINED and self.stage is Stage.IN:
             self.stage = Stage.CLOSED
