@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -24,7 +25,7 @@ import cgos_server, server_moves
 def started(command, **options):
     with open(command[-1], "a") as config:
         config.write(sys.argv[3])
-    return subprocess.Popen(command, **options)
+    return subprocess.Popen([*json.loads(sys.argv[4]), *command], **options)
 
 server_moves.subprocess = types.SimpleNamespace(Popen=started, PIPE=subprocess.PIPE)
 with server_moves.server(Path(sys.argv[1]), int(sys.argv[2])) as running:
@@ -45,14 +46,15 @@ class Hosted(msgspec.Struct):
 
 
 @contextlib.contextmanager
-def hosted(tree: Path, directory: Path, bots: int, venue: str = "") -> Iterator[Hosted]:
+def hosted(tree: Path, directory: Path, bots: int, venue: str = "", under: Sequence[str] = ()) -> Iterator[Hosted]:
     """A server of the checkout `tree`, its bots registered.
 
     :param venue: lines of configuration to add to its venue
+    :param under: a command that runs it, and its options
     """
     paths = map(str, (tree, tree / "benchmarks", _server_moves(tree).parent, tree / "clients", tree / "protocol"))
     process = subprocess.Popen(
-        [sys.executable, "-c", HOST, str(directory), str(bots), venue],
+        [sys.executable, "-c", HOST, str(directory), str(bots), venue, json.dumps(under)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

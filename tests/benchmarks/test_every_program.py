@@ -27,6 +27,7 @@ PARTS = {"load_bots": "server_moves", "bare_relay": "server_moves", "ws_relay": 
 DATABASE = "data/cgos.sqlite"
 WORDS: dict[str, Sequence[str]] = {
     "big_database": (DATABASE,),
+    "move_instructions": ("--against", str(TOP)),
     "move_pairs": ("--against", str(TOP)),
     "page_speed": ("data",),
     "pairing_accuracy": ("--cache", "."),
@@ -35,7 +36,7 @@ WORDS: dict[str, Sequence[str]] = {
     "screenshots": ("pictures",),
 }
 """What a program must be told, its working directory being empty."""
-NEEDS = {"postgres_commit": "initdb", "screenshots": "chromium"}
+NEEDS = {"move_instructions": "valgrind", "postgres_commit": "initdb", "screenshots": "chromium"}
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
