@@ -34,9 +34,9 @@ class Kind(enum.StrEnum):
     UNANCHOR = "unanchor"
     """An anchor becomes an ordinary version, where it stands."""
     LINK = "link"
-    """`version` succeeds version `other`: their strengths differ by a normal variate with `sd`."""
+    """`version` succeeds version `other`, and no version that it succeeded before."""
     UNLINK = "unlink"
-    """`version` has nothing to do with `other` any more."""
+    """`version` does not succeed `other` any more."""
     CORRECTION = "correction"
     """The game between `black` and `white` that counted as `was2` (None: not) counts as `score2` (None: not)."""
 
@@ -52,6 +52,8 @@ class Entry(NamedTuple):
     :ivar value: a rating (ENTER, ANCHOR)
     :ivar sd: standard deviation in Elo (ANCHOR, LINK, ENTER of a successor); None: the system's own
     :ivar other: the predecessor (ENTER of a successor, LINK, UNLINK)
+    :ivar surely: True where nobody doubts that `other` is the predecessor (LINK, ENTER of a successor): else a system
+        may find that the version has nothing to do with it
     :ivar was2: what the game counted as so far, None: nothing (CORRECTION)
     :ivar repeat: True where the same two versions played the very same game before (GAME): systems may count it once.
         On a CORRECTION: such systems did not count it so far, whatever `was2` says; with `was2` None besides, it is
@@ -71,6 +73,7 @@ class Entry(NamedTuple):
     was2: int | None = None
     repeat: bool = False
     at: int = 0
+    surely: bool = False
 
     def counted_once(self) -> tuple[int | None, int]:
         """Of a CORRECTION, for systems that count repeats once: what the game counted as so far (None: nothing), and by
@@ -88,6 +91,8 @@ class Rating(NamedTuple):
     :ivar games: rated games played
     :ivar provisional: True while the number should not be trusted
     :ivar anchor: True where the rating is fixed from outside
+    :ivar lower: where its 95 % interval begins, Elo; None where the system has no intervals
+    :ivar upper: where it ends; it need not be as far from `mean` as `lower` is
     """
 
     mean: float
@@ -95,6 +100,22 @@ class Rating(NamedTuple):
     games: int
     provisional: bool
     anchor: bool = False
+    lower: float | None = None
+    upper: float | None = None
+
+
+def normal_rating(mean: float, sd: float, *, games: int, provisional: bool, anchor: bool = False) -> Rating:
+    """A rating whose distribution is normal: its interval is even."""
+    half = Z95 * sd
+    return Rating(
+        mean=mean,
+        spread=sd,
+        games=games,
+        provisional=provisional,
+        anchor=anchor,
+        lower=mean - half,
+        upper=mean + half,
+    )
 
 
 class Change(NamedTuple):

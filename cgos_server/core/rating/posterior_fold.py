@@ -16,9 +16,9 @@ import numpy as np
 from cgos_protocol.errors import OurFault
 from cgos_protocol.ids import VersionId
 from cgos_server.core.rating import checks
-from cgos_server.core.rating.base import Z95, Change, Entry, Kind, Outcome, Rating
+from cgos_server.core.rating.base import Z95, Change, Entry, Kind, Outcome, Rating, normal_rating
 from cgos_server.core.rating.bayes.together import Snapshot, Together
-from cgos_server.core.rating.posterior_state import PosteriorState, Step, StepKind
+from cgos_server.core.rating.posterior_state import Link, PosteriorState, Step, StepKind
 
 StateT = TypeVar("StateT", bound=PosteriorState)
 
@@ -29,19 +29,17 @@ class PosteriorFold(ABC, Generic[StateT]):
     A version's rating is provisional while it has no game, and while half of its 95 % interval is above `provisional`
     Elo.
 
-    :cvar links_of_today: True where a link ties the strengths of today, so that it can be taken out of the belief at
-        once; else only a refit can
+    A version has one predecessor at most: of several links the latest counts, and so does the latest of those that
+    would make a version its own ancestor.
+
     :ivar anchor_sd: of an anchor whose entry gives none, Elo
-    :ivar lineage_sd: between a version and its predecessor where the entry gives none, Elo
     """
 
     __slots__ = ()
 
     sure: ClassVar[bool] = True
-    links_of_today: ClassVar[bool]
 
     anchor_sd: float
-    lineage_sd: float
     provisional: float
 
     @abstractmethod
@@ -51,6 +49,10 @@ class PosteriorFold(ABC, Generic[StateT]):
     @abstractmethod
     def _precision(self, sd: float) -> float:
         """1/Elo^2 of something that is known to `sd`."""
+
+    @abstractmethod
+    def _succeed(self, state: StateT, version: VersionId, link: Link, entry: Entry) -> None:
+        """A version joins by `entry` as a successor; `link` is recorded already."""
 
     # -- the fold
 
@@ -105,18 +107,16 @@ class PosteriorFold(ABC, Generic[StateT]):
         if entry.other is not None:
             state.find(entry.other)
         value = None if entry.value is None else checks.value(entry)
-        sd = self._deviation(entry, self.lineage_sd)
+        sd = self._stated(entry)
         old = None if entry.other is None else state.join(entry.other, entry.seq, entry.at)
         state.waiting[version] = None
-        if value is not None and old is None and entry.sd is not None:
+        if old is not None:
+            self._join_successor(state, entry, old)
+        elif value is not None and sd is not None:
             # With a spread it is knowledge from elsewhere; without one it is where newcomers stood at that time.
             at = state.join(version, entry.seq, entry.at)
             state.own[at] = value, sd
             state.take(Step(entry.seq, StepKind.FACT, at, value=value, precision=self._precision(sd)))
-        if old is not None:
-            at = state.join(version, entry.seq, entry.at)
-            state.links[(at, old)] = sd
-            state.take(Step(entry.seq, StepKind.FACT, at, old, precision=self._precision(sd)))
         entered = self._rating(state, version)
         return (Change(version, entered, entered),)
 
@@ -144,21 +144,24 @@ class PosteriorFold(ABC, Generic[StateT]):
         who = checks.version(entry), checks.predecessor(entry)
         before = self._ratings(state, *who)
         new, old = map(state.find, who)
-        held = None if new is None or old is None else state.links.get((new, old))
         if entry.kind is Kind.LINK:
-            sd = self._deviation(entry, self.lineage_sd)
-            new, old = (state.join(version, entry.seq, entry.at) for version in who)
-            state.links[(new, old)] = sd
-            state.take(Step(entry.seq, StepKind.FACT, new, old, precision=self._precision(sd)))
-        elif new is None or old is None or held is None:
+            sd = self._stated(entry)
+            old = state.join(who[1], entry.seq, entry.at)
+            if new is None:
+                self._join_successor(state, entry, old)
+            else:
+                state.relink(Link(new=new, old=old, sd=sd, surely=entry.surely), entry.seq)
+        elif new is None or old is None or not state.unlink(new, old, entry.seq):
             return ()
-        else:
-            del state.links[(new, old)]
-        if held is not None:
-            if self.links_of_today:
-                state.take(Step(entry.seq, StepKind.FACT, new, old, precision=-self._precision(held)))
-            state.take(Step(entry.seq, StepKind.NEEDS_REFIT))
         return self._changes(state, who, before, 0)
+
+    def _join_successor(self, state: StateT, entry: Entry, old: int) -> None:
+        link = Link(new=len(state.ids), old=old, sd=self._stated(entry), surely=entry.surely)
+        state.links[link.new] = link
+        self._succeed(state, checks.version(entry), link, entry)
+
+    def _stated(self, entry: Entry) -> float | None:
+        return None if entry.sd is None else self._deviation(entry, entry.sd)
 
     def _changes(
         self, state: StateT, who: tuple[VersionId, ...], before: tuple[Rating, ...], more: int
@@ -186,12 +189,12 @@ class PosteriorFold(ABC, Generic[StateT]):
         anchor = state.anchors.get(at)
         games = state.games[at]
         if anchor is not None:
-            return Rating(mean=anchor[0], spread=anchor[1], games=games, provisional=False, anchor=True)
+            return normal_rating(*anchor, games=games, provisional=False, anchor=True)
         mean, sd = state.belief.shown(at, centered)
-        return Rating(mean, sd, games, self.is_provisional(sd, games))
+        return normal_rating(mean, sd, games=games, provisional=self.is_provisional(sd, games))
 
     def _newcomer(self, state: StateT) -> Rating:
-        return Rating(*state.belief.shown_newcomer(not state.anchors), 0, True)
+        return normal_rating(*state.belief.shown_newcomer(not state.anchors), games=0, provisional=True)
 
     def _and_waiting(self, state: StateT, shown: dict[VersionId, Rating]) -> Mapping[VersionId, Rating]:
         """`shown` with those who have not joined."""

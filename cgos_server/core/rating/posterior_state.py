@@ -56,19 +56,32 @@ class StepKind:
     """Something was taken back, of which only a refit can say what it means: until then the ratings are wrong."""
 
 
+class Link(NamedTuple):
+    """A version and its predecessor, by dense index.
+
+    :ivar sd: of the step between them, Elo; None where none is stated
+    :ivar surely: True where nobody doubts it
+    """
+
+    new: int
+    old: int
+    sd: float | None = None
+    surely: bool = False
+
+
 class Known(NamedTuple):
     """What is known of strengths besides results, by dense index, in ascending order.
 
     :ivar n: versions
     :ivar anchors: (index, value, sd)
     :ivar own: (index, value, sd)
-    :ivar links: (new, old, sd)
+    :ivar links: at most one for a successor
     """
 
     n: int
     anchors: tuple[tuple[int, float, float], ...]
     own: tuple[tuple[int, float, float], ...]
-    links: tuple[tuple[int, int, float], ...]
+    links: tuple[Link, ...]
 
 
 class Kept(NamedTuple):
@@ -81,6 +94,7 @@ class Kept(NamedTuple):
     games: list[int]
     known: Known
     steps: list[Step]
+    relinked: int
 
 
 @dataclass(slots=True, kw_only=True)
@@ -95,11 +109,12 @@ class PosteriorState:
     :ivar games: rated games played, repeats included
     :ivar anchors: value and sd
     :ivar own: value and sd of outside knowledge besides the prior
-    :ivar links: (new, old) -> sd
+    :ivar links: successor -> its link
     :ivar steps: what came after the refit that is installed, as it was applied to `belief`
     :ivar seq: the last entry
     :ivar pending: entries after the installed refit that a refit would make use of
     :ivar needs_refit: True where one of them took something back
+    :ivar relinked: how many links were declared, changed or withdrawn of versions that had joined
     """
 
     belief: Belief
@@ -109,11 +124,12 @@ class PosteriorState:
     games: list[int] = field(default_factory=list)
     anchors: dict[int, tuple[float, float]] = field(default_factory=dict)
     own: dict[int, tuple[float, float]] = field(default_factory=dict)
-    links: dict[tuple[int, int], float] = field(default_factory=dict)
+    links: dict[int, Link] = field(default_factory=dict)
     steps: list[Step] = field(default_factory=list)
     seq: int = 0
     pending: int = 0
     needs_refit: bool = False
+    relinked: int = 0
 
     # -- each system's own
 
@@ -143,6 +159,27 @@ class PosteriorState:
             self.take(Step(seq, StepKind.ENTER, self.index[version]))
         return self.index[version]
 
+    def relink(self, link: Link, seq: int) -> None:
+        """A version that has joined is a successor from the next refit on."""
+        ancestor = self.links.get(link.old)
+        while ancestor is not None and ancestor.old != link.new:
+            ancestor = self.links.get(ancestor.old)
+        if ancestor is not None:
+            del self.links[ancestor.new]
+        self.links[link.new] = link
+        self.relinked += 1
+        self.take(Step(seq, StepKind.NEEDS_REFIT))
+
+    def unlink(self, new: int, old: int, seq: int) -> bool:
+        """A version succeeds none from the next refit on. False, and nothing is done, where it did not succeed this
+        one."""
+        if new not in self.links or self.links[new].old != old:
+            return False
+        del self.links[new]
+        self.relinked += 1
+        self.take(Step(seq, StepKind.NEEDS_REFIT))
+        return True
+
     def find(self, version: VersionId) -> int | None:
         """The index of a version that has entered, None where it has not joined. Raises KeyError for any other."""
         return None if version in self.waiting else self.index[version]
@@ -153,7 +190,7 @@ class PosteriorState:
             len(self.ids),
             tuple((at, *self.anchors[at]) for at in sorted(self.anchors)),
             tuple((at, *self.own[at]) for at in sorted(self.own)),
-            tuple((*pair, self.links[pair]) for pair in sorted(self.links)),
+            tuple(self.links[new] for new in sorted(self.links)),
         )
 
     # -- steps
@@ -189,6 +226,7 @@ class PosteriorState:
             games=self.games,
             known=self.known(),
             steps=[step for step in self.steps if step.seq > included],
+            relinked=self.relinked,
         )
 
     def restore(self, kept: Kept, included: int, belief: Belief) -> None:
@@ -197,9 +235,10 @@ class PosteriorState:
         self.seq, self.ids, self.games, self.steps = kept.seq, kept.ids, kept.games, kept.steps
         self.index = {version: at for at, version in enumerate(kept.ids)}
         self.waiting = dict.fromkeys(kept.waiting)
+        self.relinked = kept.relinked
         self.anchors = {at: (value, sd) for at, value, sd in kept.known.anchors}
         self.own = {at: (value, sd) for at, value, sd in kept.known.own}
-        self.links = {(new, old): sd for new, old, sd in kept.known.links}
+        self.links = {link.new: link for link in kept.known.links}
         self.go_on_from(included, belief)
         sizes = {self.belief.n, kept.known.n, len(self.ids), len(self.index), len(self.games)}
         if len(sizes) > 1 or self.index.keys() & self.waiting.keys():

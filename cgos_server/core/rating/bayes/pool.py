@@ -18,6 +18,9 @@ Ints = NDArray[np.int64]
 Q_ELO: Final = 0.005756462732485115
 """ln 10 / 400: logits a point of Elo."""
 
+STEP_SD: Final = 150.0
+"""Elo: of a successor's strength about its predecessor's, where none is stated."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prior:

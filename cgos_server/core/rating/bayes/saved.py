@@ -20,7 +20,7 @@ from .belief import head
 from .pool import Floats, Hyper, Pool, Prior, Sites
 from .state import Base, Cells, Counts, State, belief_of, pool_of, unseen
 
-_LAYOUT: Final = 2
+_LAYOUT: Final = 3
 
 
 class _Saved(NamedTuple):

@@ -13,7 +13,7 @@ import numpy as np
 from cgos_server.core.rating.posterior_state import Known, PosteriorState
 
 from .belief import Belief
-from .pool import Floats, Hyper, Ints, Pool, Prior, Sites
+from .pool import STEP_SD, Floats, Hyper, Ints, Pool, Prior, Sites
 
 
 class Mark(NamedTuple):
@@ -168,9 +168,9 @@ def pool_of(known: Known, prior: Prior, counts: Counts) -> Pool:
         anchors=_valued(known.anchors),
         own=_valued(known.own),
         links=(
-            np.array([new for new, _, _ in known.links], dtype=np.int64),
-            np.array([old for _, old, _ in known.links], dtype=np.int64),
-            np.array([sd for _, _, sd in known.links], dtype=np.float64),
+            np.array([link.new for link in known.links], dtype=np.int64),
+            np.array([link.old for link in known.links], dtype=np.int64),
+            np.array([STEP_SD if link.sd is None else link.sd for link in known.links], dtype=np.float64),
         ),
         first=pairs[:, 0].copy(),
         second=pairs[:, 1].copy(),

@@ -19,14 +19,14 @@ from cgos_protocol.ids import VersionId
 from cgos_server.core.rating import checks
 from cgos_server.core.rating.base import Z95, Entry, Rating, Wanted
 from cgos_server.core.rating.posterior_fold import PosteriorFold
-from cgos_server.core.rating.posterior_state import Known
+from cgos_server.core.rating.posterior_state import Known, Link, Step, StepKind
 
 from . import fit as engine
 from . import saved
 from . import state as states
 from .belief import head
 from .joint import LEAST_SD, MOST_SD
-from .pool import Floats, Hyper, Prior
+from .pool import STEP_SD, Floats, Hyper, Prior
 from .state import Base, Counts, Mark, State
 
 
@@ -101,13 +101,11 @@ class Bayes(PosteriorFold[State]):
     """
 
     name: ClassVar[str] = "bayes"
-    links_of_today: ClassVar[bool] = True
 
     initial: float
     learned: bool = True
     prior_sd: float = 500.0
     anchor_sd: float = 1.0
-    lineage_sd: float = 150.0
     provisional: float = 100.0
     advantage_sd: float = 50.0
 
@@ -126,6 +124,11 @@ class Bayes(PosteriorFold[State]):
     def _precision(self, sd: float) -> float:
         return 1.0 / min(max(sd, LEAST_SD), MOST_SD) ** 2
 
+    def _succeed(self, state: State, version: VersionId, link: Link, entry: Entry) -> None:
+        at = state.join(version, entry.seq, entry.at)
+        precision = self._precision(STEP_SD if link.sd is None else link.sd)
+        state.take(Step(seq=entry.seq, what=StepKind.FACT, a=at, b=link.old, precision=precision))
+
     # --- what is shown ------------------------------------------------------------------------------------------
 
     def _all(self, state: State) -> tuple[Floats, Floats, Any]:
@@ -139,8 +142,10 @@ class Bayes(PosteriorFold[State]):
     def standings(self, state: State) -> Mapping[VersionId, Rating]:
         """Every version's rating, as it is now."""
         means, sds, provisional = self._all(state)
-        rows = zip(means.tolist(), sds.tolist(), state.games, provisional.tolist(), strict=True)
-        shown = dict(zip(state.ids, map(Rating._make, ((*row, False) for row in rows)), strict=True))
+        ends = (means - Z95 * sds).tolist(), (means + Z95 * sds).tolist()
+        none = [False] * len(state.ids)
+        rows = zip(means.tolist(), sds.tolist(), state.games, provisional.tolist(), none, *ends, strict=True)
+        shown = dict(zip(state.ids, map(Rating._make, rows), strict=True))
         for at in state.anchors:
             version = state.ids[at]
             shown[version] = shown[version]._replace(anchor=True)

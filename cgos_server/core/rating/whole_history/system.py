@@ -15,6 +15,7 @@ from cgos_server.core.rating import checks
 from cgos_server.core.rating.base import Entry, Rating, Wanted
 from cgos_server.core.rating.bayes.joint import LEAST_SD
 from cgos_server.core.rating.posterior_fold import PosteriorFold
+from cgos_server.core.rating.posterior_state import Link, Step, StepKind
 from cgos_server.core.rating.timeline import Timeline
 from cgos_server.core.rating.whole_history import saved as history_saved
 from cgos_server.core.rating.whole_history.fit import HistoryFit, Job, Model, iterations_in, nothing, refitted
@@ -37,12 +38,12 @@ class WholeHistory(PosteriorFold[State]):
 
     :ivar drift: standard deviation of a strength's change in a day, Elo; it grows with the square root of time, so that
         3 Elo a day are 57 a year (our choice: a version of an engine hardly changes)
+    :ivar lineage_sd: between a version and its predecessor where the entry gives none, Elo
     :ivar provisional: half of the 95 % interval, in Elo, above which a rating is provisional
     :ivar advantage_sd: of what the first move is worth, Elo; 0: nothing
     """
 
     name: ClassVar[str] = "whole-history"
-    links_of_today: ClassVar[bool] = False
 
     initial: float
     drift: float = 3.0
@@ -62,6 +63,11 @@ class WholeHistory(PosteriorFold[State]):
 
     def _precision(self, sd: float) -> float:
         return float(sd**-2.0)
+
+    def _succeed(self, state: State, version: VersionId, link: Link, entry: Entry) -> None:
+        at = state.join(version, entry.seq, entry.at)
+        precision = self._precision(self.lineage_sd if link.sd is None else link.sd)
+        state.take(Step(seq=entry.seq, what=StepKind.FACT, a=at, b=link.old, precision=precision))
 
     def standings(self, state: State) -> Mapping[VersionId, Rating]:
         """Every version's rating, as it is now."""
@@ -90,7 +96,10 @@ class WholeHistory(PosteriorFold[State]):
             results=state.timeline.snapshot(),
             anchors=dict(sorted(state.anchors.items())),
             own=dict(sorted(state.own.items())),
-            links=dict(sorted(state.links.items())),
+            links={
+                (new, link.old): self.lineage_sd if link.sd is None else link.sd
+                for new, link in sorted(state.links.items())
+            },
             # One alone would be the origin itself: known exactly, and so established for ever.
             established=established if len(established) > 1 else (),
             begin=({} if cold else known, now),
