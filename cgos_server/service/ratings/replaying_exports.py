@@ -96,6 +96,7 @@ class _Numbers:
             was2=line.was2,
             repeat=line.repeat,
             at=line.at,
+            surely=line.surely,
         )
 
     def change(self, change: ExportedChange) -> PublishedChange:

@@ -249,6 +249,7 @@ class VenueRatings:
                 was2=entry.was2,
                 repeat=int(entry.repeat),
                 digest=digest,
+                surely=int(entry.surely),
             )
         ]
         records += self._moved(self._headline, entry, changes)
@@ -282,6 +283,10 @@ class VenueRatings:
                     after_mean=after.mean,
                     after_spread=after.spread,
                     games=after.games,
+                    before_lower=before.lower,
+                    before_upper=before.upper,
+                    after_lower=after.lower,
+                    after_upper=after.upper,
                 )
             )
             records.append(_now(venue, name, version=version, rating=after, seq=entry.seq))
@@ -355,6 +360,8 @@ class VenueRatings:
                     applied=run.seq,
                     mean=now.mean,
                     spread=now.spread,
+                    lower=now.lower,
+                    upper=now.upper,
                 )
             )
             records.append(_now(venue, name, version=version, rating=now, seq=run.seq))
@@ -524,4 +531,6 @@ def _now(venue: VenueId, system: str, version: VersionId, rating: Rating, seq: i
         provisional=int(rating.provisional),
         anchor=int(rating.anchor),
         seq=seq,
+        lower=rating.lower,
+        upper=rating.upper,
     )

@@ -94,7 +94,7 @@ _CORRECTED_GAMES: Final = (
 )
 _ENTRIES: Final = (
     select(
-        *(_ledger.c[name] for name in ("seq", "kind", "score2", "value", "sd", "was2", "repeat", "at")),
+        *(_ledger.c[name] for name in ("seq", "kind", "score2", "value", "sd", "was2", "repeat", "at", "surely")),
         *(_ledger.c[f"{name}_id"].label(name) for name in ("version", "black", "white", "other")),
     )
     .where(_ledger.c.venue_id == VENUE, _ledger.c.seq > AFTER)
@@ -184,6 +184,7 @@ class Ledger(Subject):
                 was2=row["was2"],
                 repeat=row["repeat"] != 0,
                 at=row["at"],
+                surely=row["surely"] != 0,
             )
             for row in rows
         ]

@@ -334,7 +334,7 @@ async def test_all_that_a_replay_needs(history: History) -> None:
         Entry(5, Kind.GAME, black=1, white=2, score2=2, repeat=True, at=4_500),
         Entry(6, Kind.CORRECTION, black=1, white=2, was2=2, at=5_000),
         Entry(7, Kind.CORRECTION, black=1, white=2, score2=2, repeat=True, at=5_000),
-        Entry(8, Kind.LINK, version=2, sd=40.0, other=1, at=5_100),
+        Entry(8, Kind.LINK, version=2, sd=40.0, other=1, at=5_100, surely=True),
     ]
     assert [type(entry.repeat) for entry in entries] == [bool] * 8
     assert await history.ledger.entries("9x9", after=2, limit=3) == entries[2:5]
@@ -463,6 +463,7 @@ async def test_the_ledger_with_links_and_corrections(history: History) -> None:
             value=None,
             sd=40.0,
             other="alpha",
+            surely=True,
         ),
     ]
 

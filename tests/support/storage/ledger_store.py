@@ -71,7 +71,7 @@ class LedgerStore:
         return [
             Entry(
                 row.seq, Kind(row.kind), row.version_id, row.black_id, row.white_id, row.score2, row.value, row.sd,
-                row.other_id, row.was2, bool(row.repeat), row.at,
+                row.other_id, row.was2, bool(row.repeat), row.at, bool(row.surely),
             )
             for row in rows
         ]  # fmt: skip
