@@ -58,6 +58,7 @@ COMMANDS = {
     "audit": "server.audit:audit",
     "anchor": "ratings.anchors:anchor",
     "family": "bots.families:family",
+    "version": "bots.versions:version",
     "db": "server.setup:db",
     "protocol": "server.protocol:protocol",
 }

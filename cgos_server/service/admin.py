@@ -95,14 +95,14 @@ class Admin:
 
     async def _turn(self, command: Command[Any]) -> AbstractAsyncContextManager[object]:
         """One after the other what concerns one bot."""
-        name = command.concerned() if command.concerns == "bot" else None
+        name = command.concerned() if command.concerns in ("bot", "version") else None
         bot = await self._accounts.store.history.people.bot_owner(name) if isinstance(name, str) and name else None
         return nullcontext() if bot is None else self._accounts.bot_lock(bot.bot_id)
 
     async def _owner_of(self, command: Command[Any]) -> int | None:
         """The account that owns what the command concerns."""
         match command.concerns, command.concerned():
-            case "bot", str(name):
+            case "bot" | "version", str(name):
                 bot = await self._accounts.store.history.people.bot_owner(name)
                 return None if bot is None else bot.owner
             case "webhook", int(number):

@@ -93,6 +93,7 @@ def test_commands_may_come_before_the_first_start(run: Any, tmp_path: Path) -> N
         "webhook remove 1", "account passwd Person", "account grant Person admin", "account revoke Person admin",
         "anchor set Delta 1500 --venue 9x9", "anchor unset Delta --venue 9x9",
         "correct 1 --result Void --reason x", "family link Delta Alpha", "family unlink Delta",
+        "version link Delta Alpha", "version unlink Delta",
     ],
 )  # fmt: skip
 def test_what_creates_nothing_makes_no_database(run: Any, tmp_path: Path, words: str) -> None:
@@ -203,6 +204,26 @@ def test_a_game_is_corrected(run: Any, data: Path, as_json: Any) -> None:
     assert "its engine was swapped" in run("show", "1").stdout
     assert "Void" in run("games").stdout
     assert [row["games"] for row in as_json("standings", "--all")["9x9"] if row["version"] == "Alpha"] == [0]
+
+
+def test_which_version_succeeds_which(run: Any, data: Path, as_json: Any) -> None:
+    assert run("version", "link", "Beta", "Alpha", "--sd", "40", "--surely").stderr == (
+        "Beta surely succeeds Alpha by a step of standard deviation 40 Elo in 9x9.\n"
+    )
+    (link,) = as_json("version", "list")
+    assert as_json("version", "list", "Beta") == [link]
+    assert as_json("version", "list", "Alpha") == []
+    assert (link["version"], link["predecessor"], link["venue"], link["sd"], link["surely"]) == (
+        "Beta", "Alpha", "9x9", 40, True,
+    )  # fmt: skip
+    assert run("version", "list").stdout.splitlines()[1].split() == ["Beta", "Alpha", "9x9", "40", "yes"]
+    assert "comes from Beta itself" not in run("version", "link", "Alpha", "Alpha", fails=1).stderr
+    assert "comes from Alpha itself" in run("version", "link", "Alpha", "Beta", fails=1).stderr
+    assert "nan is no standard deviation" in run("version", "link", "Beta", "Alpha", "--sd", "nan", fails=2).stderr
+    assert "between 1 and 1000 Elo" in run("version", "link", "Beta", "Alpha", "--sd", "0.5", fails=1).stderr
+    assert "does not succeed Alpha any more in 9x9" in run("version", "unlink", "Beta").stderr
+    assert as_json("version", "list") == []
+    assert [row[1:] for row in audits(data)] == [("version link", "Beta"), ("version unlink", "Beta")]
 
 
 def test_families(run: Any, data: Path, as_json: Any) -> None:

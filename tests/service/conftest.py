@@ -262,6 +262,9 @@ class MemoryStore:
     async def ledger_entries(self, venue_id: int, after: int = 0, limit: int | None = None) -> list[Entry]:
         return [entry for entry in self.entries if entry.seq > after][:limit]
 
+    async def ledger_links(self, venue_id: int) -> list[Entry]:
+        return [entry for entry in self.entries if entry.other is not None]
+
     async def ledger_digests(self, venue_id: int, after: int = 0, limit: int | None = None) -> list[Any]:
         return []
 

@@ -48,6 +48,34 @@ async def test_opponents_with_what_was_to_be_expected(web: httpx2.AsyncClient, r
     assert "Expected by the ratings of now, not of then" in page.text
 
 
+LINKED = (
+    "UPDATE ledger SET other_id = (SELECT id FROM versions WHERE wire_name = 'Ant'), sd = ?, surely = ? "
+    "WHERE kind = 'enter' AND version_id = (SELECT id FROM versions WHERE wire_name = 'Fox')"
+)
+
+
+@pytest.mark.parametrize(
+    ("sd", "surely", "more"),
+    [(None, 0, ""), (None, 1, ", surely"), (40.0, 0, ", by a step of standard deviation 40 Elo")],
+)
+async def test_whom_it_succeeds(rated_past: Path, tmp_path: Path, sd: float | None, surely: int, more: str) -> None:
+    data = Path(shutil.copytree(rated_past, tmp_path / "data"))
+    alter(data, LINKED, sd, surely)
+    async with History(data / "cgos.sqlite") as history, client(history, SETTINGS) as web:
+        page = await get(web, "/bot/Fox")
+        assert f"Fox succeeds Ant on {VENUE}{more}." in page.text
+        assert "/bot/Ant" in list(page.links())
+        assert "succeeds" not in (await get(web, "/bot/Cat")).text
+        for path in ("bots", "versions"):
+            (link,) = (await web.get(f"/api/v1/{path}/Fox")).json()["links"]
+            since = link.pop("at")
+            assert link == {
+                "version": "Fox", "venue": VENUE, "predecessor": "Ant", "sd": sd, "surely": bool(surely)
+            }  # fmt: skip
+            assert since >= T0
+        assert (await web.get("/api/v1/versions/Cat")).json()["links"] == []
+
+
 async def test_places_and_ratings_in_all_systems(web: httpx2.AsyncClient, rated: History) -> None:
     page = await get(web, "/bot/Cat")
     for row in await rated.ratings.ranked(["Cat"]):

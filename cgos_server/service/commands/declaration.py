@@ -46,8 +46,9 @@ class Command(msgspec.Struct, Generic[A], frozen=True, kw_only=True, tag_field="
     """Something that can be done. The tag is its name, also in the audit.
 
     :cvar allowed: who may have it done; what says nothing is refused
-    :cvar concerns: the field with the bot's name, or the number of the webhook or of the session or token, that it is
-        about: ``bot``, ``webhook`` or ``access``; what concerns one bot is done one after the other
+    :cvar concerns: the field with the bot's or version's name, or the number of the webhook or of the session or token,
+        that it is about: ``bot``, ``version``, ``webhook`` or ``access``; what concerns one bot or its versions is done
+        one after the other
     :cvar live: True where it needs the running server
     :cvar creates: True where it makes sense before the first start: only such commands make a database
     :cvar audited: which details the audit keeps besides who, when and what; None where it keeps nothing

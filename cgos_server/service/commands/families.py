@@ -9,9 +9,9 @@ from typing import Annotated, Final
 
 from cgos_protocol.api import people as api
 from cgos_protocol.api.people import Done
-from cgos_protocol.errors import Code, Conflict, OurFault
+from cgos_protocol.errors import Code, Conflict
 from cgos_protocol.ids import BotId, VersionId
-from cgos_server.core.rating.base import Kind
+from cgos_server.core.rating.lineage import Lineage, Predecessor
 from cgos_server.service.commands.context import CommandContext
 from cgos_server.service.commands.declaration import Command, Right
 from cgos_server.service.commands.fields import BotName, Field
@@ -19,11 +19,7 @@ from cgos_server.service.commands.surfaces import ApiRoute, CommandLine, PageFor
 from cgos_server.service.ratings.families import Families
 from cgos_server.service.ratings.venue_ratings import VenueRatings
 from cgos_server.storage.reading.stored import BotLogin
-from cgos_server.storage.store import Store
 from cgos_server.storage.writing.records import BotFamily, Record
-
-_CHUNK: Final = 5_000
-"""Entries of a ledger that are read at once."""
 
 
 class FamilyLink(Command[Done], frozen=True, kw_only=True, tag="family link"):
@@ -68,8 +64,10 @@ class FamilyLink(Command[Done], frozen=True, kw_only=True, tag="family link"):
             }
             for venue, ratings in venues.items():
                 pair = _neighbors(*({v for v in versions if ratings.knows(v)} for versions in (own, others)))
-                if pair is not None:
-                    records += ratings.link(*pair, at).records
+                if pair is not None and _may_be_linked(ratings.lineage, *pair):
+                    successor, predecessor = pair[0], Predecessor(pair[1])
+                    records += ratings.link(successor, predecessor, at).records
+                    families.linked(successor, predecessor)
                     linked.append(venue)
                     ledgers.changed(venue)
             families.lead(bot.bot_id, leader)
@@ -103,15 +101,16 @@ class FamilyUnlink(Command[Done], frozen=True, kw_only=True, tag="family unlink"
                 hint = f" It leads one of {len(members) + 1}: unlink the others from it." if members else ""
                 raise Conflict(Code.NOT_LINKED, f"{bot.name} belongs to no other bot's family.{hint}")
             names = {number: name for number, name, _ in await context.store.history.bots.names()}
-            lineages = {
-                venue: _Lineage(context.store, families, ratings) for venue, ratings in (await ledgers.all()).items()
-            }
-            while not all(lineage.complete for lineage in lineages.values()):
-                for lineage in lineages.values():
-                    await lineage.read()
+            venues = await ledgers.all()
             at = context.now_ms()
+            of_family = {
+                version for member in (leader, *families.members(leader)) for version in families.versions(member)
+            }
             families.lead(bot.bot_id, None)
-            cut = {venue: lineage.cut(bot.bot_id, at) for venue, lineage in lineages.items()}
+            cut = {
+                venue: _cut(families, ratings, bot=bot.bot_id, of_family=of_family, at=at)
+                for venue, ratings in venues.items()
+            }
             unlinked = [venue for venue, entries in cut.items() if entries]
             for venue in unlinked:
                 ledgers.changed(venue)
@@ -121,52 +120,28 @@ class FamilyUnlink(Command[Done], frozen=True, kw_only=True, tag="family unlink"
         return Done(sentence=f"{bot.name} does not belong to the family of {names[leader]} any more.{where}")
 
 
-class _Lineage:
-    """Which versions are linked in a venue, read from its ledger.
+def _cut(families: Families, ratings: VenueRatings, *, bot: BotId, of_family: set[VersionId], at: int) -> list[Record]:
+    """Part this bot's versions from those `of_family`, its own among them: who succeeded them succeeds what is older
+    there."""
+    own, lineage = families.versions(bot), ratings.lineage
+    records: list[Record] = []
+    for version, predecessor in lineage.links():
+        if not {version, predecessor.version} <= of_family or (version in own) == (predecessor.version in own):
+            continue
+        records += ratings.unlink(version, predecessor.version, at).records
+        families.linked(version, None)
+        if version in own:
+            continue
+        older = families.newest(version, {other for other in ratings.standings() if other < version})
+        if older is not None and _may_be_linked(lineage, version, older.version):
+            records += ratings.link(version, older, at).records
+            families.linked(version, older)
+    return records
 
-    :ivar pairs: (successor, predecessor)
-    """
 
-    def __init__(self, store: Store, families: Families, ratings: VenueRatings) -> None:
-        self.pairs: set[tuple[VersionId, VersionId]] = set()
-        self._store = store
-        self._families = families
-        self._ratings = ratings
-        self._after = 0
-
-    @property
-    def complete(self) -> bool:
-        """True where no entry has come since the last one that was read."""
-        return self._after == self._ratings.seq
-
-    async def read(self) -> None:
-        """Read on to what was the end when this began."""
-        ratings, end = self._ratings, self._ratings.seq
-        await self._store.commit([])
-        while self._after < end:
-            entries = await self._store.history.ledger.entries(ratings.venue_id, self._after, _CHUNK)
-            if not entries:
-                raise OurFault(f"A ledger (venue {ratings.venue_id}) lacks entries {self._after + 1} to {end}.")
-            for entry in entries:
-                self._after = entry.seq
-                if entry.version is None or entry.other is None:
-                    continue
-                pair = (entry.version, entry.other)
-                (self.pairs.discard if entry.kind is Kind.UNLINK else self.pairs.add)(pair)
-
-    def cut(self, bot: BotId, at: int) -> list[Record]:
-        """Part this bot's versions from their family: who succeeded them succeeds what is older there."""
-        own, ratings = self._families.versions(bot), self._ratings
-        records: list[Record] = []
-        for version, other in sorted(pair for pair in self.pairs if len(own.intersection(pair)) == 1):
-            records += ratings.unlink(version, other, at).records
-            if other not in own:
-                continue
-            older = self._families.predecessor(version, {v for v in ratings.standings() if v < version})
-            if older is not None and (version, older) not in self.pairs:
-                self.pairs.add((version, older))
-                records += ratings.link(version, older, at).records
-        return records
+def _may_be_linked(lineage: Lineage, version: VersionId, other: VersionId) -> bool:
+    """Whether nobody has said already whom the version succeeds, and the other does not come from it."""
+    return lineage.predecessor(version) is None and not lineage.descends(other, version)
 
 
 def _may_join(families: Families, bot: BotLogin, leader: BotId, names: dict[BotId, str]) -> None:

@@ -107,8 +107,8 @@ class AnchorSet(Command[Done], frozen=True, kw_only=True, tag="anchor set"):
         records: list[Record] = []
         if not ratings.knows(version):
             families.arrived(version, bot)
-            other = families.predecessor(version, ratings.standings())
-            records += ratings.enter(version, self.rating, at, other).records
+            predecessor = families.predecessor(version, ratings.standings())
+            records += ratings.enter(version, self.rating, at, predecessor).records
         records += ratings.anchor(version, self.rating, at, sd).records
         context.ledgers.changed(self.venue)
         known = {} if sd is None else {"sd": sd}

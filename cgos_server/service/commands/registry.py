@@ -21,6 +21,7 @@ from cgos_server.service.commands import (
     ratings,
     server,
     sessions,
+    successions,
     tokens,
     webhooks,
 )
@@ -60,6 +61,7 @@ COMMANDS: Final[tuple[type[Command[Any]], ...]] = (
     *availability.COMMANDS,
     *bots.COMMANDS,
     *families.COMMANDS,
+    *successions.COMMANDS,
     *games.COMMANDS,
     *ratings.COMMANDS,
     *server.COMMANDS,

@@ -1,4 +1,5 @@
-"""Which bots are one engine under several names, so that a new one begins where its predecessor stands.
+"""Which bots are one engine under several names, so that a new one begins where its predecessor stands, and whom a
+version succeeds where somebody has said so.
 
 By WebSocket versions of one bot are its own family; on the CGOS lines a naming convention or an operator puts bots into
 one. Must not know: ratings' formulas, sockets.
@@ -11,6 +12,8 @@ from collections.abc import Container, Iterable
 
 from cgos_protocol.ids import BotId, VersionId
 from cgos_protocol.names import fold
+from cgos_server.core.rating.base import Kind
+from cgos_server.core.rating.lineage import Predecessor
 from cgos_server.storage.store import Store
 
 
@@ -28,6 +31,7 @@ class Families:
         self.pattern = pattern
         self._bots = bots
         self._leaders = leaders
+        self._said: dict[VersionId, Predecessor | None] = {}
         self._versions: dict[BotId, tuple[VersionId, ...]] = {}
         self._members: dict[BotId, set[BotId]] = {}
         for version, bot in bots.items():
@@ -39,7 +43,14 @@ class Families:
     async def load(cls, store: Store, pattern: str = "") -> Families:
         """As the database has them."""
         leaders = {bot: leader for bot, _, leader in await store.history.bots.names() if leader is not None}
-        return cls(await store.history.bots.of_versions(), leaders, re.compile(pattern) if pattern else None)
+        families = cls(await store.history.bots.of_versions(), leaders, re.compile(pattern) if pattern else None)
+        venues = await store.history.server.venues()
+        entries = [entry for venue in venues for entry in await store.history.ledger.links(venue.id)]
+        for entry in sorted(entries, key=lambda entry: entry.at):
+            if entry.version is not None and entry.other is not None and entry.kind is not Kind.ENTER:
+                linked = entry.kind is Kind.LINK
+                families.linked(entry.version, Predecessor(entry.other, entry.sd, entry.surely) if linked else None)
+        return families
 
     def arrived(self, version: VersionId, bot: BotId) -> None:
         """A version of a bot was seen, perhaps for the first time."""
@@ -65,6 +76,10 @@ class Families:
             self._leaders[bot] = leader
             self._members.setdefault(leader, set()).add(bot)
 
+    def linked(self, version: VersionId, predecessor: Predecessor | None) -> None:
+        """It was said in a venue whom a version succeeds, or that it succeeds nobody."""
+        self._said[version] = predecessor
+
     def leader(self, bot: BotId) -> BotId:
         """The bot that leads this one's family: itself unless it belongs to another's."""
         return self._leaders.get(bot, bot)
@@ -77,11 +92,28 @@ class Families:
         """The versions of a bot, as far as they were seen."""
         return frozenset(self._versions.get(bot, ()))
 
-    def predecessor(self, version: VersionId, entered: Container[VersionId]) -> VersionId | None:
-        """The newest other version of the same family among those that have entered a venue."""
+    def predecessor(
+        self, version: VersionId, entered: Container[VersionId], named: Predecessor | None = None
+    ) -> Predecessor | None:
+        """Whom a version succeeds that comes into a venue: as was said of it in another one, else `named`, whom the
+        bot itself names, else the newest other version of its family. None where it was said to succeed nobody.
+
+        :param entered: the versions that have entered the venue; nobody else is anybody's predecessor there
+        """
+        if version in self._said:
+            said = self._said[version]
+            if said is None or said.version in entered:
+                return said
+        if named is not None and named.version in entered:
+            return named
+        return self.newest(version, entered)
+
+    def newest(self, version: VersionId, among: Container[VersionId]) -> Predecessor | None:
+        """The newest other version of the same family, of these."""
         leader = self.family(version)
         versions = (other for bot in (leader, *self.members(leader)) for other in self._versions.get(bot, ()))
-        return max((other for other in versions if other != version and other in entered), default=None)
+        newest = max((other for other in versions if other != version and other in among), default=None)
+        return None if newest is None else Predecessor(newest)
 
 
 def family_by_name(

@@ -16,6 +16,7 @@ import structlog
 
 from cgos_protocol.ids import GameId, VenueId, VersionId
 from cgos_server.core.rating.base import Change, Entry, Kind, Outcome, Rating, RatingSystem, Refitting, Wanted
+from cgos_server.core.rating.lineage import Lineage, Predecessor
 from cgos_server.core.rating.registry import rating_system, systems
 from cgos_server.core.rating.repeats import Repeats
 from cgos_server.core.venue import Venue
@@ -69,6 +70,7 @@ class VenueRatings:
     :param views: further systems by their own names
     :param build: text of :func:`cgos_server.service.ratings.build.this_build`, recorded with every refit
     :param view_failed: told of a view that broke; it is left out from then on, since no view may spoil a game
+    :ivar lineage: who succeeds whom
     """
 
     def __init__(
@@ -89,6 +91,7 @@ class VenueRatings:
         self._saved: dict[str, tuple[int, int]] = {}
         self._builds: dict[str, str] = {}
         self._repeats = Repeats()
+        self.lineage = Lineage()
 
     async def load(self, store: Store, at: int, progress: Callable[[int], None] = lambda _seq: None) -> None:
         """Begin from the saved states and the stored ledger.
@@ -104,6 +107,8 @@ class VenueRatings:
         while digests := await store.history.ledger.digests(venue_id, seen, CHUNK):
             for seen, black, white, digest in digests:  # noqa: B007 - the last one is where to go on
                 self._repeats.add(black, white, digest)
+        for entry in await store.history.ledger.links(venue_id):
+            self.lineage.fold(entry)
         published = await store.history.ratings.last_published(venue_id)
         traces = [
             _Filling(await _traced(store, venue_id, run), published.get(name, 0), at)
@@ -173,11 +178,10 @@ class VenueRatings:
 
     # -- entries
 
-    def enter(
-        self, version: VersionId, value: float, at: int, other: VersionId | None = None, sd: float | None = None
-    ) -> Applied:
-        """A version joins the pool at rating `value`, or as successor of version `other`; `at` in Unix ms."""
-        return self._apply(Entry(self.seq + 1, Kind.ENTER, version, value=value, other=other, sd=sd, at=at))
+    def enter(self, version: VersionId, value: float, at: int, predecessor: Predecessor | None = None) -> Applied:
+        """A version joins the pool at rating `value`, or as successor of `predecessor`; `at` in Unix ms."""
+        entry = Entry(self.seq + 1, Kind.ENTER, version, value=value, at=at)
+        return self._apply(entry if predecessor is None else _linked(entry, predecessor))
 
     def game(
         self, game: GameId, black: VersionId, white: VersionId, score2: int, at: int, digest: int | None = None
@@ -203,9 +207,9 @@ class VenueRatings:
         """The version is an ordinary one again."""
         return self._apply(Entry(self.seq + 1, Kind.UNANCHOR, version, at=at))
 
-    def link(self, version: VersionId, other: VersionId, at: int, sd: float | None = None) -> Applied:
-        """The version succeeds version `other`."""
-        return self._apply(Entry(self.seq + 1, Kind.LINK, version, other=other, sd=sd, at=at))
+    def link(self, version: VersionId, predecessor: Predecessor, at: int) -> Applied:
+        """The version succeeds `predecessor`, and no version that it succeeded before."""
+        return self._apply(_linked(Entry(self.seq + 1, Kind.LINK, version, at=at), predecessor))
 
     def unlink(self, version: VersionId, other: VersionId, at: int) -> Applied:
         """The version has nothing to do with version `other` any more."""
@@ -232,6 +236,7 @@ class VenueRatings:
     def _apply(self, entry: Entry, game: GameId | None = None, digest: int | None = None) -> Applied:
         changes = self._headline.fold(entry)
         self.seq = entry.seq
+        self.lineage.fold(entry)
         records: list[Record] = [
             LedgerAdded(
                 venue_id=self.venue_id,
@@ -518,6 +523,10 @@ def _unfit(run: Run, error: Exception) -> None:
         entry=run.seq,
         error=str(error),
     )
+
+
+def _linked(entry: Entry, predecessor: Predecessor) -> Entry:
+    return entry._replace(other=predecessor.version, sd=predecessor.sd, surely=predecessor.surely)
 
 
 def _now(venue: VenueId, system: str, version: VersionId, rating: Rating, seq: int) -> RatingNow:

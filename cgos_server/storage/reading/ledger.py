@@ -7,7 +7,7 @@ formulas, how an answer is shown.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from sqlalchemy import (
@@ -25,12 +25,13 @@ from sqlalchemy import (
 
 from cgos_protocol.api.figures import LedgerEntry
 from cgos_protocol.api.games import GameChange
+from cgos_protocol.api.messages import VersionLink
 from cgos_protocol.ids import GameId, VenueId, VersionId
 from cgos_server.core.rating.base import Entry, Kind
 from cgos_server.core.rating.registry import half_width
 from cgos_server.storage import tables
 from cgos_server.storage.functions import latest
-from cgos_server.storage.parameters import AFTER, SOME, SYSTEM, VENUE, bounded, limited, number
+from cgos_server.storage.parameters import AFTER, SOME, SYSTEM, VENUE, bounded, limited, number, portions
 from cgos_server.storage.reading.answers import CorrectionRow, PublishedChange
 from cgos_server.storage.reading.game_rows import SIDES
 from cgos_server.storage.reading.source import Read, Subject, VenueKey, value, venue_id
@@ -100,6 +101,25 @@ _ENTRIES: Final = (
     .where(_ledger.c.venue_id == VENUE, _ledger.c.seq > AFTER)
     .order_by(_ledger.c.seq)
     .limit(SOME)
+)
+# By the partial index of what is said of versions, and not by the key, which would go through all games.
+_link_columns = [_ledger.c[name] for name in ("seq", "kind", "at", "sd", "surely")]
+_LINKS: Final = (
+    select(*_link_columns, _ledger.c.version_id, _ledger.c.other_id)
+    .where(_ledger.c.version_id.is_not(None), _ledger.c.other_id.is_not(None), _ledger.c.venue_id + 0 == VENUE)
+    .order_by(_ledger.c.seq)
+)
+_PREDECESSORS: Final = (
+    select(
+        *_link_columns,
+        _venues.c.name.label("venue"),
+        *(_versions.c.wire_name.label("version"), _other.c.wire_name.label("predecessor")),
+    )
+    .join_from(_ledger, _versions, _versions.c.id == _ledger.c.version_id)
+    .join(_other, _other.c.id == _ledger.c.other_id)
+    .join(_venues, _venues.c.id == _ledger.c.venue_id)
+    .where(_ledger.c.version_id.in_(bindparam("versions", expanding=True)))
+    .order_by(_ledger.c.version_id, _ledger.c.venue_id, _ledger.c.seq)
 )
 _NAMED: Final = (
     select(
@@ -195,6 +215,35 @@ class Ledger(Subject):
         return [
             value(LedgerEntry, row, digest=None if row["digest"] is None else f"{row['digest']:#018x}") for row in rows
         ]
+
+    async def links(self, venue: VenueKey) -> list[Entry]:
+        """A venue's entries that say which version succeeds which, or does not any more, in order."""
+        return [
+            Entry(
+                seq=row["seq"],
+                kind=_KINDS[row["kind"]],
+                version=row["version_id"],
+                sd=row["sd"],
+                other=row["other_id"],
+                at=row["at"],
+                surely=row["surely"] != 0,
+            )
+            for row in await self._source.venue_rows(venue, _LINKS)
+        ]
+
+    async def predecessors(self, versions: Iterable[int]) -> list[VersionLink]:
+        """Whom these versions succeed, by version and venue. In ledgers of before links that go in a circle were
+        refused the oldest of a circle does not count, and is among these all the same."""
+        links: dict[tuple[str, str], VersionLink] = {}
+        async with self._source.snapshot() as read:
+            for some in portions(sorted(set(versions))):
+                for row in await read(_PREDECESSORS, versions=some):
+                    key, now = (row["version"], row["venue"]), links.get((row["version"], row["venue"]))
+                    if row["kind"] != Kind.UNLINK:
+                        links[key] = value(VersionLink, row)
+                    elif now is not None and now.predecessor == row["predecessor"]:
+                        del links[key]
+        return list(links.values())
 
     async def last_entry(self, venue: VenueKey) -> int:
         """The number of a venue's last entry, 0 for none."""

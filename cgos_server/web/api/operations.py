@@ -78,7 +78,7 @@ def _operation(command: type[Command[Any]], route: ApiRoute) -> Operation:
         path=route.path,
         summary=route.summary or _first(inspect.getdoc(command) or ""),
         answer=ANSWERS.get(route.id) or command.answer(),
-        group=ADMIN if needs is Needs.ADMIN else OWN_BOTS if route.path.startswith("/bots/") else OWN,
+        group=ADMIN if needs is Needs.ADMIN else OWN_BOTS if route.path.startswith(("/bots/", "/versions/")) else OWN,
         about=route.about,
         in_path=tuple(param_of(name, IN_PATHS[name]) for name in in_path(route)),
         body=body_type(command, route),

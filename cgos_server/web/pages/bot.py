@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from cgos_protocol.api.figures import Ending as VerdictRow
-from cgos_protocol.api.messages import RatingPoint, Version
+from cgos_protocol.api.messages import RatingPoint, Version, VersionLink
 from cgos_server.service import bot_figures
 from cgos_server.storage.reading.answers import ChangeRow, RankedRow
 from cgos_server.storage.reading.game_answers import GameFilter, OpponentRow
@@ -137,6 +137,7 @@ async def show(site: Site, request: Request) -> Response:
         games=await site.visible_rows(await history.games.find(GameFilter(bot=name), GAMES)),
         own=[each.name for each in bot.versions],
         uptimes=[] if version is None else await _uptimes(site, version, now),
+        links=[] if version is None else by_predecessor(await history.ledger.predecessors([version.id])),
         badge=None if figures is None or version is None else _badge(figures.venue, version.name),
     )
 
@@ -174,6 +175,14 @@ async def _uptimes(site: Site, version: Version, now: int) -> list[Uptime]:
         spans = bot_figures.signed_in(rows, since, now)
         uptimes.append(Uptime(days, share, uptime_svg(spans, since, now, words)))
     return uptimes
+
+
+def by_predecessor(links: list[VersionLink]) -> list[tuple[VersionLink, list[str]]]:
+    """The links of one version, each once with the venues where it is the same."""
+    venues: dict[tuple[str, float | None, bool], tuple[VersionLink, list[str]]] = {}
+    for link in links:
+        venues.setdefault((link.predecessor, link.sd, link.surely), (link, []))[1].append(link.venue)
+    return list(venues.values())
 
 
 def endings(rows: list[VerdictRow]) -> list[Ending]:

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from cgos_protocol.errors import Refused
 from cgos_server.service.commands.server import StatusRequest
 from cgos_server.service.control import ServerStatus
-from cgos_server.storage.reading.answers import BotRow
+from cgos_server.storage.reading.answers import BotDetail, BotRow
 from cgos_server.web.pages.requests import NO_BOT, refused_as_404
 from cgos_server.web.people.form_page import FormPage
 from cgos_server.web.people.sessions import Visit
@@ -43,6 +43,12 @@ def found_bots(bots: Sequence[BotRow], text: str, state: str) -> list[BotRow]:
         ),
         key=lambda bot: bot.state != "pending",
     )
+
+
+def newest_versions(bot: BotDetail) -> dict[str, str]:
+    """The versions of a bot that a form offers, newest first."""
+    newest = sorted(bot.versions, key=lambda version: -version.id)[:ROWS]
+    return {version.name: version.name for version in newest}
 
 
 class AdminBots(FormPage):
@@ -77,6 +83,7 @@ class AdminBot(FormPage):
         return {
             "bot": bot,
             "filled": {"account": bot.owner or ""},
+            "choices": {"version": newest_versions(bot)},
             "connections": await self.site.history.bots.connections(bot.name, limit=20),
         }
 

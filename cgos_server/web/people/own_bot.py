@@ -23,6 +23,7 @@ from cgos_server.service.people.authority import Sight, may_see
 from cgos_server.storage.reading.answers import BotDetail
 from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.web.pages.requests import NO_GAME, PAGE_SIZE, before, number, page_of, refused_as_404
+from cgos_server.web.people.admin_bots import newest_versions
 from cgos_server.web.people.form_page import FormPage
 from cgos_server.web.people.sessions import PRIVATE, Visit, to_sign_in, token_of, visit
 from cgos_server.web.site import Pages, Site
@@ -101,6 +102,7 @@ class OwnBotPage(FormPage):
                 "avoid": " ".join(limits.get("avoid", [])),
                 "hours": limits.get("hours", ""),
             },
+            "choices": {"version": newest_versions(bot)},
             "games": page,
             "older": older,
             "transcript_days": self.site.settings.transcript_days if self.site.data is not None else 0,

@@ -224,18 +224,36 @@ class VersionRating(Answer, frozen=True, kw_only=True):
     standing: Standing
 
 
+class VersionLink(Answer, frozen=True, kw_only=True):
+    """Which version another one succeeds in a venue, since `at`: ratings take it to stand a step from there."""
+
+    version: WireName
+    venue: WireName
+    predecessor: WireName
+    sd: Annotated[
+        float | None,
+        Meta(description="Standard deviation of the step between the two, Elo; null: as the rating system learns it."),
+    ]
+    surely: Annotated[
+        bool, Meta(description="Nobody doubts it; else a rating system may find that the two have nothing in common.")
+    ]
+    at: Moment
+
+
 class BotDetail(BotFacts, frozen=True, kw_only=True):
-    """A bot with its versions and where they stand under each venue's headline system."""
+    """A bot with its versions, where they stand under each venue's headline system, and whom they succeed."""
 
     versions: list[Version]
     ratings: list[VersionRating]
+    links: list[VersionLink]
 
 
 class VersionDetail(Answer, frozen=True, kw_only=True):
-    """A version and where it stands in each venue under each rating system."""
+    """A version, where it stands in each venue under each rating system, and whom it succeeds there."""
 
     version: Version
     ratings: list[VersionRating]
+    links: list[VersionLink]
 
 
 class RatingChange(Answer, frozen=True, kw_only=True):

@@ -14,6 +14,7 @@ from support.service.real_pool import Elsewhere, RealPool, refit_of
 from cgos_protocol.errors import Conflict, Refused
 from cgos_protocol.session import Credentials
 from cgos_server.core.rating.base import Kind
+from cgos_server.core.rating.lineage import Predecessor
 from cgos_server.service.commands.families import FamilyLink, FamilyUnlink
 from cgos_server.service.ids import Ids
 from cgos_server.service.people.accounts import Accounts
@@ -78,14 +79,14 @@ async def test_without_a_convention_nobody_is_related(store: Any, ids: Ids, pass
 def test_the_predecessor_is_the_newest_of_the_family_in_the_venue() -> None:
     families = Families({1: 1, 2: 2, 3: 3, 4: 1}, {2: 1})
     assert families.predecessor(3, {1, 2, 4}) is None
-    assert families.predecessor(4, {1, 2, 3, 4}) == 2
-    assert families.predecessor(2, {1}) == 1
+    assert families.predecessor(4, {1, 2, 3, 4}) == Predecessor(2)
+    assert families.predecessor(2, {1}) == Predecessor(1)
     families.lead(3, 1)
-    assert families.predecessor(1, {1, 2, 3}) == 3
+    assert families.predecessor(1, {1, 2, 3}) == Predecessor(3)
     families.lead(2, None)
     assert families.predecessor(2, {1, 3, 4}) is None
     families.arrived(9, 2)
-    assert families.predecessor(9, {2, 1}) == 2
+    assert families.predecessor(9, {2, 1}) == Predecessor(2)
     assert (families.family(9), families.family(3), families.bot(77)) == (2, 1, -77)
 
 

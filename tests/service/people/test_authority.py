@@ -151,12 +151,11 @@ def test_a_non_operator_gains_nothing_by_the_scope_of_operators() -> None:
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 def test_whose_thing_decides_is_named(kind: type[Command[Any]]) -> None:
     """Where the owner of a thing decides, the command says which thing."""
-    thing = {**dict.fromkeys(OWN_BOT, "bot"), Right.OWN_WEBHOOK: "webhook", Right.OWN_ACCESS: "access"}.get(
-        kind.allowed
-    )
-    if thing is not None:
-        assert kind.concerns == thing
-        assert sample(kind, bot="Newbot").concerned() in ("Newbot", 1)
+    things = {**dict.fromkeys(OWN_BOT, ("bot", "version")), Right.OWN_WEBHOOK: ("webhook",)}
+    things[Right.OWN_ACCESS] = ("access",)
+    if kind.allowed in things:
+        assert kind.concerns in things[kind.allowed]
+        assert sample(kind, bot="Newbot", version="Newbot").concerned() in ("Newbot", 1)
     elif kind.concerns is not None:
         assert (kind.allowed, kind.concerns) == (Right.OPERATOR, "bot")
 

@@ -10,7 +10,9 @@ import pytest
 from support.storage.storage_sample import games, people, put, refits
 
 from cgos_protocol.api.figures import LedgerEntry
+from cgos_protocol.api.messages import VersionLink
 from cgos_protocol.errors import Refused
+from cgos_protocol.ids import VersionId
 from cgos_server.core.rating.base import Z95, Entry, Kind
 from cgos_server.storage import schema
 from cgos_server.storage.location import Location
@@ -322,6 +324,18 @@ async def test_recorded_refits(history: History) -> None:
     assert await history.refits.recorded("9x9", "bayes") == [first, second]
     assert await history.refits.recorded("9x9", "bayes", limit=1) == [second]
     assert await history.refits.recorded("9x9", "cgos-elo") == await history.refits.recorded("19x19", "bayes") == []
+
+
+async def test_who_succeeds_whom(history: History) -> None:
+    (entry,) = await history.ledger.links("9x9")
+    assert entry == Entry(8, Kind.LINK, version=2, sd=40.0, other=1, at=5_100, surely=True)
+    assert await history.ledger.links("19x19") == []
+    (link,) = await history.ledger.predecessors([1, 2])
+    names = await history.bots.version_names()
+    assert link == VersionLink(
+        version=names[VersionId(2)], venue="9x9", predecessor=names[VersionId(1)], sd=40.0, surely=True, at=5_100
+    )
+    assert await history.ledger.predecessors([1, 10**6]) == await history.ledger.predecessors([]) == []
 
 
 async def test_all_that_a_replay_needs(history: History) -> None:

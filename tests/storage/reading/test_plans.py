@@ -35,6 +35,7 @@ ALLOWED: Mapping[str, str] = {
     "pairings.rounds": "one page in the order of its index",
     "server.counts": "counts everything, in one index alone",
     "ledger.amended": "all corrections there are, by their partial index",
+    "ledger.links": "all that is said of versions besides their games, by its partial index",
     "pairings.meetings": "counts all games of a venue at a start, in one index alone",
     "pairings.halves": "all games of a venue that began with an opening, at a start, by their partial index",
 }
@@ -164,6 +165,8 @@ QUESTIONS: Mapping[str, list[Question]] = {
     "ledger.last_entry": [lambda h: h.ledger.last_entry("9x9")],
     "ledger.entries": [lambda h: h.ledger.entries("9x9", after=3, limit=10)],
     "ledger.amended": [lambda h: h.ledger.amended("9x9")],
+    "ledger.links": [lambda h: h.ledger.links("9x9")],
+    "ledger.predecessors": [lambda h: h.ledger.predecessors([1, 2])],
     "ledger.published": [lambda h: h.ledger.published("9x9", "bayes", after=2, limit=10)],
     "refits.published": [
         lambda h: h.refits.published("9x9", "bayes", after=1, limit=10),

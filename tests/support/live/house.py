@@ -58,6 +58,9 @@ class HistoryStore(MemoryStore):
     async def ledger_entries(self, venue_id: int, after: int = 0, limit: int | None = None) -> list[Any]:
         return []
 
+    async def ledger_links(self, venue_id: int) -> list[Any]:
+        return []
+
     async def ledger_digests(self, venue_id: int, after: int = 0, limit: int | None = None) -> list[Any]:
         return []
 

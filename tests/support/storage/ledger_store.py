@@ -76,6 +76,9 @@ class LedgerStore:
             for row in rows
         ]  # fmt: skip
 
+    async def ledger_links(self, venue_id: int) -> list[Entry]:
+        return [entry for entry in await self.ledger_entries(venue_id) if entry.other is not None]
+
     async def ledger_digests(
         self, venue_id: int, after: int = 0, limit: int | None = None
     ) -> list[tuple[int, int, int, int]]:

@@ -32,6 +32,8 @@ FORMS: list[tuple[str, str, dict[str, Any], bool]] = [
     ("/admin/bots/amigo", "bot own", {"account": "root"}, False),
     ("/admin/bots/amigo", "family link", {"leader": "Kogo_mcts"}, False),
     ("/admin/bots/amigo", "family unlink", {}, False),
+    ("/admin/bots/amigo", "version link", {"version": "amigo", "predecessor": "Kogo_mcts"}, False),
+    ("/admin/bots/amigo", "version unlink", {"version": "amigo"}, False),
     ("/admin/connections", "kick", {"bot": "amigo", "reason": "stuck"}, True),
     ("/admin/games", "abort", {"game": str(RUNNING), "result": "Abort", "reason": "stuck"}, True),
     ("/admin/games", "correct", {"game": "1", "result": "Void", "reason": "our fault"}, True),

@@ -206,6 +206,8 @@ FORMS: list[tuple[str, str, dict[str, Any]]] = [
     (OWN, "token revoke", {"token": "1"}),
     (OWN, "bot passwd", {"new": "abcdefghij", "new-again": "abcdefghij"}),
     (OWN, "bot recall", {}),
+    (OWN, "version link", {"version": "Sakura-5k", "predecessor": "amigo", "sd": "", "surely": "yes"}),
+    (OWN, "version unlink", {"version": "Sakura-5k"}),
     (OWN, "bot release", {}),
 ]
 
@@ -223,6 +225,21 @@ async def test_nobody_acts_on_anothers_bot(house: House, path: str, deed: str, f
 
 def test_every_command_on_a_bot_was_tried() -> None:
     assert {deed for _, deed, _ in FORMS} == set(OwnBotPage(Site.__new__(Site)).forms)
+
+
+async def test_a_predecessor_is_named_for_one_of_the_bots_versions(house: House) -> None:
+    browser = await house.signed_in("alice", owns="Sakura-5k")
+    page = sound((await browser.get(OWN)).text)
+    assert "Predecessor" in page.text
+    assert page.attribute("option", "value") == "Sakura-5k"
+    fields = {"version": "Sakura-5k", "predecessor": "Sakura-5k", "form": "version link:"}
+    itself = await browser.send(OWN, "version link", **fields, sd="40", surely="yes")
+    assert itself.status_code == 422
+    shown = sound(itself.text)
+    assert "Sakura-5k cannot succeed itself" in shown.text
+    assert shown.attribute("input", "value", name="sd") == "40", "what was written is kept"
+    none = await browser.send(OWN, "version unlink", version="Sakura-5k", form="version unlink:")
+    assert "Sakura-5k succeeds no version in any venue." in sound(none.text).text
 
 
 async def test_nobody_ends_what_is_anothers(house: House) -> None:

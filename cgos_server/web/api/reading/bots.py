@@ -69,6 +69,7 @@ class ReadingBots:
             **asdict(published(detail, api.BotFacts)),
             versions=published(detail.versions, list[api.Version]),
             ratings=[ranked(row) for row in rows if row.system == headlines[row.venue]],
+            links=await self._history.ledger.predecessors(version.id for version in detail.versions),
         )
 
     @_bots.get("/versions/{version}")
@@ -76,7 +77,8 @@ class ReadingBots:
         """One version and where it stands."""
         row = await self._history.bots.version(version)
         ratings = [ranked(rating) for rating in await self._ratings([row.name])]
-        return api.VersionDetail(version=published(row, api.Version), ratings=ratings)
+        links = await self._history.ledger.predecessors([row.id])
+        return api.VersionDetail(version=published(row, api.Version), ratings=ratings, links=links)
 
     @_bots.get("/versions/{version}/history")
     async def history(
