@@ -308,6 +308,7 @@ class Code(StrEnum):
     PLANNED = "planned", Invalid, "An event cannot have so many planned rounds."
     PLUGIN = "plugin", Invalid, "A plug-in cannot be used."
     PORT_BUSY = "port-busy", Invalid, "Another program listens on the port."
+    PREDECESSOR = "predecessor", Invalid, "A bot cannot name that version as its predecessor."
     RANKING = "ranking", Invalid, "The ranking to compare with is not complete."
     RATING = "rating", Invalid, "A rating is out of range."
     RATING_INITIAL = "rating-initial", Invalid, "A new version cannot start at that rating."

@@ -11,7 +11,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from typing import Final, Generic, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
@@ -22,6 +22,25 @@ from cgos_protocol.hours import ALWAYS, Hours
 from cgos_protocol.ids import BotId, ConnectionId, GameId
 from cgos_protocol.terms import Terms
 
+NARROWEST_STEP: Final = 1.0
+WIDEST_STEP: Final = 1_000.0
+"""Bounds of the standard deviation of the step between a version and its predecessor that somebody states, Elo: our
+choice. Nobody knows two engines better than that, and what is wider says nothing."""
+
+
+class NamedPredecessor(NamedTuple):
+    """The version that a bot says to come from.
+
+    :ivar name: its wire name
+    :ivar sd: standard deviation of the step between the two, Elo, from :data:`NARROWEST_STEP` to :data:`WIDEST_STEP`;
+        None where none is stated
+    :ivar surely: True where nobody doubts it
+    """
+
+    name: str
+    sd: float | None = None
+    surely: bool = False
+
 
 class Declaration(NamedTuple):
     """What a bot says of the version that plays; the CGOS line protocol has no words for it.
@@ -29,6 +48,7 @@ class Declaration(NamedTuple):
     :ivar label: the version's own name, such as ``1.2``; empty for the bot's only version
     :ivar wire_name: the name it wants to be shown under; empty: made from bot and label
     :ivar parameters: JSON of an object, compact; empty for none
+    :ivar predecessor: whom it succeeds in a venue into which it comes for the first time; None: the server decides
     """
 
     label: str = ""
@@ -36,6 +56,7 @@ class Declaration(NamedTuple):
     engine: str = ""
     parameters: str = ""
     author: str = ""
+    predecessor: NamedPredecessor | None = None
 
 
 class Credentials(NamedTuple):

@@ -243,6 +243,11 @@ class MemoryStore:
         bot_id = self.bots[bot].bot_id
         return [token for owner, _, token in self.token_rows.values() if owner == bot_id]
 
+    async def bots_version(self, name: str) -> StoredVersion:
+        await asyncio.sleep(0)
+        (version,) = (version for _, version in self.versions if version.wire_name == name)
+        return version
+
     async def bots_version_names(self) -> dict[int, str]:
         await asyncio.sleep(0)
         return {version.id: version.wire_name for _, version in self.versions}

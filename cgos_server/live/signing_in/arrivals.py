@@ -88,10 +88,19 @@ class Arrivals:
                 if isinstance(signed, Operator):
                     operator(signed)
                     return False
-                capacity = Capacity(wish.slots)
-                await admit(
-                    places, Admission(credentials=credentials, signed=signed, since=since, capacity=capacity, wish=wish)
+                named, predecessor = credentials.declared.predecessor, None
+                rated = (arrivals.context.rater.ratings for arrivals, _ in places)
+                if named is not None and not all(ratings.knows(signed.version_id) for ratings in rated):
+                    predecessor = await self._accounts.predecessor(signed, named)
+                admission = Admission(
+                    credentials=credentials,
+                    signed=signed,
+                    since=since,
+                    capacity=Capacity(wish.slots),
+                    wish=wish,
+                    predecessor=predecessor,
                 )
+                await admit(places, admission)
                 return signed.new
 
         self.context.spawn(self._receive(places[0][1], credentials, enter))
@@ -196,7 +205,7 @@ class Arrivals:
         ]
         ratings = context.rater.ratings
         if not ratings.knows(version):
-            predecessor = self._roster.families.predecessor(version, ratings.standings())
+            predecessor = self._roster.families.predecessor(version, ratings.standings(), admission.predecessor)
             records += ratings.enter(version, self._initial_rating(), at, predecessor).records
         await context.store.commit(records)
 

@@ -15,6 +15,7 @@ from cgos_protocol.facts import BotArrived, BotLeft
 from cgos_protocol.games.base import Color
 from cgos_protocol.ids import BotId, GameId
 from cgos_protocol.session import Availability, Credentials, Fault, Known, Limits, PlayerSession, Table, Wish
+from cgos_server.core.rating.lineage import Predecessor
 from cgos_server.live.games.live_game import LiveGame, VenueContext
 from cgos_server.live.games.past_games import PastGames
 from cgos_server.live.games.phases import GamePhase
@@ -41,6 +42,7 @@ class Admission:
 
     :ivar since: when it asked to (microseconds): from then on the check of its password was our time
     :ivar capacity: shared by all venues of its connection
+    :ivar predecessor: whom it names itself as the one that it succeeds
     """
 
     credentials: Credentials
@@ -48,6 +50,7 @@ class Admission:
     since: int
     capacity: Capacity
     wish: Wish
+    predecessor: Predecessor | None = None
 
 
 class Lobby:

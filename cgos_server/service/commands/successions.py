@@ -14,6 +14,7 @@ from cgos_protocol.api import people as api
 from cgos_protocol.api.people import Done
 from cgos_protocol.errors import Code, Conflict, Invalid
 from cgos_protocol.ids import VersionId
+from cgos_protocol.session import NARROWEST_STEP, WIDEST_STEP
 from cgos_server.core.rating.lineage import Predecessor
 from cgos_server.service.commands.context import CommandContext, NamedVersion
 from cgos_server.service.commands.declaration import Command, Right
@@ -22,21 +23,6 @@ from cgos_server.service.commands.surfaces import ApiRoute, CommandLine, PageFor
 from cgos_server.service.people.authority import may
 from cgos_server.service.ratings.venue_ratings import VenueRatings
 from cgos_server.storage.writing.records import Record
-
-NARROWEST_STEP: Final = 1.0
-WIDEST_STEP: Final = 1_000.0
-"""Bounds of a stated standard deviation of a step, Elo: our choice. Nobody knows two engines better than that, and
-what is wider says nothing."""
-
-
-def step_fault(sd: float | None) -> str | None:
-    """What is wrong with the standard deviation of a step that somebody states, or None."""
-    if sd is None or NARROWEST_STEP <= sd <= WIDEST_STEP:
-        return None
-    return (
-        f"The standard deviation of a step lies between {NARROWEST_STEP:g} and {WIDEST_STEP:g} Elo. Leave it out "
-        "unless you know it: the ratings learn it."
-    )
 
 
 class VersionLink(Command[Done], frozen=True, kw_only=True, tag="version link"):
@@ -102,9 +88,12 @@ class VersionLink(Command[Done], frozen=True, kw_only=True, tag="version link"):
     ] = False
 
     async def perform(self, context: CommandContext) -> Done:
-        fault = step_fault(self.sd)
-        if fault is not None:
-            raise Invalid(Code.SD, fault)
+        if self.sd is not None and not NARROWEST_STEP <= self.sd <= WIDEST_STEP:
+            raise Invalid(
+                Code.SD,
+                f"The standard deviation of a step lies between {NARROWEST_STEP:g} and {WIDEST_STEP:g} Elo. Leave it "
+                "out unless you know it: the ratings learn it.",
+            )
         async with context.ledgers.lock:
             new, old = await context.version(self.version), await context.version(self.predecessor)
             if context.asker is not None:

@@ -17,7 +17,8 @@ import structlog
 from cgos_protocol.errors import Code, Conflict, Forbidden, Invalid, NotFound, Refused, Unauthenticated
 from cgos_protocol.ids import BotId, VersionId
 from cgos_protocol.names import account_password_fault, bot_name_fault, fold, password_fault
-from cgos_protocol.session import Credentials, Declaration, Limits
+from cgos_protocol.session import Credentials, Declaration, Limits, NamedPredecessor
+from cgos_server.core.rating.lineage import Predecessor
 from cgos_server.service.commands.audit import audit
 from cgos_server.service.ids import Ids
 from cgos_server.service.people.failures import Failures
@@ -144,6 +145,25 @@ class Accounts:
         return BotLogin(
             bot_id=bot, version_id=version, name=name, password=hashed, state=state, reason="", tokens=frozenset()
         )
+
+    async def predecessor(self, signed: SignedIn, named: NamedPredecessor) -> Predecessor:
+        """The version that a bot names as the one that its own succeeds.
+
+        :raises Refused: (``predecessor``) where there is none, it is the version itself, or it is neither one of the
+            bot's nor of a bot of its owner
+        """
+        bots = self.store.history.people
+        mine, other = await bots.bot_owner(signed.name), await bots.bot_owner(named.name)
+        if other is None:
+            sentence = f"There is no version {named.name} that {signed.name} could succeed"
+        elif named.name == signed.name:
+            sentence = f"{signed.name} cannot succeed itself"
+        elif other.bot_id != signed.bot_id and (mine is None or mine.owner is None or mine.owner != other.owner):
+            sentence = f"{named.name} is no version of this bot, and of no bot of its owner"
+        else:
+            version = await self.store.history.bots.version(named.name)
+            return Predecessor(VersionId(version.id), named.sd, named.surely)
+        raise Invalid(Code.PREDECESSOR, f"{sentence}: name another predecessor, or leave it out.")
 
     def name_lock(self, name: str) -> asyncio.Lock:
         """Hold it from the look whether `name` is free until its commit; capitals do not count."""
@@ -322,8 +342,17 @@ class Accounts:
 
 def _version_added(version: VersionId, bot: BotId, declared: Declaration, at: int) -> VersionAdded:
     """The record of a new version with its wire name."""
-    about = declared._asdict()
-    return VersionAdded(id=version, bot_id=bot, wire_key=fold(declared.wire_name), created_at=at, **about)
+    return VersionAdded(
+        id=version,
+        bot_id=bot,
+        wire_name=declared.wire_name,
+        wire_key=fold(declared.wire_name),
+        label=declared.label,
+        engine=declared.engine,
+        parameters=declared.parameters,
+        author=declared.author,
+        created_at=at,
+    )
 
 
 def _signed(login: BotLogin, version: VersionId, wire_name: str, new: bool) -> SignedIn:

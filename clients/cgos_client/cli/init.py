@@ -50,6 +50,7 @@ password_file = {json.dumps(password_file)}
 {mark}slots = {bot.slots}                       # games at once, each with an engine process of its own
 # version = "1.0"               # rated by itself; change it when the engine gets stronger
 # wire_name = "MyBot-1"         # how the version is shown; else name-version
+# predecessor = "MyBot-0.9"     # the version that it comes from; else the newest one
 # author = ""
 # parameters = {{ playouts = 100 }}
 # games = 10                    # leave after so many

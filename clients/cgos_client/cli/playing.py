@@ -96,6 +96,11 @@ def _session_options(command: Callable[..., None]) -> Callable[..., None]:
         ),
         click.option("--version", metavar="V", help="WebSocket: what is rated, as a version of its own."),
         click.option("--wire-name", metavar="NAME", help="WebSocket: what the version is called. Default: NAME-V."),
+        click.option(
+            "--predecessor",
+            metavar="NAME",
+            help="WebSocket: the version that it comes from, by its wire name. Default: the newest one of the bot.",
+        ),
         click.option("--author", metavar="TEXT", help="WebSocket: who made the bot."),
         click.option(
             "--param", "parameters", multiple=True, metavar="K=V", help="WebSocket: a setting, for people. Repeatable."

@@ -30,6 +30,7 @@ from cgos_client.version import __version__
 from cgos_protocol.errors import Code
 from cgos_protocol.ids import GameId
 from cgos_protocol.names import password_fault
+from cgos_protocol.session import NARROWEST_STEP, WIDEST_STEP
 from cgos_protocol.v2 import messages as ws
 
 log = logging.getLogger(__name__)
@@ -320,6 +321,7 @@ def connect(
     slots: int = 1,
     version: str = "",
     wire_name: str = "",
+    predecessor: str | ws.Predecessor = "",
     engine: str = "",
     parameters: Mapping[str, ws.Scalar] | None = None,
     author: str = "",
@@ -345,6 +347,8 @@ def connect(
     :param slots: games at once over all venues, 1 to 256
     :param version: what is rated, as a version of its own; without it the bot is rated under its own name
     :param wire_name: what the version is called on the server; without it bot, ``-`` and version
+    :param predecessor: the version that it comes from, by its wire name, or with what else is known of the step between
+        the two; without it the newest one of the bot
     :param engine: what plays, for people
     :param parameters: its settings, for people
     :param author: who made it
@@ -370,6 +374,7 @@ def connect(
     sign_in = None
     if bot is not None:
         limits = ws.OwnerLimits(games_a_day, list(avoid), checked_hours(hours))
+        named = ws.Predecessor(version=predecessor) if isinstance(predecessor, str) else predecessor
         sign_in = ws.SignIn(
             bot=bot_name(bot, "the bot's name"),
             secret=secret,
@@ -383,6 +388,7 @@ def connect(
             client=client[:200],
             slots=slots,
             limits=limits,
+            predecessor=named if named.version else None,
         )
         fault = _fault(sign_in)
         if fault is not None:
@@ -403,6 +409,9 @@ def _fault(sign_in: ws.SignIn) -> str | None:
             return f"the secret cannot be used: {fault}"
     if not sign_in.venues or len(set(sign_in.venues)) < len(sign_in.venues):
         return "name at least one venue, each once"
+    step = None if sign_in.predecessor is None else sign_in.predecessor.sd
+    if step is not None and not NARROWEST_STEP <= step <= WIDEST_STEP:
+        return f"the sd of the step from the predecessor is {NARROWEST_STEP:g} to {WIDEST_STEP:g} Elo, not {step:g}"
     if not 1 <= sign_in.slots <= 256:
         return f"slots are 1 to 256, not {sign_in.slots}"
     return None

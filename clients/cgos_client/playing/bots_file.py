@@ -65,6 +65,8 @@ class BotTable(msgspec.Struct, frozen=True, kw_only=True):
     """What is rated, as a version of its own."""
     wire_name: Annotated[str, msgspec.Meta(max_length=64)] = ""
     """What the version is called on the server."""
+    predecessor: Annotated[str, msgspec.Meta(max_length=64)] = ""
+    """The version that it comes from, by its wire name."""
     author: Annotated[str, msgspec.Meta(max_length=200)] = ""
     """Who made it."""
     parameters: dict[str, Scalar] = {}
@@ -108,7 +110,7 @@ class BadBotsFile(BadSetting):
         self.problems = problems
 
 
-ONLY_V2 = ("slots", "version", "wire_name", "author", "parameters", "games_a_day", "avoid", "hours")
+ONLY_V2 = ("slots", "version", "wire_name", "predecessor", "author", "parameters", "games_a_day", "avoid", "hours")
 """Settings of a bot that CGOS lines have no words for."""
 
 

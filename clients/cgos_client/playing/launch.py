@@ -65,6 +65,7 @@ def runner(server: ServerTable, bot: BotTable, secret: str, *, once: bool, tell:
             slots=slots,
             version=bot.version,
             wire_name=bot.wire_name,
+            predecessor=bot.predecessor,
             engine=engine,
             parameters=bot.parameters,
             author=bot.author,

@@ -184,6 +184,7 @@ CODES: Final[Mapping[str, ErrorCode]] = {
     Code.TOO_MANY_FAILURES: _fatal("Too many wrong passwords: the text says when to try again.", again=True),
     Code.NAME_TAKEN: _fatal("The name, or the version's wire name, is somebody else's; capitals make no difference."),
     Code.NAME_OR_PASSWORD: _fatal("A new name or password is against the rules."),
+    Code.PREDECESSOR: _fatal("The version cannot succeed the one that was named; the text says why."),
     Code.VERSION: _fatal("The version's name is longer than it may be, or not printable ASCII."),
     Code.REGISTRATION_CLOSED: _fatal("Nobody has the name, and only the operator adds new ones."),
     Code.WAITS_APPROVAL: _fatal(

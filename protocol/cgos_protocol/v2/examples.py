@@ -66,6 +66,13 @@ EXAMPLES: Final[Mapping[str, ws.ClientMessage | ws.ServerMessage]] = {
         limits=ws.OwnerLimits(games_a_day=50, avoid=["my-engine"], hours="Mon-Fri 18-24, Sat"),
         games=[_KNOWN],
     ),
+    "A new version that comes from another one than the newest": ws.SignIn(
+        bot="my-engine",
+        secret="0f1e2d3c4b5a",
+        venues=["9x9"],
+        version="1.3",
+        predecessor=ws.Predecessor(version="my-engine-1.1"),
+    ),
     "A vertex": ws.Move(game=_GAME, ply=1, move="E5"),
     "A pass": ws.Move(game=_GAME, ply=3, move="pass"),
     "A resignation": ws.Move(game=_GAME, ply=3, move="resign"),

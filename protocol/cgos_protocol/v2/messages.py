@@ -21,6 +21,7 @@ from cgos_protocol.games.base import Ko
 from cgos_protocol.games.notation import COLUMNS, PASS_WORD
 from cgos_protocol.ids import GameId
 from cgos_protocol.names import BOT_NAME_PATTERN, PASSWORD_PATTERN
+from cgos_protocol.session import NARROWEST_STEP, WIDEST_STEP
 from cgos_protocol.verdict import Reason
 
 VERSION = 2
@@ -80,12 +81,26 @@ class OwnerLimits(_Part, frozen=True):
     hours: Annotated[str, Meta(max_length=200)] = ""
 
 
+class Predecessor(_Part, frozen=True, kw_only=True):
+    """The version that a bot comes from, by its wire name: one of the same bot, or of another bot of the same owner.
+
+    The ratings learn how far versions lie apart, and find links that mean nothing. `sd` states the standard deviation
+    of the step between the two, in Elo, and `surely` that nobody doubts the link: only where that is known.
+    """
+
+    version: BotName
+    sd: Annotated[float, Meta(ge=NARROWEST_STEP, le=WIDEST_STEP)] | None = None
+    surely: bool = False
+
+
 class SignIn(_Message, frozen=True, tag="sign_in", kw_only=True):
     """A bot wants in. Answered by `signed_in`, or by a fatal `error`.
 
     `secret` is the password or a token; `new_secret` replaces the password. `version` makes a rated version of its own,
     shown under `wire_name` (default: bot name, `-`, version); without it the bot plays under its own name. `slots` is
     the number of games at once over all `venues`. `games` are those that the client still knows: what follows is told.
+    `predecessor` is whom the version succeeds in venues into which it comes for the first time, and is not looked at
+    afterwards; without it that is the newest version of the bot, or of its family.
     """
 
     bot: BotName
@@ -101,6 +116,7 @@ class SignIn(_Message, frozen=True, tag="sign_in", kw_only=True):
     slots: Annotated[int, Meta(ge=1, le=256)] = 1
     limits: OwnerLimits = OwnerLimits()
     games: Annotated[list[KnownGame], Meta(max_length=1024)] = []
+    predecessor: Predecessor | None = None
 
 
 class Move(_Message, frozen=True, tag="move", kw_only=True):

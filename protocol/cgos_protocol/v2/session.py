@@ -29,6 +29,7 @@ from cgos_protocol.session import (
     Known,
     Limits,
     MultiVenueReception,
+    NamedPredecessor,
     Seat,
     Wish,
 )
@@ -163,6 +164,7 @@ class WsSession:
         self._slots = message.slots
         self._known = {game.game: game.ply for game in message.games}
         self._places = {name: Place(self, self._peer, name, self._context.new_id()) for name in message.venues}
+        named = message.predecessor
         declared = Declaration(
             label=message.version,
             wire_name=message.wire_name,
@@ -171,6 +173,7 @@ class WsSession:
             if message.parameters
             else "",
             author=_line(message.author),
+            predecessor=None if named is None else NamedPredecessor(named.version, named.sd, named.surely),
         )
         credentials = Credentials(
             name=message.bot,
@@ -200,6 +203,9 @@ class WsSession:
             return ws.Error(code=refusal.code, text=refusal.sentence, fatal=True)
         if message.wire_name and (fault := bot_name_fault(message.wire_name)) is not None:
             return ws.Error(code=Code.WIRE_NAME, text=f"wire_name: {fault}", fatal=True)
+        named = message.predecessor
+        if named is not None and (fault := bot_name_fault(named.version)) is not None:
+            return ws.Error(code=Code.PREDECESSOR, text=f"predecessor: {fault}", fatal=True)
         for secret in (message.secret, message.new_secret):
             if secret is not None and (fault := password_fault(secret)) is not None:
                 return ws.Error(code=Code.PASSWORD, text=fault, fatal=True)

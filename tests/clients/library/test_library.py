@@ -402,6 +402,7 @@ async def test_a_port_of_another_kind(fake_server):
         ({"venues": []}, "at least one venue"),
         ({"venues": ["a", "a"]}, "each once"),
         ({"slots": 0}, "slots are 1 to 256"),
+        ({"predecessor": ws.Predecessor(version="Bot-1", sd=0.5)}, "is 1 to 1000 Elo, not 0.5"),
         ({"hours": "6-6"}, "begin and end at once"),
         ({"encoding": "xml"}, "json or msgpack"),
     ],
@@ -417,7 +418,7 @@ async def test_wishes_reach_the_server():
     async with (
         asyncio.timeout(SECONDS),
         V2Server(model) as server,
-        as_bot(server, games_a_day=9, avoid=["Twin"], hours="22-6") as session,
+        as_bot(server, games_a_day=9, avoid=["Twin"], hours="22-6", predecessor="Bot-1") as session,
     ):
         await session.pause()
         await session.ready()
@@ -430,6 +431,7 @@ async def test_wishes_reach_the_server():
     kinds = [type(message).__name__ for message in server.heard if not isinstance(message, ws.Move | ws.Seen)]
     assert kinds == ["SignIn", "Pause", "Ready", "SetLimits", "Drain"]
     assert model.sign_ins[0].limits == ws.OwnerLimits(9, ["Twin"], "22-6")
+    assert model.sign_ins[0].predecessor == ws.Predecessor(version="Bot-1")
 
 
 async def test_analysis_that_does_not_fit_is_left_out(caplog):

@@ -13,7 +13,7 @@ from support.net.ws_bot import OVER, Bot, errors, setup
 
 from cgos_protocol.games.base import Color
 from cgos_protocol.hours import parse
-from cgos_protocol.session import Declaration, Known, Limits, Turn, Wish
+from cgos_protocol.session import Declaration, Known, Limits, NamedPredecessor, Turn, Wish
 from cgos_protocol.v2.session import RoundTrip
 
 # -- sign-in
@@ -29,12 +29,20 @@ def test_a_sign_in_says_everything_that_the_server_wants_to_know() -> None:
             "engine": "eng\nine", "parameters": {"b": 1, "a": "x\x00"}, "author": "A. Body", "client": "test 1",
             "slots": 4, "limits": {"games_a_day": 9, "avoid": ["Anna-slow"], "hours": "22-6"},
             "games": [{"game": 7, "ply": 12}, {"game": 8, "ply": 0}],
+            "predecessor": {"version": "Anna-1.1", "sd": 40, "surely": True},
         }
     )  # fmt: skip
     credentials, wish = desk.server.credentials, desk.server.wish
     assert credentials is not None
     assert credentials[:6] == ("anna", "secret", "another", "test 1", True, "192.0.2.1")
-    assert credentials.declared == Declaration("1.2", "Anna-fast", "eng?ine", '{"a":"x\\u0000","b":1}', "A. Body")
+    assert credentials.declared == Declaration(
+        label="1.2",
+        wire_name="Anna-fast",
+        engine="eng?ine",
+        parameters='{"a":"x\\u0000","b":1}',
+        author="A. Body",
+        predecessor=NamedPredecessor("Anna-1.1", 40.0, True),
+    )
     assert wish == Wish(4, Limits(9, frozenset({"Anna-slow"}), parse("22-6")), (Known(7, 12), Known(8, 0)))
     assert client.listen() == []
     desk.server.admit("Anna-fast")
@@ -59,6 +67,8 @@ def test_a_sign_in_says_everything_that_the_server_wants_to_know() -> None:
         ({"secret": "with blank"}, "password"),
         ({"new_secret": ""}, "password"),
         ({"wire_name": "Anna (new)"}, "wire-name"),
+        ({"predecessor": {"version": "Anna (old)"}}, "predecessor"),
+        ({"predecessor": {"version": ""}}, "predecessor"),
         ({"limits": {"hours": "6-6"}}, "hours"),
         ({"limits": {"hours": "whenever"}}, "hours"),
         ({"venues": ["9x9", "7x7"]}, "no-venue"),
@@ -74,6 +84,21 @@ def test_a_sign_in_against_the_rules_ends_with_a_sentence(change: dict[str, Any]
     assert (message["type"], message["code"], message["fatal"]) == ("error", code, True)
     assert message["text"].endswith((".", "13x13."))
     assert client.close_code == 1008
+    assert desk.server.calls == []
+
+
+@pytest.mark.parametrize(
+    "named",
+    [{}, {"version": "Anna-1", "sd": 0.5}, {"version": "Anna-1", "sd": 1001}, {"version": "Anna-1", "surely": 1}, "x"],
+)
+def test_a_predecessor_out_of_shape_is_no_sign_in(named: Any) -> None:
+    desk = WsDesk()
+    client = desk.connect()
+    client.listen()
+    client.say(**SIGN_IN | {"predecessor": named})
+    (message,) = client.listen()
+    assert (message["type"], message["code"]) == ("error", "invalid")
+    assert "predecessor" in message["text"]
     assert desk.server.calls == []
 
 

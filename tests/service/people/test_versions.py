@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 from cgos_protocol.errors import Refused
-from cgos_protocol.session import Credentials, Declaration
+from cgos_protocol.session import Credentials, Declaration, NamedPredecessor
+from cgos_server.core.rating.lineage import Predecessor
 from cgos_server.service.ids import Ids
 from cgos_server.service.people.accounts import Accounts, Operator, SignedIn
 from cgos_server.service.people.passwords import Passwords
-from cgos_server.storage.writing.records import OwnerAdded, VersionAdded, VersionDescribed
+from cgos_server.storage.writing.records import BotOwner, OwnerAdded, VersionAdded, VersionDescribed
 
 
 def credentials_of(name: str, declared: Declaration, secret: str = "secret", address: str = "192.0.2.1") -> Credentials:
@@ -122,3 +123,37 @@ async def test_two_new_bots_that_want_each_others_names_are_both_answered(accoun
     both = (credentials_of("Anna", Declaration("1", "Bert")), credentials_of("Bert", Declaration("1", "Anna")))
     answers = await asyncio.wait_for(asyncio.gather(*map(accounts.sign_in, both), return_exceptions=True), 5)
     assert [answer.code for answer in answers if isinstance(answer, Refused)] == ["name-taken"] * 2
+
+
+# -- whom a version says to succeed
+
+
+async def test_a_bot_names_a_version_of_its_own_or_of_its_owners_bots(accounts: Accounts, store: Any) -> None:
+    old = await accounts.sign_in(credentials_of("Gnu", Declaration("1")))
+    new = await accounts.sign_in(credentials_of("Gnu", Declaration("2")))
+    other = await accounts.sign_in(credentials_of("Other", Declaration()))
+    assert isinstance(old, SignedIn)
+    assert isinstance(new, SignedIn)
+    assert isinstance(other, SignedIn)
+    assert await accounts.predecessor(new, NamedPredecessor("Gnu-1", 40.0, True)) == Predecessor(
+        old.version_id, 40.0, True
+    )
+    assert await accounts.predecessor(new, NamedPredecessor("Gnu")) == Predecessor(1)  # the bot's bare version
+
+    async def refused(name: str) -> str:
+        with pytest.raises(Refused) as raised:
+            await accounts.predecessor(new, NamedPredecessor(name))
+        assert raised.value.code == "predecessor"
+        return raised.value.sentence
+
+    remedy = "name another predecessor, or leave it out."
+    assert await refused("Nobody") == f"There is no version Nobody that Gnu-2 could succeed: {remedy}"
+    assert await refused("Gnu-2") == f"Gnu-2 cannot succeed itself: {remedy}"
+    strangers = f"Other is no version of this bot, and of no bot of its owner: {remedy}"
+    assert await refused("Other") == strangers, "bots of nobody are not of one owner"
+    await store.commit([BotOwner(5, new.bot_id)])
+    assert await refused("Other") == strangers
+    await store.commit([BotOwner(6, other.bot_id)])
+    assert await refused("Other") == strangers
+    await store.commit([BotOwner(5, other.bot_id)])
+    assert await accounts.predecessor(new, NamedPredecessor("Other")) == Predecessor(other.version_id)
