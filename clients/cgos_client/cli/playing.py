@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 import click
 import msgspec
@@ -71,6 +71,22 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     leave_within: float | None
 
 
+_VERSION_OPTIONS: Final = (
+    click.option("--version", metavar="V", help="WebSocket: what is rated, as a version of its own."),
+    click.option("--wire-name", metavar="NAME", help="WebSocket: what the version is called. Default: NAME-V."),
+    click.option(
+        "--predecessor",
+        metavar="NAME",
+        help="WebSocket: the version that it comes from, by its wire name. Default: the newest one of the bot.",
+    ),
+    click.option("--author", metavar="TEXT", help="WebSocket: who made the bot."),
+    click.option(
+        "--param", "parameters", multiple=True, metavar="K=V", help="WebSocket: a setting, for people. Repeatable."
+    ),
+)
+"""What a bot says of the version that plays."""
+
+
 def _session_options(command: Callable[..., None]) -> Callable[..., None]:
     options = (
         click.option(
@@ -94,17 +110,7 @@ def _session_options(command: Callable[..., None]) -> Callable[..., None]:
             metavar="N",
             help="WebSocket: games at once, each with an engine of its own. Default: 1.",
         ),
-        click.option("--version", metavar="V", help="WebSocket: what is rated, as a version of its own."),
-        click.option("--wire-name", metavar="NAME", help="WebSocket: what the version is called. Default: NAME-V."),
-        click.option(
-            "--predecessor",
-            metavar="NAME",
-            help="WebSocket: the version that it comes from, by its wire name. Default: the newest one of the bot.",
-        ),
-        click.option("--author", metavar="TEXT", help="WebSocket: who made the bot."),
-        click.option(
-            "--param", "parameters", multiple=True, metavar="K=V", help="WebSocket: a setting, for people. Repeatable."
-        ),
+        *_VERSION_OPTIONS,
         click.option(
             "--protocol",
             type=click.Choice(["v2", "lines"]),
