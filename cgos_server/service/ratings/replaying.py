@@ -6,7 +6,7 @@ shown.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -18,18 +18,21 @@ from cgos_server.core.rating.registry import systems
 from cgos_server.service.ratings.build import under
 from cgos_server.service.ratings.current_state import Progress, RecordedRefits, unheard, windows
 from cgos_server.service.ratings.ledger_fold import Retrace, Retraced, Run
-from cgos_server.storage.reading.answers import PublishedChange, PublishedRefit
+from cgos_server.storage.reading.answers import PublishedChange, PublishedPoint, PublishedRefit
 from cgos_server.storage.reading.history import History
 
 TOLERANCE: Final = 1e-6
 """Elo: how far numbers may differ that another build computed; under the same build they are the same bits."""
 
 
-class Numbers(msgspec.Struct, frozen=True):
-    """A rating after a change: mean and spread in Elo (or points), number of games (None after a refit)."""
+class Numbers(msgspec.Struct, frozen=True, kw_only=True):
+    """A rating after a change: mean, spread and both ends of its interval in Elo (or points; None where there is no
+    interval), number of games (None after a refit)."""
 
     mean: float
     spread: float
+    lower: float | None
+    upper: float | None
     games: int | None
 
 
@@ -60,7 +63,7 @@ class Replayed(msgspec.Struct, kw_only=True):
     :ivar differing: changes and points that are not the same to the last bit, those on one side only included
     :ivar unlike: those of them that are on one side only, or with another number of games
     :ivar paths: refits whose recorded notes (hyperparameters, iterations) came out otherwise
-    :ivar largest: the largest difference of a mean or a spread, Elo
+    :ivar largest: the largest difference of a mean, a spread or an end of an interval, Elo
     :ivar first: where the first difference is
     :ivar stopped: why the replay could not go on to the end; empty where it did
     :ivar builds: what computed the recorded refits, with their number
@@ -127,7 +130,13 @@ class Replay:
         """
         published: dict[int, dict[VersionId, Numbers]] = {}
         for change in changes:
-            numbers = Numbers(change.after_mean, change.after_spread, change.games)
+            numbers = Numbers(
+                mean=change.after_mean,
+                spread=change.after_spread,
+                lower=change.after_lower,
+                upper=change.after_upper,
+                games=change.games,
+            )
             published.setdefault(change.seq, {})[change.version] = numbers
         begun = {refit.refit.number: refit for refit in refits}
         self._waiting |= begun
@@ -148,7 +157,7 @@ class Replay:
                 self._refit(self._waiting.pop(again.refit.number), again)
 
     def _entry(self, seq: int, published: Mapping[VersionId, Numbers], changed: Sequence[Change]) -> None:
-        computed = {version: Numbers(after.mean, after.spread, after.games) for version, _, after in changed}
+        computed = {version: _numbers(after, after.games) for version, _, after in changed}
         for version in sorted(published.keys() | computed.keys()):
             self.replayed.changes += version in published
             before, now = published.get(version), computed.get(version)
@@ -162,13 +171,13 @@ class Replay:
         for point in recorded.points:
             self.replayed.points += 1
             now: Rating | None = again.ratings.get(point.version)
-            computed = None if now is None else Numbers(now.mean, now.spread, None)
+            computed = None if now is None else _numbers(now)
             self._compare(
                 Difference(
                     seq=recorded.refit.applied,
                     refit=recorded.refit.number,
                     version=point.version,
-                    published=Numbers(point.mean, point.spread, None),
+                    published=_numbers(point),
                     computed=computed,
                 )
             )
@@ -180,12 +189,23 @@ class Replay:
             return
         replayed.differing += 1
         if published is not None and computed is not None and published.games == computed.games:
-            by = max(abs(published.mean - computed.mean), abs(published.spread - computed.spread))
-            replayed.largest = max(replayed.largest, by)
+            replayed.largest = max(replayed.largest, *_apart(published, computed))
         else:
             replayed.unlike += 1
         if replayed.first is None:
             replayed.first = place
+
+
+def _numbers(rating: Rating | PublishedPoint, games: int | None = None) -> Numbers:
+    return Numbers(mean=rating.mean, spread=rating.spread, lower=rating.lower, upper=rating.upper, games=games)
+
+
+def _apart(one: Numbers, other: Numbers) -> Iterator[float]:
+    """How far each number that both have is from the other's."""
+    for name in ("mean", "spread", "lower", "upper"):
+        here, there = getattr(one, name), getattr(other, name)
+        if here is not None and there is not None:
+            yield abs(here - there)
 
 
 async def replay(

@@ -108,6 +108,8 @@ class _Numbers:
             after_mean=change.after_mean,
             after_spread=change.after_spread,
             games=change.games,
+            after_lower=change.after_lower,
+            after_upper=change.after_upper,
         )
 
     def refit(self, refit: ExportedRefit) -> PublishedRefit:
@@ -121,7 +123,13 @@ class _Numbers:
             build=refit.build,
         )
         points = [
-            PublishedPoint(version=self._known(moved.version), mean=moved.mean, spread=moved.spread)
+            PublishedPoint(
+                version=self._known(moved.version),
+                mean=moved.mean,
+                spread=moved.spread,
+                lower=moved.lower,
+                upper=moved.upper,
+            )
             for moved in refit.moved
         ]
         return PublishedRefit(refit=stored, build=refit.build, points=points, at=refit.at)
