@@ -62,7 +62,7 @@ def rate_replay(setup: Setup, venue: str | None, chosen: tuple[str, ...], as_jso
 
     From the numbered results and the recorded refits. Exits with 1 where something differs. Under the build that
     computed them (Python, numpy, BLAS, processor) the numbers must be the same to the last bit, under another one to a
-    millionth of an Elo.
+    millionth of an Elo. What an earlier model of a system published is counted and left out.
     """
     one_thread()
     build = this_build().text
@@ -343,6 +343,13 @@ def _about(venue: str, done: Replayed, names: dict[VersionId, str]) -> list[str]
         for plugin in done.plugins
         if plugin != done.plugin
     ]
+    if done.earlier_model is not None:
+        until = "all of it" if done.earlier_until is None else f"up to entry {done.earlier_until}"
+        published = f"{count(done.earlier_changes, 'published change')} and {count(done.earlier_refits, 'refit')}"
+        sentences.append(
+            f"{published}, {until}, are of model {done.earlier_model}, an earlier one. This program cannot compute "
+            "them again, and left them out."
+        )
     others = sorted(set(done.builds) - {done.build})
     sentences += [f"{done.builds[build]} refits were computed by another build: {build}." for build in others]
     this_one = [f"This build: {done.build}."] if others or not done.exact else []

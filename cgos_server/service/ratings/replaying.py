@@ -18,6 +18,7 @@ from cgos_server.core.rating.registry import systems
 from cgos_server.service.ratings.build import under
 from cgos_server.service.ratings.current_state import Progress, RecordedRefits, unheard, windows
 from cgos_server.service.ratings.ledger_fold import Retrace, Retraced, Run
+from cgos_server.service.ratings.models import Earlier, earlier_model
 from cgos_server.storage.reading.answers import PublishedChange, PublishedPoint, PublishedRefit
 from cgos_server.storage.reading.history import History
 
@@ -70,6 +71,11 @@ class Replayed(msgspec.Struct, kw_only=True):
     :ivar build: what computed them now
     :ivar plugins: distributions and versions that computed what was published, the latest one last; of a plug-in only
     :ivar plugin: the one that is installed; empty where the system is none of a plug-in
+    :ivar earlier_model: number of the model that published the first part of it, which this program cannot compute
+        again and does not compare; None where there is no such part
+    :ivar earlier_changes: published changes of that part
+    :ivar earlier_refits: recorded refits of that part
+    :ivar earlier_until: the last entry of that part; None: it is all of it
     """
 
     system: str
@@ -87,10 +93,14 @@ class Replayed(msgspec.Struct, kw_only=True):
     build: str
     plugins: list[str] = []
     plugin: str = ""
+    earlier_model: int | None = None
+    earlier_changes: int = 0
+    earlier_refits: int = 0
+    earlier_until: int | None = None
 
     @property
     def exact(self) -> bool:
-        """True where everything is the same to the last bit."""
+        """True where everything that this model published is the same to the last bit."""
         return not self.differing and not self.paths and not self.stopped
 
     @property
@@ -105,14 +115,19 @@ class Replay:
     """A replay under way.
 
     :param build: text of :func:`cgos_server.service.ratings.build.this_build`
+    :param earlier: what an earlier model published: it is neither compared nor are its refits taken again
     :ivar replayed: what was found so far
     """
 
-    def __init__(self, system: RatingSystem, build: str) -> None:
+    def __init__(self, system: RatingSystem, build: str, earlier: Earlier | None = None) -> None:
         self._run = Run(system)
-        self._trace = Retrace(self._run, ())
+        self._earlier = earlier
         self._waiting: dict[int, PublishedRefit] = {}
         self.replayed = Replayed(system=system.name, build=under(build, system).text)
+        if earlier is not None:
+            self._run.refits = self.replayed.earlier_refits = earlier.refits
+            self.replayed.earlier_model, self.replayed.earlier_until = earlier.model, earlier.until
+        self._trace = Retrace(self._run, ())
 
     @property
     def ratings(self) -> Mapping[VersionId, Rating]:
@@ -126,7 +141,7 @@ class Replay:
 
         :param entries: the next entries of the ledger
         :param changes: all that the system published for them
-        :param refits: its recorded refits that began after one of them, in any order
+        :param refits: its recorded refits that began after one of them, in any order; none of an earlier model
         """
         published: dict[int, dict[VersionId, Numbers]] = {}
         for change in changes:
@@ -151,12 +166,15 @@ class Replay:
                 replayed.stopped = f"Entry {entry.seq} ({entry.kind.value}) cannot be applied: {error}"
                 return
             finally:
-                replayed.entries, replayed.refits = self._run.seq, self._run.refits
+                replayed.entries, replayed.refits = self._run.seq, self._run.refits - replayed.earlier_refits
             self._entry(entry.seq, published.get(entry.seq, {}), changed)
             for again in met:
                 self._refit(self._waiting.pop(again.refit.number), again)
 
     def _entry(self, seq: int, published: Mapping[VersionId, Numbers], changed: Sequence[Change]) -> None:
+        if self._earlier is not None and self._earlier.published(seq):
+            self.replayed.earlier_changes += len(published)
+            return
         computed = {version: _numbers(after, after.games) for version, _, after in changed}
         for version in sorted(published.keys() | computed.keys()):
             self.replayed.changes += version in published
@@ -220,10 +238,15 @@ async def replay(
     # In this order: what is being published meanwhile by a live server is left out wholly.
     last = max((row.seq for row in await history.ratings.standings(venue, system.name)), default=0)
     recorded = await history.refits.recorded(venue, system.name, limit=1)
+    earlier = await earlier_model(history, venue, system)
     refits = RecordedRefits(
-        history=history, venue=venue, system=system.name, after=0, last=recorded[-1].number if recorded else 0
+        history=history,
+        venue=venue,
+        system=system.name,
+        after=0 if earlier is None else earlier.refits,
+        last=recorded[-1].number if recorded else 0,
     )
-    under_way = Replay(system, build)
+    under_way = Replay(system, build, earlier)
     replayed = under_way.replayed
     async for entries in windows(history, venue, 0, last, progress=progress):
         after = entries[0].seq - 1
