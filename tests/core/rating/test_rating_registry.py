@@ -88,6 +88,19 @@ def test_stored_ends() -> None:
     assert stored_ends("cgos-elo", mean=1800.0, spread=50.0, lower=None, upper=None) == (None, None)
 
 
+@pytest.mark.parametrize("name", ["bayes", "whole-history", "glicko2"])
+def test_half_of_the_interval_decides_what_is_provisional(name: str) -> None:
+    system = rating_system(name, 1800.0, {"provisional": 100.0})
+    assert [system.is_provisional(40.0, 30, half) for half in (None, 99.0, 101.0)] == [False, False, True]
+    assert [system.is_provisional(60.0, 30, half) for half in (None, 99.0, 101.0)] == [True, False, True]
+
+
+def test_a_k_factor_decides_by_itself_what_is_provisional() -> None:
+    system = rating_system("cgos-elo", 1800.0, {})
+    for k in (16.0, 300.0):
+        assert len({system.is_provisional(k, 30, half) for half in (None, 1.0, 1000.0)}) == 1
+
+
 @pytest.mark.parametrize(
     ("mean", "provisional", "text"),
     [(1800.0, True, "1800?"), (1800.4, False, "1800"), (1799.6, False, "1800"), (-3.0, False, "0"), (-0.2, True, "0?")],
