@@ -75,7 +75,7 @@ class Family:
     """Families of versions: roots are N(2000, 350), a successor is N(step, sd) above its predecessor.
 
     :ivar size: versions a family; 0: all are one
-    :ivar wrong_every: each so many-th link of the pool is wrong, 0: none
+    :ivar wrong_every: one of so many links is wrong, by lot; 0: none
     :ivar wrong_by: how far its version stands from where the link says, up or down by lot; later versions of the family
         follow from where it really stands
     """
@@ -87,19 +87,19 @@ class Family:
     wrong_by: float = 0.0
 
     def __call__(self, rng: Generator, versions: int) -> Strengths:
+        successors = [number for number in range(versions) if number % (self.size or versions)]
+        count = len(successors) // self.wrong_every if self.wrong_every else 0
+        shifts = dict(zip(rng.permutation(successors)[:count].tolist(), rng.choice((-1.0, 1.0), count), strict=True))
         truth: list[float] = []
         predecessors: list[int | None] = []
-        links = 0
         for number in range(versions):
             if number % (self.size or versions) == 0:
                 truth.append(float(rng.normal(2000.0, 350.0)))
                 predecessors.append(None)
-                continue
-            links += 1
-            wrong = self.wrong_every and links % self.wrong_every == 0
-            shift = float(rng.choice((-1.0, 1.0))) * self.wrong_by if wrong else 0.0
-            truth.append(truth[-1] + float(rng.normal(self.step, self.sd)) + shift)
-            predecessors.append(number - 1)
+            else:
+                step = float(rng.normal(self.step, self.sd) + shifts.get(number, 0.0) * self.wrong_by)
+                truth.append(truth[-1] + step)
+                predecessors.append(number - 1)
         return Strengths(np.array(truth), tuple(predecessors))
 
     def prior(self, versions: int) -> told.Prior:
@@ -224,7 +224,7 @@ GOAL_POOLS: Mapping[str, GoalPool] = MappingProxyType(
             ),
             GoalPool(
                 name="wrong-links",
-                text="8 families of 8, each seventh link wrong by 440 (whoever comes later follows), linked",
+                text="the 8 families, a seventh of the links wrong by 440 (who comes later follows), linked",
                 draw=WRONG,
                 goals={5: 170, 10: 130, 20: 110, 40: 72, 80: 50},
             ),
@@ -300,7 +300,7 @@ def made(pool: GoalPool, seed: int, replicate: int, versions: int, rounds: int) 
 
 def recorded(folder: Path, pool: GoalPool, *, seed: int, replicate: int, versions: int, rounds: int) -> Path:
     """The file with a replicate's games; made if it is not there."""
-    path = folder / f"games-{pool.source}-{versions}-{rounds}-{seed}-{replicate}.json"
+    path = folder / f"{pool.source}-{versions}-{rounds}-{seed}-{replicate}.json"
     if not path.exists():
         record = made(pool, seed, replicate, versions, rounds)
         content = {

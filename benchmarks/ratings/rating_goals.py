@@ -66,7 +66,8 @@ def work(task: Task, trees: Mapping[str, Path], cache: Path) -> dict[str, Any]:
         "rounds": task.rounds,
     }
     if task.pool != NEWCOMER:
-        record = str(recorded(cache, GOAL_POOLS[task.pool], **which))
+        made_by = fingerprint([], [goal_pools, told, rating_pools])
+        record = str(recorded(cache / f"games-{made_by}", GOAL_POOLS[task.pool], **which))
     arguments: dict[str, Any] = {
         "pool": task.pool,
         "told": task.code == TOLD,
@@ -169,9 +170,6 @@ def main(words: Sequence[str] | None = None) -> None:
     labels = {side: code_of(tree) for side, tree in trees.items()} | {TOLD: TOLD}
     tasks = plan(options, list(labels.values())[: len(trees)])
     checkpoints = Checkpoints(options.cache / "rating_goals.jsonl", Task, sources(), options.fresh)
-    if options.fresh:
-        for path in options.cache.glob("games-*.json"):
-            path.unlink()
     by_code = {labels[side]: tree for side, tree in trees.items()}
     failed = carry_out(tasks, checkpoints, options.workers, partial(work, trees=by_code, cache=options.cache))
     figures = {

@@ -40,8 +40,8 @@ def test_a_pool_is_rated_by_both_trees_and_kept(tmp_path: Path) -> None:
         assert 0 <= side["5"]["inside"][0] <= 1
     assert families["ratios"]["5"] == [1.0, 0.0], "the same tree twice"
     assert families["sides"]["told"]["5"]["rmse"][0] < ladder["sides"]["this"]["5"]["rmse"][0]
-    assert len(list(tmp_path.glob("games-families-*.json"))) == 2
-    assert not list(tmp_path.glob("games-ladder-*.json")), "the games of the linked pool"
+    assert len(list(tmp_path.glob("games-*/families-*.json"))) == 2
+    assert not list(tmp_path.glob("games-*/ladder-*.json")), "the games of the linked pool"
     kept = (tmp_path / "rating_goals.jsonl").read_text()
     assert goals(tmp_path, *words) == figures
     assert (tmp_path / "rating_goals.jsonl").read_text() == kept
@@ -58,6 +58,7 @@ def test_wrong_links_are_as_many_as_stated_and_whoever_comes_later_follows() -> 
     strengths = goal_pools.WRONG(generator(1, "wrong"), 64)
     wrong = strengths.misplaced()
     assert len(wrong) == 8
+    assert len({number % 8 for number in wrong}) > 1
     for number, below in enumerate(strengths.predecessors):
         assert (below is None) == (number % 8 == 0)
         if below is not None:
