@@ -113,11 +113,6 @@ class Family:
         return prior
 
 
-def _independent(pool: Pool, rng: Generator, versions: int) -> Strengths:
-    del versions  # the pool's own
-    return Strengths(pool.draw(rng), (None,) * pool.versions)
-
-
 def _star(rng: Generator, versions: int) -> Strengths:
     truth = rng.normal(2000.0, 150.0, versions)
     truth[-1] = STAR
@@ -190,13 +185,13 @@ class GoalPool:
             yield games
 
 
-def _simple(
-    name: str, groups: tuple[tuple[float, float, float], ...] = (), span: tuple[float, float] | None = None
-) -> Draw:
-    def draw(rng: Generator, versions: int) -> Strengths:
-        return _independent(Pool(name=name, text="", versions=versions, groups=groups, span=span), rng, versions)
+def _groups(groups: tuple[tuple[float, float, float], ...], rng: Generator, versions: int) -> Strengths:
+    """(share, mean, sd) of normals."""
+    return Strengths(Pool(name="", text="", versions=versions, groups=groups).draw(rng), (None,) * versions)
 
-    return draw
+
+def _uniform(rng: Generator, versions: int) -> Strengths:
+    return Strengths(rng.uniform(800.0, 3200.0, versions), (None,) * versions)
 
 
 FAMILIES = Family(size=8, step=40.0, sd=25.0)
@@ -254,19 +249,19 @@ GOAL_POOLS: Mapping[str, GoalPool] = MappingProxyType(
                 draw=partial(_equals, 1.0, 3.0),
                 looks=(20, 80, 200),
             ),
-            GoalPool(name="normal", text="N(2000, 350)", draw=_simple("normal", NORMAL), prior=_normal_prior),
+            GoalPool(name="normal", text="N(2000, 350)", draw=partial(_groups, NORMAL), prior=_normal_prior),
             GoalPool(
                 name="draws",
                 text="N(2000, 350), about half of the games drawn",
                 nu=2.6,
-                draw=_simple("draws", NORMAL),
+                draw=partial(_groups, NORMAL),
                 prior=_normal_prior,
             ),
-            GoalPool(name="bimodal", text="75 % N(1700, 300) + 25 % N(2900, 200)", draw=_simple("bimodal", BIMODAL)),
+            GoalPool(name="bimodal", text="75 % N(1700, 300) + 25 % N(2900, 200)", draw=partial(_groups, BIMODAL)),
             GoalPool(
-                name="three", text="thirds of N(1200, 120), N(2000, 120), N(2800, 120)", draw=_simple("three", THREE)
+                name="three", text="thirds of N(1200, 120), N(2000, 120), N(2800, 120)", draw=partial(_groups, THREE)
             ),
-            GoalPool(name="uniform", text="uniform 800-3200", draw=_simple("uniform", span=(800.0, 3200.0))),
+            GoalPool(name="uniform", text="uniform 800-3200", draw=_uniform),
             GoalPool(name="t3", text="Student's t with 3 degrees of freedom, sd 350", draw=_heavy_tails),
         )
     }
@@ -285,8 +280,8 @@ class Record(NamedTuple):
     rounds: Sequence[Sequence[Game]]
 
 
-def made(pool: GoalPool, seed: int, replicate: int, versions: int, rounds: int) -> Record:
-    """A replicate's games, paired by the window on the ratings of :class:`told.fixed_prior`."""
+def made(pool: GoalPool, *, seed: int, replicate: int, versions: int, rounds: int) -> Record:
+    """A replicate's games, paired by the window on the ratings of :func:`told.fixed_prior`."""
     strengths = pool.strengths(seed, replicate, versions)
     fixed = anchors(strengths.truth)
     driver = told.Told(told.fixed_prior(versions), {at: float(strengths.truth[at]) for at in fixed}, pool.nu)
@@ -302,7 +297,7 @@ def recorded(folder: Path, pool: GoalPool, *, seed: int, replicate: int, version
     """The file with a replicate's games; made if it is not there."""
     path = folder / f"{pool.source}-{versions}-{rounds}-{seed}-{replicate}.json"
     if not path.exists():
-        record = made(pool, seed, replicate, versions, rounds)
+        record = made(pool, seed=seed, replicate=replicate, versions=versions, rounds=rounds)
         content = {
             "truth": record.strengths.truth.tolist(),
             "predecessors": record.strengths.predecessors,

@@ -27,23 +27,41 @@ def summary(name: str, rows: Mapping[str, Sequence[Row]]) -> dict[str, Any]:
 
     :param rows: by side the replicates, in the same order
     """
+    common = {
+        "replicates": len(next(iter(rows.values()))),
+        "cpu_s": {side: share([its["cpu_s"] for its in replicates])[0] for side, replicates in rows.items()},
+    }
     if name not in GOAL_POOLS:
         sides = {
             side: newcomer_summary([{"at": {side: its}} for its in replicates], side)
             for side, replicates in rows.items()
         }
-        return {"sides": sides, "cpu_s": _cpu(rows)}
-    looks = list(next(iter(rows.values()))[0]["at"])
-    sides = {
-        side: {games: _figures([its["at"][games] for its in replicates]) for games in looks}
-        for side, replicates in rows.items()
-    }
-    ratios = {}
-    if "this" in rows and "against" in rows:
-        for games in looks:
-            squares = [[its["at"][games]["mse"] for its in rows[side]] for side in ("this", "against")]
-            ratios[games] = ratio(*squares)
-    return {"sides": sides, "ratios": ratios, "cpu_s": _cpu(rows)}
+        return common | {"sides": sides}
+    return common | {"sides": {side: _by_look(replicates) for side, replicates in rows.items()}}
+
+
+def _by_look(replicates: Sequence[Row]) -> dict[str, Any]:
+    return {games: _figures([its["at"][games] for its in replicates]) for games in replicates[0]["at"]}
+
+
+def ratios(
+    sides: Mapping[str, Mapping[int, Row]], linked: Mapping[str, Mapping[int, Row]]
+) -> dict[str, dict[str, tuple[float, float]]]:
+    """Ratios of RMSE over the same games, by what is compared and number of games.
+
+    :param sides: by side, the replicates of a pool by number
+    :param linked: the same of the pool whose games these are, and that is told of links; empty if there is none
+    """
+    compared = {f"linked / not, {side}": (linked.get(side, {}), its) for side, its in sides.items()}
+    if "against" in sides:
+        compared = {"this / against": (sides["this"], sides["against"])} | compared
+    found: dict[str, dict[str, tuple[float, float]]] = {}
+    for text, (one, other) in compared.items():
+        common = sorted(set(one) & set(other))
+        for games in one[common[0]]["at"] if common else ():
+            squares = [[its[at]["at"][games]["mse"] for at in common] for its in (one, other)]
+            found.setdefault(text, {})[games] = ratio(*squares)
+    return found
 
 
 def ratio(squares: Sequence[float], others: Sequence[float]) -> tuple[float, float]:
@@ -69,10 +87,6 @@ def calibration(counts: Sequence[Sequence[int]]) -> tuple[int, float, float]:
     return int(total), its, se
 
 
-def _cpu(rows: Mapping[str, Sequence[Row]]) -> dict[str, float]:
-    return {side: share([its["cpu_s"] for its in replicates])[0] for side, replicates in rows.items()}
-
-
 def _figures(rows: Sequence[Row]) -> dict[str, Any]:
     figures: dict[str, Any] = {
         "rmse": rms([row["mse"] for row in rows]),
@@ -93,7 +107,7 @@ def report(pools: Mapping[str, Any], say: Callable[[str], None] = print) -> None
     """The tables."""
     for name, figures in pools.items():
         cpu = ", ".join(f"{side} {seconds:.1f}" for side, seconds in figures["cpu_s"].items())
-        counted = f"{figures['replicates']} replicates, {figures['versions']} versions; CPU s a replicate: {cpu}"
+        counted = f"{figures['replicates']} replicates; CPU s a replicate: {cpu}"
         if name in GOAL_POOLS:
             text, rows = GOAL_POOLS[name].text, _pool_rows(name, figures)
             columns = ["after games", *next(iter(figures["sides"].values()))]
@@ -124,8 +138,8 @@ def _pool_rows(name: str, figures: Row) -> list[list[str]]:
                 rows.append([f"{text}, {side}", *(_cell(row[key], digits) for row in its)])
 
     add("RMSE", "rmse", 1)
-    if figures["ratios"]:
-        rows.append(["  this / against", *(_cell(figures["ratios"][games], 3) for games in looks)])
+    for text, its in figures["ratios"].items():
+        rows.append([f"  {text}", *(_cell(its[games], 3) for games in looks)])
     if pool.goals:
         rows.append(["  goal", *(str(pool.goals.get(int(games), "")) for games in looks)])
     add("RMSE of the misplaced", "misplaced", 1)

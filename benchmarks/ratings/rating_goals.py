@@ -120,19 +120,18 @@ def summarize(tasks: Sequence[Task], done: Mapping[Task, dict[str, Any]], labels
 
     :param labels: code by side
     """
+    rows: dict[str, dict[str, dict[int, dict[str, Any]]]] = {}
+    for task in tasks:
+        for side, code in labels.items():
+            if task.code == code and task in done:
+                rows.setdefault(task.pool, {}).setdefault(side, {})[task.replicate] = done[task]
     pools: dict[str, Any] = {}
-    for name in dict.fromkeys(task.pool for task in tasks):
-        its = [task for task in tasks if task.pool == name]
-        sides = {side: code for side, code in labels.items() if any(task.code == code for task in its)}
-        by_code = {
-            code: {task.replicate: done[task] for task in its if task.code == code and task in done}
-            for code in sides.values()
-        }
-        both = sorted(set.intersection(*(set(rows) for rows in by_code.values())))
-        if not both:
-            continue
-        rows = {side: [by_code[code][replicate] for replicate in both] for side, code in sides.items()}
-        pools[name] = goal_tables.summary(name, rows) | {"replicates": len(both), "versions": its[0].versions}
+    for name, sides in rows.items():
+        common = sorted(set.intersection(*(set(its) for its in sides.values())))
+        if common:
+            pools[name] = goal_tables.summary(name, {side: [its[at] for at in common] for side, its in sides.items()})
+            if name in GOAL_POOLS:
+                pools[name]["ratios"] = goal_tables.ratios(sides, rows.get(GOAL_POOLS[name].games_of, {}))
     return pools
 
 

@@ -38,7 +38,8 @@ def test_a_pool_is_rated_by_both_trees_and_kept(tmp_path: Path) -> None:
         assert set(side) == {"2", "5"}
         assert 0 < side["5"]["rmse"][0] < 1000
         assert 0 <= side["5"]["inside"][0] <= 1
-    assert families["ratios"]["5"] == [1.0, 0.0], "the same tree twice"
+    assert families["ratios"]["this / against"]["5"] == [1.0, 0.0], "the same tree twice"
+    assert ladder["ratios"]["linked / not, this"]["5"][0] != 1.0
     assert families["sides"]["told"]["5"]["rmse"][0] < ladder["sides"]["this"]["5"]["rmse"][0]
     assert len(list(tmp_path.glob("games-*/families-*.json"))) == 2
     assert not list(tmp_path.glob("games-*/ladder-*.json")), "the games of the linked pool"
