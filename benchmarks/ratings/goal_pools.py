@@ -37,6 +37,9 @@ from benchmarks.ratings.rating_pools import (
 LOOKS: Final = (2, 5, 10, 20, 40, 80)
 """After how many games a version everything is measured."""
 
+JOIN_ROUNDS: Final = 10
+"""Between two parts of a pool that joins by parts."""
+
 STAR: Final = 3500.0
 """The strength of the one who beats everybody, Elo."""
 
@@ -75,6 +78,7 @@ class Family:
     """Families of versions: roots are N(2000, 350), a successor is N(step, sd) above its predecessor.
 
     :ivar size: versions a family; 0: all are one
+    :ivar interleaved: the first versions of all families come first, then the second ones; else family after family
     :ivar wrong_every: one of so many links is wrong, by lot; 0: none
     :ivar wrong_by: how far its version stands from where the link says, up or down by lot; later versions of the family
         follow from where it really stands
@@ -85,31 +89,38 @@ class Family:
     sd: float
     wrong_every: int = 0
     wrong_by: float = 0.0
+    interleaved: bool = False
+
+    def _below(self, number: int, versions: int) -> int | None:
+        """The predecessor."""
+        if self.interleaved:
+            families = versions // self.size
+            return number - families if number >= families else None
+        return number - 1 if number % (self.size or versions) else None
 
     def __call__(self, rng: Generator, versions: int) -> Strengths:
-        successors = [number for number in range(versions) if number % (self.size or versions)]
+        predecessors = tuple(self._below(number, versions) for number in range(versions))
+        successors = [number for number, below in enumerate(predecessors) if below is not None]
         count = len(successors) // self.wrong_every if self.wrong_every else 0
         shifts = dict(zip(rng.permutation(successors)[:count].tolist(), rng.choice((-1.0, 1.0), count), strict=True))
         truth: list[float] = []
-        predecessors: list[int | None] = []
-        for number in range(versions):
-            if number % (self.size or versions) == 0:
+        for number, below in enumerate(predecessors):
+            if below is None:
                 truth.append(float(rng.normal(2000.0, 350.0)))
-                predecessors.append(None)
             else:
                 step = float(rng.normal(self.step, self.sd) + shifts.get(number, 0.0) * self.wrong_by)
-                truth.append(truth[-1] + step)
-                predecessors.append(number - 1)
-        return Strengths(np.array(truth), tuple(predecessors))
+                truth.append(truth[below] + step)
+        return Strengths(np.array(truth), predecessors)
 
     def prior(self, versions: int) -> told.Prior:
         """What an estimator knows that is told everything but the strengths."""
         prior = told.Prior(versions)
         for number in range(versions):
-            if number % (self.size or versions) == 0:
+            below = self._below(number, versions)
+            if below is None:
                 prior.value(number, 2000.0, 350.0)
             else:
-                prior.step(number, number - 1, self.step, self.sd)
+                prior.step(number, below, self.step, self.sd)
         return prior
 
 
@@ -146,7 +157,8 @@ class GoalPool:
     :ivar stated: whether the rating systems are told of predecessors
     :ivar games_of: the pool whose strengths and games these are
     :ivar nu: Davidson's draw parameter
-    :ivar looks: after how many games a version everything is measured
+    :ivar looks: after how many rounds everything is measured
+    :ivar generations: so many parts of the pool join one after the other, in the order of numbers, JOIN_ROUNDS apart
     :ivar prior: of an estimator that is told everything, where that is a normal distribution
     :ivar goals: RMSE by number of games
     """
@@ -159,6 +171,7 @@ class GoalPool:
     games_of: str = ""
     nu: float = 0.0
     looks: tuple[int, ...] = LOOKS
+    generations: int = 1
     prior: Callable[[int], told.Prior] | None = None
     goals: Mapping[int, float] = field(default_factory=dict)
 
@@ -171,15 +184,19 @@ class GoalPool:
         """Of one replicate."""
         return self.draw(generator(seed, self.source, "truth", replicate), versions)
 
+    def present(self, number: int, versions: int) -> int:
+        """How many of so many versions, the first ones, play in a round; rounds are numbered from 1."""
+        return versions * min((number - 1) // JOIN_ROUNDS + 1, self.generations) // self.generations
+
     def rounds(
         self, strengths: Strengths, rng: Generator, ratings: Callable[[], Floats], count: int
     ) -> Iterator[list[Game]]:
         """Games of so many rounds. `ratings` is asked before each of them: the window looks at these."""
         colors, kind = Colors(rng), Pool(name=self.name, text=self.text, nu=self.nu)
         truth = strengths.truth
-        for _ in range(count):
+        for number in range(1, count + 1):
             games: list[Game] = []
-            for pair in permuted_window(rng, ratings()):
+            for pair in permuted_window(rng, ratings()[: self.present(number, len(truth))]):
                 first, second = colors.first(*pair)
                 games.append((first, second, score2(rng, kind, float(truth[first] - truth[second]))))
             yield games
@@ -196,6 +213,7 @@ def _uniform(rng: Generator, versions: int) -> Strengths:
 
 FAMILIES = Family(size=8, step=40.0, sd=25.0)
 ONE_FAMILY = Family(size=0, step=15.0, sd=15.0)
+GROWING = Family(size=8, step=40.0, sd=25.0, interleaved=True)
 WRONG = Family(size=8, step=40.0, sd=25.0, wrong_every=7, wrong_by=440.0)
 
 GOAL_POOLS: Mapping[str, GoalPool] = MappingProxyType(
@@ -210,6 +228,14 @@ GOAL_POOLS: Mapping[str, GoalPool] = MappingProxyType(
                 goals={5: 115, 10: 75, 20: 58, 40: 45, 80: 32},
             ),
             GoalPool(name="ladder", text="the same, not linked", draw=FAMILIES, stated=False, games_of="families"),
+            GoalPool(
+                name="growing",
+                text="the 8 families, linked; their second versions join after 10 rounds, and so on",
+                draw=GROWING,
+                prior=GROWING.prior,
+                looks=(10, 15, 35, 55, 75, 90),
+                generations=8,
+            ),
             GoalPool(
                 name="one-family",
                 text="one family of 64, root N(2000, 350), steps N(15, 15), linked",
@@ -283,7 +309,7 @@ class Record(NamedTuple):
 def made(pool: GoalPool, *, seed: int, replicate: int, versions: int, rounds: int) -> Record:
     """A replicate's games, paired by the window on the ratings of :func:`told.fixed_prior`."""
     strengths = pool.strengths(seed, replicate, versions)
-    fixed = anchors(strengths.truth)
+    fixed = anchors(strengths.truth[: pool.present(1, versions)])
     driver = told.Told(told.fixed_prior(versions), {at: float(strengths.truth[at]) for at in fixed}, pool.nu)
     rng = generator(seed, pool.source, "games", replicate)
     games = []

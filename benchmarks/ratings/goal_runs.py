@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from benchmarks.ratings.goal_pools import GOAL_POOLS, Game, GoalPool, Record, read
@@ -30,19 +31,37 @@ SAID = ((0.7, 0.8), (0.8, 0.9), (0.9, 0.95))
 """Probabilities of superiority, from and below, whose truth is looked at."""
 
 
-class View(NamedTuple):
-    """What is said of the versions that are looked at.
+class Shown(NamedTuple):
+    """What is said of versions, each by itself.
 
     :ivar mean: (n,) Elo
     :ivar lower: (n,) where the 95 % intervals begin, Elo
     :ivar upper: (n,) where they end
-    :ivar sd: (n, n) of the differences, Elo
-    :ivar superior: (n, n) probability that the one of the row is the stronger
     """
 
     mean: Floats
     lower: Floats
     upper: Floats
+
+    def figures(self, truth: Floats) -> dict[str, float]:
+        """``mse``: mean square error, the mean offset removed; ``offset``: the mean error; ``inside``: share of the
+        95 % intervals that hold the truth; ``halfwidth``: their mean half. `truth`: (n,) of the same versions."""
+        error = self.mean - truth
+        return {
+            "mse": aligned(error),
+            "offset": float(error.mean()),
+            "inside": float(np.mean((self.lower <= truth) & (truth <= self.upper))),
+            "halfwidth": float(np.mean(self.upper - self.lower) / 2),
+        }
+
+
+class Differences(NamedTuple):
+    """What is said of pairs of versions.
+
+    :ivar sd: (n, n) of the differences, Elo
+    :ivar superior: (n, n) probability that the one of the row is the stronger
+    """
+
     sd: Floats
     superior: Floats
 
@@ -50,14 +69,23 @@ class View(NamedTuple):
 class Rated(Protocol):
     """Whoever rates a pool."""
 
+    def enter(self, count: int) -> None:
+        """From now on so many versions are there, the first ones."""
+
     def games(self, games: Sequence[Game]) -> None:
         """The results of a round."""
 
-    def ratings(self) -> Floats:
-        """(n,) of all versions, Elo."""
+    def refit(self) -> None:
+        """What a server would do at the end of a round."""
 
-    def view(self, which: Sequence[int]) -> View:
+    def ratings(self) -> Floats:
+        """(n,) of all who are there, Elo."""
+
+    def shown(self, which: Sequence[int]) -> Shown:
         """What is said of these versions."""
+
+    def differences(self, which: Sequence[int]) -> Differences:
+        """What is said of their pairs."""
 
 
 class BySystem:
@@ -65,21 +93,30 @@ class BySystem:
 
     def __init__(self, pool: GoalPool, record: Record) -> None:
         self.driven = Driven("bayes")
-        truth, predecessors = record.strengths
-        for number, predecessor in enumerate(predecessors):
-            value = float(truth[number]) if number in record.fixed else None
-            self.driven.enter(value, predecessor=predecessor if pool.stated else None)
-        self.driven.refit_if_due()
+        self._stated = pool.stated
+        self._record = record
+
+    def enter(self, count: int) -> None:
+        truth, predecessors = self._record.strengths
+        for number in range(self.driven.versions, count):
+            value = float(truth[number]) if number in self._record.fixed else None
+            self.driven.enter(value, predecessor=predecessors[number] if self._stated else None)
 
     def games(self, games: Sequence[Game]) -> None:
         for first, second, score in games:
             self.driven.game(first, second, score)
+
+    def refit(self) -> None:
         self.driven.refit_if_due()
 
     def ratings(self) -> Floats:
         return self.driven.ratings()[0]
 
-    def view(self, which: Sequence[int]) -> View:
+    def shown(self, which: Sequence[int]) -> Shown:
+        lower, upper = self.driven.intervals()
+        return Shown(self.ratings()[which], lower[which], upper[which])
+
+    def differences(self, which: Sequence[int]) -> Differences:
         system, state = self.driven.system, self.driven.state
         assert isinstance(system, PosteriorFold)
         n = len(which)
@@ -89,84 +126,105 @@ class BySystem:
             sd[row, column] = sd[column, row] = system.difference(state, one, other)[1]
             superior[row, column] = system.superiority(state, one, other)
             superior[column, row] = 1.0 - superior[row, column]
-        lower, upper = self.driven.intervals()
-        return View(self.ratings()[which], lower[which], upper[which], sd, superior)
+        return Differences(sd, superior)
 
 
 class ByTold:
-    """An estimator that is told the true distribution of the strengths."""
+    """An estimator that is told the true distribution of the strengths; those who are not there yet do not matter."""
 
     def __init__(self, pool: GoalPool, record: Record) -> None:
         assert pool.prior is not None
         truth = record.strengths.truth
         self._told = Told(pool.prior(len(truth)), {at: float(truth[at]) for at in record.fixed}, pool.nu)
 
+    def enter(self, count: int) -> None:
+        pass
+
     def games(self, games: Sequence[Game]) -> None:
         self._told.count(games)
+
+    def refit(self) -> None:
+        pass
 
     def ratings(self) -> Floats:
         return self._told.mode
 
-    def view(self, which: Sequence[int]) -> View:
-        means, all_covariances = self._told.posterior()
-        mean, covariance = means[which], all_covariances[np.ix_(which, which)]
+    def shown(self, which: Sequence[int]) -> Shown:
+        mean, covariance = self._told.posterior()
+        half = Z95 * np.sqrt(covariance.diagonal()[which])
+        return Shown(mean[which], mean[which] - half, mean[which] + half)
+
+    def differences(self, which: Sequence[int]) -> Differences:
+        mean, covariance = self._told.posterior()
+        mean, covariance = mean[which], covariance[np.ix_(which, which)]
         variance = covariance.diagonal()
         sd = np.sqrt(np.maximum(variance[:, None] + variance[None, :] - 2.0 * covariance, 1e-12))
-        half = Z95 * np.sqrt(variance)
-        return View(mean, mean - half, mean + half, sd, _normal((mean[:, None] - mean[None, :]) / sd))
+        return Differences(sd, _normal((mean[:, None] - mean[None, :]) / sd))
 
 
-def figures(view: View, truth: Floats) -> dict[str, Any]:
-    """How far off that is. `truth`: (n,) of the same versions.
+def figures(shown: Shown, differences: Differences, truth: Floats) -> dict[str, Any]:
+    """How far off that is: those of :meth:`Shown.figures`, and of pairs.
 
-    ``mse``: mean square error, the mean offset removed; ``offset``: the mean error; ``inside``: share of the 95 %
-    intervals that hold the truth; ``halfwidth``: their mean half; ``pairs``: share of the differences' 95 % intervals
-    that hold the truth; ``said``: by the bins of SAID [pairs, pairs in which that is so]; ``undecided``: share of pairs
-    said from the first to the last of SAID; ``superior``: mean probability of the stronger by rating in a pair, and
-    the share in which it is; ``star``: [mean, lower, upper] of the strongest.
+    ``pairs``: share of the differences' 95 % intervals that hold the truth; ``said``: by the bins of SAID [pairs, pairs
+    in which that is so]; ``undecided``: share of pairs said from the first to the last of SAID; ``superior``: mean
+    probability of the stronger by rating in a pair, and the share in which it is; ``star``: [mean, lower, upper] of the
+    strongest. `truth`: (n,) of the same versions.
     """
-    error = view.mean - truth
+    error = shown.mean - truth
     row, column = np.triu_indices(len(truth), 1)
     apart = np.abs(error[row] - error[column])
-    superior = view.superior[row, column]
+    superior = differences.superior[row, column]
     truly: NDArray[np.bool_] = (truth[row] > truth[column]) == (superior > 0.5)
     said = np.maximum(superior, 1.0 - superior)
     bins = [(said >= least) & (said < most) for least, most in SAID]
     best = int(np.argmax(truth))
-    return {
-        "mse": aligned(error),
-        "offset": float(error.mean()),
-        "inside": float(np.mean((view.lower <= truth) & (truth <= view.upper))),
-        "halfwidth": float(np.mean(view.upper - view.lower) / 2),
-        "pairs": float(np.mean(apart <= Z95 * view.sd[row, column])),
+    return shown.figures(truth) | {
+        "pairs": float(np.mean(apart <= Z95 * differences.sd[row, column])),
         "said": [[int(its.sum()), int(truly[its].sum())] for its in bins],
         "undecided": float(np.mean((said >= SAID[0][0]) & (said < SAID[-1][1]))),
         "superior": [float(said.mean()), float(truly.mean())],
-        "star": [float(view.mean[best]), float(view.lower[best]), float(view.upper[best])],
+        "star": [float(ends[best]) for ends in shown],
     }
 
 
-def rated_run(pool: GoalPool, rated: Rated, record: Record, own: Any) -> dict[str, Any]:
+def rated_run(pool: GoalPool, rated: Rated, record: Record, own: Generator | None) -> dict[str, Any]:
     """A replicate from its first game to its last.
 
     :param own: the randomness of games that the ratings themselves pair; None: the recorded games
-    :return: ``at``: :func:`figures` by number of games; where links are wrong also ``misplaced``: the mean square error
-        of the versions that they are stated of
+    :return: ``at``: by number of rounds :func:`figures`; ``stepped``: the same of :meth:`Shown.figures` just before the
+        refits of that round's end, so that they rest on a warm one and the steps of a round; where links are wrong
+        ``misplaced``: the mean square error of the versions that they are stated of. ``entry``: those of versions that
+        join later, when they join
     """
-    truth = record.strengths.truth
-    free = [number for number in range(len(truth)) if number not in record.fixed]
-    wrong = [at for at, number in enumerate(free) if number in record.strengths.misplaced()]
-    rounds = record.rounds if own is None else pool.rounds(record.strengths, own, rated.ratings, len(record.rounds))
+    truth, misplaced = record.strengths.truth, record.strengths.misplaced()
+    count = len(record.rounds)
+    rounds = iter(record.rounds if own is None else pool.rounds(record.strengths, own, rated.ratings, count))
     at: dict[str, Any] = {}
-    for number, games in enumerate(rounds, 1):
-        rated.games(games)
-        if number in pool.looks:
-            view = rated.view(free)
-            at[str(number)] = figures(view, truth[free])
-            if wrong:
-                error = view.mean - truth[free]
-                at[str(number)]["misplaced"] = float(np.mean((error - error.mean())[wrong] ** 2))
-    return {"at": at}
+    entry: list[dict[str, float]] = []
+    before = 0
+    for number in range(1, count + 1):
+        present = pool.present(number, len(truth))
+        if present > before:
+            rated.enter(present)
+            if before:
+                new = list(range(before, present))
+                entry.append(rated.shown(new).figures(truth[new]))
+            rated.refit()
+        before = present
+        rated.games(next(rounds))
+        if number not in pool.looks:
+            rated.refit()
+            continue
+        free = [version for version in range(present) if version not in record.fixed]
+        stepped = rated.shown(free).figures(truth[free])
+        rated.refit()
+        shown = rated.shown(free)
+        row = figures(shown, rated.differences(free), truth[free]) | {"stepped": stepped}
+        if wrong := [place for place, version in enumerate(free) if version in misplaced]:
+            error = shown.mean - truth[free]
+            row["misplaced"] = float(np.mean((error - error.mean())[wrong] ** 2))
+        at[str(number)] = row
+    return {"at": at, "entry": entry}
 
 
 def run(

@@ -16,10 +16,9 @@ from benchmarks.ratings.goal_runs import SAID
 from benchmarks.ratings.rating_newcomers import GOALS as NEWCOMER_GOALS
 from benchmarks.ratings.rating_newcomers import summary as newcomer_summary
 from benchmarks.ratings.rating_runs import rms, share
-from benchmarks.reporting import table
 
 Row = Mapping[str, Any]
-NEWCOMER_LOOKS = (1, 5, 10, 16, 26, 40, 60, 80)
+NEWCOMER_LOOKS = (1, 5, 10, 20, 40, 80)
 
 
 def summary(name: str, rows: Mapping[str, Sequence[Row]]) -> dict[str, Any]:
@@ -37,7 +36,18 @@ def summary(name: str, rows: Mapping[str, Sequence[Row]]) -> dict[str, Any]:
             for side, replicates in rows.items()
         }
         return common | {"sides": sides}
-    return common | {"sides": {side: _by_look(replicates) for side, replicates in rows.items()}}
+    entry = {side: _entry(replicates) for side, replicates in rows.items() if replicates[0]["entry"]}
+    return common | {"sides": {side: _by_look(replicates) for side, replicates in rows.items()}, "entry": entry}
+
+
+def _entry(replicates: Sequence[Row]) -> dict[str, Any]:
+    """Of versions that join later, when they join; the offset is not taken off."""
+    parts = [part for its in replicates for part in its["entry"]]
+    return {
+        "rmse": rms([part["mse"] + part["offset"] ** 2 for part in parts]),
+        "inside": share([part["inside"] for part in parts]),
+        "halfwidth": share([part["halfwidth"] for part in parts]),
+    }
 
 
 def _by_look(replicates: Sequence[Row]) -> dict[str, Any]:
@@ -94,6 +104,8 @@ def _figures(rows: Sequence[Row]) -> dict[str, Any]:
         "said": [calibration([row["said"][place] for row in rows]) for place in range(len(SAID))],
         "superior": [share([row["superior"][place] for row in rows]) for place in (0, 1)],
         "star": [share([row["star"][place] for row in rows])[0] for place in range(3)],
+        "stepped": rms([row["stepped"]["mse"] for row in rows]),
+        "stepped_inside": share([row["stepped"]["inside"] for row in rows]),
         "star_inside": share([float(row["star"][1] <= STAR <= row["star"][2]) for row in rows]),
     }
     for key in ("inside", "pairs", "halfwidth", "undecided"):
@@ -107,18 +119,18 @@ def report(pools: Mapping[str, Any], say: Callable[[str], None] = print) -> None
     """The tables."""
     for name, figures in pools.items():
         cpu = ", ".join(f"{side} {seconds:.1f}" for side, seconds in figures["cpu_s"].items())
-        counted = f"{figures['replicates']} replicates; CPU s a replicate: {cpu}"
         if name in GOAL_POOLS:
             text, rows = GOAL_POOLS[name].text, _pool_rows(name, figures)
-            columns = ["after games", *next(iter(figures["sides"].values()))]
         else:
-            text, rows = "newcomers by window among N(2000, 350), known to 20", _newcomer_rows(figures)
-            columns = [
-                "after games",
-                *map(str, NEWCOMER_LOOKS),
-                "to " + ", ".join(f"{goal:g}" for goal in NEWCOMER_GOALS),
-            ]
-        say(table(f"{name}: {text}\n{counted}", columns, rows))
+            text, rows = "newcomers by window among N(2000, 350) that are known to 20", _newcomer_rows(figures)
+        say(f"\n{name}: {text}; {figures['replicates']} replicates; CPU s of one: {cpu}")
+        for row in rows:
+            say(f"  {row[0]:32}" + "".join(f"{cell:>17}" for cell in row[1:]))
+        for side, its in figures.get("entry", {}).items():
+            say(
+                f"  when they join, {side}: RMSE {_cell(its['rmse'], 1)}, intervals hold {_cell(its['inside'], 3)}, "
+                f"half-width {_cell(its['halfwidth'], 0)}"
+            )
 
 
 def _cell(pair: Sequence[float], digits: int) -> str:
@@ -129,7 +141,7 @@ def _cell(pair: Sequence[float], digits: int) -> str:
 def _pool_rows(name: str, figures: Row) -> list[list[str]]:
     pool, sides = GOAL_POOLS[name], figures["sides"]
     looks = list(next(iter(sides.values())))
-    rows: list[list[str]] = []
+    rows: list[list[str]] = [["after rounds", *looks]]
 
     def add(text: str, key: str, digits: int, who: Sequence[str] = tuple(sides)) -> None:
         for side in who:
@@ -142,16 +154,19 @@ def _pool_rows(name: str, figures: Row) -> list[list[str]]:
         rows.append([f"  {text}", *(_cell(its[games], 3) for games in looks)])
     if pool.goals:
         rows.append(["  goal", *(str(pool.goals.get(int(games), "")) for games in looks)])
+    systems = [side for side in sides if side != "told"]
+    add("RMSE before the refit", "stepped", 1, systems)
     add("RMSE of the misplaced", "misplaced", 1)
     add("intervals hold", "inside", 3)
+    add("before the refit", "stepped_inside", 3, systems)
     add("differences hold", "pairs", 3)
     add("half-width", "halfwidth", 0)
     add("offset, rms", "offset", 1)
     for side in sides:
         for place, (least, most) in enumerate(SAID):
             its = [sides[side][games]["said"][place] for games in looks]
-            cells = (f"{_cell(row[1:], 2)} of {row[0]}" if row[0] else "-" for row in its)
-            rows.append([f"said {least:g}-{most:g}: true, {side}", *cells])
+            cells = (f"{_cell(row[1:], 2)}, {row[0]}" if row[0] else "-" for row in its)
+            rows.append([f"said {least:g}-{most:g}: true, of, {side}", *cells])
     add(f"pairs said {SAID[0][0]:g}-{SAID[-1][1]:g}", "undecided", 3)
     for side in sides:
         its = [sides[side][games]["superior"] for games in looks]
@@ -160,19 +175,16 @@ def _pool_rows(name: str, figures: Row) -> list[list[str]]:
         add("3500 is inside", "star_inside", 2)
         for side in sides:
             its = [sides[side][games]["star"] for games in looks]
-            rows.append([f"it stands at, {side}", *("{:.0f}, {:.0f}-{:.0f}".format(*row) for row in its)])
+            rows.append([f"it stands at, {side}", *("{:.0f}: {:.0f}-{:.0f}".format(*row) for row in its)])
     return rows
 
 
 def _newcomer_rows(figures: Row) -> list[list[str]]:
-    rows = []
+    rows = [["after games", *map(str, NEWCOMER_LOOKS)]]
     for side, its in figures["sides"].items():
-        looks = [games - 1 for games in NEWCOMER_LOOKS]
-        length = len(its["rmse"])
-        errors = [_cell((its["rmse"][at], its["se"][at]), 0) if at < length else "" for at in looks]
-        held = [f"{its['inside'][at]:.3f}" if at < length else "" for at in looks]
-        rows.append(
-            [f"RMSE, {side}", *errors, ", ".join(str(its["to"][f"{goal:g}"] or "-") for goal in NEWCOMER_GOALS)]
-        )
-        rows.append([f"intervals hold, {side}", *held, ""])
+        looks = [games - 1 for games in NEWCOMER_LOOKS if games <= len(its["rmse"])]
+        rows.append([f"RMSE, {side}", *(_cell((its["rmse"][at], its["se"][at]), 0) for at in looks)])
+        rows.append([f"intervals hold, {side}", *(f"{its['inside'][at]:.3f}" for at in looks)])
+        to = (str(its["to"][f"{goal:g}"] or "-") for goal in NEWCOMER_GOALS)
+        rows.append([f"games to {', '.join(f'{goal:g}' for goal in NEWCOMER_GOALS)}", ", ".join(to)])
     return rows

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.ratings import goal_pools, goal_tables, rating_goals, told
+from benchmarks.ratings import goal_pools, goal_runs, goal_tables, rating_goals, told
 from benchmarks.ratings.goal_pools import GOAL_POOLS
 from benchmarks.ratings.rating_pools import generator
 from benchmarks.ratings.rating_runs import Driven
@@ -65,6 +65,19 @@ def test_wrong_links_are_as_many_as_stated_and_whoever_comes_later_follows() -> 
         if below is not None:
             step = abs(float(strengths.truth[number] - strengths.truth[below]))
             assert (step > 250) == (number in wrong)
+
+
+def test_versions_join_by_generations() -> None:
+    pool = GOAL_POOLS["growing"]
+    strengths = pool.strengths(seed=1, replicate=0, versions=32)
+    assert strengths.predecessors[:6] == (None, None, None, None, 0, 1)
+    record = goal_pools.made(pool, seed=1, replicate=0, versions=32, rounds=12)
+    players = [sorted(number for game in games for number in game[:2]) for games in record.rounds]
+    assert players[9] == list(range(4))
+    assert players[10] == list(range(8))
+    rated = goal_runs.rated_run(pool, goal_runs.BySystem(pool, record), record, None)
+    assert len(rated["entry"]) == 1
+    assert rated["entry"][0]["halfwidth"] > 0
 
 
 def test_games_are_read_as_they_were_made(tmp_path: Path) -> None:
