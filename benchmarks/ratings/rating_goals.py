@@ -6,7 +6,7 @@ in all; opponents by the permuted window. The games of a replicate are made once
 is told their distribution and all links: nobody does much better. The window looks at ratings of an estimator with a
 fixed prior, which belongs to neither tree; with `--pairings own` it looks at those of whoever rates, and the games
 differ. Links are told as by a server: a version enters as the successor of its predecessor, without an sd. Goes on
-where it was interrupted. 24 replicates of all pools take about an hour of CPU time a tree.
+where it was interrupted. 24 replicates of all pools take about half an hour of CPU time a tree.
 """
 
 from __future__ import annotations
