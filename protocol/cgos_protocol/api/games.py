@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from cgos_protocol.api.messages import Answer, ColorWord, Count, GameNumber, HalfWidth, Id, Moment, Share, WireName
+from cgos_protocol.api.messages import Answer, ColorWord, Count, GameNumber, HalfWidth, Id, Moment, WireName
 from cgos_protocol.ids import GameId
 from cgos_protocol.v2.messages import RulesInfo, TimeInfo
 
@@ -183,7 +183,7 @@ class Partner(Answer, frozen=True, kw_only=True):
 
     name: WireName
     rating: float
-    expected: Share
+    expected: Annotated[float, Meta(ge=0, le=1, description="Expected score of decided games.")]
     worth: float | None
     costs: float
     kept: str

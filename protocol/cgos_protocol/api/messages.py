@@ -300,6 +300,10 @@ class Expected(Answer, frozen=True, kw_only=True):
     draw: Share
     loss: Share
     score: Share
+    difference: Annotated[
+        float | None, Meta(description="Of the strengths with these colors, the first move's worth included, Elo.")
+    ] = None
+    half_width: HalfWidth = None
 
 
 class Record(Answer, frozen=True, kw_only=True):

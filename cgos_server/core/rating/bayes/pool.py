@@ -30,6 +30,8 @@ class Prior:
     :ivar mean_sd: tau, of that mean about `initial`
     :ivar width: the median of the common width s, whose logarithm has standard deviation `width_log_sd`
     :ivar advantage_sd: of what the first move is worth, about 0; with 0 it is worth nothing and not learned
+    :ivar color_sd: between versions, of a version's strength with the first move minus its strength without, beyond
+        what the first move is worth to all
     """
 
     initial: float
@@ -41,6 +43,12 @@ class Prior:
     width: float = 350.0
     width_log_sd: float = 0.4
     advantage_sd: float = 50.0
+    color_sd: float = 0.0
+
+    @property
+    def color_variance(self) -> float:
+        """Elo^2: of what two versions' preferences for a color, half of either, add to a difference in one game."""
+        return 0.5 * self.color_sd**2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
