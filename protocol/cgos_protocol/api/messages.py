@@ -330,8 +330,8 @@ class PairStatistics(Answer, frozen=True, kw_only=True):
     """Two versions compared in a venue, from the side of `one`.
 
     What may be expected of a game now: jointly where a rating system of the venue knows strengths jointly (the headline
-    first) and both have played by its state of entry `seq`; else by Elo's curve over the two published means of the
-    headline system, colors alike. All null where one of them is not rated. Opponents, crosstables and pages are
+    first) and both have played by its state of entry `seq`; else by the two published means of the headline system, with
+    the draws and the first move that it has learned or, where it learns none, by Elo's curve, colors alike. All null where one of them is not rated. Opponents, crosstables and pages are
     measured by the same rule.
     """
 
