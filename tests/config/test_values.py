@@ -104,7 +104,7 @@ def test_every_key_of_a_venue_arrives(write: Any) -> None:
         [venue.rating]
         system = "cgos-elo"
         views = ["bayes", "gor"]
-        lineage_sd = 90
+        anchor_sd = 90
         gor_eps = 0.016
         compat = true
         min_k = 2
@@ -140,7 +140,7 @@ def test_every_key_of_a_venue_arrives(write: Any) -> None:
         views=("bayes", "gor"),
         rating_options={
             "cgos-elo": {"compat": True, "min_k": 2.0, "max_k": 100.0, "provisional_k": 20.0},
-            "bayes": {"lineage_sd": 90.0},
+            "bayes": {"anchor_sd": 90.0},
             "gor": {"eps": 0.016},
         },
         initial=1000.0,

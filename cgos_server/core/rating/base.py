@@ -34,9 +34,9 @@ class Kind(enum.StrEnum):
     UNANCHOR = "unanchor"
     """An anchor becomes an ordinary version, where it stands."""
     LINK = "link"
-    """`version` succeeds version `other`: their strengths differ by a normal variate with `sd`."""
+    """`version` succeeds version `other`, and no version that it succeeded before."""
     UNLINK = "unlink"
-    """`version` has nothing to do with `other` any more."""
+    """`version` does not succeed `other` any more."""
     CORRECTION = "correction"
     """The game between `black` and `white` that counted as `was2` (None: not) counts as `score2` (None: not)."""
 
@@ -52,6 +52,8 @@ class Entry(NamedTuple):
     :ivar value: a rating (ENTER, ANCHOR)
     :ivar sd: standard deviation in Elo (ANCHOR, LINK, ENTER of a successor); None: the system's own
     :ivar other: the predecessor (ENTER of a successor, LINK, UNLINK)
+    :ivar surely: True where nobody doubts that `other` is the predecessor (LINK, ENTER of a successor): else a system
+        may find that the version has nothing to do with it
     :ivar was2: what the game counted as so far, None: nothing (CORRECTION)
     :ivar repeat: True where the same two versions played the very same game before (GAME): systems may count it once.
         On a CORRECTION: such systems did not count it so far, whatever `was2` says; with `was2` None besides, it is
@@ -71,6 +73,7 @@ class Entry(NamedTuple):
     was2: int | None = None
     repeat: bool = False
     at: int = 0
+    surely: bool = False
 
     def counted_once(self) -> tuple[int | None, int]:
         """Of a CORRECTION, for systems that count repeats once: what the game counted as so far (None: nothing), and by
@@ -88,6 +91,8 @@ class Rating(NamedTuple):
     :ivar games: rated games played
     :ivar provisional: True while the number should not be trusted
     :ivar anchor: True where the rating is fixed from outside
+    :ivar lower: where its 95 % interval begins, Elo; None where the system has no intervals
+    :ivar upper: where it ends; it need not be as far from `mean` as `lower` is
     """
 
     mean: float
@@ -95,6 +100,20 @@ class Rating(NamedTuple):
     games: int
     provisional: bool
     anchor: bool = False
+    lower: float | None = None
+    upper: float | None = None
+
+
+def normal_rating(mean: float, sd: float, *, games: int, provisional: bool, anchor: bool = False) -> Rating:
+    """A rating whose distribution is normal: its interval is even."""
+    lower, upper = normal_ends(mean, sd)
+    return Rating(mean=mean, spread=sd, games=games, provisional=provisional, anchor=anchor, lower=lower, upper=upper)
+
+
+def normal_ends(mean: float, sd: float) -> tuple[float, float]:
+    """Both ends of the 95 % interval of a normal distribution."""
+    half = Z95 * sd
+    return mean - half, mean + half
 
 
 class Change(NamedTuple):
@@ -138,8 +157,9 @@ class RatingSystem(Protocol):
     def sure(self) -> bool:
         """True where `Rating.spread` is a standard deviation in Elo, so that an interval can be shown."""
 
-    def is_provisional(self, spread: float, games: int) -> bool:
-        """Whether a rating that it published with this spread was provisional; not asked about anchors."""
+    def is_provisional(self, spread: float, games: int, half_width: float | None = None) -> bool:
+        """Whether a rating that it published with this spread, and half of its 95 % interval where that has its own
+        ends, was provisional; not asked about anchors."""
 
     def start(self) -> Any:
         """The state before the first entry."""
@@ -193,7 +213,8 @@ class Fit(Protocol):
 
     :ivar included: the entry up to which results were counted
     :ivar cold: True where it began from the counts alone
-    :ivar notes: canonical JSON of hyperparameters, the chosen start and the numbers of iterations: what is recorded
+    :ivar notes: canonical JSON of hyperparameters, the chosen start and the numbers of iterations: what is recorded.
+        `model` in it is the system's own; without it, 1
     """
 
     included: int
@@ -221,6 +242,9 @@ class Refitting(Protocol):
     `job` is cheap and a snapshot: the fold may go on while `refit` is computed on it, in another process too (jobs and
     fits can be pickled). `install` puts the fit into the state as it is by then: the entries after `included` are
     applied again on top.
+
+    A system whose formulas changed so that recorded refits cannot be taken again has an attribute `model`, a number
+    above that of before (without it: 1), and loads no state of before.
     """
 
     def wanted(self, state: Any) -> Wanted: ...

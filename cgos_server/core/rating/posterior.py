@@ -23,9 +23,6 @@ _SHARED: Final[Mapping[str, Number]] = MappingProxyType(
             500.0, "standard deviation of strengths about `initial` (`bayes`: with `learned = false`), Elo"
         ),
         "anchor_sd": _elo(1.0, "how exactly an anchor is known unless it says so itself, standard deviation, Elo"),
-        "lineage_sd": _elo(
-            150.0, "how far a new version's strength is from its predecessor's, standard deviation, Elo"
-        ),
         "provisional": PROVISIONAL,
         "advantage_sd": _elo(
             50.0,
@@ -75,6 +72,9 @@ WHOLE_HISTORY: Final = RatingDeclaration(
     make=_whole_history,
     options={
         "drift": _elo(3.0, "how far strength drifts, Elo per square root of a day; 0: not at all", least=0.0),
+        "lineage_sd": _elo(
+            150.0, "how far a new version's strength is from its predecessor's, standard deviation, Elo"
+        ),
         **_SHARED,
     },
     sure=True,

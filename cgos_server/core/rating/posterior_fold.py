@@ -16,9 +16,10 @@ import numpy as np
 from cgos_protocol.errors import OurFault
 from cgos_protocol.ids import VersionId
 from cgos_server.core.rating import checks
-from cgos_server.core.rating.base import Z95, Change, Entry, Kind, Outcome, Rating
+from cgos_server.core.rating.base import Z95, Change, Entry, Kind, Outcome, Rating, normal_rating
+from cgos_server.core.rating.bayes.belief import Shown
 from cgos_server.core.rating.bayes.together import Snapshot, Together
-from cgos_server.core.rating.posterior_state import PosteriorState, Step, StepKind
+from cgos_server.core.rating.posterior_state import Link, PosteriorState, Step, StepKind
 
 StateT = TypeVar("StateT", bound=PosteriorState)
 
@@ -29,19 +30,17 @@ class PosteriorFold(ABC, Generic[StateT]):
     A version's rating is provisional while it has no game, and while half of its 95 % interval is above `provisional`
     Elo.
 
-    :cvar links_of_today: True where a link ties the strengths of today, so that it can be taken out of the belief at
-        once; else only a refit can
+    A version has one predecessor at most: of several links the latest counts, and so does the latest of those that
+    would make a version its own ancestor.
+
     :ivar anchor_sd: of an anchor whose entry gives none, Elo
-    :ivar lineage_sd: between a version and its predecessor where the entry gives none, Elo
     """
 
     __slots__ = ()
 
     sure: ClassVar[bool] = True
-    links_of_today: ClassVar[bool]
 
     anchor_sd: float
-    lineage_sd: float
     provisional: float
 
     @abstractmethod
@@ -105,18 +104,16 @@ class PosteriorFold(ABC, Generic[StateT]):
         if entry.other is not None:
             state.find(entry.other)
         value = None if entry.value is None else checks.value(entry)
-        sd = self._deviation(entry, self.lineage_sd)
+        sd = self._stated(entry)
         old = None if entry.other is None else state.join(entry.other, entry.seq, entry.at)
         state.waiting[version] = None
-        if value is not None and old is None and entry.sd is not None:
+        if old is not None:
+            self._join_successor(state, entry, old)
+        elif value is not None and sd is not None:
             # With a spread it is knowledge from elsewhere; without one it is where newcomers stood at that time.
             at = state.join(version, entry.seq, entry.at)
             state.own[at] = value, sd
             state.take(Step(entry.seq, StepKind.FACT, at, value=value, precision=self._precision(sd)))
-        if old is not None:
-            at = state.join(version, entry.seq, entry.at)
-            state.links[(at, old)] = sd
-            state.take(Step(entry.seq, StepKind.FACT, at, old, precision=self._precision(sd)))
         entered = self._rating(state, version)
         return (Change(version, entered, entered),)
 
@@ -134,7 +131,8 @@ class PosteriorFold(ABC, Generic[StateT]):
         else:
             at = state.index[version]
             held = state.anchors.pop(at)
-            state.take(Step(entry.seq, StepKind.FREE, at))
+            if at not in state.links:
+                state.take(Step(entry.seq, StepKind.FREE, at))
         if held is not None:
             state.take(Step(entry.seq, StepKind.FACT, at, value=held[0], precision=-self._precision(held[1])))
             state.take(Step(entry.seq, StepKind.NEEDS_REFIT))
@@ -144,21 +142,28 @@ class PosteriorFold(ABC, Generic[StateT]):
         who = checks.version(entry), checks.predecessor(entry)
         before = self._ratings(state, *who)
         new, old = map(state.find, who)
-        held = None if new is None or old is None else state.links.get((new, old))
         if entry.kind is Kind.LINK:
-            sd = self._deviation(entry, self.lineage_sd)
-            new, old = (state.join(version, entry.seq, entry.at) for version in who)
-            state.links[(new, old)] = sd
-            state.take(Step(entry.seq, StepKind.FACT, new, old, precision=self._precision(sd)))
-        elif new is None or old is None or held is None:
+            sd = self._stated(entry)
+            old = state.join(who[1], entry.seq, entry.at)
+            if new is None:
+                self._join_successor(state, entry, old)
+            else:
+                state.relink(Link(new=new, old=old, sd=sd, surely=entry.surely), entry.seq)
+        elif new is None or old is None or not state.unlink(new, old, entry.seq):
             return ()
-        else:
-            del state.links[(new, old)]
-        if held is not None:
-            if self.links_of_today:
-                state.take(Step(entry.seq, StepKind.FACT, new, old, precision=-self._precision(held)))
-            state.take(Step(entry.seq, StepKind.NEEDS_REFIT))
         return self._changes(state, who, before, 0)
+
+    def _join_successor(self, state: StateT, entry: Entry, old: int) -> None:
+        link = Link(new=len(state.ids), old=old, sd=self._stated(entry), surely=entry.surely)
+        state.links[link.new] = link
+        state.join(checks.version(entry), entry.seq, entry.at, self._as_taken(link))
+
+    def _as_taken(self, link: Link) -> Link:
+        """The link with the sd that the system takes where none is stated; None: it is learned."""
+        return link
+
+    def _stated(self, entry: Entry) -> float | None:
+        return None if entry.sd is None else self._deviation(entry, entry.sd)
 
     def _changes(
         self, state: StateT, who: tuple[VersionId, ...], before: tuple[Rating, ...], more: int
@@ -171,9 +176,10 @@ class PosteriorFold(ABC, Generic[StateT]):
 
     # -- what is answered
 
-    def is_provisional(self, spread: float, games: int) -> bool:
-        """Whether a rating with this spread was provisional; not asked about anchors."""
-        return games == 0 or Z95 * spread > self.provisional
+    def is_provisional(self, spread: float, games: int, half_width: float | None = None) -> bool:
+        """Whether a rating with this spread, and half of its interval where that is known, was provisional; not asked
+        about anchors."""
+        return games == 0 or (Z95 * spread if half_width is None else half_width) > self.provisional
 
     def _ratings(self, state: StateT, *who: VersionId) -> tuple[Rating, ...]:
         return tuple(self._rating(state, version) for version in who)
@@ -186,12 +192,15 @@ class PosteriorFold(ABC, Generic[StateT]):
         anchor = state.anchors.get(at)
         games = state.games[at]
         if anchor is not None:
-            return Rating(mean=anchor[0], spread=anchor[1], games=games, provisional=False, anchor=True)
-        mean, sd = state.belief.shown(at, centered)
-        return Rating(mean, sd, games, self.is_provisional(sd, games))
+            return normal_rating(*anchor, games=games, provisional=False, anchor=True)
+        return self._shown(state.belief.shown(at, centered), games)
 
     def _newcomer(self, state: StateT) -> Rating:
-        return Rating(*state.belief.shown_newcomer(not state.anchors), 0, True)
+        return self._shown(state.belief.shown_newcomer(not state.anchors), 0)
+
+    def _shown(self, shown: Shown, games: int) -> Rating:
+        doubtful = games == 0 or 0.5 * (shown.upper - shown.lower) > self.provisional
+        return Rating(shown.mean, shown.sd, games, doubtful, lower=shown.lower, upper=shown.upper)
 
     def _and_waiting(self, state: StateT, shown: dict[VersionId, Rating]) -> Mapping[VersionId, Rating]:
         """`shown` with those who have not joined."""

@@ -20,8 +20,8 @@ class Step(NamedTuple):
     :ivar what: one of the numbers in :class:`StepKind`
     :ivar a: first version
     :ivar b: second version, -1: none
-    :ivar score2: of a result
-    :ivar value: Elo
+    :ivar score2: of a result; of a successor 1 where its link is sure
+    :ivar value: Elo; of a successor the sd of its step, 0: none is stated
     :ivar precision: 1/Elo^2
     """
 
@@ -39,6 +39,8 @@ class Step(NamedTuple):
             belief.result(self.a, self.b, self.score2)
         elif self.what == StepKind.ENTER:
             belief.enter()
+        elif self.what == StepKind.SUCCEED:
+            belief.succeed(self.b, sd=self.value or None, surely=bool(self.score2))
         elif self.what == StepKind.FACT:
             belief.fact(self.a, None if self.b < 0 else self.b, self.value, self.precision)
         elif self.what == StepKind.FREE:
@@ -54,6 +56,20 @@ class StepKind:
     FREE: Final = 3
     NEEDS_REFIT: Final = 4
     """Something was taken back, of which only a refit can say what it means: until then the ratings are wrong."""
+    SUCCEED: Final = 5
+
+
+class Link(NamedTuple):
+    """A version and its predecessor, by dense index.
+
+    :ivar sd: of the step between them, Elo; None where none is stated
+    :ivar surely: True where nobody doubts it
+    """
+
+    new: int
+    old: int
+    sd: float | None = None
+    surely: bool = False
 
 
 class Known(NamedTuple):
@@ -62,13 +78,13 @@ class Known(NamedTuple):
     :ivar n: versions
     :ivar anchors: (index, value, sd)
     :ivar own: (index, value, sd)
-    :ivar links: (new, old, sd)
+    :ivar links: at most one for a successor
     """
 
     n: int
     anchors: tuple[tuple[int, float, float], ...]
     own: tuple[tuple[int, float, float], ...]
-    links: tuple[tuple[int, int, float], ...]
+    links: tuple[Link, ...]
 
 
 class Kept(NamedTuple):
@@ -81,6 +97,7 @@ class Kept(NamedTuple):
     games: list[int]
     known: Known
     steps: list[Step]
+    relinked: int
 
 
 @dataclass(slots=True, kw_only=True)
@@ -95,11 +112,12 @@ class PosteriorState:
     :ivar games: rated games played, repeats included
     :ivar anchors: value and sd
     :ivar own: value and sd of outside knowledge besides the prior
-    :ivar links: (new, old) -> sd
+    :ivar links: successor -> its link
     :ivar steps: what came after the refit that is installed, as it was applied to `belief`
     :ivar seq: the last entry
     :ivar pending: entries after the installed refit that a refit would make use of
     :ivar needs_refit: True where one of them took something back
+    :ivar relinked: how many links were declared, changed or withdrawn of versions that had joined
     """
 
     belief: Belief
@@ -109,11 +127,12 @@ class PosteriorState:
     games: list[int] = field(default_factory=list)
     anchors: dict[int, tuple[float, float]] = field(default_factory=dict)
     own: dict[int, tuple[float, float]] = field(default_factory=dict)
-    links: dict[tuple[int, int], float] = field(default_factory=dict)
+    links: dict[int, Link] = field(default_factory=dict)
     steps: list[Step] = field(default_factory=list)
     seq: int = 0
     pending: int = 0
     needs_refit: bool = False
+    relinked: int = 0
 
     # -- each system's own
 
@@ -131,17 +150,42 @@ class PosteriorState:
 
     # -- versions
 
-    def join(self, version: VersionId, seq: int, at: int) -> int:
+    def join(self, version: VersionId, seq: int, at: int, link: Link | None = None) -> int:
         """The index of a version that has entered. If it has not joined it does, by entry `seq`, and its time begins
-        `at` then (Unix milliseconds). Raises KeyError for any other."""
+        `at` then (Unix milliseconds); as a successor where there is a `link`. Raises KeyError for any other version."""
         if version in self.waiting:
             del self.waiting[version]
             self.index[version] = len(self.ids)
             self.ids.append(version)
             self.games.append(0)
             self.joined(at)
-            self.take(Step(seq, StepKind.ENTER, self.index[version]))
+            if link is None:
+                self.take(Step(seq, StepKind.ENTER, self.index[version]))
+            else:
+                step = Step(seq=seq, what=StepKind.SUCCEED, a=link.new, b=link.old, value=link.sd or 0.0)
+                self.take(step._replace(score2=int(link.surely)))
         return self.index[version]
+
+    def relink(self, link: Link, seq: int) -> None:
+        """A version that has joined is a successor from the next refit on."""
+        ancestor = self.links.get(link.old)
+        while ancestor is not None and ancestor.old != link.new:
+            ancestor = self.links.get(ancestor.old)
+        if ancestor is not None:
+            del self.links[ancestor.new]
+        self.links[link.new] = link
+        self.relinked += 1
+        self.take(Step(seq, StepKind.NEEDS_REFIT))
+
+    def unlink(self, new: int, old: int, seq: int) -> bool:
+        """A version succeeds none from the next refit on. False, and nothing is done, where it did not succeed this
+        one."""
+        if new not in self.links or self.links[new].old != old:
+            return False
+        del self.links[new]
+        self.relinked += 1
+        self.take(Step(seq, StepKind.NEEDS_REFIT))
+        return True
 
     def find(self, version: VersionId) -> int | None:
         """The index of a version that has entered, None where it has not joined. Raises KeyError for any other."""
@@ -153,7 +197,7 @@ class PosteriorState:
             len(self.ids),
             tuple((at, *self.anchors[at]) for at in sorted(self.anchors)),
             tuple((at, *self.own[at]) for at in sorted(self.own)),
-            tuple((*pair, self.links[pair]) for pair in sorted(self.links)),
+            tuple(self.links[new] for new in sorted(self.links)),
         )
 
     # -- steps
@@ -189,6 +233,7 @@ class PosteriorState:
             games=self.games,
             known=self.known(),
             steps=[step for step in self.steps if step.seq > included],
+            relinked=self.relinked,
         )
 
     def restore(self, kept: Kept, included: int, belief: Belief) -> None:
@@ -197,9 +242,10 @@ class PosteriorState:
         self.seq, self.ids, self.games, self.steps = kept.seq, kept.ids, kept.games, kept.steps
         self.index = {version: at for at, version in enumerate(kept.ids)}
         self.waiting = dict.fromkeys(kept.waiting)
+        self.relinked = kept.relinked
         self.anchors = {at: (value, sd) for at, value, sd in kept.known.anchors}
         self.own = {at: (value, sd) for at, value, sd in kept.known.own}
-        self.links = {(new, old): sd for new, old, sd in kept.known.links}
+        self.links = {link.new: link for link in kept.known.links}
         self.go_on_from(included, belief)
         sizes = {self.belief.n, kept.known.n, len(self.ids), len(self.index), len(self.games)}
         if len(sizes) > 1 or self.index.keys() & self.waiting.keys():

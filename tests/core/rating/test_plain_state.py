@@ -19,11 +19,14 @@ from cgos_server.core.rating.plain_state import dumped, loaded
 
 State = dict[int, Rating]
 
-ratings = st.builds(Rating, st.floats(), st.floats(), st.integers(0, 2**40), st.booleans(), st.booleans())
+ratings = st.builds(
+    Rating,
+    *(st.floats(), st.floats(), st.integers(0, 2**40), st.booleans(), st.booleans(), st.floats(), st.floats()),
+)
 
 
 def bits(state: State) -> list[bytes]:
-    return [struct.pack("<qddq??", version, *rating) for version, rating in state.items()]
+    return [struct.pack("<qddq??dd", version, *rating) for version, rating in state.items()]
 
 
 @given(st.dictionaries(st.integers(-(2**40), 2**60), ratings))

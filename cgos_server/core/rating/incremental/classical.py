@@ -21,7 +21,7 @@ State = dict[VersionId, Rating]
 
 S = TypeVar("S")
 
-_LAYOUT = 1
+_LAYOUT = 2
 
 
 class Classical(RatingSystem, ABC, Generic[S]):

@@ -14,7 +14,16 @@ from typing import ClassVar, Final, NamedTuple
 from cgos_protocol.ids import VersionId
 from cgos_protocol.options import Number
 from cgos_server.core.rating import checks
-from cgos_server.core.rating.base import INTERVAL_RULE, PROVISIONAL, Z95, Entry, Outcome, Rating, RatingDeclaration
+from cgos_server.core.rating.base import (
+    INTERVAL_RULE,
+    PROVISIONAL,
+    Z95,
+    Entry,
+    Outcome,
+    Rating,
+    RatingDeclaration,
+    normal_rating,
+)
 from cgos_server.core.rating.incremental.classical import Classical, games_after
 from cgos_server.core.rating.incremental.graded import logistic
 
@@ -151,8 +160,8 @@ class Glicko2(Classical[State]):
     period_games: float = 15.0
     provisional: float = 100.0
 
-    def is_provisional(self, spread: float, games: int) -> bool:  # noqa: ARG002 - the spread says it
-        return Z95 * spread > self.provisional
+    def is_provisional(self, spread: float, games: int, half_width: float | None = None) -> bool:  # noqa: ARG002
+        return (Z95 * spread if half_width is None else half_width) > self.provisional
 
     def start(self) -> State:
         return State({}, {})
@@ -177,13 +186,8 @@ class Glicko2(Classical[State]):
         return self._rating(mean, deviation, 0)
 
     def _anchored(self, before: Rating, entry: Entry) -> Rating:
-        return Rating(
-            mean=checks.value(entry),
-            spread=checks.deviation(entry, _ANCHOR_SD),
-            games=before.games,
-            provisional=False,
-            anchor=True,
-        )
+        sd = checks.deviation(entry, _ANCHOR_SD)
+        return normal_rating(checks.value(entry), sd, games=before.games, provisional=False, anchor=True)
 
     def _freed(self, before: Rating) -> Rating:
         return self._rating(before.mean, self.provisional / Z95, before.games)
@@ -224,7 +228,7 @@ class Glicko2(Classical[State]):
 
     def _rating(self, mean: float, deviation: float, games: int) -> Rating:
         deviation = min(float(deviation), self.deviation)
-        return Rating(float(mean), deviation, games, self.is_provisional(deviation, games))
+        return normal_rating(float(mean), deviation, games=games, provisional=self.is_provisional(deviation, games))
 
 
 SYSTEM: Final = RatingDeclaration(

@@ -18,7 +18,7 @@ from cgos_server.core.rating.timeline import Dumped, Timeline
 from cgos_server.core.rating.whole_history.fit import HistoryFit, Model
 from cgos_server.core.rating.whole_history.state import State, belief_of
 
-_LAYOUT: Final = 3
+_LAYOUT: Final = 4
 
 
 class _Saved(NamedTuple):

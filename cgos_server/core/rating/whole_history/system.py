@@ -15,6 +15,7 @@ from cgos_server.core.rating import checks
 from cgos_server.core.rating.base import Entry, Rating, Wanted
 from cgos_server.core.rating.bayes.joint import LEAST_SD
 from cgos_server.core.rating.posterior_fold import PosteriorFold
+from cgos_server.core.rating.posterior_state import Link
 from cgos_server.core.rating.timeline import Timeline
 from cgos_server.core.rating.whole_history import saved as history_saved
 from cgos_server.core.rating.whole_history.fit import HistoryFit, Job, Model, iterations_in, nothing, refitted
@@ -27,7 +28,7 @@ class WholeHistory(PosteriorFold[State]):
 
     Time is cut into a version's own spans of days (:mod:`~cgos_server.core.rating.timeline`). In its first span a
     version's strength is normal with `prior_sd` about `initial`; an ENTER with a rating and an `sd` says besides that
-    it is that, to that sd. A successor's first span is tied to what its predecessor was then. An anchor has one
+    it is that, to that sd. A successor's first span is tied to what its predecessor was then instead. An anchor has one
     strength for all time, tied to its value, and is shown with that. Games that repeat others are not counted.
 
     Between refits a result moves the strengths of today in O(n), as if it fell into the last span that the refit knew;
@@ -37,12 +38,12 @@ class WholeHistory(PosteriorFold[State]):
 
     :ivar drift: standard deviation of a strength's change in a day, Elo; it grows with the square root of time, so that
         3 Elo a day are 57 a year (our choice: a version of an engine hardly changes)
+    :ivar lineage_sd: between a version and its predecessor where the entry gives none, Elo
     :ivar provisional: half of the 95 % interval, in Elo, above which a rating is provisional
     :ivar advantage_sd: of what the first move is worth, Elo; 0: nothing
     """
 
     name: ClassVar[str] = "whole-history"
-    links_of_today: ClassVar[bool] = False
 
     initial: float
     drift: float = 3.0
@@ -63,6 +64,9 @@ class WholeHistory(PosteriorFold[State]):
     def _precision(self, sd: float) -> float:
         return float(sd**-2.0)
 
+    def _as_taken(self, link: Link) -> Link:
+        return link if link.sd is not None else link._replace(sd=self.lineage_sd)
+
     def standings(self, state: State) -> Mapping[VersionId, Rating]:
         """Every version's rating, as it is now."""
         shown = {version: self._rating(state, version) for version in state.ids}
@@ -80,7 +84,7 @@ class WholeHistory(PosteriorFold[State]):
         cold = cold or not fit.spans
         known = {(span.version, span.span): span.mean for span in fit.spans}
         anchored = [state.anchors.get(at, (self.initial, 0.0))[0] for at in range(len(state.ids))]
-        now = tuple(anchored if cold else state.belief.all_shown(centered=False)[0].tolist())
+        now = tuple(anchored if cold else state.belief.all_shown(centered=False).mean.tolist())
         everybody = [] if state.anchors else enumerate(self._ratings(state, *state.ids))
         established = tuple(at for at, rating in everybody if not rating.provisional)
         return Job(
@@ -90,7 +94,7 @@ class WholeHistory(PosteriorFold[State]):
             results=state.timeline.snapshot(),
             anchors=dict(sorted(state.anchors.items())),
             own=dict(sorted(state.own.items())),
-            links=dict(sorted(state.links.items())),
+            links=tuple(self._as_taken(link) for _, link in sorted(state.links.items())),
             # One alone would be the origin itself: known exactly, and so established for ever.
             established=established if len(established) > 1 else (),
             begin=({} if cold else known, now),
