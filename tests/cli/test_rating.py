@@ -95,6 +95,28 @@ def test_check(rated: Run, json_of: Any) -> None:
     assert check["breaks"] == []
 
 
+def test_points(rated: Run, json_of: Any) -> None:
+    lines = rated("rate", "points", "--draws", "0", "--draws", "0.5").stdout.splitlines()
+    assert [line.split() for line in lines if line.strip().startswith(("0 ", "400 "))] == [
+        ["0", "50.0", "%", "50.0", "%"],
+        # 10 : 1, and with nu = 2 as sqrt(10) : 2 : 1 / sqrt(10)
+        ["400", "90.9", "%", "76.0", "%"],
+    ]
+    (stated,) = json_of("rate", "points", "--draws", "0.5")
+    assert stated["equals_draw"] == 0.5
+    assert next(row["draw"] for row in stated["leads"] if row["lead"] == 0) == 0.5
+    (learned,) = json_of("rate", "points")
+    assert (learned["venue"], learned["system"]) == (VENUE, "bayes")
+    notes = json_of("rate", "refits", "--limit", "1")[VENUE][0]["notes"]
+    assert learned["equals_draw"] == pytest.approx(notes["draw"] / (2 + notes["draw"]))
+    for row in learned["leads"]:
+        assert row["win"] + row["draw"] + row["loss"] == pytest.approx(1.0)
+        assert row["score"] == pytest.approx(row["win"] + row["draw"] / 2)
+    assert learned["leads"][0]["score"] == pytest.approx(0.5), "either color as often"
+    assert f"{VENUE}, bayes: equals draw" in rated("rate", "points", "--venue", VENUE).stdout
+    assert rated("rate", "points", "--system", "cgos-elo").stderr.startswith("No refit is recorded")
+
+
 def test_odds(rated: Run, json_of: Any) -> None:
     there = json_of("rate", "odds", "Fox", "Ant", "--venue", VENUE)
     back = json_of("rate", "odds", "Ant", "Fox", "--venue", VENUE)
@@ -110,7 +132,9 @@ def test_odds(rated: Run, json_of: Any) -> None:
     assert there["superiority"] < 1
     assert "Fox is stronger than Ant with probability over 99 %" in text
     assert f"difference: {there['difference']:+.0f} ± {there['half_width']:.0f} Elo" in text
-    assert f"Fox as Black is expected to score {100 * there['as_black']['score']:.1f} %" in text
+    black = there["as_black"]
+    assert f"Fox as Black is expected to score {100 * black['score']:.1f} %" in text
+    assert f"; {black['difference']:+.0f} ± {black['half_width']:.0f} Elo" in text
     plain = json_of("rate", "odds", "Fox", "Ant", "--venue", VENUE, "--system", "cgos-elo")
     assert plain["superiority"] is plain["half_width"] is None
     assert 0.5 < plain["as_black"]["score"] < 1

@@ -165,6 +165,21 @@ async def test_a_saved_state_is_loaded_once(rated_past: Path, tmp_path: Path, mo
         assert await strengths.venue(VENUE) is None
 
 
+async def test_what_was_learned_of_draws_holds_for_the_ratings_of_that_system_alone(rated: History) -> None:
+    known = await StrengthsOf(rated, SETTINGS).venue(VENUE)
+    saved = await rated.refits.state(VENUE, "bayes")
+    assert known is not None
+    assert saved is not None
+    system = rating_system("bayes", 1800.0, {})
+    state = system.load(saved.state)
+    ahead, behind = (system.outcome_at(state, lead) for lead in (200.0, -200.0))  # type: ignore[attr-defined]
+    assert known.chances_at(200.0) == (ahead.score, 1 - behind.score)
+    other = VenueSettings(port=6809, rated=Rated(("cgos-elo", "bayes")))
+    view = await StrengthsOf(rated, WebSettings(venues={VENUE: other})).venue(VENUE)
+    assert view is not None
+    assert view.chances_at(200.0) is None
+
+
 @pytest.mark.parametrize("path", [ODDS, f"{PAIR}?a=Fox&b=Ant", CROSS, f"/venue/{VENUE}?as_of=30", "/bot/Fox"])
 async def test_these_pages_are_sound_and_safe_too(web: httpx2.AsyncClient, path: str) -> None:
     response = await web.get(path)

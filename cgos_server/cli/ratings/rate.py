@@ -20,6 +20,7 @@ from cgos_protocol.intervals import written
 from cgos_server.cli.common import Setup, WordOf, configured, json_option, venue_option
 from cgos_server.cli.output import apart, print_json, print_table, say
 from cgos_server.cli.progress import progress_bar
+from cgos_server.cli.ratings.points import points
 from cgos_server.cli.reading import common_venue, read, system_of, venue_terms, venues_asked
 from cgos_server.core.rating.bayes.system import Bayes
 from cgos_server.core.rating.breaks import looks
@@ -50,6 +51,9 @@ _system_option = click.option("--system", type=WordOf(lambda: systems().names), 
 @click.group()
 def rate() -> None:
     """Ratings computed again, compared, checked."""
+
+
+rate.add_command(points)
 
 
 @rate.command("replay")
@@ -265,7 +269,8 @@ def rate_odds(setup: Setup, one: str, other: str, venue: str | None, system: str
     click.echo(f"difference: {outlook.difference:+.0f}{interval} Elo")
     for color, game in (("Black", outlook.as_black), ("White", outlook.as_white)):
         draws = f", {_percent(game.draw)} drawn" if game.draw > 0.0005 else ""
-        click.echo(f"{one} as {color} is expected to score {_percent(game.score)}{draws}")
+        ahead = "" if game.difference is None else f"; {game.difference:+.0f} ± {game.half_width:.0f} Elo"
+        click.echo(f"{one} as {color} is expected to score {_percent(game.score)}{draws}{ahead}")
 
 
 @rate.command("refits")

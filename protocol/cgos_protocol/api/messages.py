@@ -312,6 +312,10 @@ class Expected(Answer, frozen=True, kw_only=True):
     draw: Share
     loss: Share
     score: Share
+    difference: Annotated[
+        float | None, Meta(description="Of the strengths with these colors, the first move's worth included, Elo.")
+    ] = None
+    half_width: HalfWidth = None
 
 
 class Record(Answer, frozen=True, kw_only=True):
@@ -338,9 +342,9 @@ class PairStatistics(Answer, frozen=True, kw_only=True):
     """Two versions compared in a venue, from the side of `one`.
 
     What may be expected of a game now: jointly where a rating system of the venue knows strengths jointly (the headline
-    first) and both have played by its state of entry `seq`; else by Elo's curve over the two published means of the
-    headline system, colors alike. All null where one of them is not rated. Opponents, crosstables and pages are
-    measured by the same rule.
+    first) and both have played by its state of entry `seq`; else by the two published means of the headline system.
+    That is with the draws and the first move that it has learned, or by Elo's curve, colors alike, where it learns
+    none. All null where one of them is not rated. Opponents, crosstables and pages are measured by the same rule.
     """
 
     venue: WireName
