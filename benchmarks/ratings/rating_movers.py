@@ -2,7 +2,8 @@
 
 Every version plays so many games against opponents from N(0, 120) about its first strength, whose ratings are known;
 nothing is drawn. False alarms are counted over all looks; alarms after a change within 80 games of it, and over all
-looks. The rows with another mean of the opponents are lop-sided pairings.
+looks. Of those that are noticed: how many intervals of the rating since hold the strength after the change. The rows
+with another mean of the opponents are lop-sided pairings.
 """
 
 from __future__ import annotations
@@ -21,10 +22,12 @@ from cgos_server.core.rating.breaks import (
     Result,
     State,
     examine,
+    find,
     look_at,
     looks,
     threshold,
 )
+from cgos_server.core.rating.since import strength_of
 
 OPPONENTS_SD = 120.0
 """Elo."""
@@ -46,7 +49,7 @@ class Share(NamedTuple):
     of: int
 
     def __str__(self) -> str:
-        return f"{self.share:.4f} ± {sqrt(self.share * (1 - self.share) / self.of):.4f}"
+        return f"{self.share:.4f} ± {sqrt(self.share * (1 - self.share) / max(self.of, 1)):.4f}"
 
 
 def played(
@@ -77,6 +80,38 @@ def shares(alarms: Sequence[dict[State, int]], state: State, last: int) -> Share
     return Share(sum(each.get(state, last + 1) <= last for each in alarms) / len(alarms), len(alarms))
 
 
+def inside(lives: Sequence[Sequence[Result]], change: float) -> Share:
+    """How many intervals of the rating since hold the strength after the change, of those versions that are noticed."""
+    held = []
+    for results in lives:
+        noticed = find(results)
+        if noticed is not None:
+            later = results[noticed.change.at :]
+            shown = strength_of(later, [0] * len(later), rating=0.0, spreads={0: 0.0}, pool=[0.0])
+            held.append(shown.lower < change < shown.upper)
+    return Share(sum(held) / max(len(held), 1), len(held))
+
+
+def false_alarms(rng: np.random.Generator, never: int, games: int) -> list[list[str]]:
+    """By how far versions stand above their opponents, the share that comes to each state."""
+    rows = []
+    for above in LOPSIDED:
+        alarms = [alarm(played(rng, games, above=above)) for _ in range(never)]
+        rows.append([f"{above:+.0f}", *(str(shares(alarms, state, games)) for state in THRESHOLDS)])
+    return rows
+
+
+def detections(rng: np.random.Generator, changing: int, games: int) -> list[list[str]]:
+    """By change, the share that comes to each state within `SOON` games of it, and by the last game."""
+    rows = []
+    for after, change in CHANGES:
+        lives = [played(rng, games, after, change) for _ in range(changing)]
+        alarms = [alarm(results) for results in lives]
+        noticed = [shares(alarms, state, last) for state in THRESHOLDS for last in (after + SOON, games)]
+        rows.append([f"{change:+.0f} at {after}", *map(str, noticed), str(inside(lives, change))])
+    return rows
+
+
 def run(
     never: Annotated[int, "versions that never change"] = 4000,
     changing: Annotated[int, "versions with each change"] = 1000,
@@ -85,46 +120,12 @@ def run(
 ) -> dict[str, object]:
     """False alarms and detections."""
     rng = np.random.default_rng(seed)
-    constant = {above: [alarm(played(rng, games, above=above)) for _ in range(never)] for above in LOPSIDED}
-    changed = {
-        (after, change): [alarm(played(rng, games, after, change)) for _ in range(changing)]
-        for after, change in CHANGES
-    }
-    print(
-        table(
-            f"{never} versions that never change: alarms in {games} games",
-            ["Elo above opponents", *(f"{state}, from {least}" for state, least in THRESHOLDS.items())],
-            [
-                [f"{above:+.0f}", *(shares(alarms, state, games) for state in THRESHOLDS)]
-                for above, alarms in constant.items()
-            ],
-        )
-    )
-    print(
-        table(
-            f"{changing} versions with each change: alarms",
-            ["change", *(f"{state}, {when}" for state in THRESHOLDS for when in (f"within {SOON}", f"by {games}"))],
-            [
-                [
-                    f"{change:+.0f} at game {after}",
-                    *(shares(alarms, state, last) for state in THRESHOLDS for last in (after + SOON, games)),
-                ]
-                for (after, change), alarms in changed.items()
-            ],
-        )
-    )
-    return {
-        "false": {
-            f"{above:.0f}": {each: shares(alarms, each, games).share for each in THRESHOLDS}
-            for above, alarms in constant.items()
-        },
-        "found": {
-            f"{change:+.0f} at {after}": {
-                each: [shares(alarms, each, last).share for last in (after + SOON, games)] for each in THRESHOLDS
-            }
-            for (after, change), alarms in changed.items()
-        },
-    }
+    never_changed, changed = false_alarms(rng, never, games), detections(rng, changing, games)
+    columns = ["Elo above opponents", *(f"{state}, from {least}" for state, least in THRESHOLDS.items())]
+    print(table(f"{never} versions that never change: alarms in {games} games", columns, never_changed))
+    columns = ["change", *(f"{state}, {when}" for state in THRESHOLDS for when in (f"within {SOON}", f"by {games}"))]
+    print(table(f"{changing} versions with each change: alarms", [*columns, "since: inside"], changed))
+    return {"false alarms": never_changed, "detections": changed}
 
 
 main = program(run, never=5, changing=5)
