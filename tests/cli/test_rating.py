@@ -92,7 +92,7 @@ def test_check(rated: Run, json_of: Any) -> None:
     check = json_of("rate", "check")[VENUE]
     assert {row["version"] for row in check["anchors"]} == {"Ant", "Elk"}
     assert not any(row["alarm"] for row in check["anchors"])
-    assert check["breaks"] == []
+    assert check["changes"] == []
 
 
 def test_points(rated: Run, json_of: Any) -> None:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import difflib
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import click
 import msgspec
 
+from cgos_protocol.api.messages import StrengthChange
 from cgos_protocol.errors import Code, Conflict, NotFound, Refused
 from cgos_protocol.ids import VersionId
 from cgos_protocol.intervals import written
@@ -26,12 +27,12 @@ from cgos_server.core.rating.bayes.system import Bayes
 from cgos_server.core.rating.breaks import looks
 from cgos_server.core.rating.registry import ends, systems
 from cgos_server.core.venue import Venue
-from cgos_server.presentation.words import count, likelihood, moment
+from cgos_server.presentation.words import changed, count, likelihood, moment
 from cgos_server.service.ratings.build import one_thread, this_build
 from cgos_server.service.ratings.comparing import KNOWN, Compared, compare
 from cgos_server.service.ratings.current_state import caught_up
 from cgos_server.service.ratings.odds import Odds, odds
-from cgos_server.service.ratings.rating_health import AnchorFinding, BreakFinding, check_anchors, check_version
+from cgos_server.service.ratings.rating_health import AnchorFinding, check_anchors, check_version, settled
 from cgos_server.service.ratings.replaying import Difference, Numbers, Replayed, replay
 from cgos_server.storage.reading.answers import RefitRow
 from cgos_server.storage.reading.history import History
@@ -180,7 +181,8 @@ def rate_check(setup: Setup, venue: str | None, as_json: bool) -> None:
     """Anchors and versions that do not play like their number.
 
     An anchor is held against what its games say without its number (a false alarm in one of a thousand looks); a
-    version's results against its own past, after 40, 80, 160 ... games (a false alarm for one in a thousand versions).
+    version's results against its own past, after 40, 57, 80, 113 ... games: of those that never change one in a hundred
+    comes on watch within 320 games, and one in a thousand is flagged.
     """
     one_thread()
 
@@ -197,8 +199,9 @@ def rate_check(setup: Setup, venue: str | None, as_json: bool) -> None:
         return
     for each, checked in checks.items():
         anchors: list[AnchorFinding] = checked["anchors"]
-        broken: list[BreakFinding] = checked["breaks"]
-        alarms = [row.sentence for row in anchors if row.alarm] + [row.sentence for row in broken]
+        changes: list[StrengthChange] = checked["changes"]
+        alarms = [row.sentence for row in anchors if row.alarm]
+        alarms += [f"{changed(change)} {change.proposal}" for change in changes]
         if anchors:
             print_table(
                 ("anchor", "stands for", "games say", "deviation", "alarm from"),
@@ -384,18 +387,29 @@ async def _check(history: History, venue: str, terms: Venue) -> dict[str, Any]:
         run = await caught_up(history, venue, system, progress)
     names = await history.bots.version_names()
     enough = [version for version, rating in run.ratings.items() if looks(rating.games)]
-    breaks: list[BreakFinding] = []
+
+    async def check(version: VersionId, without: Collection[VersionId] = ()) -> StrengthChange | None:
+        return check_version(
+            names[version],
+            version,
+            await history.changes.games(names[version], venue),
+            venue=venue,
+            predict=lambda black, white: system.predict(run.state, black, white),
+            ratings=run.ratings,
+            sure=system.sure,
+            without=without,
+        )
+
+    changes: dict[VersionId, StrengthChange] = {}
     with progress_bar(f"{venue}, versions") as progress:
         for done, version in enumerate(enough, 1):
-            games = await history.changes.games(names[version], venue)
-            broken = check_version(
-                names[version], version, games, lambda black, white: system.predict(run.state, black, white)
-            )
-            if broken is not None:
-                breaks.append(broken)
+            change = await check(version)
+            if change is not None:
+                changes[version] = change
             progress(done, len(enough))
+    still = sorted((await settled(changes, check)).values(), key=lambda change: change.version)
     anchors = check_anchors(system.anchor_residuals(run.state), names, venue)
-    return {"seq": run.seq, "anchors": anchors, "versions": len(enough), "breaks": breaks}
+    return {"seq": run.seq, "anchors": anchors, "versions": len(enough), "changes": still}
 
 
 def _nobody(name: str, venue: str, known: Sequence[str]) -> Refused:
