@@ -1,4 +1,4 @@
-"""The headline's posterior beside the exact one, in six small pools: how far off expectation propagation is.
+"""The headline's posterior beside the exact one, in small pools: how far off expectation propagation is.
 
 The server fits each pool cold; then its hyperparameters are held and the same posterior is sampled. Differences of
 means are in standard deviations of the sampled posterior; superiority is compared for all pairs, ranks by draws from
@@ -92,6 +92,7 @@ SMALL: Mapping[str, Small] = MappingProxyType(
             links=_family(0, 8),
         ),
         "one wins all": Small(truth=[*_ROOTS, 3500.0], rounds=20, anchors=(4,)),
+        "few games": Small(truth=_steps(1250.0, 16, 100.0), rounds=5, anchors=(7,)),
         "equals": Small(truth=np.linspace(1998.5, 2001.5, 20).tolist(), rounds=200, anchors=(10,)),
         "draws": Small(
             truth=[*_steps(1900.0, 5), 1650.0, 2050.0, 2400.0], rounds=12, anchors=(6,), links=_family(0, 5), nu=1.2
