@@ -230,6 +230,7 @@ ledger = sa.Table(
     *_optional(value=sa.Float, sd=sa.Float, other_id="versions", was2=sa.Integer),
     sa.Column("repeat", sa.Integer, nullable=False, server_default=sa.text("0")),
     sa.Column("digest", sa.BigInteger),
+    sa.Column("surely", sa.Integer, nullable=False, server_default=sa.text("0")),
     sa.PrimaryKeyConstraint("venue_id", "seq"),
     # No game is rated twice.
     sa.Index("ix_ledger_game", "game_id", unique=True, **_rows_with("kind = 'game'")),
@@ -247,6 +248,7 @@ rating_changes = sa.Table(
     *_filled(venue_id=sa.Integer, system=sa.String, seq=sa.Integer, version_id="versions"),
     *_filled(before_mean=sa.Float, before_spread=sa.Float),
     *_filled(after_mean=sa.Float, after_spread=sa.Float, games=sa.Integer),
+    *_optional(before_lower=sa.Float, before_upper=sa.Float, after_lower=sa.Float, after_upper=sa.Float),
     # By entry first: rows are appended in this order, and one game's changes lie together.
     sa.PrimaryKeyConstraint("venue_id", "seq", "system", "version_id"),
     sa.ForeignKeyConstraint(["venue_id", "seq"], ["ledger.venue_id", "ledger.seq"]),
@@ -260,9 +262,12 @@ ratings = sa.Table(
     metadata,
     *_filled(venue_id="venues", system=sa.String, version_id="versions", mean=sa.Float, spread=sa.Float),
     *_filled(games=sa.Integer, provisional=sa.Integer, anchor=sa.Integer, seq=sa.Integer),
+    *_optional(lower=sa.Float, upper=sa.Float),
     sa.PrimaryKeyConstraint("venue_id", "system", "version_id"),
     sqlite_with_rowid=False,
 )
+"""`lower` and `upper` are the ends of the 95 % interval, here and in the tables of changes: empty where the system has
+none, and in rows of before there were such columns."""
 
 suspensions = sa.Table(
     "suspensions",
@@ -299,6 +304,7 @@ refit_points = sa.Table(
     metadata,
     *_filled(venue_id=sa.Integer, system=sa.String, version_id="versions"),
     *_filled(number=sa.Integer, applied=sa.Integer, mean=sa.Float, spread=sa.Float),
+    *_optional(lower=sa.Float, upper=sa.Float),
     sa.PrimaryKeyConstraint("venue_id", "system", "version_id", "number"),
     sa.ForeignKeyConstraint(["venue_id", "system", "number"], ["refits.venue_id", "refits.system", "refits.number"]),
     # All that one refit moved.

@@ -20,7 +20,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection
 from support.storage.later_schema import REVISION
 from support.storage.postgres import PostgresServer
-from support.storage.storage_sample import execute, query
+from support.storage.storage_sample import execute, put, query, refits
 
 import cgos_server
 from cgos_protocol.errors import NotFound, SchemaMismatch, StoreError
@@ -251,6 +251,21 @@ def test_an_upgrade_keeps_what_is_there_and_so_does_the_way_back(
     migrate(place, command.downgrade, head)
     assert objects(place) == shape
     assert contents(place) == before
+
+
+def test_intervals_and_sure_links_come_without_touching_what_is_there(history_database: Location) -> None:
+    place = history_database
+    put(place, [*refits()])
+    migrate(place, command.downgrade, "0001_initial")
+    before = {table: query(place, f"SELECT * FROM {table} ORDER BY 1, 2, 3, 4") for table in _WITH_NEW_COLUMNS}
+    assert schema.upgrade(place) == ("0001_initial", schema.head())
+    for table, new in _WITH_NEW_COLUMNS.items():
+        after = query(place, f"SELECT * FROM {table} ORDER BY 1, 2, 3, 4")
+        assert before[table]
+        assert [tuple(row) for row in after] == [(*row, *new) for row in before[table]]
+
+
+_WITH_NEW_COLUMNS = {"rating_changes": (None,) * 4, "ratings": (None,) * 2, "refit_points": (None,) * 2, "ledger": (0,)}
 
 
 def test_nothing_comes_before_the_initial_schema(database: Location) -> None:

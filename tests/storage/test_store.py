@@ -250,7 +250,7 @@ async def test_the_ledger(full: Store) -> None:
         Entry(5, Kind.GAME, black=1, white=2, score2=2, repeat=True, at=4_500),
         Entry(6, Kind.CORRECTION, black=1, white=2, was2=2, at=5_000),
         Entry(7, Kind.CORRECTION, black=1, white=2, score2=2, repeat=True, at=5_000),
-        Entry(8, Kind.LINK, version=2, sd=40.0, other=1, at=5_100),
+        Entry(8, Kind.LINK, version=2, sd=40.0, other=1, at=5_100, surely=True),
     ]
     assert [type(entry.repeat) for entry in await full.history.ledger.entries(1, after=3, limit=2)] == [bool, bool]
 

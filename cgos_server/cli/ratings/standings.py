@@ -63,7 +63,8 @@ def standings(
 
     Without --all those that have a rated game and played in the 30 days before the venue's latest game.
 
-    A rating is shown with its 95 % interval where its system says one: 1873 ± 42; with ? while it is provisional.
+    A rating is shown with its 95 % interval where its system says one: 1873 ± 42, or 2750, 2320 to 4600 where one end
+    is further away than the other; with ? while it is provisional.
     """
     if as_of is not None:
         venue = one_venue(setup, venue)
@@ -131,8 +132,8 @@ def history(setup: Setup, name: str, venue: str | None, system: str | None, limi
                     point.game,
                     point.opponent,
                     None if point.score is None else f"{point.score:g}",
-                    words.finely(point.before_mean, point.before_half_width),
-                    words.finely(point.after_mean, point.after_half_width),
+                    words.finely(point.before_mean, point.before_lower, point.before_upper),
+                    words.finely(point.after_mean, point.after_lower, point.after_upper),
                     point.games,
                 )
                 for point in points

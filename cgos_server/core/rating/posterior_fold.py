@@ -176,9 +176,10 @@ class PosteriorFold(ABC, Generic[StateT]):
 
     # -- what is answered
 
-    def is_provisional(self, spread: float, games: int) -> bool:
-        """Whether a rating with this spread was provisional; not asked about anchors."""
-        return games == 0 or Z95 * spread > self.provisional
+    def is_provisional(self, spread: float, games: int, half_width: float | None = None) -> bool:
+        """Whether a rating with this spread, and half of its interval where that is known, was provisional; not asked
+        about anchors."""
+        return games == 0 or (Z95 * spread if half_width is None else half_width) > self.provisional
 
     def _ratings(self, state: StateT, *who: VersionId) -> tuple[Rating, ...]:
         return tuple(self._rating(state, version) for version in who)

@@ -315,6 +315,7 @@ class LedgerAdded(NamedTuple):
     was2: int | None = None
     repeat: int = 0
     digest: int | None = None
+    surely: int = 0
 
 
 class RatingMoved(NamedTuple):
@@ -329,6 +330,10 @@ class RatingMoved(NamedTuple):
     after_mean: float
     after_spread: float
     games: int
+    before_lower: float | None = None
+    before_upper: float | None = None
+    after_lower: float | None = None
+    after_upper: float | None = None
 
 
 class RatingNow(NamedTuple):
@@ -343,6 +348,8 @@ class RatingNow(NamedTuple):
     provisional: int
     anchor: int
     seq: int
+    lower: float | None = None
+    upper: float | None = None
 
 
 class SuspensionNow(NamedTuple):
@@ -388,6 +395,8 @@ class RefitMoved(NamedTuple):
     applied: int
     mean: float
     spread: float
+    lower: float | None = None
+    upper: float | None = None
 
 
 class StateSaved(NamedTuple):

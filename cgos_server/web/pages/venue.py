@@ -38,7 +38,7 @@ COLUMNS: Final[dict[str, tuple[Key, bool]]] = {
     "rank": (lambda row: row.rank, False),
     "name": (lambda row: row.version.lower(), False),
     "rating": (lambda row: row.mean, True),
-    "spread": (lambda row: row.spread, False),
+    "spread": (lambda row: row.spread if row.half_width is None else row.half_width, False),
     "games": (lambda row: row.games, True),
     "seen": (lambda row: row.last_game_at, True),
 }

@@ -33,6 +33,7 @@ class LedgerEntry(Answer, frozen=True, kw_only=True, omit_defaults=True):
         Annotated[str, Meta(pattern="^0x[0-9a-f]{16}$")] | None,
         Meta(description="Of a game's moves and result: 63 bits, hexadecimal, more than numbers of JSON hold."),
     ] = None
+    surely: Annotated[bool, Meta(description="Nobody doubts that `other` is the predecessor (enter, link).")] = False
 
 
 class LedgerPage(Answer, frozen=True, kw_only=True):

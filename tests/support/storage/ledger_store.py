@@ -71,10 +71,13 @@ class LedgerStore:
         return [
             Entry(
                 row.seq, Kind(row.kind), row.version_id, row.black_id, row.white_id, row.score2, row.value, row.sd,
-                row.other_id, row.was2, bool(row.repeat), row.at,
+                row.other_id, row.was2, bool(row.repeat), row.at, bool(row.surely),
             )
             for row in rows
         ]  # fmt: skip
+
+    async def ledger_last_entry(self, venue_id: int) -> int:
+        return len(self.entries)
 
     async def ledger_digests(
         self, venue_id: int, after: int = 0, limit: int | None = None
@@ -94,7 +97,7 @@ class LedgerStore:
 
     async def ratings_shown(self, venue_id: int, system: str) -> dict[int, Shown]:
         return {
-            version: Shown(row.mean, row.spread, bool(row.provisional), bool(row.anchor))
+            version: Shown(row.mean, row.spread, bool(row.provisional), bool(row.anchor), row.lower, row.upper)
             for (name, version), row in self.now.items()
             if name == system
         }

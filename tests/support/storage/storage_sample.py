@@ -177,7 +177,7 @@ def refits() -> list[Record]:
         LedgerAdded(1, 6, 5_000, "correction", 1, None, 1, 2, None, None, was2=2),
         LedgerAdded(1, 7, 5_000, "correction", 6, None, 1, 2, 2, None, repeat=1),
         CorrectionAdded(1, 5_000, 6, "Olive", "a broken engine", None, "Void"),
-        LedgerAdded(1, 8, 5_100, "link", None, 2, None, None, None, None, 40.0, 1),
+        LedgerAdded(1, 8, 5_100, "link", None, 2, None, None, None, None, 40.0, 1, surely=1),
         RatingNow(1, "bayes", 1, 1_790.0, 210.0, 3, 1, 0, 5),
         RatingNow(1, "bayes", 2, 1_760.0, 210.0, 3, 1, 0, 5),
         RatingPluginSeen(1, "steady-elo", "cgos-steady-elo 1.0", 3),
