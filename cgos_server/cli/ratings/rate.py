@@ -109,7 +109,7 @@ def rate_replay(setup: Setup, venue: str | None, chosen: tuple[str, ...], as_jso
                     done.points,
                     done.differing,
                     f"{done.largest:.2g}",
-                    "same bits" if done.exact else "same" if done.agrees else "differs",
+                    _verdict(done),
                 )
                 for each, replayed in replays.items()
                 for done, _ in replayed
@@ -335,6 +335,12 @@ async def _published(history: History, venue: str, terms: Venue, systems_named: 
             raise NotFound(Code.NO_SYSTEM, f"{name} has published nothing in {venue}. What has is: {known}.")
     order = dict.fromkeys((terms.rating, *terms.views, *systems().names))
     return [name for name in order if name in there and (not systems_named or name in systems_named)]
+
+
+def _verdict(done: Replayed) -> str:
+    if done.earlier_model is not None and not (done.changes or done.points or done.stopped):
+        return "earlier model"
+    return "same bits" if done.exact else "same" if done.agrees else "differs"
 
 
 def _about(venue: str, done: Replayed, names: dict[VersionId, str]) -> list[str]:

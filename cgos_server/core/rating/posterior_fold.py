@@ -199,7 +199,7 @@ class PosteriorFold(ABC, Generic[StateT]):
         return self._shown(state.belief.shown_newcomer(not state.anchors), 0)
 
     def _shown(self, shown: Shown, games: int) -> Rating:
-        doubtful = games == 0 or 0.5 * (shown.upper - shown.lower) > self.provisional
+        doubtful = self.is_provisional(shown.sd, games, 0.5 * (shown.upper - shown.lower))
         return Rating(shown.mean, shown.sd, games, doubtful, lower=shown.lower, upper=shown.upper)
 
     def _and_waiting(self, state: StateT, shown: dict[VersionId, Rating]) -> Mapping[VersionId, Rating]:

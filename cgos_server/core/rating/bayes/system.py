@@ -107,6 +107,7 @@ class Bayes(PosteriorFold[State]):
     """
 
     name: ClassVar[str] = "bayes"
+    model: ClassVar[int] = MODEL
 
     initial: float
     learned: bool = True
