@@ -85,6 +85,7 @@ class AdminBot(FormPage):
             "filled": {"account": bot.owner or ""},
             "choices": {"version": newest_versions(bot)},
             "connections": await self.site.history.bots.connections(bot.name, limit=20),
+            "strength_changes": await self.site.strength_changes.of([version.name for version in bot.versions]),
         }
 
 

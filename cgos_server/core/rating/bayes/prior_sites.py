@@ -128,8 +128,7 @@ def update(Sg: Floats, mu: Floats, PS: Floats, PH: Floats, mixture: Mixture) -> 
     :param PS: (n, L, L), `PH`: (n, L): the present sites
     """
     if not len(mu):
-        nobody, nothing = np.zeros((len(mixture.along), 0)), np.zeros(0)
-        return Update(PS, PH, *(nobody,) * 3, *(nothing,) * 5, *(nobody,) * 2)
+        return _of_nobody(PS, PH, len(mixture.along))
     Sg, PS = (np.ascontiguousarray(np.moveaxis(each, 0, 2)) for each in (Sg, PS))
     mu, PH = np.ascontiguousarray(mu.T), np.ascontiguousarray(PH.T)
     P = invert_small(Sg)
@@ -184,6 +183,12 @@ def update(Sg: Floats, mu: Floats, PS: Floats, PH: Floats, mixture: Mixture) -> 
         mean=mc[0] - g0 * pulls,
         variance=Sc[0, 0] - g0 * g0 / t,
     )
+
+
+def _of_nobody(PS: Floats, PH: Floats, components: int) -> Update:
+    by_component = dict.fromkeys(("rho", "q1", "q2", "mean", "variance"), np.zeros((components, 0)))
+    each = dict.fromkeys(("moved", "widened", "log_z", "marginal", "cavity"), np.zeros(0))
+    return Update(PS=PS, PH=PH, **by_component, **each)
 
 
 def _responsibilities(log_weight: Floats, pulls: Floats, t: Floats) -> tuple[Floats, Floats]:
