@@ -103,11 +103,7 @@ async def show(site: Site, request: Request) -> Response:
     ratings = [row for row in ratings if row.version in {each.name for each in shown}]
     relatives = await history.bots.relatives(bot.name)
     headlines = Systems(site).headlines(ratings)
-    own = [
-        row
-        for row in ratings
-        if version is not None and row.version == version.name and row.system == headlines[row.venue]
-    ]
+    own = [row for row in ratings if version and row.version == version.name and row.system == headlines[row.venue]]
     wanted = request.query_params.get("venue")
     if wanted and wanted not in headlines:
         raise HTTPException(404, "This bot is not rated in a venue of this name.")
