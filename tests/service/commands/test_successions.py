@@ -182,6 +182,8 @@ async def test_the_same_after_a_restart_and_on_a_closed_database(pool: RealPool)
     await link(pool, "Cc", "Aa", 40.0, surely=True)
     await pool.reopen()
     assert pool.rated["9x9"].lineage.links() == [(3, (1, 40.0, True))]
+    (rated,) = pool.rated["9x9"]._headline.state.links.values()
+    assert (rated.sd, rated.surely) == (40.0, True)
     assert (await refused(link(pool, "Aa", "Cc")))[0] == "circle"
     answer = await Elsewhere(pool).admin.handle(VersionUnlink(version="Cc"))
     assert answer.sentence == "Cc does not succeed Aa any more in 9x9, 19x19."
