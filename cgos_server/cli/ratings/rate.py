@@ -433,7 +433,9 @@ def _learned(notes: Any) -> str:
     if not isinstance(notes, dict):
         return ""
     words = []
-    for key in ("s", "w", "advantage", "draw"):
+    of_links = ("mean_step", "step", "fresh") if notes.get("links") else ()
+    equals = ("equals",) if notes.get("equals") else ()
+    for key in ("s", "w", *equals, *of_links, "advantage", "draw"):
         given = notes.get(key)
         if isinstance(given, list):
             words.append(f"{key} {' '.join(f'{each:.2f}' for each in given)}")

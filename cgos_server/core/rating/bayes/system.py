@@ -238,6 +238,8 @@ class Bayes(PosteriorFold[State]):
             "iterations": posterior.iterations,
             "start": posterior.start,
             "versions": pool.n,
+            "links": len(pool.links.new),
+            "mean_step": float(posterior.x[-1]) if len(pool.links.new) and pool.prior.learned else 0.0,
         }
         base = Base(
             included=job.included,
