@@ -9,14 +9,18 @@ from typing import Any
 import msgspec
 import pytest
 from support.service.real_pool import T0, Elsewhere, RealPool
+from support.storage.rated_past import alter
 
 from cgos_protocol.errors import Refused
 from cgos_server.core.rating.base import Kind
+from cgos_server.core.rating.registry import rating_system
 from cgos_server.service.commands.families import FamilyLink, FamilyUnlink
 from cgos_server.service.commands.registry import OnBehalf
 from cgos_server.service.commands.successions import VersionLink, VersionUnlink
 from cgos_server.service.people.passwords import ACCESS_PREFIX, digest, new_token
 from cgos_server.service.ratings.families import Families
+from cgos_server.service.ratings.replaying import replay
+from cgos_server.storage.reading.history import History
 from cgos_server.storage.writing import records as r
 
 
@@ -188,6 +192,20 @@ async def test_the_same_after_a_restart_and_on_a_closed_database(pool: RealPool)
     answer = await Elsewhere(pool).admin.handle(VersionUnlink(version="Cc"))
     assert answer.sentence == "Cc does not succeed Aa any more in 9x9, 19x19."
     assert pool.changed == ["9x9", "19x19"]
+
+
+@pytest.mark.parametrize("lost", ["", "surely = 0", "sd = NULL"])
+async def test_a_replay_needs_all_that_a_link_states(pool: RealPool, lost: str) -> None:
+    for _ in range(8):
+        await pool.game(1, 2, "B+Resign")
+    await link(pool, "Cc", "Aa", 40.0, surely=True)
+    await pool.game(3, 2, "W+Resign")
+    if lost:
+        alter(pool.path.parent, f"UPDATE ledger SET {lost} WHERE kind = 'link'")
+    async with History(pool.path) as history:
+        replayed = await replay(history, "9x9", rating_system("bayes", 1800.0, {}), "")
+    assert replayed.changes > 20
+    assert replayed.exact == (not lost)
 
 
 async def person(pool: RealPool, number: int, name: str, *bots: int, admin: bool = False) -> str:
