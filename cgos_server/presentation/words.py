@@ -39,13 +39,13 @@ def standing(row: Standing) -> str:
 
 
 def since(change: StrengthChange) -> str:
-    """A rating by the games after a change alone: ``since its game 81: 2010, 1890 to 2140, by 25 games``; empty where
-    it is not known."""
+    """A rating by the games after a change alone: ``since its game 81: 2010 ± 125, by 25 games``; empty where it is
+    not known."""
     if change.rating_since is None:
         return ""
     rating = change.rating_since
-    interval = f"{rating.lower:.0f} to {rating.upper:.0f}"
-    return f"since its game {change.number}: {rating.mean:.0f}, {interval}, by {count(rating.games, 'game')}"
+    text = intervals.written(rating.mean, rating.lower, rating.upper)
+    return f"since its game {change.number}: {text}, by {count(rating.games, 'game')}"
 
 
 def changed(change: StrengthChange) -> str:

@@ -378,7 +378,7 @@ async def test_an_owner_is_told_that_a_version_seems_to_have_changed(house: Hous
     own = sound((await browser.get(OWN)).text)
     text = " ".join(own.text.split())
     assert "9x9, Flagged: Sakura-5k seems to have become 210 Elo stronger." in text
-    assert "Its rating since its game 81: 2010, 1890 to 2140, by 33 games." in text
+    assert "Its rating since its game 81: 2010 ± 125, by 33 games." in text
     assert "Give Sakura-5k another name." in text
     assert "amigo seems" not in text
     home = " ".join(sound((await browser.get("/account")).text).text.split())
