@@ -125,7 +125,7 @@ def report(pools: Mapping[str, Any], say: Callable[[str], None] = print) -> None
             text, rows = "newcomers by window among N(2000, 350) that are known to 20", _newcomer_rows(figures)
         say(f"\n{name}: {text}; {figures['replicates']} replicates; CPU s of one: {cpu}")
         for row in rows:
-            say(f"  {row[0]:32}" + "".join(f"{cell:>17}" for cell in row[1:]))
+            say(f"  {row[0]:32}" + "".join(f"{cell:>19}" for cell in row[1:]))
         for side, its in figures.get("entry", {}).items():
             say(
                 f"  when they join, {side}: RMSE {_cell(its['rmse'], 1)}, intervals hold {_cell(its['inside'], 3)}, "
