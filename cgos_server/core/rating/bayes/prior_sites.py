@@ -61,13 +61,13 @@ def variances(s: float) -> tuple[float, float, float]:
 
 def of_roots(hyper: Hyper) -> Mixture:
     """g(r) = sum over k of w_k [v_B N(m_k, s^2) + v_T N(m_k, s^2 + W^2) + v_K N(m_k, sd_K^2)]."""
-    q, share, variance = len(hyper.w), shares(hyper), variances(hyper.s)
-    classes = [kind for kind in (BODY, TAIL, EQUALS) if share[kind] > 0]
-    weight = np.array([share[kind] * w for kind in classes for w in hyper.w])
+    share, variance = shares(hyper), variances(hyper.s)
+    kinds = [kind for kind in (BODY, TAIL, EQUALS) if share[kind] > 0 for _ in hyper.w]
+    along = list(range(len(hyper.w))) * (len(kinds) // len(hyper.w))
+    weight = np.array([[share[kind] * hyper.w[center]] for kind, center in zip(kinds, along, strict=True)])
     with np.errstate(divide="ignore"):
-        log_weight = np.log(weight)[:, None]
-    kind = np.array(classes).repeat(q)
-    return Mixture(np.tile(np.arange(q), len(classes)), kind, np.array(variance)[kind][:, None], log_weight)
+        log_weight = np.log(weight)
+    return Mixture(np.array(along), np.array(kinds), np.array([[variance[kind]] for kind in kinds]), log_weight)
 
 
 def fresh_shares(hyper: Hyper, links: Links) -> Floats:
