@@ -33,6 +33,7 @@ WORDS: dict[str, Sequence[str]] = {
     "pairing_accuracy": ("--cache", "."),
     "pairing_picture": ("--output", "picture.svg"),
     "rating_accuracy": ("--cache", "."),
+    "rating_ranks": ("--cache", "."),
     "screenshots": ("pictures",),
 }
 """What a program must be told, its working directory being empty."""

@@ -267,6 +267,18 @@ class Belief:
         between *= sqrt(now_a * now_b / (at_a * at_b))
         return self._x.item(a) - self._x.item(b), max(now_a + now_b - 2.0 * between, _LEAST_VARIANCE)
 
+    def jointly(self, centered: bool) -> tuple[Floats, Floats, Floats]:
+        """Means and covariance of all versions as they are, and what :meth:`difference` has on top of each variance.
+        `centered` as of :meth:`shown`. O(n^2)."""
+        k, size = self._k, self._size
+        variances = np.diagonal(self._C)[k:size]
+        shrink = 1.0 / np.sqrt(1.0 + variances * np.asarray(self._gain))
+        C = self._C[k:size, k:size] * shrink
+        C *= shrink[:, None]
+        means, sds = self.all_shown(centered)
+        phi = np.clip(np.asarray(self._site) * np.diagonal(C), 0.0, 1.0) if k else np.zeros(size - k)
+        return means, C, phi * sds**2 / (1.0 + phi)
+
     def outcome(self, first: int | None, second: int | None) -> Outcome:
         """The next game, averaged over the joint distribution of the difference as it is (Gauss-Hermite, 21 nodes);
         with the prior's share on top, predictions of games come out a little worse. None as above."""

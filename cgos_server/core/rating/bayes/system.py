@@ -24,9 +24,9 @@ from cgos_server.core.rating.posterior_state import Known, Link, Step, StepKind
 from . import fit as engine
 from . import saved
 from . import state as states
-from .belief import head
+from .belief import Belief, head
 from .joint import LEAST_SD, MOST_SD
-from .pool import STEP_SD, Floats, Hyper, Prior
+from .pool import STEP_SD, Floats, Hyper, Ints, Prior
 from .state import Base, Counts, Mark, State
 
 
@@ -271,6 +271,17 @@ class Bayes(PosteriorFold[State]):
             state.hold = None
         state.trim()
         return state
+
+    # --- what is known jointly ----------------------------------------------------------------------------------
+
+    def _fitted(self, job: Job, fit: BayesFit) -> tuple[Belief, bool, Ints | None]:
+        base = fit.base
+        assert base.sites is not None
+        belief = states.belief_of(base.hyper, base.sites, x=fit.mean, C=fit.C, prior=self.prior, established=None)
+        return belief, bool(job.known.anchors), job.counts.wins()
+
+    def _wins(self, state: State) -> Ints | None:
+        return state.cells.copy().wins()
 
     # --- bytes --------------------------------------------------------------------------------------------------
 
