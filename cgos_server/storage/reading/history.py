@@ -15,6 +15,7 @@ from cgos_server.storage.reading.games import Games
 from cgos_server.storage.reading.ledger import Ledger
 from cgos_server.storage.reading.pairings import Pairings
 from cgos_server.storage.reading.people import People
+from cgos_server.storage.reading.ranks import Ranks
 from cgos_server.storage.reading.ratings import Ratings
 from cgos_server.storage.reading.records import Records
 from cgos_server.storage.reading.refits import Refits
@@ -39,6 +40,7 @@ class History:
         self.bulk_source = Source(location, _bulk_engine(location))
         self.games = Games(self.source)
         self.ratings = Ratings(self.source)
+        self.ranks = Ranks(self.source)
         self.changes = Changes(self.source)
         self.ledger = Ledger(self.source)
         self.refits = Refits(self.source)

@@ -16,6 +16,7 @@ from starlette.responses import RedirectResponse, Response
 from cgos_protocol.api.messages import Standing
 from cgos_protocol.errors import Code
 from cgos_server.core.rating.registry import sure
+from cgos_server.presentation import ranks
 from cgos_server.presentation.settings import VenueSettings
 from cgos_server.service.ratings.listed import RETIRED_DAYS, Listing, listing
 from cgos_server.storage.reading.answers import StandingRow
@@ -36,6 +37,7 @@ Key = Callable[[Standing], Any]
 
 COLUMNS: Final[dict[str, tuple[Key, bool]]] = {
     "rank": (lambda row: row.rank, False),
+    "sureness": (lambda row: row.rank_upper, False),
     "name": (lambda row: row.version.lower(), False),
     "rating": (lambda row: row.mean, True),
     "spread": (lambda row: row.spread, False),
@@ -77,6 +79,11 @@ class StandingsQuery(NamedTuple):
             page=number(query.get("page")) or 1,
         )
 
+    @classmethod
+    def of_all(cls, page: int) -> StandingsQuery:
+        """What a page of standings is that was asked for nothing."""
+        return cls(search="", settled=False, everybody=False, sort="rank", down=False, page=page)
+
     def choose(self, listed: Listing) -> list[StandingRow]:
         """The rows that are wanted, in the order that is wanted; those without a value stand last."""
         wanted = self.search.lower()
@@ -93,6 +100,13 @@ class StandingsQuery(NamedTuple):
         return known + [row for row in matching if key(row) is None]
 
 
+class _Sureness(NamedTuple):
+    """What is said of ranks: of each version and of all together; None where nothing is."""
+
+    alike: dict[str, ranks.Alike] | None
+    sentences: list[str] | None
+
+
 async def show(site: Site, request: Request) -> Response:
     """Standings, running and recent games of one venue."""
     name = request.path_params["name"]
@@ -107,6 +121,7 @@ async def show(site: Site, request: Request) -> Response:
     standings = await _rows(site, name, system, as_of) if system else []
     listed = listing(standings, site.settings.rated(name).system)
     matching = query.choose(listed)
+    sureness = await _sureness(site, name, system, as_of=as_of, listed=listed)
     pages = max(1, -(-len(matching) // ROWS))
     page = min(query.page, pages)
     now = as_of is None
@@ -127,8 +142,13 @@ async def show(site: Site, request: Request) -> Response:
         all=len(standings),
         matching=len(matching),
         rows=standing_rows(
-            matching[(page - 1) * ROWS : page * ROWS], scale(row.mean for row in standings), site.now_ms()
+            matching[(page - 1) * ROWS : page * ROWS],
+            scale(row.mean for row in standings),
+            site.now_ms(),
+            ranked=sureness.alike,
+            ruled=query == StandingsQuery.of_all(query.page),
         ),
+        ranked=sureness.sentences,
         provisional=sum(bool(row.provisional) for row in listed.rows),
         retired=len(listed.retired),
         unrated=sum(row.rank is None for row in standings),
@@ -169,6 +189,14 @@ async def _as_of(site: Site, request: Request, venue: str) -> int | None:
 async def _rows(site: Site, venue: str, system: str, as_of: int | None) -> list[StandingRow]:
     with refused_as_404("There were not so many results here yet.", Code.NO_ENTRY):
         return await site.history.ratings.standings(venue, system, as_of)
+
+
+async def _sureness(site: Site, venue: str, system: str, as_of: int | None, listed: Listing) -> _Sureness:
+    said = await site.history.ranks.summary(venue, system, as_of) if system else None
+    if said is None:
+        return _Sureness(None, None)
+    by_place = [row.version for row in listed.rows if listed.lists(row)]
+    return _Sureness(ranks.alike(said, by_place), ranks.sentences(said))
 
 
 def _heads(request: Request, query: StandingsQuery) -> dict[str, tuple[str, str]]:
