@@ -39,7 +39,8 @@ def exported_games(rows: Sequence[RatedGame], headline: Callable[[str, list[str]
             if shown := _LABEL.fullmatch(label):
                 ratings |= {f"{side}_rating": int(shown[1]), f"{side}_provisional": bool(shown[2])}
             if change := before.get(version):
-                ratings |= {f"{side}_mean": change.before_mean, f"{side}_half_width": change.before_half_width}
+                numbers = ("mean", "half_width", "lower", "upper")
+                ratings |= {f"{side}_{name}": getattr(change, f"before_{name}") for name in numbers}
         made.append(ExportedGame(**asdict(row), system=system, **ratings))
     return made
 

@@ -10,12 +10,11 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Final
 
-from cgos_protocol import clock
+from cgos_protocol import clock, intervals
 from cgos_protocol.api.messages import Standing
 from cgos_protocol.clock import ClockState, TimeControl, TimeSystem
 from cgos_protocol.games.base import Ko, Ruleset
 from cgos_protocol.verdict import Reason
-from cgos_server.core.rating.registry import shown
 
 _KO = {
     Ko.POSITIONAL: "positional superko",
@@ -33,13 +32,19 @@ def terms(rules: Ruleset, time: TimeControl) -> str:
 
 
 def standing(row: Standing) -> str:
-    """A rating with its 95 % interval where its system says one: ``1873 ± 42``, ``1873? ± 142``, ``1873``."""
-    return shown(row.mean, row.half_width, bool(row.provisional))
+    """A rating with its 95 % interval where its system says one: ``1873 ± 42``, ``1873? ± 142``, ``1873``, and
+    ``2750, 2320 to 4600`` where the interval is not even."""
+    return intervals.written(row.mean, row.lower, row.upper, provisional=bool(row.provisional))
 
 
-def finely(mean: float, half_width: float | None) -> str:
+def briefly(row: Standing) -> str:
+    """The same where space is short: ``> 2320`` of a version that never lost."""
+    return intervals.in_short(row.mean, row.lower, row.upper, provisional=bool(row.provisional))
+
+
+def finely(mean: float, lower: float | None, upper: float | None) -> str:
     """The same to a tenth, for small changes: ``1873.4 ± 42.0``."""
-    return f"{mean:.1f}" if half_width is None else f"{mean:.1f} ± {half_width:.1f}"
+    return intervals.written(mean, lower, upper, digits=1)
 
 
 def komi(komi2: int) -> str:

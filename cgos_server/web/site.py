@@ -22,7 +22,7 @@ from cgos_protocol.errors import Code, Unavailable
 from cgos_protocol.facts import AnyFact
 from cgos_protocol.ids import GameId
 from cgos_server import __version__
-from cgos_server.core.rating.registry import half_width
+from cgos_server.core.rating.registry import sure
 from cgos_server.net.forwarded import bare, is_among, origin
 from cgos_server.presentation import ranks, words
 from cgos_server.presentation.explaining import Explaining
@@ -34,7 +34,7 @@ from cgos_server.service.commands.declaration import Command
 from cgos_server.storage.reading.answers import GameDetail
 from cgos_server.storage.reading.history import History
 from cgos_server.web.around.limiting import Limits
-from cgos_server.web.drawing.interval_svg import scale, standing_interval
+from cgos_server.web.drawing.interval_svg import beside_rating, scale, standing_interval
 from cgos_server.web.live.hub import Hub
 from cgos_server.web.people.bots_now import BotsNow
 from cgos_server.web.people.deliveries import Deliveries
@@ -116,7 +116,8 @@ class Site:
             venue_path=venue_path,
             bot_path=bot_path,
             ago=words.ago,
-            half_width=half_width,
+            sure=sure,
+            beside_rating=beside_rating,
             finely=words.finely,
             scale=scale,
             interval=standing_interval,

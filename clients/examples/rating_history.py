@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from html import escape
 
 from cgos_client import api
+from cgos_protocol.intervals import written
 
 if len(sys.argv) != 5:
     sys.exit(__doc__)
@@ -23,13 +24,14 @@ if not changes:
     sys.exit(f"{version} has no rating in {venue} yet.")
 first, last = changes[0], changes[-1]
 games = [change for change in changes if change.opponent is not None]
-interval = "" if last.after_half_width is None else f" ± {last.after_half_width:.0f}"
-print(f"{version} in {venue}: {len(changes)} changes, {len(games)} games, now {last.after_mean:.0f}{interval}")
+now = written(last.after_mean, last.after_lower, last.after_upper)
+print(f"{version} in {venue}: {len(changes)} changes, {len(games)} games, now {now}")
 
 # %% Where a moment and a rating lie in the picture
 WIDTH, HEIGHT, LEFT, BOTTOM = 900, 420, 60, 380
-low = min(change.after_mean - (change.after_half_width or 0) for change in changes) - 20
-high = max(change.after_mean + (change.after_half_width or 0) for change in changes) + 20
+lows = [change.after_mean if change.after_lower is None else change.after_lower for change in changes]
+highs = [change.after_mean if change.after_upper is None else change.after_upper for change in changes]
+low, high = min(lows) - 20, max(highs) + 20
 span = max(1, last.at - first.at)
 
 
@@ -44,14 +46,14 @@ def y(rating: float) -> float:
 
 
 # %% Band, curve, games, axes
-upper = [f"{x(c.at):.1f},{y(c.after_mean + (c.after_half_width or 0)):.1f}" for c in changes]
-lower = [f"{x(c.at):.1f},{y(c.after_mean - (c.after_half_width or 0)):.1f}" for c in changes]
+upper = [f"{x(change.at):.1f},{y(end):.1f}" for change, end in zip(changes, highs, strict=True)]
+lower = [f"{x(change.at):.1f},{y(end):.1f}" for change, end in zip(changes, lows, strict=True)]
 curve = " ".join(f"{x(c.at):.1f},{y(c.after_mean):.1f}" for c in changes)
 colors = {1.0: "#2c6e49", 0.5: "#8a5a00", 0.0: "#a4243b"}
 parts = [
     f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" font-size="13">',
     f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#fff"/>',
-    f'<text x="{LEFT}" y="24" font-size="17">{escape(f"{version} in {venue}: {last.after_mean:.0f}{interval}")}</text>',
+    f'<text x="{LEFT}" y="24" font-size="17">{escape(f"{version} in {venue}: {now}")}</text>',
     f'<polygon points="{" ".join(upper + lower[::-1])}" fill="#3a6ea5" fill-opacity="0.18"/>',
     f'<polyline points="{curve}" fill="none" stroke="#3a6ea5" stroke-width="2"/>',
 ]

@@ -19,9 +19,8 @@ depends_on: str | None = None
 _KEY = ["venue_id", "system", "number"]
 
 
-def upgrade() -> None:
-    op.create_table(
-        "rank_points",
+def _points() -> tuple[sa.schema.SchemaItem, ...]:
+    return (
         sa.Column("venue_id", sa.Integer(), nullable=False),
         sa.Column("system", sa.String(), nullable=False),
         sa.Column(
@@ -36,11 +35,11 @@ def upgrade() -> None:
             _KEY, [f"refits.{column}" for column in _KEY], name="fk_rank_points_venue_id_system_number"
         ),
         sa.PrimaryKeyConstraint("venue_id", "system", "version_id", "number", name="pk_rank_points"),
-        sqlite_with_rowid=False,
     )
-    op.create_index("ix_rank_points_venue_id_system_number", "rank_points", _KEY)
-    op.create_table(
-        "rank_summaries",
+
+
+def _summaries() -> tuple[sa.schema.SchemaItem, ...]:
+    return (
         sa.Column("venue_id", sa.Integer(), nullable=False),
         sa.Column("system", sa.String(), nullable=False),
         sa.Column("number", sa.Integer(), nullable=False),
@@ -55,8 +54,13 @@ def upgrade() -> None:
             _KEY, [f"refits.{column}" for column in _KEY], name="fk_rank_summaries_venue_id_system_number"
         ),
         sa.PrimaryKeyConstraint(*_KEY, name="pk_rank_summaries"),
-        sqlite_with_rowid=False,
     )
+
+
+def upgrade() -> None:
+    op.create_table("rank_points", *_points(), sqlite_with_rowid=False)
+    op.create_index("ix_rank_points_venue_id_system_number", "rank_points", _KEY)
+    op.create_table("rank_summaries", *_summaries(), sqlite_with_rowid=False)
 
 
 def downgrade() -> None:

@@ -50,8 +50,8 @@ class GameEnded(Fact, frozen=True, kw_only=True):
 
 
 class RatingChanged(Fact, frozen=True, kw_only=True):
-    """A rating moved because of entry `seq` of the venue's ledger. `plus_minus` is half of its 95 % interval after it,
-    where it has one."""
+    """A rating moved because of entry `seq` of the venue's ledger. `lower` and `upper` are the ends of its 95 %
+    interval after it, where it has one, and `plus_minus` is half of that."""
 
     venue: str
     seq: int
@@ -59,6 +59,8 @@ class RatingChanged(Fact, frozen=True, kw_only=True):
     before: float
     after: float
     plus_minus: float | None = None
+    lower: float | None = None
+    upper: float | None = None
 
 
 class BotArrived(Fact, frozen=True):

@@ -114,11 +114,15 @@ class RatingMoved(NamedTuple):
     """What a game did to one rating, in Elo.
 
     :ivar plus_minus: half of the 95 % interval after it, where the rating system says so
+    :ivar lower: where that interval begins
+    :ivar upper: where it ends; it need not be as far from `after` as `lower` is
     """
 
     before: float
     after: float
     plus_minus: float | None = None
+    lower: float | None = None
+    upper: float | None = None
 
 
 class GameOver(NamedTuple):

@@ -14,6 +14,7 @@ from click.testing import CliRunner, Result
 from support.storage.rated_past import NAMES, VENUE, VOIDED, alter
 
 from cgos_server.cli.main import main
+from cgos_server.service.ratings import models
 from cgos_server.storage.lock import DatabaseLock
 
 Run = Callable[..., Result]
@@ -194,3 +195,33 @@ def test_where_nothing_was_played(run: Any, as_json: Any) -> None:
     assert as_json("rate", "check", "--venue", "13x13") == {}
     assert "No refit is recorded" in run("rate", "refits").stderr
     assert "there is no venue 8x8" in run("rate", "replay", "--venue", "8x8", fails=2).stderr
+
+
+@pytest.fixture
+def of_before(rated_past: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The same past, computed by a model of `bayes` before this program's."""
+    data = Path(shutil.copytree(rated_past, tmp_path / "data"))
+    alter(data, "UPDATE refits SET notes = json_remove(notes, '$.model')")
+    monkeypatch.setattr(models, "model", lambda system: 2 if system.name == "bayes" else 1)
+    return data
+
+
+def test_replay_leaves_out_what_an_earlier_model_published(rated: Run, json_of: Any, of_before: Path) -> None:
+    result = rated("rate", "replay", where=of_before)
+    refits = len(json_of("rate", "refits", "--limit", "1000")[VENUE])
+    said = f"and {refits} refits, all of it, are of model 1, an earlier one. This program cannot compute them again"
+    assert said in result.stderr
+    assert "differs" not in result.stdout
+    bayes, elo = json_of("rate", "replay", where=of_before)[VENUE]
+    assert (bayes["earlier_model"], bayes["earlier_refits"], bayes["earlier_until"]) == (1, refits, None)
+    assert (bayes["changes"], bayes["agrees"]) == (0, True)
+    assert bayes["earlier_changes"] > 0
+    assert (elo["earlier_model"], elo["earlier_changes"], elo["exact"]) == (None, 0, True)
+
+
+def test_check_says_which_ratings_the_next_start_fills_again(rated: Run, rated_past: Path, of_before: Path) -> None:
+    last = max(row["seq"] for row in json.loads(rated("standings", "--json").stdout)[VENUE])
+    said = rated("check", where=of_before).stderr
+    assert f"{VENUE}: the ratings by bayes were computed by an earlier model (1). The next start fills" in said
+    assert f"from {last} results" in said
+    assert said.count("an earlier model") == 1

@@ -283,6 +283,9 @@ class MemoryStore:
     async def refits_state(self, venue_id: int, system: str) -> None:
         return None
 
+    async def refits_last(self, venue_id: int, system: str) -> int:
+        return 0
+
     async def refits_after(self, venue_id: int, system: str, after: int = 0, limit: int | None = None) -> list[Any]:
         return []
 

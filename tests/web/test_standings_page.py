@@ -105,7 +105,8 @@ async def test_who_is_retired_or_has_no_game_is_shown_on_request(rated_past: Pat
     alter(data, "INSERT INTO versions SELECT 99, bot_id, 'New', 'new', 'New', '', '', '', 0 FROM versions WHERE id = 2")
     alter(
         data,
-        "INSERT INTO ratings SELECT venue_id, system, 99, 9999, spread, 0, 1, 0, seq FROM ratings WHERE version_id = 2",
+        "INSERT INTO ratings SELECT venue_id, system, 99, 9999, spread, 0, 1, 0, seq, 9900, 10098 FROM ratings "
+        "WHERE version_id = 2",
     )
     async with History(data / "cgos.sqlite") as history:
         rows = await history.ratings.standings(VENUE, "bayes")

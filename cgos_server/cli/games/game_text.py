@@ -44,8 +44,8 @@ def describe(detail: GameDetail, ply: int | None = None) -> None:
     for row in detail.corrections:
         click.echo(f"corrected {moment(row.at)} by {row.actor}: {row.was} became {row.result} ({row.reason})")
     for change in detail.ratings:
-        before = finely(change.before_mean, change.before_half_width)
-        after = finely(change.after_mean, change.after_half_width)
+        before = finely(change.before_mean, change.before_lower, change.before_upper)
+        after = finely(change.after_mean, change.after_lower, change.after_upper)
         click.echo(f"rating of {change.version} ({change.system}, entry {change.seq}): {before} -> {after}")
     click.echo()
     last = len(detail.moves)

@@ -16,13 +16,14 @@ import msgspec
 
 from cgos_protocol.errors import Code, Conflict, NotFound, Refused
 from cgos_protocol.ids import VersionId
+from cgos_protocol.intervals import written
 from cgos_server.cli.common import Setup, WordOf, configured, json_option, venue_option
 from cgos_server.cli.output import apart, print_json, print_table, say
 from cgos_server.cli.progress import progress_bar
 from cgos_server.cli.reading import common_venue, read, system_of, venue_terms, venues_asked
 from cgos_server.core.rating.bayes.system import Bayes
 from cgos_server.core.rating.breaks import looks
-from cgos_server.core.rating.registry import half_width, shown, systems
+from cgos_server.core.rating.registry import ends, systems
 from cgos_server.core.venue import Venue
 from cgos_server.presentation.words import count, likelihood, moment
 from cgos_server.service.ratings.build import one_thread, this_build
@@ -30,7 +31,7 @@ from cgos_server.service.ratings.comparing import KNOWN, Compared, compare
 from cgos_server.service.ratings.current_state import caught_up
 from cgos_server.service.ratings.odds import Odds, odds
 from cgos_server.service.ratings.rating_health import AnchorFinding, BreakFinding, check_anchors, check_version
-from cgos_server.service.ratings.replaying import Difference, Replayed, replay
+from cgos_server.service.ratings.replaying import Difference, Numbers, Replayed, replay
 from cgos_server.storage.reading.answers import RefitRow
 from cgos_server.storage.reading.history import History
 
@@ -61,7 +62,7 @@ def rate_replay(setup: Setup, venue: str | None, chosen: tuple[str, ...], as_jso
 
     From the numbered results and the recorded refits. Exits with 1 where something differs. Under the build that
     computed them (Python, numpy, BLAS, processor) the numbers must be the same to the last bit, under another one to a
-    millionth of an Elo.
+    millionth of an Elo. What an earlier model of a system published is counted and left out.
     """
     one_thread()
     build = this_build().text
@@ -257,7 +258,7 @@ def rate_odds(setup: Setup, one: str, other: str, venue: str | None, system: str
         return
     click.echo(f"{where}, {name}, as of result {seq}")
     for label, rating in zip((one, other), ratings, strict=True):
-        click.echo(f"{label}: {shown(rating.mean, half_width(name, rating.spread), rating.provisional)}")
+        click.echo(f"{label}: {written(rating.mean, *ends(name, rating), provisional=rating.provisional)}")
     if outlook.superiority is not None:
         click.echo(f"{one} is stronger than {other} with probability {_percent(outlook.superiority)}")
     interval = "" if outlook.half_width is None else f" ± {outlook.half_width:.0f}"
@@ -342,6 +343,13 @@ def _about(venue: str, done: Replayed, names: dict[VersionId, str]) -> list[str]
         for plugin in done.plugins
         if plugin != done.plugin
     ]
+    if done.earlier_model is not None:
+        until = "all of it" if done.earlier_until is None else f"up to entry {done.earlier_until}"
+        published = f"{count(done.earlier_changes, 'published change')} and {count(done.earlier_refits, 'refit')}"
+        sentences.append(
+            f"{published}, {until}, are of model {done.earlier_model}, an earlier one. This program cannot compute "
+            "them again, and left them out."
+        )
     others = sorted(set(done.builds) - {done.build})
     sentences += [f"{done.builds[build]} refits were computed by another build: {build}." for build in others]
     this_one = [f"This build: {done.build}."] if others or not done.exact else []
@@ -356,9 +364,12 @@ def _where(first: Difference, names: dict[VersionId, str]) -> str:
         return f"{place}, {who}: a change was {side}"
     one, two = first.published, first.computed
     games = "" if one.games == two.games else f" and {two.games} games, not {one.games}"
-    return (
-        f"{place}, {who}: published {one.mean!r} (spread {one.spread!r}), computed {two.mean!r} ({two.spread!r}){games}"
-    )
+    return f"{place}, {who}: published {_digits(one)}, computed {_digits(two)}{games}"
+
+
+def _digits(rating: Numbers) -> str:
+    ends = "" if rating.lower is None else f", from {rating.lower!r} to {rating.upper!r}"
+    return f"{rating.mean!r} (spread {rating.spread!r}{ends})"
 
 
 async def _check(history: History, venue: str, terms: Venue) -> dict[str, Any]:

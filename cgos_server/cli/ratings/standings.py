@@ -5,7 +5,7 @@ Must not know: the live server, how ratings are computed.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import click
 import msgspec
@@ -28,6 +28,10 @@ _system_option = click.option(
     type=WordOf(lambda: systems().names),
     help="Under this rating system; without it under the venue's headline.",
 )
+
+
+_SURENESS: Final = ("95 %", "best", "first three")
+"""Columns of the table where ranks are known."""
 
 
 class _Table(NamedTuple):
@@ -66,7 +70,8 @@ def standings(
 
     Without --all those that have a rated game and played in the 30 days before the venue's latest game.
 
-    A rating is shown with its 95 % interval where its system says one: 1873 ± 42; with ? while it is provisional.
+    A rating is shown with its 95 % interval where its system says one: 1873 ± 42, or 2750, 2320 to 4600 where one end
+    is further away than the other; with ? while it is provisional.
     Beside the rank stand its own 95 % interval and the probabilities to be the best and among the first three, of those
     that are shown without --all.
     """
@@ -94,8 +99,8 @@ def standings(
         return
     for name, table in apart(tables.items()):
         print_table(
-            ("rank", "95 %", "best", "first three", "name", "rating", "state", "games", "last game"),
-            list(map(_cells, table.rows)),
+            ("rank", *(_SURENESS if table.ranks else ()), "name", "rating", "state", "games", "last game"),
+            [(row.rank, *(_sureness(row) if table.ranks else ()), *_cells(row)) for row in table.rows],
             title=_title(name, table, answer),
         )
         for sentence in ranks.sentences(table.ranks) if table.ranks is not None and table.rows else ():
@@ -139,8 +144,8 @@ def history(setup: Setup, name: str, venue: str | None, system: str | None, limi
                     point.game,
                     point.opponent,
                     None if point.score is None else f"{point.score:g}",
-                    words.finely(point.before_mean, point.before_half_width),
-                    words.finely(point.after_mean, point.after_half_width),
+                    words.finely(point.before_mean, point.before_lower, point.before_upper),
+                    words.finely(point.after_mean, point.after_lower, point.after_upper),
                     point.games,
                 )
                 for point in points
@@ -180,19 +185,13 @@ def _as_json(row: StandingRow | ChangeRow) -> dict[str, Any]:
     return {"system": row.system} | msgspec.structs.asdict(row)
 
 
-def _cells(row: StandingRow) -> tuple[Any, ...]:
+def _sureness(row: StandingRow) -> tuple[str | None, ...]:
     best, three = (None if share is None else ranks.percent(share) for share in (row.best, row.first_three))
-    return (
-        row.rank,
-        ranks.interval(row) or None,
-        best,
-        three,
-        row.version,
-        words.standing(row),
-        _state(row),
-        row.games,
-        row.last_game,
-    )
+    return ranks.interval(row) or None, best, three
+
+
+def _cells(row: StandingRow) -> tuple[Any, ...]:
+    return row.version, words.standing(row), _state(row), row.games, row.last_game
 
 
 def _state(row: StandingRow) -> str | None:

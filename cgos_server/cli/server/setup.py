@@ -5,6 +5,7 @@ Must not know: the live server, what is in the tables beyond the venues.
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import click
@@ -20,10 +21,14 @@ from cgos_server.config.keys import keys_markdown, plain, template
 from cgos_server.config.problems import ConfigErrors
 from cgos_server.config.schema import Config
 from cgos_server.config.venues import check_fixed, venue_value
+from cgos_server.core.rating.registry import rating_system
+from cgos_server.presentation.words import count
 from cgos_server.service.plugin_report import plugin_report
+from cgos_server.service.ratings.models import earlier_model
 from cgos_server.storage import copying, schema
 from cgos_server.storage.location import Location, location_of
 from cgos_server.storage.lock import DatabaseLock
+from cgos_server.storage.reading.history import History
 
 
 @click.command()
@@ -61,6 +66,7 @@ def check(setup: Setup, keys: bool, as_json: bool) -> None:
         return
     there = _check_database(setup)
     config = setup.config
+    of_before = read(setup, partial(_of_earlier_models, config)) if there else []
     if as_json:
         print_json(plain(config))
         return
@@ -92,6 +98,8 @@ def check(setup: Setup, keys: bool, as_json: bool) -> None:
             )
         )
     print_table(("venue", "port", "game", "size", "komi", "time", "ko", "pairing", "rating"), rows)
+    for sentence in of_before:
+        say(sentence)
 
 
 @click.group()
@@ -158,6 +166,24 @@ def _check_database(setup: Setup) -> bool:
     if problems:
         raise ConfigErrors(problems)
     return True
+
+
+async def _of_earlier_models(config: Config, history: History) -> list[str]:
+    """Which ratings the next start will fill again, as sentences."""
+    sentences = []
+    there = {venue.name for venue in await history.server.venues()}
+    for venue in config.venue:
+        value = venue_value(venue, VenueId(0))
+        for name in (value.rating, *value.views) if venue.rated and venue.name in there else ():
+            system = rating_system(name, value.initial, value.rating_options.get(name, {}))
+            earlier = await earlier_model(history, venue.name, system)
+            if earlier is not None and earlier.until is None:
+                entries = await history.ledger.last_entry(venue.name)
+                sentences.append(
+                    f"{venue.name}: the ratings by {name} were computed by an earlier model ({earlier.model}). The "
+                    f"next start fills them again from {count(entries, 'result')}; what was published stays."
+                )
+    return sentences
 
 
 def _websocket(config: Config) -> str:

@@ -106,16 +106,14 @@ class Rating(NamedTuple):
 
 def normal_rating(mean: float, sd: float, *, games: int, provisional: bool, anchor: bool = False) -> Rating:
     """A rating whose distribution is normal: its interval is even."""
+    lower, upper = normal_ends(mean, sd)
+    return Rating(mean=mean, spread=sd, games=games, provisional=provisional, anchor=anchor, lower=lower, upper=upper)
+
+
+def normal_ends(mean: float, sd: float) -> tuple[float, float]:
+    """Both ends of the 95 % interval of a normal distribution."""
     half = Z95 * sd
-    return Rating(
-        mean=mean,
-        spread=sd,
-        games=games,
-        provisional=provisional,
-        anchor=anchor,
-        lower=mean - half,
-        upper=mean + half,
-    )
+    return mean - half, mean + half
 
 
 class Change(NamedTuple):
@@ -159,8 +157,9 @@ class RatingSystem(Protocol):
     def sure(self) -> bool:
         """True where `Rating.spread` is a standard deviation in Elo, so that an interval can be shown."""
 
-    def is_provisional(self, spread: float, games: int) -> bool:
-        """Whether a rating that it published with this spread was provisional; not asked about anchors."""
+    def is_provisional(self, spread: float, games: int, half_width: float | None = None) -> bool:
+        """Whether a rating that it published with this spread, and half of its 95 % interval where that has its own
+        ends, was provisional; not asked about anchors."""
 
     def start(self) -> Any:
         """The state before the first entry."""
@@ -214,7 +213,8 @@ class Fit(Protocol):
 
     :ivar included: the entry up to which results were counted
     :ivar cold: True where it began from the counts alone
-    :ivar notes: canonical JSON of hyperparameters, the chosen start and the numbers of iterations: what is recorded
+    :ivar notes: canonical JSON of hyperparameters, the chosen start and the numbers of iterations: what is recorded.
+        `model` in it is the system's own; without it, 1
     """
 
     included: int
@@ -242,6 +242,9 @@ class Refitting(Protocol):
     `job` is cheap and a snapshot: the fold may go on while `refit` is computed on it, in another process too (jobs and
     fits can be pickled). `install` puts the fit into the state as it is by then: the entries after `included` are
     applied again on top.
+
+    A system whose formulas changed so that recorded refits cannot be taken again has an attribute `model`, a number
+    above that of before (without it: 1), and loads no state of before.
     """
 
     def wanted(self, state: Any) -> Wanted: ...

@@ -17,7 +17,7 @@ from cgos_protocol.errors import OurFault
 from cgos_protocol.ids import VersionId
 from cgos_server.core.rating import checks
 from cgos_server.core.rating.base import Z95, Change, Entry, Kind, Outcome, Rating, normal_rating
-from cgos_server.core.rating.bayes.belief import Belief
+from cgos_server.core.rating.bayes.belief import Belief, Shown
 from cgos_server.core.rating.bayes.pool import Ints
 from cgos_server.core.rating.bayes.together import Snapshot, Together
 from cgos_server.core.rating.posterior_state import Link, PosteriorState, Step, StepKind
@@ -52,10 +52,6 @@ class PosteriorFold(ABC, Generic[StateT]):
     @abstractmethod
     def _precision(self, sd: float) -> float:
         """1/Elo^2 of something that is known to `sd`."""
-
-    @abstractmethod
-    def _succeed(self, state: StateT, version: VersionId, link: Link, entry: Entry) -> None:
-        """A version joins by `entry` as a successor; `link` is recorded already."""
 
     @abstractmethod
     def _fitted(self, job: Any, fit: Any) -> tuple[Belief, bool, Ints | None]:
@@ -146,7 +142,8 @@ class PosteriorFold(ABC, Generic[StateT]):
         else:
             at = state.index[version]
             held = state.anchors.pop(at)
-            state.take(Step(entry.seq, StepKind.FREE, at))
+            if at not in state.links:
+                state.take(Step(entry.seq, StepKind.FREE, at))
         if held is not None:
             state.take(Step(entry.seq, StepKind.FACT, at, value=held[0], precision=-self._precision(held[1])))
             state.take(Step(entry.seq, StepKind.NEEDS_REFIT))
@@ -170,7 +167,11 @@ class PosteriorFold(ABC, Generic[StateT]):
     def _join_successor(self, state: StateT, entry: Entry, old: int) -> None:
         link = Link(new=len(state.ids), old=old, sd=self._stated(entry), surely=entry.surely)
         state.links[link.new] = link
-        self._succeed(state, checks.version(entry), link, entry)
+        state.join(checks.version(entry), entry.seq, entry.at, self._as_taken(link))
+
+    def _as_taken(self, link: Link) -> Link:
+        """The link with the sd that the system takes where none is stated; None: it is learned."""
+        return link
 
     def _stated(self, entry: Entry) -> float | None:
         return None if entry.sd is None else self._deviation(entry, entry.sd)
@@ -186,9 +187,10 @@ class PosteriorFold(ABC, Generic[StateT]):
 
     # -- what is answered
 
-    def is_provisional(self, spread: float, games: int) -> bool:
-        """Whether a rating with this spread was provisional; not asked about anchors."""
-        return games == 0 or Z95 * spread > self.provisional
+    def is_provisional(self, spread: float, games: int, half_width: float | None = None) -> bool:
+        """Whether a rating with this spread, and half of its interval where that is known, was provisional; not asked
+        about anchors."""
+        return games == 0 or (Z95 * spread if half_width is None else half_width) > self.provisional
 
     def _ratings(self, state: StateT, *who: VersionId) -> tuple[Rating, ...]:
         return tuple(self._rating(state, version) for version in who)
@@ -202,11 +204,14 @@ class PosteriorFold(ABC, Generic[StateT]):
         games = state.games[at]
         if anchor is not None:
             return normal_rating(*anchor, games=games, provisional=False, anchor=True)
-        mean, sd = state.belief.shown(at, centered)
-        return normal_rating(mean, sd, games=games, provisional=self.is_provisional(sd, games))
+        return self._shown(state.belief.shown(at, centered), games)
 
     def _newcomer(self, state: StateT) -> Rating:
-        return normal_rating(*state.belief.shown_newcomer(not state.anchors), games=0, provisional=True)
+        return self._shown(state.belief.shown_newcomer(not state.anchors), 0)
+
+    def _shown(self, shown: Shown, games: int) -> Rating:
+        doubtful = games == 0 or 0.5 * (shown.upper - shown.lower) > self.provisional
+        return Rating(shown.mean, shown.sd, games, doubtful, lower=shown.lower, upper=shown.upper)
 
     def _and_waiting(self, state: StateT, shown: dict[VersionId, Rating]) -> Mapping[VersionId, Rating]:
         """`shown` with those who have not joined."""

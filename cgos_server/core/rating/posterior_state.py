@@ -20,8 +20,8 @@ class Step(NamedTuple):
     :ivar what: one of the numbers in :class:`StepKind`
     :ivar a: first version
     :ivar b: second version, -1: none
-    :ivar score2: of a result
-    :ivar value: Elo
+    :ivar score2: of a result; of a successor 1 where its link is sure
+    :ivar value: Elo; of a successor the sd of its step, 0: none is stated
     :ivar precision: 1/Elo^2
     """
 
@@ -39,6 +39,8 @@ class Step(NamedTuple):
             belief.result(self.a, self.b, self.score2)
         elif self.what == StepKind.ENTER:
             belief.enter()
+        elif self.what == StepKind.SUCCEED:
+            belief.succeed(self.b, sd=self.value or None, surely=bool(self.score2))
         elif self.what == StepKind.FACT:
             belief.fact(self.a, None if self.b < 0 else self.b, self.value, self.precision)
         elif self.what == StepKind.FREE:
@@ -54,6 +56,7 @@ class StepKind:
     FREE: Final = 3
     NEEDS_REFIT: Final = 4
     """Something was taken back, of which only a refit can say what it means: until then the ratings are wrong."""
+    SUCCEED: Final = 5
 
 
 class Link(NamedTuple):
@@ -147,16 +150,20 @@ class PosteriorState:
 
     # -- versions
 
-    def join(self, version: VersionId, seq: int, at: int) -> int:
+    def join(self, version: VersionId, seq: int, at: int, link: Link | None = None) -> int:
         """The index of a version that has entered. If it has not joined it does, by entry `seq`, and its time begins
-        `at` then (Unix milliseconds). Raises KeyError for any other."""
+        `at` then (Unix milliseconds); as a successor where there is a `link`. Raises KeyError for any other version."""
         if version in self.waiting:
             del self.waiting[version]
             self.index[version] = len(self.ids)
             self.ids.append(version)
             self.games.append(0)
             self.joined(at)
-            self.take(Step(seq, StepKind.ENTER, self.index[version]))
+            if link is None:
+                self.take(Step(seq, StepKind.ENTER, self.index[version]))
+            else:
+                step = Step(seq=seq, what=StepKind.SUCCEED, a=link.new, b=link.old, value=link.sd or 0.0)
+                self.take(step._replace(score2=int(link.surely)))
         return self.index[version]
 
     def relink(self, link: Link, seq: int) -> None:

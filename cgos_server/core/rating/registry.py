@@ -16,7 +16,7 @@ from cgos_protocol.catalog import Catalog, Kind
 from cgos_protocol.errors import Code, Invalid, Refused
 from cgos_protocol.options import check_known
 from cgos_protocol.plugins import Group, installed
-from cgos_server.core.rating.base import Z95, Rating, RatingDeclaration, RatingSystem
+from cgos_server.core.rating.base import Rating, RatingDeclaration, RatingSystem, normal_ends
 
 _HOME = "cgos_server.core.rating."
 
@@ -75,20 +75,26 @@ def sure(name: str) -> bool:
         return False
 
 
-def half_width(name: str, spread: float) -> float | None:
-    """Half of the 95 % interval, Elo, of a rating that the system of that name gave; None where it does not say."""
-    return Z95 * spread if sure(name) else None
+def stored_ends(
+    name: str, *, mean: float, spread: float, lower: float | None, upper: float | None
+) -> tuple[float | None, float | None]:
+    """Both ends of the 95 % interval, Elo, of a rating that the system of that name gave; None where it has none.
+
+    :param lower: as stored; of a rating of before both ends were stored None: its distribution was normal
+    """
+    if lower is None or upper is None:
+        return normal_ends(mean, spread) if sure(name) else (None, None)
+    return lower, upper
+
+
+def ends(name: str, rating: Rating) -> tuple[float | None, float | None]:
+    """The same of a rating that the system of that name gives now."""
+    return stored_ends(name, mean=rating.mean, spread=rating.spread, lower=rating.lower, upper=rating.upper)
 
 
 def label(rating: Rating) -> str:
     """A rating as the CGOS lines show it: an integer, never negative, with ``?`` while provisional."""
     return f"{max(0, round(rating.mean))}{'?' if rating.provisional else ''}"
-
-
-def shown(mean: float, half_width: float | None, provisional: bool) -> str:
-    """A rating as people read it: ``1873 ± 42``, ``1873? ± 142`` while provisional, ``1873`` without an interval."""
-    text = f"{round(mean)}{'?' if provisional else ''}"
-    return text if half_width is None else f"{text} ± {round(half_width)}"
 
 
 def _read(declared: RatingDeclaration, key: str, value: object) -> Any:

@@ -578,6 +578,5 @@ class LiveGame:
     def _rating_of(self, color: Color) -> RatingMoved | None:
         """What the game did to that side's rating."""
         changes = () if self._applied is None else self._applied.changes
-        version, plus_minus = self.sides[color].version, self._context.rater.plus_minus
-        moved = (RatingMoved(was.mean, now.mean, plus_minus(now)) for who, was, now in changes if who == version)
-        return next(moved, None)
+        mine = (change for change in changes if change.version == self.sides[color].version)
+        return next(map(self._context.rater.moved, mine), None)

@@ -10,9 +10,11 @@ from typing import Final
 
 from cgos_protocol.facts import RatingChanged
 from cgos_protocol.ids import GameId, VersionId
+from cgos_protocol.intervals import half_width
+from cgos_protocol.session import RatingMoved
 from cgos_protocol.verdict import Reason, Verdict
-from cgos_server.core.rating.base import Rating
-from cgos_server.core.rating.registry import half_width, label
+from cgos_server.core.rating.base import Change
+from cgos_server.core.rating.registry import ends, label
 from cgos_server.core.rating.repeats import game_digest
 from cgos_server.live.bus import FactBus
 from cgos_server.service.ratings.venue_ratings import Applied, VenueRatings
@@ -49,9 +51,13 @@ class Rater:
         """The version's rating as bots see it: ``1800`` or ``1800?``."""
         return label(self.ratings.rating(version))
 
-    def plus_minus(self, rating: Rating) -> float | None:
-        """Half of its 95 % interval, where the headline system says so."""
-        return half_width(self.ratings.system.name, rating.spread)
+    def moved(self, change: Change) -> RatingMoved:
+        """What a result did to a rating, as its bot is told."""
+        _, before, after = change
+        lower, upper = ends(self.ratings.system.name, after)
+        return RatingMoved(
+            before=before.mean, after=after.mean, plus_minus=half_width(lower, upper), lower=lower, upper=upper
+        )
 
     def apply(
         self, game: GameId, black: VersionId, white: VersionId, verdict: Verdict, moves: Iterable[str], at: int
@@ -69,14 +75,17 @@ class Rater:
         """After the commit of `applied`: publish what changed."""
         self._updated(len(applied.changes))
         if self._bus.wanted(RatingChanged):
-            for version, before, after in applied.changes:
+            for change in applied.changes:
+                before, after, plus_minus, lower, upper = self.moved(change)
                 self._bus.publish(
                     RatingChanged(
                         venue=self.venue,
                         seq=applied.entry.seq,
-                        version=self._names(version),
-                        before=before.mean,
-                        after=after.mean,
-                        plus_minus=self.plus_minus(after),
+                        version=self._names(change.version),
+                        before=before,
+                        after=after,
+                        plus_minus=plus_minus,
+                        lower=lower,
+                        upper=upper,
                     )
                 )

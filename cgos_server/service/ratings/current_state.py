@@ -11,6 +11,7 @@ from typing import Final
 from cgos_protocol.errors import OurFault
 from cgos_server.core.rating.base import Entry, RatingSystem
 from cgos_server.service.ratings.ledger_fold import Retrace, Run
+from cgos_server.service.ratings.models import earlier_model
 from cgos_server.storage.reading.answers import PublishedRefit
 from cgos_server.storage.reading.history import History
 
@@ -86,7 +87,7 @@ async def caught_up(history: History, venue: str, system: RatingSystem, progress
     """The system after the venue's last entry: from its saved state where it has one, with the recorded refits.
 
     A system that has none, or whose records are of another release or other options, is folded from the beginning with
-    refits on the way.
+    refits on the way; one that has a new model since, without the refits of the model before.
 
     :raises Refused: where there is no such venue
     """
@@ -105,9 +106,11 @@ async def caught_up(history: History, venue: str, system: RatingSystem, progress
         except (ValueError, OurFault):
             pass
         run.restart()
+    earlier = await earlier_model(history, venue, system)
+    run.refits = 0 if earlier is None else earlier.refits
     try:
-        if number:
-            refits = RecordedRefits(history=history, venue=venue, system=system.name, after=0, last=number)
+        if number > run.refits:
+            refits = RecordedRefits(history=history, venue=venue, system=system.name, after=run.refits, last=number)
             return await _followed(history, venue, run=run, refits=refits, last=last, progress=progress)
     except (ValueError, OurFault):
         run.restart()

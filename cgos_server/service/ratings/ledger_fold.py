@@ -16,7 +16,7 @@ from cgos_server.core.rating.base import Change, Entry, Fit, Rating, RatingSyste
 from cgos_server.storage.reading.stored import Shown, StoredRefit
 
 NOTICED = 0.1
-"""Elo: a refit's change of a version's mean or spread below this is not published by itself."""
+"""Elo: a refit's change of a version's mean, spread or interval below this is not published by itself."""
 
 SPARSE = 20
 """While old results are folded: a refit after every twentieth part of what there is, a cold one when it has doubled.
@@ -120,12 +120,14 @@ class Run:
         wanted = self.wanted()
         if wanted.results or wanted.cold:
             for version, (row, now) in seen.items():
-                self._recorded[version] = now._replace(mean=row.mean, spread=row.spread)
+                self._recorded[version] = now._replace(
+                    mean=row.mean, spread=row.spread, lower=row.lower, upper=row.upper
+                )
             return {}
         return {
             version: now
             for version, (row, now) in seen.items()
-            if _noticed(row, now) or row[2:] != (now.provisional, now.anchor)
+            if _noticed(row, now) or (row.provisional, row.anchor) != (now.provisional, now.anchor)
         }
 
     def install(self, fit: Any) -> dict[VersionId, Rating] | None:
@@ -178,12 +180,22 @@ class Run:
 
 
 def _noticed(before: Rating | Shown, now: Rating) -> bool:
-    return abs(now.mean - before.mean) > NOTICED or abs(now.spread - before.spread) > NOTICED
+    return any(
+        was is not None and new is not None and abs(new - was) > NOTICED
+        for was, new in zip(_numbers(before), _numbers(now), strict=True)
+    )
+
+
+def _numbers(rating: Rating | Shown) -> tuple[float | None, ...]:
+    return rating.mean, rating.spread, rating.lower, rating.upper
 
 
 def _check(version: VersionId, rating: Rating) -> None:
-    if not (isfinite(rating.mean) and isfinite(rating.spread)):
-        raise OurFault(f"the rating of version {version} became {rating.mean} with spread {rating.spread}")
+    if not all(number is None or isfinite(number) for number in _numbers(rating)):
+        raise OurFault(
+            f"the rating of version {version} became {rating.mean} with spread {rating.spread}, "
+            f"from {rating.lower} to {rating.upper}"
+        )
 
 
 class Retraced(NamedTuple):

@@ -51,7 +51,7 @@ def listing(rows: Sequence[StandingRow], system: Callable[[str], RatingSystem]) 
 
 
 def _judged(row: StandingRow, system: RatingSystem) -> StandingRow:
-    doubtful = not row.anchor and system.is_provisional(row.spread, row.games)
+    doubtful = not row.anchor and system.is_provisional(row.spread, row.games, row.half_width)
     return msgspec.structs.replace(row, provisional=doubtful)
 
 

@@ -12,10 +12,10 @@ from cgos_protocol.api.messages import RankSummary
 from cgos_protocol.ids import VersionId
 from cgos_server.core.rating.base import Entry, Kind, Rating, RatingSystem
 from cgos_server.core.rating.ranks import JointlyKnown
-from cgos_server.core.rating.registry import half_width
 from cgos_server.service.ratings.current_state import Progress, unheard, windows
 from cgos_server.service.ratings.ledger_fold import Run
 from cgos_server.service.ratings.venue_ranks import Activity, ranking_now, rows_of, summed_of
+from cgos_server.storage.intervals import interval
 from cgos_server.storage.reading.answers import StandingRow
 from cgos_server.storage.reading.history import History
 from cgos_server.storage.reading.ranks import in_names
@@ -54,10 +54,9 @@ class Recomputed(NamedTuple):
         """
         rows = [
             StandingRow(
-                **rating._asdict(),
+                **rating._asdict() | interval(self.system, rating._asdict()),
                 rank=None,
                 version=names.get(version, str(version)),
-                half_width=half_width(self.system, rating.spread),
                 last_game=None,
                 last_game_at=None,
                 seq=self.seq,

@@ -6,7 +6,7 @@ shown.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -18,18 +18,22 @@ from cgos_server.core.rating.registry import systems
 from cgos_server.service.ratings.build import under
 from cgos_server.service.ratings.current_state import Progress, RecordedRefits, unheard, windows
 from cgos_server.service.ratings.ledger_fold import Retrace, Retraced, Run
-from cgos_server.storage.reading.answers import PublishedChange, PublishedRefit
+from cgos_server.service.ratings.models import Earlier, earlier_model
+from cgos_server.storage.reading.answers import PublishedChange, PublishedPoint, PublishedRefit
 from cgos_server.storage.reading.history import History
 
 TOLERANCE: Final = 1e-6
 """Elo: how far numbers may differ that another build computed; under the same build they are the same bits."""
 
 
-class Numbers(msgspec.Struct, frozen=True):
-    """A rating after a change: mean and spread in Elo (or points), number of games (None after a refit)."""
+class Numbers(msgspec.Struct, frozen=True, kw_only=True):
+    """A rating after a change: mean, spread and both ends of its interval in Elo (or points; None where there is no
+    interval), number of games (None after a refit)."""
 
     mean: float
     spread: float
+    lower: float | None
+    upper: float | None
     games: int | None
 
 
@@ -60,13 +64,18 @@ class Replayed(msgspec.Struct, kw_only=True):
     :ivar differing: changes and points that are not the same to the last bit, those on one side only included
     :ivar unlike: those of them that are on one side only, or with another number of games
     :ivar paths: refits whose recorded notes (hyperparameters, iterations) came out otherwise
-    :ivar largest: the largest difference of a mean or a spread, Elo
+    :ivar largest: the largest difference of a mean, a spread or an end of an interval, Elo
     :ivar first: where the first difference is
     :ivar stopped: why the replay could not go on to the end; empty where it did
     :ivar builds: what computed the recorded refits, with their number
     :ivar build: what computed them now
     :ivar plugins: distributions and versions that computed what was published, the latest one last; of a plug-in only
     :ivar plugin: the one that is installed; empty where the system is none of a plug-in
+    :ivar earlier_model: number of the model that published the first part of it, which this program cannot compute
+        again and does not compare; None where there is no such part
+    :ivar earlier_changes: published changes of that part
+    :ivar earlier_refits: recorded refits of that part
+    :ivar earlier_until: the last entry of that part; None: it is all of it
     """
 
     system: str
@@ -84,10 +93,14 @@ class Replayed(msgspec.Struct, kw_only=True):
     build: str
     plugins: list[str] = []
     plugin: str = ""
+    earlier_model: int | None = None
+    earlier_changes: int = 0
+    earlier_refits: int = 0
+    earlier_until: int | None = None
 
     @property
     def exact(self) -> bool:
-        """True where everything is the same to the last bit."""
+        """True where everything that this model published is the same to the last bit."""
         return not self.differing and not self.paths and not self.stopped
 
     @property
@@ -102,14 +115,19 @@ class Replay:
     """A replay under way.
 
     :param build: text of :func:`cgos_server.service.ratings.build.this_build`
+    :param earlier: what an earlier model published: it is neither compared nor are its refits taken again
     :ivar replayed: what was found so far
     """
 
-    def __init__(self, system: RatingSystem, build: str) -> None:
+    def __init__(self, system: RatingSystem, build: str, earlier: Earlier | None = None) -> None:
         self._run = Run(system)
-        self._trace = Retrace(self._run, ())
+        self._earlier = earlier
         self._waiting: dict[int, PublishedRefit] = {}
         self.replayed = Replayed(system=system.name, build=under(build, system).text)
+        if earlier is not None:
+            self._run.refits = self.replayed.earlier_refits = earlier.refits
+            self.replayed.earlier_model, self.replayed.earlier_until = earlier.model, earlier.until
+        self._trace = Retrace(self._run, ())
 
     @property
     def ratings(self) -> Mapping[VersionId, Rating]:
@@ -123,11 +141,17 @@ class Replay:
 
         :param entries: the next entries of the ledger
         :param changes: all that the system published for them
-        :param refits: its recorded refits that began after one of them, in any order
+        :param refits: its recorded refits that began after one of them, in any order; none of an earlier model
         """
         published: dict[int, dict[VersionId, Numbers]] = {}
         for change in changes:
-            numbers = Numbers(change.after_mean, change.after_spread, change.games)
+            numbers = Numbers(
+                mean=change.after_mean,
+                spread=change.after_spread,
+                lower=change.after_lower,
+                upper=change.after_upper,
+                games=change.games,
+            )
             published.setdefault(change.seq, {})[change.version] = numbers
         begun = {refit.refit.number: refit for refit in refits}
         self._waiting |= begun
@@ -142,13 +166,16 @@ class Replay:
                 replayed.stopped = f"Entry {entry.seq} ({entry.kind.value}) cannot be applied: {error}"
                 return
             finally:
-                replayed.entries, replayed.refits = self._run.seq, self._run.refits
+                replayed.entries, replayed.refits = self._run.seq, self._run.refits - replayed.earlier_refits
             self._entry(entry.seq, published.get(entry.seq, {}), changed)
             for again in met:
                 self._refit(self._waiting.pop(again.refit.number), again)
 
     def _entry(self, seq: int, published: Mapping[VersionId, Numbers], changed: Sequence[Change]) -> None:
-        computed = {version: Numbers(after.mean, after.spread, after.games) for version, _, after in changed}
+        if self._earlier is not None and self._earlier.published(seq):
+            self.replayed.earlier_changes += len(published)
+            return
+        computed = {version: _numbers(after, after.games) for version, _, after in changed}
         for version in sorted(published.keys() | computed.keys()):
             self.replayed.changes += version in published
             before, now = published.get(version), computed.get(version)
@@ -162,13 +189,13 @@ class Replay:
         for point in recorded.points:
             self.replayed.points += 1
             now: Rating | None = again.ratings.get(point.version)
-            computed = None if now is None else Numbers(now.mean, now.spread, None)
+            computed = None if now is None else _numbers(now)
             self._compare(
                 Difference(
                     seq=recorded.refit.applied,
                     refit=recorded.refit.number,
                     version=point.version,
-                    published=Numbers(point.mean, point.spread, None),
+                    published=_numbers(point),
                     computed=computed,
                 )
             )
@@ -180,12 +207,23 @@ class Replay:
             return
         replayed.differing += 1
         if published is not None and computed is not None and published.games == computed.games:
-            by = max(abs(published.mean - computed.mean), abs(published.spread - computed.spread))
-            replayed.largest = max(replayed.largest, by)
+            replayed.largest = max(replayed.largest, *_apart(published, computed))
         else:
             replayed.unlike += 1
         if replayed.first is None:
             replayed.first = place
+
+
+def _numbers(rating: Rating | PublishedPoint, games: int | None = None) -> Numbers:
+    return Numbers(mean=rating.mean, spread=rating.spread, lower=rating.lower, upper=rating.upper, games=games)
+
+
+def _apart(one: Numbers, other: Numbers) -> Iterator[float]:
+    """How far each number that both have is from the other's."""
+    for name in ("mean", "spread", "lower", "upper"):
+        here, there = getattr(one, name), getattr(other, name)
+        if here is not None and there is not None:
+            yield abs(here - there)
 
 
 async def replay(
@@ -200,10 +238,15 @@ async def replay(
     # In this order: what is being published meanwhile by a live server is left out wholly.
     last = max((row.seq for row in await history.ratings.standings(venue, system.name)), default=0)
     recorded = await history.refits.recorded(venue, system.name, limit=1)
+    earlier = await earlier_model(history, venue, system)
     refits = RecordedRefits(
-        history=history, venue=venue, system=system.name, after=0, last=recorded[-1].number if recorded else 0
+        history=history,
+        venue=venue,
+        system=system.name,
+        after=0 if earlier is None else earlier.refits,
+        last=recorded[-1].number if recorded else 0,
     )
-    under_way = Replay(system, build)
+    under_way = Replay(system, build, earlier)
     replayed = under_way.replayed
     async for entries in windows(history, venue, 0, last, progress=progress):
         after = entries[0].seq - 1

@@ -20,6 +20,7 @@ from cgos_protocol.ids import VersionId
 from cgos_server.core.rating.base import Entry, Kind, Rating
 from cgos_server.core.rating.registry import rating_system
 from cgos_server.service.ratings.build import this_build
+from cgos_server.service.ratings.models import earlier_of
 from cgos_server.service.ratings.replaying import Replay, Replayed
 from cgos_server.storage.reading.answers import PublishedChange, PublishedPoint, PublishedRefit
 from cgos_server.storage.reading.stored import StoredRefit
@@ -55,8 +56,10 @@ def replay(server: Exports, venue: str, system: str | None = None) -> tuple[Repl
     # In this order: what is published meanwhile is left out.
     refits = [numbers.refit(refit) for refit in server.export_refits(venue, system=name)]
     changes = _by_entry(server.export_ratings(venue, system=name))
-    under_way = Replay(rating_system(name, initial, about.rating_options.get(name, {})), this_build().text)
-    under_way.take((), (), refits)
+    rating = rating_system(name, initial, about.rating_options.get(name, {}))
+    earlier = earlier_of([refit.refit for refit in refits], rating)
+    under_way = Replay(rating, this_build().text, earlier)
+    under_way.take((), (), refits[0 if earlier is None else earlier.refits :])
     last_applied = max((refit.refit.applied for refit in refits), default=0)
     seq, published = next(changes, (0, []))
     for line in server.export_ledger(venue):
@@ -108,6 +111,8 @@ class _Numbers:
             after_mean=change.after_mean,
             after_spread=change.after_spread,
             games=change.games,
+            after_lower=change.after_lower,
+            after_upper=change.after_upper,
         )
 
     def refit(self, refit: ExportedRefit) -> PublishedRefit:
@@ -121,7 +126,13 @@ class _Numbers:
             build=refit.build,
         )
         points = [
-            PublishedPoint(version=self._known(moved.version), mean=moved.mean, spread=moved.spread)
+            PublishedPoint(
+                version=self._known(moved.version),
+                mean=moved.mean,
+                spread=moved.spread,
+                lower=moved.lower,
+                upper=moved.upper,
+            )
             for moved in refit.moved
         ]
         return PublishedRefit(refit=stored, build=refit.build, points=points, at=refit.at)

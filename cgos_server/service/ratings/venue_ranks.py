@@ -104,7 +104,9 @@ class VenueRanks:
         if not isinstance(system, JointlyKnown):
             return None
         places, versions = _placed(system, run.state, self.activity.of(run))
-        return Ranking(system.name, run.refits, versions, partial(_after_refit, system, begun.job, fit, places))
+        return Ranking(
+            system.name, run.refits, versions, partial(_after_refit, system, job=begun.job, fit=fit, places=places)
+        )
 
     def records(self, ranking: Ranking, found: Ranks) -> list[Record]:
         """What these ranks leave behind: what is news in them."""
@@ -113,12 +115,21 @@ class VenueRanks:
         moved = {version: row for version, row in now.items() if _noticed(said.get(version, _NOTHING), row)}
         said |= moved
         records: list[Record] = [
-            RankMoved(self._venue_id, ranking.system, version, ranking.refit, *row) for version, row in moved.items()
+            RankMoved(
+                venue_id=self._venue_id,
+                system=ranking.system,
+                version_id=version,
+                number=ranking.refit,
+                **row._asdict(),
+            )
+            for version, row in moved.items()
         ]
         summed = summed_of(ranking, found)
         if summed is not None and summed != self._summed.get(ranking.system):
             self._summed[ranking.system] = summed
-            records.append(RanksSummed(self._venue_id, ranking.system, ranking.refit, *summed))
+            records.append(
+                RanksSummed(venue_id=self._venue_id, system=ranking.system, number=ranking.refit, **summed._asdict())
+            )
         return records
 
 

@@ -22,6 +22,7 @@ from cgos_server.core.rating.repeats import Repeats
 from cgos_server.core.venue import Venue
 from cgos_server.service.ratings.build import under
 from cgos_server.service.ratings.ledger_fold import Begun, RefitHere, Retrace, Run
+from cgos_server.service.ratings.models import Earlier, earlier_model
 from cgos_server.service.ratings.venue_ranks import Ranking, VenueRanks
 from cgos_server.storage.store import Store
 from cgos_server.storage.writing.records import (
@@ -71,6 +72,8 @@ class VenueRatings:
     :param views: further systems by their own names
     :param build: text of :func:`cgos_server.service.ratings.build.this_build`, recorded with every refit
     :param view_failed: told of a view that broke; it is left out from then on, since no view may spoil a game
+    :param refilled: told of a system, by its name, whose earlier model computed what is published: its ratings are
+        filled again, from so many entries
     """
 
     def __init__(
@@ -80,12 +83,14 @@ class VenueRatings:
         views: Sequence[RatingSystem] = (),
         build: str = "",
         view_failed: Callable[[str, Exception], None] = lambda _name, _error: None,
+        refilled: Callable[[str, Earlier, int], None] = lambda _name, _earlier, _entries: None,
     ) -> None:
         self.venue_id = venue_id
         self.system = headline
         self.seq = 0
         self._build = build
         self._view_failed = view_failed
+        self._refilled = refilled
         self._headline = Run(headline)
         self._runs = {headline.name: self._headline} | {view.name: Run(view) for view in views}
         self._saved: dict[str, tuple[int, int]] = {}
@@ -109,8 +114,7 @@ class VenueRatings:
                 self._repeats.add(black, white, digest)
         published = await store.history.ratings.last_published(venue_id)
         traces = [
-            _Filling(await _traced(store, venue_id, run), published.get(name, 0), at)
-            for name, run in self._runs.items()
+            _Filling(await self._traced(store, run), published.get(name, 0), at) for name, run in self._runs.items()
         ]
         folded = 0
         while entries := await store.history.ledger.entries(
@@ -131,6 +135,9 @@ class VenueRatings:
         self.seq = max(self.seq, *(run.seq for run in self._runs.values()))
         for filling in traces:
             if filling.afresh:
+                # What the refit moves them from is what everybody sees.
+                run = filling.trace.run
+                run.shown(await store.history.ratings.shown(venue_id, run.system.name))
                 await store.commit(await asyncio.to_thread(self._refit_afresh, filling))
         for name, run in self._runs.items():
             unseen = run.shown(await store.history.ratings.shown(venue_id, name))
@@ -414,6 +421,38 @@ class VenueRatings:
 
     # -- the start
 
+    async def _traced(self, store: Store, run: Run) -> Retrace:
+        """The run at its saved state, or at the very beginning, and the refits that are recorded after it."""
+        history, venue_id, name = store.history, self.venue_id, run.system.name
+        saved = await history.refits.state(venue_id, name)
+        if saved is not None:
+            try:
+                run.resume(saved.seq, saved.refit, saved.state)
+            except ValueError:
+                saved = None  # of another release: everything is computed again
+        first = run.refits
+        refits = await history.refits.after(venue_id, name, first, MOST_FOLLOWED + 1)
+        if saved is not None and any(refit.included < run.seq for refit in refits):
+            saved = None  # one was under way when the state was saved
+        if saved is None:
+            run.restart()
+            earlier = await earlier_model(history, venue_id, run.system)
+            if earlier is not None and earlier.until is None:
+                self._refilled(name, earlier, await history.ledger.last_entry(venue_id))
+            run.refits = 0 if earlier is None else earlier.refits
+            if run.refits != first:
+                refits = await history.refits.after(venue_id, name, run.refits, MOST_FOLLOWED + 1)
+        if len(refits) > MOST_FOLLOWED:
+            log.warning(
+                "no usable saved state: the ratings are computed from the results, without the old refits", system=name
+            )
+            return _without_refits(run, await history.refits.last(venue_id, name))
+        try:
+            return Retrace(run, refits)
+        except Exception as error:
+            _unfit(run, error)
+            return _without_refits(run, await history.refits.last(venue_id, name))
+
     def _catch_up(self, filling: _Filling, entries: Sequence[Entry]) -> list[Record]:
         """Fold these entries into a system that has not seen them; what has to be published, all at once."""
         run, records = filling.trace.run, list[Record]()
@@ -474,7 +513,17 @@ async def load_ratings(
             exc_info=error,
         )
 
-    ratings = VenueRatings(venue.id, headline, views, build, view_failed=view_failed)
+    def refilled(name: str, earlier: Earlier, entries: int) -> None:
+        log.warning(
+            "the ratings were computed by an earlier model and are filled again from the results; what was published "
+            "stays",
+            venue=venue.name,
+            system=name,
+            model=earlier.model,
+            results=entries,
+        )
+
+    ratings = VenueRatings(venue.id, headline, views, build, view_failed=view_failed, refilled=refilled)
     await ratings.load(store, at, progress)
     return ratings
 
@@ -490,38 +539,11 @@ class _Filling:
         self.trace = trace
         self.published = published
         self.at = at
-        self.afresh = trace.run.seq == 0 < trace.run.refits
+        self.afresh = trace.done and trace.run.seq == 0 < trace.run.refits
 
     def begin_again(self) -> None:
         self.trace = _without_refits(self.trace.run, self.trace.last)
         self.afresh = True
-
-
-async def _traced(store: Store, venue_id: VenueId, run: Run) -> Retrace:
-    """The run at its saved state, or at the very beginning, and the refits that are recorded after it."""
-    name = run.system.name
-    saved = await store.history.refits.state(venue_id, name)
-    if saved is not None:
-        try:
-            run.resume(saved.seq, saved.refit, saved.state)
-        except ValueError:
-            saved = None  # of another release: everything is computed again
-    refits = await store.history.refits.after(venue_id, name, run.refits, MOST_FOLLOWED + 1)
-    if saved is not None and any(refit.included < run.seq for refit in refits):
-        saved = None  # one was under way when the state was saved
-    if saved is None and run.seq:
-        run.restart()
-        refits = await store.history.refits.after(venue_id, name, 0, MOST_FOLLOWED + 1)
-    if len(refits) > MOST_FOLLOWED:
-        log.warning(
-            "no usable saved state: the ratings are computed from the results, without the old refits", system=name
-        )
-        return _without_refits(run, await store.history.refits.last(venue_id, name))
-    try:
-        return Retrace(run, refits)
-    except Exception as error:
-        _unfit(run, error)
-        return _without_refits(run, await store.history.refits.last(venue_id, name))
 
 
 def _without_refits(run: Run, last: int) -> Retrace:

@@ -143,6 +143,8 @@ class PublishedChange(Value, frozen=True, kw_only=True):
     after_mean: float
     after_spread: float
     games: int
+    after_lower: float | None = None
+    after_upper: float | None = None
 
 
 class PublishedPoint(Value, frozen=True, kw_only=True):
@@ -151,6 +153,8 @@ class PublishedPoint(Value, frozen=True, kw_only=True):
     version: VersionId
     mean: float
     spread: float
+    lower: float | None = None
+    upper: float | None = None
 
 
 class PublishedRefit(Value, frozen=True, kw_only=True):

@@ -16,6 +16,7 @@ from cgos_protocol.api.figures import LedgerEntry
 from cgos_protocol.api.games import Game, GameChange
 from cgos_protocol.ids import VersionId
 from cgos_server.storage import tables
+from cgos_server.storage.intervals import change_intervals
 from cgos_server.storage.parameters import number
 from cgos_server.storage.reading.answers import GameDetail
 from cgos_server.storage.reading.bots import Bots
@@ -97,7 +98,7 @@ class Bulk(Subject):
                     .order_by(_changes.c.seq, _changes.c.system, _changes.c.version_id)
                 )
             if rows:
-                yield [value(ExportedChange, row) for row in rows]
+                yield [value(ExportedChange, row, **change_intervals(row["system"], row)) for row in rows]
             after += ROWS_AT_ONCE
             if after >= last:
                 return
@@ -116,7 +117,13 @@ class Bulk(Subject):
                     system=system,
                     build=each.build,
                     moved=[
-                        RefitMove(version=names[point.version], mean=point.mean, spread=point.spread)
+                        RefitMove(
+                            version=names[point.version],
+                            mean=point.mean,
+                            spread=point.spread,
+                            lower=point.lower,
+                            upper=point.upper,
+                        )
                         for point in each.points
                     ],
                 )

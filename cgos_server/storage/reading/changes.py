@@ -29,12 +29,12 @@ from sqlalchemy import (
 
 from cgos_protocol.api.messages import RatingPoint
 from cgos_protocol.ids import VenueId
-from cgos_server.core.rating.registry import half_width
 from cgos_server.storage import tables
 from cgos_server.storage.functions import latest
+from cgos_server.storage.intervals import NUMBERS, change_intervals, interval
 from cgos_server.storage.parameters import AFTER, ALL, SOME, SYSTEM, VENUE, bounded, limited, portions
 from cgos_server.storage.reading.answers import ChangeRow, VersionGame
-from cgos_server.storage.reading.ledger import entry_of_change, half_widths, is_game
+from cgos_server.storage.reading.ledger import entry_of_change, is_game
 from cgos_server.storage.reading.refits import refit_of_point
 from cgos_server.storage.reading.source import Read, Subject, VenueKey, value, venue_id, version_id
 
@@ -162,7 +162,7 @@ _REFIT_POINTS_AFTER: Final = (
     _refit_points.where(_points.c.applied >= AFTER, _points.c.number > _REFIT).order_by(_points.c.number).limit(SOME)
 )
 _POINT_BEFORE: Final = (
-    select(_points.c.applied, _points.c.mean, _points.c.spread)
+    select(_points.c.applied, *(_points.c[name] for name in NUMBERS))
     .where(*_my_points, _points.c.number < _REFIT)
     .order_by(_points.c.number.desc())
     .limit(1)
@@ -209,7 +209,9 @@ _BY_ENTRIES: Final = _way(
     key=_changes.c.seq,
     mean=_changes.c.after_mean,
     points=select(
-        *(_changes.c[name] for name in ("seq", "after_mean", "after_spread", "games")), _ledger.c.at
+        *(_changes.c[name] for name in ("seq", "games")),
+        *(_changes.c[f"after_{name}"].label(name) for name in NUMBERS),
+        _ledger.c.at,
     ).join_from(_changes, _ledger, and_(_ledger.c.venue_id == VENUE, _ledger.c.seq == _changes.c.seq)),
     mine=(*_my_changes, _under),
 )
@@ -217,7 +219,7 @@ _BY_REFITS: Final = _way(
     key=_points.c.number,
     mean=_points.c.mean,
     points=select(
-        *(_points.c[name] for name in ("applied", "number", "mean", "spread")),
+        *(_points.c[name] for name in ("applied", "number", *NUMBERS)),
         _refitted_at().label("at"),
         _games_by().label("games"),
     ),
@@ -281,25 +283,25 @@ class Changes(Subject):
             seqs = await _thinned(read, _BY_ENTRIES, mine=mine, size=sizes[0], step=step)
             numbers = await _thinned(read, _BY_REFITS, mine=mine, size=sizes[1], step=step)
             marks = [
-                (row["seq"], 0, row["at"], row["after_mean"], row["after_spread"], row["games"])
+                (row["seq"], 0, row)
                 for part in portions(seqs)
                 for row in await read(_BY_ENTRIES.points, keys=part, **mine)
             ]
             marks += [
-                (row["applied"], row["number"], row["at"], row["mean"], row["spread"], row["games"])
+                (row["applied"], row["number"], row)
                 for part in portions(numbers)
                 for row in await read(_BY_REFITS.points, keys=part, **mine)
             ]
         return [
             RatingPoint(
                 seq=seq,
-                at=when,
-                mean=mean,
-                half_width=half_width(system, spread),
-                spread=spread,
-                games=games or 0,
+                at=row["at"],
+                mean=row["mean"],
+                spread=row["spread"],
+                games=row["games"] or 0,
+                **interval(system, row),
             )
-            for seq, _, when, mean, spread, games in sorted(marks)
+            for seq, _, row in sorted(marks, key=lambda mark: mark[:2])
         ]
 
     async def games(self, version: str, venue: VenueKey, limit: int | None = None) -> list[VersionGame]:
@@ -330,10 +332,12 @@ class _Changed(NamedTuple):
 
 
 class _Was(NamedTuple):
-    """A rating as it was last published."""
+    """A rating as it was last published, its interval as stored."""
 
     mean: float
     spread: float
+    lower: float | None
+    upper: float | None
     games: int
 
 
@@ -343,14 +347,13 @@ async def _points_of(read: Read, venue: VenueId, me: int, changes: Sequence[_Cha
     before: dict[str, _Was] = {}
     for seq, refit, system, row in changes:
         if not refit:
-            widths = half_widths(system, row["before_spread"], row["after_spread"])
             score = None if row["score2"] is None else row["score2"] / 2
-            points.append(value(ChangeRow, row, refit=None, score=score, **widths))
-            before[system] = _Was(row["after_mean"], row["after_spread"], row["games"])
+            points.append(value(ChangeRow, row, refit=None, score=score, **change_intervals(system, row)))
+            before[system] = _was_of(row, row["games"], "after_")
             continue
         was = before.get(system) or await _was(read, venue, me=me, system=system, applied=seq, refit=refit)
-        now = before[system] = _Was(row["mean"], row["spread"], 0 if was is None else was.games)
-        mean, spread, _ = was or now
+        now = before[system] = _was_of(row, 0 if was is None else was.games)
+        earlier = was or now
         points.append(
             ChangeRow(
                 system=system,
@@ -360,13 +363,14 @@ async def _points_of(read: Read, venue: VenueId, me: int, changes: Sequence[_Cha
                 game=None,
                 opponent=None,
                 score=None,
-                before_mean=mean,
-                before_spread=spread,
+                before_mean=earlier.mean,
+                before_spread=earlier.spread,
                 after_mean=now.mean,
                 after_spread=now.spread,
                 games=now.games,
                 refit=refit,
-                **half_widths(system, spread, now.spread),
+                **interval(system, earlier._asdict(), "before_"),
+                **interval(system, now._asdict(), "after_"),
             )
         )
     return points
@@ -389,8 +393,12 @@ async def _was(read: Read, venue: VenueId, me: int, system: str, applied: int, r
     changes = await read(_LAST_CHANGE, applied=applied, **mine)
     games = int(changes[0]["games"]) if changes else 0
     if changes and not (points and points[0]["applied"] >= changes[0]["seq"]):
-        return _Was(changes[0]["after_mean"], changes[0]["after_spread"], games)
-    return _Was(points[0]["mean"], points[0]["spread"], games) if points else None
+        return _was_of(changes[0], games, "after_")
+    return _was_of(points[0], games) if points else None
+
+
+def _was_of(row: RowMapping, games: int, prefix: str = "") -> _Was:
+    return _Was(games=games, **{name: row[prefix + name] for name in NUMBERS})
 
 
 def _version_game(row: RowMapping, me: int) -> VersionGame:

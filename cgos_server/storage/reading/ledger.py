@@ -27,9 +27,9 @@ from cgos_protocol.api.figures import LedgerEntry
 from cgos_protocol.api.games import GameChange
 from cgos_protocol.ids import GameId, VenueId, VersionId
 from cgos_server.core.rating.base import Entry, Kind
-from cgos_server.core.rating.registry import half_width
 from cgos_server.storage import tables
 from cgos_server.storage.functions import latest
+from cgos_server.storage.intervals import change_intervals
 from cgos_server.storage.parameters import AFTER, SOME, SYSTEM, VENUE, bounded, limited, number
 from cgos_server.storage.reading.answers import CorrectionRow, PublishedChange
 from cgos_server.storage.reading.game_rows import SIDES
@@ -233,7 +233,7 @@ class Ledger(Subject):
         and version ids. Entries without a change have no row: go on to :meth:`last_entry`, not until nothing comes."""
         last = bounded(after + limit)
         rows = await self._source.venue_rows(venue, _PUBLISHED, system=system, after=bounded(after), last=last)
-        return [value(PublishedChange, row) for row in rows]
+        return [value(PublishedChange, row, **change_intervals(system, row)) for row in rows]
 
     async def digests(
         self, venue: VenueKey, after: int = 0, limit: int | None = None
@@ -270,17 +270,11 @@ async def last_entry(read: Read, venue: VenueId) -> int:
     return int(rows[0]["seq"]) if rows else 0
 
 
-def half_widths(system: str, before: float, after: float) -> dict[str, float | None]:
-    """The half widths of a change from one spread to another one, by their fields."""
-    return {"before_half_width": half_width(system, before), "after_half_width": half_width(system, after)}
-
-
 async def changes_of_games(read: Read, games: Sequence[GameId]) -> dict[GameId, list[GameChange]]:
     """What each of these games did to ratings."""
     changes: dict[GameId, list[GameChange]] = {game: [] for game in games}
     for row in await read(_CHANGED, games=games):
-        widths = half_widths(row["system"], row["before_spread"], row["after_spread"])
-        changes[row["game"]].append(value(GameChange, row, **widths))
+        changes[row["game"]].append(value(GameChange, row, **change_intervals(row["system"], row)))
     return changes
 
 

@@ -7,7 +7,7 @@ formulas, how an answer is shown.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -29,9 +29,9 @@ from sqlalchemy import (
 from cgos_protocol.errors import Code, NotFound
 from cgos_protocol.ids import VenueId, VersionId
 from cgos_server.core.rating.base import Kind
-from cgos_server.core.rating.registry import half_width
 from cgos_server.storage import tables
 from cgos_server.storage.functions import bytewise, greater, latest
+from cgos_server.storage.intervals import NUMBERS, interval
 from cgos_server.storage.parameters import ALL, SOME, SYSTEM, VENUE, limited, number, portions
 from cgos_server.storage.reading.answers import RankedRow, StandingRow
 from cgos_server.storage.reading.ledger import entry_of_change, is_game, last_entry
@@ -223,7 +223,7 @@ class Ratings(Subject):
     async def shown(self, venue: VenueKey, system: str) -> dict[VersionId, Shown]:
         """Version id -> what is stored of its rating under this system now."""
         rows = await self._source.venue_rows(venue, _SHOWN, system=system)
-        return {row["version_id"]: value(Shown, row) for row in rows}
+        return {row["version_id"]: value(Shown, row, **interval(system, row)) for row in rows}
 
     async def last_games(self, venue: VenueKey, system: str) -> dict[VersionId, int]:
         """Version id -> when its last game ended or, where it still runs, began (Unix ms); of versions that have a
@@ -239,7 +239,7 @@ class Ratings(Subject):
 
 def _standing(kind: type[StandingT], row: RowMapping, **other: Any) -> StandingT:
     """A rating as it is published now; `other` says what is not in the row as it is."""
-    return value(kind, row, half_width=half_width(row["system"], row["spread"]), **other)
+    return value(kind, row, **interval(row["system"], row), **other)
 
 
 def placed(rows: Iterable[StandingRow]) -> list[StandingRow]:
@@ -280,6 +280,8 @@ async def _standings_then(read: Read, venue: VenueId, system: str | None, as_of:
             rated,
             _changes.c.after_mean,
             _changes.c.after_spread,
+            _changes.c.after_lower,
+            _changes.c.after_upper,
             _changes.c.games.label("games_then"),
             case((is_game, _ledger.c.game_id)).label("last_game"),
             case((is_game, _ledger.c.at)).label("last_game_at"),
@@ -313,25 +315,27 @@ async def _standings_then(read: Read, venue: VenueId, system: str | None, as_of:
 
 def _standing_then(row: RowMapping, point: RowMapping | None, said: RowMapping | None, as_of: int) -> StandingRow:
     still = row["seq"] <= as_of
-    mean, spread, seq = row["after_mean"], row["after_spread"], row["changed"]
+    numbers, seq = {name: row[f"after_{name}"] for name in NUMBERS}, row["changed"]
     if point is not None and point["applied"] >= seq:
-        mean, spread, seq = point["mean"], point["spread"], point["applied"]
+        numbers, seq = {name: point[name] for name in NUMBERS}, point["applied"]
     if still:
-        mean, spread, seq = row["mean"], row["spread"], row["seq"]
+        numbers, seq = {name: row[name] for name in NUMBERS}, row["seq"]
+    others: Mapping[str, Any] = interval(row["system"], numbers)
+    if said is not None:
+        others = {**others, **value(RankRow, said)._asdict()}
     return StandingRow(
         rank=None,
         system=row["system"],
         version=row["wire_name"],
-        mean=mean,
-        half_width=half_width(row["system"], spread),
-        spread=spread,
+        mean=numbers["mean"],
+        spread=numbers["spread"],
         games=row["games_then"],
         provisional=bool(row["provisional"]) if still else None,
         anchor=row["anchored"] == Kind.ANCHOR,
         last_game=row["last_game"],
         last_game_at=row["last_game_at"],
         seq=seq,
-        **({} if said is None else value(RankRow, said)._asdict()),
+        **others,
     )
 
 
@@ -345,7 +349,7 @@ async def _points_then(read: Read, venue: VenueId, system: str, refit: int) -> S
             _ratings.c.version_id,
             *(
                 latest(_points.c[name], where=then, by=_points.c.number, of=_ratings).label(name)
-                for name in ("applied", "mean", "spread")
+                for name in ("applied", *NUMBERS)
             ),
         ).where(*_under(venue, system))
     )

@@ -12,6 +12,7 @@ from typing import Final
 from sqlalchemy import and_, select
 
 from cgos_server.storage import tables
+from cgos_server.storage.intervals import interval
 from cgos_server.storage.parameters import AFTER, SOME, SYSTEM, VENUE, bounded, limited, number
 from cgos_server.storage.reading.answers import PublishedPoint, PublishedRefit, RefitRow, SavedState
 from cgos_server.storage.reading.source import Subject, VenueKey, value, venue_id
@@ -76,7 +77,7 @@ class Refits(Subject):
                     )
                     .order_by(_points.c.number, _points.c.version_id)
                 ):
-                    points[row["number"]].append(value(PublishedPoint, row))
+                    points[row["number"]].append(value(PublishedPoint, row, **interval(system, row)))
         return [
             PublishedRefit(
                 refit=value(StoredRefit, row),

@@ -219,6 +219,8 @@ class Shown(NamedTuple):
     spread: float
     provisional: bool
     anchor: bool
+    lower: float | None
+    upper: float | None
 
 
 class Counted(NamedTuple):

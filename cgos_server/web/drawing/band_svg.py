@@ -14,6 +14,8 @@ from typing import Final, NamedTuple
 
 from markupsafe import Markup, escape
 
+from cgos_protocol import intervals
+
 WIDTH: Final = 600
 HEIGHT: Final = 230
 _LEFT, _RIGHT, _TOP, _BOTTOM = 46, 8, 14, 26
@@ -32,12 +34,14 @@ class Point(NamedTuple):
     """A rating after something happened.
 
     :ivar at: where it stands from left to right: Unix milliseconds, or a number of games
-    :ivar half: half of the 95 % interval; None where the system does not say one
+    :ivar lower: where the 95 % interval begins; None where the system does not say one
+    :ivar upper: where it ends
     """
 
     at: float
     mean: float
-    half: float | None
+    lower: float | None
+    upper: float | None
 
 
 class Mark(NamedTuple):
@@ -85,8 +89,8 @@ def band_svg(points: Sequence[Point], over_time: bool, title: str, marks: Sequen
     left, right = points[0].at, points[-1].at
     if right <= left:
         left, right = left - 1, right + 1
-    lows = [point.mean - (point.half or 0.0) for point in points]
-    highs = [point.mean + (point.half or 0.0) for point in points]
+    lows = [point.mean if point.lower is None else point.lower for point in points]
+    highs = [point.mean if point.upper is None else point.upper for point in points]
     bottom, top = _shown_ratings(points, lows, highs)
     x = _axis(left, right, _LEFT, WIDTH - _RIGHT)
     y = _axis(bottom, top, HEIGHT - _BOTTOM, _TOP)
@@ -119,7 +123,7 @@ def band_svg(points: Sequence[Point], over_time: bool, title: str, marks: Sequen
             )
         )
     parts += _marks([mark for mark in marks if left <= mark.at <= right], x)
-    if any(point.half is not None for point in points):
+    if any(point.lower is not None for point in points):
         above = [f"{x(point.at)} {y(high)}" for point, high in zip(points, highs, strict=True)]
         back = [f"{x(point.at)} {y(low)}" for point, low in zip(points, lows, strict=True)][::-1]
         parts.append(Markup('<path class="range" d="M{}Z"/>').format(_path([*above, *back])))
@@ -154,7 +158,7 @@ def describe(points: Sequence[Point], over_time: bool) -> str:
     """What the picture shows, in two sentences."""
 
     def rating(point: Point) -> str:
-        return f"{point.mean:.0f}" if point.half is None else f"{point.mean:.0f} ± {point.half:.0f}"
+        return intervals.written(point.mean, point.lower, point.upper)
 
     def where(point: Point) -> str:
         return f"on {_word(point.at, '%Y-%m-%d')}" if over_time else f"after {point.at:g} games"

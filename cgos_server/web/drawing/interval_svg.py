@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 from markupsafe import Markup, escape
 
+from cgos_protocol import intervals
 from cgos_protocol.api.messages import Standing
 from cgos_server.presentation import words
 
@@ -37,9 +38,9 @@ def scale(means: Iterable[float]) -> Scale:
     return Scale(min(known) - _ROOM, max(known) + _ROOM)
 
 
-def interval_svg(on: Scale, mean: float, half: float, words: str) -> Markup:
-    """The bar of a rating `mean` ± `half`; `words` says the same to people who cannot see it."""
-    left, right, at = on.place(mean - half), on.place(mean + half), on.place(mean)
+def interval_svg(on: Scale, mean: float, ends: tuple[float, float], words: str) -> Markup:
+    """The bar of a rating from its lower to its upper end; `words` says the same to people who cannot see it."""
+    left, right, at = on.place(ends[0]), on.place(ends[1]), on.place(mean)
     middle = _HEIGHT // 2
     return Markup(
         f'<svg class="interval" viewBox="0 0 {WIDTH} {_HEIGHT}" width="{WIDTH}" height="{_HEIGHT}" role="img" '
@@ -51,6 +52,15 @@ def interval_svg(on: Scale, mean: float, half: float, words: str) -> Markup:
 
 def standing_interval(on: Scale, row: Standing) -> Markup:
     """The bar of a standing, nothing where its system says no interval."""
-    if row.half_width is None:
+    if row.lower is None or row.upper is None:
         return Markup("")
-    return interval_svg(on, row.mean, row.half_width, words.standing(row))
+    return interval_svg(on, row.mean, (row.lower, row.upper), words.standing(row))
+
+
+def beside_rating(row: Standing) -> Markup:
+    """What stands beside the rating in a row where the bar has no room, or is not there: ``± 42``, ``1820 to 2100``, or
+    ``at least 2320`` where the games say of one end only; the whole interval where a pointer rests."""
+    whole = intervals.beside(row.mean, row.lower, row.upper)
+    if sided := intervals.one_sided(row.mean, row.lower, row.upper):
+        return Markup('<span class="pm"><abbr title="{}">{}</abbr></span>').format(whole, sided)
+    return Markup('<span class="pm">{}</span>').format(whole) if whole else Markup("")

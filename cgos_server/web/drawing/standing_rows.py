@@ -15,7 +15,7 @@ from markupsafe import Markup, escape
 from cgos_protocol.api.messages import Standing
 from cgos_server.presentation import ranks, words
 from cgos_server.presentation.ranks import Alike
-from cgos_server.web.drawing.interval_svg import Scale, standing_interval
+from cgos_server.web.drawing.interval_svg import Scale, beside_rating, standing_interval
 
 _ANCHOR: Final = '<abbr title="anchor: its rating is fixed">=</abbr>'
 _PROVISIONAL: Final = '<abbr title="provisional: too few games to trust it">?</abbr>'
@@ -52,10 +52,10 @@ def _row(row: Standing, on: Scale, now_ms: int, ranked: Mapping[str, Alike] | No
     alike = ranked.get(row.version) if ranked is not None and ruled else None
     rule = ' class="apart"' if alike is not None and alike.apart else ""
     name = escape(row.version)
-    half = row.half_width
     mark = _ANCHOR if row.anchor else _PROVISIONAL if row.provisional else ""
-    beside = "" if half is None else f'<span class="pm">± {half:.0f}</span>'
-    interval = "" if half is None else f'<td class="wide" data-v="{row.spread}">{standing_interval(on, row)}</td>'
+    beside = beside_rating(row)
+    width = row.half_width
+    interval = "" if width is None else f'<td class="wide" data-v="{width}">{standing_interval(on, row)}</td>'
     last, at = "", row.last_game_at
     if at is not None:
         last = (

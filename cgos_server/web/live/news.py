@@ -215,6 +215,8 @@ def _told(fact: AnyFact, board: LiveGame | None) -> Live | None:
                 before_mean=before,
                 after_mean=after,
                 after_half_width=fact.plus_minus,
+                after_lower=fact.lower,
+                after_upper=fact.upper,
             )
         case BotArrived():
             return VenueArrived(fact.venue, fact.version)

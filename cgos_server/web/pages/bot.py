@@ -198,7 +198,7 @@ def endings(rows: list[VerdictRow]) -> list[Ending]:
 def _band(row: RankedRow, points: list[RatingPoint], over_time: bool, versions: list[Version]) -> Markup | None:
     if len(points) < 2:
         return None
-    drawn = [Point(point.at if over_time else point.games, point.mean, point.half_width) for point in points]
+    drawn = [Point(point.at if over_time else point.games, point.mean, point.lower, point.upper) for point in points]
     others = [Mark(each.created_at, each.label or each.name) for each in versions if each.name != row.version]
     marks = others if over_time else []
     over = "time" if over_time else "its games"

@@ -73,7 +73,7 @@ class Embeds:
             status, right = 404, "unknown"
         else:
             if row is not None:
-                right = words.standing(row)
+                right = words.briefly(row)
                 color = "provisional" if row.provisional else "known"
         picture = badge_svg(label, right, color, style).encode()
         # Colors stand in attributes; nothing else may happen where somebody opens the picture by itself.
@@ -152,7 +152,7 @@ class Embeds:
         """The five best of a venue."""
         venue = await venue_of(self._site, request.path_params["venue"])
         rows = await self._systems.best(venue.name, 5)
-        lines = [card_png.Line(row.version, words.standing(row)) for row in rows]
+        lines = [card_png.Line(row.version, words.briefly(row)) for row in rows]
         terms, place = terms_of(venue), self._site.settings.server_name
         return await self._picture(
             ("venue", venue.name, *lines), lambda: card_png.list_card(venue.name, lines, terms, place)

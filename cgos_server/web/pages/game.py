@@ -12,8 +12,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from cgos_protocol.games.base import Color
+from cgos_protocol.intervals import in_short
 from cgos_protocol.sgf import writing as sgf
-from cgos_server.core.rating.registry import shown
 from cgos_server.presentation import analysis, game_lines, words
 from cgos_server.presentation.stored_game import StoredGame
 from cgos_server.web.drawing.board_svg import board_svg
@@ -124,8 +124,8 @@ def _players(site: Site, game: StoredGame, ply: int, captures: tuple[int, int]) 
     headline = Systems(site).headline(row.venue, (change.system for change in detail.ratings))
     changes = {
         change.version: (
-            shown(change.before_mean, change.before_half_width, False),
-            shown(change.after_mean, change.after_half_width, False),
+            in_short(change.before_mean, change.before_lower, change.before_upper),
+            in_short(change.after_mean, change.after_lower, change.after_upper),
             f"{change.after_mean - change.before_mean:+.0f}".replace("-", "−"),
         )
         for change in detail.ratings

@@ -5,10 +5,11 @@ Must not know: SQL, the live server.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlencode
 
+from markupsafe import Markup
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -21,7 +22,7 @@ from cgos_server.presentation.settings import VenueSettings
 from cgos_server.service.ratings.listed import RETIRED_DAYS, Listing, listing
 from cgos_server.storage.reading.answers import StandingRow
 from cgos_server.storage.reading.game_answers import GameFilter
-from cgos_server.web.drawing.interval_svg import scale
+from cgos_server.web.drawing.interval_svg import Scale, scale
 from cgos_server.web.drawing.standing_rows import standing_rows
 from cgos_server.web.pages.requests import DAY_MS, Systems, date, number, refused_as_404, terms_of, venue_of, with_query
 from cgos_server.web.site import Pages, Site
@@ -40,7 +41,7 @@ COLUMNS: Final[dict[str, tuple[Key, bool]]] = {
     "sureness": (lambda row: row.rank_upper, False),
     "name": (lambda row: row.version.lower(), False),
     "rating": (lambda row: row.mean, True),
-    "spread": (lambda row: row.spread, False),
+    "spread": (lambda row: row.spread if row.half_width is None else row.half_width, False),
     "games": (lambda row: row.games, True),
     "seen": (lambda row: row.last_game_at, True),
 }
@@ -141,12 +142,12 @@ async def show(site: Site, request: Request) -> Response:
         sure=sure(system),
         all=len(standings),
         matching=len(matching),
-        rows=standing_rows(
+        rows=_table(
             matching[(page - 1) * ROWS : page * ROWS],
-            scale(row.mean for row in standings),
-            site.now_ms(),
-            ranked=sureness.alike,
-            ruled=query == StandingsQuery.of_all(query.page),
+            on=scale(row.mean for row in standings),
+            now_ms=site.now_ms(),
+            sureness=sureness,
+            query=query,
         ),
         ranked=sureness.sentences,
         provisional=sum(bool(row.provisional) for row in listed.rows),
@@ -197,6 +198,12 @@ async def _sureness(site: Site, venue: str, system: str, as_of: int | None, list
         return _Sureness(None, None)
     by_place = [row.version for row in listed.rows if listed.lists(row)]
     return _Sureness(ranks.alike(said, by_place), ranks.sentences(said))
+
+
+def _table(rows: Sequence[StandingRow], on: Scale, now_ms: int, sureness: _Sureness, query: StandingsQuery) -> Markup:
+    """The rows of a page; ruled where it shows those that are listed, by place."""
+    ruled = query == StandingsQuery.of_all(query.page)
+    return standing_rows(rows, on, now_ms, ranked=sureness.alike, ruled=ruled)
 
 
 def _heads(request: Request, query: StandingsQuery) -> dict[str, tuple[str, str]]:

@@ -38,6 +38,8 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     :ivar plies: moves on the record
     :ivar rating: this bot's (before, after) in Elo, where the game was rated
     :ivar plus_minus: half of the 95 % interval of its rating after it, in Elo, where the server has one
+    :ivar lower: where that interval begins
+    :ivar upper: where it ends; it need not be as far from the rating as `lower` is
     """
 
     result: str
@@ -48,6 +50,8 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     date: str
     rating: tuple[float, float] | None = None
     plus_minus: float | None = None
+    lower: float | None = None
+    upper: float | None = None
 
 
 class Held(NamedTuple):
@@ -401,6 +405,8 @@ class Games:
             date=message.date,
             rating=None if moved is None else (moved.before, moved.after),
             plus_minus=None if moved is None else moved.plus_minus,
+            lower=None if moved is None else moved.lower,
+            upper=None if moved is None else moved.upper,
         )
         return [seen, *self._end(seat, outcome)]
 

@@ -19,6 +19,7 @@ from cgos_client.library.session import Connecting, Session
 from cgos_client.playing import seating
 from cgos_client.playing.events import GameOver, Listener, MoveAsked, MoveMade
 from cgos_client.playing.together import FAILED, OK, SLOT, BotRunner
+from cgos_protocol import intervals
 from cgos_protocol.games.base import Color
 
 log = logging.getLogger(__name__)
@@ -187,8 +188,8 @@ class Table:
         self._tell(over)
         if outcome.rating is not None:
             before, after = outcome.rating
-            sure = "" if outcome.plus_minus is None else f" ± {outcome.plus_minus:.0f}"
-            log.info("game %d: rating %s, before it %.0f", self._game.number, f"{after:.0f}{sure}", before)
+            now = intervals.written(after, outcome.lower, outcome.upper)
+            log.info("game %d: rating %s, before it %.0f", self._game.number, now, before)
         self._tell(self.seated.result(over, len(plies)))
 
     async def _thought(self, engine: SupervisedEngine, turn: Turn) -> EngineMove | None:

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from cgos_protocol.api.games import Game
-from cgos_protocol.api.messages import Answer, Count, HalfWidth, Id, Moment, RankEnd, Share, WireName
+from cgos_protocol.api.messages import Answer, Count, HalfWidth, Id, Lower, Moment, RankEnd, Share, Upper, WireName
 
 Shown = Annotated[int | None, Meta(description="The number of the label: the rating as it was shown at the start.")]
 Doubtful = Annotated[bool | None, Meta(description="Whether the label says that it is provisional (`?`).")]
@@ -36,6 +36,10 @@ class ExportedGame(Game, frozen=True, kw_only=True):
     black_half_width: HalfWidth = None
     white_mean: Mean = None
     white_half_width: HalfWidth = None
+    black_lower: Lower = None
+    black_upper: Upper = None
+    white_lower: Lower = None
+    white_upper: Upper = None
 
 
 class ExportedChange(Answer, frozen=True, kw_only=True):
@@ -56,6 +60,10 @@ class ExportedChange(Answer, frozen=True, kw_only=True):
     after_mean: float
     after_spread: float
     games: Annotated[int, Meta(ge=0, description="Rated games of the version after it.")]
+    before_lower: Lower = None
+    before_upper: Upper = None
+    after_lower: Lower = None
+    after_upper: Upper = None
 
 
 class ExportedRank(Answer, frozen=True, kw_only=True):
@@ -78,6 +86,8 @@ class RefitMove(Answer, frozen=True, kw_only=True):
     version: WireName
     mean: float
     spread: float
+    lower: Lower = None
+    upper: Upper = None
 
 
 class ExportedRefit(Answer, frozen=True, kw_only=True):

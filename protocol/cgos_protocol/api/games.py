@@ -10,7 +10,19 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from cgos_protocol.api.messages import Answer, ColorWord, Count, GameNumber, HalfWidth, Id, Moment, Share, WireName
+from cgos_protocol.api.messages import (
+    Answer,
+    ColorWord,
+    Count,
+    GameNumber,
+    HalfWidth,
+    Id,
+    Lower,
+    Moment,
+    Share,
+    Upper,
+    WireName,
+)
 from cgos_protocol.ids import GameId
 from cgos_protocol.v2.messages import RulesInfo, TimeInfo
 
@@ -79,9 +91,13 @@ class GameChange(Answer, frozen=True, kw_only=True):
     version: WireName
     before_mean: float
     before_spread: float
+    before_lower: Lower = None
+    before_upper: Upper = None
     before_half_width: HalfWidth
     after_mean: float
     after_spread: float
+    after_lower: Lower = None
+    after_upper: Upper = None
     after_half_width: HalfWidth
     games: int
 

@@ -173,8 +173,8 @@ class VenueEnded(Live, frozen=True, tag="ended", kw_only=True):
 
 
 class VenueRating(Live, frozen=True, tag="rating", kw_only=True):
-    """A rating of the headline system moved because of entry `seq` of the venue's ledger. `after_half_width`: half of
-    its 95 % interval after it, where there is one."""
+    """A rating of the headline system moved because of entry `seq` of the venue's ledger. `after_lower` and
+    `after_upper`: the ends of its 95 % interval after it, where there is one; `after_half_width` half of that."""
 
     venue: WireName
     seq: int
@@ -182,6 +182,8 @@ class VenueRating(Live, frozen=True, tag="rating", kw_only=True):
     before_mean: float
     after_mean: float
     after_half_width: float | None = None
+    after_lower: float | None = None
+    after_upper: float | None = None
 
 
 class VenueArrived(Live, frozen=True, tag="arrived"):

@@ -29,6 +29,10 @@ ColorWord = Literal["black", "white"]
 HalfWidth = Annotated[
     float | None, Meta(description="Half of the 95 % interval, Elo; null where the rating system does not say one.")
 ]
+Lower = Annotated[float | None, Meta(description="Where the 95 % interval begins, Elo; null where there is none.")]
+Upper = Annotated[
+    float | None, Meta(description="Where the 95 % interval ends; it need not be as far away as the lower end is.")
+]
 
 RankEnd = Annotated[
     Annotated[int, Meta(ge=1)] | None,
@@ -138,6 +142,8 @@ class Standing(Answer, frozen=True, kw_only=True):
     ]
     version: WireName
     mean: Annotated[float, Meta(description="The rating, Elo or the system's points.")]
+    lower: Lower = None
+    upper: Upper = None
     half_width: HalfWidth
     spread: Annotated[float, Meta(description="A standard deviation, or the K of a system with a K-factor.")]
     games: Annotated[int, Meta(description="Rated games.")]
@@ -294,9 +300,13 @@ class RatingChange(Answer, frozen=True, kw_only=True):
     score: Share | None
     before_mean: float
     before_spread: float
+    before_lower: Lower = None
+    before_upper: Upper = None
     before_half_width: HalfWidth
     after_mean: float
     after_spread: float
+    after_lower: Lower = None
+    after_upper: Upper = None
     after_half_width: HalfWidth
     games: int
     refit: int | None
@@ -343,6 +353,8 @@ class RatingPoint(Answer, frozen=True, kw_only=True):
     seq: int
     at: Moment
     mean: float
+    lower: Lower = None
+    upper: Upper = None
     half_width: HalfWidth
     spread: float
     games: int

@@ -115,7 +115,7 @@ EXAMPLES: Final[Mapping[str, ws.ClientMessage | ws.ServerMessage]] = {
         detail="",
         plies=5,
         date="2026-01-01",
-        rating=ws.RatingMove(1800.0, 1792.5, 41.0),
+        rating=ws.RatingMove(before=1800.0, after=1792.5, plus_minus=41.0, lower=1751.5, upper=1833.5),
     ),
     "By the server's fault: no result": ws.Over(
         game=_GAME,

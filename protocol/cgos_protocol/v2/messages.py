@@ -317,11 +317,14 @@ class Moved(_Message, frozen=True, tag="moved", kw_only=True):
 
 
 class RatingMove(_Part, frozen=True):
-    """A rating before and after a game, in Elo, and half of its 95 % interval after it, where it has one."""
+    """A rating before and after a game, in Elo, and its 95 % interval after it, where it has one: from `lower` to
+    `upper`, which need not be as far from `after` as `lower` is. `plus_minus` is half of it."""
 
     before: float
     after: float
     plus_minus: float | None = None
+    lower: float | None = None
+    upper: float | None = None
 
 
 class Over(_Message, frozen=True, tag="over", kw_only=True):

@@ -450,6 +450,14 @@ def test_an_ending_told_twice_is_one_ending(client):
     assert client.receive(over(2)) == [core.Send(ws.Seen(1))]
 
 
+def test_an_ending_says_how_sure_the_rating_is(client):
+    client.receive(game(moves=["C3", "D4"]))
+    rating = ws.RatingMove(before=2700.0, after=2750.0, plus_minus=1140.0, lower=2320.0, upper=4600.0)
+    client.receive(over(2, rating=rating))
+    outcome = client.seats[1].outcome
+    assert (outcome.plus_minus, outcome.lower, outcome.upper) == (1140.0, 2320.0, 4600.0)
+
+
 def test_the_own_last_move_is_on_the_record(client):
     client.receive(game(moves=["C3", "PASS"]))
     client.receive(turn(3))

@@ -11,7 +11,7 @@ from cgos_server.core.rating.base import Z95, Rating
 from cgos_server.core.rating.incremental.cgos_elo import CgosElo
 from cgos_server.core.rating.incremental.egf2021 import Egf2021
 from cgos_server.core.rating.incremental.gor import Gor
-from cgos_server.core.rating.registry import SYSTEMS, half_width, label, rating_system, shown, sure, systems
+from cgos_server.core.rating.registry import SYSTEMS, label, rating_system, stored_ends, sure, systems
 
 
 def test_default_and_options() -> None:
@@ -78,26 +78,27 @@ def test_options_arrive() -> None:
 
 def test_a_system_of_the_past_is_sure_of_nothing() -> None:
     assert not sure("trueskill")
-    assert half_width("trueskill", 30.0) is None
+    assert stored_ends("trueskill", mean=1800.0, spread=30.0, lower=None, upper=None) == (None, None)
 
 
-def test_half_widths() -> None:
-    assert half_width("bayes", 50.0) == pytest.approx(98.0, abs=0.01) == Z95 * 50
-    assert half_width("cgos-elo", 50.0) is None
+def test_stored_ends() -> None:
+    assert stored_ends("bayes", mean=1800.0, spread=50.0, lower=1750.0, upper=2600.0) == (1750.0, 2600.0)
+    of_before = stored_ends("bayes", mean=1800.0, spread=50.0, lower=None, upper=None)
+    assert of_before == (1800.0 - Z95 * 50, 1800.0 + Z95 * 50) == pytest.approx((1702, 1898), abs=0.01)
+    assert stored_ends("cgos-elo", mean=1800.0, spread=50.0, lower=None, upper=None) == (None, None)
 
 
-@pytest.mark.parametrize(
-    ("mean", "half", "provisional", "text"),
-    [
-        (1873.2, 41.6, False, "1873 ± 42"),
-        (1873.2, 141.6, True, "1873? ± 142"),
-        (1872.5, None, False, "1872"),
-        (-3.2, None, True, "-3?"),
-        (-0.2, 0.4, False, "0 ± 0"),
-    ],
-)
-def test_ratings_as_people_read_them(mean: float, half: float | None, provisional: bool, text: str) -> None:
-    assert shown(mean, half, provisional) == text
+@pytest.mark.parametrize("name", ["bayes", "whole-history", "glicko2"])
+def test_half_of_the_interval_decides_what_is_provisional(name: str) -> None:
+    system = rating_system(name, 1800.0, {"provisional": 100.0})
+    assert [system.is_provisional(40.0, 30, half) for half in (None, 99.0, 101.0)] == [False, False, True]
+    assert [system.is_provisional(60.0, 30, half) for half in (None, 99.0, 101.0)] == [True, False, True]
+
+
+def test_a_k_factor_decides_by_itself_what_is_provisional() -> None:
+    system = rating_system("cgos-elo", 1800.0, {})
+    for k in (16.0, 300.0):
+        assert len({system.is_provisional(k, 30, half) for half in (None, 1.0, 1000.0)}) == 1
 
 
 @pytest.mark.parametrize(

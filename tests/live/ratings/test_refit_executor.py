@@ -76,7 +76,7 @@ async def test_ranks_wait_for_no_refit(processes: FitProcesses) -> None:
     slow.cancel()
     with pytest.raises(asyncio.CancelledError):
         await slow
-    with pytest.raises(FitFailed, match="(?s)ranks failed: .*ZeroDivisionError"):
+    with pytest.raises(FitFailed, match=r"(?s)ranks failed: .*ZeroDivisionError"):
         await processes.ranks(partial(divmod, 1, 0))  # type: ignore[arg-type]
 
 

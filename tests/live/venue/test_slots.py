@@ -98,11 +98,13 @@ async def test_the_end_says_what_the_game_did_to_the_rating(house: House) -> Non
     await house.run_pass()
     (game,) = house.live.roster.games()
     resign(house, game)
-    before, after, plus_minus = anna.entries[-1][2].rating
+    before, after, plus_minus, lower, upper = anna.entries[-1][2].rating
     assert before == 1800
     assert (after > before) == (game.sides[Color.WHITE].name == "anna")
     (side,) = (side for side in game.sides if side.name == "anna")
-    assert plus_minus == pytest.approx(Z95 * house.live.ratings.rating(side.version).spread)
+    rating = house.live.ratings.rating(side.version)
+    assert (lower, upper) == (rating.lower, rating.upper)
+    assert plus_minus == (upper - lower) / 2 == pytest.approx(Z95 * rating.spread)
 
 
 async def test_pause_keeps_running_games_and_takes_no_new_one(house: House) -> None:

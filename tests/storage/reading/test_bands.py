@@ -39,6 +39,8 @@ async def whole(history: History, version: str) -> list[RatingPoint]:
             seq=point.seq,
             at=point.at,
             mean=point.after_mean,
+            lower=point.after_lower,
+            upper=point.after_upper,
             half_width=point.after_half_width,
             spread=point.after_spread,
             games=point.games,

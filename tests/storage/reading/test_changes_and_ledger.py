@@ -7,11 +7,13 @@ from collections.abc import AsyncIterator
 
 import msgspec
 import pytest
+from support.storage.even import even
 from support.storage.storage_sample import games, people, put, refits
 
 from cgos_protocol.api.figures import LedgerEntry
 from cgos_protocol.errors import Refused
-from cgos_server.core.rating.base import Z95, Entry, Kind
+from cgos_protocol.ids import VersionId
+from cgos_server.core.rating.base import Entry, Kind
 from cgos_server.storage import schema
 from cgos_server.storage.location import Location
 from cgos_server.storage.reading.answers import (
@@ -78,7 +80,7 @@ async def test_standings_now_say_as_of_which_entry(history: History) -> None:
             version="alpha",
             mean=1_790.0,
             spread=210.0,
-            half_width=Z95 * 210.0,
+            **even(1_790.0, 210.0),
             games=3,
             provisional=True,
             anchor=False,
@@ -96,7 +98,7 @@ async def test_standings_now_say_as_of_which_entry(history: History) -> None:
             version="Beta",
             mean=1_760.0,
             spread=210.0,
-            half_width=Z95 * 210.0,
+            **even(1_760.0, 210.0),
             games=3,
             provisional=True,
             anchor=False,
@@ -126,7 +128,7 @@ async def test_standings_as_they_were_published(history: History) -> None:
             version="alpha",
             mean=1_850.0,
             spread=250.0,
-            half_width=Z95 * 250.0,
+            **even(1_850.0, 250.0),
             games=1,
             provisional=None,
             anchor=False,
@@ -140,7 +142,7 @@ async def test_standings_as_they_were_published(history: History) -> None:
             version="Beta",
             mean=1_700.0,
             spread=250.0,
-            half_width=Z95 * 250.0,
+            **even(1_700.0, 250.0),
             games=1,
             provisional=None,
             anchor=False,
@@ -249,10 +251,10 @@ async def test_changes_and_refits_in_one_order(history: History) -> None:
         score=None,
         before_mean=1_785.0,
         before_spread=215.0,
-        before_half_width=Z95 * 215.0,
+        **even(1_785.0, 215.0, "before_"),
         after_mean=1_790.0,
         after_spread=210.0,
-        after_half_width=Z95 * 210.0,
+        **even(1_790.0, 210.0, "after_"),
         games=2,
         refit=2,
     )
@@ -332,6 +334,12 @@ async def test_recorded_refits(history: History) -> None:
     assert await history.refits.recorded("9x9", "cgos-elo") == await history.refits.recorded("19x19", "bayes") == []
 
 
+def point(version: int, mean: float, spread: float) -> PublishedPoint:
+    """Of before both ends were stored."""
+    lower, upper, _ = even(mean, spread).values()
+    return PublishedPoint(version=VersionId(version), mean=mean, spread=spread, lower=lower, upper=upper)
+
+
 async def test_all_that_a_replay_needs(history: History) -> None:
     entries = await history.ledger.entries("9x9")
     assert entries == [
@@ -360,8 +368,17 @@ async def test_all_that_a_replay_needs(history: History) -> None:
         (5, 1, 1_790.0),
         (5, 2, 1_760.0),
     ]
+    lower, upper, _ = even(1_700.0, 250.0).values()
     assert changes[3] == PublishedChange(
-        seq=3, version=2, before_mean=1_750.0, before_spread=300.0, after_mean=1_700.0, after_spread=250.0, games=1
+        seq=3,
+        version=2,
+        before_mean=1_750.0,
+        before_spread=300.0,
+        after_mean=1_700.0,
+        after_spread=250.0,
+        games=1,
+        after_lower=lower,
+        after_upper=upper,
     )
     assert await history.ledger.published("9x9", "bayes", after=2, limit=1) == changes[2:4]
     assert await history.ledger.published("9x9", "bayes", after=5) == []
@@ -370,15 +387,15 @@ async def test_all_that_a_replay_needs(history: History) -> None:
         PublishedRefit(
             refit=StoredRefit(1, 3, 0, 4, False, '{"draw":0.1}', "b1"),
             build="Python, a processor",
-            points=[PublishedPoint(version=1, mean=1_785.0, spread=215.0)],
+            points=[point(1, 1_785.0, 215.0)],
             at=2_600,
         ),
         PublishedRefit(
             refit=StoredRefit(2, 4, 1, 4, True, '{"draw":0.2}', "b1"),
             build="Python, a processor",
             points=[
-                PublishedPoint(version=1, mean=1_790.0, spread=210.0),
-                PublishedPoint(version=2, mean=1_760.0, spread=210.0),
+                point(1, 1_790.0, 210.0),
+                point(2, 1_760.0, 210.0),
             ],
             at=2_700,
         ),
@@ -607,3 +624,45 @@ async def test_unknown_names_are_refused(history: History) -> None:
     for question in (history.ledger.entries, history.ledger.last_entry):
         with pytest.raises(Refused, match="There is no venue '7x7'"):
             await question("7x7")
+
+
+async def test_ends_of_intervals_are_read_as_they_are_stored(rated: Location) -> None:
+    put(
+        rated,
+        [
+            LedgerAdded(1, 9, 6_000, "game", None, None, 1, 2, 2, None),
+            RatingMoved(1, "bayes", 9, 1, 1_790.0, 210.0, 2_750.0, 300.0, 4, 1_380.0, 2_200.0, 2_320.0, 4_600.0),
+            RatingNow(1, "bayes", 1, 2_750.0, 300.0, 4, 1, 0, 9, 2_320.0, 4_600.0),
+        ],
+    )
+    before, after = (1_380.0, 2_200.0, 410.0), (2_320.0, 4_600.0, 1_140.0)
+    async with History(rated) as history:
+        row = next(row for row in await history.ratings.standings("9x9", "bayes") if row.version == "alpha")
+        assert (row.lower, row.upper, row.half_width) == after
+        (then,) = (row for row in await history.ratings.standings("9x9", "bayes", as_of=9) if row.version == "alpha")
+        assert (then.lower, then.upper, then.half_width) == after
+        *_, change = await history.changes.latest("alpha", "9x9", system="bayes")
+        assert (change.before_lower, change.before_upper, change.before_half_width) == before
+        assert (change.after_lower, change.after_upper, change.after_half_width) == after
+        *_, drawn = await history.changes.band("9x9", "alpha", "bayes")
+        assert (drawn.lower, drawn.upper, drawn.half_width) == after
+        *_, published = await history.ledger.published("9x9", "bayes")
+        assert (published.after_lower, published.after_upper) == after[:2]
+        (*_, exported) = [row async for rows in history.bulk.changes("9x9", "bayes") for row in rows]
+        assert (exported.before_lower, exported.before_upper) == before[:2]
+        assert (exported.after_lower, exported.after_upper) == after[:2]
+        assert (await history.ratings.shown("9x9", "bayes"))[VersionId(1)][4:] == after[:2]
+    put(
+        rated,
+        [
+            RefitAdded(1, "bayes", 3, 9, 2, 9, 1, "{}", "b1", 6_100, 1),
+            RefitMoved(1, "bayes", 1, 3, 9, 2_760.0, 300.0, 2_330.0, 4_610.0),
+        ],
+    )
+    async with History(rated) as history:
+        *_, change = await history.changes.latest("alpha", "9x9", system="bayes")
+        assert (change.refit, change.before_upper, change.after_lower, change.after_upper) == (3, 4_600, 2_330, 4_610)
+        *_, refit = await history.refits.published("9x9", "bayes")
+        assert [(moved.lower, moved.upper) for moved in refit.points] == [(2_330.0, 4_610.0)]
+        *_, exported_refit = [row async for rows in history.bulk.refits("9x9", "bayes") for row in rows]
+        assert [(moved.lower, moved.upper) for moved in exported_refit.moved] == [(2_330.0, 4_610.0)]

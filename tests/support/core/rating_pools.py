@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from cgos_server.core.rating.bayes import likelihood
-from cgos_server.core.rating.bayes.pool import Floats, Ints, Pool, Posterior, Prior
+from cgos_server.core.rating.bayes.pool import Floats, Ints, Links, Pool, Posterior, Prior
 
 Known = Sequence[Sequence[float]]
 
@@ -26,13 +26,24 @@ def floats(rows: Known, index: int) -> Floats:
     return np.array([float(row[index]) for row in rows])
 
 
+def linked(rows: Sequence[Sequence[Any]]) -> Links:
+    """:param rows: (new, old), with the own sd or None, and whether it is sure"""
+    full = sorted((tuple(row) + (None, False)[len(row) - 2 :] for row in rows), key=lambda row: row[0])
+    return Links(
+        ids(full, 0),
+        ids(full, 1),
+        sd=np.array([np.nan if sd is None else float(sd) for _, _, sd, _ in full]),
+        surely=ids(full, 3),
+    )
+
+
 def pool(
     n: int,
     cells: Known = (),
     *,
     anchors: Known = (),
     own: Known = (),
-    links: Known = (),
+    links: Sequence[Sequence[Any]] = (),
     prior: Prior | None = None,
 ) -> Pool:
     """:param cells: rows of (first, second, wins, draws, losses); an ordered pair may occur once"""
@@ -41,7 +52,7 @@ def pool(
         prior=prior or Prior(initial=2000.0),
         anchors=(ids(anchors, 0), floats(anchors, 1), floats(anchors, 2)),
         own=(ids(own, 0), floats(own, 1), floats(own, 2)),
-        links=(ids(links, 0), ids(links, 1), floats(links, 2)),
+        links=linked(links),
         first=ids(cells, 0),
         second=ids(cells, 1),
         wins=floats(cells, 2),

@@ -84,6 +84,9 @@ class LedgerStore:
             for row in rows
         ]  # fmt: skip
 
+    async def ledger_last_entry(self, venue_id: int) -> int:
+        return len(self.entries)
+
     async def ledger_digests(
         self, venue_id: int, after: int = 0, limit: int | None = None
     ) -> list[tuple[int, int, int, int]]:
@@ -112,7 +115,7 @@ class LedgerStore:
 
     async def ratings_shown(self, venue_id: int, system: str) -> dict[int, Shown]:
         return {
-            version: Shown(row.mean, row.spread, bool(row.provisional), bool(row.anchor))
+            version: Shown(row.mean, row.spread, bool(row.provisional), bool(row.anchor), row.lower, row.upper)
             for (name, version), row in self.now.items()
             if name == system
         }

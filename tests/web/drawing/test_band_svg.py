@@ -16,12 +16,21 @@ from cgos_server.web.drawing.band_svg import HEIGHT, WIDTH, Mark, Point, band_sv
 T0 = int(datetime(2026, 11, 1, tzinfo=UTC).timestamp() * 1000)
 DAY = 86_400_000
 
+
+def rated(at: float, mean: float, below: float | None = None, above: float | None = None) -> Point:
+    """A point whose interval reaches so far below and above its mean, equally far unless both are given."""
+    if below is None:
+        return Point(at, mean, None, None)
+    return Point(at, mean, mean - below, mean + (below if above is None else above))
+
+
 points = st.lists(
     st.builds(
-        Point,
+        rated,
         st.floats(0, 4e12),
         st.floats(-500, 5000),
         st.one_of(st.none(), st.floats(0, 2000)),
+        st.one_of(st.none(), st.floats(0, 3000)),
     ),
     min_size=1,
     max_size=30,
@@ -40,7 +49,7 @@ def test_every_picture_is_sound_and_stays_in_its_frame(drawn: list[Point], over_
 
 
 def test_higher_ratings_are_higher_up_and_later_ones_to_the_right() -> None:
-    drawn = [Point(0, 1800, 100), Point(10, 1900, 50), Point(20, 1850, 40)]
+    drawn = [rated(0, 1800, 100), rated(10, 1900, 50), rated(20, 1850, 40)]
     svg = ET.fromstring(band_svg(drawn, False, "x"))
     (line,) = (path.get("d") or "" for path in svg.iter("path") if path.get("class") == "mean")
     places = [tuple(map(float, point.split())) for point in line[1:].split("L")]
@@ -50,7 +59,7 @@ def test_higher_ratings_are_higher_up_and_later_ones_to_the_right() -> None:
 
 
 def test_the_last_interval_is_seen_whole() -> None:
-    svg = ET.fromstring(band_svg([Point(0, 1800, 900), Point(5, 1830, 600), Point(9, 1820, 300)], False, "x"))
+    svg = ET.fromstring(band_svg([rated(0, 1800, 900), rated(5, 1830, 600), rated(9, 1820, 300)], False, "x"))
     (band,) = (path.get("d") or "" for path in svg.iter("path") if path.get("class") == "range")
     places = [tuple(map(float, point.split())) for point in band.strip("MZ").split("L")]
     (mean,) = (float(dot.get("cy", "")) for dot in svg.iter("circle"))
@@ -61,13 +70,13 @@ def test_the_last_interval_is_seen_whole() -> None:
 
 
 def test_a_system_without_intervals_has_no_band() -> None:
-    svg = band_svg([Point(0, 1800, None), Point(1, 1810, None)], False, "x")
+    svg = band_svg([rated(0, 1800, None), rated(1, 1810, None)], False, "x")
     assert 'class="range"' not in svg
     assert 'class="mean"' in svg
 
 
 def test_marks_and_titles_are_escaped() -> None:
-    svg = band_svg([Point(0, 1, 1), Point(9, 2, 1)], False, "<script>", [Mark(5, "<b>&"), Mark(50, "outside")])
+    svg = band_svg([rated(0, 1, 1), rated(9, 2, 1)], False, "<script>", [Mark(5, "<b>&"), Mark(50, "outside")])
     assert "<script>" not in svg
     assert "&lt;b&gt;&amp;" in svg
     assert "outside" not in svg
@@ -79,12 +88,12 @@ def test_nothing_cannot_be_drawn() -> None:
 
 
 def test_it_says_what_it_shows() -> None:
-    drawn = [Point(T0, 1800, 300), Point(T0 + DAY, 1650, 100), Point(T0 + 2 * DAY, 1900, 42)]
+    drawn = [rated(T0, 1800, 300), rated(T0 + DAY, 1650, 100), rated(T0 + 2 * DAY, 1900, 42)]
     assert describe(drawn, True) == (
         "From 1800 ± 300 on 2026-11-01 to 1900 ± 42 on 2026-11-03. "
         "Lowest 1650 on 2026-11-02, highest 1900 on 2026-11-03."
     )
-    assert "after 3 games" in describe([Point(3, 1800, None)], False)
+    assert "after 3 games" in describe([rated(3, 1800, None)], False)
 
 
 @given(st.floats(-1e6, 1e6), st.floats(1e-3, 1e6))
@@ -119,7 +128,7 @@ def test_words_of_times_follow_the_distance() -> None:
 
 
 def test_marks_that_would_lie_on_each_other_are_left_out() -> None:
-    points = [Point(T0, 1800, 90.0), Point(T0 + DAY, 1810, 60.0)]
+    points = [rated(T0, 1800, 90.0), rated(T0 + DAY, 1810, 60.0)]
     near = [Mark(T0 + DAY // 2 + second * 1000, f"v{second}") for second in range(200)]
     picture = band_svg(points, True, "many", [*near, Mark(T0 + DAY // 10, "early")])
     assert picture.count('class="mark"') == 2

@@ -16,7 +16,7 @@ elo = st.floats(-4000, 5000)
 def test_a_bar_is_inside_and_round_its_mean(means: list[float], half: float) -> None:
     on = scale(means)
     for mean in means:
-        picture = ET.fromstring(interval_svg(on, mean, half, 'a <word> & "more"'))
+        picture = ET.fromstring(interval_svg(on, mean, (mean - half, mean + 2 * half), 'a <word> & "more"'))
         assert picture.get("aria-label") == 'a <word> & "more"'
         bar, dot = picture[0], picture[1]
         left, width = float(bar.get("x", "")), float(bar.get("width", ""))
@@ -32,7 +32,7 @@ def test_better_is_to_the_right_and_surer_is_narrower(mean: float, more: float) 
     assert on.place(mean) < on.place(mean + more)
 
     def width(half: float) -> float:
-        return float(ET.fromstring(interval_svg(on, mean, half, ""))[0].get("width", ""))
+        return float(ET.fromstring(interval_svg(on, mean, (mean - half, mean + half), ""))[0].get("width", ""))
 
     assert width(20.0) <= width(80.0)
 

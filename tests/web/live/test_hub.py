@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from support.web.worlds import POINTS, World
 
 from cgos_protocol.errors import StoreError
-from cgos_protocol.facts import AnyFact, BotArrived, GameEnded, MovePlayed
+from cgos_protocol.facts import AnyFact, BotArrived, GameEnded, MovePlayed, RatingChanged
 from cgos_server.storage.reading.game_answers import GameTerms
 from cgos_server.web.live import framing
 from cgos_server.web.live import news as news_module
@@ -290,6 +290,19 @@ venue_steps = st.lists(
     ),
     max_size=60,
 )
+
+
+async def test_a_change_of_a_rating_comes_with_both_ends_of_its_interval() -> None:
+    world = World()
+    world.hub.followers = 1
+    await world.hub.look()
+    _, place = await venue_messages(world, None)
+    interval = {"lower": 2320.0, "upper": 4600.0, "plus_minus": 1140.0}
+    world.hub.heard(RatingChanged(venue="9x9", seq=8, version="Ant", before=2700.04, after=2750.0, **interval))
+    await world.hub.look()
+    (message,), _ = await venue_messages(world, place)
+    assert (message["event"], message["before_mean"], message["after_mean"]) == ("rating", 2700.0, 2750.0)
+    assert (message["after_lower"], message["after_upper"], message["after_half_width"]) == (2320.0, 4600.0, 1140.0)
 
 
 @settings(deadline=None)

@@ -12,11 +12,13 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from cgos_server.core.rating.base import Outcome
+from cgos_server.core.rating.base import Z95, Outcome
 
+from .joint import fixed_step
 from .likelihood import probabilities
 from .likelihood import step as likelihood_step
-from .pool import Floats, Hyper, Ints, Prior
+from .pool import Ends, Floats, Hyper, Ints, Prior
+from .prior_sites import shares, variances
 
 _LEAST_VARIANCE: Final = 1e-9
 """Elo^2; keeps rounding from making a variance negative."""
@@ -30,10 +32,21 @@ _WEIGHTS.setflags(write=False)
 
 
 class Shown(NamedTuple):
-    """A rating in the pool's gauge: mean and standard deviation, Elo."""
+    """A rating in the pool's gauge, Elo: mean, standard deviation, and where its 95 % interval begins and ends."""
 
     mean: float
     sd: float
+    lower: float
+    upper: float
+
+
+class AllShown(NamedTuple):
+    """The same of all versions, (n,) each."""
+
+    mean: Floats
+    sd: Floats
+    lower: Floats
+    upper: Floats
 
 
 class BeliefSnapshot(NamedTuple):
@@ -64,7 +77,8 @@ def head(posterior: Floats, versions: int) -> Floats:
 
 
 class Belief:
-    """A normal distribution of the strengths of n versions, and of the prior's centers before them.
+    """A normal distribution of the strengths of n versions, and of what the prior has before them: centers, their mean,
+    the mean step to a successor.
 
     `C` is the covariance of the last refit, extended and updated by facts, but not by results. A result moves the
     means along it, by one Newton step for one more factor: C (e_i - e_j) g / (1 + w v), g and w the first and minus
@@ -73,18 +87,17 @@ class Belief:
     too much for a variance. For the same reason w in the denominator grows by what either player's results since the
     refit weigh, whichever is more (our choice): without that, ratings swing where refits stay away for long.
 
-    :param x: (K + n,) means: K centers of the prior, then versions
+    :param x: (K + n,) means: K = Q + 2 of the prior, then versions
     :param C: (K + n, K + n) their covariance; only read, copied before it is written
-    :param own_precision: (n,) precision of each version's prior site on itself, 1/Elo^2
-    :param hyper: width, weights, advantage and draw parameter of the last refit
+    :param ends: what the last refit knows of the intervals. Until the next one both ends move with the mean, and their
+        distances from it shrink with the shown sd
+    :param hyper: what the last refit learned
     :param established: indices of the versions whose mean is the origin where there are no anchors; None: all
     """
 
-    def __init__(
-        self, x: Floats, C: Floats, own_precision: Floats, hyper: Hyper, prior: Prior, established: Ints | None
-    ) -> None:
+    def __init__(self, x: Floats, C: Floats, ends: Ends, hyper: Hyper, prior: Prior, established: Ints | None) -> None:
         self._prior, self._hyper = prior, hyper
-        self._k = prior.components + 1 if prior.learned else 0
+        self._k = prior.components + 2 if prior.learned else 0
         self._size = len(x)
         room = self._size + _SPARE
         self._x = np.zeros(room)
@@ -92,7 +105,11 @@ class Belief:
         self._C = C
         self._shared = True
         self._difference, self._move = np.zeros(room), np.zeros(room)
-        self._site = own_precision.tolist()
+        self._site: list[float] = ends.own.tolist()
+        self._fresh: list[float] = ends.fresh.tolist()
+        self._below: list[float] = ends.below.tolist()
+        self._above: list[float] = ends.above.tolist()
+        self._kappa = ends.kappa
         n = self._size - self._k
         self._gain = [0.0] * n
         self._gain_centered = [0.0] * n
@@ -138,15 +155,48 @@ class Belief:
 
     def enter(self) -> None:
         """A version of which nothing is known joins: it has the moments of the mixture. O(n)."""
+        mean, variance, row = self._newcomer()
+        self._joined(mean, variance, row=row, own=1.0 / self._spread(), fresh=1.0)
+
+    def succeed(self, old: int, sd: float | None, surely: bool) -> None:
+        """A successor joins of which nothing else is known. O(n).
+
+        :param old: its predecessor
+        :param sd: of its step, Elo; None: as it was learned
+        :param surely: True: it is none of the fresh ones
+        """
+        k, size, x, C = self._k, self._size, self._x, self._C
+        at = k + old
+        if not k:
+            step = fixed_step(np.array([np.nan if sd is None else sd])).item()
+            self._joined(x.item(at), C.item(at, at) + step**2, row=C[at, :size].copy(), own=0.0, fresh=0.0)
+            return
+        fresh = 0.0 if surely else self._hyper.fresh
+        step = self._hyper.step if sd is None else sd
+        linked = np.zeros(size)
+        linked[at] = linked[k - 1] = 1.0
+        anybody = np.zeros(size)
+        anybody[: k - 2] = self._hyper.w
+        apart = linked - anybody
+        toward = (1.0 - fresh) * linked + fresh * anybody
+        row = C[:size, :size] @ np.stack([toward, apart], axis=1)
+        gap, x = float(apart @ x[:size]), x[:size]
+        variance = float(toward @ row[:, 0]) + (1.0 - fresh) * step**2 + fresh * self._spread()
+        variance += fresh * (1.0 - fresh) * (gap**2 + float(apart @ row[:, 1]))
+        self._joined(float(toward @ x), variance, row=row[:, 0], own=1.0 / variance, fresh=fresh)
+
+    def _joined(self, mean: float, variance: float, row: Floats, own: float, fresh: float) -> None:
         self._make_room()
         k, size, x, C = self._k, self._size, self._x, self._C
-        mean, variance, row = self._newcomer()
         C[size, :size] = row
         C[:size, size] = row
         x[size] = mean
         C[size, size] = variance
         self._size = size + 1
-        self._site.append(1.0 / self._spread())
+        self._site.append(own)
+        self._fresh.append(fresh)
+        self._below.append(Z95)
+        self._above.append(Z95)
         self._gain.append(0.0)
         self._gain_centered.append(0.0)
         self._heard.append(0.0)
@@ -174,9 +224,9 @@ class Belief:
         a[self._k + index] = 1.0
         value = self._prior.initial
         if self._k:
-            a[: self._k - 1] -= self._hyper.w
+            a[: self._k - 2] -= self._hyper.w
             value = 0.0
-        self._site[index] = 1.0 / self._spread()
+        self._site[index], self._fresh[index] = 1.0 / self._spread(), 1.0
         self._factor(a, value, self._site[index])
 
     # --- what is asked ------------------------------------------------------------------------------------------
@@ -185,34 +235,31 @@ class Belief:
         """Where a version stands. `centered`: relative to the mean of the established versions, held at the prior's
         `initial`. The sd contains the prior's share phi, which stands in for the uncertainty of the mixture."""
         row = self._k + index
-        variance = self._C.item(row, row)
-        inflation = 1.0 + self._phi(index, _shrunk(variance, self._gain[index]))
         mean = self._x.item(row)
         if centered:
             mean += self._prior.initial - self._origin
-            variance = _shrunk(self._centered(row, variance), self._gain_centered[index])
-        else:
-            variance = _shrunk(variance, self._gain[index])
-        return Shown(mean, sqrt(variance * inflation))
+        sd = sqrt(self._variance(index, centered) * (1.0 + self._kappa * self._phi(index)))
+        return Shown(mean, sd, mean - self._below[index] * sd, mean + self._above[index] * sd)
 
     def shown_newcomer(self, centered: bool) -> Shown:
         """As :meth:`shown`, of a version that has not joined because nothing is known of it. O(n)."""
         mean, variance, row = self._newcomer()
-        inflation = 1.0 + self._share(1.0 / self._spread(), variance)
+        widened = 1.0 + self._kappa * self._newcomers_phi(variance)
         if centered:
             mean += self._prior.initial - self._origin
-            members = self._members
-            common = float(row[self._mask[: self._size]].sum())
-            variance = max(variance - 2.0 * common / members + self._total / members**2, _LEAST_VARIANCE)
-        return Shown(mean, sqrt(variance * inflation))
+            variance = self._newcomer_centered(variance, row)
+        sd = sqrt(variance * widened)
+        return Shown(mean, sd, mean - Z95 * sd, mean + Z95 * sd)
 
-    def all_shown(self, centered: bool) -> tuple[Floats, Floats]:
-        """Means and sds of all versions, as :meth:`shown` has them."""
+    def all_shown(self, centered: bool) -> AllShown:
+        """All versions, as :meth:`shown` has them."""
         k, size = self._k, self._size
         variance = np.diagonal(self._C)[k:size]
         gain = np.asarray(self._gain)
         plain = variance / (1.0 + variance * gain)
-        phi = np.clip(np.asarray(self._site) * plain, 0.0, 1.0) if k else np.zeros(size - k)
+        widened = np.ones(size - k)
+        if k:
+            widened += self._kappa * np.clip(np.asarray(self._site) * plain, 0.0, 1.0) * np.asarray(self._fresh)
         means = self._x[k:size].copy()
         if centered:
             means += self._prior.initial - self._origin
@@ -220,7 +267,8 @@ class Belief:
             moved = variance - 2.0 * sums / self._members + self._total / self._members**2
             moved = np.maximum(moved, _LEAST_VARIANCE)
             plain = moved / (1.0 + moved * np.asarray(self._gain_centered))
-        return means, np.sqrt(plain * (1.0 + phi))
+        sds = np.sqrt(plain * widened)
+        return AllShown(means, sds, means - np.asarray(self._below) * sds, means + np.asarray(self._above) * sds)
 
     def marginal(self, index: int) -> tuple[float, float]:
         """Mean and variance of one version, neither centered nor widened."""
@@ -238,12 +286,11 @@ class Belief:
         mean, variance = self.joint_difference(one, other)
         for index in (one, other):
             if index is None:
-                phi = self._share(1.0 / self._spread(), self._newcomer()[1])
-                sd = self.shown_newcomer(centered).sd
+                _, plain, row = self._newcomer()
+                phi = self._newcomers_phi(plain)
+                variance += phi * (self._newcomer_centered(plain, row) if centered else plain)
             else:
-                phi = self._phi(index, self.marginal(index)[1])
-                sd = self.shown(index, centered).sd
-            variance += phi * sd**2 / (1.0 + phi)
+                variance += self._phi(index) * self._variance(index, centered)
         return mean, variance
 
     def joint_difference(self, one: int | None, other: int | None) -> tuple[float, float]:
@@ -275,9 +322,11 @@ class Belief:
         shrink = 1.0 / np.sqrt(1.0 + variances * np.asarray(self._gain))
         C = self._C[k:size, k:size] * shrink
         C *= shrink[:, None]
-        means, sds = self.all_shown(centered)
-        phi = np.clip(np.asarray(self._site) * np.diagonal(C), 0.0, 1.0) if k else np.zeros(size - k)
-        return means, C, phi * sds**2 / (1.0 + phi)
+        phi = np.zeros(size - k)
+        if k:
+            phi += np.clip(np.asarray(self._site) * np.diagonal(C), 0.0, 1.0) * np.asarray(self._fresh)
+        plain = self.all_shown(centered).sd ** 2 / (1.0 + self._kappa * phi)
+        return self._x[k:size].copy(), C, phi * plain
 
     def outcome(self, first: int | None, second: int | None) -> Outcome:
         """The next game, averaged over the joint distribution of the difference as it is (Gauss-Hermite, 21 nodes);
@@ -297,7 +346,7 @@ class Belief:
         self._shared = True
         k, size = self._k, self._size
         _, variance, row = self._newcomer()
-        common = float(row[: k - 1] @ np.asarray(self._hyper.w)) if k else 0.0
+        common = float(row[: k - 2] @ np.asarray(self._hyper.w)) if k else 0.0
         return BeliefSnapshot(
             covariance=self._C[:size, :size],
             gain=np.array(self._gain),
@@ -315,23 +364,41 @@ class Belief:
         if not k:
             return self._prior.initial, self._prior.sd**2, np.zeros(size)
         w = np.asarray(self._hyper.w)
-        row: Floats = w @ self._C[: k - 1, :size]
-        return float(w @ self._x[: k - 1]), float(row[: k - 1] @ w) + self._spread(), row
+        row: Floats = w @ self._C[: k - 2, :size]
+        return float(w @ self._x[: k - 2]), float(row[: k - 2] @ w) + self._spread(), row
+
+    def _newcomer_centered(self, variance: float, row: Floats) -> float:
+        """Variance of such a version minus the mean of the established."""
+        members = self._members
+        common = float(row[self._mask[: self._size]].sum())
+        return max(variance - 2.0 * common / members + self._total / members**2, _LEAST_VARIANCE)
 
     def _spread(self) -> float:
-        """Variance of a new version given the centers: s^2 and the scatter between the components' centers."""
+        """Variance of a new version given the centers: that of a component, and the scatter between the centers."""
         if not self._k:
             return self._prior.sd**2
-        q = self._k - 1
+        q = self._k - 2
         w, m, C = np.asarray(self._hyper.w), self._x[:q], self._C[:q, :q]
         between = float(w @ (m - w @ m) ** 2)
-        return self._hyper.s**2 + between + float(w @ np.diagonal(C)) - float(w @ C @ w)
+        component = float(np.dot(shares(self._hyper), variances(self._hyper.s)))
+        return component + between + float(w @ np.diagonal(C)) - float(w @ C @ w)
 
-    def _phi(self, index: int, variance: float) -> float:
-        return self._share(self._site[index], variance)
+    def _variance(self, index: int, centered: bool) -> float:
+        """Of a version as it is known now, not widened."""
+        row = self._k + index
+        variance = self._C.item(row, row)
+        if centered:
+            return _shrunk(self._centered(row, variance), self._gain_centered[index])
+        return _shrunk(variance, self._gain[index])
+
+    def _phi(self, index: int) -> float:
+        """The part of what is known of a version that is the prior's own factor."""
+        return self._share(self._site[index], self._variance(index, False)) * self._fresh[index]
+
+    def _newcomers_phi(self, variance: float) -> float:
+        return self._share(1.0 / self._spread(), variance)
 
     def _share(self, precision: float, variance: float) -> float:
-        """The part of what is known that is the prior's own factor."""
         return min(max(precision * variance, 0.0), 1.0) if self._k else 0.0
 
     def _centered(self, row: int, variance: float) -> float:

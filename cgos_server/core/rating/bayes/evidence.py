@@ -11,21 +11,22 @@ import numpy as np
 
 from . import prior_sites, sites
 from .joint import Joint
-from .pool import Prior
-from .propagation import Standing
+from .learning import STEP_LOG_SD, log_sd
+from .pool import MEAN_STEP_SD, STEP, Prior
+from .propagation import Standing, prior_updates
 
 
 def log_evidence(joint: Joint, prior: Prior, now: Standing) -> float:
-    """log Z of expectation propagation (Minka 2001), in nats, with the priors of what is learned.
+    """log Z of expectation propagation (Minka 2001), in nats, with the priors of what is learned of the prior.
 
-    Relative to `initial`, and without the normalization of anchors, own factors and links: only differences between
-    fits of one pool mean anything.
+    Relative to `initial`, and without the normalization of anchors and own factors: only differences between fits of
+    one pool mean anything. The first move's worth and draws are much the same in all of them and left out.
 
     :param now: the sites and what they give
     """
     hyper, at = now.hyper, now.at
     d, v = joint.differences(at.x), joint.variances(at.C)
-    cavity = sites.cavities(d, v, now.T, now.V)
+    cavity = sites.cavities(d, v, now.factors.T, now.factors.V)
     tilted = sites.tilted(
         joint.cells, d, precision=cavity.precision, mean=cavity.mean, advantage=hyper.advantage, draw=hyper.draw
     )
@@ -33,15 +34,14 @@ def log_evidence(joint: Joint, prior: Prior, now: Standing) -> float:
     games = tilted.log_z - 0.5 * (d * d / safe + np.log(safe))
     games += 0.5 * (cavity.mean**2 * cavity.precision - np.log(cavity.precision))
     total = float(games[cavity.met].sum())
-    if len(joint.free):
-        Sg, mu = joint.of_free(at.x, at.C)
-        versions = prior_sites.update(Sg, mu, PS=now.PS, PH=now.PH, w=np.array(hyper.w), s=hyper.s)
-        total += float((versions.log_z - versions.marginal + versions.cavity).sum())
+    for _, each in prior_updates(joint, now):
+        total += float((each.log_z - each.marginal + each.cavity).sum())
     total += 0.5 * float(at.shift @ at.x) - 0.5 * at.log_det + 0.5 * joint.size * log(2.0 * pi)
     total -= 0.5 * joint.components * log(2.0 * pi * prior.center_sd**2) + 0.5 * log(2.0 * pi * prior.mean_sd**2)
-    total -= 0.5 * (log(hyper.s / prior.width) / prior.width_log_sd) ** 2
-    if prior.advantage_sd > 0:
-        total -= 0.5 * (hyper.advantage / prior.advantage_sd) ** 2
-    if hyper.draw > 0:
-        total -= 0.5 * log(hyper.draw) ** 2
+    total -= 0.5 * log(2.0 * pi * MEAN_STEP_SD**2) + 0.5 * (log(hyper.step / STEP) / STEP_LOG_SD) ** 2
+    total -= 0.5 * (log(hyper.s / prior.width) / log_sd(prior, joint, hyper.s, prior.width)) ** 2
+    if hyper.equals > 0:
+        body, equals = prior_sites.EQUALS_PRIOR
+        share = hyper.equals / (1.0 - hyper.tail)
+        total += body * log(1.0 - share) + equals * log(share)
     return total

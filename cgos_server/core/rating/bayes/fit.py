@@ -10,14 +10,17 @@ from dataclasses import replace
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from . import normal, prior_sites, sites
 from .evidence import log_evidence
-from .joint import Joint, join, known_start
+from .intervals import ends_of
+from .joint import Factors, Joint, join, known_start
+from .learning import FIRST_WIDTH
 from .linear import symmetric
 from .mode import climb
-from .pool import Floats, Hyper, Pool, Posterior, Sites
-from .propagation import FIRST_WIDTH, Stage, Standing, links, run, run_where_it_moves
+from .pool import FRESH, Floats, Hyper, Ints, Pool, Posterior, Prior, Sites
+from .propagation import Stage, Standing, exact_roots, run, run_where_it_moves, with_exact
 from .starts import Start, starts
 
 Follow = tuple[int | None, tuple[int, ...]]
@@ -34,7 +37,7 @@ WARM: Final = Stage(limit=30, tolerance=0.001, learn=False, exact=True, leap=Tru
 
 
 def cold(pool: Pool, follow: Follow | None = None) -> Posterior:
-    """Everything from the counts: width, weights, advantage and draw parameter are learned.
+    """Everything from the counts: the prior's shape, the first move's worth and the draw parameter are learned.
 
     :param follow: a recorded refit of the same counts: its start and its numbers of iterations are taken over
     :returns: `iterations`: of the search for the mode, of the single component, of each start, of the last stage
@@ -45,7 +48,8 @@ def cold(pool: Pool, follow: Follow | None = None) -> Posterior:
     merged = sites.cells(pool)
     one, counts = _one_component(pool, merged, follow)
     joint = join(pool, prior.components, merged)
-    begun = starts(one.at.x[joint.free], prior)
+    free = _free(pool)
+    begun = starts(one.at.x[free], np.isin(free, joint.roots), prior)
     evidence: list[float] = []
     standings: dict[int, Standing] = {}
     for index, start in enumerate(begun):
@@ -53,12 +57,14 @@ def cold(pool: Pool, follow: Follow | None = None) -> Posterior:
         if follow is not None and exactly is not None and index != follow[0]:
             counts.append(exactly)
             continue
-        standing, count = run(joint, prior, now=_begin(joint, one, start), stage=START, exactly=exactly)
+        standing, count = run(
+            joint, prior, now=_begin(joint, prior, one=one, start=start, free=free), stage=START, exactly=exactly
+        )
         counts.append(count)
         standings[index] = standing
         if follow is None:
             evidence.append(log_evidence(joint, prior, standing))
-    chosen = choose(evidence) if follow is None else follow[0]
+    chosen = choose(evidence, prior.equals) if follow is None else follow[0]
     if (chosen or 0) not in standings:
         raise ValueError(f"the recorded refit chose start {chosen}, of {len(begun)}")
     last, count = run(joint, prior, now=standings[chosen or 0], stage=LAST, exactly=_recorded(follow, -1))
@@ -66,24 +72,28 @@ def cold(pool: Pool, follow: Follow | None = None) -> Posterior:
         "one_component": (one.hyper.s, one.at.x[: pool.n] + prior.initial),
         "log_evidence": tuple(evidence),
     }
-    return _posterior(joint, last, iterations=(*counts, count), start=chosen or 0, details=details)
+    return _posterior(pool, joint, last, iterations=(*counts, count), start=chosen or 0, details=details)
 
 
 def _one_component(pool: Pool, merged: sites.Cells, follow: Follow | None) -> tuple[Standing, list[int]]:
     """The posterior under a single normal component, from which the starts begin; the steps of the search for the mode
     and the iterations after it."""
     hyper, single = first_guess(merged), join(pool, 1, merged)
-    ties, none = links(len(single.free), hyper.s), np.zeros((len(single.free), 2))
+    met, roots, successors = len(merged), len(single.roots), len(single.links.new)
+    LS, LH = with_exact(single, hyper, np.zeros((successors, 4, 4)), np.zeros((successors, 4)))
+    ties = Factors(
+        T=np.zeros(met), V=np.zeros(met), PS=exact_roots(roots, hyper.s), PH=np.zeros((roots, 2)), LS=LS, LH=LH
+    )
     mode = climb(
         single,
-        single.with_sites(np.zeros(len(merged)), np.zeros(len(merged)), ties, none)[0],
+        single.with_sites(ties)[0],
         x=known_start(pool, single),
         advantage=hyper.advantage,
         draw=hyper.draw,
         exactly=_recorded(follow, 0),
     )
-    at = single.solve(mode.T, mode.V, ties, none)
-    one = Standing(hyper=hyper, T=mode.T, V=mode.V, PS=ties, PH=none, at=at)
+    factors = ties._replace(T=mode.T, V=mode.V)
+    one = Standing(hyper=hyper, factors=factors, at=single.solve(factors))
     one, count = run(single, pool.prior, now=one, stage=ONE, exactly=_recorded(follow, 1))
     return one, [mode.steps, count]
 
@@ -91,6 +101,11 @@ def _one_component(pool: Pool, merged: sites.Cells, follow: Follow | None) -> tu
 def _recorded(follow: Follow | None, place: int) -> int | None:
     """How many iterations a recorded refit took at that place of its numbers."""
     return None if follow is None else follow[1][place]
+
+
+def _free(pool: Pool) -> Ints:
+    """Versions that are no anchors, ascending."""
+    return np.setdiff1d(np.arange(pool.n), pool.anchors[0])
 
 
 def warm(pool: Pool, hyper: Hyper, given: Sites, x: Floats, follow: Follow | None = None) -> Posterior:
@@ -102,13 +117,12 @@ def warm(pool: Pool, hyper: Hyper, given: Sites, x: Floats, follow: Follow | Non
     if not pool.prior.learned:
         return normal.warm(pool, hyper, x, follow)
     joint = join(pool, len(hyper.w))
-    T, V = carried(joint, given)
-    PS, PH = _prior_carried(joint, given, hyper)
-    standing = Standing(hyper=hyper, T=T, V=V, PS=PS, PH=PH, at=joint.solve(T, V, PS, PH))
+    factors = _carried(joint, given, hyper)
+    standing = Standing(hyper=hyper, factors=factors, at=joint.solve(factors))
     last, rounds = run_where_it_moves(
         joint, pool.prior, now=standing, stage=WARM, follow=None if follow is None else follow[1]
     )
-    return _posterior(joint, last, iterations=rounds, start=None, details={})
+    return _posterior(pool, joint, last, iterations=rounds, start=None, details={})
 
 
 def rebuild(pool: Pool, hyper: Hyper, given: Sites) -> tuple[Floats, Floats]:
@@ -117,66 +131,120 @@ def rebuild(pool: Pool, hyper: Hyper, given: Sites) -> tuple[Floats, Floats]:
     :raises ValueError: the sites are of another pool
     """
     joint = join(pool, len(hyper.w) if pool.prior.learned else 0)
-    if len(given.PS) != pool.n or not (
-        np.array_equal(given.one, joint.cells.one) and np.array_equal(given.two, joint.cells.two)
-    ):
+    linked = np.stack(joint.links[:2], axis=1)
+    same = (given.one, joint.cells.one), (given.two, joint.cells.two), (given.linked, linked)
+    if len(given.PS) != pool.n or not all(np.array_equal(*each) for each in same):
         raise ValueError("the recorded sites do not belong to these counts: fit again instead of rebuilding")
-    at = joint.solve(given.T, given.V, given.PS[joint.free], given.PH[joint.free])
-    return at.x + joint.initial, symmetric(at.C)
+    at = joint.solve(Factors(given.T, given.V, given.PS[joint.roots], given.PH[joint.roots], given.LS, given.LH))
+    return at.x + _origin(joint), symmetric(at.C)
 
 
 def first_guess(merged: sites.Cells) -> Hyper:
     """Before anything is known: the single component, no advantage, the draw parameter of equal opponents."""
     games, drawn = float((merged.ahead + merged.behind).sum()), float(merged.drawn.sum())
     share = min(drawn / games, 0.9) if games > 0 else 0.0
-    return Hyper(s=FIRST_WIDTH, w=(1.0,), advantage=0.0, draw=2.0 * share / (1.0 - share))
+    return Hyper(s=FIRST_WIDTH, w=(1.0,), advantage=0.0, draw=2.0 * share / (1.0 - share), fresh=0.0)
 
 
-def choose(evidence: list[float]) -> int:
-    """The first start, unless others beat it by more than a nat; then the best."""
-    best = max(range(len(evidence)), key=lambda index: (evidence[index], -index))
-    return best if evidence[best] > evidence[0] + BETTER else 0
+def choose(evidence: list[float], equals: bool) -> int:
+    """The first start, unless others beat it by more than a nat; then the best. The last one, where it has equals, must
+    beat them all by as much."""
+    plain = evidence[:-1] if equals else evidence
+    best = max(range(len(plain)), key=lambda index: (plain[index], -index))
+    if equals and evidence[-1] > plain[best] + BETTER:
+        return len(evidence) - 1
+    return best if plain[best] > plain[0] + BETTER else 0
 
 
-def _begin(joint: Joint, one: Standing, start: Start) -> Standing:
-    PS, PH = prior_sites.starting(start.rho, start.s), np.zeros((len(joint.free), joint.components + 1))
-    hyper = replace(one.hyper, s=start.s, w=tuple(start.w.tolist()))
-    return Standing(hyper=hyper, T=one.T, V=one.V, PS=PS, PH=PH, at=joint.solve(one.T, one.V, PS, PH))
+def _begin(joint: Joint, prior: Prior, one: Standing, start: Start, free: Ints) -> Standing:
+    prior_of = np.full((joint.n, joint.components), 1.0 / joint.components)
+    prior_of[free] = start.rho
+    hyper = replace(
+        one.hyper,
+        s=start.s,
+        w=tuple(start.w.tolist()),
+        fresh=FRESH,
+        tail=prior.tail,
+        equals=start.equals,
+    )
+    links = joint.links
+    factors = one.factors._replace(
+        PS=prior_sites.starting(prior_of[joint.roots], start.s),
+        PH=np.zeros((len(joint.roots), joint.components + 1)),
+        LS=prior_sites.starting_links(prior_of[links.new], hyper, links),
+        LH=np.zeros((len(links.new), joint.components + 3)),
+    )
+    return Standing(hyper=hyper, factors=factors, at=joint.solve(factors))
 
 
 def carried(joint: Joint, given: Sites) -> tuple[Floats, Floats]:
     """(k,) sites of the joint's pairs as they were; a pair that is new begins at 0, one that is gone is left out."""
-    key, known = joint.cells.one * joint.n + joint.cells.two, given.one * joint.n + given.two
-    if not len(known):
-        return np.zeros(len(key)), np.zeros(len(key))
-    where = np.minimum(np.searchsorted(known, key), len(known) - 1)
-    same = known[where] == key
+    where, same = _known(joint.cells.one * joint.n + joint.cells.two, given.one * joint.n + given.two)
+    if not len(given.one):
+        return np.zeros(len(where)), np.zeros(len(where))
     return np.where(same, given.T[where], 0.0), np.where(same, given.V[where], 0.0)
 
 
-def _prior_carried(joint: Joint, given: Sites, hyper: Hyper) -> tuple[Floats, Floats]:
-    """Prior sites as they were; a version that has none, or of another number of components, begins as a newcomer."""
-    q, free = joint.components, joint.free
-    PS = np.tile(prior_sites.starting(np.array([hyper.w]), hyper.s), (len(free), 1, 1))
-    PH = np.zeros((len(free), q + 1))
+def _known(keys: Ints, known: Ints) -> tuple[Ints, NDArray[np.bool_]]:
+    """Where each key is among those that are known, which ascend, and whether it is."""
+    if not len(known):
+        return np.zeros(len(keys), dtype=np.int64), np.zeros(len(keys), dtype=np.bool_)
+    where = np.minimum(np.searchsorted(known, keys), len(known) - 1)
+    return where, known[where] == keys
+
+
+def _carried(joint: Joint, given: Sites, hyper: Hyper) -> Factors:
+    """Sites as they were; the prior's of a version that has none of the same kind, or of another number of components,
+    begins as a newcomer's."""
+    q, roots, links = joint.components, joint.roots, joint.links
+    T, V = carried(joint, given)
+    w = np.array([hyper.w])
+    PS = np.tile(prior_sites.starting(w, hyper.s), (len(roots), 1, 1))
+    PH = np.zeros((len(roots), q + 1))
+    LS = prior_sites.starting_links(np.tile(w, (len(links.new), 1)), hyper, links)
+    LH = np.zeros((len(links.new), q + 3))
     if given.PS.shape[1:] == (q + 1, q + 1):
-        there = np.flatnonzero(free < len(given.PS))
-        there = there[given.PS[free[there], 0, 0] > 0]
-        PS[there], PH[there] = given.PS[free[there]], given.PH[free[there]]
-    return PS, PH
+        there = np.flatnonzero(roots < len(given.PS))
+        there = there[given.PS[roots[there], 0, 0] > 0]
+        PS[there], PH[there] = given.PS[roots[there]], given.PH[roots[there]]
+        where, same = _known(links.new * joint.n + links.old, given.linked[:, 0] * joint.n + given.linked[:, 1])
+        LS[same], LH[same] = given.LS[where[same]], given.LH[where[same]]
+    LS, LH = with_exact(joint, hyper, LS, LH)
+    return Factors(T, V, PS=PS, PH=PH, LS=LS, LH=LH)
+
+
+def _origin(joint: Joint) -> Floats:
+    """(D,) what is added to means relative to `initial`: nothing to the mean step."""
+    origin = np.full(joint.size, joint.initial)
+    if joint.components:
+        origin[-1] = 0.0
+    return origin
 
 
 def _posterior(
-    joint: Joint, last: Standing, iterations: tuple[int, ...], start: int | None, details: dict[str, object]
+    pool: Pool, joint: Joint, last: Standing, iterations: tuple[int, ...], start: int | None, details: dict[str, object]
 ) -> Posterior:
-    n, q, cells = joint.n, joint.components, joint.cells
+    n, q, cells, factors = joint.n, joint.components, joint.cells, last.factors
     PS, PH = np.zeros((n, q + 1, q + 1)), np.zeros((n, q + 1))
-    PS[joint.free], PH[joint.free] = last.PS, last.PH
+    PS[joint.roots], PH[joint.roots] = factors.PS, factors.PH
+    C = symmetric(last.at.C)
+    last = replace(last, at=last.at._replace(C=C))
     return Posterior(
         hyper=last.hyper,
-        sites=Sites(one=cells.one, two=cells.two, T=last.T, V=last.V, PS=PS, PH=PH),
-        x=last.at.x + joint.initial,
-        C=symmetric(last.at.C),
+        sites=Sites(
+            one=cells.one,
+            two=cells.two,
+            T=factors.T,
+            V=factors.V,
+            PS=PS,
+            PH=PH,
+            linked=np.stack(joint.links[:2], axis=1),
+            LS=factors.LS,
+            LH=factors.LH,
+        ),
+        x=last.at.x + _origin(joint),
+        C=C,
+        ends=ends_of(pool, joint, last),
         iterations=iterations,
         start=start,
         details=details,

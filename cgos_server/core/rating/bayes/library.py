@@ -16,7 +16,7 @@ from cgos_server.core.rating.posterior_state import Known
 from . import fit as engine
 from .belief import Belief, head
 from .pool import Prior
-from .state import Cells, belief_of, pool_of
+from .state import Cells, pool_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +119,7 @@ class BradleyTerry:
         n = len(self._games)
         posterior = engine.cold(pool_of(Known(n, anchors, (), ()), self._prior, self._cells.copy()))
         x, C = head(posterior.x, n), head(posterior.C, n)
-        self._belief = belief_of(posterior.hyper, posterior.sites, x=x, C=C, prior=self._prior, established=None)
+        self._belief = Belief(x=x, C=C, ends=posterior.ends, hyper=posterior.hyper, prior=self._prior, established=None)
         return self
 
     def rating(self, name: Hashable) -> Estimate:
@@ -128,7 +128,7 @@ class BradleyTerry:
         if at in self._anchors:
             mean, sd = self._anchors[at]
             return Estimate(mean=mean, sd=sd, games=self._games[at], anchor=True)
-        mean, sd = self._fitted().shown(at, centered=not self._anchors)
+        mean, sd, *_ = self._fitted().shown(at, centered=not self._anchors)
         return Estimate(mean=mean, sd=sd, games=self._games[at])
 
     def standings(self) -> dict[Hashable, Estimate]:

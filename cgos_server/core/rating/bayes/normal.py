@@ -11,11 +11,11 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from .joint import Joint, join, known_start
+from .joint import Factors, Joint, join, known_start
 from .likelihood import normalizer
 from .linear import symmetric
 from .mode import LONGEST
-from .pool import Q_ELO, Floats, Hyper, Pool, Posterior, Prior, Sites
+from .pool import Q_ELO, Floats, Hyper, Pool, Posterior, Prior, Sites, normal_ends
 from .sites import slopes, values
 
 GRADIENT: Final = 1e-8
@@ -78,16 +78,32 @@ def _fit(
     d = joint.differences(at.x)
     slope, bend = slopes(joint.cells, d, at.advantage, draw)
     T, V = bend, bend * d + slope
-    PS, PH = np.zeros((pool.n, 0, 0)), np.zeros((pool.n, 0))
-    solved = joint.solve(T, V, PS[joint.free], PH[joint.free])
+    factors = without_prior(T, V)
+    solved = joint.solve(factors)
     return Posterior(
-        hyper=Hyper(s=pool.prior.sd, w=(1.0,), advantage=at.advantage, draw=draw),
-        sites=Sites(one=joint.cells.one, two=joint.cells.two, T=T, V=V, PS=PS, PH=PH),
+        hyper=Hyper(s=pool.prior.sd, w=(1.0,), advantage=float(at.advantage), draw=draw),
+        sites=Sites(
+            one=joint.cells.one,
+            two=joint.cells.two,
+            T=T,
+            V=V,
+            PS=np.zeros((pool.n, 0, 0)),
+            PH=np.zeros((pool.n, 0)),
+            linked=np.zeros((0, 2), dtype=np.int64),
+            LS=factors.LS,
+            LH=factors.LH,
+        ),
         x=solved.x + joint.initial,
         C=symmetric(solved.C),
+        ends=normal_ends(pool.n),
         iterations=(steps,),
         start=0 if learn else None,
     )
+
+
+def without_prior(T: Floats, V: Floats) -> Factors:
+    """The sites of the cells alone."""
+    return Factors(T, V, PS=np.zeros((0, 0, 0)), PH=np.zeros((0, 0)), LS=np.zeros((0, 0, 0)), LH=np.zeros((0, 0)))
 
 
 def _ahead(joint: Joint, prior: Prior, at: Point, move: Floats, draws: bool) -> Point:
@@ -128,7 +144,7 @@ def derivatives(joint: Joint, prior: Prior, at: Point, draws: bool) -> tuple[Flo
     tied = -Q_ELO * (ahead * front.drawn * front.slope + behind * back.drawn * back.slope)
     gradient, hessian = np.zeros(n + 2), np.zeros((n + 2, n + 2))
     gradient[:n] = joint.base_shift - joint.base @ at.x + np.bincount(one, slope, n) - np.bincount(two, slope, n)
-    hessian[:n, :n] = joint.with_sites(bend, np.zeros(len(d)), np.zeros(0), np.zeros(0))[0]
+    hessian[:n, :n] = joint.with_sites(without_prior(bend, np.zeros(len(d))))[0]
     gradient[n] = Q_ELO * float((cells.turn - ahead * front.slope + behind * back.slope).sum())
     hessian[n, n] = float(bend.sum())
     if prior.advantage_sd > 0:

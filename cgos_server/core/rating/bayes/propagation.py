@@ -7,21 +7,16 @@ not know: where the rounds begin, which stages there are.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import exp, log, sqrt
+from math import log, sqrt
 from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from . import prior_sites, sites
-from .joint import Joint, Marginals
+from . import learning, prior_sites, sites
+from .joint import Factors, Joint, Marginals
 from .linear import invert
 from .pool import Floats, Hyper, Ints, Prior
-
-FIRST_WIDTH: Final = 500.0
-"""Elo: where the width of a single component begins, and its median."""
-
-LONGEST_ADVANTAGE, LONGEST_LN_DRAW = 100.0, 1.0
-"""The longest steps of the advantage (Elo) and of ln nu in one round."""
 
 PLAIN_ROUNDS: Final = 3
 SLOW, STEADY, ALIKE, LONGEST_LEAP, FARTHEST = 0.6, 0.98, 0.95, 12.0, 0.3
@@ -47,7 +42,7 @@ WORTHWHILE: Final = 0.7
 class Stage:
     """When rounds end.
 
-    :ivar learn: width, weights, advantage and draw parameter
+    :ivar learn: all of `Hyper` but the share of the tail
     :ivar exact: variances and not only means must have settled
     :ivar leap: follow a slow drift faster
     """
@@ -61,13 +56,10 @@ class Stage:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Standing:
-    """Where the sites stand, and the posterior `at` that they give; PS, PH of the free versions only."""
+    """Where the sites stand, and the posterior `at` that they give."""
 
     hyper: Hyper
-    T: Floats
-    V: Floats
-    PS: Floats
-    PH: Floats
+    factors: Factors
     at: Marginals
 
 
@@ -76,111 +68,109 @@ class Proposal(NamedTuple):
 
     :ivar pairs: (k,) how far each pair's results move its difference, in sd
     :ivar pulled: (n,) how far all its results move each version, in sd, or half the relative change of its variance
-    :ivar versions: (n_f,) how far the prior moves each free version; `widened`: (n_f,) half the change of variance
-    :ivar change: of what is learned, the largest, in units of its own uncertainty (ln s: absolute)
+    :ivar priors: (roots + successors,) how far the prior moves each of them; `widened`: half the change of variance
+    :ivar change: of what is learned, the largest, in units of its own uncertainty (ln s, ln tau, v_K: absolute)
     """
 
     hyper: Hyper
-    T: Floats
-    V: Floats
-    PS: Floats
-    PH: Floats
+    factors: Factors
     pairs: Floats
     pulled: Floats
-    versions: Floats
+    priors: Floats
     widened: Floats
     change: float
 
     def moves(self, exact: bool) -> float:
         """The largest change, that decides whether to stop."""
-        largest = max(self.change, *(float(each.max(initial=0.0)) for each in (self.pairs, self.versions)))
+        largest = max(self.change, *(float(each.max(initial=0.0)) for each in (self.pairs, self.priors)))
         if not exact:
             return largest
         return max(largest, float(self.widened.max(initial=0.0)), float(self.pulled.max(initial=0.0)) / NOTICED)
 
 
 def propose(joint: Joint, prior: Prior, now: Standing, learn: bool) -> Proposal:
-    """One round: games, prior, width and weights, advantage and draws. With one component its sites are exact links."""
-    hyper, at, count = now.hyper, now.at, len(joint.free)
+    """One round: games, prior, what is learned of the prior, advantage and draws. A single component's sites are
+    exact links, set again with what is learned."""
+    hyper, at, factors = now.hyper, now.at, now.factors
     d, blocks = joint.differences(at.x), joint.blocks(at.C)
     v = blocks[0] + blocks[1] - 2.0 * blocks[2]
-    games = sites.update(joint.cells, d, v=v, T=now.T, V=now.V, advantage=hyper.advantage, draw=hyper.draw, learn=learn)
+    games = sites.update(
+        joint.cells, d, v=v, T=factors.T, V=factors.V, advantage=hyper.advantage, draw=hyper.draw, learn=learn
+    )
     pulled = _pulled(joint, now, games=games, d=d, blocks=blocks)
-    Sg, mu = joint.of_free(at.x, at.C)
-    single = joint.components == 1 and learn
-    if single:
-        R, (q1, q2) = np.array([float(count)]), prior_sites.links_moments(Sg, mu)
-        PS, PH = now.PS, now.PH
-        moved = widened = np.zeros(count)
-        median = FIRST_WIDTH if prior.components > 1 else prior.width
-    else:
-        versions = prior_sites.update(Sg, mu, PS=now.PS, PH=now.PH, w=np.array(hyper.w), s=hyper.s)
-        R, q1, q2 = versions.rho.sum(axis=0), float(versions.q1.sum()), float(versions.q2.sum())
-        PS, PH, moved, widened = versions.PS, versions.PH, versions.moved, versions.widened
-        median = prior.width
+    roots, successors = prior_updates(joint, now)
+    updates = roots[1], successors[1]
+    PS, PH, LS, LH = updates[0].PS, updates[0].PH, updates[1].PS, updates[1].PH
     change = 0.0
     if learn:
-        width = prior_sites.width(R, q1, q2=q2, n_f=count, s=hyper.s, median=median, log_sd=prior.width_log_sd)
-        hyper, change = learned(replace(hyper, s=width.s, w=tuple(width.w.tolist())), prior, games)
-        change = max(change, abs(width.change))
+        total = prior_sites.sums(roots, successors, joint.links, joint.components)
+        hyper, change = learning.of_prior(joint, prior, hyper, total)
+        hyper, further = learning.of_games(hyper, prior, games)
+        change = max(change, further)
+    priors, widened = (
+        np.concatenate(each) for each in zip(*((each.moved, each.widened) for each in updates), strict=True)
+    )
+    if joint.components == 1 and learn:
+        PS, PH = exact_roots(len(joint.roots), hyper.s), factors.PH
+        priors = widened = np.zeros(0)
+    LS, LH = with_exact(joint, hyper, LS, LH)
     return Proposal(
         hyper=hyper,
-        T=games.T,
-        V=games.V,
-        PS=links(count, hyper.s) if single else PS,
-        PH=PH,
+        factors=Factors(games.T, games.V, PS=PS, PH=PH, LS=LS, LH=LH),
         pairs=games.moved,
         pulled=pulled,
-        versions=moved,
+        priors=priors,
         widened=widened,
         change=change,
     )
+
+
+Prepared = tuple[prior_sites.Mixture, prior_sites.Update]
+
+
+def prior_updates(joint: Joint, now: Standing) -> tuple[Prepared, Prepared]:
+    """Mixtures and what one step makes of the sites, of roots and of successors."""
+    hyper, at, factors = now.hyper, now.at, now.factors
+    roots = prior_sites.of_roots(hyper)
+    successors = prior_sites.of_successors(hyper, joint.links) if len(joint.links.new) else roots
+    return (
+        (roots, prior_sites.update(*joint.of_roots(at.x, at.C), PS=factors.PS, PH=factors.PH, mixture=roots)),
+        (
+            successors,
+            prior_sites.update(*joint.of_successors(at.x, at.C), PS=factors.LS, PH=factors.LH, mixture=successors),
+        ),
+    )
+
+
+def with_exact(joint: Joint, hyper: Hyper, LS: Floats, LH: Floats) -> tuple[Floats, Floats]:
+    """The successors' sites; of those with one component, a sure link, exactly that."""
+    sure = np.flatnonzero(prior_sites.fresh_shares(hyper, joint.links) == 0.0)
+    if sure.size:
+        LS, LH = LS.copy(), LH.copy()
+        LS[sure] = prior_sites.exact_links(1.0 / prior_sites.steps(hyper, joint.links.part(sure)), joint.components)
+        LH[sure] = 0.0
+    return LS, LH
 
 
 def _pulled(
     joint: Joint, now: Standing, games: sites.Update, d: Floats, blocks: tuple[Floats, Floats, Floats]
 ) -> Floats:
     """Many small changes that each pair would hardly notice may move a version: to first order, each by its own."""
+    variance = np.diagonal(now.at.C)[: joint.n]
     one, two, n = joint.cells.one, joint.cells.two, joint.n
-    variance = np.diagonal(now.at.C)[:n]
     of_one, of_two, across = blocks
     toward_one, toward_two = of_one - across, of_two - across
-    stiffer = games.T - now.T
-    pull = games.V - now.V - stiffer * d
+    stiffer = games.T - now.factors.T
+    pull = games.V - now.factors.V - stiffer * d
     shift = np.bincount(one, pull * toward_one, n) - np.bincount(two, pull * toward_two, n)
     narrowed = np.bincount(one, stiffer * toward_one**2, n) + np.bincount(two, stiffer * toward_two**2, n)
     furthest: Floats = np.maximum(np.abs(shift) / np.sqrt(variance), 0.5 * np.abs(narrowed) / variance)
     return furthest
 
 
-def links(count: int, s: float) -> Floats:
+def exact_roots(count: int, s: float) -> Floats:
     """(count, 2, 2) exact sites of one component of width s."""
     return np.tile(prior_sites.starting(np.ones((1, 1)), s), (count, 1, 1))
-
-
-def learned(hyper: Hyper, prior: Prior, games: sites.Update) -> tuple[Hyper, float]:
-    """One Newton step of advantage and of ln nu on the expected log likelihood; the larger in standard deviations.
-
-    Priors (our choice): advantage ~ N(0, advantage_sd^2), ln nu ~ N(0, 1).
-    """
-    evidence, change = games.tilted.evidence, 0.0
-    if evidence is None:
-        return hyper, change
-    advantage, draw = hyper.advantage, hyper.draw
-    if prior.advantage_sd > 0:
-        known = 1.0 / prior.advantage_sd**2
-        bend = known - evidence.advantage_bend
-        step = (evidence.advantage_slope - known * advantage) / bend
-        step = min(max(step, -LONGEST_ADVANTAGE), LONGEST_ADVANTAGE)
-        advantage += step
-        change = abs(step) * sqrt(bend)
-    if draw > 0:
-        bend = 1.0 - evidence.draw_bend
-        step = (evidence.draw_slope - log(draw)) / bend
-        step = min(max(step, -LONGEST_LN_DRAW), LONGEST_LN_DRAW)
-        draw *= exp(step)
-        change = max(change, abs(step) * sqrt(bend))
-    return replace(hyper, advantage=advantage, draw=draw), change
 
 
 def run(joint: Joint, prior: Prior, now: Standing, stage: Stage, exactly: int | None = None) -> tuple[Standing, int]:
@@ -198,20 +188,20 @@ def run(joint: Joint, prior: Prior, now: Standing, stage: Stage, exactly: int | 
                 break
             continue
         last, drift = drift, (now.at.x - before.at.x) / np.sqrt(np.diagonal(now.at.C))
-        rest, fastest, plain = _rest(last, drift), float(np.abs(drift).max()), plain + 1
+        learned = abs(log(now.hyper.s / before.hyper.s)), abs(log(now.hyper.step / before.hyper.step))
+        rest, fastest, plain = _rest(last, drift), max(float(np.abs(drift).max()), *learned), plain + 1
         if still and exactly is None and rest * fastest < FAR * stage.tolerance:
             break
         # No leap after the last round, however it came to be the last.
         if rest > 0 and plain >= PLAIN_ROUNDS and count < limit:
-            rounds = min(rest, LONGEST_LEAP, FARTHEST / max(fastest, abs(log(now.hyper.s / before.hyper.s))))
+            rounds = min(rest, LONGEST_LEAP, FARTHEST / fastest)
             now, plain, drift = _ahead(joint, before, now, rounds), 0, None
     return now, count
 
 
 def settle(joint: Joint, proposal: Proposal) -> Standing:
     """The proposal taken, with the posterior that follows."""
-    hyper, T, V, PS, PH = proposal[:5]
-    return Standing(hyper=hyper, T=T, V=V, PS=PS, PH=PH, at=joint.solve(T, V, PS, PH))
+    return Standing(hyper=proposal.hyper, factors=proposal.factors, at=joint.solve(proposal.factors))
 
 
 def _rest(last: Floats | None, drift: Floats) -> float:
@@ -228,7 +218,8 @@ def _rest(last: Floats | None, drift: Floats) -> float:
 
 
 def _ahead(joint: Joint, before: Standing, now: Standing, rounds: float) -> Standing:
-    """Every site and all that is learned, further along the last round's change.
+    """Every site and all that is learned, further along the last round's change; shares of fresh ones and of equals
+    follow from the rest.
 
     A site that would lose half of its precision stays. Where the result is no distribution, so does everything.
     """
@@ -237,21 +228,25 @@ def _ahead(joint: Joint, before: Standing, now: Standing, rounds: float) -> Stan
         return new + rounds * (new - old)
 
     was, hyper = before.hyper, now.hyper
+    T, V, PS, PH, LS, LH = map(on, before.factors, now.factors)
+    lost = T <= 0.5 * now.factors.T
+    T[lost], V[lost] = now.factors.T[lost], now.factors.V[lost]
+    PS, LS = prior_sites.semidefinite_sites(PS), prior_sites.semidefinite_sites(LS)
+    for new, shift, old, old_shift in ((PS, PH, *now.factors[2:4]), (LS, LH, *now.factors[4:])):
+        lost = new[:, 0, 0] <= 0.5 * old[:, 0, 0]
+        new[lost], shift[lost] = old[lost], old_shift[lost]
     w = np.exp(on(np.log(was.w), np.log(hyper.w)))
-    T, V = on(before.T, now.T), on(before.V, now.V)
-    lost = T <= 0.5 * now.T
-    T[lost], V[lost] = now.T[lost], now.V[lost]
-    PS, PH = prior_sites.semidefinite_sites(on(before.PS, now.PS)), on(before.PH, now.PH)
-    lost = PS[:, 0, 0] <= 0.5 * now.PS[:, 0, 0]
-    PS[lost], PH[lost] = now.PS[lost], now.PH[lost]
-    hyper = Hyper(
+    hyper = replace(
+        hyper,
         s=hyper.s * (hyper.s / was.s) ** rounds,
         w=tuple((w / w.sum()).tolist()),
+        step=hyper.step * (hyper.step / was.step) ** rounds,
         advantage=hyper.advantage + rounds * (hyper.advantage - was.advantage),
         draw=hyper.draw * (hyper.draw / was.draw) ** rounds if was.draw > 0 else hyper.draw,
     )
+    factors = Factors(T, V, PS=PS, PH=PH, LS=LS, LH=LH)
     try:
-        return Standing(hyper=hyper, T=T, V=V, PS=PS, PH=PH, at=joint.solve(T, V, PS, PH))
+        return Standing(hyper=hyper, factors=factors, at=joint.solve(factors))
     except np.linalg.LinAlgError:
         return now
 
@@ -276,25 +271,14 @@ def run_where_it_moves(
         # At first every player of a new result is pulled, by that result; whether its other pairs follow is seen later.
         pulled = (proposal.pulled >= 0.5 * NOTICED * stage.tolerance) & bool(taken)
         pairs = np.flatnonzero((proposal.pairs >= quiet) | pulled[joint.cells.one] | pulled[joint.cells.two])
-        priors = np.flatnonzero(np.maximum(proposal.versions, proposal.widened) >= quiet)
-        touched = np.zeros(joint.n, dtype=bool)
-        for some in (joint.cells.one[pairs], joint.cells.two[pairs], joint.free[priors]):
-            touched[some] = True
+        priors = np.maximum(proposal.priors, proposal.widened) >= quiet
+        moving = Moving(pairs, *map(np.flatnonzero, np.split(priors, [len(joint.roots)])))
         exactly = None if follow is None else follow[len(taken)]
         rounds = 0
-        if exactly != 0 and (exactly is not None or touched.sum() <= WORTHWHILE * joint.n):
+        if exactly != 0 and (exactly is not None or moving.versions(joint).sum() <= WORTHWHILE * joint.n):
             small = replace(stage, limit=stage.limit - spent, tolerance=STILL * stage.tolerance)
             try:
-                now, rounds = _small_rounds(
-                    joint,
-                    prior,
-                    now=now,
-                    pairs=pairs,
-                    priors=priors,
-                    touched=np.flatnonzero(touched),
-                    stage=small,
-                    exactly=exactly,
-                )
+                now, rounds = _small_rounds(joint, prior, now=now, moving=moving, stage=small, exactly=exactly)
             except np.linalg.LinAlgError:
                 rounds = 0  # What stands for all else was lost in rounding: then all else takes part.
         if rounds == 0:
@@ -303,35 +287,53 @@ def run_where_it_moves(
     return now, tuple(taken)
 
 
+class Moving(NamedTuple):
+    """Indices of the sites that a small round works on.
+
+    :ivar pairs: among the cells, `roots`: among the roots, `successors`: among the links
+    """
+
+    pairs: Ints
+    roots: Ints
+    successors: Ints
+
+    def versions(self, joint: Joint) -> NDArray[np.bool_]:
+        """(n,) True for those that these sites are about."""
+        cells, links = joint.cells, joint.links
+        touched = np.zeros(joint.n, dtype=np.bool_)
+        for some in (cells.one[self.pairs], cells.two[self.pairs], joint.roots[self.roots]):
+            touched[some] = True
+        touched[links.new[self.successors]] = touched[links.old[self.successors]] = True
+        return touched
+
+
 def _small_rounds(
-    joint: Joint,
-    prior: Prior,
-    now: Standing,
-    pairs: Ints,
-    priors: Ints,
-    touched: Ints,
-    stage: Stage,
-    exactly: int | None,
+    joint: Joint, prior: Prior, now: Standing, moving: Moving, stage: Stage, exactly: int | None
 ) -> tuple[Standing, int]:
-    """Rounds of these pairs and priors, among the versions `touched`; then the joint posterior of all again.
+    """Rounds of these sites, among the versions that they are about; then the joint posterior of all again.
 
     :raises numpy.linalg.LinAlgError: rounding left no positive definite matrix for the rest
     """
-    kept = np.concatenate([touched, np.arange(joint.n, joint.n + joint.components)])
+    touched = np.flatnonzero(moving.versions(joint))
+    kept = np.concatenate([touched, np.arange(joint.n, joint.n + joint.components), [joint.size - 1]])
     place = np.zeros(joint.n, dtype=np.int64)
     place[touched] = np.arange(len(touched))
     C, x = np.ascontiguousarray(now.at.C[np.ix_(kept, kept)]), now.at.x[kept]
-    cells = joint.cells.part(pairs)
-    cells = replace(cells, one=place[cells.one], two=place[cells.two])
+    cells, links = joint.cells.part(moving.pairs), joint.links.part(moving.successors)
     precision = invert(C).matrix
     part = replace(
-        joint, n=len(touched), free=place[joint.free[priors]], cells=cells, base=precision, base_shift=precision @ x
+        joint,
+        n=len(touched),
+        roots=place[joint.roots[moving.roots]],
+        links=links._replace(new=place[links.new], old=place[links.old]),
+        cells=replace(cells, one=place[cells.one], two=place[cells.two]),
+        base=precision,
+        base_shift=precision @ x,
     )
-    T, V, PS, PH = now.T[pairs], now.V[pairs], now.PS[priors], now.PH[priors]
-    rest, rest_shift = part.with_sites(-T, -V, -PS, -PH)
+    factors = now.factors.part(*moving)
+    rest, rest_shift = part.with_sites(factors.negative())
     part = replace(part, base=rest, base_shift=rest_shift)
-    here = Standing(hyper=now.hyper, T=T, V=V, PS=PS, PH=PH, at=Marginals(x, C, 0.0, part.base_shift))
+    here = Standing(hyper=now.hyper, factors=factors, at=Marginals(x, C, 0.0, part.base_shift))
     here, count = run(part, prior, now=here, stage=stage, exactly=exactly)
-    T, V, PS, PH = now.T.copy(), now.V.copy(), now.PS.copy(), now.PH.copy()
-    T[pairs], V[pairs], PS[priors], PH[priors] = here.T, here.V, here.PS, here.PH
-    return Standing(hyper=now.hyper, T=T, V=V, PS=PS, PH=PH, at=joint.solve(T, V, PS, PH)), count
+    factors = now.factors.replaced(*moving, by=here.factors)
+    return Standing(hyper=now.hyper, factors=factors, at=joint.solve(factors)), count

@@ -16,9 +16,9 @@ import numpy as np
 from cgos_server.core.rating.plain_state import dumped, rebuilt
 from cgos_server.core.rating.posterior_state import Kept
 
-from .belief import head
+from .belief import Belief, head
 from .pool import Floats, Hyper, Pool, Prior, Sites
-from .state import Base, Cells, Counts, State, belief_of, pool_of, unseen
+from .state import Base, Cells, Counts, State, pool_of, unseen
 
 _LAYOUT: Final = 3
 
@@ -59,7 +59,7 @@ def _restored(saved: _Saved, prior: Prior, rebuild: Rebuild) -> State:
         x, C = rebuild(pool, base.hyper, sites)
         base = replace(base, x=x)
         x, C = head(x, pool.n), head(C, pool.n)
-        belief = belief_of(base.hyper, sites, x=x, C=C, prior=prior, established=base.established)
+        belief = Belief(x=x, C=C, ends=base.ends, hyper=base.hyper, prior=prior, established=base.established)
     state.base, state.floor = base, base.included
     state.cells = Cells.of(saved.counts)
     state.restore(saved.kept, base.included, belief)

@@ -1,4 +1,4 @@
-"""Four divisions of the ratings into groups, from which the mixture's fit is begun.
+"""Divisions of the ratings into groups, from which the mixture's fit is begun.
 
 The mixture's posterior has several optima; which one a fit ends in depends on where it begins. Decides the divisions.
 Must not know: the fit.
@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .pool import Floats, Ints, Prior
 from .prior_sites import SMOOTHING
@@ -19,26 +20,34 @@ OWN_SHARE: Final = 0.8
 """Of a version's responsibility goes to its own group; the rest is divided among all."""
 
 LEAST_WIDTH: Final = 150.0
+MOSTLY_EQUAL: Final = 0.9
+"""Of the strengths that are not in the tail: the share of the equals where the last start begins."""
 
 
 class Start(NamedTuple):
-    """Common width, weights (Q,), responsibilities (n_f, Q)."""
+    """Common width, weights (Q,), responsibilities (n_f, Q); the share of the equals."""
 
     s: float
     w: Floats
     rho: Floats
+    equals: float = 0.0
 
 
-def starts(ratings: Floats, prior: Prior) -> tuple[Start, ...]:
-    """Groups by k-means first, then by cuts of the ranks (for three components), each with its s and w.
+def starts(ratings: Floats, root: NDArray[np.bool_], prior: Prior) -> tuple[Start, ...]:
+    """Groups by k-means first, then by cuts of the ranks (for three components), each with its s and w; last the first
+    one again, with equals.
 
     :param ratings: (n_f,) of the free versions, in the order of their indices (which decides ties)
+    :param root: (n_f,) True for those without a predecessor: width and weights are theirs, where there is one
     """
     count = prior.components
     groups = [means(ratings, count)]
     if count == 3:
         groups += [cut(ratings, at) for at in CUTS]
-    return tuple(_start(ratings, group, prior) for group in groups)
+    begun = [_start(ratings, group, root=root, prior=prior) for group in groups]
+    if prior.equals:
+        begun.append(begun[0]._replace(equals=MOSTLY_EQUAL * (1.0 - prior.tail)))
+    return tuple(begun)
 
 
 def means(ratings: Floats, count: int) -> Ints:
@@ -70,12 +79,14 @@ def cut(ratings: Floats, at: tuple[float, ...]) -> Ints:
     return piece
 
 
-def _start(ratings: Floats, groups: Ints, prior: Prior) -> Start:
+def _start(ratings: Floats, groups: Ints, root: NDArray[np.bool_], prior: Prior) -> Start:
     count = prior.components
     rho = np.full((len(ratings), count), (1.0 - OWN_SHARE) / count)
     rho[np.arange(len(ratings)), groups] += OWN_SHARE
+    w = (SMOOTHING + rho[root].sum(axis=0)) / (SMOOTHING * count + int(root.sum()))
+    measured = root if root.any() else ~root
+    strengths, groups = ratings[measured], groups[measured]
     members = np.bincount(groups, minlength=count)
-    center = np.bincount(groups, ratings, count) / np.maximum(members, 1)
-    square = float(((ratings - center[groups]) ** 2).mean()) if len(ratings) else prior.width**2
-    w = (SMOOTHING + rho.sum(axis=0)) / (SMOOTHING * count + len(ratings))
+    center = np.bincount(groups, strengths, count) / np.maximum(members, 1)
+    square = float(((strengths - center[groups]) ** 2).mean()) if len(strengths) else prior.width**2
     return Start(float(np.sqrt(max(square, LEAST_WIDTH**2))), w, rho)

@@ -5,7 +5,8 @@ Must not know: what an entry means, when a refit is due, bytes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from math import nan
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from cgos_server.core.rating.posterior_state import Known, PosteriorState
 
 from .belief import Belief
-from .pool import STEP_SD, Floats, Hyper, Ints, Pool, Prior, Sites
+from .pool import MEAN_STEP_SD, Ends, Floats, Hyper, Ints, Links, Pool, Prior, Sites, normal_ends
 
 
 class Mark(NamedTuple):
@@ -22,11 +23,13 @@ class Mark(NamedTuple):
     :ivar passed: thresholds of the mean number of games that had been passed
     :ivar n: versions
     :ivar drawn: True where there were drawn games
+    :ivar relinked: how many links of versions that had joined had been declared, changed or withdrawn
     """
 
     passed: int
     n: int
     drawn: bool
+    relinked: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +40,7 @@ class Base:
     :ivar colds: how many cold refits were installed up to now, this one included
     :ivar mark: of the last cold one
     :ivar sites: None before the first refit
+    :ivar ends: of its intervals
     :ivar x: its means (versions, centers), as a warm refit starts from them
     :ivar established: versions that were established when it was installed; None: none was
     """
@@ -47,6 +51,7 @@ class Base:
     hyper: Hyper
     known: Known
     sites: Sites | None
+    ends: Ends
     x: Floats
     established: Ints | None
 
@@ -175,10 +180,11 @@ def pool_of(known: Known, prior: Prior, counts: Counts) -> Pool:
         prior=prior,
         anchors=_valued(known.anchors),
         own=_valued(known.own),
-        links=(
+        links=Links(
             np.array([link.new for link in known.links], dtype=np.int64),
             np.array([link.old for link in known.links], dtype=np.int64),
-            np.array([STEP_SD if link.sd is None else link.sd for link in known.links], dtype=np.float64),
+            sd=np.array([nan if link.sd is None else link.sd for link in known.links], dtype=np.float64),
+            surely=np.array([link.surely for link in known.links], dtype=np.int64),
         ),
         first=pairs[:, 0].copy(),
         second=pairs[:, 1].copy(),
@@ -202,17 +208,22 @@ def unseen(prior: Prior) -> State:
     hyper = Hyper(s=prior.width, w=(1.0 / q,) * q) if prior.learned else Hyper(s=prior.sd, w=(1.0,))
     x, C = np.zeros(0), np.zeros((0, 0))
     if prior.learned:
-        x = np.full(q + 1, prior.initial)
-        C = np.full((q + 1, q + 1), prior.mean_sd**2)
+        x = np.full(q + 2, prior.initial)
+        C = np.full((q + 2, q + 2), prior.mean_sd**2)
         C[:q, :q] += np.eye(q) * prior.center_sd**2
+        x[-1], C[-1], C[:, -1] = 0.0, 0.0, 0.0
+        C[-1, -1] = MEAN_STEP_SD**2
+        hyper = replace(hyper, tail=prior.tail)
+    nothing = normal_ends(0)
     base = Base(
-        included=0, colds=0, mark=None, hyper=hyper, known=Known(0, (), (), ()), sites=None, x=x, established=None
+        included=0,
+        colds=0,
+        mark=None,
+        hyper=hyper,
+        known=Known(0, (), (), ()),
+        sites=None,
+        ends=nothing,
+        x=x,
+        established=None,
     )
-    belief = Belief(x=x, C=C, own_precision=np.zeros(0), hyper=hyper, prior=prior, established=None)
-    return State(base=base, belief=belief)
-
-
-def belief_of(hyper: Hyper, sites: Sites, x: Floats, C: Floats, prior: Prior, established: Ints | None) -> Belief:
-    """The belief of a refit; `x` and `C` in the order (centers, versions), see :func:`~.belief.head`."""
-    own = sites.PS[:, 0, 0] if prior.learned else np.zeros(len(x))
-    return Belief(x=x, C=C, own_precision=own, hyper=hyper, prior=prior, established=established)
+    return State(base=base, belief=Belief(x=x, C=C, ends=nothing, hyper=hyper, prior=prior, established=None))

@@ -10,24 +10,28 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from math import sqrt
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cgos_protocol.errors import OurFault
 from cgos_protocol.ids import VersionId
 from cgos_server.core.rating import checks
 from cgos_server.core.rating.base import Z95, Entry, Rating, Wanted
 from cgos_server.core.rating.posterior_fold import PosteriorFold
-from cgos_server.core.rating.posterior_state import Known, Link, Step, StepKind
+from cgos_server.core.rating.posterior_state import Known
 
 from . import fit as engine
 from . import saved
 from . import state as states
-from .belief import Belief, head
+from .belief import AllShown, Belief, head
 from .joint import LEAST_SD, MOST_SD
-from .pool import STEP_SD, Floats, Hyper, Ints, Prior
+from .pool import Floats, Ints, Prior
 from .state import Base, Counts, Mark, State
+
+MODEL: Final = 2
+"""The model's number, in the notes of each refit; 1, which no notes name: lineage, tails and equals were others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,27 +128,25 @@ class Bayes(PosteriorFold[State]):
     def _precision(self, sd: float) -> float:
         return 1.0 / min(max(sd, LEAST_SD), MOST_SD) ** 2
 
-    def _succeed(self, state: State, version: VersionId, link: Link, entry: Entry) -> None:
-        at = state.join(version, entry.seq, entry.at)
-        precision = self._precision(STEP_SD if link.sd is None else link.sd)
-        state.take(Step(seq=entry.seq, what=StepKind.FACT, a=at, b=link.old, precision=precision))
-
     # --- what is shown ------------------------------------------------------------------------------------------
 
-    def _all(self, state: State) -> tuple[Floats, Floats, Any]:
-        """Means, sds and the provisional marks of all versions."""
-        means, sds = state.belief.all_shown(centered=not state.anchors)
-        provisional = (Z95 * sds > self.provisional) | (np.array(state.games, dtype=np.int64) == 0)
+    def _all(self, state: State) -> tuple[AllShown, NDArray[np.bool_]]:
+        """All versions as they are shown, and their provisional marks."""
+        shown = state.belief.all_shown(centered=not state.anchors)
+        half = 0.5 * (shown.upper - shown.lower)
+        provisional = (half > self.provisional) | (np.array(state.games, dtype=np.int64) == 0)
         for at, (value, sd) in state.anchors.items():
-            means[at], sds[at], provisional[at] = value, sd, False
-        return means, sds, provisional
+            provisional[at] = False
+            for row, number in zip(shown, (value, sd, value - Z95 * sd, value + Z95 * sd), strict=True):
+                row[at] = number
+        return shown, provisional
 
     def standings(self, state: State) -> Mapping[VersionId, Rating]:
         """Every version's rating, as it is now."""
-        means, sds, provisional = self._all(state)
-        ends = (means - Z95 * sds).tolist(), (means + Z95 * sds).tolist()
-        none = [False] * len(state.ids)
-        rows = zip(means.tolist(), sds.tolist(), state.games, provisional.tolist(), none, *ends, strict=True)
+        (means, sds, *ends), provisional = self._all(state)
+        anchors = [False] * len(state.ids)
+        every = means.tolist(), sds.tolist(), state.games, provisional.tolist(), anchors, *(e.tolist() for e in ends)
+        rows = zip(*every, strict=True)
         shown = dict(zip(state.ids, map(Rating._make, rows), strict=True))
         for at in state.anchors:
             version = state.ids[at]
@@ -192,7 +194,9 @@ class Bayes(PosteriorFold[State]):
         if mark is None:
             return True
         now = _mark(state)
-        return now.passed != mark.passed or (n > mark.n and 10 * n >= 11 * mark.n) or (now.drawn and not mark.drawn)
+        grown = n > mark.n and 10 * n >= 11 * mark.n
+        relinked = 10 * (now.relinked - mark.relinked) > n
+        return now.passed != mark.passed or grown or relinked or (now.drawn and not mark.drawn)
 
     def job(self, state: State, cold: bool, follow: str | None = None) -> Job:
         """A snapshot. Cold where nothing is installed to go on from, whatever is asked. A state remembers what it needs
@@ -218,11 +222,9 @@ class Bayes(PosteriorFold[State]):
             posterior = engine.cold(pool, follow=job.follow)
         else:
             posterior = engine.warm(pool, before.hyper, before.sites, before.x, follow=job.follow)
-        fitted = posterior.hyper
-        hyper = Hyper(
-            s=float(fitted.s), w=tuple(map(float, fitted.w)), advantage=float(fitted.advantage), draw=float(fitted.draw)
-        )
+        hyper = posterior.hyper
         notes = asdict(hyper) | {
+            "model": MODEL,
             "iterations": posterior.iterations,
             "start": posterior.start,
             "versions": pool.n,
@@ -234,6 +236,7 @@ class Bayes(PosteriorFold[State]):
             hyper=hyper,
             known=job.known,
             sites=posterior.sites,
+            ends=posterior.ends,
             x=posterior.x,
             established=None,
         )
@@ -259,12 +262,11 @@ class Bayes(PosteriorFold[State]):
         if self.stale(state, fit):
             return state
         base = fit.base
-        assert base.sites is not None
-        chosen = np.flatnonzero(~self._all(state)[2])
+        chosen = np.flatnonzero(~self._all(state)[1])
         # One alone would be the origin itself: known exactly, and so established for ever.
         established = chosen if len(chosen) > 1 else None
-        belief = states.belief_of(
-            base.hyper, base.sites, x=fit.mean, C=fit.C, prior=self.prior, established=established
+        belief = Belief(
+            x=fit.mean, C=fit.C, ends=base.ends, hyper=base.hyper, prior=self.prior, established=established
         )
         state.install(replace(base, established=established), belief)
         if fit.cold:
@@ -276,8 +278,7 @@ class Bayes(PosteriorFold[State]):
 
     def _fitted(self, job: Job, fit: BayesFit) -> tuple[Belief, bool, Ints | None]:
         base = fit.base
-        assert base.sites is not None
-        belief = states.belief_of(base.hyper, base.sites, x=fit.mean, C=fit.C, prior=self.prior, established=None)
+        belief = Belief(x=fit.mean, C=fit.C, ends=base.ends, hyper=base.hyper, prior=self.prior, established=None)
         return belief, bool(job.known.anchors), job.counts.wins()
 
     def _wins(self, state: State) -> Ints | None:
@@ -296,7 +297,7 @@ class Bayes(PosteriorFold[State]):
 
 def _mark(state: State) -> Mark:
     n, results = len(state.ids), state.cells.results
-    return Mark(thresholds_passed(results, n), n, state.cells.drawn > 0)
+    return Mark(thresholds_passed(results, n), n, drawn=state.cells.drawn > 0, relinked=state.relinked)
 
 
 def thresholds_passed(results: int, n: int) -> int:

@@ -58,7 +58,8 @@ class CgosElo(Plain):
     provisional_k: float = 16.0
     compat: bool = False
 
-    def is_provisional(self, spread: float, games: int) -> bool:  # noqa: ARG002 - K has shrunk with them
+    def is_provisional(self, spread: float, games: int, half_width: float | None = None) -> bool:  # noqa: ARG002
+        # K has shrunk with the games.
         return spread > self.provisional_k
 
     def predict(self, state: State, black: VersionId, white: VersionId) -> Outcome:

@@ -160,8 +160,8 @@ class Glicko2(Classical[State]):
     period_games: float = 15.0
     provisional: float = 100.0
 
-    def is_provisional(self, spread: float, games: int) -> bool:  # noqa: ARG002 - the spread says it
-        return Z95 * spread > self.provisional
+    def is_provisional(self, spread: float, games: int, half_width: float | None = None) -> bool:  # noqa: ARG002
+        return (Z95 * spread if half_width is None else half_width) > self.provisional
 
     def start(self) -> State:
         return State({}, {})

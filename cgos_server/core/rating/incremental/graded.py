@@ -48,7 +48,8 @@ class Graded(Plain):
     initial: float
     """Points of a version whose ENTER carries no value."""
 
-    def is_provisional(self, spread: float, games: int) -> bool:  # noqa: ARG002 - con says nothing of it
+    def is_provisional(self, spread: float, games: int, half_width: float | None = None) -> bool:  # noqa: ARG002
+        # Con says nothing of it.
         return games < PROVISIONAL_GAMES
 
     @abstractmethod

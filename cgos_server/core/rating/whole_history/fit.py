@@ -20,6 +20,7 @@ from cgos_protocol.errors import OurFault
 from cgos_server.core.rating.bayes.likelihood import LogLikelihood, log_likelihood, normalizer
 from cgos_server.core.rating.bayes.pool import Q_ELO, Floats, Ints
 from cgos_server.core.rating.curvature import Curvature, Ties, covariance, prior_precision, today, untied, with_results
+from cgos_server.core.rating.posterior_state import Link
 from cgos_server.core.rating.timeline import Snapshot, first_and_last
 
 MOST_ITERATIONS: Final = 60
@@ -55,7 +56,7 @@ class Job(NamedTuple):
     :ivar included: the entry up to which results are counted
     :ivar anchors: version -> (value, sd): one strength, for all time
     :ivar own: version -> (value, sd): outside knowledge of its first span, besides the prior
-    :ivar links: (new, old) -> sd: the strength of `new` in its first span minus that of `old` at that time
+    :ivar links: each with an sd: of the strength of `new` in its first span minus that of `old` at that time
     :ivar established: versions whose mean is held at `initial` where there are no anchors
     :ivar begin: where the search begins; each span's mean by (version, span), else by version
     :ivar iterations: how many to take, of a recorded refit; None: until nothing moves
@@ -67,7 +68,7 @@ class Job(NamedTuple):
     results: Snapshot
     anchors: dict[int, tuple[float, float]]
     own: dict[int, tuple[float, float]]
-    links: dict[tuple[int, int], float]
+    links: tuple[Link, ...]
     established: tuple[int, ...]
     begin: tuple[dict[tuple[int, int], float], tuple[float, ...]]
     advantage: float
@@ -232,16 +233,18 @@ def _normal(job: Job, nodes: _Nodes) -> _Normal:
         alone[node] += 1.0 / sd**2
         shift[node] += (value - model.initial) / sd**2
 
+    successors = {link.new for link in job.links}
     for version, node in enumerate(nodes.first.tolist()):
         if version in job.anchors:
             known(node, *job.anchors[version])
         else:
-            known(node, model.initial, model.prior_sd)
+            if version not in successors:
+                known(node, model.initial, model.prior_sd)
             if version in job.own:
                 known(node, *job.own[version])
     later = np.flatnonzero(nodes.version[1:] == nodes.version[:-1]) + 1
     drifted = model.drift**2 * (nodes.days[later] - nodes.days[later - 1])
-    related = [(int(nodes.first[new]), _then(nodes, new, old), sd**2) for (new, old), sd in sorted(job.links.items())]
+    related = [(int(nodes.first[new]), _then(nodes, new, old), (sd or 0.0) ** 2) for new, old, sd, _ in job.links]
     heir, elder, apart = zip(*related, strict=True) if related else ((), (), ())
     tied = Ties(
         np.append(later - 1, np.array(heir, dtype=np.int64)),

@@ -17,7 +17,7 @@ from cgos_server.core.rating.bayes.belief import Belief
 from cgos_server.core.rating.bayes.joint import LEAST_SD
 from cgos_server.core.rating.bayes.pool import Ints
 from cgos_server.core.rating.posterior_fold import PosteriorFold
-from cgos_server.core.rating.posterior_state import Link, Step, StepKind
+from cgos_server.core.rating.posterior_state import Link
 from cgos_server.core.rating.timeline import Timeline
 from cgos_server.core.rating.whole_history import saved as history_saved
 from cgos_server.core.rating.whole_history.fit import HistoryFit, Job, Model, iterations_in, nothing, refitted
@@ -30,7 +30,7 @@ class WholeHistory(PosteriorFold[State]):
 
     Time is cut into a version's own spans of days (:mod:`~cgos_server.core.rating.timeline`). In its first span a
     version's strength is normal with `prior_sd` about `initial`; an ENTER with a rating and an `sd` says besides that
-    it is that, to that sd. A successor's first span is tied to what its predecessor was then. An anchor has one
+    it is that, to that sd. A successor's first span is tied to what its predecessor was then instead. An anchor has one
     strength for all time, tied to its value, and is shown with that. Games that repeat others are not counted.
 
     Between refits a result moves the strengths of today in O(n), as if it fell into the last span that the refit knew;
@@ -66,10 +66,8 @@ class WholeHistory(PosteriorFold[State]):
     def _precision(self, sd: float) -> float:
         return float(sd**-2.0)
 
-    def _succeed(self, state: State, version: VersionId, link: Link, entry: Entry) -> None:
-        at = state.join(version, entry.seq, entry.at)
-        precision = self._precision(self.lineage_sd if link.sd is None else link.sd)
-        state.take(Step(seq=entry.seq, what=StepKind.FACT, a=at, b=link.old, precision=precision))
+    def _as_taken(self, link: Link) -> Link:
+        return link if link.sd is not None else link._replace(sd=self.lineage_sd)
 
     def standings(self, state: State) -> Mapping[VersionId, Rating]:
         """Every version's rating, as it is now."""
@@ -88,7 +86,7 @@ class WholeHistory(PosteriorFold[State]):
         cold = cold or not fit.spans
         known = {(span.version, span.span): span.mean for span in fit.spans}
         anchored = [state.anchors.get(at, (self.initial, 0.0))[0] for at in range(len(state.ids))]
-        now = tuple(anchored if cold else state.belief.all_shown(centered=False)[0].tolist())
+        now = tuple(anchored if cold else state.belief.all_shown(centered=False).mean.tolist())
         everybody = [] if state.anchors else enumerate(self._ratings(state, *state.ids))
         established = tuple(at for at, rating in everybody if not rating.provisional)
         return Job(
@@ -98,10 +96,7 @@ class WholeHistory(PosteriorFold[State]):
             results=state.timeline.snapshot(),
             anchors=dict(sorted(state.anchors.items())),
             own=dict(sorted(state.own.items())),
-            links={
-                (new, link.old): self.lineage_sd if link.sd is None else link.sd
-                for new, link in sorted(state.links.items())
-            },
+            links=tuple(self._as_taken(link) for _, link in sorted(state.links.items())),
             # One alone would be the origin itself: known exactly, and so established for ever.
             established=established if len(established) > 1 else (),
             begin=({} if cold else known, now),

@@ -8,14 +8,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.core.rating_pools import apart, pool, sds, shuffled, simulated
+from support.core.rating_pools import apart, linked, pool, sds, shuffled, simulated
 
 from cgos_server.core.rating.bayes import fit
-from cgos_server.core.rating.bayes.joint import join
+from cgos_server.core.rating.bayes.joint import Factors, join
 from cgos_server.core.rating.bayes.linear import invert
-from cgos_server.core.rating.bayes.pool import Floats, Hyper, Pool, Posterior, Prior, Sites
+from cgos_server.core.rating.bayes.pool import MEAN_STEP_SD, Floats, Hyper, Pool, Posterior, Prior
 
-PLAIN = Prior(initial=2000.0, advantage_sd=0.0)
+PLAIN = Prior(initial=2000.0, advantage_sd=0.0, tail=0.0, equals=False, early_log_sd=0.4)
+"""As the published edges of the learned prior have it."""
 
 
 def normal_pool(n: int, games: int, seed: int = 1, *, draw: float = 0.0, advantage: float = 0.0) -> tuple[Pool, Floats]:
@@ -33,7 +34,7 @@ def same(first: Posterior, second: Posterior) -> None:
     assert (first.iterations, first.start) == (second.iterations, second.start)
     for a, b in ((first.x, second.x), (first.C, second.C)):
         assert np.array_equal(a, b)
-    for name in ("one", "two", "T", "V", "PS", "PH"):
+    for name in ("one", "two", "T", "V", "PS", "PH", "linked", "LS", "LH"):
         assert np.array_equal(getattr(first.sites, name), getattr(second.sites, name)), name
 
 
@@ -41,8 +42,8 @@ def same(first: Posterior, second: Posterior) -> None:
 
 
 def test_without_games_everybody_is_where_the_pool_is_expected() -> None:
-    posterior = fit.cold(pool(5))
-    assert posterior.x == pytest.approx(np.full(9, 2000.0))
+    posterior = fit.cold(pool(5, prior=PLAIN))
+    assert posterior.x == pytest.approx(np.append(np.full(9, 2000.0), 0.0))
     expected = (posterior.hyper.s**2 + 500.0**2 + 300.0**2) ** 0.5
     assert sds(posterior, 5) == pytest.approx(np.full(5, expected), rel=0.01)
     assert expected == pytest.approx(680.0, abs=2.0)
@@ -50,9 +51,9 @@ def test_without_games_everybody_is_where_the_pool_is_expected() -> None:
 
 def test_nobody_at_all() -> None:
     posterior = fit.cold(pool(0))
-    assert posterior.x == pytest.approx(np.full(4, 2000.0))
+    assert posterior.x == pytest.approx(np.append(np.full(4, 2000.0), 0.0))
     again = fit.warm(pool(2), posterior.hyper, posterior.sites, posterior.x)
-    assert again.x == pytest.approx(np.full(6, 2000.0))
+    assert again.x == pytest.approx(np.append(np.full(6, 2000.0), 0.0))
 
 
 def test_five_wins_and_an_idle_third() -> None:
@@ -143,8 +144,9 @@ def pools(draw: st.DrawFn) -> Pool:
     value = st.floats(500.0, 3500.0)
     anchors = [(i, draw(value), draw(st.floats(0.5, 100.0))) for i in draw(st.lists(index, unique=True, max_size=2))]
     own = [(i, draw(value), draw(st.floats(20.0, 400.0))) for i in draw(st.lists(index, unique=True, max_size=2))]
-    links = draw(st.lists(st.tuples(index, index, st.floats(10.0, 300.0)).filter(lambda p: p[0] > p[1]), max_size=3))
-    return pool(n, cells, anchors=anchors, own=own, links=links)
+    link = st.tuples(index, index, st.none() | st.floats(10.0, 300.0), st.booleans()).filter(lambda p: p[0] > p[1])
+    links = {new: (new, *rest) for new, *rest in draw(st.lists(link, max_size=4))}
+    return pool(n, cells, anchors=anchors, own=own, links=list(links.values()))
 
 
 @given(pools(), st.booleans())
@@ -190,7 +192,8 @@ def test_warm_refits_lead_where_a_cold_one_with_the_same_width_is() -> None:
             losses=early.losses + np.floor(share * (late.losses - early.losses)),
         )
         now = fit.warm(step, hyper, now.sites, now.x)
-    nothing = Sites(*(np.zeros(0, dtype=np.int64),) * 2, np.zeros(0), np.zeros(0), now.sites.PS, now.sites.PH)
+    nobody = np.zeros(0, dtype=np.int64)
+    nothing = replace(now.sites, one=nobody, two=nobody, T=np.zeros(0), V=np.zeros(0))
     settled = fit.warm(late, hyper, now.sites, now.x, follow=(None, (0,) * 60))
     fresh = fit.warm(late, hyper, nothing, now.x, follow=(None, (0,) * 60))
     assert apart(now, settled, 16) < 0.05
@@ -294,7 +297,7 @@ def test_colors_of_a_pair_multiply() -> None:
     assert fit.cold(listed).x == pytest.approx(fit.cold(merged).x, abs=1e-6)
     always = pool(2, [(0, 1, 8, 0, 2)])
     known = Hyper(s=350.0, w=(1 / 3,) * 3, advantage=100.0)
-    empty = Sites(*(np.zeros(0, dtype=np.int64),) * 2, *(np.zeros(0),) * 2, np.zeros((0, 4, 4)), np.zeros((0, 4)))
+    empty = fit.cold(pool(0)).sites
     with_it, without = (fit.warm(always, replace(known, advantage=h), empty, np.zeros(0)) for h in (100.0, 0.0))
     assert difference(with_it, 0, 1)[0] < difference(without, 0, 1)[0] - 50
 
@@ -303,9 +306,9 @@ def test_a_link_carries_a_predecessors_strength() -> None:
     given_pool, _ = normal_pool(8, 2000, 14)
     newcomer = replace(given_pool, n=9)
     alone = fit.cold(newcomer)
-    linked = fit.cold(replace(newcomer, links=(np.array([8]), np.array([5]), np.array([80.0]))))
-    assert difference(linked, 8, 5)[1] < 80
-    assert abs(difference(linked, 8, 5)[0]) < 20
+    successor = fit.cold(replace(newcomer, links=linked([(8, 5, 40.0, True)])))
+    assert 40 < difference(successor, 8, 5)[1] == pytest.approx((40**2 + MEAN_STEP_SD**2) ** 0.5, rel=0.01)
+    assert abs(difference(successor, 8, 5)[0]) < 20
     assert difference(alone, 8, 5)[1] > 250
 
 
@@ -322,7 +325,7 @@ def test_four_components_and_two_work_too() -> None:
     for count in (1, 2, 4):
         posterior = fit.cold(replace(given_pool, prior=replace(given_pool.prior, components=count)))
         assert len(posterior.hyper.w) == count
-        assert len(posterior.x) == 12 + count + 1
+        assert len(posterior.x) == 12 + count + 2
         assert np.abs((posterior.x[:12] - truth) / sds(posterior, 12)).max() < 5
 
 
@@ -330,7 +333,8 @@ def test_the_precision_is_positive_definite_as_assembled() -> None:
     given_pool, _ = normal_pool(70, 700, 16, draw=0.2)
     posterior = fit.cold(given_pool)
     joint = join(given_pool, 3)
-    PS, PH = posterior.sites.PS[joint.free], posterior.sites.PH[joint.free]
-    precision, _ = joint.with_sites(posterior.sites.T, posterior.sites.V, PS, PH)
+    sites = posterior.sites
+    PS, PH = sites.PS[joint.roots], sites.PH[joint.roots]
+    precision, _ = joint.with_sites(Factors(sites.T, sites.V, PS=PS, PH=PH, LS=sites.LS, LH=sites.LH))
     assert (np.linalg.eigvalsh(precision) > 0).all()
     assert invert(precision).matrix == pytest.approx(posterior.C, rel=1e-9, abs=1e-6)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from support.core.rating_pools import pool
 from support.core.vectors import parametrize
+from support.core.within import within
 
 from cgos_server.core.rating.bayes import fit, prior_sites, sites
 from cgos_server.core.rating.bayes.pool import Floats, Hyper, Pool, Posterior, Prior, Sites
@@ -24,11 +25,6 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 def alone(*values: float) -> list[Floats]:
     return [np.array([float(value)]) for value in values]
-
-
-def within(actual: Any, expected: Any, allowed: Any, what: str) -> None:
-    off = np.abs(np.asarray(actual) - np.asarray(expected))
-    assert (off <= allowed).all(), f"{what}: {actual} where {expected} was expected, off by {off.max()}"
 
 
 def test_game_site(game_site: Case) -> None:
@@ -54,23 +50,26 @@ def test_game_site(game_site: Case) -> None:
 def test_prior_site(prior_site: Case) -> None:
     inputs, expected = prior_site["input"], prior_site["expected"]
     Sg, mu, PS, PH = (np.array(inputs[name], dtype=float)[None] for name in ("Sg", "mu", "PS", "PH"))
-    updated = prior_sites.update(Sg, mu, PS, PH, np.array(inputs["w"]), inputs["s"])
+    mixture = prior_sites.of_roots(Hyper(s=inputs["s"], w=tuple(inputs["w"])))
+    updated = prior_sites.update(Sg, mu, PS=PS, PH=PH, mixture=mixture)
     largest = np.abs(expected["PS_undamped"]).max()
     shift = max(1e-6 * largest, 1e-12 * np.abs(np.linalg.inv(Sg)).max()) * np.abs(mu).max()
-    within(updated.rho[0], expected["rho"], 1e-6, "rho")
+    within(updated.rho[:, 0], expected["rho"], 1e-6, "rho")
     within(updated.PS[0], expected["PS"], 1e-6 * largest, "PS")
     within(updated.PH[0], expected["PH"], shift, "PH")
     for name, actual in (("q1", updated.q1), ("q2", updated.q2)):
         allowed = np.maximum(1e-9, 1e-6 * np.abs(expected[name]))
-        within(actual[0], expected[name], allowed, name)
+        within(actual[:, 0], expected[name], allowed, name)
 
 
 def test_width(width: Case) -> None:
     inputs, expected = width["input"], width["expected"]
     R = np.array(inputs["R"])
-    fitted_width = prior_sites.width(R, inputs["q1"], inputs["q2"], inputs["n_f"], inputs["s"], inputs["median"], 0.4)
+    step = {name: inputs[name] for name in ("q1", "q2", "s", "median")}
+    fitted_width = prior_sites.width(known=float(R.sum()), log_sd=0.4, **step)
     assert fitted_width.s == pytest.approx(expected["s"], rel=1e-6)
-    within(fitted_width.w, expected["w"], 1e-9, "w")
+    total = prior_sites.Sums(R, *(np.zeros(4),) * 3, fresh=0.0, links=0)
+    within(prior_sites.weights(total), expected["w"], 1e-9, "w")
 
 
 def pool_of(case: Case, added: list[list[float]] | None = None) -> Pool:
@@ -84,7 +83,7 @@ def pool_of(case: Case, added: list[list[float]] | None = None) -> Pool:
         [(*pair, won, 0, lost) for pair, (won, lost) in counts.items()],
         anchors=case["anchors"],
         own=case["own"],
-        prior=Prior(initial=case["initial"], advantage_sd=0.0),
+        prior=Prior(initial=case["initial"], advantage_sd=0.0, tail=0.0, equals=False, early_log_sd=0.4),
     )
 
 
@@ -143,7 +142,7 @@ def test_cold_refit(cold_refit: Case) -> None:
     # The published evidence is in absolute coordinates: what that adds for anchors, own factors and nudged cavities.
     known = sum((value**2 - (value - initial) ** 2) / (2 * sd**2) for _, value, sd in inputs["anchors"] + inputs["own"])
     free = sorted(set(range(n)) - {anchor[0] for anchor in inputs["anchors"]})
-    known += 0.5 * prior_sites.NUDGE * float((posterior.x[free] ** 2).sum())
+    known += 0.5 * prior_sites.NUDGE * float((posterior.x[free] ** 2 - (posterior.x[free] - initial) ** 2).sum())
     evidence = np.array(posterior.details["log_evidence"])
     within(evidence + known, expected["log_evidence"], tolerance["log_evidence"], "log evidence")
 
@@ -156,7 +155,17 @@ def test_warm_refit(warm_refit: Case) -> None:
     for row in state["prior_sites"]:
         PS[row["id"]], PH[row["id"]] = row["PS"], row["PH"]
     PH -= PS.sum(axis=2) * inputs["initial"]
-    known = Sites(rows[:, 0].astype(np.int64), rows[:, 1].astype(np.int64), rows[:, 2], rows[:, 3], PS, PH)
+    known = Sites(
+        one=rows[:, 0].astype(np.int64),
+        two=rows[:, 1].astype(np.int64),
+        T=rows[:, 2],
+        V=rows[:, 3],
+        PS=PS,
+        PH=PH,
+        linked=np.zeros((0, 2), dtype=np.int64),
+        LS=np.zeros((0, 6, 6)),
+        LH=np.zeros((0, 6)),
+    )
     hyper = Hyper(s=state["s"], w=tuple(state["w"]))
     x, C = fit.rebuild(pool_of(inputs), hyper, known)
     sd = np.sqrt(inputs["variance_before"])

@@ -126,7 +126,11 @@ def test_a_recorded_refit_is_followed() -> None:
     venue, _ = pool(27, 6, 80)
     fit = venue.system.refit(venue.system.job(venue.state, True))
     notes = json.loads(fit.notes)
-    assert set(notes) == {"s", "w", "advantage", "draw", "start", "iterations", "versions"}
+    assert set(notes) == {
+        *("model", "s", "w", "step", "fresh", "tail", "equals"),
+        *("advantage", "draw", "start", "iterations", "versions"),
+    }
+    assert notes["model"] == 2
     assert notes["versions"] == 6
     assert fit.notes == json.dumps(notes, sort_keys=True, separators=(",", ":"))
     again = venue.system.refit(venue.system.job(venue.state, True, follow=fit.notes))

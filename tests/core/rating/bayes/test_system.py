@@ -28,13 +28,13 @@ def test_a_step_is_one_newton_step_along_the_refits_covariance() -> None:
     venue, _ = pool(1, 6, 60)
     venue.refit()
     belief, hyper = venue.state.belief, venue.state.base.hyper
-    k, C, x = 4, belief._C.copy(), belief._x[:10].copy()
+    k, C, x = 5, belief._C.copy(), belief._x[:11].copy()
     a, b = 2, 5
     slope, weight = likelihood_step(x[k + a] - x[k + b], 1.0, hyper.advantage, hyper.draw)
     along = C[:, k + a] - C[:, k + b]
     variance = along[k + a] - along[k + b]
     venue.game(3, 6, 2)
-    assert belief._x[:10] == pytest.approx(x + along * slope / (1 + weight * variance), abs=1e-9)
+    assert belief._x[:11] == pytest.approx(x + along * slope / (1 + weight * variance), abs=1e-9)
     for at in (a, b):
         shrunk = C[k + at, k + at] - weight * along[k + at] ** 2 / (1 + weight * variance)
         assert belief.marginal(at)[1] == pytest.approx(shrunk, rel=1e-9)
@@ -197,11 +197,11 @@ def test_new_versions_are_as_unsure_as_the_prior_is_wide() -> None:
     assert venue.ratings()[1][2:5] == entered[2:5]
     mean, variance = venue.state.belief.marginal(0)
     assert mean == 2000.0
-    assert variance == pytest.approx(500**2 + 300**2 + 350**2)
+    assert variance == pytest.approx(500**2 + 300**2 + 350**2 + 0.005 * 1000**2)
     venue.refit()
     mean, variance = venue.state.belief.marginal(0)
     assert mean == pytest.approx(2000.0)
-    assert math.sqrt(variance) == pytest.approx(680, rel=0.01)
+    assert math.sqrt(variance) == pytest.approx(684, rel=0.02)
 
 
 def test_who_enters_after_a_refit_stands_where_the_next_refit_puts_it() -> None:
@@ -281,9 +281,11 @@ def test_a_successor_starts_from_its_predecessor() -> None:
     venue.enter(21, other=5, sd=30.0)
     old, new, near = (venue.ratings()[version] for version in (5, 20, 21))
     assert abs(new.mean - old.mean) < 60
-    assert abs(near.mean - old.mean) < 5
-    assert venue.difference(20, 5)[1] == pytest.approx(150**2, rel=0.2)
-    assert venue.difference(21, 5)[1] == pytest.approx(30**2, rel=0.05)
+    assert abs(near.mean - old.mean) < 30
+    learned, stated = venue.difference(20, 5)[1], venue.difference(21, 5)[1]
+    hyper = venue.state.base.hyper
+    assert learned - stated == pytest.approx((1 - hyper.fresh) * (hyper.step**2 - 30**2))
+    assert stated > (1 - hyper.fresh) ** 2 * (30**2 + 100**2)  # the mean step is not known either
     venue.refit(cold=False)
     assert venue.ratings()[20].mean == pytest.approx(new.mean, abs=20)
 
@@ -294,7 +296,8 @@ def test_a_link_that_is_taken_back_leaves_nothing() -> None:
     before = venue.ratings()
     venue.say(Kind.LINK, 4, other=3, sd=20.0)
     venue.refit(cold=False)
-    assert abs(venue.ratings()[4].mean - venue.ratings()[3].mean) < 30
+    after = venue.ratings()
+    assert abs(after[4].mean - after[3].mean) < abs(before[4].mean - before[3].mean) - 50
     venue.say(Kind.LINK, 4, other=3)
     venue.say(Kind.UNLINK, 4, other=3)
     venue.refit()
@@ -352,14 +355,14 @@ def test_without_anchors_the_mean_of_the_established_is_held() -> None:
     ratings = venue.ratings()
     assert np.mean([ratings[version].mean for version in established]) == pytest.approx(2000.0)
     belief = venue.state.belief
-    C = belief._C[4 : belief._size, 4 : belief._size]
+    C = belief._C[5 : belief._size, 5 : belief._size]
     for at in (3, 6):
         row = np.zeros(len(C))
         row[at] += 1.0
         row[[0, 1, 2]] -= 1 / 3
         centered = row @ C @ row
         if at == 6:  # no results since the refit
-            widened = 1 + min(belief._site[at] * C[at, at], 1)
+            widened = 1 + min(belief._site[at] * C[at, at], 1)  # 87 games a version: once
             assert ratings[venue.state.ids[at]].spread == pytest.approx(math.sqrt(centered * widened), rel=1e-9)
 
 
@@ -408,7 +411,8 @@ def test_the_prior_s_share_widens_what_is_shown() -> None:
     for at in range(2, 6):
         variance = belief.marginal(at)[1]
         share = venue.state.base.sites.PS[at, 0, 0] * variance
-        assert belief.shown(at, centered=False).sd == pytest.approx(math.sqrt(variance * (1 + min(share, 1))))
+        twice = 2 if 2 * 20 / 6 < 14 else 1
+        assert belief.shown(at, centered=False).sd == pytest.approx(math.sqrt(variance * (1 + twice * min(share, 1))))
         assert 0 < share < 1
 
 

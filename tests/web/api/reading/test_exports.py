@@ -129,7 +129,9 @@ async def test_games_have_intervals_where_the_system_says_one(rated: History) ->
         }
         assert game.system == "bayes"
         assert game.white_mean == changes[game.white].before_mean
-        assert game.white_half_width == 1.959963984540054 * changes[game.white].before_spread
+        before = changes[game.white]
+        assert game.white_half_width == pytest.approx(1.959963984540054 * before.before_spread)
+        assert (game.white_lower, game.white_upper) == (before.before_lower, before.before_upper)
 
 
 async def test_the_ratings_are_the_published_ones(client: httpx2.AsyncClient, history: History) -> None:
