@@ -25,7 +25,7 @@ from benchmarks.ratings.rating_replicates import Checkpoints, add_arguments, car
 from benchmarks.ratings.rating_runs import Driven, Window, share
 from benchmarks.reporting import CommandLine
 from cgos_server.core.rating.posterior_fold import PosteriorFold
-from cgos_server.core.rating.ranks import Ranks, Strengths, rank_counts, ranks
+from cgos_server.core.rating.ranks import DRAWS, SHARE_IN_ODDS, Ranks, Strengths, rank_counts, ranks
 
 CHOSEN: Final = ("normal", "bimodal", "three", "uniform", "narrow")
 LOOKS: Final = (5, 10, 20, 40, 80)
@@ -86,10 +86,8 @@ def figures(driven: Driven, truth: Floats) -> dict[str, Any]:
     start = time.process_time()
     said = ranks(strengths, places, np.random.default_rng(0))
     took = time.process_time() - start
-    counts = _counts(strengths)
-    draws = counts.sum(axis=1)[0]
-    low, high = shortest(counts)
-    up_to = np.cumsum(counts, axis=1)[:, :-1] / draws
+    low, high = shortest(_counts(strengths, 1.0))
+    up_to = np.cumsum(_counts(strengths, SHARE_IN_ODDS), axis=1)[:, :-1] / DRAWS
     was = true[:, None] <= np.arange(1, len(true))
     return {
         "inside": float(np.mean((said.lower <= true) & (true <= said.upper))),
@@ -107,9 +105,10 @@ def figures(driven: Driven, truth: Floats) -> dict[str, Any]:
     }
 
 
-def _counts(strengths: Strengths) -> Any:
-    covariance = strengths.covariance + np.diag(strengths.share)
-    return rank_counts(strengths.means, covariance, np.random.default_rng(0), 4_000)
+def _counts(strengths: Strengths, part: float) -> Any:
+    """Of ranks, with this part of the prior's share."""
+    covariance = strengths.covariance + np.diag(part * strengths.share)
+    return rank_counts(strengths.means, covariance, np.random.default_rng(0), DRAWS)
 
 
 def shortest(counts: Any) -> tuple[Any, Any]:
@@ -220,8 +219,8 @@ def main(words: Sequence[str] | None = None) -> None:
             seed=options.seed,
             replicate=number,
         )
-        for name in options.pools
         for number in range(options.replicates)
+        for name in options.pools
     ]
     import cgos_server.core.rating
 

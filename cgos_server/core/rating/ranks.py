@@ -27,6 +27,10 @@ OUTSIDE: Final = 0.025
 SURE: Final = 0.95
 """With this probability or more the order of two versions is known."""
 
+SHARE_IN_ODDS: Final = 0.25
+"""So much of the prior's share is in the strengths that probabilities are counted from, all of it in those that
+intervals are: measured, probabilities are too timid with all of it, and intervals too short early with none."""
+
 MOST_TURNED: Final = 50
 """More results than these are not counted."""
 
@@ -104,14 +108,17 @@ def ranks(strengths: Strengths, among: Ints, rng: Generator, draws: int = DRAWS)
 
     O(m^3 + draws m^2). The numbers follow from the arguments, to the bit under the same arithmetic.
     """
-    means = strengths.means[among]
-    covariance = strengths.covariance[np.ix_(among, among)]
-    np.einsum("ii->i", covariance)[...] += strengths.share[among]
+    means, share = strengths.means[among], strengths.share[among]
+    near = strengths.covariance[np.ix_(among, among)]
+    covariance = near + np.diag(share)
+    np.einsum("ii->i", near)[...] += SHARE_IN_ODDS * share
     order = np.argsort(-means, kind="stable")
     places = np.empty(len(among), dtype=np.int64)
     places[order] = np.arange(1, len(among) + 1)
     counts = rank_counts(means, covariance, rng, draws)
     lower, upper = interval(counts)
+    if share.any():
+        counts = rank_counts(means, near, rng, draws)
     known = _known(means[order], covariance[np.ix_(order, order)])
     return Ranks(
         lower=lower,

@@ -119,8 +119,7 @@ async def show(site: Site, request: Request) -> Response:
     if system and system not in systems:
         raise HTTPException(404, "This venue is not rated by a system of this name.")
     as_of = await _as_of(site, request, name)
-    standings = await _rows(site, name, system, as_of) if system else []
-    listed = listing(standings, site.settings.rated(name).system)
+    listed = listing(await _rows(site, name, system, as_of) if system else [], site.settings.rated(name).system)
     matching = query.choose(listed)
     sureness = await _sureness(site, name, system, as_of=as_of, listed=listed)
     pages = max(1, -(-len(matching) // ROWS))
@@ -140,11 +139,11 @@ async def show(site: Site, request: Request) -> Response:
         systems=systems,
         system=system,
         sure=sure(system),
-        all=len(standings),
+        all=len(listed.rows),
         matching=len(matching),
         rows=_table(
             matching[(page - 1) * ROWS : page * ROWS],
-            on=scale(row.mean for row in standings),
+            on=scale(row.mean for row in listed.rows),
             now_ms=site.now_ms(),
             sureness=sureness,
             query=query,
@@ -152,10 +151,10 @@ async def show(site: Site, request: Request) -> Response:
         ranked=sureness.sentences,
         provisional=sum(bool(row.provisional) for row in listed.rows),
         retired=len(listed.retired),
-        unrated=sum(row.rank is None for row in standings),
+        unrated=sum(row.rank is None for row in listed.rows),
         whole=not query.search and not query.settled and pages == 1,
         retired_days=RETIRED_DAYS,
-        anchors=any(row.anchor for row in standings),
+        anchors=any(row.anchor for row in listed.rows),
         query=query,
         heads=_heads(request, query),
         page=page,

@@ -14,6 +14,7 @@ from cgos_server.core.rating.base import Kind
 from cgos_server.core.rating.ranks import (
     MOST_TURNED,
     OUTSIDE,
+    SHARE_IN_ODDS,
     JointlyKnown,
     Ranks,
     Strengths,
@@ -43,11 +44,20 @@ def normal(z: float) -> float:
 
 
 def test_the_better_of_two_is_the_best_with_the_probability_of_the_difference() -> None:
-    told = of_all(known([30.0, 0.0], [[900.0, 300.0], [300.0, 1600.0]], share=[100.0, 0.0]))
-    stronger = normal(30.0 / sqrt(900 + 100 + 1600 - 2 * 300))
+    told = of_all(known([30.0, 0.0], [[900.0, 300.0], [300.0, 1600.0]]))
+    stronger = normal(30.0 / sqrt(900 + 1600 - 2 * 300))
     assert told.best == pytest.approx([stronger, 1 - stronger], abs=0.01)
     assert told.first_three.tolist() == [1.0, 1.0]
     assert told.places.tolist() == [1, 2]
+
+
+def test_intervals_are_drawn_with_all_of_the_prior_s_share_and_probabilities_with_a_part() -> None:
+    share = [20_000.0, 0.0]
+    told = of_all(known([100.0, 0.0], [[900.0, 0.0], [0.0, 900.0]], share=share))
+    assert told.best[0] == pytest.approx(normal(100.0 / sqrt(1800 + SHARE_IN_ODDS * share[0])), abs=0.01)
+    assert normal(100.0 / sqrt(1800 + share[0])) < 1 - OUTSIDE < normal(100.0 / sqrt(1800))
+    assert told.upper.tolist() == [2, 2]
+    assert of_all(known([100.0, 0.0], [[900.0, 0.0], [0.0, 900.0]])).upper.tolist() == [1, 2]
 
 
 def test_equals_share_everything() -> None:
