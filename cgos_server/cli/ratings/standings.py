@@ -104,7 +104,7 @@ def standings(
             title=_title(name, table, answer),
         )
         for sentence in ranks.sentences(table.ranks) if table.ranks is not None and table.rows else ():
-            say(sentence)
+            click.echo(sentence)
 
 
 @click.command()
