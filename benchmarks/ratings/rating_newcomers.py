@@ -94,9 +94,9 @@ def newcomers_run(
                 system.game(first, second, score)
                 if often(game + 1):
                     system.refit(cold=False)
-                mean, spread = system.rating(new)
+                mean, lower, upper = system.rating(new)
                 squares[label][number, game] = (mean - strength) ** 2
-                inside[label][number, game] = abs(mean - strength) <= Z95 * spread
+                inside[label][number, game] = lower <= strength <= upper
     return {
         "established": established,
         "at": {

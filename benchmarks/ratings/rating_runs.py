@@ -29,7 +29,7 @@ from benchmarks.ratings.rating_pools import (
     score2,
 )
 from cgos_protocol.ids import VersionId
-from cgos_server.core.rating.base import Z95, Entry, Kind, RatingSystem, Refitting
+from cgos_server.core.rating.base import Z95, Entry, Kind, Rating, RatingSystem, Refitting
 from cgos_server.core.rating.posterior_fold import PosteriorFold
 from cgos_server.core.rating.registry import rating_system
 
@@ -56,11 +56,11 @@ class Driven:
         self._share = share
         self._seq = 0
 
-    def enter(self, value: float | None = None, anchor_sd: float | None = None) -> int:
+    def enter(self, value: float | None = None, anchor_sd: float | None = None, predecessor: int | None = None) -> int:
         """A new version, an anchor if a value is given; its number, from 0."""
         number = self.versions
         self.versions += 1
-        self._fold(kind=Kind.ENTER, version=number)
+        self._fold(kind=Kind.ENTER, version=number, other=predecessor)
         if value is not None:
             self._fold(kind=Kind.ANCHOR, version=number, value=value, sd=anchor_sd)
         return number
@@ -107,10 +107,16 @@ class Driven:
         rows = [standings[VersionId(number)] for number in range(self.versions)]
         return np.array([row.mean for row in rows]), np.array([row.spread for row in rows])
 
-    def rating(self, number: int) -> tuple[float, float]:
-        """One version's mean and spread."""
+    def intervals(self) -> tuple[Floats, Floats]:
+        """(n,) where the 95 % intervals begin, and (n,) where they end, Elo."""
+        standings = self.system.standings(self.state)
+        both = np.array([_ends(standings[VersionId(number)]) for number in range(self.versions)])
+        return both[:, 0], both[:, 1]
+
+    def rating(self, number: int) -> tuple[float, float, float]:
+        """One version's mean, and where its 95 % interval begins and ends, Elo."""
         row = self.system.standings(self.state)[VersionId(number)]
-        return row.mean, row.spread
+        return row.mean, *_ends(row)
 
     def save(self) -> tuple[bytes, int, int]:
         """All of it as it is now."""
@@ -137,6 +143,14 @@ class Driven:
         start = time.process_time()
         self.state, _ = self.system.fold(self.state, Entry(self._seq, **fields))
         self.cpu[0] += time.process_time() - start
+
+
+def _ends(rating: Rating) -> tuple[float, float]:
+    """Of the 95 % interval; it is even in a tree or a system whose ratings have no ends of their own."""
+    lower, upper = getattr(rating, "lower", None), getattr(rating, "upper", None)
+    if lower is None or upper is None:
+        return rating.mean - Z95 * rating.spread, rating.mean + Z95 * rating.spread
+    return lower, upper
 
 
 class Meetings(Protocol):
@@ -183,7 +197,7 @@ def figures(driven: Driven, truth: Floats, free: Sequence[int], rng: Generator) 
     ``inside``: share of 95 % intervals that hold the truth, ``pairs``: the same for differences of random pairs,
     ``halfwidth``: the intervals' mean half-width, ``seen``: share of those pairs whose interval could be told.
     """
-    mean, spread = driven.ratings()
+    mean, _ = driven.ratings()
     which = np.array(free)
     error = (mean - truth)[which]
     row: dict[str, Any] = {
@@ -193,8 +207,9 @@ def figures(driven: Driven, truth: Floats, free: Sequence[int], rng: Generator) 
     }
     if not (driven.system.sure and isinstance(driven.system, Refitting)):
         return row
-    row["inside"] = float(np.mean(np.abs(error) <= Z95 * spread[which]))
-    row["halfwidth"] = float(np.mean(Z95 * spread[which]))
+    lower, upper = (ends[which] for ends in driven.intervals())
+    row["inside"] = float(np.mean((lower <= truth[which]) & (truth[which] <= upper)))
+    row["halfwidth"] = float(np.mean(upper - lower) / 2)
     inside, looked_at = 0, 0
     for _ in range(PAIRS):
         first, second = (int(number) for number in rng.choice(which, 2, replace=False))

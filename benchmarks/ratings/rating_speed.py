@@ -21,6 +21,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from benchmarks.ratings.goal_pools import FAMILIES
 from benchmarks.ratings.rating_pools import POOLS, Colors, generator, permuted_window, score2
 from benchmarks.ratings.rating_runs import Driven
 from benchmarks.reporting import cpu, held, program
@@ -43,15 +44,22 @@ GOALS = {
 
 
 class Played(Driven):
-    """A pool of true strengths N(2000, 350) that plays by the permuted window of the true strengths."""
+    """A pool of true strengths N(2000, 350) that plays by the permuted window of the true strengths.
 
-    def __init__(self, versions: int) -> None:
+    :param linked: families of eight versions in its place, each entered as successor of the one before
+    """
+
+    def __init__(self, versions: int, linked: bool = False) -> None:
         super().__init__("bayes")
         self.rng = generator(1, "speed", versions)
-        self.truth = self.rng.normal(2000.0, 350.0, versions)
+        predecessors: Sequence[int | None] = [None] * versions
+        if linked:
+            self.truth, predecessors = FAMILIES(self.rng, versions)
+        else:
+            self.truth = self.rng.normal(2000.0, 350.0, versions)
         self._colors = Colors(self.rng)
         for number, value in enumerate(self.truth.tolist()):
-            self.enter(value if number < 2 else None)
+            self.enter(value if number < 2 else None, predecessor=predecessors[number])
 
     def results(self, count: int) -> list[tuple[int, int, int]]:
         """So many results to come, as `game` takes them."""
@@ -137,6 +145,18 @@ def _warm(pool: Played, n: int, runs: int) -> dict[str, float]:
         times["job"].append(made - began)
         times["warm"].append(fitted - made)
     return {name: statistics.median(values) for name, values in times.items()}
+
+
+def refit_costs(versions: int, linked: bool, rounds: int) -> dict[str, float]:
+    """CPU seconds of one cold refit from the counts, one warm one after n/4 results, and of a step of the fold."""
+    pool = Played(versions, linked)
+    pool.play(rounds * versions // 2)
+    system: Any = pool.system
+    fit, cold = refit_elsewhere(system, system.job(pool.state, True))
+    pool.state = system.install(pool.state, fit)
+    warm = _warm(pool, versions, 1)["warm"]
+    results = pool.results(max(200, versions // 4))
+    return {"cold": cold, "warm": warm, "step": cpu(partial(pool.fold, results)) / len(results)}
 
 
 def replay(results: int, versions: int = REPLAY_VERSIONS) -> dict[str, float]:

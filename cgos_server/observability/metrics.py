@@ -39,9 +39,9 @@ BATCH_BOUNDS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000)
 
 REFIT_KINDS = ("warm", "cold")
 
-RATING_WARNINGS = ("anchor", "break")
+RATING_WARNINGS = ("anchor", "watch", "flagged")
 """What a check of a venue's ratings may find: an anchor that does not play like its number, a version whose results
-break with its past."""
+break with its past, which is on watch or, where that is surer, flagged."""
 
 MAX_REFUSAL_CODES = 48
 """Codes are words in our own source; a fault that made them vary must not grow the scrape without bound."""

@@ -39,6 +39,7 @@ class Strengths:
     :ivar place: the entry and the refit after which the state was saved
     :ivar names: version id -> wire name, of everybody who has played, and `ids` the other way
     :ivar table: the best against each other
+    :ivar headline: True where the ratings that are shown are this system's
     """
 
     system: str
@@ -46,6 +47,7 @@ class Strengths:
     names: dict[VersionId, str]
     ids: dict[str, VersionId]
     table: Table
+    headline: bool
     _system: RatingSystem
     _state: Any
     _chances: dict[tuple[VersionId, VersionId], Chances]
@@ -75,6 +77,15 @@ class Strengths:
             known = self._chances[both] = Chances(black, 1 - white)
         return known
 
+    def chances_at(self, difference: float) -> Chances | None:
+        """The expected scores of somebody who is `difference` Elo ahead by the ratings that are shown; None where they
+        are another system's."""
+        if not self.headline:
+            return None
+        assert isinstance(self._system, Joint)
+        black, white = (self._system.outcome_at(self._state, ahead).score for ahead in (difference, -difference))
+        return Chances(black, 1 - white)
+
     def _both(self, one: str, other: str) -> tuple[VersionId, VersionId] | None:
         """Their ids; None where one of these names has not played, or where both are the same."""
         first, second = self.ids.get(one), self.ids.get(other)
@@ -100,6 +111,7 @@ class StrengthsOf:
         async with self._one_at_a_time:
             if name not in self._systems:
                 self._systems[name] = await asyncio.to_thread(self._joint, name)
+            headline = self._settings.rated(name).systems[0]
             for system in self._systems[name]:
                 place = await self._history.refits.state_place(name, system.name)
                 if place is None:
@@ -112,7 +124,7 @@ class StrengthsOf:
                         continue
                     names = await self._history.bots.version_names()
                     try:
-                        known = await asyncio.to_thread(_loaded, system, saved, names)
+                        known = await asyncio.to_thread(_loaded, system, saved, names, headline=system.name == headline)
                     except ValueError:
                         continue  # of another release, or saved under other options
                     self._known[name] = self._clock(), known
@@ -128,7 +140,7 @@ class StrengthsOf:
             return []
 
 
-def _loaded(system: RatingSystem, saved: SavedState, names: dict[VersionId, str]) -> Strengths:
+def _loaded(system: RatingSystem, saved: SavedState, names: dict[VersionId, str], *, headline: bool) -> Strengths:
     # The linear algebra is not needed before somebody asks.
     from cgos_server.service.ratings.build import one_thread
 
@@ -144,6 +156,7 @@ def _loaded(system: RatingSystem, saved: SavedState, names: dict[VersionId, str]
         names=played,
         ids=ids,
         table=best,
+        headline=headline,
         _system=system,
         _state=state,
         _chances={},

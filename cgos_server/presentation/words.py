@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from cgos_protocol import clock, intervals
-from cgos_protocol.api.messages import Standing
+from cgos_protocol.api.messages import Standing, StrengthChange
 from cgos_protocol.clock import ClockState, TimeControl, TimeSystem
 from cgos_protocol.games.base import Ko, Ruleset
 from cgos_protocol.verdict import Reason
@@ -21,6 +21,7 @@ _KO = {
     Ko.SITUATIONAL: "situational superko",
     Ko.SIMPLE: "simple ko",
 }
+_STATES = {"watch": "On watch", "flagged": "Flagged"}
 
 
 def terms(rules: Ruleset, time: TimeControl) -> str:
@@ -35,6 +36,22 @@ def standing(row: Standing) -> str:
     """A rating with its 95 % interval where its system says one: ``1873 ± 42``, ``1873? ± 142``, ``1873``, and
     ``2750, 2320 to 4600`` where the interval is not even."""
     return intervals.written(row.mean, row.lower, row.upper, provisional=bool(row.provisional))
+
+
+def since(change: StrengthChange) -> str:
+    """A rating by the games after a change alone: ``since its game 81: 2010 ± 125, by 25 games``; empty where it is
+    not known."""
+    if change.rating_since is None:
+        return ""
+    rating = change.rating_since
+    text = intervals.written(rating.mean, rating.lower, rating.upper)
+    return f"since its game {change.number}: {text}, by {count(rating.games, 'game')}"
+
+
+def changed(change: StrengthChange) -> str:
+    """That a version seems to have changed, in sentences, without what its owner is asked to do."""
+    rating = f" Its rating {since(change)}." if change.rating_since else ""
+    return f"{_STATES[change.state]}: {change.sentence}{rating}"
 
 
 def briefly(row: Standing) -> str:
@@ -181,5 +198,7 @@ FILTERS: Final[Mapping[str, Callable[..., str]]] = {
     "likelihood": likelihood,
     "percent": lambda share: f"{100 * share:.0f}",
     "shade": shade,
+    "since": since,
+    "changed": changed,
 }
 """Words that templates write values in."""

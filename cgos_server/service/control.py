@@ -10,6 +10,7 @@ from typing import Protocol
 
 import msgspec
 
+from cgos_protocol.api.messages import StrengthChange
 from cgos_protocol.api.people import Arranged, EndedGame, Previewed, ServerNow
 from cgos_protocol.games.base import Color
 from cgos_protocol.ids import BotId, GameId, VersionId
@@ -65,6 +66,9 @@ class Control(Protocol):
     """What use cases may ask of the live server."""
 
     def status(self) -> ServerStatus: ...
+
+    def strength_changes(self) -> list[StrengthChange]:
+        """The versions whose strength seems to have changed, by venue and wire name."""
 
     def dismiss(self, bot: BotId, sentence: str) -> int:
         """Tell every connection of this bot (by its number, any version) `sentence` and close it; how many."""

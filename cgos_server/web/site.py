@@ -39,6 +39,7 @@ from cgos_server.web.live.hub import Hub
 from cgos_server.web.people.bots_now import BotsNow
 from cgos_server.web.people.deliveries import Deliveries
 from cgos_server.web.people.outside import Outside
+from cgos_server.web.strength_changes import StrengthChanges
 
 Call = Callable[[bytes], Awaitable[bytes]]
 """Takes one line to the live server's control socket and brings the answer."""
@@ -70,6 +71,7 @@ class Site:
     :ivar data: the server's data directory, where the transcripts are; None where there is none
     :ivar hub: what happens now
     :ivar hearers: told every fact, None where some are missing; they return at once
+    :ivar strength_changes: which versions seem to have changed
     :ivar outside: the way to where webhooks are sent
     :ivar works: what runs beside answering
     :ivar now_ms: Unix time in milliseconds
@@ -101,6 +103,7 @@ class Site:
         self.explaining = Explaining(history)
         self.deliveries = Deliveries(data, now_ms)
         self.bots_now = BotsNow(self.on_behalf, now_ms)
+        self.strength_changes = StrengthChanges(self.ask, now_ms)
         self.templates = jinja2.Environment(
             loader=jinja2.PackageLoader("cgos_server.web"),
             autoescape=True,

@@ -34,6 +34,8 @@ WORDS: dict[str, Sequence[str]] = {
     "pairing_picture": ("--output", "picture.svg"),
     "rating_accuracy": ("--cache", "."),
     "rating_ranks": ("--cache", "."),
+    "rating_goals": ("--cache", ".", "--against", str(TOP)),
+    "rating_pairs": ("--against", str(TOP)),
     "screenshots": ("pictures",),
 }
 """What a program must be told, its working directory being empty."""

@@ -13,6 +13,7 @@ import pytest
 from sgfmill import sgf as sgfmill
 from support.observability.transcripts import keep_lines
 
+from cgos_protocol.intervals import written
 from cgos_server.observability.transcript_files import TranscriptLine
 from cgos_server.storage.lock import DatabaseLock
 
@@ -28,7 +29,7 @@ def test_standings(run: Any, as_json: Any) -> None:
     assert (beta["version"], beta["mean"], beta["provisional"]) == ("Beta", 1900.0, False)
     # One game says little: half of the interval of 95 % is almost as wide as before it.
     assert 400 < alpha["half_width"] < 1.96 * 1000
-    shown = f"{alpha['mean']:.0f}? ± {alpha['half_width']:.0f}".split()
+    shown = written(alpha["mean"], alpha["lower"], alpha["upper"], provisional=True).split()
     (line,) = (line for line in lines if "Alpha" in line)
     assert line.split()[1:] == ["Alpha", *shown, "provisional", "1", "2"]
     (line,) = (line for line in lines if "Beta" in line)
@@ -74,8 +75,9 @@ def test_show(run: Any, as_json: Any) -> None:
     assert "Alpha was drawn from 1 candidate." in text
     assert "Alpha is owed Black." in text
     (change,) = (change for change in as_json("show", "1")["ratings"] if change["version"] == "Alpha")
-    before = f"{change['before_mean']:.1f} ± {1.959964 * change['before_spread']:.1f}"
-    assert f"rating of Alpha (bayes, entry 4): {before} -> {change['after_mean']:.1f} ± " in text
+    before = written(change["before_mean"], change["before_lower"], change["before_upper"], digits=1)
+    after = written(change["after_mean"], change["after_lower"], change["after_upper"], digits=1)
+    assert f"rating of Alpha (bayes, entry 4): {before} -> {after}\n" in text
     # The position by hand: X C3 B3 A1, O D3 C4 C2.
     at = lines.index("    A B C D E F G H J")
     assert lines[at + 1 : at + 12] == [

@@ -7,6 +7,9 @@ import io
 import re
 from pathlib import Path
 
+from click.testing import CliRunner
+
+from cgos_server.cli.main import main
 from cgos_server.core.rating.registry import SYSTEMS
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -31,3 +34,14 @@ def test_every_system_has_a_row_and_its_options_exist() -> None:
     for row in rows.values():
         for key in re.findall(r"`(\w+)(?: = \w+)?`", row):
             assert f"| `{key}` |" in configuration, key
+
+
+def test_the_table_of_points_is_what_the_command_prints(tmp_path: Path) -> None:
+    section = PAGE.read_text().partition("### Points and draws")[2].partition("\n### ")[0]
+    (command,) = re.findall(r"`cgos-server (rate points --draws .*?)`", section)
+    printed = CliRunner().invoke(main, [*command.split(), "--data", str(tmp_path)])
+    assert printed.exit_code == 0, printed.output
+    rows = [re.split(r"  +", line.strip()) for line in printed.stdout.splitlines()[1:]]
+    assert re.findall(r"^\| (\d+) \| (.*?) \| (.*?) \| (.*?) \|$", section, re.MULTILINE) == [
+        tuple(row) for row in rows
+    ]

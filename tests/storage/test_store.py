@@ -6,6 +6,7 @@ import asyncio
 from typing import get_args
 
 import pytest
+from support.storage.even import even
 from support.storage.storage_sample import games, move, people, query, refits, unexpected, version
 
 from cgos_protocol.clock import ClockState
@@ -259,9 +260,11 @@ async def test_what_a_rating_system_starts_from(full: Store) -> None:
     await full.commit(refits())
     assert await full.history.ratings.last_published(1) == {"cgos-elo": 4, "bayes": 5}
     assert await full.history.ratings.shown(1, "cgos-elo") == {
-        1: Shown(1_770.0, 96.0, True, False),
-        2: Shown(1_780.0, 96.0, False, True),
+        1: Shown(1_770.0, 96.0, True, False, None, None),
+        2: Shown(1_780.0, 96.0, False, True, None, None),
     }
+    lower, upper, _ = even(1_760.0, 210.0).values()
+    assert (await full.history.ratings.shown(1, "bayes"))[2] == Shown(1_760.0, 210.0, True, False, lower, upper)
     assert await full.history.ratings.shown(1, "glicko2") == {}
     assert await full.history.refits.state(1, "bayes") == SavedState(seq=5, refit=2, at=4_600, state=bytes(range(256)))
     assert await full.history.refits.state(1, "cgos-elo") is None

@@ -12,8 +12,10 @@ import pytest
 from support.storage.rated_past import NAMES, VENUE, VOIDED, alter
 from web.test_pages import Page, assert_harmless, client, get
 
+from cgos_protocol.intervals import beside as beside_rating
+from cgos_protocol.intervals import in_short, one_sided
 from cgos_server.core.rating.registry import rating_system
-from cgos_server.presentation import ranks
+from cgos_server.presentation import ranks, words
 from cgos_server.presentation.settings import Rated, VenueSettings, WebSettings
 from cgos_server.presentation.strengths import FRESH_S, StrengthsOf
 from cgos_server.presentation.words import likelihood
@@ -51,11 +53,14 @@ async def test_a_rating_stands_there_with_its_interval(web: httpx2.AsyncClient, 
     assert list(shown) == [row.version for row in await rated.ratings.standings(VENUE, "bayes")]
     for row in await rated.ratings.standings(VENUE, "bayes"):
         mark = "=" if row.anchor else "?" if row.provisional else ""
-        assert shown[row.version] == f"{row.mean:.0f}{mark}± {1.959964 * row.spread:.0f}"
+        beside = one_sided(row.mean, row.lower, row.upper) or beside_rating(row.mean, row.lower, row.upper)
+        assert shown[row.version] == f"{row.mean:.0f}{mark}{beside}"
     assert f"as of result {await rated.ledger.last_entry(VENUE)}" in page.text
     bars = [attributes for tag, attributes in page.tags if tag == "svg" and attributes.get("class") == "interval"]
     assert len(bars) == len(NAMES)
-    assert all("±" in (bar["aria-label"] or "") for bar in bars)
+    assert [bar["aria-label"] for bar in bars] == [
+        words.standing(row) for row in await rated.ratings.standings(VENUE, "bayes")
+    ]
 
 
 async def test_a_bot_s_page_says_how_sure_its_rank_is(web: httpx2.AsyncClient, rated: History) -> None:
@@ -110,7 +115,7 @@ async def test_a_bots_page_tells_what_moved_its_rating(web: httpx2.AsyncClient, 
     points = await rated.changes.latest("Bee", VENUE, CHANGES, "bayes")
     assert "all results weighed anew" in page.text
     last = points[-1]
-    assert f"{last.after_mean:.1f} ± {1.959964 * last.after_spread:.1f}" in page.text
+    assert words.finely(last.after_mean, last.after_lower, last.after_upper) in page.text
     assert sum(row[1] in ("all results weighed anew",) for row in page.rows if len(row) == 5) == sum(
         point.refit is not None for point in points
     )
@@ -178,6 +183,21 @@ async def test_a_saved_state_is_loaded_once(rated_past: Path, tmp_path: Path, mo
         assert await strengths.venue(VENUE) is None
 
 
+async def test_what_was_learned_of_draws_holds_for_the_ratings_of_that_system_alone(rated: History) -> None:
+    known = await StrengthsOf(rated, SETTINGS).venue(VENUE)
+    saved = await rated.refits.state(VENUE, "bayes")
+    assert known is not None
+    assert saved is not None
+    system = rating_system("bayes", 1800.0, {})
+    state = system.load(saved.state)
+    ahead, behind = (system.outcome_at(state, lead) for lead in (200.0, -200.0))  # type: ignore[attr-defined]
+    assert known.chances_at(200.0) == (ahead.score, 1 - behind.score)
+    other = VenueSettings(port=6809, rated=Rated(("cgos-elo", "bayes")))
+    view = await StrengthsOf(rated, WebSettings(venues={VENUE: other})).venue(VENUE)
+    assert view is not None
+    assert view.chances_at(200.0) is None
+
+
 @pytest.mark.parametrize("path", [ODDS, f"{PAIR}?a=Fox&b=Ant", CROSS, f"/venue/{VENUE}?as_of=30", "/bot/Fox"])
 async def test_these_pages_are_sound_and_safe_too(web: httpx2.AsyncClient, path: str) -> None:
     response = await web.get(path)
@@ -195,10 +215,8 @@ async def test_a_corrected_game_says_so(web: httpx2.AsyncClient, rated: History)
     (change,) = (
         row for row in (await rated.games.detail(VOIDED)).ratings if row.system == "bayes" and row.version == "Bee"
     )
-    before, after = (
-        f"{mean:.0f} ± {1.959964 * spread:.0f}"
-        for mean, spread in ((change.before_mean, change.before_spread), (change.after_mean, change.after_spread))
-    )
+    before = in_short(change.before_mean, change.before_lower, change.before_upper)
+    after = in_short(change.after_mean, change.after_lower, change.after_upper)
     assert f"{before} → {after}" in page.text
     listed = await get(web, f"/games?venue={VENUE}&before={VOIDED + 1}")
     (row,) = (row for row in listed.rows if row[0] == str(VOIDED))

@@ -124,6 +124,9 @@ def _describe(one: str, record: PairRecord, compared: Compared) -> None:
         click.echo(f"by strengths of now {one} would be expected to have {expected:.1f} points of {record.rated}")
     black, white = (words.likelihood(share, 1) for share in (compared.chances.black, compared.chances.white))
     click.echo(f"expected of a game: {black} % as Black, {white} % as White")
+    if compared.as_black is not None and compared.as_white is not None and compared.as_black.draw > 0.0005:
+        black, white = (words.likelihood(game.draw, 1) for game in (compared.as_black, compared.as_white))
+        click.echo(f"drawn with probability {black} % as Black, {white} % as White")
     if compared.superiority is not None:
         click.echo(f"{one} is the stronger with a probability of {words.likelihood(compared.superiority, 1)} %")
     how = "jointly" if compared.jointly else "from the two ratings"

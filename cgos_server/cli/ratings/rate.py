@@ -8,29 +8,31 @@ from __future__ import annotations
 
 import difflib
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import click
 import msgspec
 
+from cgos_protocol.api.messages import StrengthChange
 from cgos_protocol.errors import Code, Conflict, NotFound, Refused
 from cgos_protocol.ids import VersionId
 from cgos_protocol.intervals import written
 from cgos_server.cli.common import Setup, WordOf, configured, json_option, venue_option
 from cgos_server.cli.output import apart, print_json, print_table, say
 from cgos_server.cli.progress import progress_bar
+from cgos_server.cli.ratings.points import points
 from cgos_server.cli.reading import common_venue, read, system_of, venue_terms, venues_asked
 from cgos_server.core.rating.bayes.system import Bayes
 from cgos_server.core.rating.breaks import looks
 from cgos_server.core.rating.registry import ends, systems
 from cgos_server.core.venue import Venue
-from cgos_server.presentation.words import count, likelihood, moment
+from cgos_server.presentation.words import changed, count, likelihood, moment
 from cgos_server.service.ratings.build import one_thread, this_build
 from cgos_server.service.ratings.comparing import KNOWN, Compared, compare
 from cgos_server.service.ratings.current_state import caught_up
 from cgos_server.service.ratings.odds import Odds, odds
-from cgos_server.service.ratings.rating_health import AnchorFinding, BreakFinding, check_anchors, check_version
+from cgos_server.service.ratings.rating_health import AnchorFinding, check_anchors, check_version, settled
 from cgos_server.service.ratings.replaying import Difference, Numbers, Replayed, replay
 from cgos_server.storage.reading.answers import RefitRow
 from cgos_server.storage.reading.history import History
@@ -50,6 +52,9 @@ _system_option = click.option("--system", type=WordOf(lambda: systems().names), 
 @click.group()
 def rate() -> None:
     """Ratings computed again, compared, checked."""
+
+
+rate.add_command(points)
 
 
 @rate.command("replay")
@@ -104,7 +109,7 @@ def rate_replay(setup: Setup, venue: str | None, chosen: tuple[str, ...], as_jso
                     done.points,
                     done.differing,
                     f"{done.largest:.2g}",
-                    "same bits" if done.exact else "same" if done.agrees else "differs",
+                    _verdict(done),
                 )
                 for each, replayed in replays.items()
                 for done, _ in replayed
@@ -176,7 +181,8 @@ def rate_check(setup: Setup, venue: str | None, as_json: bool) -> None:
     """Anchors and versions that do not play like their number.
 
     An anchor is held against what its games say without its number (a false alarm in one of a thousand looks); a
-    version's results against its own past, after 40, 80, 160 ... games (a false alarm for one in a thousand versions).
+    version's results against its own past, after 40, 57, 80, 113 ... games: of those that never change one in a hundred
+    comes on watch within 320 games, and one in a thousand is flagged.
     """
     one_thread()
 
@@ -193,8 +199,9 @@ def rate_check(setup: Setup, venue: str | None, as_json: bool) -> None:
         return
     for each, checked in checks.items():
         anchors: list[AnchorFinding] = checked["anchors"]
-        broken: list[BreakFinding] = checked["breaks"]
-        alarms = [row.sentence for row in anchors if row.alarm] + [row.sentence for row in broken]
+        changes: list[StrengthChange] = checked["changes"]
+        alarms = [row.sentence for row in anchors if row.alarm]
+        alarms += [f"{changed(change)} {change.proposal}" for change in changes]
         if anchors:
             print_table(
                 ("anchor", "stands for", "games say", "deviation", "alarm from"),
@@ -265,7 +272,8 @@ def rate_odds(setup: Setup, one: str, other: str, venue: str | None, system: str
     click.echo(f"difference: {outlook.difference:+.0f}{interval} Elo")
     for color, game in (("Black", outlook.as_black), ("White", outlook.as_white)):
         draws = f", {_percent(game.draw)} drawn" if game.draw > 0.0005 else ""
-        click.echo(f"{one} as {color} is expected to score {_percent(game.score)}{draws}")
+        ahead = "" if game.difference is None else f"; {game.difference:+.0f} ± {game.half_width:.0f} Elo"
+        click.echo(f"{one} as {color} is expected to score {_percent(game.score)}{draws}{ahead}")
 
 
 @rate.command("refits")
@@ -329,6 +337,12 @@ async def _published(history: History, venue: str, terms: Venue, systems_named: 
     return [name for name in order if name in there and (not systems_named or name in systems_named)]
 
 
+def _verdict(done: Replayed) -> str:
+    if done.earlier_model is not None and not (done.changes or done.points or done.stopped):
+        return "earlier model"
+    return "same bits" if done.exact else "same" if done.agrees else "differs"
+
+
 def _about(venue: str, done: Replayed, names: dict[VersionId, str]) -> list[str]:
     """What a replay found amiss, as sentences."""
     sentences = []
@@ -379,18 +393,29 @@ async def _check(history: History, venue: str, terms: Venue) -> dict[str, Any]:
         run = await caught_up(history, venue, system, progress)
     names = await history.bots.version_names()
     enough = [version for version, rating in run.ratings.items() if looks(rating.games)]
-    breaks: list[BreakFinding] = []
+
+    async def check(version: VersionId, without: Collection[VersionId] = ()) -> StrengthChange | None:
+        return check_version(
+            names[version],
+            version,
+            await history.changes.games(names[version], venue),
+            venue=venue,
+            predict=lambda black, white: system.predict(run.state, black, white),
+            ratings=run.ratings,
+            sure=system.sure,
+            without=without,
+        )
+
+    changes: dict[VersionId, StrengthChange] = {}
     with progress_bar(f"{venue}, versions") as progress:
         for done, version in enumerate(enough, 1):
-            games = await history.changes.games(names[version], venue)
-            broken = check_version(
-                names[version], version, games, lambda black, white: system.predict(run.state, black, white)
-            )
-            if broken is not None:
-                breaks.append(broken)
+            change = await check(version)
+            if change is not None:
+                changes[version] = change
             progress(done, len(enough))
+    still = sorted((await settled(changes, check)).values(), key=lambda change: change.version)
     anchors = check_anchors(system.anchor_residuals(run.state), names, venue)
-    return {"seq": run.seq, "anchors": anchors, "versions": len(enough), "breaks": breaks}
+    return {"seq": run.seq, "anchors": anchors, "versions": len(enough), "changes": still}
 
 
 def _nobody(name: str, venue: str, known: Sequence[str]) -> Refused:
@@ -408,7 +433,9 @@ def _learned(notes: Any) -> str:
     if not isinstance(notes, dict):
         return ""
     words = []
-    for key in ("s", "w", "advantage", "draw"):
+    of_links = ("mean_step", "step", "fresh") if notes.get("links") else ()
+    equals = ("equals",) if notes.get("equals") else ()
+    for key in ("s", "w", *equals, *of_links, "advantage", "draw"):
         given = notes.get(key)
         if isinstance(given, list):
             words.append(f"{key} {' '.join(f'{each:.2f}' for each in given)}")

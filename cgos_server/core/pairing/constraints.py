@@ -251,7 +251,8 @@ class PairConstraints:
         return difference / np.sqrt(1.0 + (pi / 8.0 * LOGIT * LOGIT) * self.spread(i, j))
 
     def expected(self, i: Ints, j: Ints) -> Floats:
-        """(m,) expected score of i against j, 0 to 1, averaged over what is not known of their difference."""
+        """(m,) expected score of i against j in their decided games, 0 to 1, averaged over what is not known of their
+        difference. How often games are drawn does not change it (Davidson 1970)."""
         score: Floats = 1.0 / (1.0 + np.exp(np.minimum(-LOGIT * self._shrunk(i, j), MOST_LOGITS)))
         return score
 

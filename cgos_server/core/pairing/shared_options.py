@@ -46,8 +46,8 @@ _OPTIONS: Final[Mapping[str, Choice | Flag | Number | Seconds]] = MappingProxyTy
         "max_expected": Number(
             0.51,
             1.0,
-            meaning="largest expected score of a game until a bot has waited for `patience_s`; without the key 0.95 "
-            "with `information`, else none",
+            meaning="largest expected score of decided games until a bot has waited for `patience_s`; without the key "
+            "0.95 with `information`, else none",
         ),
         "patience_s": Seconds(
             0.0,

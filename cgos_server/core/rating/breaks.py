@@ -1,21 +1,25 @@
 """Does a version play as it always did, or did its strength change under one name?
 
-Decides whether a version's results break with its past, with a stated rate of false alarms. Must not know: where
-expectations come from, what is done about a break.
+Decides whether a version's results break with its past, and how surely: `watch` and `flagged` are two rates of false
+alarms. Must not know: where expectations come from, what is done about a break.
 
-The test: at each possible change point the games before it and those after it are allowed a strength of their own,
-against one strength for all (a likelihood ratio; the common strength is fitted too, so that only differences count,
-and the process of its signed roots is a standardized Brownian bridge). Its largest value over the change points is
-compared with the tail of the supremum of such a bridge (Miller & Siegmund 1982). Small samples: a score is moved half
-a game towards its expectation (continuity), a segment has at least `SHORTEST` games, and the likelihood is that of
-games with these expectations and variances, not a normal one, so that lop-sided pairings do not raise alarms. Where
-the change points, the corrections and the looks are ours, they are our choice.
+The test is sequential. It looks when a version has 40, 57, 80, 113, 160, ... games: 40 * 2^(i/2). At each look every
+possible change point with `SHORTEST` games on either side is tried: z is the score before it minus what one common
+strength makes expected there, 1/4 game nearer to 0 (continuity), in standard deviations (Rao's score statistic, 1948;
+the common strength is fitted, so that only differences count). The largest |z| is held against `THRESHOLDS`. They were
+calibrated by simulation over all looks within 320 games (`benchmarks/ratings/rating_movers.py`): a formula for the tail
+of such a maximum (Miller & Siegmund 1982), shared out over the looks, is much more cautious.
+
+z is normal only where both outcomes are in reach. So that lop-sided pairings raise no alarms, z is not taken to be more
+than the root of the likelihood ratio of two strengths against one at that change point, and a little; this is our
+choice, as are the thresholds beyond 320 games.
 """
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Sequence
-from math import exp, log, pi, sqrt
+from math import log, log2, sqrt
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -26,13 +30,34 @@ Floats = NDArray[np.float64]
 SHORTEST: Final = 10
 """Games that each side of a change point has at least."""
 FIRST_LOOK: Final = 40
-FALSE_ALARMS: Final = 0.001
-"""Of the whole life of a version that never changes: the probability that it is ever flagged, at most."""
+CALIBRATED: Final = 320
+"""Games up to which the rates of false alarms were measured."""
+CONTINUITY: Final = 0.25
+"""Games by which a score is moved towards its expectation."""
+ELO: Final = 400.0 / log(10.0)
+"""In one logit."""
 
-_POINTS: Final = 64
-_ELO: Final = 400.0 / log(10.0)
+_WIDER: Final = 0.1
+"""By which thresholds grow at each doubling of the games beyond `CALIBRATED`."""
+_BEYOND_ROOT: Final = 0.15
+"""By which z may exceed the root of the likelihood ratio. Late after an early change it does so at even pairings, too,
+where 0 would cost .02 of the detections. Without a bound .006 of the versions 400 Elo above their opponents would be
+flagged within 320 games."""
 _FARTHEST: Final = 12.0
 """Logits: no strength is estimated farther away than this."""
+
+
+class State(enum.StrEnum):
+    """How sure it is that a version changed."""
+
+    WATCH = "watch"
+    """Of versions that never change, .01 come here within 320 games."""
+    FLAGGED = "flagged"
+    """The same with .001."""
+
+
+THRESHOLDS: Final = {State.WATCH: 3.76, State.FLAGGED: 4.26}
+"""Of the largest |z|, up to `CALIBRATED` games."""
 
 
 class Result(NamedTuple):
@@ -40,8 +65,7 @@ class Result(NamedTuple):
 
     :ivar score: 0..1
     :ivar expected: the score to expect, 0..1, at the ratings of today (not at those of the day)
-    :ivar variance: of the score; with e = `expected` it is e (1 - e) without draws, less with draws, more where the
-        opponent's rating is unsure
+    :ivar variance: of the score; with e = `expected` it is e (1 - e) without draws, less with draws
     """
 
     score: float
@@ -49,144 +73,159 @@ class Result(NamedTuple):
     variance: float
 
 
-class Break(NamedTuple):
-    """The likeliest change.
+class Change(NamedTuple):
+    """The likeliest change among some games.
 
     :ivar at: index of the first game after it
     :ivar shift: strength after it minus strength before it, Elo
-    :ivar p: the probability of so large a difference somewhere if nothing changed
+    :ivar z: the deviation that is held against `THRESHOLDS`, at least 0
     """
 
     at: int
     shift: float
-    p: float
+    z: float
+
+
+class Break(NamedTuple):
+    """A change that was noticed.
+
+    :ivar look: the number of games at that look
+    :ivar change: `at` counts from the version's first game
+    """
+
+    state: State
+    look: int
+    change: Change
+
+
+def look_at(number: int) -> int:
+    """At how many games the look with this number, from 0, takes place."""
+    games: float = FIRST_LOOK * 2.0 ** (number / 2.0)
+    return round(games)
 
 
 def looks(games: int) -> int:
-    """How many looks a version with so many counted games has passed: it need be checked again only when this grows.
+    """How many looks a version with so many counted games has passed: it is tested again when this changes."""
+    passed = 0
+    while look_at(passed) <= games:
+        passed += 1
+    return passed
 
-    Looks are at 40, 80, 160, ... games.
+
+def threshold(state: State, games: int) -> float:
+    """From which |z| on a version is in this state at a look with so many games."""
+    return THRESHOLDS[state] + _WIDER * log2(max(games / CALIBRATED, 1.0))
+
+
+def find(results: Sequence[Result]) -> Break | None:
+    """What the looks so far say of a version; None: nothing.
+
+    It is the first flag, or where there is none the first look that put the version on watch. After a flag the test
+    begins anew with the games after that change, and a flag among those replaces it: a version that changed back, or
+    again, has changed twice. Raises ValueError for impossible results.
     """
-    return (games // FIRST_LOOK).bit_length()
+    noticed: Break | None = None
+    begin = 0
+    while True:
+        later = _first(results[begin:])
+        if later is None or (noticed is not None and later.state is State.WATCH):
+            return noticed
+        begin += later.change.at
+        at_all = later.change._replace(at=begin)
+        noticed = Break(state=later.state, look=begin - later.change.at + later.look, change=at_all)
+        if noticed.state is State.WATCH:
+            return noticed
 
 
-def level(games: int) -> float | None:
-    """The p-value at or below which a version with so many games is flagged; None: this is no look.
+def _first(results: Sequence[Result]) -> Break | None:
+    """The first flag among these games; without one the first watch."""
+    watched: Break | None = None
+    for number in range(looks(len(results))):
+        games = look_at(number)
+        change = examine(results[:games])
+        if change is None or change.z < threshold(State.WATCH, games):
+            continue
+        if change.z >= threshold(State.FLAGGED, games):
+            return Break(state=State.FLAGGED, look=games, change=change)
+        watched = watched or Break(state=State.WATCH, look=games, change=change)
+    return watched
 
-    The j-th look has the share 1 / (j (j + 1)) of `FALSE_ALARMS`; they sum to it.
-    """
-    look = looks(games)
-    return FALSE_ALARMS / (look * (look + 1)) if look > looks(games - 1) else None
 
-
-def find(results: Sequence[Result]) -> tuple[int, Break] | None:
-    """The first flag of a version's life, with the number of games at that look. None: never flagged.
+def examine(results: Sequence[Result]) -> Change | None:
+    """The likeliest change in these games, however small; None where they are too few to be divided.
 
     Raises ValueError for impossible results.
-    """
-    at = FIRST_LOOK
-    while at <= len(results):
-        change, allowed = examine(results[:at]), level(at)
-        if change is not None and allowed is not None and change.p <= allowed:
-            return at, change
-        at *= 2
-    return None
-
-
-def examine(results: Sequence[Result]) -> Break | None:
-    """The likeliest change in these games, whatever its p-value; None where they are too few to be divided.
-
-    Up to 64 change points are looked at, evenly spread. Raises ValueError for impossible results.
     """
     n = len(results)
     if n < 2 * SHORTEST:
         return None
-    x, e, v = np.asarray(results, dtype=np.float64).reshape(n, 3).T
-    if not (np.isfinite(x).all() and ((x >= 0) & (x <= 1) & (e > 0) & (e < 1) & (v > 0)).all()):
-        raise ValueError("Scores must be 0..1, expected scores between 0 and 1, and variances above 0.")
-    family = _Family(e, v)
-    first, last = SHORTEST, n - SHORTEST
-    points = np.unique(np.linspace(first, last, min(_POINTS, last - first + 1)).astype(np.int64))
-    before = np.arange(n) < points[:, None]
-
-    everything = np.ones((1, n), dtype=np.bool_)
-    common = family.strength(everything, np.array([x.sum()]), 0.0)
-    here = family.means(common)[0]
-    expected = before @ here
-    scored = before @ x
-    gap = scored - expected
-    scored -= np.sign(gap) * np.minimum(np.abs(gap), 0.5)
-    after = float(x.sum()) - scored
-    here_d = float(common[0])
-    one, two = family.strength(before, scored, here_d), family.strength(~before, after, here_d)
-    ratio = family.gain(before, scored, one, here_d) + family.gain(~before, after, two, here_d)
-    best = int(np.argmax(ratio))
-    information = np.cumsum(family.variances(common)[0])
-    early, late = (float(information[point - 1] / information[-1]) for point in (first, last))
-    return Break(
-        at=int(points[best]),
-        shift=float(two[best] - one[best]) * _ELO,
-        p=tail(sqrt(max(float(ratio[best]), 0.0)), early, late),
+    scores = ScoreModel(results)
+    common = scores.strength()
+    mean = scores.means(common)
+    information = np.cumsum(scores.scale * mean * (1.0 - mean))
+    gaps = np.cumsum(scores.score - mean)
+    points = slice(SHORTEST - 1, n - SHORTEST)
+    before, gap = information[points], gaps[points]
+    moved = np.maximum(np.abs(gap) - CONTINUITY, 0.0)
+    z = moved / np.sqrt(np.maximum(before * (information[-1] - before) / information[-1], 1e-12))
+    best = int(np.argmax(z))
+    at = best + SHORTEST
+    scored = float(scores.score[:at].sum()) - float(np.sign(gap[best]) * (np.abs(gap[best]) - moved[best]))
+    sides = ((scores.some(slice(at)), scored), (scores.some(slice(at, n)), float(scores.score.sum()) - scored))
+    one, two = (side.strength(total) for side, total in sides)
+    ratio = sum(
+        side.gain(total, d) - side.gain(total, common) for (side, total), d in zip(sides, (one, two), strict=True)
     )
+    return Change(at=at, shift=(two - one) * ELO, z=min(float(z[best]), sqrt(max(ratio, 0.0)) + _BEYOND_ROOT))
 
 
-def tail(c: float, early: float, late: float) -> float:
-    """P(sup |B(t)| / sqrt(t (1 - t)) > c over `early` <= t <= `late`) of a Brownian bridge B, both between 0 and 1.
-
-    Miller & Siegmund (1982): phi(c) (4 / c + (c - 1 / c) log(late (1 - early) / ((1 - late) early))); 1 where that
-    is no probability.
-    """
-    if c <= 1.0:
-        return 1.0
-    width = log(max(late * (1.0 - early) / ((1.0 - late) * early), 1.0))
-    density = exp(-c * c / 2.0) / sqrt(2.0 * pi)
-    return min(1.0, density * (4.0 / c + (c - 1.0 / c) * width))
-
-
-class _Family:
-    """Scores with given means e and variances v, tilted by a strength d in logits.
+class ScoreModel:
+    """Games with given expected scores e and variances v, tilted by a strength d in logits.
 
     A score counts as c times that of 1/c independent games with two outcomes, c = v / (e (1 - e)), so that it has the
-    cumulant function log(1 - e + e exp(c d)) / c: mean e and variance v at d = 0.
+    cumulant function log(1 - e + e exp(c d)) / c: mean e and variance v at d = 0. Raises ValueError for impossible
+    results.
+
+    :ivar score: (n,) 0..1
+    :ivar scale: (n,) c
     """
 
-    def __init__(self, e: Floats, v: Floats) -> None:
-        self._scale = np.clip(v / (e * (1.0 - e)), 0.05, 4.0)
+    def __init__(self, results: Sequence[Result] | Floats) -> None:
+        self._rows = np.asarray(results, dtype=np.float64).reshape(len(results), 3)
+        x, e, v = self._rows.T
+        if not (np.isfinite(self._rows).all() and ((x >= 0) & (x <= 1) & (e > 0) & (e < 1) & (v > 0)).all()):
+            raise ValueError("Scores must be 0..1, expected scores between 0 and 1, and variances above 0.")
+        self.score = x
+        self.scale = np.clip(v / (e * (1.0 - e)), 0.05, 4.0)
+        self._expected = e
         self._logit = np.log(e) - np.log1p(-e)
 
-    def means(self, d: Floats) -> Floats:
-        """(points, n) expected scores at strengths d (points,)."""
-        tilted: Floats = 1.0 / (1.0 + np.exp(-(self._logit + self._scale * d[:, None])))
+    def some(self, games: slice) -> ScoreModel:
+        """These games alone."""
+        return ScoreModel(self._rows[games])
+
+    def means(self, d: float) -> Floats:
+        """(n,) expected scores at strength d."""
+        tilted: Floats = 1.0 / (1.0 + np.exp(-(self._logit + self.scale * d)))
         return tilted
 
-    def variances(self, d: Floats) -> Floats:
-        """(points, n) variances."""
-        mean = self.means(d)
-        tilted: Floats = self._scale * mean * (1.0 - mean)
-        return tilted
-
-    def strength(self, chosen: NDArray[np.bool_], scored: Floats, begin: float) -> Floats:
-        """(points,) the strength at which the `chosen` (points, n) games are expected to bring `scored` (points,)."""
-        low, high = np.full(len(scored), -_FARTHEST), np.full(len(scored), _FARTHEST)
-        d = np.full(len(scored), begin)
+    def strength(self, scored: float | None = None) -> float:
+        """The strength at which these games are expected to bring `scored` points, or what they brought."""
+        total = float(self.score.sum()) if scored is None else scored
+        low, high, d = -_FARTHEST, _FARTHEST, 0.0
         for _ in range(60):
             mean = self.means(d)
-            mean *= chosen
-            gap = scored - mean.sum(axis=1)
-            slope = np.einsum("pn,pn,n->p", mean, 1.0 - mean, self._scale)
-            low, high = np.where(gap > 0, d, low), np.where(gap > 0, high, d)
-            stepped = d + gap / np.maximum(slope, 1e-12)
-            stepped = np.where((stepped > low) & (stepped < high), stepped, (low + high) / 2.0)
-            moved = float(np.abs(stepped - d).max())
-            d = stepped
-            if moved < 1e-6:
+            gap = total - float(mean.sum())
+            low, high = (d, high) if gap > 0 else (low, d)
+            stepped = d + gap / max(float((self.scale * mean * (1.0 - mean)).sum()), 1e-12)
+            if not low < stepped < high:
+                stepped = (low + high) / 2.0
+            moved, d = abs(stepped - d), stepped
+            if moved < 1e-9:
                 break
         return d
 
-    def gain(self, chosen: NDArray[np.bool_], scored: Floats, d: Floats, common: float) -> Floats:
-        """(points,) twice the log likelihood ratio of strengths d (points,) against the `common` one."""
-        further = (d - common)[:, None]
-        risen = np.log1p(self.means(np.array([common])) * np.expm1(self._scale * further)) / self._scale
-        risen *= chosen
-        gains: Floats = 2.0 * ((d - common) * scored - risen.sum(axis=1))
-        return gains
+    def gain(self, scored: float, d: float) -> float:
+        """Twice the log likelihood ratio of strength d against 0, where the games brought `scored`."""
+        risen = np.log1p(self._expected * np.expm1(self.scale * d)) / self.scale
+        return 2.0 * (d * scored - float(risen.sum()))

@@ -55,6 +55,12 @@ BAYES: Final = RatingDeclaration(
             meaning="the distribution of strengths is learned from the pool; `false`: it is normal with `prior_sd`",
         ),
         **_SHARED,
+        "color_sd": _elo(
+            0.0,
+            "how far versions differ in what playing Black rather than White is worth to them, standard deviation, "
+            "Elo; 0: not at all",
+            least=0.0,
+        ),
     },
     sure=True,
     provisional_rule=INTERVAL_RULE,

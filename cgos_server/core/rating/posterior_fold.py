@@ -210,7 +210,7 @@ class PosteriorFold(ABC, Generic[StateT]):
         return self._shown(state.belief.shown_newcomer(not state.anchors), 0)
 
     def _shown(self, shown: Shown, games: int) -> Rating:
-        doubtful = games == 0 or 0.5 * (shown.upper - shown.lower) > self.provisional
+        doubtful = self.is_provisional(shown.sd, games, 0.5 * (shown.upper - shown.lower))
         return Rating(shown.mean, shown.sd, games, doubtful, lower=shown.lower, upper=shown.upper)
 
     def _and_waiting(self, state: StateT, shown: dict[VersionId, Rating]) -> Mapping[VersionId, Rating]:
@@ -221,6 +221,11 @@ class PosteriorFold(ABC, Generic[StateT]):
         """The next game of these two, Black moving first: averaged over what is not known of their difference."""
         return state.belief.outcome(state.find(black), state.find(white))
 
+    def outcome_at(self, state: StateT, difference: float) -> Outcome:
+        """What a game brings whose Black is `difference` Elo the stronger, by what was learned of draws and of the
+        first move."""
+        return state.belief.outcome_at(difference)
+
     def superiority(self, state: StateT, one: VersionId, other: VersionId) -> float:
         """The probability (0..1) that `one` is stronger than `other`; a half for a version and itself."""
         if one == other:
@@ -230,6 +235,12 @@ class PosteriorFold(ABC, Generic[StateT]):
     def difference(self, state: StateT, one: VersionId, other: VersionId) -> tuple[float, float]:
         """Mean and standard deviation, in Elo, of the strength of `one` minus that of `other`, of two versions."""
         mean, variance = state.belief.difference(state.find(one), state.find(other), not state.anchors)
+        return mean, sqrt(variance)
+
+    def difference_by_color(self, state: StateT, black: VersionId, white: VersionId) -> tuple[float, float]:
+        """Mean and standard deviation, in Elo, of the strength of `black` as Black minus that of `white` as White, what
+        the first move is worth included."""
+        mean, variance = state.belief.difference_by_color(state.find(black), state.find(white), not state.anchors)
         return mean, sqrt(variance)
 
     def snapshot(self, state: StateT, versions: Sequence[VersionId]) -> Snapshot:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import msgspec
 
+from cgos_protocol.api.messages import StrengthChange
 from cgos_protocol.api.people import BotNow, EndedGame, GameNow, Previewed, VenueNow
 from cgos_protocol.errors import Code, ConfigError, Invalid, NotFound
 from cgos_protocol.games.base import Color
@@ -98,6 +99,9 @@ class LiveControl:
             plugins=report.used,
             plugin_problems=report.problems,
         )
+
+    def strength_changes(self) -> list[StrengthChange]:
+        return [change for venue in self._venues.values() for change in venue.watch.changes()]
 
     def dismiss(self, bot: BotId, sentence: str) -> int:
         gone = [

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from cgos_protocol.api.messages import StrengthChange
 from cgos_protocol.api.people import Done, Reloaded
 from cgos_server.service.commands.context import CommandContext
 from cgos_server.service.commands.declaration import Command, Right
@@ -30,6 +31,17 @@ class StatusRequest(Command[ServerStatus], frozen=True, kw_only=True, tag="statu
 
     async def perform(self, context: CommandContext) -> ServerStatus:
         return context.server.status()
+
+
+class StrengthChangesRequest(Command[list[StrengthChange]], frozen=True, kw_only=True, tag="strength changes"):
+    """The versions of all venues whose strength seems to have changed; asked by the pages for everybody."""
+
+    allowed = Right.NOBODY
+    audited = None
+    live = True
+
+    async def perform(self, context: CommandContext) -> list[StrengthChange]:
+        return context.server.strength_changes()
 
 
 class Drain(Command[Done], frozen=True, kw_only=True, tag="drain"):
@@ -93,4 +105,4 @@ class Reload(Command[Reloaded], frozen=True, kw_only=True, tag="reload"):
         return Reloaded(changes=changes)
 
 
-COMMANDS: Final = (StatusRequest, Drain, Reload)
+COMMANDS: Final = (StatusRequest, StrengthChangesRequest, Drain, Reload)

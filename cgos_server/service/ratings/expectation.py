@@ -1,10 +1,11 @@
 """What a game between two versions promises, and who is stronger: the one rule of pages, API and commands.
 
 Where a rating system of the venue knows strengths jointly (the headline first, then its other systems), and both have
-played by its saved state, that state says so: it knows how sure it is, and what the first move is worth. Else Elo's
-curve over the two published means of the headline system does (A. Elo, 1978), for both colors alike, and who is
-stronger follows from their spreads as if they were independent of each other. Pure functions. Must not know: the
-database, how a figure is shown.
+played by its saved state, that state says so: it knows how sure it is, what the first move is worth and how often
+games are drawn. Else the two published means of the headline system say it: where that state is the headline's, with
+what it learned of draws and the first move (Davidson 1970), else by Elo's curve (A. Elo, 1978), for both colors alike.
+Who is stronger follows then from their spreads as if they were independent of each other. Pure functions. Must not
+know: the database, how a figure is shown.
 """
 
 from __future__ import annotations
@@ -31,6 +32,9 @@ class Jointly(Protocol):
     def odds(self, one: str, other: str) -> Odds | None: ...
 
     def chances(self, one: str, other: str) -> Chances | None: ...
+
+    def chances_at(self, difference: float) -> Chances | None:
+        """Of somebody who is `difference` Elo ahead in the published ratings; None where they are another system's."""
 
 
 class Chances(NamedTuple):
@@ -67,11 +71,6 @@ class Compared(NamedTuple):
     as_white: Expected | None = None
 
 
-def expected_score(mean: float, other: float) -> float:
-    """Expected score, 0..1, of whoever is rated `mean` against `other`, by Elo's logistic curve."""
-    return expected(mean - other)
-
-
 def chances(one: str, other: str, mean: float | None, its_mean: float | None, known: Jointly | None) -> Chances | None:
     """What a game of `one` against `other` promises; None where nothing is known of one of them.
 
@@ -82,7 +81,14 @@ def chances(one: str, other: str, mean: float | None, its_mean: float | None, kn
         return jointly
     if mean is None or its_mean is None:
         return None
-    score = expected_score(mean, its_mean)
+    return _chances_at(mean - its_mean, known)
+
+
+def _chances_at(difference: float, known: Jointly | None) -> Chances:
+    learned = None if known is None else known.chances_at(difference)
+    if learned is not None:
+        return learned
+    score = expected(difference)
     return Chances(score, score)
 
 
@@ -109,10 +115,9 @@ def compare(
         )
     if rated is None or its is None:
         return None
-    score = expected_score(rated.mean, its.mean)
     difference, spread = rated.mean - its.mean, math.hypot(rated.spread, its.spread)
     superiority = half = None
     if sure(rated.system) and spread:
         superiority, half = 0.5 * math.erfc(-difference / spread / math.sqrt(2)), Z95 * spread
-    seq, both = max(rated.seq, its.seq), Chances(score, score)
+    seq, both = max(rated.seq, its.seq), _chances_at(difference, known)
     return Compared(rated.system, seq, both, difference, superiority=superiority, half_width=half)

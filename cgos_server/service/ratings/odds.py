@@ -12,7 +12,7 @@ import msgspec
 
 from cgos_protocol.api.messages import Expected
 from cgos_protocol.ids import VersionId
-from cgos_server.core.rating.base import Z95, Rating, RatingSystem
+from cgos_server.core.rating.base import Z95, Outcome, Rating, RatingSystem
 
 
 @runtime_checkable
@@ -23,11 +23,16 @@ class Joint(Protocol):
 
     def difference(self, state: Any, one: VersionId, other: VersionId) -> tuple[float, float]: ...
 
+    def difference_by_color(self, state: Any, black: VersionId, white: VersionId) -> tuple[float, float]: ...
+
+    def outcome_at(self, state: Any, difference: float) -> Outcome: ...
+
 
 class Odds(msgspec.Struct, frozen=True, kw_only=True):
     """Two versions compared.
 
     :ivar superiority: the probability that the first is stronger; None where the system does not say
+    :ivar difference: Elo, of the strengths of both colors together
     :ivar half_width: half of the 95 % interval of the difference, Elo; None where the system does not say
     :ivar as_black: a game in which the first plays Black
     """
@@ -41,7 +46,6 @@ class Odds(msgspec.Struct, frozen=True, kw_only=True):
 
 def odds(system: RatingSystem, state: Any, one: VersionId, other: VersionId) -> Odds:
     """Compare two different versions. Raises KeyError for one that never entered."""
-    black, white = system.predict(state, one, other), system.predict(state, other, one)
     superiority, half_width = None, None
     if isinstance(system, Joint):
         superiority = system.superiority(state, one, other)
@@ -54,8 +58,36 @@ def odds(system: RatingSystem, state: Any, one: VersionId, other: VersionId) -> 
         superiority=superiority,
         difference=difference,
         half_width=half_width,
-        as_black=Expected(win=black.win, draw=black.draw, loss=black.loss, score=black.score),
-        as_white=Expected(win=white.loss, draw=white.draw, loss=white.win, score=1 - white.score),
+        as_black=_of_black(system, state, one, other),
+        as_white=_of_white(_of_black(system, state, other, one)),
+    )
+
+
+def _of_black(system: RatingSystem, state: Any, black: VersionId, white: VersionId) -> Expected:
+    outcome = system.predict(state, black, white)
+    difference, half_width = None, None
+    if isinstance(system, Joint):
+        difference, sd = system.difference_by_color(state, black, white)
+        half_width = Z95 * sd
+    return Expected(
+        win=outcome.win,
+        draw=outcome.draw,
+        loss=outcome.loss,
+        score=outcome.score,
+        difference=difference,
+        half_width=half_width,
+    )
+
+
+def _of_white(of_black: Expected) -> Expected:
+    """The same game from the other side."""
+    return Expected(
+        win=of_black.loss,
+        draw=of_black.draw,
+        loss=of_black.win,
+        score=1 - of_black.score,
+        difference=None if of_black.difference is None else -of_black.difference,
+        half_width=of_black.half_width,
     )
 
 

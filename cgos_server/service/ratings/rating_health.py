@@ -6,21 +6,31 @@ posterior comes from.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from statistics import NormalDist
 from typing import Final
 
 import msgspec
 
-from cgos_protocol.ids import GameId, VersionId
+from cgos_protocol.api.messages import RatingSince, StrengthChange
+from cgos_protocol.ids import VersionId
 from cgos_server.core.rating import breaks
-from cgos_server.core.rating.base import Outcome
+from cgos_server.core.rating.base import Outcome, Rating
 from cgos_server.core.rating.bayes.system import AnchorResidual
+from cgos_server.core.rating.since import strength_of
 from cgos_server.storage.reading.answers import VersionGame
 
 ANCHOR_ALARMS: Final = 0.001
 """The probability that one look raises an alarm though every anchor plays like its number (two-sided, shared equally
 by the anchors: Bonferroni)."""
+
+PROPOSAL: Final = (
+    "If {name} is another engine or another setting now, give that a version of its own, which is rated by itself and "
+    "begins near this one. By WebSocket: sign in with another `version` (cgos-client run --version NEW). On the CGOS "
+    "lines: sign in under another name, which an operator links with: cgos-server family link NEW {name}. If nothing "
+    "was changed, there is nothing to do."
+)
+"""What an owner is asked to do."""
 
 
 class AnchorFinding(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,26 +51,6 @@ class AnchorFinding(msgspec.Struct, frozen=True, kw_only=True):
     z: float
     limit: float
     alarm: bool
-    sentence: str
-
-
-class BreakFinding(msgspec.Struct, frozen=True, kw_only=True):
-    """A version whose results break with its past.
-
-    :ivar version: wire name
-    :ivar look: the number of games at which that was noticed
-    :ivar games: how many of them came before the likeliest change
-    :ivar game: the first game after it
-    :ivar shift: strength after it minus strength before it, Elo
-    :ivar p: the probability of so large a difference somewhere if nothing changed
-    """
-
-    version: str
-    look: int
-    games: int
-    game: GameId
-    shift: float
-    p: float
     sentence: str
 
 
@@ -93,29 +83,90 @@ def check_anchors(
 
 
 def check_version(
-    name: str, version: VersionId, games: Sequence[VersionGame], predict: Callable[[VersionId, VersionId], Outcome]
-) -> BreakFinding | None:
-    """Whether a version's results break with its past; the false alarms of its whole life are one in a thousand.
+    name: str,
+    version: VersionId,
+    games: Sequence[VersionGame],
+    *,
+    venue: str,
+    predict: Callable[[VersionId, VersionId], Outcome],
+    ratings: Mapping[VersionId, Rating],
+    sure: bool,
+    earlier: int = 0,
+    without: Collection[VersionId] = (),
+) -> StrengthChange | None:
+    """Whether a version's strength seems to have changed, by :func:`cgos_server.core.rating.breaks.find`.
 
     :param games: all its games, in order; repeats and those that count for nothing are left out here
+    :param venue: the word for it
     :param predict: (black, white) -> what to expect at the ratings of today
+    :param ratings: everybody's, of today
+    :param sure: their spreads are standard deviations in Elo
+    :param earlier: games before these, which are not looked at
+    :param without: opponents whose games are left out, too
     """
     counted = [game for game in games if game.score2 is not None and not game.repeat]
-    results = [_result(version, game, predict) for game in counted]
-    flagged = breaks.find(results)
-    if flagged is None:
+    numbered = [(number, game) for number, game in enumerate(counted, earlier + 1) if game.opponent not in without]
+    tested = [game for _, game in numbered]
+    results = [_result(version, game, predict) for game in tested]
+    noticed = breaks.find(results)
+    if noticed is None:
         return None
-    look, change = flagged
-    game = counted[change.at].game
-    way = "stronger" if change.shift > 0 else "weaker"
-    sentence = (
-        f"{name} seems to have become {abs(change.shift):.0f} Elo {way} at about its {_ordinal(change.at + 1)} game "
-        f"(game {game}): if it had not changed, so large a break would come up with probability {change.p:.1g}. If "
-        "it is another engine or another setting now, give that a name or a version of its own."
+    at, last = noticed.change.at, noticed.look - 1
+    number, noticed_after = numbered[at][0], numbered[last][0]
+    since = _since(tested[at:], results[at:], ratings[version].mean, ratings) if sure else None
+    way = "stronger" if noticed.change.shift > 0 else "weaker"
+    rate = "one in a thousand is flagged" if noticed.state is breaks.State.FLAGGED else "one in a hundred is watched"
+    return StrengthChange(
+        version=name,
+        venue=venue,
+        state=noticed.state.value,
+        noticed_at=tested[last].at,
+        noticed_after=noticed_after,
+        number=number,
+        game=tested[at].game,
+        shift=noticed.change.shift,
+        z=noticed.change.z,
+        rating_since=since,
+        sentence=f"{name} seems to have become {abs(noticed.change.shift):.0f} Elo {way} at about its "
+        f"{_ordinal(number)} game (game {tested[at].game}), as seen after {noticed_after} games. Of versions that "
+        f"never change {rate} within {breaks.CALIBRATED} games.",
+        proposal=PROPOSAL.format(name=name),
     )
-    return BreakFinding(
-        version=name, look=look, games=change.at, game=game, shift=change.shift, p=change.p, sentence=sentence
+
+
+async def settled(
+    changes: Mapping[VersionId, StrengthChange],
+    again: Callable[[VersionId, Collection[VersionId]], Awaitable[StrengthChange | None]],
+) -> dict[VersionId, StrengthChange]:
+    """Of versions that seem to have changed, those of which this holds without their games against the others.
+
+    Who changes seems to change those whom it meets often. The surest comes first, since all its games speak for it,
+    and of theirs only those against it.
+
+    :param again: :func:`check_version` of this version without these opponents
+    """
+    sure: dict[VersionId, StrengthChange] = {}
+    for version in sorted(changes, key=lambda version: (-changes[version].z, version)):
+        change = await again(version, sure.keys()) if sure else changes[version]
+        if change is not None:
+            sure[version] = change
+    return sure
+
+
+def _since(
+    games: Sequence[VersionGame],
+    results: Sequence[breaks.Result],
+    rating: float,
+    ratings: Mapping[VersionId, Rating],
+) -> RatingSince:
+    strength = strength_of(
+        results,
+        [game.opponent for game in games],
+        rating=rating,
+        spreads={game.opponent: ratings[game.opponent].spread for game in games},
+        pool=[each.mean for each in ratings.values() if each.games],
     )
+    return RatingSince(games=len(games), **strength._asdict())
 
 
 def _result(version: VersionId, game: VersionGame, predict: Callable[[VersionId, VersionId], Outcome]) -> breaks.Result:

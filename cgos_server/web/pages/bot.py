@@ -129,6 +129,7 @@ async def show(site: Site, request: Request) -> Response:
         ratings=ratings,
         headlines=headlines,
         several=len({row.system for row in ratings}) > 1,
+        strength_changes=await site.strength_changes.of([each.name for each in shown]),
         figures=figures,
         venues=[row.venue for row in own],
         all_opponents=with_query(request, opponents="all"),

@@ -37,6 +37,7 @@ EVENT_WORDS: Final = {
     "game-ended": "a game has ended",
     "time-losses": "three games in a row lost on time",
     "suspended": "suspended: gets no more games in a venue",
+    "strength-changed": "seems to have become stronger or weaker under one name",
     "signed-in": "signed in",
     "signed-out": "signed out",
 }
@@ -110,6 +111,11 @@ class AccountPage(FormPage):
         ]
         webhooks = await history.people.webhooks(person.owner_id)
         return {
+            "strength_changes": [
+                (bot.name, change)
+                for bot in bots[first : first + BOTS]
+                for change in await self.site.strength_changes.of(bot.versions)
+            ],
             "fares": [await fare(self.site, bot) for bot in bots[first : first + BOTS]],
             "choices": {
                 "own bot": {"": "all my bots"} | {bot.name: bot.name for bot in bots},

@@ -78,6 +78,7 @@ class AdminBot(FormPage):
             "bot": bot,
             "filled": {"account": bot.owner or ""},
             "connections": await self.site.history.bots.connections(bot.name, limit=20),
+            "strength_changes": await self.site.strength_changes.of([version.name for version in bot.versions]),
         }
 
 

@@ -61,7 +61,8 @@ class AdminVenues(FormPage):
             tables = by_system(await self.site.history.ratings.standings(venue.name))
             rows = tables.get(systems.headline(venue.name, tables), [])
             venues.append((venue.name, now.get(venue.name), [row for row in rows if row.anchor]))
-        return {"venues": venues, "why": why, "preview": None}
+        changes = await self.site.strength_changes.all()
+        return {"venues": venues, "strength_changes": changes, "why": why, "preview": None}
 
 
 class AdminAudit(FormPage):

@@ -89,6 +89,7 @@ class OwnBotPage(FormPage):
             "bot": bot,
             "versions": versions,
             "live": await self.site.bots_now.look(bot.name, here.session, request),
+            "strength_changes": await self.site.strength_changes.of(versions),
             "seen_at": {version.name: version.last_seen_at for version in bot.versions},
             "away": AWAY,
             "not_here": (Hold.AWAY.state, NOT_HERE),

@@ -74,10 +74,14 @@ GAMES_BACK: Final = 200
 BOTS_BACK: Final = 1_000
 """Bots that are looked at when making up for what was missed."""
 
-STORED: Final = ("game-started", "game-ended", "time-losses", "suspended")
+CHANGES_MS: Final = 60_000
+"""Between two looks at which versions seem to have changed."""
+
+STORED: Final = ("game-started", "game-ended", "time-losses", "suspended", "strength-changed")
 """What the database knows later."""
 
 _QUIET = ("score", "resignation")
+_FOUND = ("suspended", "strength-changed")
 
 log = structlog.get_logger(__name__)
 
@@ -153,6 +157,8 @@ class Webhooks:
         self._saved_at = site.now_ms()
         self._tested: dict[int, int] = {}
         self._suspended_at: dict[tuple[str, str], int] = {}
+        self._changes_at = -CHANGES_MS
+        self._changes_told: set[tuple[str, str, int]] = set()
         self._since = site.deliveries.until - SLACK_MS
         self._slots = asyncio.Semaphore(AT_ONCE)
 
@@ -192,6 +198,7 @@ class Webhooks:
         try:
             await self._make_up(group)
             await self._tell(facts, group)
+            await self._tell_changes(group)
         except CgosError as error:
             if facts or self._missed_from is None:  # it tries again and again
                 log.warning("webhooks could not be told", error=str(error), facts=len(facts))
@@ -231,6 +238,8 @@ class Webhooks:
             await asyncio.sleep(SAVE_S)
             if self._missed_from is not None:
                 self._come.set()  # the database may answer again
+            if self._changes_due():
+                self._come.set()
             self._take_note()
             self._look_at_lines()
             now, figures = self._site.now_ms(), deliveries.figures()
@@ -297,6 +306,35 @@ class Webhooks:
             if owner is not None:
                 self._queue(happening, owner, group, since or {})
 
+    def _changes_due(self) -> bool:
+        return not 0 <= self._site.now_ms() - self._changes_at < CHANGES_MS
+
+    async def _tell_changes(self, group: asyncio.TaskGroup) -> None:
+        """Versions that seem to have changed their strength: the server that plays finds that out now and then, and
+        again after each of its starts, so that the database need not keep it."""
+        if not self._changes_due():
+            return
+        self._changes_at = now = self._site.now_ms()
+        changes = {
+            (change.version, change.venue, change.noticed_at): change
+            for change in await self._site.strength_changes.all()
+        }
+        happenings = [
+            Happening(
+                event="strength-changed",
+                version=change.version,
+                venue=change.venue,
+                at=change.noticed_at,
+                more={"change": msgspec.to_builtins(change)},
+            )
+            for key, change in changes.items()
+            if key not in self._changes_told and change.noticed_at >= now - CATCH_UP_MS
+        ]
+        if happenings:
+            await self._refresh()
+            await self._tell_owners(happenings, group)
+        self._changes_told = set(changes)
+
     async def _catch_up(self, until: int, group: asyncio.TaskGroup) -> None:
         """Tell what happened to games since `until` (Unix milliseconds), or was not told before."""
         await self._refresh()
@@ -342,8 +380,8 @@ class Webhooks:
         for line in self._lines.values():
             hook = line.hook
             concerned = hook.owner_id == owner.owner_id and hook.bot in (None, owner.bot)
-            # No fact says when somebody was suspended: what is found may be older than the webhook.
-            start = since.get(hook.id, hook.created_at if happening.event == "suspended" else 0)
+            # No fact says when somebody was suspended, or has changed: what is found may be older than the webhook.
+            start = since.get(hook.id, hook.created_at if happening.event in _FOUND else 0)
             if concerned and happening.event in hook.events and happening.at >= start:
                 line.put(self._message(hook, happening, owner.bot))
                 if line.waiting and not line.busy:

@@ -19,7 +19,6 @@ from cgos_protocol.api.messages import (
     Id,
     Lower,
     Moment,
-    Share,
     Upper,
     WireName,
 )
@@ -199,7 +198,7 @@ class Partner(Answer, frozen=True, kw_only=True):
 
     name: WireName
     rating: float
-    expected: Share
+    expected: Annotated[float, Meta(ge=0, le=1, description="Expected score of decided games.")]
     worth: float | None
     costs: float
     kept: str

@@ -270,18 +270,59 @@ class VersionRating(Answer, frozen=True, kw_only=True):
     standing: Standing
 
 
+class RatingSince(Answer, frozen=True, kw_only=True):
+    """What a version's games from one on say by themselves, everybody else standing where they stand: a rating in Elo
+    with its 95 % interval. `games`: how many these are."""
+
+    games: Count
+    mean: float
+    lower: float
+    upper: float
+
+
+class StrengthChange(Answer, frozen=True, kw_only=True):
+    """A version's results in a venue break with its past: its strength seems to have changed under one name.
+
+    `state`: of versions that never change one in a hundred comes on `watch` within 320 games, one in a thousand is
+    `flagged`. Its rating is still that by all its games; beside it stands `rating_since`.
+    """
+
+    version: WireName
+    venue: WireName
+    state: Literal["watch", "flagged"]
+    noticed_at: Annotated[
+        Moment, Meta(description="When the game by which it was noticed ended: Unix time in milliseconds.")
+    ]
+    noticed_after: Annotated[Count, Meta(description="Its counted games by then.")]
+    number: Annotated[
+        Id, Meta(description="Which of its counted games, from 1, is likely to be the first after the change.")
+    ]
+    game: Annotated[GameNumber, Meta(description="That game.")]
+    shift: Annotated[float, Meta(description="By how much it seems to have become stronger, Elo.")]
+    z: Annotated[float, Meta(ge=0, description="Before against after, in standard deviations.")]
+    rating_since: Annotated[
+        RatingSince | None,
+        Meta(description="By its games from `game` on; null where the rating system does not say how sure it is."),
+    ]
+    sentence: Annotated[str, Meta(description="All that in words.")]
+    proposal: Annotated[str, Meta(description="What its owner is asked to do.")]
+
+
 class BotDetail(BotFacts, frozen=True, kw_only=True):
-    """A bot with its versions and where they stand under each venue's headline system."""
+    """A bot with its versions and where they stand under each venue's headline system, and which of them seem to have
+    changed."""
 
     versions: list[Version]
     ratings: list[VersionRating]
+    strength_changes: list[StrengthChange]
 
 
 class VersionDetail(Answer, frozen=True, kw_only=True):
-    """A version and where it stands in each venue under each rating system."""
+    """A version and where it stands in each venue under each rating system, and where it seems to have changed."""
 
     version: Version
     ratings: list[VersionRating]
+    strength_changes: list[StrengthChange]
 
 
 class RatingChange(Answer, frozen=True, kw_only=True):
@@ -377,6 +418,10 @@ class Expected(Answer, frozen=True, kw_only=True):
     draw: Share
     loss: Share
     score: Share
+    difference: Annotated[
+        float | None, Meta(description="Of the strengths with these colors, the first move's worth included, Elo.")
+    ] = None
+    half_width: HalfWidth = None
 
 
 class Record(Answer, frozen=True, kw_only=True):
@@ -403,9 +448,9 @@ class PairStatistics(Answer, frozen=True, kw_only=True):
     """Two versions compared in a venue, from the side of `one`.
 
     What may be expected of a game now: jointly where a rating system of the venue knows strengths jointly (the headline
-    first) and both have played by its state of entry `seq`; else by Elo's curve over the two published means of the
-    headline system, colors alike. All null where one of them is not rated. Opponents, crosstables and pages are
-    measured by the same rule.
+    first) and both have played by its state of entry `seq`; else by the two published means of the headline system.
+    That is with the draws and the first move that it has learned, or by Elo's curve, colors alike, where it learns
+    none. All null where one of them is not rated. Opponents, crosstables and pages are measured by the same rule.
     """
 
     venue: WireName

@@ -30,7 +30,7 @@ AccountPassword = Annotated[str, _new_password(ACCOUNT_PASSWORD_MIN)]
 Label = Annotated[str, Meta(max_length=100)]
 Reason = Annotated[str, Meta(min_length=1, max_length=200)]
 Scope = Literal["bots", "admin"]
-Event = Literal["game-started", "game-ended", "time-losses", "suspended", "signed-in", "signed-out"]
+Event = Literal["game-started", "game-ended", "time-losses", "suspended", "strength-changed", "signed-in", "signed-out"]
 CorrectedResult = Literal["Void", "B+Forfeit", "W+Forfeit", "Draw"]
 
 

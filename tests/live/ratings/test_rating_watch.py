@@ -7,6 +7,7 @@ import math
 import random
 from typing import Any
 
+import msgspec
 import pytest
 from prometheus_client import CollectorRegistry
 
@@ -73,7 +74,7 @@ async def test_everything_plays_like_its_number() -> None:
     past.refit()
     looking, warnings = watch(past)
     await looking.look()
-    assert warnings == {"anchor": 0, "break": 0}
+    assert warnings == {"anchor": 0, "watch": 0, "flagged": 0}
     assert set(past.looked_at) == {"low", "middle", "high", "bot"}, "whoever has enough games"
 
 
@@ -94,24 +95,96 @@ async def test_an_anchor_that_plays_otherwise_than_its_number_is_told_once(
     assert "does not play" not in capsys.readouterr().out
 
 
+def changing(past: Past, bot: int, *strengths: float) -> None:
+    """90 games at each of these strengths, against all anchors in turn."""
+    for strength in strengths:
+        for _ in range(30):
+            for white, value in ANCHORS.items():
+                past.play(bot, white, strength - value, 1)
+
+
 async def test_a_version_that_became_another_is_found_when_it_has_played_enough(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     past = Past()
-    for stronger in (0, 400):
-        for _ in range(30):
-            for white, value in ANCHORS.items():
-                past.play(4, white, 1800 + stronger - value, 1)
+    changing(past, 4, 1800.0, 2200.0)
     past.refit()
     looking, warnings = watch(past)
     await looking.look()
-    assert warnings["break"] == 1
-    assert capsys.readouterr().out.count("bot seems to have become") == 1
+    assert (warnings["flagged"], warnings["watch"]) == (1, 0)
+    output = capsys.readouterr().out
+    assert output.count("bot seems to have become") == 1
+    assert "cgos-client run --version NEW" in output
+    (change,) = looking.changes()
+    assert (change.version, change.venue, change.state) == ("bot", "9x9", "flagged")
+    assert abs(change.number - 91) < 15
+    assert change.rating_since is not None
+    assert change.rating_since.lower < 2200 < change.rating_since.upper
+    assert past.ratings.rating(4).mean < change.rating_since.mean, "the headline stays"
     looks = len(past.looked_at)
     await looking.look()
-    assert len(past.looked_at) == looks, "it is looked at again when it has played twice as much"
-    assert warnings["break"] == 1
-    assert "bot" not in capsys.readouterr().out
+    assert set(past.looked_at[looks:]) == {"bot"}, "the others are looked at again at the next number of games"
+    assert warnings["flagged"] == 1
+    assert "bot" not in capsys.readouterr().out, "it is told once"
+
+
+async def test_a_restart_finds_again_what_was_flagged() -> None:
+    past = Past()
+    changing(past, 4, 1800.0, 2200.0)
+    past.refit()
+    before, _ = watch(past)
+    await before.look()
+    after, warnings = watch(past)
+    assert after.changes() == []
+    await after.look()
+    assert after.changes() == before.changes() != []
+    assert warnings["flagged"] == 1
+
+
+async def test_a_correction_takes_a_flag_back(capsys: pytest.CaptureFixture[str]) -> None:
+    past = Past()
+    changing(past, 4, 1800.0, 2200.0)
+    past.refit()
+    looking, warnings = watch(past)
+    await looking.look()
+    assert warnings["flagged"] == 1
+    games = past.played["bot"]
+    past.played["bot"] = [*games[:90], *(msgspec.structs.replace(game, score2=None) for game in games[90:])]
+    await looking.look()
+    assert looking.changes() == []
+    assert warnings == {"anchor": warnings["anchor"], "watch": 0, "flagged": 0}
+    assert "does not break with its past any more" in capsys.readouterr().out
+
+
+async def test_many_change_at_once_and_whom_they_meet_are_left_in_peace(capsys: pytest.CaptureFixture[str]) -> None:
+    """Nobody but the two that change meets the anchors: by all their games these seem to change, too."""
+    past = Past()
+    changing(past, 4, 1800.0, 2200.0)
+    changing(past, 5, 2000.0, 1600.0)
+    past.refit()
+    looking, warnings = watch(past)
+    await looking.look()
+    bot, other = looking.changes()
+    assert (bot.version, other.version, warnings["flagged"]) == ("bot", "other", 2)
+    assert bot.shift > 200 > -200 > other.shift
+    assert set(past.looked_at) == set(NAMES.values())
+    assert "low" not in capsys.readouterr().out
+
+
+async def test_what_it_plays_since_is_known_anew_at_every_look() -> None:
+    past = Past()
+    changing(past, 4, 1800.0, 2200.0)
+    past.refit()
+    looking, _ = watch(past)
+    await looking.look()
+    (before,) = looking.changes()
+    past.play(4, 3, 200.0, 10)
+    await looking.look()
+    (after,) = looking.changes()
+    assert before.rating_since is not None
+    assert after.rating_since is not None
+    assert after.rating_since.games == before.rating_since.games + 10
+    assert (after.number, after.noticed_after) == (before.number, before.noticed_after)
 
 
 async def test_a_database_that_does_not_answer_is_no_end_of_it() -> None:
@@ -124,7 +197,7 @@ async def test_a_database_that_does_not_answer_is_no_end_of_it() -> None:
     past.fails = False
     await looking.look()
     assert "bot" in past.looked_at
-    assert warnings["break"] == 0
+    assert (warnings["watch"], warnings["flagged"]) == (0, 0)
 
 
 async def test_a_fault_of_ours_in_a_look_does_not_end_the_server(monkeypatch: pytest.MonkeyPatch) -> None:

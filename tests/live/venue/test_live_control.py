@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from prometheus_client import CollectorRegistry
 from support.live.house import House
+from support.service.acting import changed
 
 from cgos_protocol.errors import ConfigError, Refused
 from cgos_server.live.venue.live_control import Addresses, LiveControl
@@ -66,3 +67,9 @@ async def test_a_configuration_at_fault_changes_nothing(control: LiveControl) ->
 async def test_ratings_are_those_at_work(house: House, control: LiveControl) -> None:
     assert control.ratings("9x9") is house.live.ratings
     assert control.ratings("19x19") is None
+
+
+async def test_changes_of_strength_are_those_that_the_watch_has_noticed(house: House, control: LiveControl) -> None:
+    assert control.strength_changes() == []
+    house.live.watch._changes = {2: changed("bert", "watch"), 1: changed("anna")}
+    assert control.strength_changes() == [changed("anna"), changed("bert", "watch")]

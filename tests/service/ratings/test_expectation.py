@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from cgos_protocol.api.messages import Expected
 from cgos_server.core.rating.base import Z95
-from cgos_server.service.ratings.expectation import Chances, Compared, chances, compare, expected_score
+from cgos_server.service.ratings.expectation import Chances, Compared, chances, compare
 from cgos_server.service.ratings.odds import Odds
 
 ODDS = Odds(
@@ -32,9 +32,15 @@ class Rating(NamedTuple):
 
 
 class Known:
-    """Knows A and B jointly."""
+    """Knows A and B jointly; of others as much as their ratings say, if they are its own."""
 
     system, seq = "bayes", 40
+
+    def __init__(self, at: Chances | None = None) -> None:
+        self._at = at
+
+    def chances_at(self, difference: float) -> Chances | None:
+        return self._at if difference == 100 else None
 
     def odds(self, first: str, second: str) -> Odds | None:
         return ODDS if (first, second) == ("A", "B") else None
@@ -43,15 +49,27 @@ class Known:
         return Chances(0.8, 0.4) if (first, second) == ("A", "B") else None
 
 
-def test_expected_scores_are_elos() -> None:
-    assert expected_score(1800, 1800) == 0.5
-    assert expected_score(2200, 1800) == pytest.approx(10 / 11)
-    assert expected_score(1e6, 0) == 1.0
+def test_expected_scores_are_elos_where_no_draws_were_learned() -> None:
+    assert chances("A", "C", 1800, 1800, None) == (0.5, 0.5)
+    assert chances("A", "C", 2200, 1800, None) == pytest.approx((10 / 11, 10 / 11))
+    assert chances("A", "C", 1e6, 0, Known()) == (1.0, 1.0)
+
+
+def test_expected_scores_allow_for_draws_that_the_headline_has_learned() -> None:
+    known = Known(Chances(0.6, 0.55))
+    assert chances("A", "C", 1900, 1800, known) == (0.6, 0.55)
+    first, second = Rating("bayes", "A", 1900, 30, 7), Rating("bayes", "C", 1800, 40, 9)
+    compared = compare("A", "C", first, second, known)
+    assert compared is not None
+    assert (compared.chances, compared.jointly) == ((0.6, 0.55), False)
 
 
 @given(st.floats(-4000, 4000), st.floats(-4000, 4000))
 def test_two_expected_scores_are_one_game(first: float, second: float) -> None:
-    assert expected_score(first, second) + expected_score(second, first) == pytest.approx(1)
+    there, back = chances("A", "C", first, second, None), chances("C", "A", second, first, None)
+    assert there is not None
+    assert back is not None
+    assert there.black + back.white == pytest.approx(1)
 
 
 def test_colors_as_they_were_had() -> None:

@@ -46,6 +46,13 @@ def test_both_ways_come_to_the_same(name: str) -> None:
         assert first.draw > 0.05  # a third of the games were drawn
         assert (first.win, first.draw, first.loss) == pytest.approx((second.loss, second.draw, second.win))
         assert first.score + second.score == pytest.approx(1.0)
+        assert first.difference == pytest.approx(-(second.difference or 0))
+        assert first.half_width == second.half_width == pytest.approx(there.half_width)
+    # What the first move is worth is on one side and then on the other.
+    assert there.as_black.difference is not None
+    assert there.as_white.difference is not None
+    assert there.as_black.difference + there.as_white.difference == pytest.approx(2 * there.difference)
+    assert there.as_black.difference != there.difference
 
 
 def test_a_system_without_a_joint_distribution_says_what_it_can() -> None:
@@ -54,6 +61,7 @@ def test_a_system_without_a_joint_distribution_says_what_it_can() -> None:
     assert pair_odds.superiority is pair_odds.half_width is None
     assert pair_odds.difference == run.ratings[5].mean - run.ratings[1].mean > 0
     assert pair_odds.as_black.score > 0.5
+    assert pair_odds.as_black.difference is pair_odds.as_white.half_width is None
     with pytest.raises(TypeError, match="cgos-elo"):
         table(run.system, run.state, 3)
     with pytest.raises(KeyError):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 import pytest
 
+from cgos_protocol.api.messages import RatingSince, StrengthChange
 from cgos_protocol.api.people import NewToken, Session
 from cgos_protocol.errors import Refused
 from cgos_protocol.session import Limits
@@ -29,13 +30,18 @@ class Live:
     """As much of a live server as owners reach: notes what is asked of it.
 
     :ivar here: how many connections of a bot there are
-    :ivar seen: what it says of a bot's versions
+    :ivar views: what it says of a bot's versions
+    :ivar changes: the versions whose strength seems to have changed
     """
 
     def __init__(self) -> None:
         self.calls: list[tuple[Any, ...]] = []
         self.here = 1
         self.views: list[VersionNow] = []
+        self.changes: list[StrengthChange] = []
+
+    def strength_changes(self) -> list[StrengthChange]:
+        return self.changes
 
     def wishes(self, bot: int, paused: bool, limits: Limits) -> None:
         self.calls.append(("wishes", bot, paused, limits))
@@ -91,3 +97,21 @@ PAUSE = BotPause(bot="Newbot")
 async def owned(admin: Admin, session: str) -> None:
     await admin.handle(BotAdd(name="Newbot", password="playing"))
     await behalf(admin, session, BotClaim(bot="Newbot", secret="playing"))
+
+
+def changed(version: str, state: Literal["watch", "flagged"] = "flagged", *, at: int = 0) -> StrengthChange:
+    """A version on 9x9 that became stronger at its 81st game, as seen at Unix ms `at`."""
+    return StrengthChange(
+        version=version,
+        venue="9x9",
+        state=state,
+        noticed_at=at,
+        noticed_after=113,
+        number=81,
+        game=17,
+        shift=210.4,
+        z=4.5,
+        rating_since=RatingSince(games=33, mean=2010.2, lower=1890.4, upper=2140.4),
+        sentence=f"{version} seems to have become 210 Elo stronger.",
+        proposal=f"Give {version} another name.",
+    )

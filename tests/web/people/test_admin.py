@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from support.service.acting import changed
 from support.web.past import NOW, RUNNING
 from web.people.conftest import HOSTILE, House
 from web.people.test_owner import sound
+from web.test_pages import Page
 
 from cgos_server.service.commands.audit import audit
 from cgos_server.service.commands.bots import BotDisable
@@ -15,6 +17,7 @@ from cgos_server.storage.writing.records import BotState, ConnectionClosed, Conn
 from cgos_server.web.people.admin_bots import AdminAccounts, AdminBot, AdminBots, AdminConnections, found_bots
 from cgos_server.web.people.admin_server import AdminGames, AdminHome, AdminVenues
 from cgos_server.web.site import Site
+from cgos_server.web.strength_changes import FRESH_MS
 
 PAGES = ("/admin", "/admin/bots", "/admin/bots/amigo", "/admin/connections", "/admin/games", "/admin/venues",
          "/admin/accounts", "/admin/audit")  # fmt: skip
@@ -260,3 +263,16 @@ async def test_what_clients_call_themselves_is_harmless(house: House) -> None:
         answer = await browser.get(path)
         assert "<script>alert" not in answer.text
         assert HOSTILE in sound(answer.text).text
+
+
+async def test_operators_see_which_versions_seem_to_have_changed(house: House) -> None:
+    browser = await house.signed_in("root", admin=True)
+    assert "seems to have" not in (await browser.get("/admin/venues")).text
+    house.clock.ms += FRESH_MS
+    house.live.changes = [changed("amigo"), changed("Sakura-5k", "watch")]
+    venues = " ".join(Page((await browser.get("/admin/venues")).text).text.split())
+    assert "amigo: Flagged: amigo seems to have become" in venues
+    assert "Sakura-5k: On watch: Sakura-5k seems to have become" in venues
+    one = (await browser.get("/admin/bots/amigo")).text
+    assert "Flagged: amigo seems" in one
+    assert "Sakura-5k seems" not in one

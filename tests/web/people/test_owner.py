@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import msgspec
 import pytest
 from support.observability.transcripts import keep_lines
+from support.service.acting import changed
 from support.web.past import BOTS, RUNNING
 from web.people.conftest import BASE, HOSTILE, PASSWORD, Browser, House
 from web.test_pages import Page
 
+from cgos_protocol.api.messages import BotDetail, VersionDetail
 from cgos_protocol.api.people import NewToken
 from cgos_protocol.hours import parse
 from cgos_protocol.session import Limits
@@ -349,3 +352,31 @@ async def test_many_bots_stand_on_several_pages(house: House, monkeypatch: pytes
     shown = [[link for link in page.links() if link.startswith("/account/bot/")] for page in (first, later)]
     assert [len(links) for links in shown] == [2, 1]
     assert "?from=4" not in later.links()
+
+
+async def test_an_owner_is_told_that_a_version_seems_to_have_changed(house: House) -> None:
+    """With what to do; everybody sees the change, and the rating since, beside the headline."""
+    browser = await house.signed_in("alice", owns="Sakura-5k")
+    house.live.changes = [changed("Sakura-5k"), changed("amigo", "watch")]
+    own = sound((await browser.get(OWN)).text)
+    text = " ".join(own.text.split())
+    assert "9x9, Flagged: Sakura-5k seems to have become 210 Elo stronger." in text
+    assert "Its rating since its game 81: 2010 ± 125, by 33 games." in text
+    assert "Give Sakura-5k another name." in text
+    assert "amigo seems" not in text
+    home = " ".join(sound((await browser.get("/account")).text).text.split())
+    assert "Sakura-5k in 9x9. Flagged: Sakura-5k seems to have become" in home
+    assert "amigo seems" not in home
+    public = sound((await house.browser().get("/bot/Sakura-5k")).text)
+    assert "Flagged: Sakura-5k seems to have become" in public.text
+    assert "Give Sakura-5k another name." not in public.text, "that is for its owner"
+    (row,) = [cells for cells in public.rows if cells and cells[0] == "9x9"]
+    rating = next(cell for cell in row if "since its game 81" in cell)
+    assert not rating.startswith("since"), "the headline stays"
+    assert "On watch: amigo seems" in sound((await house.browser().get("/bot/amigo")).text).text
+    assert "seems to have" not in sound((await house.browser().get("/bot/Kogo_mcts")).text).text
+    answer = await house.browser().get("/api/v1/bots/Sakura-5k")
+    detail = msgspec.json.decode(answer.content, type=BotDetail)
+    assert detail.strength_changes == house.live.changes[:1]
+    answer = await house.browser().get("/api/v1/versions/amigo")
+    assert msgspec.json.decode(answer.content, type=VersionDetail).strength_changes == house.live.changes[1:]

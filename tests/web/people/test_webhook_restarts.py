@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.service.acting import changed
 from support.web.past import NINE, THIRTEEN, terms
 from web.people.conftest import House
 from web.people.test_webhooks import Net, Post
@@ -22,7 +23,7 @@ from cgos_server.storage.writing import records as r
 from cgos_server.web.live.hub import Hub
 from cgos_server.web.people import webhooks as module
 from cgos_server.web.people.deliveries import FILE
-from cgos_server.web.people.webhooks import AGAIN_MS, CATCH_UP_MS, GIVE_UP, LINE_MAX, SLACK_MS, Webhooks
+from cgos_server.web.people.webhooks import AGAIN_MS, CATCH_UP_MS, CHANGES_MS, GIVE_UP, LINE_MAX, SLACK_MS, Webhooks
 from cgos_server.web.site import Site
 
 HOUR = 3_600_000
@@ -324,3 +325,19 @@ async def test_who_loses_facts_all_the_time_does_not_look_back_all_the_time(
             await tell(post, None)
         assert looks == 1
         assert deliveries(post) == [("game-ended", 500)]
+
+
+async def test_a_change_of_strength_is_not_told_again_by_the_next_process(house: House, tmp_path: Path) -> None:
+    async with process(house, tmp_path) as post:
+        await post.hook(["strength-changed"])
+        house.live.changes = [changed("Sakura-5k", at=house.clock.ms)]
+        house.clock.ms += CHANGES_MS
+        await tell(post, BotArrived("9x9", "amigo"))
+        (message,) = post.net.messages
+    async with process(house, tmp_path) as post:
+        assert post.net.messages == []
+    house.clock.ms += CATCH_UP_MS
+    (tmp_path / FILE).unlink()  # what was told is forgotten, and too old to be told again
+    async with process(house, tmp_path) as post:
+        assert post.net.messages == []
+    assert message["change"]["state"] == "flagged"

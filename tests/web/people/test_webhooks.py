@@ -11,10 +11,12 @@ from typing import Any
 
 import msgspec
 import pytest
+from support.service.acting import changed
 from web.people.conftest import House
 from web.people.test_outside import answering, listening
 from web.people.test_owner import sound
 
+from cgos_protocol.api.messages import StrengthChange
 from cgos_protocol.api.people import NewWebhook, Session
 from cgos_protocol.errors import Code, Invalid, Refused
 from cgos_protocol.facts import BotArrived, BotLeft, GameEnded, GameStarted, MovePlayed
@@ -27,7 +29,7 @@ from cgos_server.storage.writing.records import SuspensionNow
 from cgos_server.web.live.hub import Hub
 from cgos_server.web.people.happenings import Happenings
 from cgos_server.web.people.outside import Answered, Outside
-from cgos_server.web.people.webhooks import GIVE_UP, LINE_MAX, PAUSES_S, TEST_PAUSE_MS, Webhooks
+from cgos_server.web.people.webhooks import CHANGES_MS, GIVE_UP, LINE_MAX, PAUSES_S, TEST_PAUSE_MS, Webhooks
 from cgos_server.web.site import Site
 
 ALL = list(EVENTS)
@@ -278,3 +280,30 @@ async def test_over_a_real_port_from_the_page(house: House) -> None:
     assert "1024 on, not 25" in (
         await browser.send("/account", "webhook add", url="https://example.org:25/", events="game-ended")
     ).text  # fmt: skip
+
+
+async def test_a_change_of_strength_is_told_once(post: Post) -> None:
+    """To the owner alone, again where it is seen again with more games; nothing from before the webhook."""
+    old = post.house.clock.ms - 1
+    post.house.live.changes = [changed("Sakura-5k", at=old)]
+    made = await post.hook(["strength-changed"])
+    for _ in range(3):
+        post.house.clock.ms += CHANGES_MS
+        seen = post.house.clock.ms
+        await post.tell(BotArrived("9x9", "amigo"))
+    assert post.net.messages == []
+    post.house.live.changes = [changed("Sakura-5k", "watch", at=seen), changed("amigo", at=seen)]
+    for _ in range(3):
+        post.house.clock.ms += CHANGES_MS
+        await post.tell(BotArrived("9x9", "amigo"))
+    (message,) = post.net.messages
+    assert (message["event"], message["version"], message["venue"]) == ("strength-changed", "Sakura-5k", "9x9")
+    assert message["at"] == seen
+    assert msgspec.convert(message["change"], StrengthChange) == changed("Sakura-5k", "watch", at=seen)
+    assert message["change"]["proposal"] == "Give Sakura-5k another name."
+    later = post.house.clock.ms
+    post.house.live.changes = [changed("Sakura-5k", at=later)]
+    post.house.clock.ms += CHANGES_MS
+    await post.tell(BotArrived("9x9", "amigo"))
+    assert [each["change"]["state"] for each in post.net.messages] == ["watch", "flagged"]
+    assert made.id == message["webhook"]

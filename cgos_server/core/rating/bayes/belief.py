@@ -328,11 +328,29 @@ class Belief:
         plain = self.all_shown(centered).sd ** 2 / (1.0 + self._kappa * phi)
         return self._x[k:size].copy(), C, phi * plain
 
+    def difference_by_color(self, first: int | None, second: int | None, centered: bool) -> tuple[float, float]:
+        """Mean and variance of the strength of `first` with the first move minus that of `second` without. Arguments as
+        of :meth:`difference`.
+
+        A strength is that of both colors together; a version's own preference moves it up with one color and down with
+        the other, by half. It is not estimated (our choice): two versions change colors, so that it hardly touches the
+        strengths, and what it adds to one game is a normal variable of known variance.
+        """
+        mean, variance = self.difference(first, second, centered)
+        return mean + self._hyper.advantage, variance + self._prior.color_variance
+
     def outcome(self, first: int | None, second: int | None) -> Outcome:
         """The next game, averaged over the joint distribution of the difference as it is (Gauss-Hermite, 21 nodes);
         with the prior's share on top, predictions of games come out a little worse. None as above."""
-        mean, variance = self.joint_difference(first, second)
-        at = probabilities(mean + sqrt(variance) * _NODES, self._hyper.advantage, self._hyper.draw)
+        return self._averaged(*self.joint_difference(first, second))
+
+    def outcome_at(self, difference: float) -> Outcome:
+        """A game whose first mover is `difference` Elo the stronger for sure."""
+        return self._averaged(difference, 0.0)
+
+    def _averaged(self, mean: float, variance: float) -> Outcome:
+        differences = mean + sqrt(variance + self._prior.color_variance) * _NODES
+        at = probabilities(differences, self._hyper.advantage, self._hyper.draw)
         return Outcome(float(_WEIGHTS @ at.win), float(_WEIGHTS @ at.draw), float(_WEIGHTS @ at.loss))
 
     def superiority(self, one: int | None, other: int | None, centered: bool) -> float:

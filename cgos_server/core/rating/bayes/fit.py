@@ -135,7 +135,8 @@ def rebuild(pool: Pool, hyper: Hyper, given: Sites) -> tuple[Floats, Floats]:
     same = (given.one, joint.cells.one), (given.two, joint.cells.two), (given.linked, linked)
     if len(given.PS) != pool.n or not all(np.array_equal(*each) for each in same):
         raise ValueError("the recorded sites do not belong to these counts: fit again instead of rebuilding")
-    at = joint.solve(Factors(given.T, given.V, given.PS[joint.roots], given.PH[joint.roots], given.LS, given.LH))
+    PS, PH = given.PS[joint.roots], given.PH[joint.roots]
+    at = joint.solve(Factors(given.T, given.V, PS=PS, PH=PH, LS=given.LS, LH=given.LH))
     return at.x + _origin(joint), symmetric(at.C)
 
 

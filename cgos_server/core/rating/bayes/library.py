@@ -1,53 +1,63 @@
 """The headline rating for anybody with results in hand: names in, ratings with intervals out.
 
-Decides nothing that the engine does not: it turns names into indices and results into counts. Must not know: ledgers,
-venues, refits.
+Decides nothing that the system does not, but when a fit is due: it turns names into versions and what is declared into
+entries. Must not know: storage, venues, how a refit computes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from math import isfinite
+from typing import Any, Final
 
-from cgos_server.core.rating.base import Z95, Outcome
-from cgos_server.core.rating.posterior_state import Known
+from cgos_protocol import intervals
+from cgos_protocol.ids import VersionId
+from cgos_server.core.rating.base import Entry, Kind, Outcome, Rating
 
-from . import fit as engine
-from .belief import Belief, head
-from .pool import Prior
-from .state import Cells, pool_of
+from .system import Bayes
+
+_ROWS: Final = 20
+"""How many names a printed pool shows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """A rating and how sure it is; ``str()`` of it is ``1873 ± 42``, the 95 % interval.
+    """A rating and how sure it is.
+
+    ``str()`` of it is ``1873 ± 42``, half of the 95 % interval, or ``2750, 2320 to 4600`` where the two ends are not as
+    far from the rating, within a tenth.
 
     :ivar mean: Elo
     :ivar sd: standard deviation, Elo
+    :ivar lower: where the 95 % interval begins, Elo
+    :ivar upper: where it ends
     :ivar games: how many games of this name were counted
     :ivar anchor: True where the rating was given by :meth:`BradleyTerry.anchor`
     """
 
     mean: float
     sd: float
+    lower: float
+    upper: float
     games: int
     anchor: bool = False
 
     @property
     def interval(self) -> tuple[float, float]:
         """The 95 % interval."""
-        return self.mean - Z95 * self.sd, self.mean + Z95 * self.sd
+        return self.lower, self.upper
 
     def __str__(self) -> str:
-        return f"{self.mean:.0f} ± {Z95 * self.sd:.0f}"
+        return intervals.written(self.mean, self.lower, self.upper)
 
 
 class BradleyTerry:
     """Ratings from game results, with their uncertainty.
 
     A Bradley-Terry model (1952) with draws after Davidson (1970), an advantage of the first move and a prior whose
-    shape is learned from the pool. What may be asked is fitted first, where something was added since the last time.
+    shape is learned from the pool.
 
     >>> from cgos_server.core.rating import BradleyTerry
     >>> pool = BradleyTerry()
@@ -64,6 +74,31 @@ class BradleyTerry:
     >>> round(pool.predict("newcomer", "GNU Go").win, 2)
     0.72
 
+    A new version of a name stands about where its predecessor does, and results can come one by one:
+
+    >>> pool.version("newcomer 2", "newcomer")
+    >>> print(pool.rating("newcomer 2"))
+    2050 ± 463
+    >>> pool.play("newcomer 2", "rival", 1)
+    >>> pool.play("rival", "newcomer 2", 0)
+    >>> print(pool.rating("newcomer 2"))
+    2194 ± 385
+    >>> print(pool.refit())
+    name        rating      interval  games
+    newcomer 2    2161  1811 to 2773      2
+    newcomer      2051         ± 183     29
+    rival         2019         ± 323      9
+    GNU Go        1800           ± 2     22  anchor
+
+    What costs what, with n names. :meth:`play` and :meth:`version` with a new name change the ratings as they stand:
+    microseconds. All else that says something (:meth:`add`, :meth:`anchor`, :meth:`known`, a predecessor for a name
+    that was in the pool before, :meth:`unlink`) is noted, and the next question fits first: milliseconds for a few
+    names, seconds for a thousand. A fit costs by n and by who met whom, and not by the number of games. After many
+    results one by one call :meth:`refit`, say once in n of them: a step takes the result as it looks from where the
+    ratings stand, a fit takes all results together.
+
+    A pool can be pickled, and has the same ratings afterwards to the last bit.
+
     :param initial: where the pool is expected, Elo. Without anchors the mean of all names is held there
     :param learned: False: a fixed normal prior with standard deviation `prior_sd`, in place of the learned one
     :param advantage_sd: standard deviation, in Elo, of what the first move may be worth; 0: nothing
@@ -76,90 +111,245 @@ class BradleyTerry:
             raise ValueError(
                 "The pool's initial rating and the standard deviations must be finite, and the prior wide."
             )
-        self._prior = Prior(
-            initial=float(initial), learned=learned, sd=float(prior_sd), advantage_sd=float(advantage_sd)
+        # Whoever is not provisional would be the origin of a pool without anchors: here that is everybody, always.
+        self._system = Bayes(
+            float(initial),
+            learned=learned,
+            prior_sd=float(prior_sd),
+            provisional=0.0,
+            advantage_sd=float(advantage_sd),
         )
-        self._index: dict[Hashable, int] = {}
-        self._games: list[int] = []
-        self._anchors: dict[int, tuple[float, float]] = {}
-        self._cells = Cells()
-        self._belief: Belief | None = None
+        self._state = self._system.start()
+        # Every name joins as it is first said, so that its version is its index in the state as well.
+        self._versions: dict[Hashable, VersionId] = {}
+        self._fit_due = False
+        self._shown: Mapping[VersionId, Rating] | None = None
+
+    # --- what is known ------------------------------------------------------------------------------------------
+
+    def version(
+        self, name: Hashable, predecessor: Hashable | None = None, *, sd: float | None = None, surely: bool = False
+    ) -> None:
+        """`name` is in the pool, as the successor of `predecessor` if one is given; said again, the latest counts.
+
+        Raises KeyError for a predecessor that is not in the pool, ValueError for the name itself, for one of its own
+        successors, for another predecessor than it has (:meth:`unlink` takes that one back), and for an `sd` that is
+        not above 0. Costs a step for a new name; for any other the next question fits.
+
+        :param sd: standard deviation of the step from the predecessor, Elo; None: as far as steps are in this pool,
+            which is better than a guess
+        :param surely: True where nobody doubts the predecessor: else results may show that the two have nothing in
+            common
+        """
+        if predecessor is None:
+            if sd is not None or surely:
+                raise ValueError(f"{name!r} has no predecessor: name one, or leave out sd and surely.")
+            self._entered(name)
+            return
+        if sd is not None and not (isfinite(sd) and sd > 0):
+            raise ValueError(f"{name!r} cannot be {sd} Elo from its predecessor: give an sd above 0, or none.")
+        old, new = self._at(predecessor), self._versions.get(name)
+        if new is None:
+            self._enter(name, other=old, sd=sd, surely=surely)
+            return
+        self._check_predecessor(new, old)
+        self._fold(Kind.LINK, version=new, other=old, sd=sd, surely=surely)
+        self._fit_due = True
+
+    def unlink(self, name: Hashable) -> None:
+        """`name` has no predecessor any more; its own successors stay. Raises KeyError for an unknown name and
+        ValueError where it has none. The next question fits."""
+        version = self._at(name)
+        link = self._state.links.get(version)
+        if link is None:
+            raise ValueError(f"{name!r} has no predecessor that could be taken back.")
+        self._fold(Kind.UNLINK, version=version, other=VersionId(link.old))
+        self._fit_due = True
 
     def anchor(self, name: Hashable, value: float, sd: float = 1.0) -> None:
-        """The rating of `name` is known: `value` Elo, to `sd` Elo. Raises ValueError for any other numbers."""
-        if not isfinite(value) or not (isfinite(sd) and sd > 0):
-            raise ValueError(f"{name!r} cannot be an anchor at {value} ± {sd}: give a number and an sd above 0.")
-        self._anchors[self._entered(name)] = float(value), float(sd)
-        self._belief = None
+        """The rating of `name` is `value` Elo, known to `sd` Elo; the latest counts. The scale of the pool hangs on its
+        anchors. Raises ValueError for any other numbers. The next question fits."""
+        mean, sd = _measured(name, value, sd)
+        self._fold(Kind.ANCHOR, version=self._entered(name), value=mean, sd=sd)
+        self._fit_due = True
+
+    def known(self, name: Hashable, value: float, sd: float) -> None:
+        """Elsewhere `name` was measured at `value` Elo, to `sd` Elo: a start that its results may correct; the latest
+        counts. Raises ValueError for any other numbers. The next question fits."""
+        measured = _measured(name, value, sd)
+        self._state.own[self._entered(name)] = measured
+        self._fit_due = True
+
+    # --- results ------------------------------------------------------------------------------------------------
 
     def add(self, first: Hashable, second: Hashable, score: float, games: int = 1) -> None:
-        """Count `games` games in which `first` had the first move and scored `score`: 1, 0.5 or 0.
+        """Count `games` games in which `first` had the first move and scored `score`: 1, 0.5 or 0. The next question
+        fits.
 
-        A negative number of games takes so many of the same kind back. Raises ValueError for another score, for a name
-        that plays itself, and where there are not as many games to take back.
+        A negative number of games takes so many of the same kind back, whichever way they came. Raises ValueError for
+        another score, for a name that plays itself, and where there are not as many games to take back.
         """
-        if score not in (0, 0.5, 1):
-            raise ValueError(f"A game is scored 1, 0.5 or 0 for the side that moves first, not {score}.")
-        if first == second:
-            raise ValueError(f"{first!r} cannot play itself.")
+        score2 = _score2(first, second, score)
         if not isfinite(games) or games != int(games):
             raise ValueError(f"The number of games must be whole, not {games}.")
-        if games < 0 and not (first in self._index and second in self._index):
+        if games < 0 and not (first in self and second in self):
             raise ValueError(f"{first!r} and {second!r} have no such games to take back.")
-        a, b = self._entered(first), self._entered(second)
-        if games and not self._cells.add(a, b, int(2 * score), int(games)):
+        state, a, b = self._state, self._entered(first), self._entered(second)
+        if games and not state.cells.add(a, b, score2, by=int(games)):
             raise ValueError(f"{first!r} and {second!r} have fewer than {-games} such games to take back.")
-        self._games[a] += int(games)
-        self._games[b] += int(games)
-        self._belief = None
+        state.games[a] += int(games)
+        state.games[b] += int(games)
+        self._fit_due = True
+
+    def play(self, first: Hashable, second: Hashable, score: float) -> None:
+        """One more result, arguments as of :meth:`add`; the ratings have moved at once, by one step of O(n), without a
+        fit. Raises ValueError for another score, and for a name that plays itself."""
+        score2 = _score2(first, second, score)
+        black, white = self._entered(first), self._entered(second)
+        self._fold(Kind.GAME, black=black, white=white, score2=score2)
 
     def fit(self) -> BradleyTerry:
         """Fit now, from the counts alone; the order of results does not matter. Returns the pool itself."""
-        anchors = tuple((at, *self._anchors[at]) for at in sorted(self._anchors))
-        n = len(self._games)
-        posterior = engine.cold(pool_of(Known(n, anchors, (), ()), self._prior, self._cells.copy()))
-        x, C = head(posterior.x, n), head(posterior.C, n)
-        self._belief = Belief(x=x, C=C, ends=posterior.ends, hyper=posterior.hyper, prior=self._prior, established=None)
-        return self
+        return self._refit(cold=True)
+
+    def refit(self) -> BradleyTerry:
+        """Fit now, on from the last fit and with the shape of the prior that it learned: several times faster than
+        :meth:`fit`. From the counts alone where that is due as on a server: at first, with the first draw, and when the
+        games of a name, the names or the predecessors have become many more since. Returns the pool itself."""
+        return self._refit(cold=self._system.wanted(self._state).cold)
+
+    # --- questions ----------------------------------------------------------------------------------------------
 
     def rating(self, name: Hashable) -> Estimate:
-        """Where `name` stands. Raises KeyError for a name that has neither games nor an anchor."""
-        at = self._at(name)
-        if at in self._anchors:
-            mean, sd = self._anchors[at]
-            return Estimate(mean=mean, sd=sd, games=self._games[at], anchor=True)
-        mean, sd, *_ = self._fitted().shown(at, centered=not self._anchors)
-        return Estimate(mean=mean, sd=sd, games=self._games[at])
+        """Where `name` stands. Raises KeyError for an unknown name."""
+        return _estimate(self._ratings()[self._at(name)])
 
     def standings(self) -> dict[Hashable, Estimate]:
         """Every name's rating, the strongest first."""
-        ratings = {name: self.rating(name) for name in self._index}
+        shown = self._ratings()
+        ratings = {name: _estimate(shown[version]) for name, version in self._versions.items()}
         return dict(sorted(ratings.items(), key=lambda item: -item[1].mean))
 
     def superiority(self, one: Hashable, other: Hashable) -> float:
         """The probability (0..1) that `one` is stronger than `other`. Raises KeyError for an unknown name."""
-        a, b = self._at(one), self._at(other)
-        return self._fitted().superiority(a, b, centered=not self._anchors)
+        who = self._at(one), self._at(other)
+        self._make_current()
+        return self._system.superiority(self._state, *who)
 
     def predict(self, first: Hashable, second: Hashable) -> Outcome:
         """Probabilities that `first`, moving first, wins, draws and loses. Raises KeyError for an unknown name."""
-        a, b = self._at(first), self._at(second)
-        return self._fitted().outcome(a, b)
+        who = self._at(first), self._at(second)
+        self._make_current()
+        return self._system.predict(self._state, *who)
 
-    def _fitted(self) -> Belief:
-        if self._belief is None:
+    def __len__(self) -> int:
+        """How many names."""
+        return len(self._versions)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._versions
+
+    def __iter__(self) -> Iterator[Hashable]:
+        """The names, as they came."""
+        return iter(self._versions)
+
+    def __repr__(self) -> str:
+        return f"<BradleyTerry: {len(self)} names, {self._state.cells.results} games>"
+
+    def __str__(self) -> str:
+        """The standings as a table, the strongest first; of many the first rows. Fits like any question."""
+        rows = [("name", "rating", "interval", "games", "")]
+        for name, rating in islice(self.standings().items(), _ROWS):
+            interval = intervals.beside(rating.mean, rating.lower, rating.upper)
+            rows.append((str(name), str(round(rating.mean)), interval, str(rating.games), "anchor" * rating.anchor))
+        wide = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = [
+            f"{name:<{wide[0]}}  {mean:>{wide[1]}}  {interval:>{wide[2]}}  {games:>{wide[3]}}  {anchor}".rstrip()
+            for name, mean, interval, games, anchor in rows
+        ]
+        if len(self) > _ROWS:
+            lines.append(f"and {len(self) - _ROWS} more")
+        return "\n".join(lines)
+
+    # --- inside -------------------------------------------------------------------------------------------------
+
+    def _refit(self, cold: bool) -> BradleyTerry:
+        job = self._system.job(self._state, cold)
+        self._state = self._system.install(self._state, self._system.refit(job))
+        self._fit_due, self._shown = False, None
+        return self
+
+    def _make_current(self) -> None:
+        if self._fit_due:
             self.fit()
-        assert self._belief is not None
-        return self._belief
 
-    def _entered(self, name: Hashable) -> int:
-        at = self._index.setdefault(name, len(self._index))
-        if at == len(self._games):
-            self._games.append(0)
-        return at
+    def _ratings(self) -> Mapping[VersionId, Rating]:
+        self._make_current()
+        if self._shown is None:
+            self._shown = self._system.standings(self._state)
+        return self._shown
 
-    def _at(self, name: Hashable) -> int:
-        at = self._index.get(name)
-        if at is None:
-            raise KeyError(f"{name!r} is not in this pool: it has neither games nor an anchor.")
-        return at
+    def _fold(self, kind: Kind, **about: Any) -> None:
+        # Steps serve a fit that began before them, and no fit here is overtaken.
+        self._state.steps.clear()
+        self._state, _ = self._system.fold(self._state, Entry(self._state.seq + 1, kind, **about))
+        self._shown = None
+
+    def _enter(self, name: Hashable, **about: Any) -> VersionId:
+        version = VersionId(len(self._versions))
+        self._fold(Kind.ENTER, version=version, **about)
+        self._state.join(version, self._state.seq, at=0)
+        self._versions[name] = version
+        return version
+
+    def _entered(self, name: Hashable) -> VersionId:
+        version = self._versions.get(name)
+        return self._enter(name) if version is None else version
+
+    def _at(self, name: Hashable) -> VersionId:
+        version = self._versions.get(name)
+        if version is None:
+            raise KeyError(f"{name!r} is not in this pool: no game, no anchor and no version has that name.")
+        return version
+
+    def _check_predecessor(self, new: VersionId, old: VersionId) -> None:
+        """Raises ValueError where `old` cannot be the predecessor of `new`."""
+        names, links = list(self._versions), self._state.links
+        if new == old:
+            raise ValueError(f"{names[new]!r} cannot be its own predecessor.")
+        if new in links and links[new].old != old:
+            raise ValueError(f"{names[new]!r} succeeds {names[links[new].old]!r}: unlink it first.")
+        ancestor = links.get(old)
+        while ancestor is not None:
+            if ancestor.old == new:
+                raise ValueError(f"{names[old]!r} descends from {names[new]!r} and cannot be its predecessor.")
+            ancestor = links.get(ancestor.old)
+
+
+def _estimate(rating: Rating) -> Estimate:
+    assert rating.lower is not None
+    assert rating.upper is not None
+    return Estimate(
+        mean=rating.mean,
+        sd=rating.spread,
+        lower=rating.lower,
+        upper=rating.upper,
+        games=rating.games,
+        anchor=rating.anchor,
+    )
+
+
+def _score2(first: Hashable, second: Hashable, score: float) -> int:
+    """The half points of the side with the first move; raises ValueError for anything but a game of two."""
+    if score not in (0, 0.5, 1):
+        raise ValueError(f"A game is scored 1, 0.5 or 0 for the side that moves first, not {score}.")
+    if first == second:
+        raise ValueError(f"{first!r} cannot play itself.")
+    return int(2 * score)
+
+
+def _measured(name: Hashable, value: float, sd: float) -> tuple[float, float]:
+    """Both as they are; raises ValueError where they are no rating and standard deviation."""
+    if not isfinite(value) or not (isfinite(sd) and sd > 0):
+        raise ValueError(f"{name!r} cannot be known to stand at {value} ± {sd}: give a number and an sd above 0.")
+    return float(value), float(sd)

@@ -90,6 +90,16 @@ def normalizer(z: Floats, draw: float) -> Normalizer:
     return Normalizer(log_normalizer(z, draw), *curvature_and_draws(z, draw))
 
 
+def draw_parameter(share: float) -> float:
+    """Davidson's nu with which equals draw this share, 0..1 (below 1), of their games."""
+    return 2.0 * share / (1.0 - share)
+
+
+def drawn_between_equals(draw: float) -> float:
+    """The share of their games, 0..1, that equals draw; `draw` = nu >= 0."""
+    return draw / (2.0 + draw)
+
+
 def probabilities(d: ArrayLike, advantage: float = 0.0, draw: float = 0.0) -> Probabilities:
     """What the side with the first move may expect.
 

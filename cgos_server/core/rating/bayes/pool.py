@@ -42,6 +42,8 @@ class Prior:
     :ivar tail: v_T, the share of strengths whose component is `TAIL_SD` wider, so that nobody is too far away
     :ivar equals: True where a fifth start may find that most strengths are the same as others
     :ivar advantage_sd: of what the first move is worth, about 0; with 0 it is worth nothing and not learned
+    :ivar color_sd: between versions, of a version's strength with the first move minus its strength without, beyond
+        what the first move is worth to all
     """
 
     initial: float
@@ -56,6 +58,12 @@ class Prior:
     tail: float = 0.005
     equals: bool = True
     advantage_sd: float = 50.0
+    color_sd: float = 0.0
+
+    @property
+    def color_variance(self) -> float:
+        """Elo^2: of what two versions' preferences for a color, half of either, add to a difference in one game."""
+        return 0.5 * self.color_sd**2
 
 
 class Links(NamedTuple):

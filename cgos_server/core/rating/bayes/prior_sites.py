@@ -128,8 +128,7 @@ def update(Sg: Floats, mu: Floats, PS: Floats, PH: Floats, mixture: Mixture) -> 
     :param PS: (n, L, L), `PH`: (n, L): the present sites
     """
     if not len(mu):
-        nobody, nothing = np.zeros((len(mixture.along), 0)), np.zeros(0)
-        return Update(PS, PH, *(nobody,) * 3, *(nothing,) * 5, *(nobody,) * 2)
+        return _of_nobody(PS, PH, len(mixture.along))
     Sg, PS = (np.ascontiguousarray(np.moveaxis(each, 0, 2)) for each in (Sg, PS))
     mu, PH = np.ascontiguousarray(mu.T), np.ascontiguousarray(PH.T)
     P = invert_small(Sg)
@@ -145,25 +144,19 @@ def update(Sg: Floats, mu: Floats, PS: Floats, PH: Floats, mixture: Mixture) -> 
     along, b = mixture.along, mixture.variance
     ties = int(along.max()) + 1
     g = _toward(Sc.swapaxes(0, 1), ties).swapaxes(0, 1)
-    um = _toward(mc, ties)
-    uv = _own(g, ties)
-    t = uv[along] + b
+    uv = _own(g, ties)[along]
+    t = uv + b
     sound = (t > 0).all(axis=0)
     t = np.where(sound, t, 1.0)
-    gap = um[along]
-    terms = mixture.log_weight - 0.5 * (gap * gap / t + np.log(2.0 * pi * t))
-    top = terms.max(axis=0)
-    rho = np.exp(terms - top)
-    z = rho.sum(axis=0)
-    rho /= z
+    pulls = _toward(mc, ties)[along] / t
+    rho, log_z = _responsibilities(mixture.log_weight, pulls, t)
 
-    pulls = gap / t
     toward = np.zeros((ties, len(along)))
     toward[along, np.arange(len(along))] = 1.0
-    delta = -np.einsum("adn,dn->an", g, toward @ (rho * pulls))
+    delta = -np.einsum("atn,tn->an", g, toward @ (rho * pulls))
     e = mc + delta
     bend = toward @ (rho * (pulls * pulls - 1.0 / t))
-    E = Sc + np.einsum("adn,bdn->abn", g * bend, g) - delta[:, None] * delta
+    E = Sc + np.einsum("atn,btn->abn", g * bend, g) - delta[:, None] * delta
     raw = invert_small(E).matrices - Pc
     raw = 0.5 * (raw + raw.swapaxes(0, 1))
     if not sound.all():
@@ -181,15 +174,31 @@ def update(Sg: Floats, mu: Floats, PS: Floats, PH: Floats, mixture: Mixture) -> 
         PH=(PH + np.where(sound, damping * (raw_shift - PH), 0.0)).T,
         rho=rho,
         q1=rho * (pulls * b) ** 2,
-        q2=rho * uv[along] * (b / t),
+        q2=rho * uv * (b / t),
         moved=np.where(sound, np.abs(e[0] - mu[0]) / np.sqrt(Sg[0, 0]), 0.0),
         widened=0.5 * np.abs((row * _times(step, row)).sum(axis=0)) / Sg[0, 0],
-        log_z=top + np.log(z),
+        log_z=log_z,
         marginal=0.5 * (mu * h).sum(axis=0) + 0.5 * P.log_det + both,
         cavity=0.5 * ((mc * hc).sum(axis=0) - cavity.log_det) + both,
         mean=mc[0] - g0 * pulls,
         variance=Sc[0, 0] - g0 * g0 / t,
     )
+
+
+def _of_nobody(PS: Floats, PH: Floats, components: int) -> Update:
+    by_component = dict.fromkeys(("rho", "q1", "q2", "mean", "variance"), np.zeros((components, 0)))
+    each = dict.fromkeys(("moved", "widened", "log_z", "marginal", "cavity"), np.zeros(0))
+    return Update(PS=PS, PH=PH, **by_component, **each)
+
+
+def _responsibilities(log_weight: Floats, pulls: Floats, t: Floats) -> tuple[Floats, Floats]:
+    """(K, n) of the components whose differences are `pulls` times their variances `t`; (n,) log of their sum."""
+    terms = log_weight - 0.5 * (pulls * pulls * t + np.log(2.0 * pi * t))
+    top = terms.max(axis=0)
+    rho = np.exp(terms - top)
+    total = rho.sum(axis=0)
+    rho /= total
+    return rho, top + np.log(total)
 
 
 def _toward(u: Floats, ties: int) -> Floats:

@@ -102,9 +102,12 @@ class Bayes(PosteriorFold[State]):
     :ivar learned: the prior is learned from the pool; False: normal with sd `prior_sd` about `initial`
     :ivar provisional: half of the 95 % interval, in Elo, above which a rating is provisional
     :ivar advantage_sd: of what the first move is worth, Elo; 0: nothing
+    :ivar color_sd: between versions, of strength as Black minus strength as White, beyond what the first move is worth
+        to all, Elo. It widens what is said of a game of given colors, and changes no rating
     """
 
     name: ClassVar[str] = "bayes"
+    model: ClassVar[int] = MODEL
 
     initial: float
     learned: bool = True
@@ -112,11 +115,18 @@ class Bayes(PosteriorFold[State]):
     anchor_sd: float = 1.0
     provisional: float = 100.0
     advantage_sd: float = 50.0
+    color_sd: float = 0.0
 
     @property
     def prior(self) -> Prior:
         """The constants of the prior."""
-        return Prior(initial=self.initial, learned=self.learned, sd=self.prior_sd, advantage_sd=self.advantage_sd)
+        return Prior(
+            initial=self.initial,
+            learned=self.learned,
+            sd=self.prior_sd,
+            advantage_sd=self.advantage_sd,
+            color_sd=self.color_sd,
+        )
 
     def start(self) -> State:
         """The empty pool."""
@@ -228,6 +238,8 @@ class Bayes(PosteriorFold[State]):
             "iterations": posterior.iterations,
             "start": posterior.start,
             "versions": pool.n,
+            "links": len(pool.links.new),
+            "mean_step": float(posterior.x[-1]) if len(pool.links.new) and pool.prior.learned else 0.0,
         }
         base = Base(
             included=job.included,

@@ -63,12 +63,14 @@ class ReadingBots:
     async def bot(self, bot: BotName) -> api.BotDetail:
         """One bot with its versions."""
         detail = await self._history.bots.detail(bot)
-        rows = await self._ratings([version.name for version in detail.versions])
+        names = [version.name for version in detail.versions]
+        rows = await self._ratings(names)
         headlines = self._systems.headlines(rows)
         return api.BotDetail(
             **asdict(published(detail, api.BotFacts)),
             versions=published(detail.versions, list[api.Version]),
             ratings=[ranked(row) for row in rows if row.system == headlines[row.venue]],
+            strength_changes=await self._site.strength_changes.of(names),
         )
 
     @_bots.get("/versions/{version}")
@@ -76,7 +78,11 @@ class ReadingBots:
         """One version and where it stands."""
         row = await self._history.bots.version(version)
         ratings = [ranked(rating) for rating in await self._ratings([row.name])]
-        return api.VersionDetail(version=published(row, api.Version), ratings=ratings)
+        return api.VersionDetail(
+            version=published(row, api.Version),
+            ratings=ratings,
+            strength_changes=await self._site.strength_changes.of([row.name]),
+        )
 
     @_bots.get("/versions/{version}/history")
     async def history(

@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import doctest
 import math
+import pickle
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable
+from itertools import permutations
+from random import Random
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import cgos_server.core.rating
 from cgos_server.core.rating import BradleyTerry, Estimate
+from cgos_server.core.rating.base import Z95
 from cgos_server.core.rating.bayes import library
+from cgos_server.core.rating.bayes.system import Bayes, BayesFit, Job
 
 
 def test_the_example_in_its_documentation_is_true() -> None:
     ran = doctest.testmod(library)
-    assert ran.attempted >= 9
+    assert ran.attempted >= 14
     assert ran.failed == 0
 
 
@@ -41,6 +49,11 @@ def pool() -> BradleyTerry:
     return model
 
 
+def estimate(mean: float, sd: float, games: int, anchor: bool = False) -> Estimate:
+    """One with an even interval."""
+    return Estimate(mean=mean, sd=sd, lower=mean - Z95 * sd, upper=mean + Z95 * sd, games=games, anchor=anchor)
+
+
 def test_a_newcomer_between_two_anchors_is_in_the_middle() -> None:
     model = pool()
     new = model.rating("new")
@@ -57,11 +70,13 @@ def test_a_newcomer_between_two_anchors_is_in_the_middle() -> None:
     assert sum(model.predict("low", "new")) == pytest.approx(1.0)
     assert model.predict("new", "low").draw == 0.0
     assert list(model.standings()) == ["high", "new", "low"]
-    assert model.standings()["high"] == Estimate(mean=2400, sd=10, games=40, anchor=True)
+    assert model.standings()["high"] == estimate(2400, 10, games=40, anchor=True)
 
 
 def test_a_rating_is_written_with_its_interval() -> None:
-    assert str(Estimate(mean=1873.4, sd=42 / 1.96, games=10)) == "1873 ± 42"
+    assert str(estimate(1873.4, 42 / 1.96, games=10)) == "1873 ± 42"
+    assert str(Estimate(mean=1873, sd=21, lower=1829, upper=1913, games=10)) == "1873 ± 42"
+    assert str(Estimate(mean=2750, sd=400, lower=2320, upper=4600, games=10)) == "2750, 2320 to 4600"
 
 
 def test_what_is_added_later_counts_and_what_is_taken_back_does_not() -> None:
@@ -86,6 +101,244 @@ def test_one_by_one_is_the_same_as_counted() -> None:
     assert second.rating("new").sd == pytest.approx(first.rating("new").sd, rel=1e-6)
 
 
+@pytest.fixture
+def fits(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What is fitted from now on: ``cold`` and ``warm``."""
+    done: list[str] = []
+    refit = Bayes.refit
+
+    def noted(system: Bayes, job: Job) -> BayesFit:
+        done.append("cold" if job.cold else "warm")
+        return refit(system, job)
+
+    monkeypatch.setattr(Bayes, "refit", noted)
+    return done
+
+
+def test_a_result_played_moves_the_ratings_without_a_fit(fits: list[str]) -> None:
+    model = pool()
+    before = model.standings()
+    assert fits == ["cold"]
+    model.play("new", "low", 0)
+    model.version("next", "new")
+    model.play("low", "next", 1)
+    after = model.standings()
+    assert after["new"].mean < before["new"].mean
+    assert after["next"].mean < after["new"].mean
+    assert (after["new"].games, after["low"].games, after["next"].games) == (81, 42, 1)
+    assert model.superiority("new", "next") > 0.5
+    assert model.predict("new", "next").score > 0.5
+    assert fits == ["cold"]
+
+
+def test_a_refit_goes_on_from_the_last_and_a_fit_begins_anew(fits: list[str]) -> None:
+    model = pool()
+    assert model.refit() is model
+    for _ in range(3):
+        model.play("new", "low", 0)
+    stepped = model.rating("new")
+    refitted = model.refit().rating("new")
+    assert fits == ["cold", "warm"]
+    fitted = model.fit().rating("new")
+    assert fits == ["cold", "warm", "cold"]
+    assert stepped.mean == pytest.approx(fitted.mean, abs=fitted.sd / 3)
+    assert refitted.mean == pytest.approx(fitted.mean, abs=fitted.sd / 10)
+
+
+def test_results_count_the_same_whichever_way_they_came() -> None:
+    model, other = pool(), pool()
+    model.fit()
+    for _ in range(5):
+        model.play("new", "low", 0)
+        other.add("new", "low", 0)
+    assert model.fit().standings() == other.standings()
+    model.add("new", "low", 0, games=-5)
+    assert model.standings() == pool().standings()
+
+
+def test_a_refit_is_cold_where_the_pool_has_outgrown_the_last_one(fits: list[str]) -> None:
+    model = pool().refit()
+    model.play("new", "low", 1)
+    model.refit()
+    assert fits == ["cold", "warm"]
+    model.play("new", "low", 0.5)
+    model.refit()
+    assert fits == ["cold", "warm", "cold"], "the first draw"
+    model.version("stranger")
+    model.refit()
+    assert fits == ["cold", "warm", "cold", "cold"], "a third more names"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda model: model.add("new", "low", 1),
+        lambda model: model.anchor("new", 1900),
+        lambda model: model.known("new", 1900, 100),
+        lambda model: model.version("new", "low"),
+        lambda model: model.unlink("son"),
+    ],
+)
+def test_what_is_only_noted_is_fitted_before_the_next_answer(
+    change: Callable[[BradleyTerry], object], fits: list[str]
+) -> None:
+    model = pool()
+    model.version("son", "new")
+    before = model.standings()
+    change(model)
+    assert fits == ["cold"]
+    after = model.standings()
+    assert fits == ["cold", "cold"]
+    assert after != before
+    assert after == model.fit().standings()
+
+
+def test_a_successor_stands_by_its_predecessor() -> None:
+    model = pool()
+    for name, predecessor in (("son", "high"), ("stranger", None)):
+        model.version(name, predecessor)
+        model.play("low", name, 1)
+    model.fit()
+    son, stranger = model.rating("son"), model.rating("stranger")
+    assert stranger.mean + 100 < son.mean < 2450
+    assert son.sd < stranger.sd
+    model.version("son", "high", sd=20, surely=True)
+    close = model.rating("son")
+    assert son.mean < close.mean < 2450
+    assert close.sd < son.sd
+    model.unlink("son")
+    assert model.rating("son").mean == pytest.approx(model.rating("stranger").mean, abs=0.1)
+    model.version("son", "high")
+    assert model.rating("son") == son
+
+
+def test_what_was_measured_elsewhere_is_a_start() -> None:
+    model = pool()
+    model.known("guest", 2700, 50)
+    assert model.rating("guest").mean == pytest.approx(2700, abs=60)
+    model.add("guest", "low", 0, games=20)
+    assert model.rating("guest").mean < 2600
+    assert not model.rating("guest").anchor
+
+
+def test_names_are_counted_and_listed_as_they_came() -> None:
+    model = pool()
+    model.version("son", "new")
+    assert len(model) == 4
+    assert list(model) == ["low", "high", "new", "son"]
+    assert "son" in model
+    assert "nobody" not in model
+    assert [model.rating(name).games for name in model] == [40, 40, 80, 0]
+
+
+def test_a_printed_pool_is_its_standings() -> None:
+    model = pool()
+    new = model.rating("new")
+    assert str(model).splitlines() == [
+        "name  rating  interval  games",
+        "high    2400      ± 20     40  anchor",
+        f"new     {new.mean:.0f}  {f'± {Z95 * new.sd:.0f}':>8}     80",
+        "low     1600       ± 2     40  anchor",
+    ]
+    assert repr(model) == "<BradleyTerry: 3 names, 80 games>"
+    for number in range(30):
+        model.version(("weak", number), "low", sd=1)
+    rows = str(model).splitlines()
+    assert len(rows) == 22
+    assert rows[-1] == "and 13 more"
+
+
+def test_a_pickled_pool_has_the_same_ratings_to_the_bit() -> None:
+    model = pool()
+    model.version("son", "new")
+    for change in (
+        lambda model: model.add("son", "new", 1, games=3),
+        lambda model: model.fit(),
+        lambda model: model.play("son", "low", 0),
+        lambda model: model.version("grandson", "son"),
+        lambda model: model.unlink("son"),
+        lambda model: model.refit(),
+    ):
+        again = pickle.loads(pickle.dumps(model))
+        change(model)
+        change(again)
+        assert pickle.loads(pickle.dumps(again)).standings() == model.standings()
+        assert again.superiority("son", "new") == model.superiority("son", "new")
+
+
+NAMES = "abcde"
+_PAIRS = st.sampled_from(list(permutations(NAMES, 2)))
+_RESULTS = st.tuples(_PAIRS, st.sampled_from((0, 0.5, 1)))
+_ACTS = st.lists(
+    st.one_of(
+        st.tuples(st.just("add"), _RESULTS),
+        st.tuples(st.just("play"), _RESULTS),
+        st.tuples(st.just("take back"), _RESULTS),
+        st.tuples(st.just("version"), _PAIRS),
+        st.tuples(st.just("unlink"), _PAIRS),
+        st.tuples(st.just("refit"), _PAIRS),
+    ),
+    max_size=25,
+)
+
+
+@settings(max_examples=20, deadline=None)
+@given(acts=_ACTS, learned=st.booleans(), seed=st.integers(0, 9))
+def test_however_it_came_a_fit_is_the_one_from_the_counts(acts: list[tuple], learned: bool, seed: int) -> None:
+    """What is left in the end, said to a new pool in another order: the same ratings, and to the bit where the names
+    came in the same order."""
+    model, counts, predecessors = BradleyTerry(learned=learned), Counter(), {}
+    for act, about in acts:
+        match act:
+            case "add" | "play":
+                (first, second), score = about
+                getattr(model, act)(first, second, score)
+                counts[about] += 1
+            case "take back":
+                (first, second), score = about
+                if counts[about]:
+                    model.add(first, second, score, games=-1)
+                    counts[about] -= 1
+            case "version":
+                new, old = about
+                if old in model and predecessors.get(new, old) == old and new not in line(old, predecessors):
+                    model.version(new, old)
+                    predecessors[new] = old
+            case "unlink" if predecessors.pop(about[0], None):
+                model.unlink(about[0])
+            case "refit":
+                model.refit()
+    random = Random(seed)
+    same_order, other_order = list(model), random.sample(list(model), len(model))
+    results = list(counts.items())
+    random.shuffle(results)
+    standings = model.fit().standings()
+    for order in (same_order, other_order):
+        other = BradleyTerry(learned=learned)
+        for name in order:
+            other.version(name)
+        for new, old in predecessors.items():
+            other.version(new, old)
+        for ((first, second), score), games in results:
+            other.add(first, second, score, games=games)
+        if order == same_order:
+            assert other.standings() == standings
+        elif not learned:
+            for name, rating in other.standings().items():
+                assert rating.mean == pytest.approx(standings[name].mean, abs=0.01)
+                assert rating.interval == pytest.approx(standings[name].interval, abs=0.01)
+                assert rating.games == standings[name].games
+
+
+def line(name: str | None, predecessors: dict[str, str]) -> list[str]:
+    """The name, its predecessor, and so on."""
+    names = []
+    while name is not None:
+        names.append(name)
+        name = predecessors.get(name)
+    return names
+
+
 def test_draws_are_learned() -> None:
     model = pool()
     model.add("new", "peer", 0.5, games=30)
@@ -103,6 +356,29 @@ def test_without_anchors_the_mean_is_held(learned: bool) -> None:
     assert list(model.standings()) == [("tuple", 1), 2, frozenset({3})]
 
 
+@pytest.mark.parametrize("learned", [True, False])
+def test_it_is_the_mean_of_all_however_well_some_are_known(learned: bool) -> None:
+    model = BradleyTerry(1500, learned=learned)
+    for first, second in permutations(range(9), 2):
+        model.add(first, second, first % 2, games=50)
+        model.add(first, second, second % 2, games=50)
+    model.add(0, "new", 1)
+    once = model.standings()
+    assert model.fit().standings() == once
+    model.play(1, "new", 1)
+    model.version("newer", "new")
+    assert sum(rating.mean for rating in model.standings().values()) / 11 == pytest.approx(1500)
+
+
+def test_results_played_leave_nothing_but_their_count() -> None:
+    model = pool().fit()
+    model.play("new", "low", 1)
+    size = len(pickle.dumps(model))
+    for _ in range(300):
+        model.play("new", "low", 1)
+    assert len(pickle.dumps(model)) < size + 100
+
+
 def test_an_empty_pool_has_empty_standings() -> None:
     assert BradleyTerry().standings() == {}
     assert BradleyTerry().fit().standings() == {}
@@ -118,8 +394,22 @@ def test_an_empty_pool_has_empty_standings() -> None:
         (lambda model: model.add("a", "b", 1, games=math.inf), ValueError, "whole"),
         (lambda model: model.add("a", "b", 1, games=-1), ValueError, "take back"),
         (lambda model: model.add("new", "low", 1, games=-99), ValueError, "take back"),
-        (lambda model: model.anchor("a", math.inf), ValueError, "anchor"),
-        (lambda model: model.anchor("a", 2000, sd=0), ValueError, "anchor"),
+        (lambda model: model.play("a", "b", 2), ValueError, "0.5"),
+        (lambda model: model.play("a", "a", 1), ValueError, "itself"),
+        (lambda model: model.anchor("a", math.inf), ValueError, "give a number"),
+        (lambda model: model.anchor("a", 2000, sd=0), ValueError, "an sd above 0"),
+        (lambda model: model.known("a", math.nan, 10), ValueError, "give a number"),
+        (lambda model: model.known("a", 2000, math.inf), ValueError, "an sd above 0"),
+        (lambda model: model.version("a", "nobody"), KeyError, "'nobody' is not in this pool"),
+        (lambda model: model.version("new", "new"), ValueError, "its own predecessor"),
+        (lambda model: model.version("a", "a"), KeyError, "'a' is not in this pool"),
+        (lambda model: model.version("son", "low"), ValueError, "'son' succeeds 'new': unlink"),
+        (lambda model: model.version("new", "grandson"), ValueError, "'grandson' descends from 'new'"),
+        (lambda model: model.version("a", "new", sd=0), ValueError, "an sd above 0"),
+        (lambda model: model.version("a", sd=30), ValueError, "no predecessor"),
+        (lambda model: model.version("a", surely=True), ValueError, "no predecessor"),
+        (lambda model: model.unlink("nobody"), KeyError, "nobody"),
+        (lambda model: model.unlink("new"), ValueError, "no predecessor"),
         (lambda model: model.rating("nobody"), KeyError, "nobody"),
         (lambda model: model.superiority("new", "nobody"), KeyError, "nobody"),
         (lambda model: model.predict("nobody", "new"), KeyError, "nobody"),
@@ -131,6 +421,8 @@ def test_refusals_are_sentences_and_change_nothing(
     change: Callable[[BradleyTerry], object], error: type[Exception], words: str
 ) -> None:
     model = pool()
+    model.version("son", "new")
+    model.version("grandson", "son")
     before = model.standings()
     with pytest.raises(error, match=words):
         change(model)

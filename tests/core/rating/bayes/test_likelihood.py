@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from math import exp, log
+from math import exp, log, log10
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cgos_server.core.rating.bayes.likelihood import log_likelihood, log_normalizer, normalizer, probabilities, step
+from cgos_server.core.rating.bayes.likelihood import (
+    draw_parameter,
+    drawn_between_equals,
+    log_likelihood,
+    log_normalizer,
+    normalizer,
+    probabilities,
+    step,
+)
 from cgos_server.core.rating.bayes.pool import Q_ELO
 
 differences = st.floats(-3000.0, 3000.0)
@@ -23,6 +31,21 @@ def test_by_hand() -> None:
     assert (win, drawn, loss) == (pytest.approx(10 / 11), 0.0, pytest.approx(1 / 11))
     assert probabilities(0.0, 0.0, 2.0) == pytest.approx((0.25, 0.5, 0.25))
     assert probabilities(-100.0, 100.0).win == pytest.approx(0.5)
+
+
+def test_points_with_draws_by_hand() -> None:
+    """800 log10(2) Elo make 10^(d/800) = 2: with nu = 3/2 the results are as 2 : 3/2 : 1/2, with nu = 0 as 2 : 1/2."""
+    lead = 800.0 * log10(2.0)
+    assert probabilities(lead, 0.0, 1.5) == pytest.approx((1 / 2, 3 / 8, 1 / 8))
+    assert probabilities(lead) == pytest.approx((4 / 5, 0, 1 / 5))
+    assert probabilities(lead - 60.0, 60.0, 1.5) == pytest.approx((1 / 2, 3 / 8, 1 / 8))
+
+
+@given(st.floats(0.0, 0.99))
+def test_the_parameter_of_a_share_of_draws(share: float) -> None:
+    assert draw_parameter(0.5) == 2.0
+    assert probabilities(0.0, 0.0, draw_parameter(share)).draw == pytest.approx(share)
+    assert drawn_between_equals(draw_parameter(share)) == pytest.approx(share)
 
 
 @given(differences, advantages, draws)

@@ -128,7 +128,7 @@ def test_a_recorded_refit_is_followed() -> None:
     notes = json.loads(fit.notes)
     assert set(notes) == {
         *("model", "s", "w", "step", "fresh", "tail", "equals"),
-        *("advantage", "draw", "start", "iterations", "versions"),
+        *("advantage", "draw", "start", "iterations", "versions", "links", "mean_step"),
     }
     assert notes["model"] == 2
     assert notes["versions"] == 6

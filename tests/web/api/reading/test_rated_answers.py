@@ -13,7 +13,6 @@ import pytest
 from support.storage.rated_past import NAMES, VENUE, open_past
 
 from cgos_protocol.api.people import VenueNow
-from cgos_server.core.rating.base import Z95
 from cgos_server.presentation.settings import VenueSettings, WebSettings
 from cgos_server.service.commands.registry import Refusal, answer_line, decode
 from cgos_server.service.commands.server import StatusRequest
@@ -106,7 +105,7 @@ async def test_every_change_by_games_and_by_refits_page_by_page(history: History
     ] == [(point.seq, point.refit, point.kind, point.game, point.after_mean) for point in whole]
     for change, point in zip(changes, whole, strict=True):
         assert (change["after_lower"], change["after_upper"]) == (point.after_lower, point.after_upper)
-        assert change["after_half_width"] == pytest.approx(Z95 * point.after_spread)
+        assert change["after_half_width"] == (point.after_upper - point.after_lower) / 2
     assert [change["before_mean"] for change in changes] == pytest.approx([point.before_mean for point in whole])
 
 
