@@ -18,8 +18,8 @@ from cgos_server.service.ratings.venue_ranks import Activity, ranking_now, rows_
 from cgos_server.storage.intervals import interval
 from cgos_server.storage.reading.answers import StandingRow
 from cgos_server.storage.reading.history import History
-from cgos_server.storage.reading.ranks import in_names
 from cgos_server.storage.reading.ratings import placed
+from cgos_server.storage.reading.refits import in_names
 from cgos_server.storage.reading.stored import RankRow, RanksRow
 
 _NOTHING: Final = RankRow(None, None, None, None)

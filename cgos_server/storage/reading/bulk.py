@@ -23,8 +23,7 @@ from cgos_server.storage.reading.bots import Bots
 from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.storage.reading.games import Games
 from cgos_server.storage.reading.ledger import Ledger, changes_of_games, entry_of_change, last_entry
-from cgos_server.storage.reading.ranks import Ranks
-from cgos_server.storage.reading.refits import Refits
+from cgos_server.storage.reading.refits import Ranks, Refits
 from cgos_server.storage.reading.source import Source, Subject, value, venue_id
 
 _ledger, _changes, _versions = tables.ledger, tables.rating_changes, tables.versions

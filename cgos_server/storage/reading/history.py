@@ -15,10 +15,9 @@ from cgos_server.storage.reading.games import Games
 from cgos_server.storage.reading.ledger import Ledger
 from cgos_server.storage.reading.pairings import Pairings
 from cgos_server.storage.reading.people import People
-from cgos_server.storage.reading.ranks import Ranks
 from cgos_server.storage.reading.ratings import Ratings
 from cgos_server.storage.reading.records import Records
-from cgos_server.storage.reading.refits import Refits
+from cgos_server.storage.reading.refits import Ranks, Refits
 from cgos_server.storage.reading.server import Server
 from cgos_server.storage.reading.source import Engine, Source
 from cgos_server.storage.sqlite.connections import bulk_engine, reading_engine

@@ -35,7 +35,7 @@ from cgos_server.storage.intervals import NUMBERS, interval
 from cgos_server.storage.parameters import ALL, SOME, SYSTEM, VENUE, limited, number, portions
 from cgos_server.storage.reading.answers import RankedRow, StandingRow
 from cgos_server.storage.reading.ledger import entry_of_change, is_game, last_entry
-from cgos_server.storage.reading.ranks import RANKED, last_refit, rank_point, ranked_then, same_point
+from cgos_server.storage.reading.refits import RANKED, last_refit, rank_point, ranked_then, same_point
 from cgos_server.storage.reading.source import Read, Subject, VenueKey, value, venue_id
 from cgos_server.storage.reading.stored import RankRow, Shown
 
