@@ -312,6 +312,31 @@ refit_points = sa.Table(
     sqlite_with_rowid=False,
 )
 
+# Short rows in the order of one version's history.
+rank_points = sa.Table(
+    "rank_points",
+    metadata,
+    *_filled(venue_id=sa.Integer, system=sa.String, version_id="versions", number=sa.Integer),
+    *_optional(rank_lower=sa.Integer, rank_upper=sa.Integer, best=sa.Float, first_three=sa.Float),
+    sa.PrimaryKeyConstraint("venue_id", "system", "version_id", "number"),
+    sa.ForeignKeyConstraint(["venue_id", "system", "number"], ["refits.venue_id", "refits.system", "refits.number"]),
+    # All that one refit changed.
+    sa.Index(None, "venue_id", "system", "number"),
+    sqlite_with_rowid=False,
+)
+
+rank_summaries = sa.Table(
+    "rank_summaries",
+    metadata,
+    *_filled(venue_id=sa.Integer, system=sa.String, number=sa.Integer, leader_id="versions"),
+    *_filled(versions=sa.Integer, apart=sa.Integer),
+    *_optional(turned=sa.Integer),
+    sa.Column("groups", sa.Text, nullable=False),
+    sa.PrimaryKeyConstraint("venue_id", "system", "number"),
+    sa.ForeignKeyConstraint(["venue_id", "system", "number"], ["refits.venue_id", "refits.system", "refits.number"]),
+    sqlite_with_rowid=False,
+)
+
 # Up to megabytes in a row: SQLite keeps such rows better in an ordinary table beside its index.
 rating_states = sa.Table(
     "rating_states",

@@ -24,7 +24,7 @@ from cgos_protocol.ids import GameId
 from cgos_server import __version__
 from cgos_server.core.rating.registry import sure
 from cgos_server.net.forwarded import bare, is_among, origin
-from cgos_server.presentation import words
+from cgos_server.presentation import ranks, words
 from cgos_server.presentation.explaining import Explaining
 from cgos_server.presentation.settings import WebSettings, networks
 from cgos_server.presentation.strengths import StrengthsOf
@@ -124,6 +124,7 @@ class Site:
             finely=words.finely,
             scale=scale,
             interval=standing_interval,
+            rank_odds=ranks.odds,
             program_version=__version__,
             static_version=static_version,
         )

@@ -41,6 +41,8 @@ from cgos_protocol.api.messages import (
     Opponent,
     Opponents,
     PairStatistics,
+    RankHistory,
+    RankPoint,
     RatingChange,
     RatingCurve,
     RatingPoint,
@@ -203,6 +205,13 @@ class Server:
         """The same drawn through about so many points."""
         query: Query = {"venue": venue, "system": system, "points": points}
         return self._get(RatingCurve, path_of("versions", version, "history"), query).points
+
+    def rank_history(
+        self, version: str, *, venue: str | None = None, system: str | None = None, after: int = 0
+    ) -> Iterator[RankPoint]:
+        """What refits above number `after` said of a version's rank, oldest first."""
+        query: Query = {"venue": venue, "system": system, "after": after or None}
+        return self._pages(RankHistory, path_of("versions", version, "ranks"), query=query, cursor="after", limit=1000)
 
     def opponents(self, version: str, *, venue: str | None = None) -> list[Opponent]:
         """Whom a version met, and what came of it."""

@@ -33,6 +33,7 @@ WORDS: dict[str, Sequence[str]] = {
     "pairing_accuracy": ("--cache", "."),
     "pairing_picture": ("--output", "picture.svg"),
     "rating_accuracy": ("--cache", "."),
+    "rating_ranks": ("--cache", "."),
     "rating_goals": ("--cache", ".", "--against", str(TOP)),
     "rating_pairs": ("--against", str(TOP)),
     "screenshots": ("pictures",),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -162,6 +163,29 @@ def test_standings_of_another_system(json_of: Any, rated: Run) -> None:
     assert all(row["half_width"] is None for row in rows)
     assert "±" not in rated("standings", "--venue", VENUE, "--system", "cgos-elo").stdout
     assert json_of("standings", "--system", "gor")[VENUE] == []
+
+
+def test_standings_say_how_sure_ranks_are(json_of: Any, rated: Run, tmp_path: Path) -> None:
+    rows = {row["version"]: row for row in json_of("standings")[VENUE]}
+    assert sum(row["best"] for row in rows.values()) == pytest.approx(1.0, abs=0.06), "changes up to .01 are no news"
+    assert all(1 <= row["rank_lower"] <= row["rank_upper"] <= len(NAMES) for row in rows.values())
+    text = rated("standings").stdout
+    lines = text.splitlines()
+    assert lines[1].split()[:6] == ["rank", "95", "%", "best", "first", "three"]
+    (line,) = (line.split() for line in lines[2 : 2 + len(rows)] if " Fox " in line)
+    fox = rows["Fox"]
+    assert line[1] == (f"{fox['rank_lower']}–{fox['rank_upper']}" if fox["rank_lower"] < fox["rank_upper"] else "1")
+    assert re.search(r"^Of 5 pairs of neighbors \d", text, re.MULTILINE)
+    assert re.search(r"^\d+ results? turned round would put another than Fox first\.$", text, re.MULTILINE)
+    assert "neighbors" not in rated("standings", "--system", "cgos-elo").stdout
+    again = {row["version"]: row for row in json_of("standings", "--as", "recomputed")[VENUE]}
+    assert sum(row["best"] for row in again.values()) == pytest.approx(1.0)
+    assert json_of("standings", "--venue", VENUE, "--as-of", "9")[VENUE][0]["best"] is None, "no refit was in place"
+    rated("export", "ranks", VENUE, str(tmp_path / "ranks.csv"))
+    head, *lines = (tmp_path / "ranks.csv").read_text().splitlines()
+    assert head == "number,at,system,version,rank_lower,rank_upper,best,first_three"
+    last = {line.split(",")[3]: line.split(",") for line in lines}
+    assert {name: float(cells[6]) for name, cells in last.items()} == {name: row["best"] for name, row in rows.items()}
 
 
 def test_standings_of_the_past(json_of: Any, rated: Run) -> None:

@@ -20,7 +20,7 @@ from support.web.commands_server import deeds_server
 from support.web.pages_server import serving
 from support.web.past import NOW, Builder, write
 
-from cgos_protocol.api.bulk import ExportedChange, ExportedRefit
+from cgos_protocol.api.bulk import ExportedChange, ExportedRank, ExportedRefit
 from cgos_protocol.api.figures import LedgerEntry
 from cgos_protocol.api.games import Game
 from cgos_protocol.api.route import PREFIX, Limit, Needs, Operation
@@ -177,6 +177,6 @@ def test_the_limits_are_those_that_hold() -> None:
 
 def test_every_column_of_the_exports_is_explained() -> None:
     section = PAGE.partition("### Columns")[2].partition("\n## ")[0]
-    for kind in (Game, ExportedChange, ExportedRefit, LedgerEntry):
+    for kind in (Game, ExportedChange, ExportedRefit, ExportedRank, LedgerEntry):
         for name in kind.__struct_fields__:
             assert f"`{name}`" in section, (kind.__name__, name)

@@ -273,6 +273,15 @@ class MemoryStore:
     async def ledger_digests(self, venue_id: int, after: int = 0, limit: int | None = None) -> list[Any]:
         return []
 
+    async def ratings_last_games(self, venue_id: int, system: str) -> dict[int, int]:
+        return {}
+
+    async def ranks_last(self, venue_id: int, system: str) -> dict[int, Any]:
+        return {}
+
+    async def ranks_last_summary(self, venue_id: int, system: str) -> None:
+        return None
+
     async def ratings_last_published(self, venue_id: int) -> dict[str, int]:
         return {"cgos-elo": len(self.entries)}
 

@@ -15,7 +15,7 @@ from web.test_pages import Page, assert_harmless, client, get
 from cgos_protocol.intervals import beside as beside_rating
 from cgos_protocol.intervals import in_short, one_sided
 from cgos_server.core.rating.registry import rating_system
-from cgos_server.presentation import words
+from cgos_server.presentation import ranks, words
 from cgos_server.presentation.settings import Rated, VenueSettings, WebSettings
 from cgos_server.presentation.strengths import FRESH_S, StrengthsOf
 from cgos_server.presentation.words import likelihood
@@ -39,7 +39,12 @@ async def web(rated: History) -> AsyncIterator[httpx2.AsyncClient]:
 
 def _numbers(page: Page) -> dict[str, str]:
     """Name -> rating as it stands in the standings."""
-    return {row[1]: row[2] for row in page.rows if len(row) > 4 and row[1] in NAMES and row[2][:1].isdigit()}
+    return {
+        row[at]: row[at + 1]
+        for row in page.rows
+        for at in (1, 2)  # behind the rank, and what is said of it
+        if len(row) > 4 and row[at] in NAMES and row[at + 1][:1].isdigit()
+    }
 
 
 async def test_a_rating_stands_there_with_its_interval(web: httpx2.AsyncClient, rated: History) -> None:
@@ -56,6 +61,13 @@ async def test_a_rating_stands_there_with_its_interval(web: httpx2.AsyncClient, 
     assert [bar["aria-label"] for bar in bars] == [
         words.standing(row) for row in await rated.ratings.standings(VENUE, "bayes")
     ]
+
+
+async def test_a_bot_s_page_says_how_sure_its_rank_is(web: httpx2.AsyncClient, rated: History) -> None:
+    (row,) = (row for row in await rated.ratings.ranked(["Fox"]) if row.system == "bayes")
+    assert row.rank_lower is not None
+    page = await get(web, "/bot/Fox")
+    assert f"On {VENUE}, of the ranks among those that are listed: {ranks.odds(row)}." in page.text
 
 
 async def test_the_newest_results_say_what_they_count_as(rated_past: Path, tmp_path: Path) -> None:

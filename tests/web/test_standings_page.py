@@ -16,6 +16,7 @@ from support.storage.rated_past import NAMES, T0, VENUE, alter
 from web.test_pages import Page, client, get
 
 from cgos_server.cli.main import main
+from cgos_server.presentation import ranks
 from cgos_server.presentation.settings import Rated, VenueSettings, WebSettings
 from cgos_server.storage.reading.history import History
 from cgos_server.web.pages import venue as module
@@ -48,6 +49,28 @@ async def test_every_column_sorts_both_ways(web: httpx2.AsyncClient, rated: Hist
     assert [head["aria-sort"] for head in heads] == ["descending" if down else "ascending"]
 
 
+async def test_ranks_say_how_sure_they_are(web: httpx2.AsyncClient, rated: History) -> None:
+    rows = {row.version: row for row in await rated.ratings.standings(VENUE, "bayes")}
+    page = await get(web, STANDINGS)
+    columns = len(next(row for row in page.rows if row[:3] == ["#", "95 %", "Bot"]))
+    cells = {row[2]: row[1] for row in page.rows if len(row) == columns and row[2] in rows}
+    assert cells == {name: ranks.interval(row) for name, row in rows.items()}
+    said = await rated.ranks.summary(VENUE, "bayes")
+    assert said is not None
+    for sentence in ranks.sentences(said):
+        assert sentence in page.text
+    apart = ranks.alike(said, list(rows))
+    ruled = {attributes["data-name"] for tag, attributes in page.tags if tag == "tr" and attributes.get("class")}
+    assert ruled == {name for name, alike in apart.items() if alike.apart}
+    elsewhere = await get(web, f"{STANDINGS}?system=cgos-elo")
+    assert "neighbors" not in elsewhere.text
+
+
+async def test_a_rule_stands_only_where_everybody_stands_by_place(web: httpx2.AsyncClient) -> None:
+    page = await get(web, f"{STANDINGS}?sort=games")
+    assert not [attributes for tag, attributes in page.tags if tag == "tr" and attributes.get("class") == "apart"]
+
+
 async def test_the_link_of_a_head_turns_its_order(web: httpx2.AsyncClient) -> None:
     page = await get(web, f"{STANDINGS}?sort=games")
     assert f"{STANDINGS}?sort=-games" in list(page.links())
@@ -67,7 +90,7 @@ async def test_a_search_finds_parts_of_names_whatever_the_case(web: httpx2.Async
 async def test_places_stay_those_among_all(web: httpx2.AsyncClient) -> None:
     everybody = shown(await get(web, STANDINGS))
     page = await get(web, f"{STANDINGS}?q=ant")
-    (row,) = (row for row in page.rows if row[1:2] == ["Ant"] and "±" in row[2])
+    (row,) = (row for row in page.rows if row[2:3] == ["Ant"] and "±" in row[3])
     assert int(row[0]) == everybody.index("Ant") + 1
 
 

@@ -18,7 +18,7 @@ from typing import IO, Any, NamedTuple, cast
 import click
 import msgspec
 
-from cgos_protocol.api.bulk import ExportedChange, ExportedGame
+from cgos_protocol.api.bulk import ExportedChange, ExportedGame, ExportedRank
 from cgos_protocol.api.figures import LedgerEntry
 from cgos_protocol.errors import Code, Invalid
 from cgos_server.cli.common import Setup, WordOf, configured, json_option, one_venue
@@ -160,6 +160,32 @@ def export_refits(setup: Setup, venue: str, target: Path, system: str | None, af
         return _Stream(
             chunks=history.bulk.refits(where, chosen, after),
             form=Ndjson(),
+            last=await history.refits.last(where, chosen),
+            number=lambda row: row.number,
+        )
+
+    _export(setup, target, ask, as_json=as_json)
+
+
+@export.command("ranks")
+@click.argument("venue")
+@_target
+@_system_option
+@_after_option
+@json_option
+@configured
+def export_ranks(setup: Setup, venue: str, target: Path, system: str | None, after: int, as_json: bool) -> None:
+    """What refits of a rating system of VENUE said of ranks.
+
+    In the order of the refits' numbers, which --after means.
+    """
+    where = one_venue(setup, venue)
+
+    async def ask(history: History) -> _Stream:
+        chosen = system or headline(setup, where, await history.ratings.rated_counts(where))
+        return _Stream(
+            chunks=history.bulk.ranks(where, chosen, after),
+            form=_form(target, ExportedRank),
             last=await history.refits.last(where, chosen),
             number=lambda row: row.number,
         )

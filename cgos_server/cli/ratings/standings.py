@@ -5,18 +5,19 @@ Must not know: the live server, how ratings are computed.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import click
 import msgspec
 
+from cgos_protocol.api.messages import RankSummary
 from cgos_protocol.errors import Code, NotFound
 from cgos_server.cli.common import Setup, WordOf, configured, json_option, one_venue, venue_option
 from cgos_server.cli.output import apart, print_json, print_table, say
 from cgos_server.cli.progress import progress_bar
 from cgos_server.cli.reading import headline, page_settings, read, system_of, venue_terms, venues_asked
 from cgos_server.core.rating.registry import systems
-from cgos_server.presentation import words
+from cgos_server.presentation import ranks, words
 from cgos_server.presentation.words import moment
 from cgos_server.service.ratings.listed import Listing, listing
 from cgos_server.storage.reading.answers import ChangeRow, StandingRow
@@ -29,16 +30,22 @@ _system_option = click.option(
 )
 
 
+_SURENESS: Final = ("95 %", "best", "first three")
+"""Columns of the table where ranks are known."""
+
+
 class _Table(NamedTuple):
     """One venue's standings.
 
     :ivar seq: the entry of the ledger that they are as of
     :ivar listed: as they were published
+    :ivar ranks: how sure they are, where their system says that
     """
 
     seq: int
     rows: list[StandingRow]
     listed: Listing
+    ranks: RankSummary | None
 
 
 @click.command()
@@ -65,6 +72,8 @@ def standings(
 
     A rating is shown with its 95 % interval where its system says one: 1873 ± 42, or 2750, 2320 to 4600 where one end
     is further away than the other; with ? while it is provisional.
+    Beside the rank stand its own 95 % interval and the probabilities to be the best and among the first three, of those
+    that are shown without --all.
     """
     if as_of is not None:
         venue = one_venue(setup, venue)
@@ -79,7 +88,8 @@ def standings(
                 rows = await history.ratings.standings(name, system, as_of)
                 chosen = system or headline(setup, name, {row.system for row in rows})
                 listed = listing([row for row in rows if row.system == chosen], page_settings(setup).rated(name).system)
-                table = _Table(last if as_of is None else as_of, listed.rows, listed)
+                sure = await history.ranks.summary(name, chosen, as_of)
+                table = _Table(last if as_of is None else as_of, rows=listed.rows, listed=listed, ranks=sure)
             tables[name] = table._replace(rows=[row for row in table.rows if everybody or table.listed.lists(row)])
         return tables
 
@@ -89,10 +99,12 @@ def standings(
         return
     for name, table in apart(tables.items()):
         print_table(
-            ("rank", "name", "rating", "state", "games", "last game"),
-            [(row.rank, row.version, words.standing(row), _state(row), row.games, row.last_game) for row in table.rows],
+            ("rank", *(_SURENESS if table.ranks else ()), "name", "rating", "state", "games", "last game"),
+            [(row.rank, *(_sureness(row) if table.ranks else ()), *_cells(row)) for row in table.rows],
             title=_title(name, table, answer),
         )
+        for sentence in ranks.sentences(table.ranks) if table.ranks is not None and table.rows else ():
+            click.echo(sentence)
 
 
 @click.command()
@@ -158,7 +170,7 @@ async def _recomputed(setup: Setup, history: History, venue: str, system: str | 
     names = await history.bots.version_names()
     published = await history.ratings.standings(venue, name, as_of)
     listed = listing(published, page_settings(setup).rated(venue).system)
-    return _Table(recomputed.seq, recomputed.standings(names), listed)
+    return _Table(recomputed.seq, rows=recomputed.standings(names), listed=listed, ranks=recomputed.summary(names))
 
 
 def _title(venue: str, table: _Table, answer: str) -> str:
@@ -171,6 +183,15 @@ def _title(venue: str, table: _Table, answer: str) -> str:
 def _as_json(row: StandingRow | ChangeRow) -> dict[str, Any]:
     """A line in the API's words."""
     return {"system": row.system} | msgspec.structs.asdict(row)
+
+
+def _sureness(row: StandingRow) -> tuple[str | None, ...]:
+    best, three = (None if share is None else ranks.percent(share) for share in (row.best, row.first_three))
+    return ranks.interval(row) or None, best, three
+
+
+def _cells(row: StandingRow) -> tuple[Any, ...]:
+    return row.version, words.standing(row), _state(row), row.games, row.last_game
 
 
 def _state(row: StandingRow) -> str | None:

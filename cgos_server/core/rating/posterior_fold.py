@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from math import sqrt
-from typing import ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
@@ -17,9 +17,11 @@ from cgos_protocol.errors import OurFault
 from cgos_protocol.ids import VersionId
 from cgos_server.core.rating import checks
 from cgos_server.core.rating.base import Z95, Change, Entry, Kind, Outcome, Rating, normal_rating
-from cgos_server.core.rating.bayes.belief import Shown
+from cgos_server.core.rating.bayes.belief import Belief, Shown
+from cgos_server.core.rating.bayes.pool import Ints
 from cgos_server.core.rating.bayes.together import Snapshot, Together
 from cgos_server.core.rating.posterior_state import Link, PosteriorState, Step, StepKind
+from cgos_server.core.rating.ranks import Strengths
 
 StateT = TypeVar("StateT", bound=PosteriorState)
 
@@ -50,6 +52,15 @@ class PosteriorFold(ABC, Generic[StateT]):
     @abstractmethod
     def _precision(self, sd: float) -> float:
         """1/Elo^2 of something that is known to `sd`."""
+
+    @abstractmethod
+    def _fitted(self, job: Any, fit: Any) -> tuple[Belief, bool, Ints | None]:
+        """What a refit found, before anything came after it; whether there were anchors; the games that were won, as
+        :class:`Strengths` has them."""
+
+    @abstractmethod
+    def _wins(self, state: StateT) -> Ints | None:
+        """Of all results so far, as :class:`Strengths` has them."""
 
     # -- the fold
 
@@ -245,3 +256,22 @@ class PosteriorFold(ABC, Generic[StateT]):
         """What is known of these versions together, by the joint distribution as it is: neither centered nor widened by
         the prior's share."""
         return self.snapshot(state, versions).compute()
+
+    def places(self, state: StateT, versions: Sequence[VersionId]) -> Ints:
+        """Where these versions stand in :class:`Strengths`, in ascending order; those that have not joined are left
+        out. Raises KeyError for a version that never entered."""
+        places = (state.find(version) for version in versions)
+        return np.array(sorted(place for place in places if place is not None), dtype=np.int64)
+
+    def version_at(self, state: StateT, place: int) -> VersionId:
+        """Which version stands there."""
+        return state.ids[place]
+
+    def strengths(self, state: StateT) -> Strengths:
+        """What is known jointly of all that have joined. O(n^2)."""
+        return Strengths(*state.belief.jointly(not state.anchors), self._wins(state))
+
+    def strengths_of(self, job: Any, fit: Any) -> Strengths:
+        """The same of a refit and what it was given. May run in another process."""
+        belief, anchors, wins = self._fitted(job, fit)
+        return Strengths(*belief.jointly(not anchors), wins)

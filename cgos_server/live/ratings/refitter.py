@@ -14,6 +14,7 @@ from typing import Final
 import structlog
 
 from cgos_server.core.rating.base import Wanted
+from cgos_server.live.ratings.ranker import Ranker
 from cgos_server.live.ratings.refit_executor import FitFailed, RefitExecutor
 from cgos_server.net.loop import Timekeeper
 from cgos_server.observability.metrics import VenueMeter
@@ -76,6 +77,7 @@ class Refitter:
         self._time = time
         self._executor = executor
         self._meter = meter
+        self._ranker = Ranker(venue=venue, ratings=ratings, store=store, time=time, executor=executor)
         self._lanes = (_Lane(cold=False), _Lane(cold=True))
         self._saved_s = self._now_s()
 
@@ -91,6 +93,7 @@ class Refitter:
             for lane in self._lanes:
                 group.create_task(self._serve(lane))
             group.create_task(self._save_now_and_then())
+            group.create_task(self._ranker.run())
 
     def save(self) -> None:
         """Save what changed since the last time, unless a refit is under way that could not be computed again then."""
@@ -144,6 +147,7 @@ class Refitter:
             fit = await self._executor.refit(self._ratings.refitting(system), begun.job, lane.cold)
             took_s = self._now_s() - began_s
             records = self._ratings.finish(begun, fit, self._time.wall_ms(), round(took_s * 1e6))
+            ranking = None if records is None else self._ratings.ranking(begun, fit)
         except Exception as error:  # whatever is wrong with a venue's ratings, its games go on
             ours = None if isinstance(error, FitFailed) else error
             log.error(
@@ -163,6 +167,7 @@ class Refitter:
         if records is None:
             return
         self._store.submit(records)
+        self._ranker.follow(ranking)
         self._meter.refitted(lane.cold, round(took_s * 1e6))
         self.changed()
 

@@ -19,7 +19,8 @@ from cgos_server.storage.reading.history import History
 RETIRED_DAYS: Final = 30
 """Without a game for so many days before its venue's latest one a version is retired: our choice."""
 
-_RETIRED_MS: Final = RETIRED_DAYS * 86_400_000
+RETIRED_MS: Final = RETIRED_DAYS * 86_400_000
+"""The same in milliseconds."""
 _MORE: Final = 4
 """So many times as many rows as are wanted are looked at first."""
 
@@ -69,4 +70,4 @@ async def best(history: History, venue: str, system: str, limit: int) -> list[St
 
 def _retired(row: StandingRow, latest: int) -> bool:
     """:param latest: when the venue's latest game was, Unix milliseconds"""
-    return row.last_game_at is not None and row.last_game_at < latest - _RETIRED_MS
+    return row.last_game_at is not None and row.last_game_at < latest - RETIRED_MS

@@ -6,16 +6,23 @@ What was published stays as it is; this is the other answer. Must not know: how 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
+from cgos_protocol.api.messages import RankSummary
 from cgos_protocol.ids import VersionId
 from cgos_server.core.rating.base import Entry, Kind, Rating, RatingSystem
+from cgos_server.core.rating.ranks import JointlyKnown
 from cgos_server.service.ratings.current_state import Progress, unheard, windows
 from cgos_server.service.ratings.ledger_fold import Run
+from cgos_server.service.ratings.venue_ranks import Activity, ranking_now, rows_of, summed_of
 from cgos_server.storage.intervals import interval
 from cgos_server.storage.reading.answers import StandingRow
 from cgos_server.storage.reading.history import History
 from cgos_server.storage.reading.ratings import placed
+from cgos_server.storage.reading.refits import in_names
+from cgos_server.storage.reading.stored import RankRow, RanksRow
+
+_NOTHING: Final = RankRow(None, None, None, None)
 
 
 class Recomputed(NamedTuple):
@@ -25,12 +32,20 @@ class Recomputed(NamedTuple):
     :ivar games: how many games count otherwise than they did at first
     :ivar system: name of the rating system
     :ivar ratings: version id -> rating
+    :ivar ranks: version id -> what is said of its rank
+    :ivar summed: what is said of all ranks together; None where the system says nothing of them
     """
+
+    def summary(self, names: Mapping[VersionId, str]) -> RankSummary | None:
+        """The same in wire names."""
+        return None if self.summed is None else in_names(self.summed, names, refit=None)
 
     seq: int
     games: int
     system: str
     ratings: Mapping[VersionId, Rating]
+    ranks: Mapping[VersionId, RankRow]
+    summed: RanksRow | None
 
     def standings(self, names: Mapping[VersionId, str]) -> list[StandingRow]:
         """Where the versions stand, highest mean first, without their last games.
@@ -46,6 +61,7 @@ class Recomputed(NamedTuple):
                 last_game_at=None,
                 seq=self.seq,
                 system=self.system,
+                **self.ranks.get(version, _NOTHING)._asdict(),
             )
             for version, rating in self.ratings.items()
         ]
@@ -85,11 +101,25 @@ async def recompute(
     amended = await history.ledger.amended(venue)
     end = await history.ledger.last_entry(venue)
     end = end if last is None else min(last, end)
-    run, seq = Run(system), 0
+    run, seq, activity = Run(system), 0, Activity()
     async for entries in windows(history, venue, 0, end, progress=progress):
         for entry in as_corrected(entries, amended):
             seq += 1
+            activity.note(entry)
             run.fold(entry._replace(seq=seq))  # its number among those that count: without gaps
             run.refit_where_due()
     run.refit_where_wanted()
-    return Recomputed(end, sum(seq <= end for seq in amended), system.name, dict(run.ratings))
+    ranks: dict[VersionId, RankRow] = {}
+    summed = None
+    if isinstance(system, JointlyKnown):
+        ranking = ranking_now(run, activity.of(run))
+        found = ranking.task()
+        ranks, summed = rows_of(ranking, found), summed_of(ranking, found)
+    return Recomputed(
+        seq=end,
+        games=sum(seq <= end for seq in amended),
+        system=system.name,
+        ratings=dict(run.ratings),
+        ranks=ranks,
+        summed=summed,
+    )

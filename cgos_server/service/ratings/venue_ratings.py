@@ -17,12 +17,14 @@ import structlog
 from cgos_protocol.ids import GameId, VenueId, VersionId
 from cgos_server.core.rating.base import Change, Entry, Kind, Outcome, Rating, RatingSystem, Refitting, Wanted
 from cgos_server.core.rating.lineage import Lineage, Predecessor
+from cgos_server.core.rating.ranks import Ranks
 from cgos_server.core.rating.registry import rating_system, systems
 from cgos_server.core.rating.repeats import Repeats
 from cgos_server.core.venue import Venue
 from cgos_server.service.ratings.build import under
 from cgos_server.service.ratings.ledger_fold import Begun, RefitHere, Retrace, Run
 from cgos_server.service.ratings.models import Earlier, earlier_model
+from cgos_server.service.ratings.venue_ranks import Ranking, VenueRanks
 from cgos_server.storage.store import Store
 from cgos_server.storage.writing.records import (
     BuildSeen,
@@ -97,6 +99,7 @@ class VenueRatings:
         self._builds: dict[str, str] = {}
         self._repeats = Repeats()
         self.lineage = Lineage()
+        self._ranks = VenueRanks(venue_id)
 
     async def load(self, store: Store, at: int, progress: Callable[[int], None] = lambda _seq: None) -> None:
         """Begin from the saved states and the stored ledger.
@@ -147,6 +150,7 @@ class VenueRatings:
                 await store.commit(
                     [_now(venue_id, name, version=version, rating=now, seq=run.seq) for version, now in unseen.items()]
                 )
+        await self._ranks.load(store, self.system.name, list(self._runs.values()))
         if folded >= WORTH_SAVING:
             await store.commit(self.states(at))
         origins = {name: systems().origin(name) for name in self._runs}
@@ -244,6 +248,7 @@ class VenueRatings:
         changes = self._headline.fold(entry)
         self.seq = entry.seq
         self.lineage.fold(entry)
+        self._ranks.activity.note(entry)
         records: list[Record] = [
             LedgerAdded(
                 venue_id=self.venue_id,
@@ -378,6 +383,21 @@ class VenueRatings:
             )
             records.append(_now(venue, name, version=version, rating=now, seq=run.seq))
         return records
+
+    # -- ranks
+
+    def missing_ranks(self) -> list[Ranking]:
+        """See :meth:`VenueRanks.missing`."""
+        return self._ranks.missing(list(self._runs.values()))
+
+    def ranking(self, begun: Begun, fit: Any) -> Ranking | None:
+        """The ranks to be computed after a refit that is in place; None where its system says nothing of ranks."""
+        run = self._runs.get(begun.system)
+        return None if run is None else self._ranks.ranking(run, begun, fit)
+
+    def ranked(self, ranking: Ranking, found: Ranks) -> list[Record]:
+        """What to commit of ranks that were computed, after the records of their refit."""
+        return self._ranks.records(ranking, found)
 
     # -- saved states
 

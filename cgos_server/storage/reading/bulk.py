@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from sqlalchemy import select
 
-from cgos_protocol.api.bulk import ExportedChange, ExportedRefit, RefitMove
+from cgos_protocol.api.bulk import ExportedChange, ExportedRank, ExportedRefit, RefitMove
 from cgos_protocol.api.figures import LedgerEntry
 from cgos_protocol.api.games import Game, GameChange
 from cgos_protocol.ids import VersionId
@@ -23,7 +23,7 @@ from cgos_server.storage.reading.bots import Bots
 from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.storage.reading.games import Games
 from cgos_server.storage.reading.ledger import Ledger, changes_of_games, entry_of_change, last_entry
-from cgos_server.storage.reading.refits import Refits
+from cgos_server.storage.reading.refits import Ranks, Refits
 from cgos_server.storage.reading.source import Source, Subject, value, venue_id
 
 _ledger, _changes, _versions = tables.ledger, tables.rating_changes, tables.versions
@@ -47,7 +47,7 @@ class Bulk(Subject):
     def __init__(self, source: Source) -> None:
         super().__init__(source)
         self._games, self._ledger = Games(source), Ledger(source)
-        self._refits, self._bots = Refits(source), Bots(source)
+        self._refits, self._ranks, self._bots = Refits(source), Ranks(source), Bots(source)
 
     async def games(self, wanted: GameFilter, after: int = 0) -> AsyncIterator[list[Game]]:
         """All games of this kind in the order of their ids, from `after` + 1 on, in portions."""
@@ -129,6 +129,15 @@ class Bulk(Subject):
                 for each in refits
             ]
             after = refits[-1].refit.number
+
+    async def ranks(self, venue: str, system: str, after: int = 0) -> AsyncIterator[list[ExportedRank]]:
+        """What refits of a system from number `after` + 1 on said of ranks, in order, in portions of whole refits."""
+        last = await self._refits.last(venue, system)
+        while after < last:
+            rows = await self._ranks.of_refits(venue, system, after=after, last=after + REFITS_AT_ONCE)
+            if rows:
+                yield rows
+            after += REFITS_AT_ONCE
 
     async def ledger(self, venue: str, after: int = 0) -> AsyncIterator[list[LedgerEntry]]:
         """All entries of a venue's ledger from `after` + 1 on, in order, in portions."""

@@ -17,7 +17,7 @@ from cgos_server.storage.reading.pairings import Pairings
 from cgos_server.storage.reading.people import People
 from cgos_server.storage.reading.ratings import Ratings
 from cgos_server.storage.reading.records import Records
-from cgos_server.storage.reading.refits import Refits
+from cgos_server.storage.reading.refits import Ranks, Refits
 from cgos_server.storage.reading.server import Server
 from cgos_server.storage.reading.source import Engine, Source
 from cgos_server.storage.sqlite.connections import bulk_engine, reading_engine
@@ -39,6 +39,7 @@ class History:
         self.bulk_source = Source(location, _bulk_engine(location))
         self.games = Games(self.source)
         self.ratings = Ratings(self.source)
+        self.ranks = Ranks(self.source)
         self.changes = Changes(self.source)
         self.ledger = Ledger(self.source)
         self.refits = Refits(self.source)

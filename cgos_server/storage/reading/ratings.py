@@ -7,7 +7,7 @@ formulas, how an answer is shown.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -35,13 +35,14 @@ from cgos_server.storage.intervals import NUMBERS, interval
 from cgos_server.storage.parameters import ALL, SOME, SYSTEM, VENUE, limited, number, portions
 from cgos_server.storage.reading.answers import RankedRow, StandingRow
 from cgos_server.storage.reading.ledger import entry_of_change, is_game, last_entry
+from cgos_server.storage.reading.refits import RANKED, last_refit, rank_point, ranked_then, same_point
 from cgos_server.storage.reading.source import Read, Subject, VenueKey, value, venue_id
-from cgos_server.storage.reading.stored import Shown
+from cgos_server.storage.reading.stored import RankRow, Shown
 
 StandingT = TypeVar("StandingT", bound=StandingRow)
 
 _games, _versions, _ledger, _changes = tables.games, tables.versions, tables.ledger, tables.rating_changes
-_ratings, _refits, _points, _venues = tables.ratings, tables.refits, tables.refit_points, tables.venues
+_ratings, _points, _venues = tables.ratings, tables.refit_points, tables.venues
 
 _FEW: Final = 4
 """Versions for which those before them are counted; for more, all are ranked."""
@@ -60,10 +61,11 @@ def _standings(*conditions: ColumnElement[bool]) -> Select[Any]:
         .subquery("first")
     )
     last_game = greater(_latest(_games.c.black_id, first), _latest(_games.c.white_id, first))
-    rated = select(first, last_game.label("last_game")).subquery("rated")
+    rated = select(first, last_game.label("last_game"), rank_point(first).label("rank_point")).subquery("rated")
     return (
-        select(rated, func.coalesce(_games.c.ended_at, _games.c.started_at).label("last_game_at"))
+        select(rated, func.coalesce(_games.c.ended_at, _games.c.started_at).label("last_game_at"), *RANKED)
         .join_from(rated, _games, _games.c.id == rated.c.last_game, isouter=True)
+        .outerjoin(tables.rank_points, same_point(rated))
         .order_by(rated.c.mean.desc(), bytewise(rated.c.version))
     )
 
@@ -87,7 +89,11 @@ def _ranked() -> Select[Any]:
         .where(beside, others.c.mean == _ratings.c.mean, bytewise(names.c.wire_name) < bytewise(_versions.c.wire_name))
     )
     before = better.correlate(_ratings).scalar_subquery() + equal.correlate(_ratings, _versions).scalar_subquery()
-    return _with_names(select(_ratings, case((_ratings.c.games > 0, 1 + before)).label("rank")))
+    wanted = _with_names(select(_ratings, case((_ratings.c.games > 0, 1 + before)).label("rank")))
+    # Named venue by venue, so that SQLite steps through the ratings' key.
+    return _said_of_ranks(
+        wanted.where(_versions.c.wire_name.in_(_NAMES), _ratings.c.venue_id.in_(select(_venues.c.id)))
+    )
 
 
 def _all_ranked() -> Select[Any]:
@@ -97,12 +103,8 @@ def _all_ranked() -> Select[Any]:
         order_by=(_ratings.c.mean.desc(), bytewise(_versions.c.wire_name)),
     )
     rank = case((_ratings.c.games > 0, place)).label("rank")
-    placed = _with_names(select(_ratings, rank)).order_by(None).subquery("placed")
-    return (
-        select(placed)
-        .where(placed.c.version.in_(_NAMES))
-        .order_by(placed.c.venue_id, placed.c.system, placed.c.mean.desc())
-    )
+    placed = _with_names(select(_ratings, rank)).subquery("placed")
+    return _said_of_ranks(select(placed).where(placed.c.version.in_(_NAMES)))
 
 
 def _with_names(ratings: Select[Any]) -> Select[Any]:
@@ -110,7 +112,17 @@ def _with_names(ratings: Select[Any]) -> Select[Any]:
         ratings.add_columns(_versions.c.wire_name.label("version"), _venues.c.name.label("venue"))
         .join_from(_ratings, _versions, _versions.c.id == _ratings.c.version_id)
         .join(_venues, _venues.c.id == _ratings.c.venue_id)
-        .order_by(_ratings.c.venue_id, _ratings.c.system, _ratings.c.mean.desc())
+    )
+
+
+def _said_of_ranks(ratings: Select[Any]) -> Select[Any]:
+    """These ratings with what is said of their ranks, by venue, system and rank."""
+    rated = ratings.subquery("rated")
+    known = select(rated, rank_point(rated).label("rank_point")).subquery("known")
+    return (
+        select(known, *RANKED)
+        .join_from(known, tables.rank_points, same_point(known), isouter=True)
+        .order_by(known.c.venue_id, known.c.system, known.c.mean.desc())
     )
 
 
@@ -124,7 +136,7 @@ _RATED: Final = (
     .where(_ratings.c.venue_id == VENUE)
     .group_by(_ratings.c.system)
 )
-_RANKED: Final = _ranked().where(_versions.c.wire_name.in_(_NAMES), _ratings.c.venue_id.in_(select(_venues.c.id)))
+_RANKED: Final = _ranked()
 _ALL_RANKED: Final = _all_ranked()
 _MEANS: Final = (
     select(_versions.c.wire_name, _ratings.c.mean)
@@ -134,6 +146,9 @@ _MEANS: Final = (
         _ratings.c.system == SYSTEM,
         _versions.c.wire_name.in_(_NAMES),
     )
+)
+_PLAYED_LAST: Final = _PLAYED_UNDER.with_only_columns(
+    *(_PLAYED_UNDER.selected_columns[name] for name in ("version_id", "last_game_at"))
 )
 _SHOWN: Final = select(*(_ratings.c[name] for name in ("version_id", *Shown._fields))).where(
     _ratings.c.venue_id == VENUE, _ratings.c.system == SYSTEM
@@ -210,6 +225,12 @@ class Ratings(Subject):
         rows = await self._source.venue_rows(venue, _SHOWN, system=system)
         return {row["version_id"]: value(Shown, row, **interval(system, row)) for row in rows}
 
+    async def last_games(self, venue: VenueKey, system: str) -> dict[VersionId, int]:
+        """Version id -> when its last game ended or, where it still runs, began (Unix ms); of versions that have a
+        rated game under this system."""
+        rows = await self._source.venue_rows(venue, _PLAYED_LAST, system=system, some=limited(None))
+        return {row["version_id"]: row["last_game_at"] for row in rows if row["last_game_at"] is not None}
+
     async def last_published(self, venue: VenueKey) -> dict[str, int]:
         """Rating system -> the last entry whose changes it published in this venue."""
         rows = await self._source.venue_rows(venue, _LAST_PUBLISHED)
@@ -276,48 +297,52 @@ async def _standings_then(read: Read, venue: VenueId, system: str | None, as_of:
         .join(_ledger, entry_of_change)
     )
     points: dict[tuple[str, int], RowMapping] = {}
+    ranks: dict[tuple[str, int], RowMapping] = {}
     for each in {row["system"] for row in rows}:
-        for point in await _points_then(read, venue, each, as_of):
+        refit = await last_refit(read, venue, each, as_of)
+        if not refit:
+            continue
+        for point in await _points_then(read, venue, each, refit):
             points[each, point["version_id"]] = point
-    standings = [_standing_then(row, points.get((row["system"], row["version_id"])), as_of) for row in rows]
+        for version, said in (await ranked_then(read, venue, each, refit)).items():
+            ranks[each, version] = said
+    standings = []
+    for row in rows:
+        key = row["system"], row["version_id"]
+        standings.append(_standing_then(row, points.get(key), ranks.get(key), as_of))
     return placed(sorted(standings, key=lambda standing: (-standing.mean, standing.version.encode())))
 
 
-def _standing_then(row: RowMapping, point: RowMapping | None, as_of: int) -> StandingRow:
+def _standing_then(row: RowMapping, point: RowMapping | None, said: RowMapping | None, as_of: int) -> StandingRow:
     still = row["seq"] <= as_of
     numbers, seq = {name: row[f"after_{name}"] for name in NUMBERS}, row["changed"]
     if point is not None and point["applied"] >= seq:
         numbers, seq = {name: point[name] for name in NUMBERS}, point["applied"]
     if still:
         numbers, seq = {name: row[name] for name in NUMBERS}, row["seq"]
+    others: Mapping[str, Any] = interval(row["system"], numbers)
+    if said is not None:
+        others = {**others, **value(RankRow, said)._asdict()}
     return StandingRow(
         rank=None,
         system=row["system"],
         version=row["wire_name"],
         mean=numbers["mean"],
         spread=numbers["spread"],
-        **interval(row["system"], numbers),
         games=row["games_then"],
         provisional=bool(row["provisional"]) if still else None,
         anchor=row["anchored"] == Kind.ANCHOR,
         last_game=row["last_game"],
         last_game_at=row["last_game_at"],
         seq=seq,
+        **others,
     )
 
 
-async def _points_then(read: Read, venue: VenueId, system: str, as_of: int) -> Sequence[RowMapping]:
-    """Where the refits up to an entry had put each version that they ever moved."""
-    last = await read(
-        select(_refits.c.number)
-        .where(_refits.c.venue_id == venue, _refits.c.system == system, _refits.c.applied <= number(as_of))
-        .order_by(_refits.c.applied.desc(), _refits.c.number.desc())
-        .limit(1)
-    )
-    if not last:
-        return []
+async def _points_then(read: Read, venue: VenueId, system: str, refit: int) -> Sequence[RowMapping]:
+    """Where the refits up to this one had put each version that they ever moved."""
     then = [_points.c[name] == _ratings.c[name] for name in ("venue_id", "system", "version_id")]
-    then.append(_points.c.number <= last[0]["number"])
+    then.append(_points.c.number <= refit)
     # Each column by its own step in the index: joined with the points, SQLite might walk through all of them.
     rows = await read(
         select(

@@ -103,6 +103,26 @@ class Access(NamedTuple):
     label: str
 
 
+class RankRow(NamedTuple):
+    """What is said of a version's rank; fields as in :class:`cgos_server.storage.writing.records.RankMoved`."""
+
+    rank_lower: int | None
+    rank_upper: int | None
+    best: float | None
+    first_three: float | None
+
+
+class RanksRow(NamedTuple):
+    """What is said of all ranks together; fields as in
+    :class:`cgos_server.storage.writing.records.RanksSummed`."""
+
+    leader_id: VersionId
+    versions: int
+    apart: int
+    turned: int | None
+    groups: str
+
+
 class StoredMove(NamedTuple):
     """A committed move, mover's clock after it."""
 

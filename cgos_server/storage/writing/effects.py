@@ -100,6 +100,8 @@ KINDS: Mapping[type, Effect] = dict(
         _adds(records.BuildSeen, tables.builds, How.REPLACE),
         _adds(records.RefitAdded, tables.refits),
         _adds(records.RefitMoved, tables.refit_points),
+        _adds(records.RankMoved, tables.rank_points),
+        _adds(records.RanksSummed, tables.rank_summaries),
         _adds(records.StateSaved, tables.rating_states, How.REPLACE),
         _adds(records.RatingPluginSeen, tables.rating_plugins, How.REPLACE),
         _adds(records.CorrectionAdded, tables.corrections),

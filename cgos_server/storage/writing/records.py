@@ -399,6 +399,41 @@ class RefitMoved(NamedTuple):
     upper: float | None = None
 
 
+class RankMoved(NamedTuple):
+    """What refit `number` says of a version's rank: its 95 % interval, the probabilities to be the best and among the
+    first three. All None: the version takes no part in ranks any more. Kept only where it is noticeably other than in
+    the version's last row."""
+
+    venue_id: VenueId
+    system: str
+    version_id: VersionId
+    number: int
+    rank_lower: int | None
+    rank_upper: int | None
+    best: float | None
+    first_three: float | None
+
+
+class RanksSummed(NamedTuple):
+    """What refit `number` says of all ranks together, kept where it is other than what the last one said.
+
+    :ivar leader_id: who is first by mean
+    :ivar versions: how many take part
+    :ivar apart: how many of the pairs of neighbors are told apart
+    :ivar turned: how few results, turned round, would put another first; None where nobody can say
+    :ivar groups: JSON of [first version's id, last one's, how many versions] for each run that cannot be told apart
+    """
+
+    venue_id: VenueId
+    system: str
+    number: int
+    leader_id: VersionId
+    versions: int
+    apart: int
+    turned: int | None
+    groups: str
+
+
 class StateSaved(NamedTuple):
     """A system's whole state after entry `seq` and refit `refit` (0: none), to start from (replaces the older one)."""
 
@@ -492,6 +527,8 @@ Record = (
     | SuspensionNow
     | RefitAdded
     | RefitMoved
+    | RankMoved
+    | RanksSummed
     | StateSaved
     | BuildSeen
     | RatingPluginSeen

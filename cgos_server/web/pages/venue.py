@@ -5,10 +5,11 @@ Must not know: SQL, the live server.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlencode
 
+from markupsafe import Markup
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -16,11 +17,12 @@ from starlette.responses import RedirectResponse, Response
 from cgos_protocol.api.messages import Standing
 from cgos_protocol.errors import Code
 from cgos_server.core.rating.registry import sure
+from cgos_server.presentation import ranks
 from cgos_server.presentation.settings import VenueSettings
 from cgos_server.service.ratings.listed import RETIRED_DAYS, Listing, listing
 from cgos_server.storage.reading.answers import StandingRow
 from cgos_server.storage.reading.game_answers import GameFilter
-from cgos_server.web.drawing.interval_svg import scale
+from cgos_server.web.drawing.interval_svg import Scale, scale
 from cgos_server.web.drawing.standing_rows import standing_rows
 from cgos_server.web.pages.requests import DAY_MS, Systems, date, number, refused_as_404, terms_of, venue_of, with_query
 from cgos_server.web.site import Pages, Site
@@ -36,6 +38,7 @@ Key = Callable[[Standing], Any]
 
 COLUMNS: Final[dict[str, tuple[Key, bool]]] = {
     "rank": (lambda row: row.rank, False),
+    "sureness": (lambda row: row.rank_upper, False),
     "name": (lambda row: row.version.lower(), False),
     "rating": (lambda row: row.mean, True),
     "spread": (lambda row: row.spread if row.half_width is None else row.half_width, False),
@@ -77,6 +80,11 @@ class StandingsQuery(NamedTuple):
             page=number(query.get("page")) or 1,
         )
 
+    @classmethod
+    def of_all(cls, page: int) -> StandingsQuery:
+        """What a page of standings is that was asked for nothing."""
+        return cls(search="", settled=False, everybody=False, sort="rank", down=False, page=page)
+
     def choose(self, listed: Listing) -> list[StandingRow]:
         """The rows that are wanted, in the order that is wanted; those without a value stand last."""
         wanted = self.search.lower()
@@ -93,6 +101,13 @@ class StandingsQuery(NamedTuple):
         return known + [row for row in matching if key(row) is None]
 
 
+class _Sureness(NamedTuple):
+    """What is said of ranks: of each version and of all together; None where nothing is."""
+
+    alike: dict[str, ranks.Alike] | None
+    sentences: list[str] | None
+
+
 async def show(site: Site, request: Request) -> Response:
     """Standings, running and recent games of one venue."""
     name = request.path_params["name"]
@@ -104,9 +119,9 @@ async def show(site: Site, request: Request) -> Response:
     if system and system not in systems:
         raise HTTPException(404, "This venue is not rated by a system of this name.")
     as_of = await _as_of(site, request, name)
-    standings = await _rows(site, name, system, as_of) if system else []
-    listed = listing(standings, site.settings.rated(name).system)
+    listed = listing(await _rows(site, name, system, as_of) if system else [], site.settings.rated(name).system)
     matching = query.choose(listed)
+    sureness = await _sureness(site, name, system, as_of=as_of, listed=listed)
     pages = max(1, -(-len(matching) // ROWS))
     page = min(query.page, pages)
     now = as_of is None
@@ -124,17 +139,22 @@ async def show(site: Site, request: Request) -> Response:
         systems=systems,
         system=system,
         sure=sure(system),
-        all=len(standings),
+        all=len(listed.rows),
         matching=len(matching),
-        rows=standing_rows(
-            matching[(page - 1) * ROWS : page * ROWS], scale(row.mean for row in standings), site.now_ms()
+        rows=_table(
+            matching[(page - 1) * ROWS : page * ROWS],
+            on=scale(row.mean for row in listed.rows),
+            now_ms=site.now_ms(),
+            sureness=sureness,
+            query=query,
         ),
+        ranked=sureness.sentences,
         provisional=sum(bool(row.provisional) for row in listed.rows),
         retired=len(listed.retired),
-        unrated=sum(row.rank is None for row in standings),
+        unrated=sum(row.rank is None for row in listed.rows),
         whole=not query.search and not query.settled and pages == 1,
         retired_days=RETIRED_DAYS,
-        anchors=any(row.anchor for row in standings),
+        anchors=any(row.anchor for row in listed.rows),
         query=query,
         heads=_heads(request, query),
         page=page,
@@ -169,6 +189,20 @@ async def _as_of(site: Site, request: Request, venue: str) -> int | None:
 async def _rows(site: Site, venue: str, system: str, as_of: int | None) -> list[StandingRow]:
     with refused_as_404("There were not so many results here yet.", Code.NO_ENTRY):
         return await site.history.ratings.standings(venue, system, as_of)
+
+
+async def _sureness(site: Site, venue: str, system: str, as_of: int | None, listed: Listing) -> _Sureness:
+    said = await site.history.ranks.summary(venue, system, as_of) if system else None
+    if said is None:
+        return _Sureness(None, None)
+    by_place = [row.version for row in listed.rows if listed.lists(row)]
+    return _Sureness(ranks.alike(said, by_place), ranks.sentences(said))
+
+
+def _table(rows: Sequence[StandingRow], on: Scale, now_ms: int, sureness: _Sureness, query: StandingsQuery) -> Markup:
+    """The rows of a page; ruled where it shows those that are listed, by place."""
+    ruled = query == StandingsQuery.of_all(query.page)
+    return standing_rows(rows, on, now_ms, ranked=sureness.alike, ruled=ruled)
 
 
 def _heads(request: Request, query: StandingsQuery) -> dict[str, tuple[str, str]]:

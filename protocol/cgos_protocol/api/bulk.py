@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from cgos_protocol.api.games import Game
-from cgos_protocol.api.messages import Answer, Count, HalfWidth, Id, Lower, Moment, Upper, WireName
+from cgos_protocol.api.messages import Answer, Count, HalfWidth, Id, Lower, Moment, RankEnd, Share, Upper, WireName
 
 Shown = Annotated[int | None, Meta(description="The number of the label: the rating as it was shown at the start.")]
 Doubtful = Annotated[bool | None, Meta(description="Whether the label says that it is provisional (`?`).")]
@@ -64,6 +64,20 @@ class ExportedChange(Answer, frozen=True, kw_only=True):
     before_upper: Upper = None
     after_lower: Lower = None
     after_upper: Upper = None
+
+
+class ExportedRank(Answer, frozen=True, kw_only=True):
+    """What refit `number` said of one version's rank, where it was noticeably other than before. All empty: it is not
+    listed any more."""
+
+    number: Annotated[Id, Meta(description="Of the refit.")]
+    at: Moment
+    system: str
+    version: WireName
+    rank_lower: RankEnd
+    rank_upper: RankEnd
+    best: Share | None
+    first_three: Share | None
 
 
 class RefitMove(Answer, frozen=True, kw_only=True):

@@ -34,6 +34,14 @@ Upper = Annotated[
     float | None, Meta(description="Where the 95 % interval ends; it need not be as far away as the lower end is.")
 ]
 
+RankEnd = Annotated[
+    Annotated[int, Meta(ge=1)] | None,
+    Meta(
+        description="An end of the 95 % interval of its rank among the versions that are listed by default; null for "
+        "others, and where the rating system says nothing of ranks.",
+    ),
+]
+
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """Base of all answers, and of what they are made of."""
@@ -144,6 +152,37 @@ class Standing(Answer, frozen=True, kw_only=True):
     last_game: GameId | None
     last_game_at: Moment | None
     seq: Annotated[int | None, Meta(description="The entry that changed the rating last; null if recomputed.")]
+    rank_lower: RankEnd = None
+    rank_upper: RankEnd = None
+    best: Annotated[Share | None, Meta(description="The probability that it is the best of those.")] = None
+    first_three: Annotated[Share | None, Meta(description="That it is among the first three of those.")] = None
+
+
+class RankGroup(Answer, frozen=True, kw_only=True):
+    """A run of neighbors in the standings of whom no two can be told apart: of none is it known with 95 % that it is
+    stronger than another. Runs overlap."""
+
+    first: WireName
+    last: WireName
+    versions: Count
+
+
+class RankSummary(Answer, frozen=True, kw_only=True):
+    """How sure the standings are, as refit number `refit` found (null if recomputed): among the `versions` that are
+    listed by default.
+
+    `apart` of the `neighbors` (pairs of neighbors) have an order that is known with 95 %. `turned`: so few results,
+    turned round (wins of the `leader`, or losses of another), would put another first; 51: more than 50; null where the
+    rating system cannot say.
+    """
+
+    refit: Id | None
+    leader: WireName
+    versions: Count
+    neighbors: Count
+    apart: Count
+    turned: Count | None
+    groups: Annotated[list[RankGroup], Meta(description="By place; those of one version alone are left out.")]
 
 
 class Standings(Answer, frozen=True, kw_only=True):
@@ -161,6 +200,7 @@ class Standings(Answer, frozen=True, kw_only=True):
     recomputed: bool
     corrected: Count | None = None
     items: list[Standing]
+    ranks: RankSummary | None = None
 
 
 class Suspended(Answer, frozen=True, kw_only=True):
@@ -340,6 +380,31 @@ class HistoryPage(Answer, frozen=True, kw_only=True):
     system: str
     items: list[RatingChange]
     next: str | None
+
+
+class RankPoint(Answer, frozen=True, kw_only=True):
+    """What refit number `refit`, put in after entry `seq`, said of a version's rank; all null from when it is not
+    listed any more."""
+
+    refit: Id
+    seq: Count
+    at: Moment
+    rank_lower: RankEnd
+    rank_upper: RankEnd
+    best: Share | None
+    first_three: Share | None
+
+
+class RankHistory(Answer, frozen=True, kw_only=True):
+    """What was said of a version's rank, oldest first, where it was noticeably other than before: an end of the
+    interval by more than a tenth of its length, a probability by more than .01. `next` is the `after` of the next page,
+    null at the end."""
+
+    version: WireName
+    venue: WireName
+    system: str
+    items: list[RankPoint]
+    next: int | None
 
 
 class RatingPoint(Answer, frozen=True, kw_only=True):

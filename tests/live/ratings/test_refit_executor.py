@@ -68,6 +68,18 @@ async def test_long_refits_do_not_hold_up_short_ones(processes: FitProcesses) ->
         await long
 
 
+async def test_ranks_wait_for_no_refit(processes: FitProcesses) -> None:
+    slow = asyncio.create_task(processes.refit(SYSTEM, {"do": "wait", "seconds": 20}, cold=True))
+    quick: Any = await processes.ranks(os.getpid)  # type: ignore[arg-type]
+    assert quick != os.getpid()
+    assert not slow.done()
+    slow.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await slow
+    with pytest.raises(FitFailed, match=r"(?s)ranks failed: .*ZeroDivisionError"):
+        await processes.ranks(partial(divmod, 1, 0))  # type: ignore[arg-type]
+
+
 async def test_a_refit_that_fails_says_why_and_the_next_one_is_computed(processes: FitProcesses) -> None:
     with pytest.raises(FitFailed, match="this refit cannot be computed"):
         await processes.refit(SYSTEM, {"do": "fail"}, cold=False)

@@ -14,6 +14,7 @@ from support.service.loaded_ratings import loaded_ratings
 from support.storage.ledger_store import LedgerStore
 
 from cgos_server.core.rating.base import Fit, Refitting, Wanted
+from cgos_server.core.rating.ranks import Ranks
 from cgos_server.core.rating.registry import rating_system
 from cgos_server.live.ratings import refitter
 from cgos_server.live.ratings.refit_executor import FitFailed
@@ -56,6 +57,9 @@ class Gated:
             self.fails -= 1
             raise FitFailed("it went wrong")
         return system.refit(job)
+
+    async def ranks(self, task: Callable[[], Ranks]) -> Ranks:
+        return task()
 
 
 class Venue:

@@ -88,6 +88,10 @@ async def test_standings_now_say_as_of_which_entry(history: History) -> None:
             last_game=6,
             last_game_at=4_500,
             seq=5,
+            rank_lower=1,
+            rank_upper=2,
+            best=0.625,
+            first_three=1.0,
         ),
         StandingRow(
             rank=2,
@@ -102,6 +106,10 @@ async def test_standings_now_say_as_of_which_entry(history: History) -> None:
             last_game=6,
             last_game_at=4_500,
             seq=5,
+            rank_lower=1,
+            rank_upper=2,
+            best=0.25,
+            first_three=1.0,
         ),
     ]
     assert len(await history.ratings.standings("9x9")) == 4

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
 import pytest
@@ -15,6 +15,7 @@ from cgos_protocol.games.base import Ruleset
 from cgos_protocol.session import Credentials, Known, Limits, OperatorDesk, Wish
 from cgos_server.core.pairing.base import PairingPass
 from cgos_server.core.rating.base import Fit, Refitting
+from cgos_server.core.rating.ranks import Ranks
 from cgos_server.core.venue import PairingSettings, Venue
 from cgos_server.live.bus import Bus
 from cgos_server.live.pairing.executor import Decided, decide
@@ -64,6 +65,15 @@ class HistoryStore(MemoryStore):
     async def ledger_digests(self, venue_id: int, after: int = 0, limit: int | None = None) -> list[Any]:
         return []
 
+    async def ratings_last_games(self, venue_id: int, system: str) -> dict[int, int]:
+        return {}
+
+    async def ranks_last(self, venue_id: int, system: str) -> dict[int, Any]:
+        return {}
+
+    async def ranks_last_summary(self, venue_id: int, system: str) -> None:
+        return None
+
     async def ratings_last_published(self, venue_id: int) -> dict[str, int]:
         return {}
 
@@ -112,6 +122,9 @@ class InlineExecutor:
 
     async def refit(self, system: Refitting, job: Any, cold: bool) -> Fit:
         return system.refit(job)
+
+    async def ranks(self, task: Callable[[], Ranks]) -> Ranks:
+        return task()
 
 
 class HeldExecutor:

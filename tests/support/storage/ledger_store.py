@@ -7,9 +7,11 @@ from typing import Any
 
 from cgos_server.core.rating.base import Entry, Kind
 from cgos_server.storage.reading.answers import SavedState
-from cgos_server.storage.reading.stored import Shown, StoredRefit
+from cgos_server.storage.reading.stored import RankRow, RanksRow, Shown, StoredRefit
 from cgos_server.storage.writing.records import (
     LedgerAdded,
+    RankMoved,
+    RanksSummed,
     RatingMoved,
     RatingNow,
     Record,
@@ -34,6 +36,8 @@ class LedgerStore:
         self.points: list[RefitMoved] = []
         self.now: dict[tuple[str, int], RatingNow] = {}
         self.recorded: list[RefitAdded] = []
+        self.ranks: list[RankMoved] = []
+        self.summed: list[RanksSummed] = []
         self.states: dict[str, StateSaved] = {}
         for group in groups:
             self.submit(group)
@@ -58,6 +62,10 @@ class LedgerStore:
                     self.recorded.append(record)
                 case RefitMoved():
                     self.points.append(record)
+                case RankMoved():
+                    self.ranks.append(record)
+                case RanksSummed():
+                    self.summed.append(record)
                 case StateSaved():
                     self.states[record.system] = record
         if then is not None:
@@ -91,6 +99,16 @@ class LedgerStore:
             if row.digest is not None and row.black_id is not None and row.white_id is not None and row.seq > after
         ]
         return digests[:limit]
+
+    async def ratings_last_games(self, venue_id: int, system: str) -> dict[int, int]:
+        games = [row for row in self.entries if row.kind == "game"]
+        return {version: row.at for row in games for version in (row.black_id, row.white_id) if version is not None}
+
+    async def ranks_last(self, venue_id: int, system: str) -> dict[int, RankRow]:
+        return {row.version_id: RankRow(*row[4:]) for row in self.ranks if row.system == system}
+
+    async def ranks_last_summary(self, venue_id: int, system: str) -> RanksRow | None:
+        return next((RanksRow(*row[3:]) for row in reversed(self.summed) if row.system == system), None)
 
     async def ratings_last_published(self, venue_id: int) -> dict[str, int]:
         seqs: dict[str, int] = {}

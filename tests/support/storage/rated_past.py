@@ -146,7 +146,9 @@ class RatedPast:
             fit = self.ratings.refitting(started.system).refit(started.job)
             done = self.ratings.finish(started, fit, self.at, 1000)
             if done is not None:
-                await self.store.commit(done)
+                ranking = self.ratings.ranking(started, fit)
+                assert ranking is not None
+                await self.store.commit([*done, *self.ratings.ranked(ranking, ranking.task())])
 
 
 def _raise(error: Exception) -> None:

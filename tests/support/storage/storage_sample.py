@@ -26,6 +26,8 @@ from cgos_server.storage.writing.records import (
     MoveAdded,
     OwnerAdded,
     PairingAdded,
+    RankMoved,
+    RanksSummed,
     RatingMoved,
     RatingNow,
     RatingPluginSeen,
@@ -185,5 +187,10 @@ def refits() -> list[Record]:
         RatingPluginSeen(1, "steady-elo", "cgos-steady-elo 1.0", 5),
         StateSaved(1, "bayes", 4, 2, 2_700, b"\0old"),
         StateSaved(1, "bayes", 5, 2, 4_600, bytes(range(256))),
+        RankMoved(1, "bayes", 1, 1, 1, 1, 0.75, 1.0),
+        RankMoved(1, "bayes", 2, 1, 1, 2, 0.25, 1.0),
+        RanksSummed(1, "bayes", 1, 1, 2, 0, 3, "[[1,2,2]]"),
+        RankMoved(1, "bayes", 1, 2, 1, 2, 0.625, 1.0),
+        RanksSummed(1, "bayes", 2, 1, 2, 0, 1, "[[1,2,2]]"),
     ]
     return records

@@ -314,6 +314,20 @@ class Belief:
         between *= sqrt(now_a * now_b / (at_a * at_b))
         return self._x.item(a) - self._x.item(b), max(now_a + now_b - 2.0 * between, _LEAST_VARIANCE)
 
+    def jointly(self, centered: bool) -> tuple[Floats, Floats, Floats]:
+        """Means and covariance of all versions as they are, and what :meth:`difference` has on top of each variance.
+        `centered` as of :meth:`shown`. O(n^2)."""
+        k, size = self._k, self._size
+        variances = np.diagonal(self._C)[k:size]
+        shrink = 1.0 / np.sqrt(1.0 + variances * np.asarray(self._gain))
+        C = self._C[k:size, k:size] * shrink
+        C *= shrink[:, None]
+        phi = np.zeros(size - k)
+        if k:
+            phi += np.clip(np.asarray(self._site) * np.diagonal(C), 0.0, 1.0) * np.asarray(self._fresh)
+        plain = self.all_shown(centered).sd ** 2 / (1.0 + self._kappa * phi)
+        return self._x[k:size].copy(), C, phi * plain
+
     def difference_by_color(self, first: int | None, second: int | None, centered: bool) -> tuple[float, float]:
         """Mean and variance of the strength of `first` with the first move minus that of `second` without. Arguments as
         of :meth:`difference`.

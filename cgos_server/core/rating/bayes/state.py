@@ -71,6 +71,14 @@ class Counts(NamedTuple):
         some = some[np.lexsort((self.pairs[some, 1], self.pairs[some, 0]))]
         return Counts(self.pairs[some], self.results[some])
 
+    def wins(self) -> Ints:
+        """(p, 3) rows (winner, loser, games) of all games that were won, one for each winner and loser, in order."""
+        both, row = np.unique(np.concatenate((self.pairs, self.pairs[:, ::-1])), axis=0, return_inverse=True)
+        games = np.bincount(row.ravel(), np.concatenate((self.results[:, 0], self.results[:, 2])), len(both))
+        wins = np.column_stack((both, games.astype(np.int64)))
+        won: Ints = wins[wins[:, 2] > 0]
+        return won
+
 
 class Cells:
     """Counts by ordered pair (first mover, second mover): wins, draws and losses of the first mover."""

@@ -27,7 +27,7 @@ from . import saved
 from . import state as states
 from .belief import AllShown, Belief, head
 from .joint import LEAST_SD, MOST_SD
-from .pool import Floats, Prior
+from .pool import Floats, Ints, Prior
 from .state import Base, Counts, Mark, State
 
 MODEL: Final = 2
@@ -285,6 +285,16 @@ class Bayes(PosteriorFold[State]):
             state.hold = None
         state.trim()
         return state
+
+    # --- what is known jointly ----------------------------------------------------------------------------------
+
+    def _fitted(self, job: Job, fit: BayesFit) -> tuple[Belief, bool, Ints | None]:
+        base = fit.base
+        belief = Belief(x=fit.mean, C=fit.C, ends=base.ends, hyper=base.hyper, prior=self.prior, established=None)
+        return belief, bool(job.known.anchors), job.counts.wins()
+
+    def _wins(self, state: State) -> Ints | None:
+        return state.cells.copy().wins()
 
     # --- bytes --------------------------------------------------------------------------------------------------
 

@@ -13,7 +13,9 @@ from typing import ClassVar
 from cgos_protocol.ids import VersionId
 from cgos_server.core.rating import checks
 from cgos_server.core.rating.base import Entry, Rating, Wanted
+from cgos_server.core.rating.bayes.belief import Belief
 from cgos_server.core.rating.bayes.joint import LEAST_SD
+from cgos_server.core.rating.bayes.pool import Ints
 from cgos_server.core.rating.posterior_fold import PosteriorFold
 from cgos_server.core.rating.posterior_state import Link
 from cgos_server.core.rating.timeline import Timeline
@@ -116,6 +118,12 @@ class WholeHistory(PosteriorFold[State]):
         if not self.stale(state, fit):
             state.install(fit, belief_of(fit, self._model))
         return state
+
+    def _fitted(self, job: Job, fit: HistoryFit) -> tuple[Belief, bool, Ints | None]:
+        return belief_of(fit, self._model), bool(job.anchors), None
+
+    def _wins(self, state: State) -> Ints | None:  # noqa: ARG002 - what a result is worth depends on its day
+        return None
 
     @property
     def _model(self) -> Model:

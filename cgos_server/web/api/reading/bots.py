@@ -120,6 +120,29 @@ class ReadingBots:
             next=f"{page[-1].seq}.{page[-1].refit or 0}" if len(rows) > limit else None,
         )
 
+    @_bots.get("/versions/{version}/ranks")
+    async def ranks(
+        self,
+        version: VersionName,
+        venue: RatedVenue = None,
+        system: System = None,
+        after: Annotated[int, "What refits above this number said: `next` of the page before."] = 0,
+        limit: Annotated[PageSize, up_to(1000)] = 200,
+    ) -> api.RankHistory:
+        """What refits said of a version's rank, and when."""
+        version = (await self._history.bots.version(version)).name
+        venue = await venue_meant(self._site, venue, version)
+        system = await system_meant(self._site, venue, system)
+        rows = await self._history.ranks.page(version, venue, system, after=after, limit=limit + 1)
+        page = rows[:limit]
+        return api.RankHistory(
+            version=version,
+            venue=venue,
+            system=system,
+            items=page,
+            next=page[-1].refit if len(rows) > limit else None,
+        )
+
     @_bots.get("/versions/{version}/opponents")
     async def opponents(self, version: VersionName, venue: RatedVenue = None) -> api.Opponents:
         """Whom a version met, and what came of it."""

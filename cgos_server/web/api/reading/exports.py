@@ -19,7 +19,7 @@ from starlette.responses import StreamingResponse
 from starlette.types import Message, Receive, Scope, Send
 
 from cgos_protocol.api import route as api_route
-from cgos_protocol.api.bulk import ExportedChange, ExportedGame, ExportedRefit
+from cgos_protocol.api.bulk import ExportedChange, ExportedGame, ExportedRank, ExportedRefit
 from cgos_protocol.api.figures import LedgerEntry
 from cgos_protocol.api.route import Operation
 from cgos_server.presentation.export_forms import Csv, File, Form, Ndjson, Tar, stream
@@ -44,6 +44,10 @@ _NEXT_TIME: Final = "the header `Next-After` says what to give the next time, to
 _GO_ON: Final = f"After an interruption go on with the last line's number as `after`; {_NEXT_TIME}"
 _GAMES: Final = _CONSTANT + "Ended games only, by their numbers, oldest first. " + _GO_ON
 _REFITS: Final = _CONSTANT + "By the refits' numbers, in order. " + _GO_ON
+_RANKS: Final = (
+    _CONSTANT + "By the refits' numbers, in order. One refit may change several ranks: after an interruption leave out "
+    f"the lines of the last number that came, and go on with the number before it as `after`; {_NEXT_TIME}"
+)
 _LEDGER: Final = _CONSTANT + "By the ledger's entries, in order. " + _GO_ON
 _RATINGS: Final = (
     _CONSTANT + "By the ledger's entries, in order. One entry may change several ratings: after an interruption leave "
@@ -143,6 +147,17 @@ class Exports:
         chunks = self._history.bulk.refits(venue, system, after)
         last = latest[-1].number if latest else 0
         return _bulk(operation, chunks, list, name=f"{venue}-refits", next_after=last, kind=ExportedRefit)
+
+    @export("/venues/{venue}/ranks.ndjson", "What refits said of ranks, as lines of JSON.", _RANKS)
+    @export("/venues/{venue}/ranks.csv", "What refits said of ranks, as a table.", _RANKS)
+    async def ranks(
+        self, operation: Operation, venue: VenueName, system: System = None, after: AfterRefit = 0
+    ) -> Annotated[Bulk, ExportedRank]:
+        """What the refits of a system said of the ranks in a venue, by their numbers, in order."""
+        system = await system_meant(self._site, venue, system)
+        last = await self._history.refits.last(venue, system)
+        chunks = self._history.bulk.ranks(venue, system, after)
+        return _bulk(operation, chunks, list, name=f"{venue}-ranks", next_after=last, kind=ExportedRank)
 
     @export("/venues/{venue}/ledger.ndjson", "A ledger as lines of JSON.", _LEDGER)
     @export("/venues/{venue}/ledger.csv", "A ledger as a table.", _LEDGER)

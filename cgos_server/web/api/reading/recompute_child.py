@@ -34,7 +34,7 @@ async def recomputed(task: Task) -> Recomputed:
         names = await history.bots.version_names()
     rows = published(computed.standings(names), list[Standing])
     # No entry published them.
-    return Recomputed(computed.games, [msgspec.structs.replace(row, seq=None) for row in rows])
+    return Recomputed(computed.games, [msgspec.structs.replace(row, seq=None) for row in rows], computed.summary(names))
 
 
 def main() -> None:

@@ -59,6 +59,7 @@ class Recomputed(msgspec.Struct, frozen=True):
 
     corrected: int
     rows: list[api.Standing]
+    ranks: api.RankSummary | None = None
 
 
 class _TooLong(NamedTuple):

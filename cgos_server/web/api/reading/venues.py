@@ -115,9 +115,10 @@ class ReadingVenues:
         if recomputed:
             self._site.limits.spend(Limit.RECOMPUTE, self._site.visitor(request))
             again = await awaited(request.receive, self._recomputing.standings(venue, system, seq))
-            corrected, items = again.corrected, again.rows
+            corrected, items, ranks = again.corrected, again.rows, again.ranks
         else:
             items = published(listed.rows, list[api.Standing])
+            ranks = await self._history.ranks.summary(venue, system, as_of)
         return api.Standings(
             venue=venue,
             system=system,
@@ -127,6 +128,7 @@ class ReadingVenues:
             recomputed=recomputed,
             corrected=corrected,
             items=[row for row in items if show == "all" or listed.lists(row)][:limit],
+            ranks=ranks,
         )
 
     @_venues.get("/venues/{venue}/crosstable")
