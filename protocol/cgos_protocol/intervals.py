@@ -16,7 +16,7 @@ _EVEN: Final = 1.1
 _OPEN: Final = 2.0
 """A side that is more than so many times the other one is open."""
 
-OpenEnd = Literal["above", "below"]
+Side = Literal["above", "below"]
 
 
 def half_width(lower: float | None, upper: float | None) -> float | None:
@@ -30,7 +30,7 @@ def even(mean: float, lower: float, upper: float) -> bool:
     return min(below, above) >= 0 and max(below, above) <= _EVEN * min(below, above)
 
 
-def open_end(mean: float, lower: float | None, upper: float | None) -> OpenEnd | None:
+def open_end(mean: float, lower: float | None, upper: float | None) -> Side | None:
     """Which side of the rating no game bounds, judged by the numbers alone: the upper one where it is more than twice
     as long as the lower one (a version that never lost), and the other way round; None for neither."""
     if lower is None or upper is None:

@@ -19,9 +19,9 @@ from cgos_server.core.rating import checks
 from cgos_server.core.rating.base import Z95, Change, Entry, Kind, Outcome, Rating, normal_rating
 from cgos_server.core.rating.bayes.belief import Belief, Shown
 from cgos_server.core.rating.bayes.pool import Ints
-from cgos_server.core.rating.bayes.together import Snapshot, Together
 from cgos_server.core.rating.posterior_state import Link, PosteriorState, Step, StepKind
 from cgos_server.core.rating.ranks import Strengths
+from cgos_server.core.rating.together import Snapshot, Together
 
 StateT = TypeVar("StateT", bound=PosteriorState)
 

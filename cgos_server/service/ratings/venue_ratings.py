@@ -176,7 +176,7 @@ class VenueRatings:
 
     def together(self, versions: Sequence[VersionId]) -> Any:
         """What the headline system knows of these versions together: a snapshot whose ``compute()`` may run in another
-        thread and gives ``covariance`` and ``gram`` (see :mod:`cgos_server.core.rating.bayes.together`); None where it
+        thread and gives ``covariance`` and ``gram`` (see :mod:`cgos_server.core.rating.together`); None where it
         knows each on its own only. Raises KeyError for a version that never entered."""
         snapshot = getattr(self.system, "snapshot", None)
         return None if snapshot is None else snapshot(self._headline.state, versions)

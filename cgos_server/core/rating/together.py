@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .belief import BeliefSnapshot
-from .pool import Floats, Ints
+from cgos_server.core.rating.bayes.belief import BeliefSnapshot
+from cgos_server.core.rating.bayes.pool import Floats, Ints
 
 
 class Together(NamedTuple):
