@@ -175,14 +175,14 @@ def figures(shown: Shown, differences: Differences, truth: Floats) -> dict[str, 
     apart = np.abs(error[row] - error[column])
     superior = differences.superior[row, column]
     truly: NDArray[np.bool_] = (truth[row] > truth[column]) == (superior > 0.5)
-    said = np.maximum(superior, 1.0 - superior)
-    bins = [(said >= least) & (said < most) for least, most in SAID]
+    probability = np.maximum(superior, 1.0 - superior)
+    bins = [(probability >= least) & (probability < most) for least, most in SAID]
     best = int(np.argmax(truth))
     return shown.figures(truth) | {
         "pairs": float(np.mean(apart <= Z95 * differences.sd[row, column])),
         "said": [[int(its.sum()), int(truly[its].sum())] for its in bins],
-        "undecided": float(np.mean((said >= SAID[0][0]) & (said < SAID[-1][1]))),
-        "superior": [float(said.mean()), float(truly.mean())],
+        "undecided": float(np.mean((probability >= SAID[0][0]) & (probability < SAID[-1][1]))),
+        "superior": [float(probability.mean()), float(truly.mean())],
         "star": [float(ends[best]) for ends in shown],
     }
 
@@ -238,16 +238,16 @@ def run(
     :return: the figures, and ``cpu_s``
     """
     start = time.process_time()
-    found: dict[str, Any]
+    run_figures: dict[str, Any]
     if record is None:
-        found = _newcomers(told, seed, replicate, versions, rounds)
+        run_figures = _newcomers(told, seed, replicate, versions, rounds)
     else:
         kind, games = GOAL_POOLS[pool], read(Path(record))
         rated: Rated = ByTold(kind, games) if told else BySystem(kind, games)
-        found = rated_run(kind, rated, games, generator(seed, kind.source, "own", replicate) if own else None)
+        run_figures = rated_run(kind, rated, games, generator(seed, kind.source, "own", replicate) if own else None)
         if isinstance(rated, BySystem):
-            found |= {"cpu": rated.driven.cpu, "refits": rated.driven.refits}
-    return found | {"cpu_s": time.process_time() - start}
+            run_figures |= {"cpu": rated.driven.cpu, "refits": rated.driven.refits}
+    return run_figures | {"cpu_s": time.process_time() - start}
 
 
 def _newcomers(told: bool, seed: int, replicate: int, versions: int, rounds: int) -> dict[str, Any]:

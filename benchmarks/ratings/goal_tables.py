@@ -65,13 +65,13 @@ def ratios(
     compared = {f"linked / not, {side}": (linked.get(side, {}), its) for side, its in sides.items()}
     if "against" in sides:
         compared = {"this / against": (sides["this"], sides["against"])} | compared
-    found: dict[str, dict[str, tuple[float, float]]] = {}
+    by_text: dict[str, dict[str, tuple[float, float]]] = {}
     for text, (one, other) in compared.items():
         common = sorted(set(one) & set(other))
         for games in one[common[0]]["at"] if common else ():
             squares = [[its[at]["at"][games]["mse"] for at in common] for its in (one, other)]
-            found.setdefault(text, {})[games] = ratio(*squares)
-    return found
+            by_text.setdefault(text, {})[games] = ratio(*squares)
+    return by_text
 
 
 def ratio(squares: Sequence[float], others: Sequence[float]) -> tuple[float, float]:

@@ -84,23 +84,23 @@ def figures(driven: Driven, truth: Floats) -> dict[str, Any]:
     true[np.argsort(-truth, kind="stable")] = np.arange(1, driven.versions + 1)
     true = true[[int(driven.system.version_at(driven.state, place)) for place in places.tolist()]]
     start = time.process_time()
-    said = ranks(strengths, places, np.random.default_rng(0))
+    stated = ranks(strengths, places, np.random.default_rng(0))
     took = time.process_time() - start
     low, high = shortest(_counts(strengths, 1.0))
     up_to = np.cumsum(_counts(strengths, SHARE_IN_ODDS), axis=1)[:, :-1] / DRAWS
     was = true[:, None] <= np.arange(1, len(true))
     return {
-        "inside": float(np.mean((said.lower <= true) & (true <= said.upper))),
+        "inside": float(np.mean((stated.lower <= true) & (true <= stated.upper))),
         "shortest": float(np.mean((low <= true) & (true <= high))),
-        "width": float(np.mean(said.upper - said.lower + 1)),
+        "width": float(np.mean(stated.upper - stated.lower + 1)),
         "shortest width": float(np.mean(high - low + 1)),
-        "best": _binned(said.best, true == 1),
-        "first three": _binned(said.first_three, true <= 3),
+        "best": _binned(stated.best, true == 1),
+        "first three": _binned(stated.first_three, true <= 3),
         "any": _binned(up_to.ravel(), was.ravel()),
-        "apart": said.apart / (len(true) - 1),
-        "right": _right(strengths, said, true),
-        "groups": max((last - first + 1 for first, last in said.groups), default=1),
-        "turned": said.turned,
+        "apart": stated.apart / (len(true) - 1),
+        "right": _right(strengths, stated, true),
+        "groups": max((last - first + 1 for first, last in stated.groups), default=1),
+        "turned": stated.turned,
         "ms": 1e3 * took,
     }
 
@@ -127,8 +127,8 @@ def _binned(stated: Floats, was: Any) -> list[list[float]]:
     return [[float(value) for value in row] for row in zip(*columns, strict=True)]
 
 
-def _right(strengths: Strengths, said: Ranks, true: Any) -> tuple[int, int]:
-    order = np.argsort(said.places)
+def _right(strengths: Strengths, stated: Ranks, true: Any) -> tuple[int, int]:
+    order = np.argsort(stated.places)
     C = strengths.covariance + np.diag(strengths.share)
     right = known = 0
     for one, other in zip(order[:-1].tolist(), order[1:].tolist(), strict=True):

@@ -71,14 +71,14 @@ def sentences(summary: RankSummary) -> list[str]:
     """What is said below standings."""
     if summary.versions < 2:
         return []
-    said = [
+    lines = [
         f"Of {summary.neighbors} {_plural('pair', summary.neighbors)} of neighbors {summary.apart} "
         f"{'has' if summary.apart == 1 else 'have'} an order that is known with 95 % "
         f"({100 * summary.apart / summary.neighbors:.0f} %)."
     ]
     if summary.turned is not None:
         many = summary.turned > MOST_TURNED
-        said.append(
+        lines.append(
             f"{f'More than {MOST_TURNED}' if many else summary.turned} {_plural('result', summary.turned)} turned "
             f"round would put another than {summary.leader} first."
         )
@@ -86,8 +86,8 @@ def sentences(summary: RankSummary) -> list[str]:
         named = [f"{group.first} to {group.last} ({group.versions})" for group in summary.groups[:GROUPS_NAMED]]
         more = len(summary.groups) - len(named)
         behind = f", and {more} more such {_plural('run', more)} of neighbors" if more else ""
-        said.append(f"These cannot be told apart: {'; '.join(named)}{behind}.")
-    return said
+        lines.append(f"These cannot be told apart: {'; '.join(named)}{behind}.")
+    return lines
 
 
 def _plural(word: str, count: int) -> str:

@@ -258,8 +258,8 @@ def of_before(rated_past: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 def test_replay_leaves_out_what_an_earlier_model_published(rated: Run, json_of: Any, of_before: Path) -> None:
     result = rated("rate", "replay", where=of_before)
     refits = len(json_of("rate", "refits", "--limit", "1000")[VENUE])
-    said = f"and {refits} refits, all of it, are of model 1, an earlier one. This program cannot compute them again"
-    assert said in result.stderr
+    sentence = f"and {refits} refits, all of it, are of model 1, an earlier one. This program cannot compute them again"
+    assert sentence in result.stderr
     assert [line.split()[-2:] for line in result.stdout.splitlines()[1:]] == [["earlier", "model"], ["same", "bits"]]
     bayes, elo = json_of("rate", "replay", where=of_before)[VENUE]
     assert (bayes["earlier_model"], bayes["earlier_refits"], bayes["earlier_until"]) == (1, refits, None)
@@ -270,7 +270,7 @@ def test_replay_leaves_out_what_an_earlier_model_published(rated: Run, json_of: 
 
 def test_check_says_which_ratings_the_next_start_fills_again(rated: Run, rated_past: Path, of_before: Path) -> None:
     last = max(row["seq"] for row in json.loads(rated("standings", "--json").stdout)[VENUE])
-    said = rated("check", where=of_before).stderr
-    assert f"{VENUE}: the ratings by bayes were computed by an earlier model (1). The next start fills" in said
-    assert f"from {last} results" in said
-    assert said.count("an earlier model") == 1
+    warning = rated("check", where=of_before).stderr
+    assert f"{VENUE}: the ratings by bayes were computed by an earlier model (1). The next start fills" in warning
+    assert f"from {last} results" in warning
+    assert warning.count("an earlier model") == 1

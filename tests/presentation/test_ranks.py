@@ -10,7 +10,7 @@ from cgos_protocol.api.messages import RankGroup, RankSummary, Standing
 from cgos_server.presentation.ranks import Alike, alike, interval, odds, percent, sentences
 
 
-def row(**said: Any) -> Standing:
+def row(**fields: Any) -> Standing:
     return Standing(
         rank=1,
         version="a",
@@ -23,7 +23,7 @@ def row(**said: Any) -> Standing:
         last_game=None,
         last_game_at=None,
         seq=1,
-        **said,
+        **fields,
     )
 
 
@@ -47,8 +47,8 @@ def summary(*groups: tuple[str, str, int], versions: int = 5, apart: int = 1, tu
     ],
 )
 def test_a_rank_says_how_sure_it_is(ends: tuple[int, int], short: str, long: str) -> None:
-    said = row(rank_lower=ends[0], rank_upper=ends[1], best=0.12, first_three=0.708)
-    assert (interval(said), odds(said)) == (short, long)
+    standing = row(rank_lower=ends[0], rank_upper=ends[1], best=0.12, first_three=0.708)
+    assert (interval(standing), odds(standing)) == (short, long)
 
 
 def test_of_others_nothing_is_said() -> None:
@@ -64,8 +64,8 @@ def test_nothing_is_said_to_be_certain(share: float, words: str) -> None:
 
 
 def test_runs_say_from_whom_each_cannot_be_told_apart() -> None:
-    said = alike(summary(("a", "c", 3), ("b", "d", 3)), ["a", "b", "c", "d", "e"])
-    assert said == {
+    marks = alike(summary(("a", "c", 3), ("b", "d", 3)), ["a", "b", "c", "d", "e"])
+    assert marks == {
         "a": Alike(1, 3, False),
         "b": Alike(1, 4, False),
         "c": Alike(1, 4, False),
@@ -94,9 +94,9 @@ def test_the_plural_goes_with_its_number() -> None:
 
 
 def test_many_runs_are_counted_and_many_results_are_not() -> None:
-    said = sentences(summary(*((f"a{at}", f"b{at}", 2) for at in range(7)), turned=51))
-    assert said[1] == "More than 50 results turned round would put another than a first."
-    assert said[2].endswith("a4 to b4 (2), and 2 more such runs of neighbors.")
+    lines = sentences(summary(*((f"a{at}", f"b{at}", 2) for at in range(7)), turned=51))
+    assert lines[1] == "More than 50 results turned round would put another than a first."
+    assert lines[2].endswith("a4 to b4 (2), and 2 more such runs of neighbors.")
 
 
 def test_one_alone_needs_no_words() -> None:

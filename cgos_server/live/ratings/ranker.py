@@ -57,8 +57,8 @@ class Ranker:
 
     async def _compute(self, ranking: Ranking) -> None:
         try:
-            found = await self._executor.ranks(ranking.task)
-            records = self._ratings.ranked(ranking, found)
+            computed = await self._executor.ranks(ranking.task)
+            records = self._ratings.ranked(ranking, computed)
         except Exception as error:  # whatever is wrong with ranks, games and ratings go on
             ours = None if isinstance(error, FitFailed) else error
             log.error(

@@ -31,7 +31,7 @@ class Families:
         self.pattern = pattern
         self._bots = bots
         self._leaders = leaders
-        self._said: dict[VersionId, Predecessor | None] = {}
+        self._stated: dict[VersionId, Predecessor | None] = {}
         self._versions: dict[BotId, tuple[VersionId, ...]] = {}
         self._members: dict[BotId, set[BotId]] = {}
         for version, bot in bots.items():
@@ -78,7 +78,7 @@ class Families:
 
     def linked(self, version: VersionId, predecessor: Predecessor | None) -> None:
         """It was said in a venue whom a version succeeds, or that it succeeds nobody."""
-        self._said[version] = predecessor
+        self._stated[version] = predecessor
 
     def leader(self, bot: BotId) -> BotId:
         """The bot that leads this one's family: itself unless it belongs to another's."""
@@ -100,10 +100,10 @@ class Families:
 
         :param entered: the versions that have entered the venue; nobody else is anybody's predecessor there
         """
-        if version in self._said:
-            said = self._said[version]
-            if said is None or said.version in entered:
-                return said
+        if version in self._stated:
+            stated = self._stated[version]
+            if stated is None or stated.version in entered:
+                return stated
         if named is not None and named.version in entered:
             return named
         return self.newest(version, entered)

@@ -113,8 +113,8 @@ async def recompute(
     summed = None
     if isinstance(system, JointlyKnown):
         ranking = ranking_now(run, activity.of(run))
-        found = ranking.task()
-        ranks, summed = rows_of(ranking, found), summed_of(ranking, found)
+        computed = ranking.task()
+        ranks, summed = rows_of(ranking, computed), summed_of(ranking, computed)
     return Recomputed(
         seq=end,
         games=sum(seq <= end for seq in amended),

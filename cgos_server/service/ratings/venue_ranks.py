@@ -77,7 +77,7 @@ class VenueRanks:
     def __init__(self, venue_id: VenueId) -> None:
         self.activity = Activity()
         self._venue_id = venue_id
-        self._said: dict[str, dict[VersionId, RankRow]] = {}
+        self._recorded: dict[str, dict[VersionId, RankRow]] = {}
         self._summed: dict[str, RanksRow | None] = {}
 
     async def load(self, store: Store, headline: str, runs: Sequence[Run]) -> None:
@@ -86,7 +86,7 @@ class VenueRanks:
         for run in runs:
             if isinstance(run.system, JointlyKnown):
                 name = run.system.name
-                self._said[name] = await store.history.ranks.last(self._venue_id, name)
+                self._recorded[name] = await store.history.ranks.last(self._venue_id, name)
                 self._summed[name] = await store.history.ranks.last_summary(self._venue_id, name)
 
     def missing(self, runs: Sequence[Run]) -> list[Ranking]:
@@ -108,12 +108,12 @@ class VenueRanks:
             system.name, run.refits, versions, partial(_after_refit, system, job=begun.job, fit=fit, places=places)
         )
 
-    def records(self, ranking: Ranking, found: Ranks) -> list[Record]:
+    def records(self, ranking: Ranking, computed: Ranks) -> list[Record]:
         """What these ranks leave behind: what is news in them."""
-        said = self._said.setdefault(ranking.system, {})
-        now = dict.fromkeys(said, _NOTHING) | rows_of(ranking, found)
-        moved = {version: row for version, row in now.items() if _noticed(said.get(version, _NOTHING), row)}
-        said |= moved
+        recorded = self._recorded.setdefault(ranking.system, {})
+        now = dict.fromkeys(recorded, _NOTHING) | rows_of(ranking, computed)
+        moved = {version: row for version, row in now.items() if _noticed(recorded.get(version, _NOTHING), row)}
+        recorded |= moved
         records: list[Record] = [
             RankMoved(
                 venue_id=self._venue_id,
@@ -124,7 +124,7 @@ class VenueRanks:
             )
             for version, row in moved.items()
         ]
-        summed = summed_of(ranking, found)
+        summed = summed_of(ranking, computed)
         if summed is not None and summed != self._summed.get(ranking.system):
             self._summed[ranking.system] = summed
             records.append(
@@ -141,31 +141,31 @@ def ranking_now(run: Run, among: Sequence[VersionId]) -> Ranking:
     return Ranking(system.name, run.refits, versions, partial(_ranked, system.strengths(run.state), places))
 
 
-def rows_of(ranking: Ranking, found: Ranks) -> dict[VersionId, RankRow]:
+def rows_of(ranking: Ranking, computed: Ranks) -> dict[VersionId, RankRow]:
     """What was found, by version."""
-    columns = (found.lower.tolist(), found.upper.tolist(), found.best.tolist(), found.first_three.tolist())
-    return dict(zip(_known(ranking, found), map(RankRow._make, zip(*columns, strict=True)), strict=True))
+    columns = (computed.lower.tolist(), computed.upper.tolist(), computed.best.tolist(), computed.first_three.tolist())
+    return dict(zip(_known(ranking, computed), map(RankRow._make, zip(*columns, strict=True)), strict=True))
 
 
-def summed_of(ranking: Ranking, found: Ranks) -> RanksRow | None:
+def summed_of(ranking: Ranking, computed: Ranks) -> RanksRow | None:
     """What was found of all together; None where nobody takes part."""
-    versions = _known(ranking, found)
+    versions = _known(ranking, computed)
     if not versions:
         return None
-    by_place = [versions[at] for at in np.argsort(found.places).tolist()]
-    groups = [(by_place[first - 1], by_place[last - 1], last - first + 1) for first, last in found.groups]
+    by_place = [versions[at] for at in np.argsort(computed.places).tolist()]
+    groups = [(by_place[first - 1], by_place[last - 1], last - first + 1) for first, last in computed.groups]
     return RanksRow(
         leader_id=by_place[0],
         versions=len(versions),
-        apart=found.apart,
-        turned=found.turned,
+        apart=computed.apart,
+        turned=computed.turned,
         groups=msgspec.json.encode(groups).decode(),
     )
 
 
-def _known(ranking: Ranking, found: Ranks) -> tuple[VersionId, ...]:
+def _known(ranking: Ranking, computed: Ranks) -> tuple[VersionId, ...]:
     """Whoever joined after the refit began stands behind all that it knows."""
-    return ranking.versions[: len(found.places)]
+    return ranking.versions[: len(computed.places)]
 
 
 def _placed(system: JointlyKnown, state: Any, among: Sequence[VersionId]) -> tuple[Ints, tuple[VersionId, ...]]:

@@ -395,9 +395,9 @@ class VenueRatings:
         run = self._runs.get(begun.system)
         return None if run is None else self._ranks.ranking(run, begun, fit)
 
-    def ranked(self, ranking: Ranking, found: Ranks) -> list[Record]:
+    def ranked(self, ranking: Ranking, computed: Ranks) -> list[Record]:
         """What to commit of ranks that were computed, after the records of their refit."""
-        return self._ranks.records(ranking, found)
+        return self._ranks.records(ranking, computed)
 
     # -- saved states
 

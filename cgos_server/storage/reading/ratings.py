@@ -304,8 +304,8 @@ async def _standings_then(read: Read, venue: VenueId, system: str | None, as_of:
             continue
         for point in await _points_then(read, venue, each, refit):
             points[each, point["version_id"]] = point
-        for version, said in (await ranked_then(read, venue, each, refit)).items():
-            ranks[each, version] = said
+        for version, rank in (await ranked_then(read, venue, each, refit)).items():
+            ranks[each, version] = rank
     standings = []
     for row in rows:
         key = row["system"], row["version_id"]
@@ -313,7 +313,7 @@ async def _standings_then(read: Read, venue: VenueId, system: str | None, as_of:
     return placed(sorted(standings, key=lambda standing: (-standing.mean, standing.version.encode())))
 
 
-def _standing_then(row: RowMapping, point: RowMapping | None, said: RowMapping | None, as_of: int) -> StandingRow:
+def _standing_then(row: RowMapping, point: RowMapping | None, rank: RowMapping | None, as_of: int) -> StandingRow:
     still = row["seq"] <= as_of
     numbers, seq = {name: row[f"after_{name}"] for name in NUMBERS}, row["changed"]
     if point is not None and point["applied"] >= seq:
@@ -321,8 +321,8 @@ def _standing_then(row: RowMapping, point: RowMapping | None, said: RowMapping |
     if still:
         numbers, seq = {name: row[name] for name in NUMBERS}, row["seq"]
     others: Mapping[str, Any] = interval(row["system"], numbers)
-    if said is not None:
-        others = {**others, **value(RankRow, said)._asdict()}
+    if rank is not None:
+        others = {**others, **value(RankRow, rank)._asdict()}
     return StandingRow(
         rank=None,
         system=row["system"],

@@ -37,13 +37,13 @@ def _rank(row: Standing, ranked: Mapping[str, Alike] | None) -> str:
     """The cell with the interval of a rank."""
     if ranked is None:
         return ""
-    said, alike = ranks.odds(row), ranked.get(row.version)
-    if not said:
+    odds, alike = ranks.odds(row), ranked.get(row.version)
+    if not odds:
         return '<td class="n sureness wide" data-v=""></td>'
     if alike is not None and alike.last > alike.first:
-        said += f"; not to be told apart from some of its neighbors of places {alike.first} to {alike.last}"
+        odds += f"; not to be told apart from some of its neighbors of places {alike.first} to {alike.last}"
     return (
-        f'<td class="n sureness wide" data-v="{row.rank_upper}"><abbr title="{escape(said)}">'
+        f'<td class="n sureness wide" data-v="{row.rank_upper}"><abbr title="{escape(odds)}">'
         f"{ranks.interval(row)}</abbr></td>"
     )
 

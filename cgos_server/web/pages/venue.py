@@ -192,11 +192,11 @@ async def _rows(site: Site, venue: str, system: str, as_of: int | None) -> list[
 
 
 async def _sureness(site: Site, venue: str, system: str, as_of: int | None, listed: Listing) -> _Sureness:
-    said = await site.history.ranks.summary(venue, system, as_of) if system else None
-    if said is None:
+    summary = await site.history.ranks.summary(venue, system, as_of) if system else None
+    if summary is None:
         return _Sureness(None, None)
     by_place = [row.version for row in listed.rows if listed.lists(row)]
-    return _Sureness(ranks.alike(said, by_place), ranks.sentences(said))
+    return _Sureness(ranks.alike(summary, by_place), ranks.sentences(summary))
 
 
 def _table(rows: Sequence[StandingRow], on: Scale, now_ms: int, sureness: _Sureness, query: StandingsQuery) -> Markup:

@@ -24,8 +24,8 @@ def test_a_table_reaches_the_sign_in(monkeypatch: pytest.MonkeyPatch) -> None:
         hours="22-6",
     )
     launch.runner(ServerTable(url="ws://localhost:6868"), bot, "sesame", once=True, tell=print)
-    said = {name: arguments[name] for name in ("bot", "version", "wire_name", "predecessor", "author", "hours")}
-    assert said == {
+    options = {name: arguments[name] for name in ("bot", "version", "wire_name", "predecessor", "author", "hours")}
+    assert options == {
         "bot": "First", "version": "1.2", "wire_name": "First-fast", "predecessor": "First-1.1", "author": "A. Body",
         "hours": "22-6",
     }  # fmt: skip

@@ -70,12 +70,12 @@ def test_entries_that_link_nothing_change_nothing() -> None:
         max_size=25,
     )
 )
-def test_a_rating_system_has_the_same_links(said: list[tuple[Kind, list[VersionId], float | None, bool]]) -> None:
+def test_a_rating_system_has_the_same_links(entered: list[tuple[Kind, list[VersionId], float | None, bool]]) -> None:
     bayes = rating_system("bayes", 1800.0, {})
     assert isinstance(bayes, Bayes)
     state, lineage = bayes.start(), Lineage()
     entries = [Entry(seq, Kind.ENTER, version, value=1800.0) for seq, version in enumerate(VERSIONS, 1)]
-    for seq, (kind, (version, other), sd, surely) in enumerate(said, len(entries) + 1):
+    for seq, (kind, (version, other), sd, surely) in enumerate(entered, len(entries) + 1):
         stated = {"sd": sd, "surely": surely} if kind is Kind.LINK else {}
         entries.append(Entry(seq, kind, version, other=other, **stated))
     for entry in entries:

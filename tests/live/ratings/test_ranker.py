@@ -37,8 +37,8 @@ class Ratings:
     def missing_ranks(self) -> tuple[Ranking, ...]:
         return self.missing
 
-    def ranked(self, ranking: Ranking, found: Ranks) -> list[Any]:
-        assert found is FOUND
+    def ranked(self, ranking: Ranking, computed: Ranks) -> list[Any]:
+        assert computed is FOUND
         self.ranked_refits.append(ranking.refit)
         return [ranking.refit]
 

@@ -113,7 +113,7 @@ class Belief:
         n = self._size - self._k
         self._gain = [0.0] * n
         self._gain_centered = [0.0] * n
-        self._heard = [0.0] * n
+        self._weight_since = [0.0] * n
         self._everybody = established is None
         self._established = frozenset() if established is None else frozenset(established.tolist())
         self._mask = np.zeros(room, dtype=np.bool_)
@@ -137,7 +137,7 @@ class Belief:
         along = np.subtract(C[a, :size], C[b, :size], out=self._difference[:size])
         at_a, at_b = along.item(a), along.item(b)
         variance = at_a - at_b
-        weights = self._heard
+        weights = self._weight_since
         scale = slope / (1.0 + (weight + max(weights[first], weights[second])) * variance)
         weights[first] += weight
         weights[second] += weight
@@ -199,7 +199,7 @@ class Belief:
         self._above.append(Z95)
         self._gain.append(0.0)
         self._gain_centered.append(0.0)
-        self._heard.append(0.0)
+        self._weight_since.append(0.0)
         self._sums[size] = C[size, :size][self._mask[:size]].sum()
         if self._everybody or size - k in self._established:
             self._mask[size] = True
