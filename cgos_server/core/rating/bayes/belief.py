@@ -12,9 +12,9 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from cgos_server.core.rating.base import Z95, Outcome
+from cgos_server.core.rating.base import Z95, Outcome, normal_ends
 
-from .joint import fixed_step
+from .joint import LEAST_STATED_STEP, fixed_step
 from .likelihood import probabilities
 from .likelihood import step as likelihood_step
 from .pool import Ends, Floats, Hyper, Ints, Prior
@@ -172,18 +172,17 @@ class Belief:
             self._joined(x.item(at), C.item(at, at) + step**2, row=C[at, :size].copy(), own=0.0, fresh=0.0)
             return
         fresh = 0.0 if surely else self._hyper.fresh
-        step = self._hyper.step if sd is None else sd
-        linked = np.zeros(size)
-        linked[at] = linked[k - 1] = 1.0
-        anybody = np.zeros(size)
-        anybody[: k - 2] = self._hyper.w
-        apart = linked - anybody
-        toward = (1.0 - fresh) * linked + fresh * anybody
-        row = C[:size, :size] @ np.stack([toward, apart], axis=1)
-        gap, x = float(apart @ x[:size]), x[:size]
-        variance = float(toward @ row[:, 0]) + (1.0 - fresh) * step**2 + fresh * self._spread()
-        variance += fresh * (1.0 - fresh) * (gap**2 + float(apart @ row[:, 1]))
-        self._joined(float(toward @ x), variance, row=row[:, 0], own=1.0 / variance, fresh=fresh)
+        step = self._hyper.step if sd is None else max(sd, LEAST_STATED_STEP)
+        # Only the centers, the mean step and the predecessor have a part in it.
+        parts = np.array([*range(k - 2), k - 1, at])
+        linked, anybody = np.zeros(k), np.zeros(k)
+        linked[-2:], anybody[: k - 2] = 1.0, self._hyper.w
+        apart, toward = linked - anybody, (1.0 - fresh) * linked + fresh * anybody
+        among = C[np.ix_(parts, parts)]
+        variance = float(toward @ among @ toward) + (1.0 - fresh) * step**2 + fresh * self._spread()
+        variance += fresh * (1.0 - fresh) * (float(apart @ x[parts]) ** 2 + float(apart @ among @ apart))
+        row = toward @ C[parts, :size]
+        self._joined(float(toward @ x[parts]), variance, row=row, own=1.0 / variance, fresh=fresh)
 
     def _joined(self, mean: float, variance: float, row: Floats, own: float, fresh: float) -> None:
         self._make_room()
@@ -249,7 +248,7 @@ class Belief:
             mean += self._prior.initial - self._origin
             variance = self._newcomer_centered(variance, row)
         sd = sqrt(variance * widened)
-        return Shown(mean, sd, mean - Z95 * sd, mean + Z95 * sd)
+        return Shown(mean, sd, *normal_ends(mean, sd))
 
     def all_shown(self, centered: bool) -> AllShown:
         """All versions, as :meth:`shown` has them."""

@@ -14,10 +14,12 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cgos_server.core.rating.base import Z95
+
 from . import prior_sites, sites
 from .joint import Joint
 from .likelihood import log_normalizer
-from .pool import Q_ELO, Ends, Floats, Hyper, Ints, Pool, Prior, normal_ends
+from .pool import Q_ELO, Ends, Floats, Hyper, Ints, Pool, Prior, even_ends
 from .propagation import Standing, prior_updates
 
 LOW, HIGH = 0.025, 0.975
@@ -42,7 +44,7 @@ def ends_of(pool: Pool, joint: Joint, now: Standing) -> Ends:
     """Of a refit whose last standing this is."""
     n, at, links = joint.n, now.at, joint.links
     if not n:
-        return normal_ends(0)
+        return even_ends(0)
     updates = [updated for _, updated in prior_updates(joint, now)]
     fresh, own = np.ones(n), np.zeros(n)
     own[joint.roots] = now.factors.PS[:, 0, 0]
@@ -53,7 +55,7 @@ def ends_of(pool: Pool, joint: Joint, now: Standing) -> Ends:
     kappa = 2.0 if joint.mean_games < FEW_GAMES else 1.0
     wider = np.sqrt(1.0 + kappa * np.clip(own * variance, 0.0, 1.0) * fresh)
     sd = np.sqrt(variance) * wider
-    lower, upper = normal_quantiles(mean, sd)
+    lower, upper = mean - Z95 * sd, mean + Z95 * sd
     for versions, updated in zip((joint.roots, links.new), updates, strict=True):
         sound: NDArray[np.bool_] = updated.rho.sum(axis=0) > 0.5
         which: Ints = versions[sound]
@@ -69,18 +71,12 @@ def ends_of(pool: Pool, joint: Joint, now: Standing) -> Ends:
     return Ends(own=own, fresh=fresh, below=(mean - lower) / sd, above=(upper - mean) / sd, kappa=kappa)
 
 
-def normal_quantiles(mean: Floats, sd: Floats) -> tuple[Floats, Floats]:
-    """The ends of 95 % intervals of normal distributions."""
-    even = normal_ends(len(mean))
-    return mean - even.below * sd, mean + even.above * sd
-
-
 def mixture_quantiles(weight: Floats, mean: Floats, sd: Floats) -> tuple[Floats, Floats]:
     """The 2.5 % and 97.5 % quantiles (n,) of n mixtures of normals, given by (K, n) arrays: by Newton steps from those
     of normal distributions with the same moments, by halving where a step would leave what is left."""
     middle = (weight * mean).sum(axis=0)
     spread = np.sqrt((weight * (sd * sd + (mean - middle) ** 2)).sum(axis=0))
-    y = np.stack(normal_quantiles(middle, spread))
+    y = middle + Z95 * spread * np.array([[-1.0], [1.0]])
     low, high = np.tile((mean - 9.0 * sd).min(axis=0), (2, 1)), np.tile((mean + 9.0 * sd).max(axis=0), (2, 1))
     level = np.array([LOW, HIGH])[:, None]
     weight, mean, sd = weight[:, None], mean[:, None], sd[:, None]

@@ -19,7 +19,7 @@ from .sites import Cells, cells
 LEAST_SD: Final = 1e-2
 MOST_SD: Final = 1e9
 """Elo: no anchor, factor or link is taken as more certain than the first, or less than the second."""
-LEAST_STEP: Final = 1.0
+LEAST_STATED_STEP: Final = 1.0
 """Elo: no stated step is taken as surer; a site must stay a difference of precisions that can be told apart."""
 
 
@@ -192,7 +192,7 @@ def join(pool: Pool, components: int, merged: Cells | None = None) -> Joint:
         base[common, centers] -= tie
         base[common, common] += components * tie + 1.0 / prior.mean_sd**2
         base[step, step] += 1.0 / MEAN_STEP_SD**2
-        links = links._replace(sd=np.clip(links.sd, LEAST_STEP, MOST_SD))
+        links = links._replace(sd=np.clip(links.sd, LEAST_STATED_STEP, MOST_SD))
     else:
         base[where, where] += 1.0 / prior.sd**2
         known = 1.0 / fixed_step(links.sd) ** 2

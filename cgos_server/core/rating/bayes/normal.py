@@ -15,7 +15,7 @@ from .joint import Factors, Joint, join, known_start
 from .likelihood import normalizer
 from .linear import symmetric
 from .mode import LONGEST
-from .pool import Q_ELO, Floats, Hyper, Pool, Posterior, Prior, Sites, normal_ends
+from .pool import Q_ELO, Floats, Hyper, Pool, Posterior, Prior, Sites, even_ends
 from .sites import slopes, values
 
 GRADIENT: Final = 1e-8
@@ -95,7 +95,7 @@ def _fit(
         ),
         x=solved.x + joint.initial,
         C=symmetric(solved.C),
-        ends=normal_ends(pool.n),
+        ends=even_ends(pool.n),
         iterations=(steps,),
         start=0 if learn else None,
     )

@@ -179,7 +179,7 @@ class Ends:
     kappa: float
 
 
-def normal_ends(n: int) -> Ends:
+def even_ends(n: int) -> Ends:
     """Of n versions whose prior has no share in their variance."""
     return Ends(own=np.zeros(n), fresh=np.ones(n), below=np.full(n, Z95), above=np.full(n, Z95), kappa=1.0)
 

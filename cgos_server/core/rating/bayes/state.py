@@ -14,7 +14,7 @@ import numpy as np
 from cgos_server.core.rating.posterior_state import Known, PosteriorState
 
 from .belief import Belief
-from .pool import MEAN_STEP_SD, Ends, Floats, Hyper, Ints, Links, Pool, Prior, Sites, normal_ends
+from .pool import MEAN_STEP_SD, Ends, Floats, Hyper, Ints, Links, Pool, Prior, Sites, even_ends
 
 
 class Mark(NamedTuple):
@@ -214,7 +214,7 @@ def unseen(prior: Prior) -> State:
         x[-1], C[-1], C[:, -1] = 0.0, 0.0, 0.0
         C[-1, -1] = MEAN_STEP_SD**2
         hyper = replace(hyper, tail=prior.tail)
-    nothing = normal_ends(0)
+    nothing = even_ends(0)
     base = Base(
         included=0,
         colds=0,

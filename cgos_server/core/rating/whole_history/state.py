@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cgos_server.core.rating.bayes.belief import Belief
-from cgos_server.core.rating.bayes.pool import Hyper, Prior, normal_ends
+from cgos_server.core.rating.bayes.pool import Hyper, Prior, even_ends
 from cgos_server.core.rating.posterior_state import PosteriorState
 from cgos_server.core.rating.timeline import Timeline
 from cgos_server.core.rating.whole_history.fit import HistoryFit, Model
@@ -47,4 +47,4 @@ def belief_of(fit: HistoryFit, model: Model) -> Belief:
     prior = Prior(initial=model.initial, learned=False, sd=model.prior_sd)
     established = np.array(fit.established, dtype=np.int64) if fit.established else None
     hyper = Hyper(s=model.prior_sd, w=(1.0,), advantage=fit.advantage, draw=fit.draw)
-    return Belief(x=fit.x, C=fit.C, ends=normal_ends(len(fit.x)), hyper=hyper, prior=prior, established=established)
+    return Belief(x=fit.x, C=fit.C, ends=even_ends(len(fit.x)), hyper=hyper, prior=prior, established=established)
