@@ -1,6 +1,6 @@
 """Has ranks computed beside a venue's refits, and puts what is news in them into the store.
 
-The ranks of the latest refit follow as soon as those before are done; they take no more than a fifth of one core, and
+The ranks of the latest refit follow those before, some seconds apart; they take no more than a fifth of one core, and
 no refit waits for them. Must not know: how ranks are computed, who computes, what is news.
 """
 
@@ -21,6 +21,9 @@ log = structlog.get_logger(__name__)
 
 REST: Final = 4
 """After ranks were computed none are for so many times as long."""
+
+LEAST_REST_S: Final = 5.0
+"""And for so long at least: a busy small pool is refitted many times a second."""
 
 
 class Ranker:
@@ -53,7 +56,7 @@ class Ranker:
             while self._next:
                 began = self._time.now()
                 await self._compute(self._next.pop(next(iter(self._next))))
-                await asyncio.sleep(REST * (self._time.now() - began) / 1e6)
+                await asyncio.sleep(max(REST * (self._time.now() - began) / 1e6, LEAST_REST_S))
 
     async def _compute(self, ranking: Ranking) -> None:
         try:

@@ -180,18 +180,27 @@ class Run:
 
 
 def _noticed(before: Rating | Shown, now: Rating) -> bool:
-    return any(
-        was is not None and new is not None and abs(new - was) > NOTICED
-        for was, new in zip(_numbers(before), _numbers(now), strict=True)
+    # Written out: a refit asks this of every version, most of which have moved.
+    return (
+        abs(now.mean - before.mean) > NOTICED
+        or abs(now.spread - before.spread) > NOTICED
+        or _end_noticed(before.lower, now.lower)
+        or _end_noticed(before.upper, now.upper)
     )
 
 
-def _numbers(rating: Rating | Shown) -> tuple[float | None, ...]:
-    return rating.mean, rating.spread, rating.lower, rating.upper
+def _end_noticed(before: float | None, now: float | None) -> bool:
+    return before is not None and now is not None and abs(now - before) > NOTICED
 
 
 def _check(version: VersionId, rating: Rating) -> None:
-    if not all(number is None or isfinite(number) for number in _numbers(rating)):
+    # None is no end; 0.0 in its place is as finite as one.
+    if not (
+        isfinite(rating.mean)
+        and isfinite(rating.spread)
+        and isfinite(rating.lower or 0.0)
+        and isfinite(rating.upper or 0.0)
+    ):
         raise OurFault(
             f"the rating of version {version} became {rating.mean} with spread {rating.spread}, "
             f"from {rating.lower} to {rating.upper}"

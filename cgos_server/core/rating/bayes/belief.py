@@ -97,7 +97,7 @@ class Belief:
 
     def __init__(self, x: Floats, C: Floats, ends: Ends, hyper: Hyper, prior: Prior, established: Ints | None) -> None:
         self._prior, self._hyper = prior, hyper
-        self._k = prior.components + 2 if prior.learned else 0
+        self._k = len(hyper.w) + 2 if prior.learned else 0
         self._size = len(x)
         room = self._size + _SPARE
         self._x = np.zeros(room)

@@ -28,7 +28,8 @@ Follow = tuple[int | None, tuple[int, ...]]
 
 BETTER: Final = 1.0
 """Nats by which another start must beat the first."""
-
+OTHER_STAGES: Final = 3
+"""Besides one for each start: the search for the mode, the single component, the last."""
 
 ONE: Final = Stage(limit=100, tolerance=0.02, learn=True, exact=False)
 START: Final = Stage(limit=80, tolerance=0.01, learn=True, exact=False)
@@ -46,17 +47,20 @@ def cold(pool: Pool, follow: Follow | None = None) -> Posterior:
     if not prior.learned:
         return normal.cold(pool, follow)
     merged = sites.cells(pool)
-    one, counts = _one_component(pool, merged, follow)
-    joint = join(pool, prior.components, merged)
+    joints = {count: join(pool, count, merged) for count in (1, prior.components)}
+    one, counts = _one_component(pool, merged, joints[1], follow)
     free = _free(pool)
-    begun = starts(one.at.x[free], np.isin(free, joint.roots), prior)
+    begun = starts(one.at.x[free], np.isin(free, joints[1].roots), prior)
     evidence: list[float] = []
     standings: dict[int, Standing] = {}
-    for index, start in enumerate(begun):
+    for index, start in enumerate(begun if follow is None else begun[: len(follow[1]) - OTHER_STAGES]):
         exactly = _recorded(follow, 2 + index)
         if follow is not None and exactly is not None and index != follow[0]:
             counts.append(exactly)
             continue
+        if follow is None and len(start.w) < prior.components and not begun[choose(evidence, begun)].equals:
+            break  # nobody looks for the center of equals who are not there
+        joint = joints[len(start.w)]
         standing, count = run(
             joint, prior, now=_begin(joint, prior, one=one, start=start, free=free), stage=START, exactly=exactly
         )
@@ -64,9 +68,10 @@ def cold(pool: Pool, follow: Follow | None = None) -> Posterior:
         standings[index] = standing
         if follow is None:
             evidence.append(log_evidence(joint, prior, standing))
-    chosen = choose(evidence, prior.equals) if follow is None else follow[0]
+    chosen = choose(evidence, begun) if follow is None else follow[0]
     if (chosen or 0) not in standings:
         raise ValueError(f"the recorded refit chose start {chosen}, of {len(begun)}")
+    joint = joints[len(begun[chosen or 0].w)]
     last, count = run(joint, prior, now=standings[chosen or 0], stage=LAST, exactly=_recorded(follow, -1))
     details: dict[str, object] = {
         "one_component": (one.hyper.s, one.at.x[: pool.n] + prior.initial),
@@ -75,10 +80,10 @@ def cold(pool: Pool, follow: Follow | None = None) -> Posterior:
     return _posterior(pool, joint, last, iterations=(*counts, count), start=chosen or 0, details=details)
 
 
-def _one_component(pool: Pool, merged: sites.Cells, follow: Follow | None) -> tuple[Standing, list[int]]:
+def _one_component(pool: Pool, merged: sites.Cells, single: Joint, follow: Follow | None) -> tuple[Standing, list[int]]:
     """The posterior under a single normal component, from which the starts begin; the steps of the search for the mode
     and the iterations after it."""
-    hyper, single = first_guess(merged), join(pool, 1, merged)
+    hyper = first_guess(merged)
     met, roots, successors = len(merged), len(single.roots), len(single.links.new)
     LS, LH = with_exact(single, hyper, np.zeros((successors, 4, 4)), np.zeros((successors, 4)))
     ties = Factors(
@@ -147,13 +152,17 @@ def first_guess(merged: sites.Cells) -> Hyper:
     return Hyper(s=FIRST_WIDTH, w=(1.0,), advantage=0.0, draw=2.0 * share / (1.0 - share), fresh=0.0)
 
 
-def choose(evidence: list[float], equals: bool) -> int:
-    """The first start, unless others beat it by more than a nat; then the best. The last one, where it has equals, must
-    beat them all by as much."""
-    plain = evidence[:-1] if equals else evidence
+def choose(evidence: list[float], begun: tuple[Start, ...]) -> int:
+    """The first start, unless others without equals beat it by more than a nat; then the best. One with equals must
+    beat them all by as much; and the same about a single center must beat that one.
+
+    :param evidence: of the first so many starts, which are those without equals at least
+    """
+    plain = [nats for nats, start in zip(evidence, begun, strict=False) if not start.equals]
     best = max(range(len(plain)), key=lambda index: (plain[index], -index))
-    if equals and evidence[-1] > plain[best] + BETTER:
-        return len(evidence) - 1
+    equals = evidence[len(plain) :]
+    if equals and equals[0] > plain[best] + BETTER:
+        return len(plain) + (len(equals) > 1 and equals[1] > equals[0])
     return best if plain[best] > plain[0] + BETTER else 0
 
 

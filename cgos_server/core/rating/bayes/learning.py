@@ -30,9 +30,8 @@ LONGEST_ADVANTAGE, LONGEST_LN_DRAW = 100.0, 1.0
 
 def of_prior(joint: Joint, prior: Prior, hyper: Hyper, total: prior_sites.Sums) -> tuple[Hyper, float]:
     """One step of width, weights, step, fresh share and share of equals; the largest change of ln s, ln tau, v_K."""
-    single = joint.components == 1
     body, step = prior_sites.BODY, prior_sites.STEP
-    median = FIRST_WIDTH if single and prior.components > 1 else prior.width
+    median = FIRST_WIDTH if hyper.single and prior.components > 1 else prior.width
     width = prior_sites.width(
         float(total.by_class[body]),
         float(total.q1[body]),
@@ -55,7 +54,7 @@ def of_prior(joint: Joint, prior: Prior, hyper: Hyper, total: prior_sites.Sums) 
         tau_now = max(tau.s, LEAST_STEP)
         change = max(change, abs(log(tau_now / hyper.step)))
         hyper = replace(hyper, step=tau_now)
-    if total.links and not single:
+    if total.links and not hyper.single:
         hyper = replace(hyper, fresh=prior_sites.fresh_share(total))
     if hyper.equals > 0:
         equals = prior_sites.share_of_equals(total, hyper.tail)

@@ -104,8 +104,9 @@ class SmallInverses(NamedTuple):
 
     @property
     def log_det(self) -> Floats:
-        """(n,) of what was inverted."""
-        logs: Floats = np.log(self.pivots).sum(axis=0)
+        """(n,) of what was inverted. Pivots that are not positive, as a cavity has them that rounding made indefinite,
+        are left out: a start with such a cavity is compared by the rest."""
+        logs: Floats = np.log(np.where(self.pivots > 0.0, self.pivots, 1.0)).sum(axis=0)
         return logs
 
 

@@ -41,6 +41,7 @@ class Prior:
         median `early_log_sd` while there are few games
     :ivar tail: v_T, the share of strengths whose component is `TAIL_SD` wider, so that nobody is too far away
     :ivar equals: True where a fifth start may find that most strengths are the same as others
+    :ivar gathered: True where equals that were found are then looked for about a single center, too: a sixth start
     :ivar advantage_sd: of what the first move is worth, about 0; with 0 it is worth nothing and not learned
     :ivar color_sd: between versions, of a version's strength with the first move minus its strength without, beyond
         what the first move is worth to all
@@ -57,6 +58,7 @@ class Prior:
     early_log_sd: float = 0.25
     tail: float = 0.005
     equals: bool = True
+    gathered: bool = True
     advantage_sd: float = 50.0
     color_sd: float = 0.0
 
@@ -133,6 +135,11 @@ class Hyper:
     tail: float = 0.0
     equals: float = 0.0
 
+    @property
+    def single(self) -> bool:
+        """True for one normal alone, with which every refit begins."""
+        return len(self.w) == 1 and self.equals == 0.0
+
 
 @dataclass(frozen=True, slots=True)
 class Sites:
@@ -191,10 +198,10 @@ class Posterior:
     :ivar x: (n + Q + 2,) means: versions, centers m_1..m_Q, their mean M, the mean step mu; with a fixed prior (n,)
     :ivar C: joint covariance of x, C-contiguous
     :ivar iterations: of each stage, as recorded: followed again, they give the same numbers on another build (cold: the
-        search for the mode, one component, each start, the last stage; warm: rounds on the sites that move after each
-        search for them, 0 for one round of all)
+        search for the mode, one component, each start that was tried, the last stage; warm: rounds on the sites that
+        move after each search for them, 0 for one round of all)
     :ivar details: not recorded; cold: `one_component` (its s, its means), `log_evidence` of the starts
-    :ivar start: which of the five starts was chosen (cold), None for warm
+    :ivar start: which of the starts was chosen (cold), 0 for the first; None for warm
     """
 
     hyper: Hyper

@@ -110,7 +110,7 @@ def propose(joint: Joint, prior: Prior, now: Standing, learn: bool) -> Proposal:
     priors, widened = (
         np.concatenate(each) for each in zip(*((each.moved, each.widened) for each in updates), strict=True)
     )
-    if joint.components == 1 and learn:
+    if hyper.single and learn:
         PS, PH = exact_roots(len(joint.roots), hyper.s), factors.PH
         priors = widened = np.zeros(0)
     LS, LH = with_exact(joint, hyper, LS, LH)

@@ -34,8 +34,8 @@ class Start(NamedTuple):
 
 
 def starts(ratings: Floats, root: NDArray[np.bool_], prior: Prior) -> tuple[Start, ...]:
-    """Groups by k-means first, then by cuts of the ranks (for three components), each with its s and w; last the first
-    one again, with equals.
+    """Groups by k-means first, then by cuts of the ranks (for three components), each with its s and w; then the
+    first one again, with equals; last the same about a single center.
 
     :param ratings: (n_f,) of the free versions, in the order of their indices (which decides ties)
     :param root: (n_f,) True for those without a predecessor: width and weights are theirs, where there is one
@@ -47,6 +47,8 @@ def starts(ratings: Floats, root: NDArray[np.bool_], prior: Prior) -> tuple[Star
     begun = [_start(ratings, group, root=root, prior=prior) for group in groups]
     if prior.equals:
         begun.append(begun[0]._replace(equals=MOSTLY_EQUAL * (1.0 - prior.tail)))
+        if prior.gathered and count > 1:
+            begun.append(begun[-1]._replace(w=np.ones(1), rho=np.ones((len(ratings), 1))))
     return tuple(begun)
 
 

@@ -76,9 +76,8 @@ def summed_where_close(w: Floats, centers: Floats) -> list[float]:
 def test_cold_refit(cold_refit: Case) -> None:
     inputs, expected, tolerance = (cold_refit[key] for key in ("input", "expected", "tolerance"))
     n, initial = inputs["n"], inputs["initial"]
-    given = pool(
-        n, inputs["cells"], anchors=inputs["anchors"], links=inputs["links"], prior=Prior(initial=float(initial))
-    )
+    prior = Prior(initial=float(initial), gathered=False)  # the vectors know no sixth start
+    given = pool(n, inputs["cells"], anchors=inputs["anchors"], links=inputs["links"], prior=prior)
     posterior = fit.cold(given)
     hyper, ends = posterior.hyper, posterior.ends
     evidence = np.array(posterior.details["log_evidence"])

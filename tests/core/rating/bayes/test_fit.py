@@ -260,6 +260,33 @@ def test_following_takes_over_start_and_iterations() -> None:
     assert (other.start, other.iterations) == (3, (*posterior.iterations[:-1], 7))
 
 
+def test_equals_are_looked_for_about_a_single_center() -> None:
+    """Three centers would take chance for groups."""
+    truth = np.full(40, 2000.0)
+    truth[:2] = 1800.0, 2400.0
+    given_pool = simulated(truth, 1200, 3)
+    three = fit.cold(replace(given_pool, prior=replace(given_pool.prior, gathered=False)))
+    posterior = fit.cold(given_pool)
+    assert (three.start, len(three.hyper.w)) == (4, 3)
+    assert (posterior.start, posterior.hyper.w) == (5, (1.0,))
+    assert posterior.iterations[:7] == three.iterations[:7]
+    assert posterior.x[2:40].std() < three.x[2:40].std()
+    same(posterior, fit.cold(given_pool, follow=(posterior.start, posterior.iterations)))
+    same(three, fit.cold(given_pool, follow=(three.start, three.iterations)))
+    x, C = fit.rebuild(given_pool, posterior.hyper, posterior.sites)
+    assert np.array_equal(x, posterior.x)
+    assert np.array_equal(C, posterior.C)
+    more = replace(given_pool, wins=given_pool.wins + 1)
+    assert len(fit.warm(more, posterior.hyper, posterior.sites, posterior.x).x) == 43
+
+
+def test_strengths_that_differ_are_not_looked_for_as_equals() -> None:
+    given_pool, _ = normal_pool(14, 200, 9)
+    posterior = fit.cold(given_pool)
+    assert len(posterior.iterations) == 8  # two stages before the starts, five starts, the last stage
+    assert posterior.hyper.equals == 0.0
+
+
 def test_rebuilding_other_counts_is_refused() -> None:
     given_pool, _ = normal_pool(6, 30, 11)
     posterior = fit.cold(given_pool)

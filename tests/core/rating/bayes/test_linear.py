@@ -60,3 +60,10 @@ def test_negative_eigenvalues_become_zero_and_others_stay() -> None:
     before, after = np.linalg.eigvalsh(indefinite), np.linalg.eigvalsh(both[:, :, 1])
     assert before[0] < -1e-3
     assert after == pytest.approx(np.maximum(before, 0.0), abs=1e-12)
+
+
+def test_what_rounding_made_indefinite_has_a_finite_determinant() -> None:
+    one = np.array([[2.0, 0.0], [0.0, -1e-3]])
+    inverse = invert_small(one[:, :, None])
+    assert inverse.pivots[:, 0] == pytest.approx([2.0, -1e-3])
+    assert inverse.log_det == pytest.approx(np.log(2.0))
