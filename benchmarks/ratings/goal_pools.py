@@ -158,6 +158,9 @@ class GoalPool:
     :ivar games_of: the pool whose strengths and games these are
     :ivar nu: Davidson's draw parameter
     :ivar looks: after how many rounds everything is measured
+    :ivar revised_after: after so many rounds, and not before, the rating systems are told of predecessors, and of
+        results that were wrong; 0: of predecessors at once
+    :ivar misreported_every: one of so many results is told the wrong way round until then; 0: none
     :ivar generations: so many parts of the pool join one after the other, in the order of numbers, JOIN_ROUNDS apart
     :ivar prior: of an estimator that is told everything, where that is a normal distribution
     :ivar goals: RMSE by number of games
@@ -171,6 +174,8 @@ class GoalPool:
     games_of: str = ""
     nu: float = 0.0
     looks: tuple[int, ...] = LOOKS
+    revised_after: int = 0
+    misreported_every: int = 0
     generations: int = 1
     prior: Callable[[int], told.Prior] | None = None
     goals: Mapping[int, float] = field(default_factory=dict)
@@ -229,6 +234,13 @@ GOAL_POOLS: Mapping[str, GoalPool] = MappingProxyType(
             ),
             GoalPool(name="ladder", text="the same, not linked", draw=FAMILIES, stated=False, games_of="families"),
             GoalPool(
+                name="linked-late",
+                text="the same, linked after 20 games",
+                draw=FAMILIES,
+                revised_after=20,
+                games_of="families",
+            ),
+            GoalPool(
                 name="growing",
                 text="the 8 families, linked; their second versions join after 10 rounds, and so on",
                 draw=GROWING,
@@ -276,6 +288,14 @@ GOAL_POOLS: Mapping[str, GoalPool] = MappingProxyType(
                 looks=(20, 80, 200),
             ),
             GoalPool(name="normal", text="N(2000, 350)", draw=partial(_groups, NORMAL), prior=_normal_prior),
+            GoalPool(
+                name="corrected",
+                text="the same, a tenth of the first 20 results wrong until then",
+                draw=partial(_groups, NORMAL),
+                revised_after=20,
+                misreported_every=10,
+                games_of="normal",
+            ),
             GoalPool(
                 name="draws",
                 text="N(2000, 350), about half of the games drawn",

@@ -75,6 +75,9 @@ class Rated(Protocol):
     def games(self, games: Sequence[Game]) -> None:
         """The results of a round."""
 
+    def revise(self) -> None:
+        """Now it is told what it was not told so far."""
+
     def refit(self) -> None:
         """What a server would do at the end of a round."""
 
@@ -93,18 +96,36 @@ class BySystem:
 
     def __init__(self, pool: GoalPool, record: Record) -> None:
         self.driven = Driven("bayes")
-        self._stated = pool.stated
+        self._pool = pool
+        self._revised = not pool.revised_after
         self._record = record
+        self._games = 0
+        self._misreported: list[Game] = []
 
     def enter(self, count: int) -> None:
         truth, predecessors = self._record.strengths
         for number in range(self.driven.versions, count):
             value = float(truth[number]) if number in self._record.fixed else None
-            self.driven.enter(value, predecessor=predecessors[number] if self._stated else None)
+            stated = self._pool.stated and self._revised
+            self.driven.enter(value, predecessor=predecessors[number] if stated else None)
 
     def games(self, games: Sequence[Game]) -> None:
+        every = 0 if self._revised else self._pool.misreported_every
         for first, second, score in games:
+            self._games += 1
+            if every and self._games % every == 0:
+                self._misreported.append((first, second, score))
+                score = 2 - score
             self.driven.game(first, second, score)
+
+    def revise(self) -> None:
+        self._revised = True
+        for first, second, score in self._misreported:
+            self.driven.correct(first, second, was2=2 - score, score2=score)
+        predecessors = self._record.strengths.predecessors[: self.driven.versions]
+        for number, predecessor in enumerate(predecessors):
+            if predecessor is not None and self._pool.stated:
+                self.driven.link(number, predecessor)
 
     def refit(self) -> None:
         self.driven.refit_if_due()
@@ -142,6 +163,9 @@ class ByTold:
 
     def games(self, games: Sequence[Game]) -> None:
         self._told.count(games)
+
+    def revise(self) -> None:
+        pass
 
     def refit(self) -> None:
         pass
@@ -211,6 +235,8 @@ def rated_run(pool: GoalPool, rated: Rated, record: Record, own: Generator | Non
                 entry.append(rated.shown(new).figures(truth[new]))
             rated.refit()
         before = present
+        if number - 1 == pool.revised_after > 0:
+            rated.revise()
         rated.games(next(rounds))
         if number not in pool.looks:
             rated.refit()

@@ -82,6 +82,14 @@ class Driven:
         """A result, in half points of the side that moved first."""
         self._fold(kind=Kind.GAME, black=first, white=second, score2=score)
 
+    def correct(self, first: int, second: int, was2: int, score2: int) -> None:
+        """A result that counted as `was2` half points of the side that moved first counts as `score2` from now on."""
+        self._fold(kind=Kind.CORRECTION, black=first, white=second, was2=was2, score2=score2)
+
+    def link(self, number: int, predecessor: int) -> None:
+        """A version that is there already succeeds another one."""
+        self._fold(kind=Kind.LINK, version=number, other=predecessor)
+
     def refit_if_due(self) -> None:
         """What the server would begin now, done at once."""
         if isinstance(self.system, Refitting):
