@@ -127,9 +127,10 @@ def begin(event: Event, round_: Round) -> Event:
 
 def game_by_id(event: Event, id_: int) -> Placed:
     """Raises Refused where the record has no game with that id."""
-    placed = next((one for one in _placed(event) if one.game.id == id_), None)
-    if placed is not None:
-        return placed
+    for each in reversed(event.rounds):  # it is nearly always one of the last
+        for at, game in enumerate(each.games):
+            if game.id == id_:
+                return Placed(each.number, at, game)
     raise NotFound(Code.NO_GAME, f"No game has the id {id_}. `tournament games` lists them.")
 
 

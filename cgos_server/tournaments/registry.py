@@ -70,6 +70,13 @@ def known(name: str) -> tuple[str, dict[str, Any]]:
     return name, {}
 
 
+def shown_name(name: str, options: Mapping[str, Any] = MappingProxyType({})) -> str:
+    """A system for people. Orders of MWM that share a name with systems of FIDE say whose they are: ``MWM dutch``."""
+    word, given = SHORT.get(name, (name, {}))
+    order = {**given, **options}.get("order")
+    return f"MWM {order}" if word == "mwm" and order else name
+
+
 def options_of(name: str) -> Mapping[str, Option]:
     """The options of a system, with what each may be. Raises Refused where there is no such system."""
     return systems().find(known(name)[0]).options

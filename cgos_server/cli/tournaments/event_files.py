@@ -9,7 +9,7 @@ import functools
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Concatenate, NamedTuple, TypeVar
 
@@ -20,27 +20,15 @@ from cgos_protocol.errors import Code, Invalid, NotFound
 from cgos_server.cli.common import WordOf, gathered, named_value
 from cgos_server.cli.output import say
 from cgos_server.tournaments import tournament as pure
-from cgos_server.tournaments.base import NO_CONTEST, VOID, Event, Result
+from cgos_server.tournaments.base import Event
 from cgos_server.tournaments.event import Placed, name_of
 from cgos_server.tournaments.files import formats as tournament_file
 from cgos_server.tournaments.files.formats import TournamentFile
 from cgos_server.tournaments.files.sniffing import Format, written_as
 from cgos_server.tournaments.registry import known, words
+from cgos_server.tournaments.scores import score_of
 
 T = TypeVar("T")
-
-RESULTS: Mapping[str, Result] = {
-    "1-0": Result(0, 2),
-    "0-1": Result(2, 0),
-    "1/2-1/2": Result(1, 1),
-    "0-0": Result(0, 0),
-    "+/-": Result(0, 2, "forfeit"),
-    "-/+": Result(2, 0, "forfeit"),
-    "-/-": Result(0, 0, "forfeit"),
-    "void": VOID,
-    "no-contest": NO_CONTEST,
-}
-"""White's points first; with a slash between signs the game was never started."""
 
 
 class EventChoice(NamedTuple):
@@ -110,15 +98,6 @@ def event_options(command: Callable[Concatenate[EventChoice, ...], T]) -> Callab
         return command(choice, *args, **kwargs)
 
     return run
-
-
-def score_of(result: Result | None) -> str | None:
-    """As the command line takes a result; None: none yet. Points that no word stands for come as numbers."""
-    if result is None:
-        return None
-    return next(
-        (word for word, other in RESULTS.items() if other == result), f"{result.white / 2:g}-{result.black / 2:g}"
-    )
 
 
 def kind_of(target: Path, file: TournamentFile) -> Format:

@@ -21,24 +21,20 @@ from cgos_protocol.options import Choice, Number, Option
 from cgos_server.cli.common import json_option
 from cgos_server.cli.output import print_json, print_table, say
 from cgos_server.cli.progress import progress_bar, working
-from cgos_server.cli.tournaments.bracket_picture import bracket_svg
 from cgos_server.cli.tournaments.change import change
-from cgos_server.cli.tournaments.crosstable_picture import crosstable_svg
 from cgos_server.cli.tournaments.event_files import (
-    RESULTS,
     EventChoice,
     event_options,
     kind_of,
     player,
     require_one_output,
     save,
-    score_of,
     shown_game,
-    write,
 )
 from cgos_server.cli.tournaments.quality import quality
 from cgos_server.cli.tournaments.results import results
 from cgos_server.cli.tournaments.simulate import reproduce, simulate
+from cgos_server.cli.tournaments.tables import print_crosstable, print_standings, write_picture
 from cgos_server.tournaments import tournament as pure
 from cgos_server.tournaments.amending import amend, described
 from cgos_server.tournaments.base import Event, OptionValue, Round
@@ -48,8 +44,8 @@ from cgos_server.tournaments.ledger import ledger
 from cgos_server.tournaments.recheck import Recheck, recheck
 from cgos_server.tournaments.registry import SHORT, options_of
 from cgos_server.tournaments.registry import systems as known_systems
+from cgos_server.tournaments.scores import RESULTS, score_of
 from cgos_server.tournaments.standings.crosstable import crosstable as make_crosstable
-from cgos_server.tournaments.systems.cup import Cup
 
 _SHOWN: Final = 10
 """Open games that a refusal lists."""
@@ -229,17 +225,17 @@ def standings(chosen: EventChoice, order: str | None, as_json: bool) -> None:
     table = pure.standings(event)
     if as_json:
         print_json(table)
-        return
-    rows = [(row.place, row.name, *(None if v is None else round(v, 2) for v in row.values)) for row in table.rows]
-    print_table(("place", "name", *table.order), rows, event.name)
-    if table.remark:
-        say(table.remark)
+    else:
+        print_standings(table, event.name)
 
 
 @tournament.command()
 @event_options
 @click.option(
-    "--svg", type=click.Path(path_type=Path), metavar="FILE", help="Write a picture instead; of a cup, its bracket."
+    "--svg",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write a picture instead; of a knock-out, its bracket.",
 )
 @json_option
 def crosstable(chosen: EventChoice, svg: Path | None, as_json: bool) -> None:
@@ -253,15 +249,11 @@ def crosstable(chosen: EventChoice, svg: Path | None, as_json: bool) -> None:
     if as_json:
         require_one_output(svg)
     if svg is not None:
-        system = pure.system_of(event)
-        matches = system.matches(event) if isinstance(system, Cup) else []
-        write(svg, (bracket_svg(event, matches) if matches else crosstable_svg(table)).encode())
+        write_picture(event, table, svg)
     if as_json:
         print_json(table)
     elif svg is None:
-        by_pair = table.everybody_met
-        columns, text = (table.matrix_columns, table.matrix_text) if by_pair else (table.columns, table.text)
-        print_table(columns, text, event.name)
+        print_crosstable(table, event.name)
 
 
 @tournament.command()

@@ -13,7 +13,6 @@ from cgos_protocol.errors import Code, Invalid, NotFound, Refused
 from cgos_server.cli.common import json_option
 from cgos_server.cli.output import print_json, say
 from cgos_server.cli.tournaments.event_files import (
-    RESULTS,
     EventChoice,
     GameShown,
     bytes_of,
@@ -25,6 +24,7 @@ from cgos_server.tournaments.amending import amend
 from cgos_server.tournaments.base import Event
 from cgos_server.tournaments.event import Placed, game_between, game_by_id
 from cgos_server.tournaments.files.results import Reported, read
+from cgos_server.tournaments.scores import RESULTS
 from cgos_server.tournaments.words import counted
 
 

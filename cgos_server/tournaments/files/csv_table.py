@@ -22,7 +22,8 @@ Other columns are kept. The text of a cell of a round, several games with commas
 - ``12+w``, ``12=b``, ``12-b2``: a win with White against player 12, a draw with Black, a loss with two stones;
 - ``12+w!``, ``12-b!``: by forfeit, never started; ``12xw``: void; ``12nw``: no contest; ``12?w``: no result yet. The
   color may be left out for forfeits and games that count for nothing; then the smaller id has White;
-- ``bye+`` or ``bye``: given because the field was odd, a point; ``bye=``: half a point; ``bye-``: none;
+- ``bye+`` or ``bye``: given because the field was odd, a point; ``bye=``: half a point; ``bye-``: none; ``bye++``: two
+  points, where a round is two games;
 - ``off-`` or ``off``, ``off=``, ``off+``: the same for a bye that was asked for. In a column after the last one with
   games or byes given, it asks for the round that is to come;
 - ``--``: absent; empty: has not entered yet, or, behind other rounds, absent.
@@ -63,7 +64,7 @@ _MOST: Final[Mapping[str, float]] = MappingProxyType(
 )
 _ROUND: Final = re.compile(r"r([1-9][0-9]{0,2})", re.ASCII)
 _GAME: Final = re.compile(r"([1-9][0-9]{0,8})([-+=?xn])([wb]?)([0-9]{0,2})(!?)", re.ASCII)
-_BYE: Final = re.compile(r"(bye|off)([-+=]?)")
+_BYE: Final = re.compile(r"(bye|off)(\+\+|[-+=]?)")
 _MORE_THAN_A_WIN: Final = frozenset({"++", "+=", "=+"})
 """Signs of two halves that no game of a table has."""
 
@@ -180,7 +181,7 @@ def to_event(table: Table, system: str) -> Event:
         withdrawn=tuple(id_ for id_, (row, _) in entrants.items() if _is_withdrawn(table, row)),
         requests=requests_in(rounds + to_come),
         forbidden=_forbidden(table, entrants),
-        bye_points=given[-1] if given else WIN,
+        bye_points=min(given[-1], WIN) if given else WIN,
     )
 
 
@@ -264,6 +265,8 @@ def _bye(id_: int, text: str) -> Bye | None:
     if not bye:
         return None
     requested = bye[1] == "off"
+    if bye[2] == "++":
+        return Bye(id_, 2 * WIN, requested)
     return Bye(id_, POINTS[bye[2] or ("-" if requested else "+")], requested)
 
 

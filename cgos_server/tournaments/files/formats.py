@@ -16,6 +16,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Final
 
+import msgspec
 from msgspec.structs import replace
 
 from cgos_protocol.errors import Code, Invalid, Refused
@@ -34,6 +35,9 @@ from cgos_server.tournaments.files.trf import Document
 
 DEFAULT_SYSTEM: Final = trf_event.DEFAULT_SYSTEM
 
+_OF_SERVER: Final = (
+    "The file is an event of a server. Only its record is used here: what is changed is written without its log."
+)
 _fault: Final = partial(Misread, Code.EVENT_JSON)
 _BYTE: Final = re.compile(r"\(byte ([0-9]+)\)")
 
@@ -96,10 +100,12 @@ def read(name: str, data: bytes, system: str | None = None) -> TournamentFile:
 
 def _read(format_: Format, data: bytes, system: str | None) -> TournamentFile:
     if format_ == "json":
-        event = _from_json(data)
+        export = _exported(data)
+        event = _from_json(data) if export is None else tournament.from_json(bytes(export.record))
         if system is not None and system != event.system:
             event = replace(event, system=system, options={})
-        return TournamentFile(format="json", event=event, data=data, names_system=True)
+        notes = () if export is None else (_OF_SERVER,)
+        return TournamentFile(format="json", event=event, data=data, names_system=True, remarks=notes)
     if format_ == "csv":
         table = tournament_csv.read(data)
         event = checked(tournament_csv.to_event(table, system or DEFAULT_SYSTEM))
@@ -182,6 +188,21 @@ def check_scores(file: TournamentFile) -> tuple[str, ...]:
     if isinstance(file.kept, Table):
         return tuple(tournament_csv.check_scores(file.kept, file.event))
     return ()
+
+
+class _Export(msgspec.Struct):
+    """An event of a server with its log and all else, as `cgos-server event export` writes it."""
+
+    export: int
+    record: msgspec.Raw
+
+
+def _exported(data: bytes) -> _Export | None:
+    """None where it is no such file, or no JSON at all."""
+    try:
+        return msgspec.json.decode(data.removeprefix(MARK), type=_Export)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return None
 
 
 def _from_json(data: bytes) -> Event:

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from cgos_protocol.errors import Code, Invalid
-from cgos_server.tournaments.base import Event, Game
+from cgos_server.tournaments.base import WIN, Event, Game
 from cgos_server.tournaments.files.csv_table import FIELDS, ID_MAX, ROUND_MAX, Table, to_event
 from cgos_server.tournaments.files.halves import sign_of
 from cgos_server.tournaments.ledger import ledger
@@ -134,13 +134,13 @@ def _rounds(event: Event) -> dict[int, dict[str, str]]:
             parts[game.white].append(_half(game, each.number, white=True))
             parts[game.black].append(_half(game, each.number, white=False))
         for bye in each.byes:
-            parts[bye.entrant].append(("off" if bye.requested else "bye") + _sign(bye.points, each.number))
+            parts[bye.entrant].append(("off" if bye.requested else "bye") + _of_bye(bye.points, each.number))
         for one in event.entrants:
             absent = "--" if one.joined <= each.number else ""
             texts[one.id][f"r{each.number}"] = ",".join(parts[one.id]) or absent
     for request in event.requests:
         if request.round > len(event.rounds) and request.entrant in texts:
-            texts[request.entrant][f"r{request.round}"] = "off" + _sign(request.points, request.round)
+            texts[request.entrant][f"r{request.round}"] = "off" + _of_bye(request.points, request.round)
     return texts
 
 
@@ -155,6 +155,11 @@ def _half(game: Game, number: int, *, white: bool) -> str:
         sign = _sign(result.white if white else result.black, number)
         forfeit = "!" if result.how == "forfeit" else ""
     return f"{opponent}{sign}{'w' if white else 'b'}{game.handicap or ''}{forfeit}"
+
+
+def _of_bye(points: int, number: int) -> str:
+    """A bye can give what a match of two won games gives."""
+    return "++" if points == 2 * WIN else _sign(points, number)
 
 
 def _sign(points: int, number: int) -> str:

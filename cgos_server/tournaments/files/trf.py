@@ -28,6 +28,8 @@ absent."""
 POINTS_MAX: Final = 999
 ID_MAX: Final = 9999
 ROUND_MAX: Final = 999
+PROGRAM_ROUNDS: Final = 99
+"""Rounds that other programs know as a rule: for what holds to the end of an event whose length nobody planned."""
 CELL: Final = 10
 """Columns of a round."""
 

@@ -32,7 +32,7 @@ from cgos_protocol.lines.misread import CONTROL, Misread
 from cgos_server.tournaments.base import NO_CONTEST, VOID, Bye, Entrant, Event, Game, Request, Result, Round
 from cgos_server.tournaments.checking import numbered
 from cgos_server.tournaments.files.halves import requests_in
-from cgos_server.tournaments.files.trf import ROUND_MAX, Cell, Document, Player, fault
+from cgos_server.tournaments.files.trf import PROGRAM_ROUNDS, Cell, Document, Player, fault
 from cgos_server.tournaments.files.trf_records import STANDARD_POINTS, ExtraEntrant, ExtraGame, Records, records
 from cgos_server.tournaments.registry import words
 
@@ -47,6 +47,9 @@ _CODED: Final = (
     (re.compile(r"(FIDE|BERGER)_ROUNDROBIN|BERGER_ROUNDROBIN_G1"), "round-robin"),
 )
 """Codes of the Tournament Type Code Table (FIDE Handbook C.02.03, annex C) that a system of ours comes near to."""
+
+_MWM: Final = re.compile(r"MWM ([a-z0-9]+) \(no system of FIDE\)")
+"""How our own files say it in words."""
 
 MOST_PAIRS: Final = 500_000
 """Forbidden ones: a list of a thousand players."""
@@ -93,6 +96,9 @@ def system_said(general: Records) -> str | None:
     if general.extra.system:
         return general.extra.system
     coded = general.coded.upper()
+    ours = _MWM.match(general.type)
+    if ours is not None and ours[1] in words():
+        return ours[1]
     by_code = next((word for code, word in _CODED if code.fullmatch(coded)), None)
     return by_code or (general.type if general.type in words() else None)
 
@@ -127,7 +133,8 @@ def remarks(general: Records) -> Iterator[str]:
         yield "The acceleration is kept in the file but has no effect here."
     if general.color:
         yield "The initial color is kept in the file but has no effect here."
-    if any((one.first, one.last) != (1, ROUND_MAX) for one in general.forbidden):
+    to_the_end = min(general.rounds or PROGRAM_ROUNDS, PROGRAM_ROUNDS)
+    if any(one.first > 1 or one.last < to_the_end for one in general.forbidden):
         yield "Pairs forbidden for some rounds are taken as forbidden where the next round is one of them."
 
 

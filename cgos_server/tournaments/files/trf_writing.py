@@ -1,8 +1,11 @@
 """Tournament reports from events: fresh ones, and those that were read with only that rewritten which has changed.
 
 Fresh files are TRF16 with the lines of TRF(x) and TRF-2026 that other programs need to go on: ``XXR`` and ``142``, and
-``XXZ`` and ``240`` for who is not there in the next round. Fields that the format has no place for go into a comment,
-see :class:`cgos_server.tournaments.files.trf_records.Extra`; explanations and reasons are left out.
+``XXZ`` and ``240`` for who is not there in the next round; or TRF-2026 with its own lines alone, but for ``XXC rank``,
+which it has nothing for. Only TRF-2026 has the coded type ``192``: programs that pair by FIDE's rules refuse a file
+with a type that they do not know. Fields that the format has no place for go into a comment, see
+:class:`cgos_server.tournaments.files.trf_records.Extra`; explanations and reasons are left out. No file says that a
+round was paired by FIDE's rules which was paired here: where a file of another program did, its type is replaced.
 
 A void game that was played again is left out: its replay stands in the cell. What a report cannot hold at all is
 refused: two games of a player in a round, ids above 9999, points that are not among those its results give. A round
@@ -15,7 +18,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import Final, Literal
 
 import msgspec
 
@@ -23,7 +26,17 @@ from cgos_protocol.errors import Code, Invalid
 from cgos_protocol.lines.misread import one_line
 from cgos_server.tournaments.base import WIN, Bye, Entrant, Event, Game, Result
 from cgos_server.tournaments.files import trf
-from cgos_server.tournaments.files.trf import CELL, FIRST_CELL, ID_MAX, POINTS_MAX, ROUND_MAX, Document, Line, Player
+from cgos_server.tournaments.files.trf import (
+    CELL,
+    FIRST_CELL,
+    ID_MAX,
+    POINTS_MAX,
+    PROGRAM_ROUNDS,
+    ROUND_MAX,
+    Document,
+    Line,
+    Player,
+)
 from cgos_server.tournaments.files.trf_event import (
     code_points,
     country_column,
@@ -40,16 +53,18 @@ from cgos_server.tournaments.files.trf_records import (
     records,
 )
 from cgos_server.tournaments.ledger import counting, ledger
+from cgos_server.tournaments.registry import known, shown_name, words
 
 Grid = dict[int, list[str]]
 """Cells of ten columns by id and round; blank: absent."""
 
 BLANK: Final = " " * CELL
 _PAIRS: Final = (("1", "0"), ("=", "="), ("0", "1"), ("0", "0"), ("=", "0"), ("0", "="))
+_OF_FIDE: Final = re.compile(r"fide|dutch|dubov|burstein|lim\b", re.IGNORECASE)
 _FORFEITS: Final = (("+", "-"), ("-", "+"), ("-", "-"))
 _CODES: Final[Mapping[str, str]] = MappingProxyType(
     {
-        **dict.fromkeys(("round-robin", "double-round-robin"), "CUSTOM_ROUNDROBIN"),
+        "round-robin": "CUSTOM_ROUNDROBIN",
         **dict.fromkeys(("cup", "double-elimination"), "CUSTOM_KNOCKOUT"),
     }
 )
@@ -59,10 +74,14 @@ our systems pairs by FIDE's rules, so none has a code of FIDE's."""
 _BYES: Final = (("F", "FPB"), ("H", "HPB"), ("Z", "ZPB"))
 
 
-def from_event(event: Event, places: Mapping[int, int] | None = None) -> Document:
+Edition = Literal["trf16", "trf-2026"]
+
+
+def from_event(event: Event, places: Mapping[int, int] | None = None, edition: Edition = "trf16") -> Document:
     """A fresh report.
 
     :param places: by id; None: by points, then by the order of registration
+    :param edition: the standard by which it is written
     :raises Refused: what a report cannot hold
     """
     general = Records()
@@ -70,21 +89,40 @@ def from_event(event: Event, places: Mapping[int, int] | None = None) -> Documen
         general.points["PAB"] = 5 * event.bye_points
     places = places or _places(event)
     grid, given = cells(event, general)
-    head = [f"012 {one_line(event.name)}", f"062 {len(event.entrants)}", f"092 {one_line(event.system)}"]
-    head.append(f"192 {_CODES.get(event.system, 'CUSTOM_SWISS')}")
+    is_new = edition == "trf-2026"
+    head = [f"012 {one_line(event.name)}", f"062 {len(event.entrants)}", f"092 {type_words(event)}"]
+    if is_new:
+        head.append(f"192 {_coded(event)}")
     head.append(_comment(event, grid, given))
     if event.planned is not None:
-        head += [f"142 {event.planned}", f"XXR {event.planned}"]
+        head += [f"142 {event.planned}", "" if is_new else f"XXR {event.planned}"]
     if event.bye_points != WIN:
         points = f"{event.bye_points / 2:.1f}"
-        head += [f"162  P{points:>4}", f"XXS PAB={points}"]
+        head += [f"162  P{points:>4}", "" if is_new else f"XXS PAB={points}"]
     scores = ledger(event).lines
     body = [_player_line(one, scores[one.id].score, places[one.id], grid[one.id]) for one in event.entrants]
-    tail = [*_pair_lines(event.forbidden), *_absence_lines(event, general.points)]
+    tail = [*(_new_pair_lines(event) if is_new else _pair_lines(event.forbidden))]
+    tail += _absence_lines(event, general.points, with_next=not is_new)
     order = [one.id for one in event.entrants]
     if order != list(range(1, len(order) + 1)):  # with gaps too: bbpPairings refuses them otherwise
         head.append("XXC rank")
     return trf.document(Line(text, "\r\n") for text in (*head, *body, *tail) if text)
+
+
+def type_words(event: Event) -> str:
+    """The type of the tournament in words. Orders of pairing that share a name with systems of FIDE say whose they are,
+    and that they are none of those."""
+    name = one_line(shown_name(event.system, event.options))
+    return f"{name} (no system of FIDE)" if _word(event) == "mwm" else name
+
+
+def _coded(event: Event) -> str:
+    return _CODES.get(_word(event), "CUSTOM_SWISS")
+
+
+def _word(event: Event) -> str:
+    """The registry's word for its system, where it is not unknown here."""
+    return known(event.system)[0] if event.system in words() else event.system
 
 
 def with_event(document: Document, event: Event, places: Mapping[int, int] | None = None) -> Document:
@@ -124,7 +162,8 @@ def cells(event: Event, general: Records) -> tuple[Grid, list[tuple[int, int]]]:
         if grid[id_][number - 1] != BLANK:
             raise Invalid(
                 Code.TRF_GAMES,
-                f"Player {id_} is twice in round {number}, and a tournament report holds one game a round. Write JSON.",
+                f"{_more_games(event, number)}: player {id_} is twice in round {number}, and a tournament report holds "
+                "one game a round. Write JSON.",
             )
         grid[id_][number - 1] = text
 
@@ -139,6 +178,16 @@ def cells(event: Event, general: Records) -> tuple[Grid, list[tuple[int, int]]]:
             if code != "U" and not bye.requested:
                 given.append((each.number, bye.entrant))
     return grid, given
+
+
+def _more_games(event: Event, number: int) -> str:
+    """What of an event a report cannot hold where somebody is twice in a round."""
+    word = _word(event)
+    if word == "bubble":
+        return "The bubble moves by matches, not by rounds"
+    if word in ("cup", "double-elimination"):
+        return f"A match of round {number} was played again after a draw"
+    return f"Two who met in round {number} played several games"
 
 
 def _codes(game: Game, points: Mapping[str, int], number: int) -> tuple[str, str]:
@@ -252,11 +301,14 @@ def _to_come(event: Event) -> set[tuple[int, int, int]]:
     return absent
 
 
-def _absence_lines(event: Event, points: Mapping[str, int]) -> Iterator[str]:
-    """Of the next round for JaVaFo, which knows no 240 lines, and of all rounds to come for others."""
+def _absence_lines(event: Event, points: Mapping[str, int], *, with_next: bool = True) -> Iterator[str]:
+    """Of the next round for JaVaFo, which knows no 240 lines, and of all rounds to come for others.
+
+    :param with_next: whether those for JaVaFo are wanted
+    """
     absent = _to_come(event)
     following = sorted(id_ for number, id_, _ in absent if number == len(event.rounds) + 1)
-    if following:
+    if following and with_next:
         yield "XXZ " + " ".join(map(str, following))
     for number, given in sorted({(number, given) for number, _, given in absent}):
         ids = sorted(id_ for other, id_, gives in absent if (other, gives) == (number, given))
@@ -267,6 +319,12 @@ def _absence_lines(event: Event, points: Mapping[str, int]) -> Iterator[str]:
                 f"Player {ids[0]} asked for a bye of {given / 2:g} points, which no code gives. Write JSON.",
             )
         yield f"240 {code} {number:3d} " + " ".join(f"{id_:4d}" for id_ in ids)
+
+
+def _new_pair_lines(event: Event) -> Iterator[str]:
+    """Pairs that must not meet from now on."""
+    last = max(event.planned or PROGRAM_ROUNDS, len(event.rounds) + 1)
+    return (f"260 {1:3d} {last:3d} {one:4d} {other:4d}" for one, other in event.forbidden)
 
 
 def _pair_lines(pairs: Iterable[tuple[int, int]]) -> Iterator[str]:
@@ -378,6 +436,8 @@ class _Rewriting:
             for at, line in enumerate(self.report.lines):
                 if line.text.startswith("062"):
                     self.texts[at] = count.sub(rf"\g<1>{len(after.entrants)}", line.text, count=1)
+        if any(each.explanation.summary for each in after.rounds[len(before.rounds) :]):
+            self._paired_here()
         if before.planned != after.planned:
             self._replace(("142", "XXR"), "" if after.planned is None else str(after.planned))
         if set(before.forbidden) != set(after.forbidden):
@@ -390,6 +450,17 @@ class _Rewriting:
             self._drop(at for at, _ in self.general.absent)
             self._drop(one.line for one in self.general.byes if one.round > len(after.rounds))
             self.added += _absence_lines(after, self.general.points)
+
+    def _paired_here(self) -> None:
+        """A round was paired that FIDE's rules did not pair: the file may not name a system of theirs any more."""
+        if self.general.coded:
+            for at, line in enumerate(self.report.lines):
+                if line.text.startswith("192"):
+                    self.texts[at] = f"192 {_coded(self.after)}"
+                elif line.text.startswith("092"):
+                    self.texts[at] = f"092 {type_words(self.after)}"
+        elif _OF_FIDE.search(self.general.type):
+            self._replace(("092",), type_words(self.after))
 
     def _replace(self, codes: tuple[str, ...], value: str) -> None:
         """What the lines of these codes say; empty: they go. Where there is none, one of the last code is added."""

@@ -1,13 +1,14 @@
 """A crosstable as a picture: rows and columns by place, every pair's result as a color and as a figure.
 
-An SVG that stands alone. The better the result, the darker the cell, so that it can be read without colors, printed
-or by people who do not tell them apart. Must not know: events, files.
+An SVG that stands alone, or a part of a page: then its grounds and inks are classes that the page's sheet may fill, and
+cells lead to games. The better the result, the darker the cell, so that it can be read without colors, printed or by
+people who do not tell them apart. Must not know: events, files, addresses.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 from unicodedata import east_asian_width
 from xml.sax.saxutils import escape
@@ -28,6 +29,8 @@ _PAPER: Final = "#ffffff"
 _BLACK: Final = "#000000"
 _LINE: Final = "#cccccc"
 _TOP: Final = 44
+_HEAD: Final = 32
+"""What the title takes, which a page has in a heading of its own."""
 
 
 class Sizes(NamedTuple):
@@ -49,24 +52,42 @@ class Sizes(NamedTuple):
     top: int
 
 
-def crosstable_svg(table: Crosstable) -> str:
-    """The picture; the figure in a cell is what the row's entrant made against the column's, over all their games."""
+Links = Mapping[tuple[int, int], str]
+"""(Row, column) of a crosstable -> an address."""
+
+
+def crosstable_svg(table: Crosstable, links: Links | None = None) -> str:
+    """The picture; the figure in a cell is what the row's entrant made against the column's, over all their games.
+
+    :param links: where cells lead, for a picture that is a part of a page; None: it stands alone
+    """
     sizes = _sizes(table)
     count = len(table.rows)
     edge = count * sizes.cell
-    width = max(sizes.left + edge + 10, 600)
+    width = max(sizes.left + edge + 10, 660)
     height = sizes.top + edge + 56
-    parts = (*_labels(table, sizes), *_cells(table, sizes), *_legend(sizes.top + edge + 24))
-    return svg(parts, width, height, font=sizes.font, title=table.name or "Crosstable", text=_description(table))
+    over = _links(table, sizes, links or {})
+    parts = (*_labels(table, sizes), *_cells(table, sizes), *over, *_legend(sizes.top + edge + 24))
+    title, text = table.name or "Crosstable", _description(table)
+    return svg(parts, width, height, font=sizes.font, title=title, text=text, inline=links is not None)
 
 
-def svg(parts: Iterable[str], width: int, height: int, font: int, title: str, text: str) -> str:
-    """A picture that stands alone.
+def svg(parts: Iterable[str], width: int, height: int, font: int, title: str, text: str, inline: bool = False) -> str:
+    """A picture.
 
     :param font: size of what has no size of its own
     :param text: what it shows, for those who cannot see it; escaped already
+    :param inline: it is a part of a page, which shows the title itself; else it stands alone
     """
     title = plain(title)
+    if inline:
+        label = f"{title}. {text}".replace('"', "&quot;")
+        return (
+            f'<svg class="picture" viewBox="0 {_HEAD} {width} {height - _HEAD}" width="{width}" '
+            f'height="{height - _HEAD}" role="group" aria-label="{label}" font-size="{font}" fill="currentColor">\n'
+            + "\n".join(parts)
+            + "\n</svg>\n"
+        )
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
@@ -79,6 +100,16 @@ def svg(parts: Iterable[str], width: int, height: int, font: int, title: str, te
             "</svg>\n",
         ]
     )
+
+
+def linked(address: str, part: str) -> str:
+    """A part of a picture that leads somewhere; what it is called stands in it."""
+    return f'<a href="{quoted(address)}">{part}</a>'
+
+
+def quoted(text: str) -> str:
+    """Text for an attribute between double quotes."""
+    return plain(text).replace('"', "&quot;")
 
 
 def plain(text: str) -> str:
@@ -177,16 +208,30 @@ def _cells(table: Crosstable, sizes: Sizes) -> Iterator[str]:
     for at, pairs in sorted(rows.items()):
         figures += _figures(at, pairs, sizes)
     for color, places in sorted(colors.items()):
-        yield f'<path fill="{color}" d="{"".join(_square(row, column, sizes) for row, column in places)}"/>'
+        kind = ' class="self"' if color == _SELF else ""
+        yield f'<path{kind} fill="{color}" d="{"".join(_square(row, column, sizes) for row, column in places)}"/>'
     edge = count * sizes.cell
     grid = "".join(
         f"M{sizes.left} {sizes.top + at * sizes.cell}h{edge}M{sizes.left + at * sizes.cell} {sizes.top}v{edge}"
         for at in range(count + 1)
     )
-    yield f'<path fill="none" stroke="{_LINE}" stroke-width="0.5" d="{grid}"/>'
+    yield f'<path class="line" fill="none" stroke="{_LINE}" stroke-width="0.5" d="{grid}"/>'
     yield f'<g text-anchor="middle" font-size="{min(14, round(sizes.cell * 0.62))}">'
     yield from figures
     yield "</g>"
+
+
+def _links(table: Crosstable, sizes: Sizes, links: Links) -> Iterator[str]:
+    """Over each cell that leads somewhere, what can be followed there."""
+    names = {row.number: row.name for row in table.rows}
+    for pair in table.pairs:
+        address = links.get((pair.row, pair.column))
+        if address is None:
+            continue
+        x, y = sizes.left + (pair.column - 1) * sizes.cell, sizes.top + (pair.row - 1) * sizes.cell
+        said = f"<title>{plain(f'{names[pair.row]} against {names[pair.column]}: {figure(pair)}')}</title>"
+        size = f'x="{x}" y="{y}" width="{sizes.cell}" height="{sizes.cell}"'
+        yield linked(address, f'<rect class="cell" {size} fill-opacity="0">{said}</rect>')
 
 
 def _square(row: int, column: int, sizes: Sizes) -> str:
@@ -231,7 +276,8 @@ def _legend(y: int) -> Iterator[str]:
         (_UNKNOWN, _INK, "?", "no result yet, x void, n no contest"),
         (_PAPER, _INK, "", "not met"),
     ):
-        yield f'<rect x="{x}" y="{y - 12}" width="16" height="16" fill="{color}" stroke="{_LINE}"/>'
+        kind = ' class="ground"' if color == _PAPER else ""
+        yield f'<rect{kind} x="{x}" y="{y - 12}" width="16" height="16" fill="{color}" stroke="{_LINE}"/>'
         yield f'<text x="{x + 8}" y="{y}" fill="{on_it}" text-anchor="middle">{mark}</text>'
         yield f'<text x="{x + 21}" y="{y}">{words}</text>'
         x += 36 + round(len(words) * 5.8)

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 from support.tournaments.events import better_wins, by_lot, entrants, play, play_round
 
-from cgos_server.cli.tournaments.bracket_picture import bracket_svg
+from cgos_server.presentation.pictures.bracket_picture import bracket_svg
 from cgos_server.tournaments.base import VOID, Event
 from cgos_server.tournaments.systems.bracket import NOBODY, Standing, recorded, stand
 

@@ -8,9 +8,9 @@ from xml.etree import ElementTree
 
 import pytest
 from msgspec.structs import replace
-from support.tournaments.events import entrants
+from support.tournaments.events import better_wins, entrants, play
 
-from cgos_server.cli.tournaments.crosstable_picture import crosstable_svg, figure, ink, plain, shade
+from cgos_server.presentation.pictures.crosstable_picture import crosstable_svg, figure, ink, plain, shade
 from cgos_server.tournaments.base import BLACK_WINS, DRAWN, WHITE_WINS, Event, Game, Result
 from cgos_server.tournaments.base import Round as Round_
 from cgos_server.tournaments.standings.crosstable import Crosstable, Pair, crosstable
@@ -143,3 +143,14 @@ def test_double_rounds_show_points_and_games() -> None:
     wanted = sorted(figure(pair) for pair in table_of(event).pairs if len(figure(pair)) > 1)
     assert wanted
     assert sorted(text for text in texts(crosstable_svg(table_of(event))) if text.endswith("/2")) == wanted
+
+
+def test_cells_of_a_picture_in_a_page_lead_where_they_are_told_to() -> None:
+    event = play(Event(system="round-robin", entrants=entrants([None] * 3), name='A "cup"'), better_wins)
+    table = table_of(event)
+    svg = crosstable_svg(table, {(1, 2): "/game/1", (2, 1): "/game/1"})
+    root = ElementTree.fromstring(svg)
+    assert [link.get("href") for link in root.iter("a")] == ["/game/1", "/game/1"]
+    assert [title.text for title in root.iter("title")] == ["bot-1 against bot-2: 1", "bot-2 against bot-1: 0"]
+    assert str(root.get("aria-label")).startswith('A "cup". Rows and columns are 3 entrants')
+    assert "<a " not in crosstable_svg(table), "one that stands alone leads nowhere"

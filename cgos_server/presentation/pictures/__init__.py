@@ -1,0 +1,1 @@
+"""Pictures of tournaments, for files and for pages alike."""

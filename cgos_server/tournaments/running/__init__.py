@@ -1,0 +1,1 @@
+"""Events that a server holds by itself: what their log says, and what is to be done next."""
