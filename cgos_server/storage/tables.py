@@ -376,6 +376,42 @@ audit = sa.Table(
     sa.Index(None, "subject", "id"),
 )
 
+events = sa.Table(
+    "events",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("name", sa.String, nullable=False, unique=True),
+    *_filled(venue_id="venues", created_at=sa.BigInteger, phase=sa.String),
+)
+"""Tournaments that the server holds. `phase` says which of them are over without reading their logs."""
+
+event_log = sa.Table(
+    "event_log",
+    metadata,
+    *_filled(event_id="events", seq=sa.Integer, at=sa.BigInteger, actor=sa.String, kind=sa.String, body=sa.Text),
+    sa.PrimaryKeyConstraint("event_id", "seq"),
+)
+"""All that an event is follows from its log: see :mod:`cgos_server.tournaments.running.log`. `body` is JSON."""
+
+event_games = sa.Table(
+    "event_games",
+    metadata,
+    sa.Column("game_id", sa.Integer, sa.ForeignKey("games.id"), primary_key=True, autoincrement=False),
+    *_filled(event_id="events", round=sa.Integer, number=sa.Integer),
+    sa.Index(None, "event_id", "number"),
+)
+"""Games that were played in an event: in which round, and under which number of the event."""
+
+event_entrants = sa.Table(
+    "event_entrants",
+    metadata,
+    *_filled(event_id="events", entrant=sa.Integer, version_id="versions", bot_id="bots"),
+    sa.PrimaryKeyConstraint("event_id", "entrant"),
+    sa.Index(None, "bot_id", "event_id"),
+    sa.Index(None, "version_id", "event_id"),
+)
+"""Who ever entered an event: by whom its events are found."""
+
 postgres_metadata = sa.MetaData(naming_convention=metadata.naming_convention)
 """What a PostgreSQL database has besides."""
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.storage.storage_sample import execute, games, move, people, put, query, refits
+from support.storage.storage_sample import events, execute, games, move, people, put, query, refits
 
 from cgos_protocol.errors import DatabaseLocked, NotFound, Refused, StoreError
 from cgos_server.storage import copying, schema, tables
@@ -63,7 +63,7 @@ def fingerprint(location: Location) -> list[Copied]:
 
 @pytest.fixture
 def full(database: Location) -> Location:
-    put(database, [*people(), *games(), *refits(), *ODD])
+    put(database, [*people(), *games(), *refits(), *events(), *ODD])
     return database
 
 

@@ -39,6 +39,8 @@ from cgos_server.storage.writing.records import (
     BuildSeen,
     ConnectionClosed,
     ConnectionOpened,
+    EventAdded,
+    EventGame,
     GameAdded,
     GameEnded,
     LedgerAdded,
@@ -60,7 +62,7 @@ async def full(store: Store) -> Store:
 
 async def test_a_new_database_is_empty(store: Store) -> None:
     assert await store.history.server.venues() == []
-    assert await store.history.server.next_ids() == NextIds(1, 1, 1, 1, 1, 1, 1, 1, 1)
+    assert await store.history.server.next_ids() == NextIds(1, 1, 1, 1, 1, 1, 1, 1, 1, 1)
     assert await store.history.bots.login("alpha") is None
     assert await store.history.bots.name_taken("alpha") is None
     assert await store.history.games.unfinished() == []
@@ -129,7 +131,7 @@ async def test_accounts_and_tokens(full: Store) -> None:
 
 async def test_numbers_names_and_venues(full: Store) -> None:
     assert await full.history.server.next_ids() == NextIds(
-        owner=2, bot=4, version=4, token=3, connection=3, round=4, game=6, access=1, webhook=1
+        owner=2, bot=4, version=4, token=3, connection=3, round=4, game=6, access=1, webhook=1, event=1
     )
     assert await full.history.bots.version_names() == {1: "alpha", 2: "Beta", 3: "gamma"}
     assert await full.history.server.venues() == [
@@ -193,6 +195,19 @@ async def test_of_many_untold_games_the_latest_are_told(full: Store) -> None:
     assert [game.id for game in untold_games] == list(range(41, 9, -1))
     assert all([stored.move for stored in game.moves] == [f"P{game.id}"] for game in untold_games)
     assert untold_games[0].why == ""
+
+
+async def test_a_game_of_an_event_says_so(full: Store) -> None:
+    await full.commit([EventAdded(7, "spring", 1, 5_000, "running"), EventGame(3, 7, 2, 1)])
+    third = await full.history.games.stored(3)
+    assert third is not None
+    assert (third.event, third.event_round) == ("spring", 2)
+    unfinished = {game.id: (game.event, game.event_round) for game in await full.history.games.unfinished()}
+    assert unfinished.pop(3) == ("spring", 2)
+    assert set(unfinished.values()) == {("", 0)}
+    first = await full.history.games.stored(1)
+    assert first is not None
+    assert (first.event, first.event_round) == ("", 0)
 
 
 async def test_one_game_running_or_ended(full: Store) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from cgos_protocol.api.events import GameInEvent
 from cgos_protocol.api.games import Game, GameChange, Pairing
 from cgos_protocol.api.messages import BotFacts, RatingChange, Standing, Version
 from cgos_protocol.ids import GameId, VenueId, VersionId
@@ -86,7 +87,7 @@ class CorrectionRow(Value, frozen=True, kw_only=True):
 class GameDetail(Value, frozen=True, kw_only=True):
     """All about one game. `terms` and `start` are decoded JSON; `winner` is ``black``, ``white`` or None.
     `corrections` are in their order; `repeats` is the earliest game of these two with the same moves and result, where
-    this one came later and was marked as its repeat."""
+    this one came later and was marked as its repeat. `event` is None where it was played in none."""
 
     game: Game
     terms: Any
@@ -99,6 +100,7 @@ class GameDetail(Value, frozen=True, kw_only=True):
     ratings: list[GameChange]
     corrections: list[CorrectionRow] = []
     repeats: GameId | None = None
+    event: GameInEvent | None = None
 
 
 class ChangeRow(RatingChange, frozen=True, kw_only=True):

@@ -29,6 +29,7 @@ class GameFilter(Value, frozen=True, kw_only=True):
 
     :ivar bot: a bot's or a version's name; it played with either color
     :ivar opponent: another one's, against which it played
+    :ivar event: it was played in the event of this name
     :ivar exact: both are versions' names, and mean no other version of a bot that is called like one of its own
     :ivar reason: of the verdict as the game ended (``score``, ``time``...)
     :ivar result: what the game counts as now, corrections included; a running game counts as nothing of it
@@ -49,6 +50,7 @@ class GameFilter(Value, frozen=True, kw_only=True):
     since: int | None = None
     until: int | None = None
     running: bool | None = None
+    event: str | None = None
     exact: bool = False
 
 

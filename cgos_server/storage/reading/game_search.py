@@ -4,6 +4,7 @@ What is looked for is taken apart into *branches*, each a walk along one index i
 
 - with a bot: a walk for each of its versions and colors; the longest is through all games of one version;
 - with a verdict or a result: a walk for each venue, reason and winner, where every step is one of these;
+- with an event: one question for all its games, which are few;
 - otherwise: a walk for each venue; a date is turned into ids first, by bisection. Only a length leaves steps that are
   not wanted, in the worst case all of a venue's games, which is why these walks go in windows of :data:`WINDOW` ids
   and a search may be given up after some of them, with the place to go on from.
@@ -24,7 +25,7 @@ from cgos_server.storage import tables
 from cgos_server.storage.parameters import number, portions
 from cgos_server.storage.reading.game_answers import GameFilter, GamePart
 from cgos_server.storage.reading.game_rows import RATED, UNRATED, VOIDS, games_by_id, is_last_correction, version_ids
-from cgos_server.storage.reading.source import Read, venue_id, version_id
+from cgos_server.storage.reading.source import Read, no_event, venue_id, version_id
 
 WINDOW: Final = 100_000
 """Ids that one question about lengths looks at: some 10 ms."""
@@ -33,6 +34,7 @@ CLOCK_MS: Final = 86_400_000
 """Starts of games follow their numbers, except that a machine's clock may have been set back by a day."""
 
 _games, _versions, _venues, _corrections = tables.games, tables.versions, tables.venues, tables.corrections
+_events, _event_games = tables.events, tables.event_games
 _BRANCHES_AT_ONCE: Final = 60
 _AT_FIRST: Final = 8
 _LARGEST_ID: Final = 2**62
@@ -87,7 +89,7 @@ async def find(
     if len(players) > _AT_FIRST:
         others = [branch for branch in branches if branch.side is None]
         return await _merged(read, others, players=players, span=span, limit=limit, newest=newest)
-    walks = _has_length(wanted) and not wanted.running and wanted.bot is None and wanted.opponent is None
+    walks = _has_length(wanted) and not wanted.running and wanted.bot is wanted.opponent is wanted.event is None
     if walks:
         span = await _narrowed(read, span)
     ids: list[GameId] = []
@@ -184,6 +186,8 @@ async def _branches(read: Read, wanted: GameFilter) -> list[_Branch]:
         if name is not None
     ]
     filters = _filters(wanted)
+    of_event = () if wanted.event is None else (_games.c.id.in_(await _of_event(read, wanted.event)),)
+    filters = (*filters, *of_event)
     if wanted.running:
         if _has_length(wanted) or wanted.reason is not None or wanted.result is not None:
             return []
@@ -207,7 +211,13 @@ async def _branches(read: Read, wanted: GameFilter) -> list[_Branch]:
             _Branch((_games.c.id.in_(_now(wanted.result)), *beside, *reasons, *filters, *sides.conditions))
             for sides in _sides(players, walk=False)
         ]
-    if players:
+    if of_event:
+        verdict = () if verdicts is None else (or_(false(), *(and_(*each) for each in verdicts)),)
+        plain = [
+            _Branch((*filters, *beside, *verdict, *uncorrected, *sides.conditions))
+            for sides in _sides(players, walk=False)
+        ]
+    elif players:
         # SQLite is to take the version's own index.
         verdict = () if verdicts is None else (or_(false(), *(and_(*each) for each in verdicts)),)
         plain = [
@@ -224,6 +234,14 @@ async def _branches(read: Read, wanted: GameFilter) -> list[_Branch]:
             for verdict in ([()] if verdicts is None else verdicts)
         ]
     return plain + corrected
+
+
+async def _of_event(read: Read, name: str) -> Select[Any]:
+    """The games that were played in an event. Raises Refused where there is none of this name."""
+    rows = await read(select(_events.c.id).where(_events.c.name == name))
+    if not rows:
+        raise no_event(name)
+    return select(_event_games.c.game_id).where(_event_games.c.event_id == rows[0]["id"])
 
 
 def _filters(wanted: GameFilter) -> Conditions:

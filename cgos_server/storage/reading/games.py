@@ -37,6 +37,7 @@ from cgos_server.storage import tables
 from cgos_server.storage.parameters import VENUE, number, portions
 from cgos_server.storage.reading import game_search
 from cgos_server.storage.reading.answers import GameDetail, MoveRow
+from cgos_server.storage.reading.events.holding import games_in_events
 from cgos_server.storage.reading.game_answers import GameFilter, GamePart, GameTerms
 from cgos_server.storage.reading.game_rows import SIDES, game_rows, games_by_id, moves_said
 from cgos_server.storage.reading.ledger import changes_of_games, corrections_of_games, repeated_by
@@ -73,6 +74,8 @@ _stored_columns: dict[str, Any] = {name: _games.c[name] for name in StoredGame._
     "black": _black.c.wire_name.label("black"),
     "white": _white.c.wire_name.label("white"),
     "why": func.coalesce(tables.pairings.c.reason, "").label("why"),
+    "event": func.coalesce(tables.events.c.name, "").label("event"),
+    "event_round": func.coalesce(tables.event_games.c.round, 0).label("event_round"),
 }
 
 
@@ -83,6 +86,8 @@ def _stored_where(*wanted: ColumnElement[bool]) -> Select[Any]:
         .join_from(_games, _black, _black.c.id == _games.c.black_id)
         .join(_white, _white.c.id == _games.c.white_id)
         .outerjoin(tables.pairings, tables.pairings.c.game_id == _games.c.id)
+        .outerjoin(tables.event_games, tables.event_games.c.game_id == _games.c.id)
+        .outerjoin(tables.events, tables.events.c.id == tables.event_games.c.event_id)
         .where(*wanted)
     )
 
@@ -185,6 +190,7 @@ class Games(Subject):
                 ratings=(await changes_of_games(read, [game_id]))[game_id],
                 corrections=(await corrections_of_games(read, [game_id]))[game_id],
                 repeats=await repeated_by(read, game_id),
+                event=(await games_in_events(read, [game_id])).get(game_id),
             )
 
     async def files(self, rows: Sequence[Game]) -> list[GameDetail]:
@@ -194,6 +200,7 @@ class Games(Subject):
         async with self._source.snapshot() as read:
             more = {row["id"]: row for row in await read(_MORE, ids=ids)}
             corrections = await corrections_of_games(read, ids)
+            held = await games_in_events(read, ids)
         moves = await self.moves_after(dict.fromkeys(ids, 0))
         return [
             value(
@@ -206,6 +213,7 @@ class Games(Subject):
                 ratings=[],
                 corrections=corrections[row.id],
                 repeats=None,
+                event=held.get(row.id),
             )
             for row in rows
         ]

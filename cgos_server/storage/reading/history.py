@@ -11,6 +11,8 @@ from cgos_server.storage.location import Location, PostgresUrl
 from cgos_server.storage.reading.bots import Bots
 from cgos_server.storage.reading.bulk import Bulk
 from cgos_server.storage.reading.changes import Changes
+from cgos_server.storage.reading.events.lengths import GameLengths
+from cgos_server.storage.reading.events.questions import Events
 from cgos_server.storage.reading.games import Games
 from cgos_server.storage.reading.ledger import Ledger
 from cgos_server.storage.reading.pairings import Pairings
@@ -45,6 +47,8 @@ class History:
         self.refits = Refits(self.source)
         self.records = Records(self.source)
         self.pairings = Pairings(self.source)
+        self.events = Events(self.source)
+        self.lengths = GameLengths(self.source)
         self.bots = Bots(self.source)
         self.people = People(self.source)
         self.server = Server(self.source)

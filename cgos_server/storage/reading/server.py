@@ -35,6 +35,7 @@ _NUMBERED: Final = {
     "game": tables.games,
     "access": tables.access,
     "webhook": tables.webhooks,
+    "event": tables.events,
 }
 
 # Built once: to build them takes longer than most answers.

@@ -205,6 +205,11 @@ def no_bot(name: str) -> Refused:
     return NotFound(Code.NO_BOT, f"There is no bot {name!r}. `cgos-server bots` lists them.")
 
 
+def no_event(name: str) -> Refused:
+    """There is no event of this name."""
+    return NotFound(Code.NO_EVENT, f"There is no event {name}. `cgos-server event list` lists them.")
+
+
 def value(kind: type[T], row: Mapping[Any, Any], **other: Any) -> T:
     """A value of `kind`, a struct or a named tuple, from the row's columns of the same names, except where `other` says
     otherwise. What else the row has is left out. A field that is True or False is stored as a number, one that is Any

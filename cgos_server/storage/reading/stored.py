@@ -10,7 +10,7 @@ from typing import NamedTuple
 import msgspec
 
 from cgos_protocol.clock import ClockState
-from cgos_protocol.ids import BotId, ConnectionId, GameId, VenueId, VersionId
+from cgos_protocol.ids import BotId, ConnectionId, EventId, GameId, VenueId, VersionId
 from cgos_protocol.session import Limits
 
 
@@ -141,6 +141,8 @@ class StoredGame(NamedTuple):
     :ivar plies: number of moves, None while unfinished
     :ivar why: why these two met, a sentence; empty where no pairing was recorded
     :ivar opening: the name of the opening it began with, or empty
+    :ivar event: the name of the event that it is played in, or empty
+    :ivar event_round: its round there, 0 where there is none
     """
 
     id: GameId
@@ -165,6 +167,8 @@ class StoredGame(NamedTuple):
     plies: int | None = None
     why: str = ""
     opening: str = ""
+    event: str = ""
+    event_round: int = 0
 
 
 class Meeting(NamedTuple):
@@ -258,3 +262,4 @@ class NextIds(NamedTuple):
     game: GameId
     access: int
     webhook: int
+    event: EventId

@@ -105,6 +105,11 @@ KINDS: Mapping[type, Effect] = dict(
         _adds(records.StateSaved, tables.rating_states, How.REPLACE),
         _adds(records.RatingPluginSeen, tables.rating_plugins, How.REPLACE),
         _adds(records.CorrectionAdded, tables.corrections),
+        _adds(records.EventAdded, tables.events),
+        _changes(records.EventPhase, tables.events),
+        _adds(records.EventLogged, tables.event_log),
+        _adds(records.EventEntrant, tables.event_entrants),
+        _adds(records.EventGame, tables.event_games),
         _adds(records.AuditAdded, tables.audit),
     ]
 )

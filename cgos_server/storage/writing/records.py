@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from cgos_protocol.ids import BotId, ConnectionId, GameId, VenueId, VersionId
+from cgos_protocol.ids import BotId, ConnectionId, EventId, GameId, VenueId, VersionId
 
 
 class VenueAdded(NamedTuple):
@@ -493,6 +493,52 @@ class AuditAdded(NamedTuple):
     detail: str
 
 
+class EventAdded(NamedTuple):
+    """An event is announced."""
+
+    id: EventId
+    name: str
+    venue_id: VenueId
+    created_at: int
+    phase: str
+
+
+class EventPhase(NamedTuple):
+    """An event is in another phase."""
+
+    phase: str
+    id: EventId
+
+
+class EventLogged(NamedTuple):
+    """One entry of an event's log; `body` is JSON of :mod:`cgos_server.tournaments.running.log`."""
+
+    event_id: EventId
+    seq: int
+    at: int
+    actor: str
+    kind: str
+    body: str
+
+
+class EventEntrant(NamedTuple):
+    """A version entered an event, under the number `entrant`."""
+
+    event_id: EventId
+    entrant: int
+    version_id: VersionId
+    bot_id: BotId
+
+
+class EventGame(NamedTuple):
+    """A game is one of an event: of a round, under a number of the event."""
+
+    game_id: GameId
+    event_id: EventId
+    round: int
+    number: int
+
+
 Record = (
     VenueAdded
     | OwnerAdded
@@ -534,5 +580,10 @@ Record = (
     | RatingPluginSeen
     | CorrectionAdded
     | BotFamily
+    | EventAdded
+    | EventPhase
+    | EventLogged
+    | EventEntrant
+    | EventGame
     | AuditAdded
 )

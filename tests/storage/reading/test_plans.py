@@ -17,13 +17,27 @@ from rich.progress import Progress
 from sqlalchemy import event
 
 from benchmarks.storage import big_database
+from cgos_protocol.ids import BotId, EventId, GameId
 from cgos_server.storage.reading.answers import GameDetail
 from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.storage.reading.history import History
 from cgos_server.storage.reading.source import Subject
 from cgos_server.storage.sqlite.connections import connect_for_reading, connect_for_writing
 
-BIG = ("games", "moves", "analysis", "ledger", "rating_changes", "refits", "refit_points", "connections", "pairings")
+BIG = (
+    "event_log",
+    "event_games",
+    "event_entrants",
+    "games",
+    "moves",
+    "analysis",
+    "ledger",
+    "rating_changes",
+    "refits",
+    "refit_points",
+    "connections",
+    "pairings",
+)
 
 SMALL_KEYS = (
     *("(venue_id=?)", "(venue_id=? AND system=?)", "(venue_id=? AND seq>?)", "(venue_id=? AND seq<?)"),
@@ -32,6 +46,7 @@ SMALL_KEYS = (
 """Searches that find nearly all of a large table."""
 
 ALLOWED: Mapping[str, str] = {
+    "events.all": "events are few",
     "pairings.rounds": "one page in the order of its index",
     "server.counts": "counts everything, in one index alone",
     "ledger.amended": "all corrections there are, by their partial index",
@@ -70,6 +85,9 @@ def searches() -> list[GameFilter]:
                 {"running": True},
                 {"running": False},
                 {"running": True, "since": 10},
+                {"event": "Autumn"},
+                {"event": "Autumn", "result": "B", "min_moves": 3},
+                {"event": "Autumn", "running": True},
                 {"reason": "score", "result": "draw", "min_moves": 3, "since": 2, "until": 10**9, "running": False},
             ]
             filters += [GameFilter(venue=venue, **players, **kind) for kind in kinds]
@@ -149,6 +167,7 @@ QUESTIONS: Mapping[str, list[Question]] = {
     "games.running": [lambda h: h.games.running()],
     "games.detail": [lambda h: h.games.detail(500)],
     "bots.page": [lambda h: h.bots.page(), lambda h: h.bots.page(20, "Bot10")],
+    "lengths.of_venue": [lambda h: h.lengths.of_venue("9x9")],
     "server.venues": [lambda h: h.server.venues()],
     "bots.tokens": [lambda h: h.bots.tokens("Bot3")],
     "people.accounts": [lambda h: h.people.accounts()],
@@ -220,6 +239,19 @@ QUESTIONS: Mapping[str, list[Question]] = {
     "people.valid_access": [lambda h: h.people.valid_access(1, 0)],
     "people.old_access": [lambda h: h.people.old_access(1, 0)],
     "people.webhook": [lambda h: h.people.webhook(1)],
+    "events.all": [lambda h: h.events.all()],
+    "events.page": [
+        lambda h: h.events.page(20),
+        lambda h: h.events.page(20, before=9, phase="over", venue="9x9"),
+    ],
+    "events.named": [lambda h: h.events.named("Autumn")],
+    "events.of_bot": [lambda h: h.events.of_bot(BotId(1))],
+    "events.of_bot_named": [lambda h: h.events.of_bot_named("Bot1")],
+    "events.log": [lambda h: h.events.log(EventId(1), since=3)],
+    "events.bots": [lambda h: h.events.bots(EventId(1))],
+    "events.games": [lambda h: h.events.games(EventId(1))],
+    "events.holding": [lambda h: h.events.holding(GameId(1))],
+    "events.of_game": [lambda h: h.events.of_game(GameId(1))],
     "server.next_ids": [lambda h: h.server.next_ids()],
     "server.left_open": [lambda h: h.server.left_open()],
 }
@@ -255,6 +287,9 @@ def plenty(tmp_path_factory: pytest.TempPathFactory) -> dict[bool, Path]:
             big_database.Sizes(games=3_000, versions=150, bots=100, moves=100, rounds=200, running=10, refit_every=40),
             progress,
         )
+    with contextlib.closing(connect_for_writing(path)) as connection:
+        connection.execute("INSERT INTO events VALUES (1, 'Autumn', 1, 0, 'over')")
+        connection.execute("INSERT INTO event_games SELECT id, 1, 1, id FROM games WHERE id % 30 = 0")
     analyzed = path.with_name("analyzed.sqlite")
     shutil.copyfile(path, analyzed)
     with contextlib.closing(connect_for_writing(analyzed)) as connection:

@@ -20,6 +20,11 @@ from cgos_server.storage.writing.records import (
     ConnectionClosed,
     ConnectionOpened,
     CorrectionAdded,
+    EventAdded,
+    EventEntrant,
+    EventGame,
+    EventLogged,
+    EventPhase,
     GameAdded,
     GameEnded,
     LedgerAdded,
@@ -194,3 +199,24 @@ def refits() -> list[Record]:
         RanksSummed(1, "bayes", 2, 1, 2, 0, 1, "[[1,2,2]]"),
     ]
     return records
+
+
+def events() -> list[Record]:
+    """Two events of 9x9: Old, which Beta entered and which was called off; and Cup, in which alpha and Beta have played
+    game 1 and play game 3."""
+    return [
+        EventAdded(1, "Old", 1, 700, "announced"),
+        EventLogged(1, 1, 700, "operator", "announced", '{"kind":"announced"}'),
+        EventEntrant(1, 1, 2, 2),
+        EventPhase("cancelled", 1),
+        EventAdded(2, "Cup", 1, 800, "announced"),
+        EventLogged(2, 1, 800, "Olive", "announced", '{"kind":"announced"}'),
+        EventLogged(2, 2, 810, "server", "opened", '{"kind":"opened"}'),
+        EventEntrant(2, 1, 1, 1),
+        EventEntrant(2, 2, 2, 2),
+        EventPhase("entry", 2),
+        EventPhase("running", 2),
+        EventLogged(2, 3, 1_000, "server", "began", '{"kind":"began","game":1,"played_as":1}'),
+        EventGame(1, 2, 1, 1),
+        EventGame(3, 2, 2, 2),
+    ]
