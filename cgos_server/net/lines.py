@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 import structlog
 
+from cgos_protocol.event_news import EventNews
 from cgos_protocol.games.base import Color
 from cgos_protocol.ids import GameId
 from cgos_protocol.lines.framing import Line
@@ -176,6 +177,12 @@ class EngineLines(PeerRelay[Wire]):
 
     def info(self, text: str) -> None:
         self._say(self._player.info(text))
+
+    def event(self, news: EventNews) -> None:
+        self.info(news.text)
+
+    def event_refused(self, event: str, code: str, sentence: str) -> None:
+        """Nobody asks for events on this protocol."""
 
     async def answers(self, sentence: str) -> bool:
         self.info(sentence)

@@ -19,6 +19,22 @@ from cgos_client.api_http import ApiRefused, Http, Value, decoded, path_of
 from cgos_client.errors import CannotConnect, ConnectionLost
 from cgos_client.retry import Pauses
 from cgos_protocol.api.bulk import ExportedChange, ExportedGame, ExportedRefit
+from cgos_protocol.api.events import (
+    BotEvent,
+    BotEvents,
+    EventCrosstable,
+    EventGame,
+    EventGames,
+    EventLog,
+    EventLogLine,
+    EventNow,
+    EventPage,
+    EventRound,
+    EventRounds,
+    EventStandings,
+    EventSummary,
+    PhaseWord,
+)
 from cgos_protocol.api.figures import LedgerEntry, LedgerPage, VenueMetrics, VersionFigures
 from cgos_protocol.api.games import (
     Game,
@@ -76,6 +92,7 @@ class Wanted(TypedDict, total=False):
     :ivar reason: of the verdict: ``score``, ``resignation``, ``time`` ...
     :ivar result: what the game counts as now
     :ivar since: begun at this time or later, `until`: before it (Unix milliseconds)
+    :ivar event: name of the event that it was played in
     """
 
     venue: str | None
@@ -87,6 +104,7 @@ class Wanted(TypedDict, total=False):
     max_moves: int | None
     since: int | None
     until: int | None
+    event: str | None
 
 
 class Server:
@@ -251,6 +269,41 @@ class Server:
     def round(self, number: int) -> RoundDetail:
         """One round, by its id."""
         return self._get(RoundDetail, path_of("rounds", number))
+
+    # -- events
+
+    def events(self, *, phase: PhaseWord | None = None, venue: str | None = None) -> Iterator[EventSummary]:
+        """Events, the latest announced first."""
+        return self._pages(EventPage, "/events", query={"phase": phase, "venue": venue}, cursor="before", limit=200)
+
+    def event(self, name: str) -> EventNow:
+        """All of one event but its log and its crosstable."""
+        return self._get(EventNow, path_of("events", name))
+
+    def event_standings(self, name: str) -> EventStandings:
+        """Who stands where in an event."""
+        return self._get(EventStandings, path_of("events", name, "standings"))
+
+    def event_crosstable(self, name: str) -> EventCrosstable:
+        """Who met whom in an event, by rounds and pair by pair."""
+        return self._get(EventCrosstable, path_of("events", name, "crosstable"))
+
+    def event_rounds(self, name: str) -> list[EventRound]:
+        """An event's rounds, with the reasons for every pairing."""
+        return self._get(EventRounds, path_of("events", name, "rounds")).items
+
+    def event_games(self, name: str) -> list[EventGame]:
+        """An event's games by their numbers there."""
+        return self._get(EventGames, path_of("events", name, "games")).items
+
+    def event_log(self, name: str, *, after: int = 0) -> Iterator[EventLogLine]:
+        """Everything that happened in an event after entry `after`, in order."""
+        path = path_of("events", name, "log")
+        return self._pages(EventLog, path, query={"after": after}, cursor="after", limit=1000)
+
+    def bot_events(self, bot: str) -> list[BotEvent]:
+        """The events of a bot, with where its versions stand."""
+        return self._get(BotEvents, path_of("bots", bot, "events")).items
 
     # -- exports
 

@@ -5,13 +5,14 @@ Every refusal names the option and the remedy. Must not know: what is done with 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
 from cgos_client.errors import CgosClientError
 from cgos_protocol.errors import Refused
 from cgos_protocol.hours import parse
-from cgos_protocol.names import bot_name_fault, password_fault
+from cgos_protocol.names import EVENT_NAME_PATTERN, bot_name_fault, password_fault
 
 PASSWORD_VARIABLE = "CGOS_PASSWORD"
 
@@ -75,3 +76,13 @@ def secret(
     if fault is not None:
         raise BadSetting(f"{source} cannot be used: {fault}")
     return text
+
+
+def event_name(name: str) -> str:
+    """`name`, where an event of a server can have it. Raises BadSetting."""
+    if not re.fullmatch(EVENT_NAME_PATTERN, name):
+        raise BadSetting(
+            f"the event's name {name!r} cannot be: take letters, digits, dots, hyphens and underscores, up to 64, a "
+            "letter or digit first"
+        )
+    return name

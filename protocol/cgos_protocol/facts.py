@@ -77,7 +77,28 @@ class BotLeft(Fact, frozen=True):
     version: str
 
 
-AnyFact = GameStarted | MovePlayed | GameEnded | RatingChanged | BotArrived | BotLeft
+class EventMoved(Fact, frozen=True, kw_only=True):
+    """An entry of an event's log was committed, of this kind; what it says is in the log.
+
+    :ivar event: its name
+    :ivar seq: number of the entry, or of a later one where several were committed together
+    :ivar phase: of the event, then
+    :ivar round: how many rounds have begun
+    """
+
+    venue: str
+    event: str
+    seq: int
+    kind: str
+    phase: str
+    round: int
+    at: float
+
+
+VenueFact = GameStarted | MovePlayed | GameEnded | RatingChanged | BotArrived | BotLeft
+"""What watchers of a venue are told."""
+
+AnyFact = VenueFact | EventMoved
 
 
 class Missed(msgspec.Struct, frozen=True, tag_field="fact", tag=True):

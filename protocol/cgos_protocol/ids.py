@@ -21,5 +21,8 @@ VersionId = NewType("VersionId", int)
 GameId = NewType("GameId", int)
 """A game, whatever its venue."""
 
+EventId = NewType("EventId", int)
+"""A tournament that the server holds."""
+
 ConnectionId = NewType("ConnectionId", int)
 """A signed-in connection in one venue."""

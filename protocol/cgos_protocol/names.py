@@ -25,6 +25,8 @@ BOT_NAME_PATTERN: Final = (
 """What :func:`bot_name_fault` lets through, as a pattern of ECMA-262 for other programs."""
 PASSWORD_PATTERN: Final = rf"^(?![Qq][Uu][Ii][Tt]$)[!-~]{{{PASSWORD_MIN},{PASSWORD_MAX}}}$"
 """The same of :func:`password_fault`."""
+EVENT_NAME_PATTERN: Final = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
+"""Of tournaments: words that can stand in addresses and file names."""
 
 _NAME = re.compile(NAME_PATTERN)
 _PASSWORD = re.compile(r"[!-~]*")

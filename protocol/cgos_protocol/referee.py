@@ -119,7 +119,7 @@ class Referee:
             self.expired = self.to_play
         if self.moved[self.to_play]:
             return self._lose(Reason.TIME, "")
-        return self.abort(f"{self.to_play.name.capitalize()} made no first move in time")
+        return self.abort(no_first_move(self.to_play))
 
     def abort(self, detail: str) -> Verdict:
         """End the game without a result, unrated."""
@@ -175,6 +175,11 @@ class Referee:
         if self.verdict is None:
             self.verdict = verdict
         return self.verdict
+
+
+def no_first_move(color: Color) -> str:
+    """The detail of a game that is aborted as that side's time ran out before its first move."""
+    return f"{color.name.capitalize()} made no first move in time"
 
 
 _TCL = frozenset('{}[]"\\$;')

@@ -16,6 +16,7 @@ from typing import Final, Generic, NamedTuple, Protocol, TypeVar
 import msgspec
 
 from cgos_protocol.errors import Code
+from cgos_protocol.event_news import EventNews, EventWish, Occasion
 from cgos_protocol.facts import Fact
 from cgos_protocol.games.base import Color
 from cgos_protocol.hours import ALWAYS, Hours
@@ -92,6 +93,7 @@ class GameSetup(NamedTuple):
     :ivar terms: rules, time control and limits; None only in tests of the lines
     :ivar why: why these two meet, one sentence for people; may be empty
     :ivar opening: the name of the opening that its first moves are, or empty
+    :ivar occasion: the event that it is played in; None: it is none of an event
     """
 
     game: GameId
@@ -108,6 +110,7 @@ class GameSetup(NamedTuple):
     terms: Terms | None = None
     why: str = ""
     opening: str = ""
+    occasion: Occasion | None = None
 
 
 class Turn(msgspec.Struct, frozen=True, gc=False, kw_only=True):
@@ -281,6 +284,12 @@ class PlayerSession(Liveness, Protocol):
     def info(self, text: str) -> None:
         """A word to the bot's author. Needs no answer."""
 
+    def event(self, news: EventNews) -> None:
+        """Something happened in an event that concerns this bot. Needs no answer."""
+
+    def event_refused(self, event: str, code: str, sentence: str) -> None:
+        """Answer to :meth:`Seat.event`: it cannot be."""
+
     async def answers(self, sentence: str) -> bool:
         """Tell the peer `sentence`; True where its side still acknowledges within a few seconds."""
 
@@ -355,6 +364,10 @@ class Seat(Protocol):
 
     def sync(self, known: Sequence[Known]) -> None:
         """Tell what follows what the client knows of these games: moves, clocks, verdict."""
+
+    def event(self, wish: EventWish, event: str) -> None:
+        """The bot wants something of an event, by its name. Answered later by :meth:`PlayerSession.event`, in the
+        event's venue, or by :meth:`PlayerSession.event_refused` here. What is so already is no refusal."""
 
     def left(self, orderly: bool) -> None:
         """The connection is gone; `orderly` where the peer said so or closed it itself."""

@@ -57,6 +57,7 @@ password_file = {json.dumps(password_file)}
 # games_a_day = 100
 # avoid = ["MyOtherBot"]        # who not to meet
 # hours = "22-6"                # when its games may begin, in UTC
+# events = ["spring-cup"]       # tournaments of the server that it enters
 # log_dir = "logs"              # wire.log and gtp.log, rotated
 # sgf_dir = "games"             # one file for each game
 """

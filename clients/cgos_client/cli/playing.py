@@ -112,6 +112,9 @@ def _session_options(command: Callable[..., None]) -> Callable[..., None]:
         ),
         *_VERSION_OPTIONS,
         click.option(
+            "--event", "events", multiple=True, metavar="NAME", help="WebSocket: an event to enter. Repeatable."
+        ),
+        click.option(
             "--protocol",
             type=click.Choice(["v2", "lines"]),
             help="Over WebSocket: cgos.v2, or CGOS lines in text frames with ws://HOST:PORT/VENUE. Default: v2.",
@@ -256,7 +259,7 @@ def _play_one(engine: dict[str, Any], session: dict[str, Any]) -> NoReturn:
         **{name: given[name] for name in ("encoding", "ca_file") if name in given},
     )
     given["name"] = bot_name(session["name"])
-    given["venues"] = list(session["venues"])
+    given["venues"], given["events"] = list(session["venues"]), list(session["events"])
     given["parameters"] = _parameters(session["parameters"])
     table = BotTable(**engine, **{name: given[name] for name in BotTable.__struct_fields__ if name in given})
     word = secret(session["password_file"], session["token_file"], os.environ)
@@ -275,7 +278,7 @@ def _speaks_lines(address: Address, session: dict[str, Any]) -> bool:
         return False
     given = [option for option in (*ONLY_V2, "encoding") if session.get(option)]
     if given:
-        option = "param" if given[0] == "parameters" else given[0].replace("_", "-")
+        option = _OPTIONS.get(given[0], given[0].replace("_", "-"))
         raise BadSetting(f"--{option} has no words in CGOS lines: it needs --server ws://HOST:PORT")
     if venues:
         where = "every venue has a port of its own" if over_tcp else "the address names the venue: ws://HOST:PORT/VENUE"
@@ -283,6 +286,10 @@ def _speaks_lines(address: Address, session: dict[str, Any]) -> bool:
     if not over_tcp and not address.venue:
         raise BadSetting("--protocol lines needs the venue in the address: ws://HOST:PORT/VENUE")
     return True
+
+
+_OPTIONS: Final = {"parameters": "param", "events": "event"}
+"""Options of the command line that have another name than their key in a file."""
 
 
 def _parameters(given: Sequence[str]) -> dict[str, Scalar]:

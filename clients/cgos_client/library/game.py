@@ -109,6 +109,16 @@ class Game:
         return self._state.start.opening
 
     @property
+    def event(self) -> str:
+        """The name of the event that it is played in; empty where it is none of an event."""
+        return self._state.start.event
+
+    @property
+    def round(self) -> int:
+        """The event's round; 0 where it is none of an event."""
+        return self._state.start.round
+
+    @property
     def position(self) -> Position:
         """The committed moves and the clocks, as they are now."""
         state = self._state

@@ -23,9 +23,10 @@ from cgos_client.library.connection_keeper import ConnectionKeeper
 from cgos_client.library.game import Game
 from cgos_client.library.link import Endpoint
 from cgos_client.library.notifier import Notifier
+from cgos_client.library.tournaments import EventEffect, Events, Heard, Refusal
 from cgos_client.library.watching import GameWatch, VenueEvent, VenueWatch, View, Watches
 from cgos_client.retry import Pauses, Retries
-from cgos_client.settings import BadSetting, bot_name, checked_hours
+from cgos_client.settings import BadSetting, bot_name, checked_hours, event_name
 from cgos_client.version import __version__
 from cgos_protocol.errors import Code
 from cgos_protocol.ids import GameId
@@ -42,6 +43,10 @@ DRAINED_SECONDS = 15.0
 """How long a server may take to say that a bot without games is drained, before the bot goes all the same."""
 
 
+ENTER_AGAIN_SECONDS = 60.0
+"""An event that could not be entered, for a reason that may pass, is tried again after so long."""
+
+
 class Session:
     """A stay on a server, over as many connections as it takes. Made by :func:`connect`.
 
@@ -49,12 +54,14 @@ class Session:
     :ivar venues: the venues in which the bot is seated
     """
 
-    def __init__(self, keeper: ConnectionKeeper, sign_in: ws.SignIn | None) -> None:
+    def __init__(self, keeper: ConnectionKeeper, sign_in: ws.SignIn | None, events: Iterable[str] = ()) -> None:
         self.name = ""
         self.venues: tuple[str, ...] = ()
         self._keeper = keeper
         self._core = core.Games(sign_in=sign_in)
         self._watches = Watches()
+        self._events = Events(wanted=dict.fromkeys(events))
+        self._entering: asyncio.TimerHandle | None = None
         self._games: dict[int, Game] = {}
         self._fresh: deque[Game] = deque()
         self._changes = Notifier()
@@ -142,6 +149,32 @@ class Session:
         """
         self._do(self._core.limit(ws.OwnerLimits(games_a_day, list(avoid), checked_hours(hours))))
 
+    # -- events
+
+    async def enter_event(self, event: str) -> None:
+        """Play in the event of that name, as soon as it takes the bot. Holds over reconnections; what the server says
+        comes out of :meth:`event_news`. Raises BadSetting where that can be no event's name."""
+        self._events_do(self._events.enter(event_name(event)))
+
+    async def withdraw_event(self, event: str) -> None:
+        """Play in that event no more; once it has started, the bot's open games there are forfeited."""
+        self._events_do(self._events.withdraw(event))
+
+    async def check_in(self, event: str) -> None:
+        """Say that the bot will be there. Of events that it entered itself the session says so when it is asked."""
+        self._events_do([ws.CheckInEvent(event)])
+
+    async def event_news(self) -> AsyncIterator[ws.EventTold]:
+        """What happens in the bot's events, each once, for one reader; ends as :meth:`games` does."""
+        while True:
+            while self._events.news:
+                yield self._events.news.popleft()
+            if self._over:
+                if self._failure is not None:
+                    raise self._failure
+                return
+            await self._changes.wait()
+
     # -- what watchers do
 
     async def watch(self, venue: str) -> AsyncIterator[VenueEvent]:
@@ -214,8 +247,26 @@ class Session:
                 self._keeper.say(request)
         for request in self._watches.receive(message):
             self._keeper.say(request)
+        self._events_do(self._events.receive(message))
         self._changes.notify()
         return error
+
+    def _events_do(self, effects: list[EventEffect]) -> None:
+        for effect in effects:
+            match effect:
+                case Heard(news):
+                    log.info("event %s: %s", news.event, news.text)
+                case Refusal(event, _, text):
+                    log.warning("event %s: %s", event, text)
+                case _ if self.connected:
+                    self._keeper.say(effect)
+        if self._events.refused and self._entering is None:
+            loop = asyncio.get_running_loop()
+            self._entering = loop.call_later(ENTER_AGAIN_SECONDS, self._enter_again)
+
+    def _enter_again(self) -> None:
+        self._entering = None
+        self._events_do(self._events.ask_again())
 
     def _do(self, effects: list[core.Effect]) -> CgosClientError | None:
         """Carry out effects. An error is why the connection must end."""
@@ -272,8 +323,9 @@ class Session:
             self._failure = await self._keeper.run(self)
         finally:
             self._over = True
-            if self._drain_timer is not None:
-                self._drain_timer.cancel()
+            for timer in (self._drain_timer, self._entering):
+                if timer is not None:
+                    timer.cancel()
             for game in self._games.values():
                 game.close(self._failure)
             self._changes.notify()
@@ -329,6 +381,7 @@ def connect(
     games_a_day: int | None = None,
     avoid: Iterable[str] = (),
     hours: str = "",
+    events: Iterable[str] = (),
     encoding: Encoding | str = Encoding.JSON,
     ca_file: Path | str | None = None,
     reconnect: bool = True,
@@ -356,6 +409,7 @@ def connect(
     :param games_a_day: most games begun within 24 hours; None: no limit
     :param avoid: wire names that it must not meet
     :param hours: when its games may begin, in UTC: ``22-6``, ``Mon-Fri 18-24, Sat``; empty: always
+    :param events: those to enter, by name, as :meth:`Session.enter_event` does
     :param encoding: ``json`` or ``msgpack``
     :param ca_file: certificates (PEM) to trust in place of the system's
     :param reconnect: False: the first connection that cannot be made or ends is the end of the session
@@ -396,7 +450,7 @@ def connect(
     endpoint = Endpoint(address, written.subprotocol, None if ca_file is None else Path(ca_file))
     retries = Retries(random.Random(), pauses)
     keeper = ConnectionKeeper(endpoint, Codec(written), retries, who=bot or "watcher", reconnect=reconnect)
-    return _connected(Session(keeper, sign_in))
+    return _connected(Session(keeper, sign_in, map(event_name, events)))
 
 
 def _fault(sign_in: ws.SignIn) -> str | None:

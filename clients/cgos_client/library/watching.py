@@ -14,7 +14,7 @@ import msgspec
 from cgos_client.errors import WatchRefused
 from cgos_client.library.position import Position
 from cgos_protocol.errors import Code
-from cgos_protocol.facts import AnyFact, GameEnded, GameStarted, MovePlayed
+from cgos_protocol.facts import GameEnded, GameStarted, MovePlayed, VenueFact
 from cgos_protocol.ids import GameId
 from cgos_protocol.v2 import messages as ws
 from cgos_protocol.v2.messages import Ply
@@ -22,7 +22,7 @@ from cgos_protocol.v2.messages import Ply
 QUEUE = 10_000
 """Facts of one venue that may wait to be looked at."""
 
-VenueEvent = ws.Picture | AnyFact
+VenueEvent = ws.Picture | VenueFact
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,7 +152,7 @@ class Watches:
                 pass
         return []
 
-    def _fact(self, fact: AnyFact) -> list[ws.ClientMessage]:
+    def _fact(self, fact: VenueFact) -> list[ws.ClientMessage]:
         watch = self.games.get(fact.game) if isinstance(fact, GameStarted | MovePlayed | GameEnded) else None
         missing = isinstance(fact, MovePlayed | GameEnded) and watch is not None and not watch.add(fact)
         if not isinstance(fact, MovePlayed) and fact.venue in self.venues:

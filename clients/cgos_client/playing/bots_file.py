@@ -89,6 +89,8 @@ class BotTable(msgspec.Struct, frozen=True, kw_only=True):
     """Wire names that it must not meet."""
     hours: Annotated[str, msgspec.Meta(max_length=200)] = ""
     """When its games may begin, in UTC."""
+    events: list[Word] = []
+    """Tournaments of the server that it enters, by name."""
     log_dir: Path | None = None
     """Directory for wire.log and gtp.log, both rotated."""
     sgf_dir: Path | None = None
@@ -110,7 +112,18 @@ class BadBotsFile(BadSetting):
         self.problems = problems
 
 
-ONLY_V2 = ("slots", "version", "wire_name", "predecessor", "author", "parameters", "games_a_day", "avoid", "hours")
+ONLY_V2 = (
+    "slots",
+    "version",
+    "wire_name",
+    "predecessor",
+    "author",
+    "parameters",
+    "games_a_day",
+    "avoid",
+    "hours",
+    "events",
+)
 """Settings of a bot that CGOS lines have no words for."""
 
 

@@ -72,6 +72,7 @@ def runner(server: ServerTable, bot: BotTable, secret: str, *, once: bool, tell:
             games_a_day=bot.games_a_day,
             avoid=bot.avoid,
             hours=bot.hours,
+            events=bot.events,
             encoding=server.encoding,
             ca_file=server.ca_file,
             reconnect=not once,

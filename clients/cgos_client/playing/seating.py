@@ -10,6 +10,7 @@ from cgos_client.library.position import color_of
 from cgos_client.playing.events import Seated
 from cgos_protocol import clock
 from cgos_protocol.clock import TimeControl, TimeSystem
+from cgos_protocol.event_news import Occasion
 from cgos_protocol.session import GameSetup
 from cgos_protocol.v2.messages import TimeInfo
 
@@ -54,6 +55,7 @@ def seated(game: Game) -> Seated:
         venue=game.venue,
         why=game.why,
         opening=game.opening,
+        occasion=Occasion(game.event, game.round) if game.event else None,
     )
     return Seated(setup, color_of(game.color), time_control(game.time))
 

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
+from cgos_protocol.api.events import GameInEvent
 from cgos_protocol.api.messages import (
     Answer,
     ColorWord,
@@ -151,6 +152,7 @@ class GameDetail(Answer, frozen=True, kw_only=True):
     ratings: list[GameChange]
     corrections: list[Correction]
     repeats: Annotated[int | None, Meta(description="The earlier game of these two that went exactly like it.")]
+    event: Annotated[GameInEvent | None, Meta(description="The event that it was played in.")]
 
 
 class Round(Answer, frozen=True, kw_only=True):

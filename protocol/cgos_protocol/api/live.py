@@ -200,8 +200,29 @@ class VenueLeft(Live, frozen=True, tag="left"):
     version: WireName
 
 
+class VenueEventMoved(Live, frozen=True, tag="event-moved", kw_only=True):
+    """Something happened in an event that is played in the venue: entry `seq` of its log, or one shortly before it,
+    which says what.
+
+    :ivar name: of the event
+    :ivar kind: of the entry: ``paired``, ``began``, ``ended`` ...
+    :ivar phase: of the event then
+    :ivar round: how many rounds had begun
+    """
+
+    venue: WireName
+    name: str
+    seq: int
+    kind: str
+    phase: str
+    round: int
+    at: Moment
+
+
 GameEvent = LiveMove | LiveEnd
 """A line of a game's stream."""
 
-VenueEvent = VenueGames | VenueStarted | VenueMove | VenueEnded | VenueRating | VenueArrived | VenueLeft
+VenueEvent = (
+    VenueGames | VenueStarted | VenueMove | VenueEnded | VenueRating | VenueArrived | VenueLeft | VenueEventMoved
+)
 """A line of a venue's stream, or of all venues'."""

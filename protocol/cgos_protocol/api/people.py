@@ -30,7 +30,18 @@ AccountPassword = Annotated[str, _new_password(ACCOUNT_PASSWORD_MIN)]
 Label = Annotated[str, Meta(max_length=100)]
 Reason = Annotated[str, Meta(min_length=1, max_length=200)]
 Scope = Literal["bots", "admin"]
-Event = Literal["game-started", "game-ended", "time-losses", "suspended", "strength-changed", "signed-in", "signed-out"]
+Event = Literal[
+    "game-started",
+    "game-ended",
+    "event-started",
+    "event-round",
+    "event-ended",
+    "time-losses",
+    "suspended",
+    "strength-changed",
+    "signed-in",
+    "signed-out",
+]
 CorrectedResult = Literal["Void", "B+Forfeit", "W+Forfeit", "Draw"]
 
 
@@ -101,9 +112,10 @@ class OwnBot(Answer, frozen=True, kw_only=True):
 class VersionNow(Answer, frozen=True, kw_only=True):
     """What a version does in a venue just now.
 
-    `state`: `not connected`, `idle`, `about to play`, `playing`, or what keeps it from a new game: `paused`,
-    `draining`, `resting` (the bot itself asked for a pause), `suspended`, `out of hours`, `at its daily limit`,
-    `owes ready`, `being counted`, `slow to read`, `venue paused`, `server stops`. Others may come.
+    `state`: `not connected`, `idle`, `about to play`, `in an event` (kept for its next game there), `playing`, or what
+    keeps it from a new game: `paused`, `draining`, `resting` (the bot itself asked for a pause), `suspended`,
+    `out of hours`, `at its daily limit`, `owes ready`, `being counted`, `slow to read`, `venue paused`, `server stops`.
+    Others may come.
     """
 
     version: WireName

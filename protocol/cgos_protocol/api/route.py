@@ -25,7 +25,9 @@ SGF: Final = "application/x-go-sgf"
 NDJSON: Final = "application/x-ndjson"
 SSE: Final = "text/event-stream"
 CSV: Final = "text/csv"
+TEXT: Final = "text/plain"
 TAR: Final = "application/x-tar"
+ZIP: Final = "application/zip"
 PROBLEM: Final = "application/problem+json"
 
 
@@ -45,7 +47,7 @@ class Limit(enum.StrEnum):
     ACCOUNTS = "accounts"
     """Accounts that are made from one address."""
     RECOMPUTE = "recompute"
-    """Standings that are computed again: one at a time, and not often for one address."""
+    """Standings that are computed again, one at a time, and events that are rehearsed: not often for one address."""
 
 
 class Needs(enum.StrEnum):

@@ -41,7 +41,8 @@ class GameRecord(NamedTuple):
     :ivar result: as in :attr:`cgos_protocol.verdict.Verdict.text`; empty while the game is on
     :ivar ending: what there is to say about the end, for the last comment; may be empty
     :ivar place: the server's name
-    :ivar event: the venue's name
+    :ivar event: the name of the event that it was played in, or of the venue
+    :ivar round: number of the event's round, or empty
     :ivar program: what wrote it: its name, a colon, its version
     :ivar start: set-up stones, None for an empty board
     :ivar opening: the name of the opening that its first moves are, or empty
@@ -63,6 +64,7 @@ class GameRecord(NamedTuple):
     moves: tuple[RecordedMove, ...]
     start: Start | None = None
     opening: str = ""
+    round: str = ""
 
 
 def write(record: GameRecord) -> str:
@@ -111,6 +113,7 @@ def _root(record: GameRecord) -> str:
         "DT": _line(record.date),
         "PC": _line(record.place),
         "EV": _line(record.event),
+        "RO": _line(record.round),
         "GN": str(record.game),
         "ON": _line(record.opening),
         "RE": _result(record.result),

@@ -168,6 +168,10 @@ points are counted by area.
 `games`, each with its last ply. `game` then brings the moves after `from_ply`; whatever you hold beyond `from_ply`
 was never committed.
 
+**Events.** A tournament has a name. `enter_event` enters it, as do `events` in `sign_in`; the answer is `event`, or an
+`error` that is not fatal, and both name it in `event`. What happens there is told by `event`; `check_in` alone wants an
+answer: a message of the same name, before `until`. Take an unknown word in `what` by its `text`.
+
 **Names and passwords** have patterns in the schema of `sign_in`; a name is unique whatever its capitals. Where
 registration is open an unknown name is registered with the password that it brings. A token stands in for a password.
 

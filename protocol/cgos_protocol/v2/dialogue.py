@@ -49,7 +49,8 @@ def _server(then: str, *messages: str) -> tuple[Step, ...]:
 
 _WATCHING: Final = ("watch_venue", "watch_game", "unwatch")
 _WATCHED: Final = ("picture", "fact", "shown")
-_PLAYING: Final = ("move", "seen", "sync", "ready", "pause", "drain", "limits")
+_OF_EVENTS: Final = ("enter_event", "withdraw_event", "check_in")
+_PLAYING: Final = ("move", "seen", "sync", "ready", "pause", "drain", "limits", *_OF_EVENTS)
 _ANY_TIME: Final = ("info", "latency")
 _IN_GAMES: Final = ("move", "seen", "sync", "limits")
 _OF_GAMES: Final = ("game", "turn", "moved", "over")
@@ -63,7 +64,7 @@ def _common(state: str) -> tuple[Step, ...]:
 
 def _signed_in(state: str, meaning: str, last: Sequence[Step] = ()) -> State:
     """A state in which games are played."""
-    games = (*_client(state, *_IN_GAMES), *_server(state, *_OF_GAMES))
+    games = (*_client(state, *_IN_GAMES, *_OF_EVENTS), *_server(state, *_OF_GAMES, "event"))
     wishes = (*_client("in", "ready"), *_client("paused", "pause"), *_client("draining", "drain"))
     return State(meaning, (*games, *wishes, *last, *_common(state)), {"sign_in": "signed-in"})
 
@@ -175,6 +176,14 @@ CODES: Final[Mapping[str, ErrorCode]] = {
         "The move counts; its analysis, or what followed its word, was dropped: the text names the field."
     ),
     Code.TOO_MANY: ErrorCode("The connection watches as many games as it may."),
+    Code.NO_EVENT: ErrorCode("No event of that name is coming or on, or not in a venue in which the bot is signed in."),
+    Code.NO_ENTRANT: ErrorCode("The bot is not in that event."),
+    Code.ENTERED: ErrorCode("The bot entered that event before, and withdrew."),
+    Code.EVENT_CLOSED: ErrorCode("The event takes nobody now, or not this bot; the text says why."),
+    Code.EVENT_LIMIT: ErrorCode("The event's limits of owners, families or ratings keep the bot out."),
+    Code.EVENT_PHASE: ErrorCode("The event is too far for that, or not far enough."),
+    Code.EVENT_OVER: ErrorCode("The event is over."),
+    Code.FIELD_FIXED: ErrorCode("The field of the event is fixed: nobody enters late."),
     "replaced": _fatal("Another client signed in as this bot, and this connection did not answer."),
     Code.ALREADY_HERE: _fatal(
         "This bot is signed in, and that connection answers. `retry_after_s` is given.", again=True
@@ -198,7 +207,9 @@ CODES: Final[Mapping[str, ErrorCode]] = {
         "Another sign-in of this bot is just being looked at. `retry_after_s` is given.", again=True
     ),
     Code.BUSY: _fatal("Too many sign in at once: try again in half a minute.", again=True),
-    Code.STORE: _fatal("The server cannot reach its database just now. `retry_after_s` is given.", again=True),
+    Code.STORE: ErrorCode(
+        "The server cannot reach its database just now. Fatal in a sign-in, with `retry_after_s`.", Fatal.AT_TIMES, True
+    ),
     Code.OUR_FAULT: _fatal("The server failed, by a fault of its own: tell its operator."),
 }
 """Codes of `error`: what policy refuses has its :class:`~cgos_protocol.errors.Code`; the others are the protocol's."""

@@ -11,6 +11,8 @@ from typing import Final
 import msgspec
 
 from cgos_protocol import facts
+from cgos_protocol.errors import Code
+from cgos_protocol.event_news import EventWhat
 from cgos_protocol.ids import GameId
 from cgos_protocol.v2 import messages as ws
 
@@ -73,6 +75,9 @@ EXAMPLES: Final[Mapping[str, ws.ClientMessage | ws.ServerMessage]] = {
         version="1.3",
         predecessor=ws.Predecessor(version="my-engine-1.1"),
     ),
+    "A bot that enters a tournament as it comes in": ws.SignIn(
+        bot="my-engine", secret="0f1e2d3c4b5a", venues=["9x9"], events=["spring-cup"]
+    ),
     "A vertex": ws.Move(game=_GAME, ply=1, move="E5"),
     "A pass": ws.Move(game=_GAME, ply=3, move="pass"),
     "A resignation": ws.Move(game=_GAME, ply=3, move="resign"),
@@ -88,6 +93,9 @@ EXAMPLES: Final[Mapping[str, ws.ClientMessage | ws.ServerMessage]] = {
     "Before an update of the engine": ws.Pause(),
     "Before leaving for good": ws.Drain(),
     "Other hours": ws.SetLimits(ws.OwnerLimits(hours="22-6")),
+    "Now, or after any sign-in": ws.EnterEvent("spring-cup"),
+    "It cannot come": ws.WithdrawEvent("spring-cup"),
+    "After an `event` that says `check_in`": ws.CheckInEvent("spring-cup"),
     "Without a sign-in": ws.WatchVenue("9x9"),
     "From its beginning": ws.WatchGame("9x9", _GAME),
     "One game": ws.Unwatch("9x9", _GAME),
@@ -101,6 +109,9 @@ EXAMPLES: Final[Mapping[str, ws.ClientMessage | ws.ServerMessage]] = {
     ),
     "The bot is in": ws.SignedIn("my-engine", ["9x9"], 1),
     "A new game": _NEW_GAME,
+    "A game of an event": msgspec.structs.replace(
+        _NEW_GAME, why="Round 3 of spring-cup: both have 2 points.", event="spring-cup", round=3
+    ),
     "A game that goes on after a cut, from the last ply that the client knew": msgspec.structs.replace(
         _NEW_GAME,
         from_ply=2,
@@ -133,12 +144,47 @@ EXAMPLES: Final[Mapping[str, ws.ClientMessage | ws.ServerMessage]] = {
         plies=5,
         date="2026-01-01",
     ),
+    "The bot has entered": ws.EventTold(
+        event="spring-cup",
+        venue="9x9",
+        what=EventWhat.ENTERED.value,
+        text="You have entered spring-cup.",
+    ),
+    "It is to say that it is there": ws.EventTold(
+        event="spring-cup",
+        venue="9x9",
+        what=EventWhat.CHECK_IN.value,
+        text="spring-cup starts at 2026-01-01 18:00 UTC. Check in before: who does not is out.",
+        until=1_767_290_400.0,
+    ),
+    "It meets somebody": ws.EventTold(
+        event="spring-cup",
+        venue="9x9",
+        what=EventWhat.PAIRED.value,
+        text="Round 3 of spring-cup: you play GNUGo-L0 as Black.",
+        round=3,
+        opponent="GNUGo-L0",
+        color="black",
+    ),
+    "The event is over": ws.EventTold(
+        event="spring-cup",
+        venue="9x9",
+        what=EventWhat.ENDED.value,
+        text="spring-cup is over: your place is 2 of 14.",
+        place=2,
+        entrants=14,
+    ),
     "To people": ws.Info("You get no new game: the operator paused this venue.", "9x9"),
     "The connection stays": ws.Error(
         code="gap", text="Ply 5 was sent, and 3 is the next one. Send sync to hear what you missed.", game=_GAME
     ),
     "The connection closes; come back later": ws.Error(
         code="busy", text="Too many sign in at once: try again in half a minute.", fatal=True, retry_after_s=30.0
+    ),
+    "What was wanted of an event cannot be": ws.Error(
+        code=Code.EVENT_CLOSED,
+        text="my-engine cannot enter: Entry to spring-cup is closed.",
+        event="spring-cup",
     ),
     "After a pong": ws.Latency(12.4),
     "After the last game": ws.Drained(),

@@ -16,11 +16,12 @@ import msgspec
 from msgspec import UNSET, Meta, Raw, UnsetType
 
 from cgos_protocol.clock import TimeSystem
-from cgos_protocol.facts import AnyFact
+from cgos_protocol.event_news import EventWhat
+from cgos_protocol.facts import VenueFact
 from cgos_protocol.games.base import Ko
 from cgos_protocol.games.notation import COLUMNS, PASS_WORD
 from cgos_protocol.ids import GameId
-from cgos_protocol.names import BOT_NAME_PATTERN, PASSWORD_PATTERN
+from cgos_protocol.names import BOT_NAME_PATTERN, EVENT_NAME_PATTERN, PASSWORD_PATTERN
 from cgos_protocol.session import NARROWEST_STEP, WIDEST_STEP
 from cgos_protocol.verdict import Reason
 
@@ -34,6 +35,7 @@ PlyNumber = Annotated[int, Meta(ge=1, le=1 << 53)]
 # Patterns are for clients, not checked here: a name against them is refused in words, another word as a move loses.
 BotName = Annotated[Name, Meta(extra_json_schema={"pattern": BOT_NAME_PATTERN})]
 WireName = Annotated[Name, Meta(extra_json_schema={"pattern": f"^$|{BOT_NAME_PATTERN}"})]
+EventName = Annotated[Name, Meta(extra_json_schema={"pattern": EVENT_NAME_PATTERN})]
 VersionName = Annotated[Name, Meta(extra_json_schema={"pattern": "^[ -~]{0,32}$"})]
 Secret = Annotated[str, Meta(max_length=256, extra_json_schema={"pattern": PASSWORD_PATTERN})]
 _ROW = "([1-9]|1[0-9]|2[0-5])"
@@ -48,6 +50,7 @@ Result = Annotated[
 ]
 SystemWord = Annotated[str, Meta(extra_json_schema={"enum": [system.value for system in TimeSystem]})]
 KoWord = Annotated[str, Meta(extra_json_schema={"enum": [ko.value for ko in Ko]})]
+WhatWord = Annotated[str, Meta(extra_json_schema={"enum": [what.value for what in EventWhat]})]
 ReasonWord = Annotated[str, Meta(extra_json_schema={"enum": [reason.value for reason in Reason]})]
 
 Scalar = str | int | float | bool | None
@@ -100,7 +103,8 @@ class SignIn(_Message, frozen=True, tag="sign_in", kw_only=True):
     shown under `wire_name` (default: bot name, `-`, version); without it the bot plays under its own name. `slots` is
     the number of games at once over all `venues`. `games` are those that the client still knows: what follows is told.
     `predecessor` is whom the version succeeds in venues into which it comes for the first time, and is not looked at
-    afterwards; without it that is the newest version of the bot, or of its family.
+    afterwards; without it that is the newest version of the bot, or of its family. `events` are entered after the
+    sign-in, as by `enter_event`: what is refused there is told, and the bot stays.
     """
 
     bot: BotName
@@ -117,6 +121,7 @@ class SignIn(_Message, frozen=True, tag="sign_in", kw_only=True):
     limits: OwnerLimits = OwnerLimits()
     games: Annotated[list[KnownGame], Meta(max_length=1024)] = []
     predecessor: Predecessor | None = None
+    events: Annotated[list[EventName], Meta(max_length=64)] = []
 
 
 class Move(_Message, frozen=True, tag="move", kw_only=True):
@@ -190,6 +195,25 @@ class SetLimits(_Message, frozen=True, tag="limits"):
     limits: OwnerLimits
 
 
+class EnterEvent(_Message, frozen=True, tag="enter_event"):
+    """The bot wants to play in an event. Answered by `event`, or by an `error` that is not fatal. Whoever is in already
+    hears so again: it may be said after every sign-in."""
+
+    event: EventName
+
+
+class WithdrawEvent(_Message, frozen=True, tag="withdraw_event"):
+    """The bot plays in an event no more; once that has started, its open games there are forfeited."""
+
+    event: EventName
+
+
+class CheckInEvent(_Message, frozen=True, tag="check_in"):
+    """The bot will be there: the answer to an `event` that says `check_in`. Who does not say it is out."""
+
+    event: EventName
+
+
 class WatchVenue(_Message, frozen=True, tag="watch_venue"):
     """Tell everything that happens in a venue (moves excepted), beginning with a `picture`. Needs no sign-in."""
 
@@ -211,7 +235,22 @@ class Unwatch(_Message, frozen=True, tag="unwatch"):
     game: GameNumber | None = None
 
 
-ClientMessage = SignIn | Move | Seen | Sync | Ready | Pause | Drain | SetLimits | WatchVenue | WatchGame | Unwatch
+ClientMessage = (
+    SignIn
+    | Move
+    | Seen
+    | Sync
+    | Ready
+    | Pause
+    | Drain
+    | SetLimits
+    | EnterEvent
+    | WithdrawEvent
+    | CheckInEvent
+    | WatchVenue
+    | WatchGame
+    | Unwatch
+)
 
 
 # -- what the server says
@@ -287,7 +326,8 @@ class Game(_Message, frozen=True, tag="game", kw_only=True):
 
     `moves` are the plies `from_ply` + 1, `from_ply` + 2, ...: whatever the client holds beyond `from_ply` was never
     committed and is void. Colors alternate, from Black. `why` says why these two meet. `opening` names the opening
-    that the first moves are, where the game did not begin on the empty board: nobody's time was spent on them.
+    that the first moves are, where the game did not begin on the empty board: nobody's time was spent on them. `event`
+    and `round` are those in which it is played, where it is a game of an event.
     """
 
     game: GameId
@@ -304,6 +344,8 @@ class Game(_Message, frozen=True, tag="game", kw_only=True):
     rated: bool
     why: str = ""
     opening: str = ""
+    event: str = ""
+    round: int = 0
 
 
 class Turn(_Message, frozen=True, tag="turn", kw_only=True):
@@ -360,6 +402,27 @@ class Over(_Message, frozen=True, tag="over", kw_only=True):
     rating: RatingMove | None = None
 
 
+class EventTold(_Message, frozen=True, tag="event", kw_only=True):
+    """Something happened in an event that concerns this bot; `text` says it for people. There may be further words.
+
+    `what`: entered, waiting (for a place), admitted, check_in (say `check_in` before `until`), checked_in, started,
+    paired (with `opponent` in `round`; the game itself comes as `game`), bye, forfeited (it was not there), walkover
+    (its opponent was not), ruled (by the operator), taken_back (a round), withdrawn, rejoined, paused, resumed, ended
+    (with its `place` of so many `entrants`) or cancelled.
+    """
+
+    event: str
+    venue: str
+    what: WhatWord
+    text: str
+    round: int = 0
+    opponent: str = ""
+    color: ColorWord | None = None
+    until: float | None = None
+    place: int = 0
+    entrants: int = 0
+
+
 class Info(_Message, frozen=True, tag="info"):
     """A word to people. Needs no answer."""
 
@@ -379,6 +442,7 @@ class Error(_Message, frozen=True, tag="error", kw_only=True):
     retry_after_s: float | None = None
     game: GameId | None = None
     venue: str = ""
+    event: str = ""
 
 
 class Latency(_Message, frozen=True, tag="latency"):
@@ -415,7 +479,7 @@ class Picture(_Message, frozen=True, tag="picture"):
 class FactTold(_Message, frozen=True, tag="fact"):
     """Something happened in a venue that you watch, or in a game that you watch."""
 
-    fact: AnyFact
+    fact: VenueFact
 
 
 class Shown(_Message, frozen=True, tag="shown", kw_only=True):
@@ -439,5 +503,18 @@ class Shown(_Message, frozen=True, tag="shown", kw_only=True):
 
 
 ServerMessage = (
-    Welcome | SignedIn | Game | Turn | Moved | Over | Info | Error | Latency | Drained | Picture | FactTold | Shown
+    Welcome
+    | SignedIn
+    | Game
+    | Turn
+    | Moved
+    | Over
+    | EventTold
+    | Info
+    | Error
+    | Latency
+    | Drained
+    | Picture
+    | FactTold
+    | Shown
 )

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from typing import Protocol, cast
 
 from cgos_protocol.errors import Code
-from cgos_protocol.facts import AnyFact, Fact, GameEnded, MovePlayed
+from cgos_protocol.event_news import EventNews
+from cgos_protocol.facts import Fact, GameEnded, MovePlayed, VenueFact
 from cgos_protocol.games.base import Color
 from cgos_protocol.ids import ConnectionId, GameId
 from cgos_protocol.session import GameOver, GameSetup, ListedGame, OperatorDesk, PeerRelay, Reach, Seat, ShownGame, Turn
@@ -31,6 +32,7 @@ class Dialogue(Protocol):
     """What places and watchers tell their connection's dialogue."""
 
     def tell(self, message: ws.ServerMessage) -> None: ...
+    def event(self, news: EventNews) -> None: ...
     def accepted(self, name: str) -> None: ...
     def refused(self, place: Place, code: str, sentence: str, retry_after_s: float | None) -> None: ...
     def game(self, place: Place, number: GameId) -> PlayedGame: ...
@@ -83,6 +85,12 @@ class Place(PeerRelay[Peer]):
 
     def info(self, text: str) -> None:
         self._peer.send(ws.Info(text, self.venue))
+
+    def event(self, news: EventNews) -> None:
+        self._dialogue.event(news)
+
+    def event_refused(self, event: str, code: str, sentence: str) -> None:
+        self._dialogue.tell(ws.Error(code=code, text=sentence, event=event))
 
     async def answers(self, sentence: str) -> bool:
         self.info(sentence)
@@ -150,7 +158,7 @@ class Watcher:
             self._peer.send(ws.Picture(self.venue, [render.game_line(game) for game in games], missed))
 
     def facts(self, facts: Sequence[Fact]) -> None:
-        self._peer.send(*[ws.FactTold(cast(AnyFact, fact)) for fact in facts])
+        self._peer.send(*[ws.FactTold(cast(VenueFact, fact)) for fact in facts])
 
     def shown(self, game: GameId, shown: ShownGame | None, since: int) -> None:
         if shown is None:

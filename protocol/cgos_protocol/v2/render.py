@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cgos_protocol.clock import TimeControl
+from cgos_protocol.event_news import EventNews
 from cgos_protocol.games.base import Color, Ko, Ruleset
 from cgos_protocol.ids import GameId
 from cgos_protocol.session import GameOver, GameSetup, ListedGame, ShownGame, Turn
@@ -44,7 +45,7 @@ def time_info(time: TimeControl) -> ws.TimeInfo:
 
 def game(setup: GameSetup, color: Color, from_ply: int) -> ws.Game:
     """A game to sit down at; what the client knows up to `from_ply` (0 to the number of moves) is left out."""
-    terms = setup.terms
+    terms, occasion = setup.terms, setup.occasion
     rules, time = _terms(setup)
     return ws.Game(
         game=setup.game,
@@ -61,6 +62,8 @@ def game(setup: GameSetup, color: Color, from_ply: int) -> ws.Game:
         rated=terms is None or terms.rated,
         why=setup.why,
         opening=setup.opening,
+        event="" if occasion is None else occasion.event,
+        round=0 if occasion is None else occasion.round,
     )
 
 
@@ -100,6 +103,22 @@ def over(number: GameId, over: GameOver) -> ws.Over:
         plies=over.plies,
         date=over.date,
         rating=None if over.rating is None else ws.RatingMove(*over.rating),
+    )
+
+
+def event(news: EventNews) -> ws.EventTold:
+    """What happened in an event."""
+    return ws.EventTold(
+        event=news.event,
+        venue=news.venue,
+        what=news.what.value,
+        text=news.text,
+        round=news.round,
+        opponent=news.opponent,
+        color=None if news.color is None else _WORDS[news.color],
+        until=None if news.until_ms is None else news.until_ms / 1000,
+        place=news.place,
+        entrants=news.entrants,
     )
 
 

@@ -16,6 +16,7 @@ from msgspec import UNSET, Raw
 
 from cgos_protocol import hours
 from cgos_protocol.errors import Code, Refused
+from cgos_protocol.event_news import EventNews, EventWish
 from cgos_protocol.ids import ConnectionId, GameId
 from cgos_protocol.lines.move_word import first_word
 from cgos_protocol.lines.player import CLIENT_MAX
@@ -34,6 +35,7 @@ from cgos_protocol.session import (
     Wish,
 )
 from cgos_protocol.v2 import messages as ws
+from cgos_protocol.v2 import render
 from cgos_protocol.v2.analysis import Unfit
 from cgos_protocol.v2.places import Peer, Place, PlayedGame, Watcher
 
@@ -106,6 +108,7 @@ class WsSession:
     _held: list[ws.ServerMessage] | None = field(default=None, init=False)
     _watchers: dict[str, Watcher] = field(default_factory=dict, init=False)
     _watching: int = field(default=0, init=False)
+    _to_enter: dict[str, None] = field(default_factory=dict, init=False)
 
     @property
     def settled(self) -> bool:
@@ -163,6 +166,7 @@ class WsSession:
         self._held = []
         self._slots = message.slots
         self._known = {game.game: game.ply for game in message.games}
+        self._to_enter = dict.fromkeys(message.events)
         self._places = {name: Place(self, self._peer, name, self._context.new_id()) for name in message.venues}
         named = message.predecessor
         declared = Declaration(
@@ -296,6 +300,13 @@ class WsSession:
             seat.limit(limits)
         return None
 
+    def _event(self, message: ws.EnterEvent | ws.WithdrawEvent | ws.CheckInEvent, _received: int) -> ws.Error | None:
+        if self.stage is not Stage.IN:
+            return self._not_in()
+        self.wasted += 1
+        self._seats()[0].event(_EVENT_WISHES[type(message)], message.event)
+        return None
+
     def _watch_venue(self, message: ws.WatchVenue, _received: int) -> ws.Error | None:
         gallery = self._context.galleries.get(message.venue)
         if gallery is None:
@@ -368,6 +379,11 @@ class WsSession:
         else:
             self._held.append(message)
 
+    def event(self, news: EventNews) -> None:
+        """Something happened in an event; who has heard of one need not enter it after the sign-in."""
+        self._to_enter.pop(news.event, None)
+        self.tell(render.event(news))
+
     def accepted(self, name: str) -> None:
         """One venue more has seated the bot, as `name`."""
         if self.stage is not Stage.CHECKING or any(place.seat is None for place in self._places.values()):
@@ -376,6 +392,9 @@ class WsSession:
         self._name = name
         held, self._held = self._held or [], None
         self._peer.send(ws.SignedIn(name=name, venues=list(self._places), slots=self._slots), *held)
+        to_enter, self._to_enter = self._to_enter, {}
+        for event in to_enter:
+            self._seats()[0].event(EventWish.ENTER, event)
 
     def refused(self, place: Place, code: str, sentence: str, retry_after_s: float | None) -> None:
         """A venue does not take the bot, or lets it go."""
@@ -463,6 +482,12 @@ _AVAILABILITY: Final = {
     ws.Drain: Availability.DRAINING,
 }
 
+_EVENT_WISHES: Final = {
+    ws.EnterEvent: EventWish.ENTER,
+    ws.WithdrawEvent: EventWish.WITHDRAW,
+    ws.CheckInEvent: EventWish.CHECK_IN,
+}
+
 _RULES: Final[Mapping[type[ws.ClientMessage], Callable[[WsSession, Any, int], ws.Error | None]]] = {
     ws.SignIn: WsSession._sign_in,
     ws.Move: WsSession._move,
@@ -472,6 +497,9 @@ _RULES: Final[Mapping[type[ws.ClientMessage], Callable[[WsSession, Any, int], ws
     ws.Pause: WsSession._available,
     ws.Drain: WsSession._available,
     ws.SetLimits: WsSession._set_limits,
+    ws.EnterEvent: WsSession._event,
+    ws.WithdrawEvent: WsSession._event,
+    ws.CheckInEvent: WsSession._event,
     ws.WatchVenue: WsSession._watch_venue,
     ws.WatchGame: WsSession._watch_game,
     ws.Unwatch: WsSession._unwatch,

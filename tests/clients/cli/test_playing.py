@@ -97,6 +97,40 @@ async def test_a_gtp_engine_over_websocket(bench, tmp_path, encoding):
     assert bench.commands().count("quit") == 2, "no engine is left"
 
 
+async def test_the_program_enters_events_and_says_what_it_hears():
+    model = Model(venues={"9x9": 9}, games=0)
+    model.events = {"spring": set(), "summer": set()}
+    async with asyncio.timeout(SECONDS), V2Server(model) as server:
+        process = await program(
+            *("bot", "random", "--server", server.url, "--venue", "9x9", "--name", "Bot"),
+            *("--event", "spring", "--event", "summer"),
+        )
+        while model.events != {"spring": {"Bot"}, "summer": {"Bot"}}:  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+        model.happens("summer", "check_in")
+        while "Bot+" not in model.events["summer"]:  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        _, err = await process.communicate()
+    assert process.returncode == 0, err.decode()
+    lines = [line[9:] for line in err.decode().splitlines() if " event " in line]
+    assert lines == [
+        "event spring: spring: entered",
+        "event summer: summer: entered",
+        "event summer: summer: check_in",
+        "event summer: summer: checked_in",
+    ]
+
+
+async def test_cgos_lines_have_no_words_for_events():
+    process = await program(
+        *("bot", "random", "--server", "127.0.0.1:1", "--name", "Bot", "--event", "spring"),
+    )
+    _, err = await process.communicate()
+    assert process.returncode == 2
+    assert b"--event has no words in CGOS lines: it needs --server ws://HOST:PORT" in err
+
+
 async def test_the_program_finishes_its_games_on_the_first_signal(bench):
     model = Model(venues={"9x9": 9}, opponent=resigns_late, games=100)
     async with asyncio.timeout(SECONDS), V2Server(model) as server:

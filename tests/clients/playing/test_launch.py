@@ -22,10 +22,13 @@ def test_a_table_reaches_the_sign_in(monkeypatch: pytest.MonkeyPatch) -> None:
         author="A. Body",
         builtin="random",
         hours="22-6",
+        events=["spring-cup"],
     )
     launch.runner(ServerTable(url="ws://localhost:6868"), bot, "sesame", once=True, tell=print)
-    options = {name: arguments[name] for name in ("bot", "version", "wire_name", "predecessor", "author", "hours")}
+    options = {
+        name: arguments[name] for name in ("bot", "version", "wire_name", "predecessor", "author", "hours", "events")
+    }
     assert options == {
         "bot": "First", "version": "1.2", "wire_name": "First-fast", "predecessor": "First-1.1", "author": "A. Body",
-        "hours": "22-6",
+        "hours": "22-6", "events": ["spring-cup"],
     }  # fmt: skip

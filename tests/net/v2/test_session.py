@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from support.net.websocket import SIGN_IN, S, Seated, WsDesk
 from support.net.ws_bot import OVER, Bot, errors, setup
 
+from cgos_protocol.event_news import EventNews, EventWhat
 from cgos_protocol.games.base import Color
 from cgos_protocol.hours import parse
 from cgos_protocol.session import Declaration, Known, Limits, NamedPredecessor, Turn, Wish
@@ -251,7 +252,10 @@ MESSAGES = st.one_of(
     st.builds(lambda venue: {"type": "watch_venue", "venue": venue}, VENUES),
     st.builds(lambda venue, game: {"type": "watch_game", "venue": venue, "game": game}, VENUES, NUMBERS),
     st.builds(lambda venue, game: {"type": "unwatch", "venue": venue, "game": game}, VENUES, st.none() | NUMBERS),
-    st.sampled_from(["admit", "refuse", "setup", "genmove", "played", "over", "drained", "unknown", "lose", "wait"]),
+    st.builds(lambda kind, event: {"type": kind, "event": event},
+              st.sampled_from(["enter_event", "withdraw_event", "check_in"]), st.sampled_from(["spring", "", "?"])),
+    st.sampled_from(["news", "admit", "refuse", "setup", "genmove", "played", "over", "drained", "unknown", "lose",
+                     "wait"]),
 )  # fmt: skip
 
 
@@ -322,7 +326,11 @@ def test_any_sequence_against_a_model(steps: list[Any], subprotocol: str) -> Non
             session = sessions[-1]
             table = session.table(2)
             games.add(2)
-            if step == "setup":
+            if step == "news":
+                client.listen()
+                session.event(EventNews("spring", "9x9", EventWhat.STARTED, "spring has started."))
+                assert [message["type"] for message in client.listen()] == ["event"]
+            elif step == "setup":
                 table.setup(setup(2), Color.BLACK)
             elif step == "genmove":
                 table.genmove(Color.BLACK, 1, 1)

@@ -78,6 +78,11 @@ def test_sgfmill_reads_the_root() -> None:
     assert root.get("FF") == 4
 
 
+def test_a_game_of_an_event_says_so() -> None:
+    root = _read(_RECORD._replace(event="Autumn", round="3")).get_root()
+    assert (root.get("EV"), root.get("RO")) == ("Autumn", "3")
+
+
 @pytest.mark.parametrize("size", [2, 9, 19, 20, 25])
 def test_every_point_is_where_it_was(size: int) -> None:
     vertices = [(row, column) for row in range(size) for column in range(size)]

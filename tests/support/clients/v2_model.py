@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import msgspec
 from msgspec import UNSET
@@ -88,6 +89,16 @@ class Model:
         self.refuse: list[ws.Error] = []
         """Answers to the next sign-ins."""
         self.watchers: list[tuple[Link, str, int | None]] = []
+        self.events: dict[str, set[str]] = {}
+        """Names of events that take bots -> who is in, and who has checked in (with a + behind its name)."""
+        self.knows_events = True
+
+    def happens(self, event: str, what: str, **more: Any) -> None:
+        """Tell all entrants of an event."""
+        for name in self.events[event]:
+            link = self.links.get(name)
+            if link is not None:
+                link.tell(ws.EventTold(event=event, venue="5x5", what=what, text=f"{event}: {what}", **more))
 
     def begin(self, venue: str, black: str, white: str) -> ModelGame:
         """A new game; a side that is signed in plays for itself."""
@@ -261,6 +272,29 @@ class Link:
             case ws.SetLimits():
                 assert self.sign_in is not None
                 self.sign_in = msgspec.structs.replace(self.sign_in, limits=message.limits)
+            case ws.EnterEvent() | ws.WithdrawEvent() | ws.CheckInEvent():
+                self._event(message)
+
+    def _event(self, message: ws.EnterEvent | ws.WithdrawEvent | ws.CheckInEvent) -> None:
+        event = message.event
+        if not self.model.knows_events:
+            self.tell(ws.Error(code="invalid", text="Invalid value 'enter_event' - at `$.type`"))
+            return
+        entrants = self.model.events.get(event)
+        if entrants is None:
+            self.tell(ws.Error(code="no-event", text=f"There is no event {event}.", event=event))
+            return
+        match message:
+            case ws.EnterEvent():
+                entrants.add(self.name)
+                what = "entered"
+            case ws.WithdrawEvent():
+                entrants.discard(self.name)
+                what = "withdrawn"
+            case _:
+                entrants.add(f"{self.name}+")
+                what = "checked_in"
+        self.tell(ws.EventTold(event=event, venue="5x5", what=what, text=f"{event}: {what}"))
 
     def free(self) -> list[str]:
         """The venues in which a slot is free."""

@@ -17,6 +17,7 @@ from websockets.protocol import State
 from websockets.uri import parse_uri
 
 from cgos_protocol.clock import TimeControl, TimeSystem
+from cgos_protocol.event_news import EventWish
 from cgos_protocol.games.base import Ruleset
 from cgos_protocol.session import (
     Availability,
@@ -124,6 +125,9 @@ class Seated:
 
     def sync(self, known: Sequence[Known]) -> None:
         self.calls.append(("sync", tuple(known)))
+
+    def event(self, wish: EventWish, event: str) -> None:
+        self.calls.append((wish.value, event))
 
     def left(self, orderly: bool) -> None:
         self.calls.append(("left", orderly))
