@@ -25,6 +25,11 @@ from cgos_server.assembly.stopping import Stop
 from cgos_server.config.schema import Config
 from cgos_server.config.venues import enroll_venues
 from cgos_server.core.venue import Venue
+from cgos_server.live.events.director import EventDirector
+from cgos_server.live.events.event_facts import event_facts
+from cgos_server.live.events.event_figures import EventFigures
+from cgos_server.live.events.event_pairer import EventPairing
+from cgos_server.live.events.herald import EventHerald
 from cgos_server.live.games.recovery import cut_off, restore
 from cgos_server.live.pairing.executor import PairingProcess
 from cgos_server.live.processes.housekeeping import calm_collector, look_after, measure_lag
@@ -117,11 +122,13 @@ class App:
             control = self._control(base)
             admin = self._admin(base, control)
             await self._open_venues(venues, await self._shared(stack, base, admin=admin, spawner=spawner))
+            director, herald = await self._open_events(stack, base, control=control, spawner=spawner)
             listeners = await self._open_listeners(stack, base, spawner)
             await stack.enter_async_context(control_socket.serve(config.server.data, admin.answer))
             health = listeners.health(_probes(base.store, control), base.registry)
             pages = Pages(config, base, self.addresses)
             works = [*await pages.open(stack, listeners, self.venues, admin.answer), *self._works(base, listeners)]
+            works += [director.run, herald.run]
             tasks = [group.create_task(health.run()), *(group.create_task(_run(work)) for work in works)]
             self._say_started()
             await self.stop.wanted.wait()
@@ -191,6 +198,21 @@ class App:
             log.info("unfinished games", restored=restored, of_venues_not_configured=waiting)
         for live in self.venues.values():
             await live.gallery.open()
+
+    async def _open_events(
+        self, stack: AsyncExitStack, base: Foundations, control: LiveControl, spawner: Spawner
+    ) -> tuple[EventDirector, EventHerald]:
+        """The events that are not over, as they stand after the games of before."""
+        pairing = stack.enter_context(closing(EventPairing()))
+        director = EventDirector(self.venues, base.store, time=base.time, ids=base.ids, pairer=pairing)
+        await director.open()
+        figures = EventFigures(director.runners)
+        director.committed += [event_facts(base.bus, base.time.wall_ms), figures.heard]
+        base.metrics.watch(events=figures.events, event_games=figures.games, event_games_begun=lambda: figures.begun)
+        control.events = director
+        herald = EventHerald(director, self.venues, base.store, time=base.time, spawn=spawner.spawn)
+        herald.open()
+        return director, herald
 
     def _folded(self, venue: str, entry: int) -> None:
         log.info("folding results into ratings", venue=venue, entries=entry)

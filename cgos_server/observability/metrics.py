@@ -203,6 +203,9 @@ class Live(TypedDict, total=False):
     :ivar connections: open connections of bots
     :ivar bots: (venue, state) -> signed-in bots; state is ``idle``, ``playing``, ``owing`` or ``suspended``
     :ivar games: venue -> running games
+    :ivar events: (venue, phase or ``paused``) -> events that are not over
+    :ivar event_games: (venue, ``due`` or ``running``) -> games of events without a result
+    :ivar event_games_begun: venue -> games of events that began since the start
     :ivar commit_queue: groups of records that wait for a commit
     :ivar commit_failing: True while commits fail or do not return
     :ivar password_queue: password checks that wait for a worker
@@ -213,6 +216,9 @@ class Live(TypedDict, total=False):
     connections: Callable[[], int]
     bots: Callable[[], Mapping[tuple[str, str], int]]
     games: Callable[[], Mapping[str, int]]
+    events: Callable[[], Mapping[tuple[str, str], int]]
+    event_games: Callable[[], Mapping[tuple[str, str], int]]
+    event_games_begun: Callable[[], Mapping[str, int]]
     commit_queue: Callable[[], int]
     commit_failing: Callable[[], bool]
     password_queue: Callable[[], int]
@@ -342,6 +348,7 @@ class Metrics:
         yield _labeled(bots, live.get("bots", dict)().items())
         games = (((venue,), count) for venue, count in live.get("games", dict)().items())
         yield _labeled(GaugeMetricFamily("cgos_games_running", "Games without a verdict.", labels=("venue",)), games)
+        yield from self._collect_events()
         yield from self._collect_venues(list(self._venues.values()))
 
     def _collect_counters(self) -> Iterator[Metric]:
@@ -361,6 +368,16 @@ class Metrics:
             ("cgos_log_events_total", "Log events of level warning and above, by level.", "level", events),
         ):
             yield _counter(name, text, label, counts)
+
+    def _collect_events(self) -> Iterator[Metric]:
+        live = self._live
+        for name, text, label, word in (
+            ("cgos_events", "Events that are not over, by phase.", "phase", "events"),
+            ("cgos_event_games", "Games of events without a result.", "state", "event_games"),
+        ):
+            yield _labeled(GaugeMetricFamily(name, text, labels=("venue", label)), live.get(word, dict)().items())
+        begun = live.get("event_games_begun", dict)()
+        yield _counter("cgos_event_games_started_total", "Games of events begun.", "venue", begun)
 
     def _collect_venues(self, venues: list[VenueMeter]) -> Iterator[Metric]:
         for name, text, field in _VENUE_COUNTERS:

@@ -38,6 +38,8 @@ def busy(registry: CollectorRegistry) -> Metrics:
     """Metrics of which each has been touched at least once."""
     metrics = Metrics(registry, "1.2.3")
     metrics.watch(connections=lambda: 7, bots=lambda: {("9x9", "idle"): 3, ("9x9", "playing"): 4})
+    metrics.watch(events=lambda: {("9x9", "running"): 2, ("9x9", "paused"): 1}, event_games_begun=lambda: {"9x9": 31})
+    metrics.watch(event_games=lambda: {("9x9", "due"): 8, ("9x9", "running"): 9})
     metrics.watch(games=lambda: {"9x9": 2}, commit_queue=lambda: 5, commit_failing=lambda: True)
     metrics.watch(password_queue=lambda: 6, log_events=lambda: {"warning": 1, "error": 0})
     venue = metrics.venue("9x9")
@@ -73,6 +75,9 @@ def test_what_is_counted_is_exported(registry: CollectorRegistry) -> None:
     assert metrics.moves == 6
     assert metrics.ended == {"time": 1}
     assert value(registry, "cgos_bots", venue="9x9", state="playing") == 4
+    assert value(registry, "cgos_events", venue="9x9", phase="paused") == 1
+    assert value(registry, "cgos_event_games", venue="9x9", state="due") == 8
+    assert value(registry, "cgos_event_games_started_total", venue="9x9") == 31
     assert value(registry, "cgos_connections") == 7
     assert value(registry, "cgos_games_running", venue="9x9") == 2
     assert value(registry, "cgos_commit_failing") == 1

@@ -17,6 +17,7 @@ from typing import Any, Final
 import structlog
 
 from cgos_protocol.clock import remaining_ms, start
+from cgos_protocol.event_news import Occasion
 from cgos_protocol.facts import GameEnded as GameEndedFact
 from cgos_protocol.facts import MovePlayed
 from cgos_protocol.games.base import Color, mover_of
@@ -58,6 +59,7 @@ class VenueContext:
     :ivar venue: as configured now; a running game keeps the terms with which it began
     :ivar spawn: starts a coroutine in the server's task group
     :ivar expected: who is on the way in
+    :ivar arrived: called with the version of whoever has signed in, before anybody can give it a game
     :ivar ended: called, in this order, once a game's end was committed and told
     """
 
@@ -69,6 +71,7 @@ class VenueContext:
     meter: VenueMeter
     spawn: Callable[[Coroutine[Any, Any, None]], None]
     expected: Expected = field(default_factory=Expected)
+    arrived: list[Callable[[VersionId], None]] = field(default_factory=list)
     ended: list[Callable[[LiveGame], None]] = field(default_factory=list)
 
 
@@ -87,6 +90,7 @@ class LiveGame:
     :param why: why these two meet, for people
     :ivar opening: the name of the opening that it begins with, or empty
     :ivar started_at: Unix milliseconds
+    :ivar occasion: the event that it is played in; None: it is none of an event
     :ivar over: how it ended, once that is committed; without anybody's rating
     :ivar flagged: the side that let its time run out and sent nothing
     :ivar thought: [Black's, White's] microseconds of thinking since the server started
@@ -109,6 +113,7 @@ class LiveGame:
         self.phase = GamePhase.SETTLING
         self.started_at = started_at
         self.opening = opening
+        self.occasion: Occasion | None = None
         self._context = context
         self._why = why
         self._tables: list[Table | None] = [None, None]
@@ -185,6 +190,7 @@ class LiveGame:
             terms=terms,
             why=self._why,
             opening=self.opening,
+            occasion=self.occasion,
         )
 
     def turns(self, since: int) -> list[Turn]:

@@ -18,7 +18,7 @@ from cgos_protocol.referee import Referee
 from cgos_protocol.terms import decode_terms
 from cgos_protocol.verdict import Reason, Verdict
 from cgos_server.live.games.live_game import LiveGame, Side
-from cgos_server.live.games.result_delivery import SETTLED, game_ended
+from cgos_server.live.games.result_delivery import SETTLED, game_ended, occasion_of
 from cgos_server.live.venue.live_venue import LiveVenue
 from cgos_server.storage.reading.stored import StoredGame
 from cgos_server.storage.writing.records import ConnectionClosed, GameEnded, Record
@@ -71,6 +71,7 @@ def _read_back(stored: StoredGame, venue: LiveVenue) -> LiveGame:
         why=stored.why,
         opening=stored.opening,
     )
+    game.occasion = occasion_of(stored)
     game.resume(stored.moves)
     return game
 

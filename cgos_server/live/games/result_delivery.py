@@ -9,6 +9,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from cgos_protocol.clock import remaining_ms, start
+from cgos_protocol.event_news import Occasion
 from cgos_protocol.games.base import Color
 from cgos_protocol.ids import GameId
 from cgos_protocol.session import GameOver, GameSetup
@@ -101,7 +102,13 @@ def stored_setup(game: StoredGame, venue: str) -> GameSetup:
         terms=terms,
         why=game.why,
         opening=game.opening,
+        occasion=occasion_of(game),
     )
+
+
+def occasion_of(game: StoredGame) -> Occasion | None:
+    """The event that a stored game is played in."""
+    return Occasion(game.event, game.event_round) if game.event else None
 
 
 def stored_over(game: StoredGame) -> GameOver:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import structlog
 
+from cgos_protocol.event_news import Occasion
 from cgos_protocol.ids import GameId, VersionId
 from cgos_protocol.terms import Terms
 from cgos_protocol.verdict import Reason
@@ -35,7 +36,7 @@ from cgos_server.live.venue.roster import Roster
 from cgos_server.service.holds import Hold
 from cgos_server.service.ids import Ids
 from cgos_server.storage.reading.stored import StoredGame, StoredMove
-from cgos_server.storage.writing.records import RoundAdded
+from cgos_server.storage.writing.records import Record, RoundAdded
 
 log = structlog.get_logger(__name__)
 
@@ -123,17 +124,31 @@ class VenueMatchmaker:
             memory.thought(side.version, thought)
         self._collector.ended(sum(game.thought))
 
-    def arrange(self, black: Player, white: Player, terms: Terms, moves: Sequence[StoredMove], why: str) -> GameId:
-        """Let these two play now, by an operator's wish, beginning after `moves`; the number of the game.
+    def arrange(
+        self,
+        black: Player,
+        white: Player,
+        terms: Terms,
+        moves: Sequence[StoredMove],
+        why: str,
+        also: Callable[[GameId], list[Record]] = lambda _game: [],
+        occasion: Occasion | None = None,
+    ) -> GameId:
+        """Let these two play now, by an operator's wish or in an event, beginning after `moves`; the game's number.
 
         It begins once it is committed. Raises OurFault where `moves` cannot be played under `terms`.
+
+        :param also: what is committed together with it, after it
+        :param occasion: the event that it is played in
         """
         at = self._context.time.wall_ms()
         prepared = self._starter.arranged(black=black, white=white, terms=terms, moves=moves, at=at, why=why)
+        prepared.game.occasion = occasion
         for player in (black, white):
             player.consider()
             player.choose()
             self._collector.plays(player.version)
+        prepared.records.extend(also(prepared.game.id))
         self._starter.submit([], [prepared], at)
         return prepared.game.id
 

@@ -25,6 +25,7 @@ from cgos_server.net.loop import Timekeeper
 from cgos_server.observability.logs import LogCounts
 from cgos_server.observability.metrics import Metrics
 from cgos_server.service.control import ArrangedGame, ServerStatus, VersionNow
+from cgos_server.service.events.desk import NO_EVENTS, EventDesk
 from cgos_server.service.holds import Hold, for_owner
 from cgos_server.service.pairing.preview import preview
 from cgos_server.service.plugin_report import plugin_report
@@ -47,6 +48,7 @@ class LiveControl:
 
     :param drain: begins the orderly end
     :param reload: reads the configuration again and says what has changed; raises ConfigError, Refused
+    :ivar events: the live events, once they are open
     :ivar draining: True once the server takes no new game
     """
 
@@ -62,6 +64,7 @@ class LiveControl:
         reload: Callable[[], Awaitable[list[str]]],
     ) -> None:
         self.draining = False
+        self.events: EventDesk = NO_EVENTS
         self._venues = venues
         self._store = store
         self._time = time

@@ -11,6 +11,7 @@ from typing import Final
 
 import structlog
 
+from cgos_protocol.event_news import EventWish
 from cgos_protocol.facts import BotArrived, BotLeft
 from cgos_protocol.games.base import Color
 from cgos_protocol.ids import BotId, GameId
@@ -19,6 +20,7 @@ from cgos_server.core.rating.lineage import Predecessor
 from cgos_server.live.games.live_game import LiveGame, VenueContext
 from cgos_server.live.games.past_games import PastGames
 from cgos_server.live.games.phases import GamePhase
+from cgos_server.live.venue.event_door import NO_EVENTS, EventDoor
 from cgos_server.live.venue.play_limits import PlayLimits
 from cgos_server.live.venue.player import Capacity, Player
 from cgos_server.live.venue.reminders import Reminders
@@ -57,6 +59,7 @@ class Lobby:
     """The seats of one venue.
 
     :ivar stopping: the server ends, and with it all connections
+    :ivar events: those of the server, once it has read them
     """
 
     def __init__(
@@ -69,6 +72,7 @@ class Lobby:
         reminders: Reminders,
     ) -> None:
         self.stopping = False
+        self.events: EventDoor = NO_EVENTS
         self._context = context
         self._roster = roster
         self._suspensions = suspensions
@@ -87,6 +91,8 @@ class Lobby:
         player.arrive(session, admission.capacity, context.time.wall_ms())
         roster.connected += 1
         self._play_limits.arrived(player, signed)
+        for arrived in context.arrived:
+            arrived(player.version)
         session.accepted(PlayerSeat(self, player, session), signed.name)
         log.info(
             "signed in",
@@ -100,6 +106,7 @@ class Lobby:
         self._stir(player)
         self._suspensions.wants_to_play(player, by_word=False)
         self._play_limits.limit(player, wish.limits)
+        self.events.arrived(context.venue.name, player)
         if player.has(Hold.PAUSED):
             session.info(Hold.PAUSED.bot)
         for game in list(player.games.values()):
@@ -304,6 +311,10 @@ class PlayerSeat:
     def sync(self, known: Sequence[Known]) -> None:
         if self._spoke():
             self._lobby.sync(self._player, self._session, known)
+
+    def event(self, wish: EventWish, event: str) -> None:
+        if self._spoke():
+            self._lobby.events.wish(self._player, self._session, wish, event)
 
     def left(self, orderly: bool) -> None:
         if self._valid:

@@ -11,12 +11,14 @@ from support.live.house import House, S
 from support.live.simulated import RecordingSession
 
 from cgos_protocol.clock import ClockState
+from cgos_protocol.event_news import Occasion
 from cgos_protocol.games.base import Color
 from cgos_protocol.session import Availability, Fault, Known, Limits, Seat
 from cgos_protocol.terms import encode_terms
 from cgos_server.core.rating.base import Z95
 from cgos_server.core.venue import terms_of
 from cgos_server.live.games.live_game import LiveGame
+from cgos_server.live.games.recovery import restore
 from cgos_server.service.holds import Hold
 from cgos_server.storage.reading.stored import StoredGame, StoredMove
 from cgos_server.storage.writing import records as rows
@@ -272,6 +274,19 @@ async def test_all_missed_ends_are_told_to_a_bot_of_several_slots(house: House) 
     assert [entry[1] for entry in anna.entries if entry[0] == "gameover"] == [41, 43]
     assert house.live.roster.player(1).available
     assert [(row.id, row.progress) for row in house.store.of(rows.BlackTold)] == [(41, 1), (43, 2)]
+
+
+async def test_the_event_of_a_game_is_told_after_its_end_and_after_a_restart(house: House) -> None:
+    held = {"event": "spring", "event_round": 2}
+    house.store.untold = [stored(house, 41, black_told=0, **held)]
+    house.live.roster.names.update({1: "anna", 2: "bert"})
+    running = stored(house, 42, result=None, reason=None, winner=None, ended_at=None, plies=None, **held)
+    restore([running], {house.venue.id: house.live})
+    anna = await house.check_in("anna", 2)
+    setups = {entry[1]: entry[3] for entry in anna.entries if entry[0] == "setup"}
+    assert {number: setup.occasion for number, setup in setups.items()} == dict.fromkeys(
+        (41, 42), Occasion("spring", 2)
+    )
 
 
 async def test_an_arranged_game_begins_with_its_own_clocks_after_old_moves(house: House) -> None:

@@ -6,6 +6,7 @@ import heapq
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from cgos_protocol.event_news import EventNews
 from cgos_protocol.games.base import Color
 from cgos_protocol.session import GameOver, GameSetup, OperatorDesk, Seat, Turn
 from cgos_server.storage.writing.records import Record
@@ -151,6 +152,12 @@ class RecordingSession:
 
     def unknown(self, games: Sequence[int]) -> None:
         self.entries.append(("unknown", *games))
+
+    def event(self, news: EventNews) -> None:
+        self.entries.append(("event", news))
+
+    def event_refused(self, event: str, code: str, sentence: str) -> None:
+        self.entries.append(("event refused", event, code, sentence))
 
     async def answers(self, sentence: str) -> bool:
         self.info(sentence)

@@ -1,0 +1,1 @@
+"""Events on the live server: their logs are written, their games begun."""

@@ -1,0 +1,224 @@
+"""Between bots and the events: what a bot wants of one, and what it is told of it.
+
+A bot enters as itself, under the limits of owners and families, and is told after the commit, in the venue of the
+event, as far as it is there. Must not know: how events go on, wire formats, SQL.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterator, Mapping
+from itertools import islice
+from typing import Any, Final
+
+from cgos_protocol.errors import Code, Conflict, Invalid, NotFound, Refused, StoreError
+from cgos_protocol.event_news import EventWish
+from cgos_protocol.session import PlayerSession
+from cgos_server.live.events.director import EventDirector
+from cgos_server.live.venue.live_venue import LiveVenue
+from cgos_server.live.venue.player import Player
+from cgos_server.net.loop import Timekeeper
+from cgos_server.storage.store import Store
+from cgos_server.tournaments.running import log
+from cgos_server.tournaments.running.admission import (
+    Candidate,
+    check_in_is_open,
+    checking_in,
+    entering,
+    withdrawing,
+)
+from cgos_server.tournaments.running.news import Told, check_in_asked, checked_in, news_of, standing
+from cgos_server.tournaments.running.state import AFTER, EventState, Seat
+
+EVERY_S: Final = 1.0
+"""So often it is looked whether a check-in has begun."""
+
+MOST_INLINE: Final = 12
+"""Entrants up to which standings are made in the event loop: some milliseconds."""
+
+SLICE: Final = 32
+"""Entrants who are told before the loop gets a turn."""
+
+
+class EventHerald:
+    """One a server. The :class:`~cgos_server.live.venue.event_door.EventDoor` of all its lobbies.
+
+    :param spawn: starts a coroutine in the server's task group
+    """
+
+    def __init__(
+        self,
+        director: EventDirector,
+        venues: Mapping[str, LiveVenue],
+        store: Store,
+        time: Timekeeper,
+        spawn: Callable[[Coroutine[Any, Any, None]], None],
+    ) -> None:
+        self._director = director
+        self._venues = venues
+        self._store = store
+        self._time = time
+        self._spawn = spawn
+        # As they are in the store: the director's are a moment ahead.
+        self._committed: dict[str, EventState] = {}
+        self._asked: set[str] = set()
+
+    def open(self) -> None:
+        """From now on the lobbies bring bots here, and the director says what happens."""
+        self._committed = {name: runner.state for name, runner in self._director.runners.items()}
+        self._director.committed.append(self.happened)
+        for live in self._venues.values():
+            live.lobby.events = self
+
+    async def run(self) -> None:
+        """For ever: ask for check-ins when they begin."""
+        while True:
+            self.look()
+            await asyncio.sleep(EVERY_S)
+
+    # -- what happens
+
+    def happened(self, before: EventState, said: log.Said | None, after: EventState) -> None:
+        """An entry of an event's log is committed: tell whom it concerns, as far as they are here."""
+        name, live = after.settings.name, self._venues.get(after.settings.venue)
+        if after.phase in AFTER:
+            self._committed.pop(name, None)
+            self._asked.discard(name)
+        else:
+            self._committed[name] = after
+        if live is None or said is None:
+            return
+        news = news_of(before, said, after)
+        if isinstance(said, log.Finished) and len(after.seats) > MOST_INLINE:
+            self._spawn(self._tell_places(live, news))
+            return
+        self._tell(live, news)
+        if isinstance(said, log.Entered) and name in self._asked:
+            self._tell(live, iter([Told(after.seats[said.entrant], check_in_asked(after))]))
+
+    async def _tell_places(self, live: LiveVenue, news: Iterator[Told]) -> None:
+        """The standings of a large field take their time, which no move waits for."""
+        self._tell(live, iter(await asyncio.to_thread(list, news)))
+
+    def look(self) -> None:
+        """Ask for what has become due."""
+        now = self._time.wall_ms()
+        for name, state in self._committed.items():
+            is_open = check_in_is_open(state, now)
+            if not is_open:
+                self._asked.discard(name)
+            elif name not in self._asked:
+                self._asked.add(name)
+                missing = [seat for seat in state.seats.values() if not (seat.checked_in or seat.out)]
+                asked = check_in_asked(state)
+                self._tell(self._venues[state.settings.venue], (Told(seat, asked) for seat in missing))
+
+    def _tell(self, live: LiveVenue, news: Iterator[Told]) -> None:
+        now = list(islice(news, SLICE))
+        for seat, each in now:
+            player = live.roster.players.get(seat.version)
+            if player is not None and player.session is not None:
+                player.session.event(each)
+        if len(now) == SLICE:
+            self._time.call_at(self._time.now(), self._tell, live, news)
+
+    # -- what lobbies ask (EventDoor)
+
+    def arrived(self, venue: str, player: Player) -> None:
+        """See :class:`~cgos_server.live.venue.event_door.EventDoor`."""
+        session, now = player.session, self._time.wall_ms()
+        for state in self._committed.values():
+            seat = state.seat_of(player.version) if state.settings.venue == venue else None
+            if seat is None or seat.out or session is None:
+                continue
+            session.event(standing(state, seat))
+            if not seat.checked_in and check_in_is_open(state, now):
+                session.event(check_in_asked(state))
+
+    def wish(self, player: Player, session: PlayerSession, wish: EventWish, event: str) -> None:
+        """See :class:`~cgos_server.live.venue.event_door.EventDoor`."""
+        if wish is EventWish.ENTER:
+            self._spawn(self._enter(player, session, event))
+            return
+        try:
+            state = self._state(event)
+            if wish is EventWish.WITHDRAW:
+                said: log.Said | None = withdrawing(state, player.version)
+            else:
+                said = checking_in(state, player.version)
+            if said is not None:
+                self._director.say(event, said, _actor(player))
+            elif self._seat(event, player) is not None:
+                session.event(checked_in(state))
+        except Refused as refusal:
+            session.event_refused(event, refusal.code, refusal.sentence)
+
+    async def _enter(self, player: Player, session: PlayerSession, event: str) -> None:
+        """Enter a version as itself; whatever comes of it, it hears."""
+        try:
+            if self._is_in(player, session, event):
+                return
+            owner = await self._store.history.people.owner_of(player.name)
+            if player.session is session and not self._is_in(player, session, event):
+                self._director.say(event, self._entry(player, event, owner), _actor(player))
+        except Refused as refusal:
+            session.event_refused(event, refusal.code, refusal.sentence)
+        except StoreError:
+            sentence = "The server cannot reach its database just now. Please try again in a minute."
+            session.event_refused(event, Code.STORE, sentence)
+
+    def _is_in(self, player: Player, session: PlayerSession, event: str) -> bool:
+        """True where it has entered: then it hears so again, or as soon as that is committed.
+
+        :raises Refused: where there is no such event, or the bot is out of it or not in its venue
+        """
+        state = self._state(event)
+        seat = state.seat_of(player.version)
+        if seat is not None and seat.out:
+            raise Conflict(
+                Code.ENTERED,
+                f"{seat.name} entered {event} and is out of it: it withdrew, or did not check in. Ask whoever holds "
+                "it to let it in again.",
+            )
+        venue = state.settings.venue
+        there = self._venues[venue].roster.players.get(player.version)
+        if there is None or there.session is None:
+            raise NotFound(
+                Code.NO_EVENT, f"{event} is held in {venue}, where you are not signed in. Sign in there, too."
+            )
+        committed = self._seat(event, player)
+        if committed is not None:
+            session.event(standing(self._committed[event], committed))
+        return seat is not None
+
+    def _seat(self, event: str, player: Player) -> Seat | None:
+        """Its entry, once that is committed."""
+        return self._committed[event].seat_of(player.version) if event in self._committed else None
+
+    def _entry(self, player: Player, event: str, owner: int | None) -> log.Entered:
+        state = self._state(event)
+        live = self._venues[state.settings.venue]
+        candidate = Candidate(
+            version=player.version,
+            bot=player.bot,
+            name=player.name,
+            family=live.roster.families.leader(player.bot),
+            owner=owner,
+            rating=self._director.rating(live.venue.name, player.version),
+        )
+        return entering(state, candidate, by_operator=False)
+
+    def _state(self, event: str) -> EventState:
+        """Of an event that is coming or on. Raises Refused."""
+        try:
+            state = self._director.state(event)
+        except NotFound:
+            raise NotFound(Code.NO_EVENT, f"There is no event {event} that is coming or on.") from None
+        if state.phase in AFTER:
+            raise Invalid(Code.EVENT_OVER, f"{event} is {state.phase}.")
+        return state
+
+
+def _actor(player: Player) -> str:
+    """How an event's log names a bot that acts for itself."""
+    return f"bot {player.name}"

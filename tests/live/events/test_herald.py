@@ -1,0 +1,274 @@
+"""Bots enter events by themselves, and hear what happens in them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from support.live.event_room import EventRoom
+from support.live.house import House, S
+from support.live.simulated import RecordingSession
+
+from cgos_protocol.errors import StoreError
+from cgos_protocol.event_news import EventNews, EventWhat, EventWish, Occasion
+from cgos_server.live.events.herald import EventHerald
+from cgos_server.tournaments.running import log
+from cgos_server.tournaments.running.settings import Limits, Times
+from cgos_server.tournaments.running.state import Phase
+
+HOUR = 3_600_000
+
+
+class Heralded(EventRoom):
+    """An event room whose bots enter by themselves."""
+
+    herald: EventHerald
+
+    @classmethod
+    async def open(cls, *names: str, beside: bool = False) -> Heralded:
+        first = await House().open()
+        others = [await House(beside=first).open()] if beside else []
+        room = cls(first, *others)
+        await room.director.open()
+        await room.take_up()
+        for name in names:
+            await first.check_in(name)
+        return room
+
+    async def take_up(self) -> None:
+        """The director has read its events: bots hear of them."""
+        store: Any = self.house.store
+
+        async def owner_of(name: str) -> int | None:
+            return self.owners.get(name)
+
+        store.people_owner_of = owner_of
+        venues = {house.venue.name: house.live for house in self.houses}
+        self.herald = EventHerald(self.director, venues, store, time=self.house.time, spawn=self.house.spawn)
+        self.herald.open()
+
+    async def wish(self, name: str, wish: EventWish = EventWish.ENTER, event: str = "E") -> None:
+        seat = self.house.sessions[name].seat
+        assert seat is not None
+        seat.event(wish, event)
+        await self.house.settle()
+
+    def words(self, name: str) -> list[str]:
+        return [news.what.value for news in self.news(name)]
+
+    def news(self, name: str) -> list[EventNews]:
+        return news_told(self.house.sessions[name])
+
+    def refusal(self, name: str) -> tuple[str, str]:
+        """Code and sentence of the last one."""
+        word, _, code, sentence = self.house.sessions[name].last()
+        assert word == "event refused"
+        return code, sentence
+
+
+def news_told(session: RecordingSession) -> list[EventNews]:
+    return [entry[1] for entry in session.entries if entry[0] == "event"]
+
+
+async def test_bots_enter_play_and_hear_their_places() -> None:
+    room = await Heralded.open("anna", "bert")
+    await room.hold(start=False)
+    for name in ("anna", "bert"):
+        await room.wish(name)
+    assert [seat.name for seat in room.state().there] == ["anna", "bert"]
+    assert room.log(room.director.runner("E").id)[-1].actor == "bot bert"
+    await room.start()
+    (game,) = room.running
+    assert game.setup().occasion == Occasion("E", 1)
+    setups = [entry for entry in room.house.sessions["anna"].entries if entry[0] == "setup"]
+    assert setups[0][3].occasion == Occasion("E", 1)
+    await room.play_on()
+    assert room.words("anna") == ["entered", "started", "paired", "ended"]
+    paired, ended = room.news("bert")[2:]
+    assert (paired.round, paired.opponent) == (1, "anna")
+    assert (ended.place, ended.entrants) == (2, 2)
+
+
+async def test_a_bot_enters_as_itself() -> None:
+    room = await Heralded.open("anna", "bert", "carl")
+    room.owners = {"anna": 7, "bert": 7}
+    await room.hold(start=False, limits=Limits(per_owner=1))
+    await room.wish("anna")
+    await room.wish("bert")
+    code, sentence = room.refusal("bert")
+    assert code == "event-limit"
+    assert sentence.startswith("bert cannot enter: E takes 1 version of one owner, and anna entered.")
+    await room.wish("carl")
+    assert [(seat.name, seat.owner) for seat in room.state().there] == [("anna", 7), ("carl", None)]
+
+
+async def test_entering_again_is_answered_and_changes_nothing() -> None:
+    room = await Heralded.open("anna")
+    await room.hold(start=False)
+    seat = room.house.sessions["anna"].seat
+    assert seat is not None
+    for _ in range(3):
+        seat.event(EventWish.ENTER, "E")
+    await room.house.settle()
+    assert [one.name for one in room.state().there] == ["anna"]
+    seq = room.state().seq
+    await room.wish("anna")
+    assert room.state().seq == seq
+    assert set(room.words("anna")) == {"entered"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "code"),
+    [({"entering": "operator"}, "event-closed"), ({"limits": Limits(lowest=100.0)}, "event-limit")],
+)
+async def test_what_an_event_does_not_allow_is_refused_with_a_sentence(settings: dict[str, Any], code: str) -> None:
+    room = await Heralded.open("anna")
+    await room.hold(start=False, **settings)
+    await room.wish("anna")
+    assert room.refusal("anna")[0] == code
+    await room.wish("anna", event="F")
+    assert room.refusal("anna") == ("no-event", "There is no event F that is coming or on.")
+    for wish in (EventWish.WITHDRAW, EventWish.CHECK_IN):
+        await room.wish("anna", wish)
+        assert room.refusal("anna")[0] == "no-entrant"
+
+
+async def test_nobody_is_told_before_the_commit() -> None:
+    room = await Heralded.open("anna")
+    await room.hold(start=False)
+    room.house.store.holding = True
+    await room.wish("anna")
+    await room.wish("anna")
+    assert room.news("anna") == []
+    room.house.store.release()
+    await room.house.settle()
+    assert [news.what for news in news_told(room.house.sessions["anna"])] == [EventWhat.ENTERED]
+
+
+async def test_a_database_that_does_not_answer_loses_nobody() -> None:
+    room = await Heralded.open("anna")
+    await room.hold(start=False)
+    store: Any = room.house.store
+    owner_of = store.people_owner_of
+
+    async def gone(name: str) -> int | None:
+        raise StoreError(name)
+
+    store.people_owner_of = gone
+    await room.wish("anna")
+    assert room.refusal("anna")[0] == "store"
+    store.people_owner_of = owner_of
+    await room.wish("anna")
+    assert room.words("anna") == ["entered"]
+
+
+async def test_check_in_is_asked_for_when_it_begins_and_after_each_sign_in() -> None:
+    room = await Heralded.open("anna", "bert")
+    starts_at = room.house.time.wall_ms() + HOUR
+    times = Times(starts_at=starts_at, check_in_s=600)
+    await room.hold(start=False, times=times)
+    for name in ("anna", "bert"):
+        await room.wish(name)
+    room.herald.look()
+    await room.wish("anna", EventWish.CHECK_IN)
+    assert room.refusal("anna")[0] == "event-phase"
+    room.house.time.advance(50 * 60 * S)
+    for _ in range(2):
+        room.herald.look()
+    assert room.words("anna") == ["entered", "check_in"]
+    assert room.news("anna")[-1].until_ms == starts_at
+    for _ in range(2):
+        await room.wish("anna", EventWish.CHECK_IN)
+    assert room.words("anna") == ["entered", "check_in", "checked_in", "checked_in"]
+    room.leave("bert")
+    again = await room.house.check_in("bert")
+    assert [news.what.value for news in news_told(again)] == ["entered", "check_in"]
+    await room.house.check_in("carl")
+    await room.wish("carl")
+    assert room.words("carl") == ["entered", "check_in"], "it is asked though the others were asked before"
+    await room.wish("carl", EventWish.CHECK_IN)
+    await room.look(10 * 60)
+    assert room.state().phase is Phase.RUNNING
+    assert room.words("anna")[-2:] == ["started", "paired"]
+    assert room.words("bert")[-1] == "withdrawn"
+
+
+async def test_who_withdraws_is_out_and_does_not_come_in_again_by_itself() -> None:
+    room = await Heralded.open("anna", "bert", "carl")
+    await room.hold(start=False)
+    for name in ("anna", "bert", "carl"):
+        await room.wish(name)
+    await room.wish("carl", EventWish.WITHDRAW)
+    assert room.words("carl") == ["entered", "withdrawn"]
+    await room.wish("carl")
+    await room.start()
+    await room.wish("carl", EventWish.WITHDRAW)
+    assert room.words("carl")[-1] in ("withdrawn", "forfeited")
+    await room.wish("carl")
+    assert room.refusal("carl")[0] == "entered"
+    assert [seat.name for seat in room.state().there] == ["anna", "bert"]
+
+
+async def test_a_bot_hears_of_the_events_of_its_venues_where_it_signed_in() -> None:
+    room = await Heralded.open(beside=True)
+    first, second = room.houses
+    await room.hold(start=False, venue="sandbox", rated=False)
+    await first.check_in("anna")
+    await room.wish("anna")
+    code, sentence = room.refusal("anna")
+    assert code == "no-event"
+    assert sentence == "E is held in sandbox, where you are not signed in. Sign in there, too."
+    room.leave("anna")
+    await first.check_in("anna", 1, None, (), second)
+    await room.wish("anna")
+    assert [news.what.value for news in news_told(second.sessions["anna"])] == ["entered"]
+    assert news_told(first.sessions["anna"]) == []
+
+
+async def test_line_bots_are_told_by_the_same_news() -> None:
+    room = await Heralded.open("anna")
+    await room.house.sign_in("dora")
+    await room.hold("anna", "dora")
+    assert [news.what.value for news in news_told(room.house.sessions["dora"])] == ["entered", "started", "paired"]
+
+
+async def test_after_a_restart_bots_hear_where_they_stand() -> None:
+    room = await Heralded.open("anna", "bert")
+    await room.hold(start=False)
+    for name in ("anna", "bert"):
+        await room.wish(name)
+    await room.restart()
+    await room.take_up()
+    session = await room.house.check_in("anna")
+    assert [news.what.value for news in news_told(session)] == ["entered"]
+    await room.wish("anna")
+    assert [news.what.value for news in news_told(session)] == ["entered", "entered"]
+    assert len(room.state().there) == 2
+
+
+async def test_the_places_of_a_large_field_are_told_too() -> None:
+    room = await Heralded.open()
+    names = [f"bot{number}" for number in range(14)]
+    for name in names:
+        await room.house.check_in(name)
+    await room.hold(*names, rounds=1, system="swiss")
+    await room.play_on()
+    await room.house.settle()
+    assert sorted(room.news(name)[-1].place for name in names)[0] == 1
+    assert all(room.words(name)[-1] == "ended" for name in names)
+
+
+async def test_a_large_field_is_told_in_slices() -> None:
+    room = await Heralded.open()
+    await room.hold(start=False)
+    names = [f"bot{number}" for number in range(100)]
+    for name in names:
+        await room.house.check_in(name)
+        room.enter(name)
+    before = {name: len(room.words(name)) for name in names}
+    room.say(log.Cancelled(reason="Too many."))
+    at_once = [name for name in names if len(room.words(name)) > before[name]]
+    assert 0 < len(at_once) < 100
+    for _ in range(10):
+        room.house.time.advance(0)
+    assert all(room.words(name)[-1] == "cancelled" for name in names)
