@@ -15,6 +15,7 @@ from cgos_protocol.api.people import Arranged, EndedGame, Previewed, ServerNow
 from cgos_protocol.games.base import Color
 from cgos_protocol.ids import BotId, GameId, VersionId
 from cgos_protocol.session import Limits
+from cgos_server.service.events.desk import EventDesk
 from cgos_server.service.ratings.venue_ratings import VenueRatings
 from cgos_server.storage.reading.stored import StoredGame
 
@@ -64,6 +65,10 @@ class ArrangedGame(Arranged, frozen=True, kw_only=True):
 
 class Control(Protocol):
     """What use cases may ask of the live server."""
+
+    @property
+    def events(self) -> EventDesk:
+        """The events that are not over."""
 
     def status(self) -> ServerStatus: ...
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from itertools import count
 from typing import TypeVar
 
-from cgos_protocol.ids import BotId, ConnectionId, GameId, VersionId
+from cgos_protocol.ids import BotId, ConnectionId, EventId, GameId, VersionId
 from cgos_server.storage.reading.stored import NextIds
 
 Id = TypeVar("Id")
@@ -28,6 +28,7 @@ class Ids:
         self.game = _counted(start.game, GameId)
         self.access = count(start.access).__next__
         self.webhook = count(start.webhook).__next__
+        self.event = _counted(start.event, EventId)
 
 
 def _counted(start: int, kind: Callable[[int], Id]) -> Callable[[], Id]:

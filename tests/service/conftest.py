@@ -326,7 +326,7 @@ def passwords() -> Iterator[Passwords]:
 
 @pytest.fixture
 def ids() -> Ids:
-    return Ids(NextIds(1, 1, 1, 1, 1, 1, 1, 1, 1))
+    return Ids(NextIds(1, 1, 1, 1, 1, 1, 1, 1, 1, 1))
 
 
 @pytest.fixture

@@ -35,6 +35,8 @@ class Source(enum.Enum):
     """A bot of whoever asks, or none; a form offers them."""
     MOMENT = "moment"
     """Unix milliseconds; people write a date, or a number of days from now."""
+    TIME = "time"
+    """Unix milliseconds; people write a time or a span from now (:mod:`cgos_server.service.events.moments`)."""
     VISITOR = "visitor"
     """The address of whoever asks, which the surface itself knows."""
 

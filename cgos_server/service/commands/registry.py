@@ -28,6 +28,7 @@ from cgos_server.service.commands import (
 from cgos_server.service.commands.context import CommandContext
 from cgos_server.service.commands.declaration import Command, Right
 from cgos_server.service.commands.surfaces import Surface
+from cgos_server.service.events import commands as events
 
 A = TypeVar("A")
 S = TypeVar("S", bound=Surface)
@@ -64,6 +65,7 @@ COMMANDS: Final[tuple[type[Command[Any]], ...]] = (
     *successions.COMMANDS,
     *games.COMMANDS,
     *ratings.COMMANDS,
+    *events.COMMANDS,
     *server.COMMANDS,
     *accounts.COMMANDS,
     OnBehalf,

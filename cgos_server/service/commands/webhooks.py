@@ -59,7 +59,7 @@ class WebhookAdd(Command[NewWebhook], frozen=True, kw_only=True, tag="webhook ad
     ]
     events: Annotated[
         list[str],
-        Field(body=Annotated[list[api.Event], Meta(min_length=1, max_length=7)], label="Events", caption="When"),
+        Field(body=Annotated[list[api.Event], Meta(min_length=1, max_length=10)], label="Events", caption="When"),
     ]
     bot: Annotated[str | None, Field(body=api.Name | None, caption="Of", source=Source.OWN_BOT)] = None
 

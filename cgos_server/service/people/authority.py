@@ -77,6 +77,11 @@ def may_see(person: Person | None, sight: Sight, owner: int | None = None) -> Pe
     return person
 
 
+def is_operator(person: Person) -> bool:
+    """Whether this session or token has the rights of an operator."""
+    return person.admin and _has(person, "admin")
+
+
 def _somebody(person: Person | None) -> Person:
     if person is None:
         raise Unauthenticated(
@@ -87,7 +92,7 @@ def _somebody(person: Person | None) -> Person:
 
 def _owner_or_operator(person: Person, owner: int | None, otherwise: str) -> None:
     if owner is not None and owner == person.owner_id:
-        if not (person.admin and _has(person, "admin")):
+        if not is_operator(person):
             _scope(person, "bots")
     else:
         _operator(person, otherwise)

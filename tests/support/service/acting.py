@@ -21,6 +21,7 @@ from cgos_server.service.commands.registry import OnBehalf
 from cgos_server.service.commands.sessions import SignIn
 from cgos_server.service.commands.tokens import AccessMake
 from cgos_server.service.control import VersionNow
+from support.service.event_desk import Desk
 
 HERE = "192.0.2.7"
 HOUR_MS = 3_600_000
@@ -32,6 +33,7 @@ class Live:
     :ivar here: how many connections of a bot there are
     :ivar views: what it says of a bot's versions
     :ivar changes: the versions whose strength seems to have changed
+    :ivar events: those that it holds
     """
 
     def __init__(self) -> None:
@@ -39,6 +41,7 @@ class Live:
         self.here = 1
         self.views: list[VersionNow] = []
         self.changes: list[StrengthChange] = []
+        self.events = Desk()
 
     def strength_changes(self) -> list[StrengthChange]:
         return self.changes
@@ -115,3 +118,9 @@ def changed(version: str, state: Literal["watch", "flagged"] = "flagged", *, at:
         sentence=f"{version} seems to have become 210 Elo stronger.",
         proposal=f"Give {version} another name.",
     )
+
+
+async def bots(admin: Admin, *names: str) -> None:
+    """Register some, numbered as they come."""
+    for name in names:
+        await admin.handle(BotAdd(name=name, password="playing"))

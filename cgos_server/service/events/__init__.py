@@ -1,0 +1,1 @@
+"""Events as use cases: what operators, owners and bots may do with them."""

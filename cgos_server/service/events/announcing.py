@@ -1,0 +1,272 @@
+"""How an event comes about: it is announced, changed before it starts, opened and closed for entries, cloned.
+
+Must not know: how events go on, what follows from an entry of their logs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Annotated, Final
+
+import msgspec
+from msgspec.structs import replace
+
+from cgos_protocol.api import people as api
+from cgos_protocol.api.people import Done
+from cgos_server.service.commands.context import CommandContext
+from cgos_server.service.commands.declaration import Command, Right
+from cgos_server.service.commands.fields import Field, VenueName
+from cgos_server.service.commands.surfaces import ApiRoute, CommandLine, PageForm
+from cgos_server.service.events.entering import PAGE, candidate_of
+from cgos_server.service.events.fields import EventWord, actor_of, time_field
+from cgos_server.service.events.holding import is_before
+from cgos_server.service.events.moments import in_words
+from cgos_server.service.events.terms import Terms
+from cgos_server.tournaments.registry import words
+from cgos_server.tournaments.running import log
+from cgos_server.tournaments.running.admission import entering
+from cgos_server.tournaments.running.settings import EventSettings
+from cgos_server.tournaments.running.state import EventState, Phase
+from cgos_server.tournaments.running.steps import closing
+from cgos_server.tournaments.running.succession import cloned
+
+SystemWord = Annotated[
+    str, Field(body=api.Name, label="The tournament system", caption="System", metavar="SYSTEM", words=words)
+]
+Entrants = Annotated[
+    list[str],
+    Field(
+        label="The versions",
+        caption="Versions that are in from the beginning",
+        hint="Names with blanks between them.",
+        help="A version that is in from the beginning; may be repeated.",
+        metavar="VERSION",
+    ),
+]
+
+
+class EventCreate(Terms, frozen=True, kw_only=True, tag="event create"):
+    """Announce an event: a tournament that the server holds by itself.
+
+    What is not said is as usual. It says whether games will count for the venue's ratings.
+    """
+
+    allowed = Right.OPERATOR
+    live = True
+    audited = ("rated", "system", "venue")
+    surfaces = (
+        CommandLine(
+            "event create",
+            "Announce EVENT, a tournament that the server holds by itself, by the tournament system SYSTEM.\n\n"
+            "Times are UTC: 2026-01-31T18:00, or from now: now+2h.",
+            arguments=("event", "system"),
+        ),
+        ApiRoute(
+            "create_event",
+            "POST",
+            "/admin/events",
+            body="CreateEvent",
+            body_says="An event as it is announced; what is null or not there is as usual.",
+            status=201,
+        ),
+        PageForm("/admin/events", "Announce it", title="Announce an event", note="What is left empty is as usual."),
+    )
+
+    event: EventWord
+    system: SystemWord
+    venue: VenueName
+    enter: Entrants = msgspec.field(default_factory=list)
+
+    async def perform(self, context: CommandContext) -> Done:
+        events = context.server.events
+        settings = self.settings_from(EventSettings(name=self.event, venue=self.venue, system=self.system))
+        rated = events.is_rated(settings)
+        named = [await candidate_of(context, self.venue, name) for name in dict.fromkeys(self.enter)]
+        actor = actor_of(context)
+        state = events.announce(settings, actor)
+        for candidate in named:
+            state = events.say(self.event, entering(state, candidate, by_operator=True), actor)
+        await context.commit(self, self.event, [], venue=self.venue, system=self.system, rated=rated)
+        return Done(sentence=f"{self.event} is announced. {_rated(rated)} {_next_step(state)}")
+
+
+class EventChange(Terms, frozen=True, kw_only=True, tag="event change"):
+    """Announce an event otherwise, before it starts. Its name and its venue stay."""
+
+    allowed = Right.OPERATOR
+    live = True
+    audited = ("changed", "rated")
+    surfaces = (
+        CommandLine(
+            "event change",
+            "Announce EVENT otherwise, before it starts.\n\nWhat no option says stays as it was.",
+            arguments=("event",),
+        ),
+        ApiRoute(
+            "change_event",
+            "PUT",
+            "/admin/events/{event}",
+            body="ChangeEvent",
+            body_says="What is otherwise from now on; what is null or not there stays as it was.",
+        ),
+        PageForm(
+            PAGE,
+            "Announce it so",
+            title="Change the announcement",
+            note="What is left empty stays as it was.",
+            when=is_before,
+        ),
+    )
+
+    event: EventWord
+    system: Annotated[
+        str | None,
+        Field(
+            body=api.Name | None,
+            label="The tournament system",
+            caption="System",
+            help="Another tournament system.",
+            words=words,
+        ),
+    ] = None
+    usual: Annotated[
+        list[str],
+        Field(
+            label="The settings that are as usual",
+            caption="As usual again",
+            hint="Names of settings with blanks between them, such as komi or most.",
+            help="A setting that is as usual again, such as `komi`; may be repeated.",
+            metavar="SETTING",
+        ),
+    ] = msgspec.field(default_factory=list)
+
+    async def perform(self, context: CommandContext) -> Done:
+        events = context.server.events
+        before = events.state(self.event).settings
+        start = before if self.system is None else replace(before, system=self.system, options={}, tie_breakers=())
+        settings = self.settings_from(start, tuple(self.usual))
+        rated = events.is_rated(settings)
+        events.say(self.event, log.Announced(settings=settings), actor_of(context))
+        changed = sorted(_changed(before, settings))
+        await context.commit(self, self.event, [], changed=", ".join(changed), rated=rated)
+        what = ", ".join(changed) or "nothing"
+        return Done(sentence=f"{self.event} is announced anew; what is otherwise: {what}. {_rated(rated)}")
+
+
+class EventOpen(Command[Done], frozen=True, kw_only=True, tag="event open"):
+    """Let versions enter an event."""
+
+    allowed = Right.OPERATOR
+    live = True
+    surfaces = (
+        CommandLine("event open", "Let versions enter EVENT."),
+        ApiRoute("open_event", "POST", "/admin/events/{event}/open"),
+        PageForm(PAGE, "Open entry", when=lambda state: is_before(state) and state.phase is not Phase.ENTRY),
+    )
+
+    event: EventWord
+
+    async def perform(self, context: CommandContext) -> Done:
+        events = context.server.events
+        rated = events.is_rated(events.state(self.event).settings)
+        events.say(self.event, log.Opened(), actor_of(context))
+        await context.commit(self, self.event, [])
+        return Done(sentence=f"Versions may enter {self.event}. {_rated(rated)}")
+
+
+class EventClose(Command[Done], frozen=True, kw_only=True, tag="event close"):
+    """Close the entry to an event: the ratings of its entrants are taken."""
+
+    allowed = Right.OPERATOR
+    live = True
+    surfaces = (
+        CommandLine("event close", "Close the entry to EVENT: the ratings of its entrants are taken."),
+        ApiRoute("close_event", "POST", "/admin/events/{event}/close"),
+        PageForm(PAGE, "Close entry", when=lambda state: is_before(state) and state.phase is Phase.ENTRY),
+    )
+
+    event: EventWord
+
+    async def perform(self, context: CommandContext) -> Done:
+        events = context.server.events
+        state = events.state(self.event)
+        venue = state.settings.venue
+        said = closing(state, lambda version: events.rating(venue, version))
+        state = events.say(self.event, said, actor_of(context))
+        await context.commit(self, self.event, [])
+        return Done(sentence=f"Entry to {self.event} is closed; {len(state.there)} are in.")
+
+
+class EventClone(Command[Done], frozen=True, kw_only=True, tag="event clone"):
+    """Announce an event once more under another name, with nobody in it yet. The first one may be over.
+
+    Its times are so much later as its start is; without a start, none is said.
+    """
+
+    allowed = Right.OPERATOR
+    live = True
+    audited = ("of", "rated")
+    surfaces = (
+        CommandLine(
+            "event clone",
+            "Announce EVENT once more as NAME, with nobody in it yet.\n\nIts times move with its start.",
+            arguments=("event", "name"),
+        ),
+        ApiRoute(
+            "clone_event",
+            "POST",
+            "/admin/events/{event}/clone",
+            body="CloneEvent",
+            body_says="The name of the new event, and when it starts; null: that is not said yet.",
+            status=201,
+        ),
+        PageForm(PAGE, "Announce it", title="Hold it once more"),
+    )
+
+    event: EventWord
+    name: Annotated[str, Field(body=api.Name, label="The new event's name", metavar="NAME")]
+    starts_at: Annotated[int | None, time_field("When the new one starts: a date, or now+2h.", "It starts")] = None
+
+    async def perform(self, context: CommandContext) -> Done:
+        events = context.server.events
+        settings = _once_more((await events.reopen(self.event)).settings, self.name, self.starts_at)
+        rated = events.is_rated(settings)
+        state = events.announce(settings, actor_of(context))
+        await context.commit(self, self.name, [], of=self.event, rated=rated)
+        return Done(sentence=f"{self.name} is announced as {self.event} was. {_rated(rated)} {_next_step(state)}")
+
+
+def _once_more(settings: EventSettings, name: str, starts_at: int | None) -> EventSettings:
+    before = settings.times
+    if starts_at is None or before.starts_at is None:
+        times = replace(before, opens_at=None, closes_at=None, starts_at=starts_at)
+        if starts_at is None:  # what needs the time of a start has none
+            times = replace(times, check_in_s=0, every_days=None)
+        return cloned(replace(settings, times=times), name)
+    return cloned(settings, name, starts_at - before.starts_at)
+
+
+def _changed(before: EventSettings, now: EventSettings) -> Collection[str]:
+    """Names of the settings that are not as they were."""
+    old, new = (msgspec.to_builtins(settings) for settings in (before, now))
+    flat = [
+        {name: value for name, value in each.items() if not isinstance(value, dict) or name == "options"}
+        | {name: value for part in ("limits", "play", "times") for name, value in each.get(part, {}).items()}
+        for each in (old, new)
+    ]
+    return {name for name in {*flat[0], *flat[1]} if flat[0].get(name) != flat[1].get(name)}
+
+
+def _rated(rated: bool) -> str:
+    return "Its games count for the ratings." if rated else "Its games do not count for the ratings."
+
+
+def _next_step(state: EventState) -> str:
+    """What is to be done for it to go on."""
+    times = state.settings.times
+    if times.opens_at is None:
+        return f"Versions may enter after: cgos-server event open {state.settings.name}"
+    return f"Entry opens at {in_words(times.opens_at)}."
+
+
+COMMANDS: Final[tuple[type[Command[Done]], ...]] = (EventCreate, EventChange, EventOpen, EventClose, EventClone)

@@ -1,0 +1,273 @@
+"""Who is in an event: versions are entered, check in, sit a round out, withdraw and come back.
+
+An owner does it for his own versions, within the event's limits; an operator for any, beyond them. Must not know: how
+events go on, what follows from an entry of their logs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Final, Literal, NamedTuple
+
+from msgspec import Meta
+
+from cgos_protocol.api.people import Done
+from cgos_protocol.errors import Code, Forbidden, Invalid
+from cgos_server.service.commands.context import CommandContext, NamedVersion
+from cgos_server.service.commands.declaration import Command, Right
+from cgos_server.service.commands.fields import Field
+from cgos_server.service.commands.reasons import one_line, reason_for
+from cgos_server.service.commands.surfaces import ApiRoute, CommandLine, PageForm
+from cgos_server.service.events.fields import EventWord, VersionWord, actor_of, by_operator, seat_named
+from cgos_server.tournaments.checking import MOST_ROUNDS
+from cgos_server.tournaments.running import log
+from cgos_server.tournaments.running.admission import Candidate, entering
+from cgos_server.tournaments.running.state import BEFORE, EventState, Phase, Seat, closed_to
+
+PAGE: Final = "/events/{event}"
+
+POINTS: Final = {"0": 0, "1/2": 1, "1": 2}
+"""Words for what a bye gives -> half points."""
+
+
+class Entry(NamedTuple):
+    """An entrant of an event, as the event's page shows it beside its buttons (`place` is ``entrant``)."""
+
+    state: EventState
+    seat: Seat
+
+
+def takes(state: EventState | None) -> bool:
+    """Whether versions can be entered just now, by whomever."""
+    return state is not None and (state.phase in BEFORE or not closed_to(state))
+
+
+def _checks_in(entry: Entry) -> bool:
+    state = entry.state
+    return state.phase in BEFORE and state.settings.times.check_in_s > 0 and not entry.seat.checked_in
+
+
+def _plays_on(entry: Entry) -> bool:
+    return not entry.seat.out and (entry.state.phase in BEFORE or entry.state.phase is Phase.RUNNING)
+
+
+def _may_rejoin(entry: Entry) -> bool:
+    return entry.seat.out and entry.state.phase is Phase.RUNNING
+
+
+def _may_sit_out(entry: Entry) -> bool:
+    return not entry.seat.out and entry.state.phase is Phase.RUNNING
+
+
+async def candidate_of(context: CommandContext, venue: str, version: str) -> Candidate:
+    """A version that wants in, as it is now. Raises Refused (``unknown-bot``)."""
+    named = await context.version(version)
+    owned = await context.store.history.people.bot_owner(named.name)
+    return Candidate(
+        version=named.version_id,
+        bot=named.bot_id,
+        name=named.name,
+        family=context.accounts.families.leader(named.bot_id),
+        owner=None if owned is None else owned.owner,
+        rating=context.server.events.rating(venue, named.version_id),
+    )
+
+
+class EventEnter(Command[Done], frozen=True, kw_only=True, tag="event enter"):
+    """Enter a version into an event.
+
+    Owners enter their own, within the event's limits, while entry is open; operators any version, beyond the limits.
+    """
+
+    allowed = Right.OWN_BOT
+    concerns = "version"
+    live = True
+    audited = ("event",)
+    surfaces = (
+        CommandLine("event enter", "Enter VERSION into EVENT.", arguments=("event", "version")),
+        ApiRoute(
+            "enter_event",
+            "POST",
+            "/events/{event}/entrants",
+            body="EnterEvent",
+            body_says="A version, by its wire name.",
+            status=201,
+        ),
+        PageForm(PAGE, "Enter it", title="Enter a version", when=takes),
+    )
+
+    event: EventWord
+    version: VersionWord
+
+    async def perform(self, context: CommandContext) -> Done:
+        events = context.server.events
+        candidate = await candidate_of(context, events.state(self.event).settings.venue, self.version)
+        said = entering(events.state(self.event), candidate, by_operator(context))
+        events.say(self.event, said, actor_of(context))
+        await context.commit(self, candidate.name, [], event=self.event)
+        waits = " It waits for a place." if said.waits else ""
+        return Done(sentence=f"{candidate.name} has entered {self.event}.{waits}")
+
+
+class EventCheckIn(Command[Done], frozen=True, kw_only=True, tag="event check-in"):
+    """Say that an entrant will be there at the start."""
+
+    allowed = Right.OWN_BOT
+    concerns = "version"
+    live = True
+    audited = ("event",)
+    surfaces = (
+        CommandLine("event check-in", "Check VERSION in at EVENT.", arguments=("event", "version")),
+        ApiRoute("check_in", "POST", "/events/{event}/entrants/{version}/check-in"),
+        PageForm(PAGE, "Check in", place="entrant", when=_checks_in),
+    )
+
+    event: EventWord
+    version: VersionWord
+
+    async def perform(self, context: CommandContext) -> Done:
+        named = await context.version(self.version)
+        seat = _say(context, self.event, named, lambda seat: log.CheckedIn(entrant=seat.entrant))
+        await context.commit(self, seat.name, [], event=self.event)
+        return Done(sentence=f"{seat.name} has checked in at {self.event}.")
+
+
+class EventWithdraw(Command[Done], frozen=True, kw_only=True, tag="event withdraw"):
+    """Take a version out of an event.
+
+    Before the start its entry is taken back. Afterwards it plays no more in it, and its open games are forfeited.
+    """
+
+    allowed = Right.OWN_BOT
+    concerns = "version"
+    live = True
+    audited = ("event", "reason")
+    surfaces = (
+        CommandLine("event withdraw", "Take VERSION out of EVENT.", arguments=("event", "version")),
+        ApiRoute(
+            "withdraw",
+            "POST",
+            "/events/{event}/entrants/{version}/withdraw",
+            body="Withdraw",
+            body_says="Why a version plays no more; operators have to say it.",
+        ),
+        PageForm(
+            PAGE,
+            "Withdraw it",
+            place="entrant",
+            title="Withdraw",
+            when=_plays_on,
+            warning="{version} will play no more in {event}. After the start its open games are forfeited.",
+            grave=True,
+        ),
+    )
+
+    event: EventWord
+    version: VersionWord
+    reason: Annotated[
+        str,
+        Field(
+            body=Annotated[str, Meta(max_length=200)],
+            label="The reason, which everybody can read,",
+            caption="Reason",
+            hint="Everybody can read it.",
+            help="Why: it stands in the event's log. Operators have to say it.",
+        ),
+    ] = ""
+
+    async def perform(self, context: CommandContext) -> Done:
+        named = await context.version(self.version)
+        ours = by_operator(context)
+        reason = reason_for(self.reason, f"{named.name} is withdrawn") if ours else one_line(self.reason)
+        seat = _say(context, self.event, named, lambda seat: log.Withdrawn(entrant=seat.entrant, reason=reason))
+        await context.commit(self, seat.name, [], event=self.event, reason=reason)
+        return Done(sentence=f"{seat.name} has withdrawn from {self.event}.")
+
+
+class EventRejoin(Command[Done], frozen=True, kw_only=True, tag="event rejoin"):
+    """Have a version that withdrew after the start paired again."""
+
+    allowed = Right.OWN_BOT
+    concerns = "version"
+    live = True
+    audited = ("event",)
+    surfaces = (
+        CommandLine("event rejoin", "Let VERSION come back into EVENT.", arguments=("event", "version")),
+        ApiRoute("rejoin", "POST", "/events/{event}/entrants/{version}/rejoin"),
+        PageForm(PAGE, "Come back", place="entrant", when=_may_rejoin),
+    )
+
+    event: EventWord
+    version: VersionWord
+
+    async def perform(self, context: CommandContext) -> Done:
+        named = await context.version(self.version)
+        seat = _say(context, self.event, named, lambda seat: log.Rejoined(entrant=seat.entrant))
+        await context.commit(self, seat.name, [], event=self.event)
+        return Done(sentence=f"{seat.name} plays on in {self.event}.")
+
+
+class EventBye(Command[Done], frozen=True, kw_only=True, tag="event bye"):
+    """Let an entrant sit out a round that has not begun.
+
+    Owners may ask for no point or half a point; a whole one is the operator's to give.
+    """
+
+    allowed = Right.OWN_BOT
+    concerns = "version"
+    live = True
+    audited = ("event", "points", "round")
+    surfaces = (
+        CommandLine("event bye", "Let VERSION sit out a round of EVENT.", arguments=("event", "version")),
+        ApiRoute(
+            "request_bye",
+            "POST",
+            "/events/{event}/entrants/{version}/bye",
+            body="RequestBye",
+            body_says="A round that an entrant sits out, null for the next one, and the points that this gives.",
+        ),
+        PageForm(PAGE, "Sit it out", place="entrant", title="Sit a round out", when=_may_sit_out),
+    )
+
+    event: EventWord
+    version: VersionWord
+    round: Annotated[
+        int | None,
+        Field(
+            body=Annotated[int, Meta(ge=1, le=MOST_ROUNDS)] | None,
+            label="The round",
+            hint="Empty: the next one.",
+            help="Which round; without this the next one.",
+            metavar="N",
+        ),
+    ] = None
+    points: Annotated[
+        str, Field(body=Literal["0", "1/2", "1"], label="The points", help="What it gives.", metavar="POINTS")
+    ] = "0"
+
+    async def perform(self, context: CommandContext) -> Done:
+        named = await context.version(self.version)
+        if self.points == "1" and not by_operator(context):
+            raise Forbidden(
+                Code.NOT_ALLOWED, "A bye for a whole point is the operator's to give. Ask for none or half a point."
+            )
+        number = self.round or len(context.server.events.state(self.event).event.rounds) + 1
+        if self.points not in POINTS:
+            raise Invalid(Code.BYE_POINTS, f"A bye cannot give {self.points!r}. Give 0, 1/2 or 1.")
+        points = POINTS[self.points]
+        seat = _say(
+            context, self.event, named, lambda seat: log.ByeAsked(entrant=seat.entrant, round=number, points=points)
+        )
+        await context.commit(self, seat.name, [], event=self.event, round=number, points=self.points)
+        return Done(sentence=f"{seat.name} sits out round {number} of {self.event}, for {self.points}.")
+
+
+def _say(context: CommandContext, event: str, named: NamedVersion, say: Callable[[Seat], log.Said]) -> Seat:
+    """Write what concerns an entrant into the log of its event. Raises Refused."""
+    events = context.server.events
+    seat = seat_named(events.state(event), named.version_id, named.name)
+    events.say(event, say(seat), actor_of(context))
+    return seat
+
+
+COMMANDS: Final[tuple[type[Command[Done]], ...]] = (EventEnter, EventCheckIn, EventWithdraw, EventRejoin, EventBye)

@@ -1,0 +1,218 @@
+"""What the operator decides otherwise than games and system did: results are ruled, games replayed, rounds taken back.
+
+Each has a reason, which stands in the event's log and in the audit; nothing that was played is rewritten. Must not
+know: what follows from a ruling, how events go on.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Final, Literal
+
+from cgos_protocol.api.people import Done
+from cgos_protocol.errors import Code, Invalid
+from cgos_server.service.commands.context import CommandContext
+from cgos_server.service.commands.declaration import Command, Right
+from cgos_server.service.commands.fields import Field
+from cgos_server.service.commands.reasons import reason_for
+from cgos_server.service.commands.surfaces import ApiRoute, CommandLine, PageForm
+from cgos_server.service.events.entering import PAGE
+from cgos_server.service.events.fields import EventGame, EventWord, Why, actor_of
+from cgos_server.tournaments.base import VOID, Game
+from cgos_server.tournaments.event import game_by_id, name_of
+from cgos_server.tournaments.running import log
+from cgos_server.tournaments.running.state import EventState, Phase
+from cgos_server.tournaments.scores import RESULTS, score_of
+
+Ruling = Literal["1-0", "0-1", "1/2-1/2", "0-0", "+/-", "-/+", "-/-", "no-contest"]
+"""White's points first; with a slash between signs the game was never started. No-contest: annulled for good."""
+
+WithResults = Annotated[
+    bool,
+    Field(
+        caption="also games that were played",
+        help="Also where games that go with it have been played: their results are lost.",
+    ),
+]
+
+
+def _has_games(state: EventState | None) -> bool:
+    return state is not None and bool(state.event.rounds) and state.phase is not Phase.CANCELLED
+
+
+def _has_rounds(state: EventState | None) -> bool:
+    return state is not None and bool(state.event.rounds) and state.phase is Phase.RUNNING
+
+
+class EventRule(Command[Done], frozen=True, kw_only=True, tag="event rule"):
+    """Give a game of an event a result, or another one.
+
+    Games that were paired by the old result go, and what has to be paired instead is paired next; where such games have
+    been played, only `with_results`. A game that runs is ended. It can be done after the event too.
+    """
+
+    allowed = Right.OPERATOR
+    live = True
+    audited = ("before", "game", "reason", "result", "with_results")
+    surfaces = (
+        CommandLine(
+            "event rule",
+            "Give game number GAME of EVENT the result RESULT.\n\n"
+            "White's points stand first; +/-, -/+ and -/- are forfeits of games that were never started; a no-contest "
+            "is annulled for good.",
+            arguments=("event", "number", "result"),
+        ),
+        ApiRoute(
+            "rule_game",
+            "POST",
+            "/admin/events/{event}/games/{number}/ruling",
+            body="RuleGame",
+            body_says="The result of a game of an event, White's points first, and why. `with_results`: also where "
+            "games that were paired by the old result have been played.",
+        ),
+        PageForm(
+            PAGE,
+            "Rule it",
+            title="Rule a game",
+            note="Games that were paired by the old result are taken back.",
+            when=_has_games,
+            warning="Game {number} of {event} will count as {result}.",
+            grave=True,
+        ),
+    )
+
+    event: EventWord
+    number: EventGame
+    result: Annotated[str, Field(body=Ruling, label="The result", caption="Result, White's points first")]
+    reason: Why
+    with_results: WithResults = False
+
+    async def perform(self, context: CommandContext) -> Done:
+        reason = reason_for(self.reason, f"game {self.number} is ruled")
+        if self.result not in RESULTS or self.result == "void":
+            words = ", ".join(word for word in RESULTS if word != "void")
+            raise Invalid(Code.SCORE, f"{self.result!r} is no result. Give one of {words}; or have it replayed.")
+        state = await context.server.events.reopen(self.event)
+        game = game_by_id(state.event, self.number).game
+        said = log.Ruled(game=self.number, result=RESULTS[self.result], reason=reason, with_results=self.with_results)
+        after_it = context.server.events.say(self.event, said, actor_of(context))
+        await context.commit(
+            self,
+            self.event,
+            [],
+            game=self.number,
+            before=score_of(game.result) or "none",
+            result=self.result,
+            reason=reason,
+            with_results=self.with_results,
+        )
+        gone = _taken_back(state, after_it)
+        return Done(sentence=f"Game {self.number} of {self.event} ({_sides(state, game)}) is {self.result}.{gone}")
+
+
+class EventReplay(Command[Done], frozen=True, kw_only=True, tag="event replay"):
+    """Make a game of an event void, and have it played again by the rules of its system.
+
+    A game that runs is ended.
+    """
+
+    allowed = Right.OPERATOR
+    live = True
+    audited = ("before", "game", "reason", "with_results")
+    surfaces = (
+        CommandLine(
+            "event replay", "Make game number GAME of EVENT void: it is played again.", arguments=("event", "number")
+        ),
+        ApiRoute(
+            "replay_game",
+            "POST",
+            "/admin/events/{event}/games/{number}/replay",
+            body="ReplayGame",
+            body_says="Why a game is played again. `with_results`: also where games that were paired by its result "
+            "have been played.",
+        ),
+        PageForm(
+            PAGE,
+            "Have it played again",
+            title="Have a game played again",
+            when=_has_games,
+            warning="Game {number} of {event} will be void and played again.",
+            grave=True,
+        ),
+    )
+
+    event: EventWord
+    number: EventGame
+    reason: Why
+    with_results: WithResults = False
+
+    async def perform(self, context: CommandContext) -> Done:
+        reason = reason_for(self.reason, f"game {self.number} is played again")
+        state = await context.server.events.reopen(self.event)
+        game = game_by_id(state.event, self.number).game
+        said = log.Ruled(game=self.number, result=VOID, reason=reason, with_results=self.with_results)
+        after_it = context.server.events.say(self.event, said, actor_of(context))
+        await context.commit(
+            self,
+            self.event,
+            [],
+            game=self.number,
+            before=score_of(game.result) or "none",
+            reason=reason,
+            with_results=self.with_results,
+        )
+        gone = _taken_back(state, after_it)
+        return Done(sentence=f"Game {self.number} of {self.event} ({_sides(state, game)}) is void.{gone}")
+
+
+class EventTakeBack(Command[Done], frozen=True, kw_only=True, tag="event take-back"):
+    """Take the last round of an event back: it is paired again. Its games that run are ended."""
+
+    allowed = Right.OPERATOR
+    live = True
+    audited = ("reason", "round", "with_results")
+    surfaces = (
+        CommandLine("event take-back", "Take the last round of EVENT back: it is paired again."),
+        ApiRoute(
+            "take_back_round",
+            "POST",
+            "/admin/events/{event}/take-back",
+            body="TakeBackRound",
+            body_says="Why the last round goes. `with_results`: also where games of it have results.",
+        ),
+        PageForm(
+            PAGE,
+            "Take it back",
+            title="Take the last round back",
+            when=_has_rounds,
+            warning="The last round of {event} will be paired again; its games that run are ended.",
+            grave=True,
+        ),
+    )
+
+    event: EventWord
+    reason: Why
+    with_results: WithResults = False
+
+    async def perform(self, context: CommandContext) -> Done:
+        reason = reason_for(self.reason, "the round is taken back")
+        events = context.server.events
+        number = len(events.state(self.event).event.rounds)
+        said = log.TakenBack(reason=reason, with_results=self.with_results)
+        events.say(self.event, said, actor_of(context))
+        await context.commit(self, self.event, [], round=number, reason=reason, with_results=self.with_results)
+        return Done(sentence=f"Round {number} of {self.event} is taken back and will be paired again.")
+
+
+def _sides(state: EventState, game: Game) -> str:
+    """``Anna - Ben``, White first."""
+    return f"{name_of(state.event, game.white)} - {name_of(state.event, game.black)}"
+
+
+def _taken_back(before: EventState, now: EventState) -> str:
+    """Which games a ruling has taken with it, as a sentence after others; empty for none."""
+    left = {game.id for _, game in now.event.games}
+    gone = [str(game.id) for _, game in before.event.games if game.id not in left]
+    return f" Taken back, since the old result led to it: game {', '.join(gone)}." if gone else ""
+
+
+COMMANDS: Final[tuple[type[Command[Done]], ...]] = (EventRule, EventReplay, EventTakeBack)

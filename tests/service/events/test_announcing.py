@@ -1,0 +1,186 @@
+"""Events are announced with all that can be said of them, changed, opened, closed and cloned."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+from support.service.acting import account, audits, behalf, bots, code
+from support.service.event_desk import Desk
+
+from cgos_protocol.errors import Refused
+from cgos_server.service.admin import Admin
+from cgos_server.service.commands.fields import parameters
+from cgos_server.service.events.announcing import EventChange, EventClone, EventClose, EventCreate, EventOpen
+from cgos_server.service.events.holding import EventCancel
+from cgos_server.service.events.terms import SETTINGS
+from cgos_server.tournaments.running.settings import EventSettings, Limits, Play, Times
+
+HOUR = 3_600_000
+
+
+def create(event: str = "Weekly", **said: Any) -> EventCreate:
+    return EventCreate(event=event, system=said.pop("system", "mwm"), venue=said.pop("venue", "9x9"), **said)
+
+
+def test_every_setting_of_an_event_can_be_said() -> None:
+    parts = {"limits": Limits, "play": Play, "times": Times}
+    own = set(EventSettings.__struct_fields__) - {"name", "venue", "system", "playoff_of", *parts}
+    assert set(SETTINGS) == own | {name for kind in parts.values() for name in kind.__struct_fields__}
+    for command in (EventCreate, EventChange):
+        assert set(SETTINGS) < {each.name for each in parameters(command)}
+
+
+async def test_what_is_not_said_is_as_usual(admin: Admin, desk: Desk, store: Any) -> None:
+    answer = await admin.handle(create())
+    assert answer.sentence == (
+        "Weekly is announced. Its games count for the ratings. Versions may enter after: cgos-server event open Weekly"
+    )
+    assert desk.states["Weekly"].settings == EventSettings(name="Weekly", venue="9x9", system="mwm")
+    assert audits(store) == [("operator", "event create", "Weekly", {"rated": True, "system": "mwm", "venue": "9x9"})]
+
+
+async def test_all_that_is_said_stands_in_the_settings(admin: Admin, desk: Desk) -> None:
+    said: dict[str, Any] = {
+        "about": "For all.",
+        "rounds": 7,
+        "options": {"order": "dutch"},
+        "tie_breakers": ["points", "buchholz"],
+        "bye_points": 1,
+        "seed": 5,
+        "entering": "operator",
+        "late": True,
+        "rated": False,
+        "ladder": False,
+        "playoff": True,
+        "most": 16,
+        "per_owner": 2,
+        "per_family": 3,
+        "lowest": 1000.0,
+        "highest": 2000.0,
+        "komi": 6.5,
+        "main_s": 60.0,
+        "increment_s": 1.0,
+        "openings": False,
+        "first_moves": "e5, c3",
+        "opens_at": 1,
+        "closes_at": 2,
+        "starts_at": 3,
+        "starts_with": 8,
+        "check_in_s": 60,
+        "grace_s": 30,
+        "every_days": 7,
+    }
+    assert set(said) == set(SETTINGS)
+    await admin.handle(create(**said))
+    settings = desk.states["Weekly"].settings
+    flat = msgspec.structs.asdict(settings)
+    for part in ("limits", "play", "times"):
+        flat |= msgspec.structs.asdict(flat[part])
+    expected = said | {"tie_breakers": ("points", "buchholz"), "first_moves": ("E5", "C3")}
+    assert {name: flat[name] for name in said} == expected
+
+
+async def test_a_short_word_for_a_system_and_its_entrants(admin: Admin, desk: Desk) -> None:
+    await bots(admin, "Anna", "Ben")
+    desk.ratings = {1: 1500.0}
+    await admin.handle(create(system="double-round-robin", enter=["Anna", "Ben", "Anna"]))
+    seats = desk.states["Weekly"].seats
+    assert [(seat.name, seat.rating) for seat in seats.values()] == [("Anna", 1500.0), ("Ben", None)]
+
+
+@pytest.mark.parametrize(
+    ("said", "word"),
+    [
+        ({"system": "none"}, "tournament-system"),
+        ({"options": {"speed": 3}}, "tournament-option"),
+        ({"event": "two words"}, "event-name"),
+        ({"komi": 6.5}, "event-setting"),  # and rated
+        ({"rounds": 0}, "planned"),
+        ({"most": 1}, "event-setting"),
+        ({"opens_at": 3, "starts_at": 2}, "event-setting"),
+        ({"venue": "5x5"}, "unknown-venue"),
+        ({"enter": ["Nobody"]}, "unknown-bot"),
+    ],
+)
+async def test_what_makes_no_sense_is_refused_and_nothing_is_announced(
+    admin: Admin, desk: Desk, store: Any, said: dict[str, Any], word: str
+) -> None:
+    with pytest.raises(Refused) as raised:
+        await admin.handle(create(**said))
+    assert raised.value.code == word
+    assert desk.states == {}
+    assert store.groups == []
+
+
+async def test_a_name_is_taken_once(admin: Admin) -> None:
+    await admin.handle(create())
+    assert await code(admin.handle(create())) == "event-name-taken"
+
+
+async def test_operators_alone_announce(admin: Admin, desk: Desk) -> None:
+    anna = await account(admin)
+    assert await code(behalf(admin, anna, create())) == "not-allowed"
+    olga = await account(admin, "Olga", operator=True)
+    await behalf(admin, olga, create())
+    (_, actor, _), *_ = desk.said
+    assert actor == "Olga"
+
+
+async def test_it_is_changed_in_what_is_said(admin: Admin, desk: Desk, store: Any) -> None:
+    await admin.handle(create(rounds=5, komi=6.5, rated=False, most=10))
+    answer = await admin.handle(EventChange(event="Weekly", rounds=7, rated=True, usual=["komi"]))
+    assert answer.sentence == (
+        "Weekly is announced anew; what is otherwise: komi, rated, rounds. Its games count for the ratings."
+    )
+    settings = desk.states["Weekly"].settings
+    assert (settings.rounds, settings.play, settings.limits.most, settings.rated) == (7, Play(), 10, True)
+    assert audits(store)[-1][3] == {"changed": "komi, rated, rounds", "rated": True}
+
+
+async def test_another_system_leaves_the_options_of_the_one_before(admin: Admin, desk: Desk) -> None:
+    await admin.handle(create(options={"order": "dutch"}, rounds=5))
+    await admin.handle(EventChange(event="Weekly", system="round-robin", options={"double": True}))
+    settings = desk.states["Weekly"].settings
+    assert (settings.system, settings.options, settings.rounds) == ("round-robin", {"double": True}, 5)
+
+
+async def test_a_setting_that_there_is_not_cannot_be_as_usual(admin: Admin) -> None:
+    await admin.handle(create())
+    with pytest.raises(Refused, match=r"There is no setting 'venue'\. They are: about, .*grace-s"):
+        await admin.handle(EventChange(event="Weekly", usual=["venue"]))
+
+
+async def test_entry_opens_closes_and_opens_again(admin: Admin, desk: Desk) -> None:
+    await bots(admin, "Anna")
+    desk.ratings = {1: 1500.0}
+    await admin.handle(create(enter=["Anna"]))
+    answer = await admin.handle(EventOpen(event="Weekly"))
+    assert answer.sentence == "Versions may enter Weekly. Its games count for the ratings."
+    desk.ratings = {1: 1600.0}
+    answer = await admin.handle(EventClose(event="Weekly"))
+    assert answer.sentence == "Entry to Weekly is closed; 1 are in."
+    assert desk.states["Weekly"].seats[1].rating == 1600.0
+    assert await code(admin.handle(EventClose(event="Weekly"))) == "event-phase"
+    await admin.handle(EventOpen(event="Weekly"))
+    assert desk.states["Weekly"].phase == "entry"
+
+
+@pytest.mark.parametrize("command", [EventOpen, EventClose, EventChange])
+async def test_of_no_event_nothing_can_be_done(admin: Admin, command: Any) -> None:
+    assert await code(admin.handle(command(event="Nothing"))) == "no-event"
+
+
+async def test_it_is_held_once_more_though_it_is_over(admin: Admin, desk: Desk, store: Any) -> None:
+    await admin.handle(create(opens_at=10 * HOUR, starts_at=12 * HOUR, check_in_s=600, most=8))
+    await admin.handle(EventCancel(event="Weekly", reason="Rain."))
+    answer = await admin.handle(EventClone(event="Weekly", name="Later", starts_at=20 * HOUR))
+    assert answer.sentence.startswith("Later is announced as Weekly was. Its games count for the ratings. Entry opens")
+    settings = desk.states["Later"].settings
+    assert (settings.times.opens_at, settings.times.starts_at, settings.limits.most) == (18 * HOUR, 20 * HOUR, 8)
+    await admin.handle(EventClone(event="Weekly", name="Open"))
+    assert desk.states["Open"].settings.times == Times()
+    assert audits(store)[-1] == ("operator", "event clone", "Open", {"of": "Weekly", "rated": True})
+    assert await code(admin.handle(EventClone(event="Nothing", name="X"))) == "no-event"
+    assert await code(admin.handle(EventClone(event="Weekly", name="Later"))) == "event-name-taken"
