@@ -48,6 +48,7 @@ COMMANDS = {
     "rules": "ratings.figures:rules",
     "rate": "ratings.rate:rate",
     "pairing": "pairing.pairing:pairing",
+    "event": "events.group:event",
     "tournament": "tournaments.group:tournament",
     "bots": "bots.bots:bots",
     "bot": "bots.bots:bot",

@@ -5,7 +5,6 @@ Must not know: what the results mean.
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
@@ -17,11 +16,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from cgos_server.presentation.text_table import rightward, text_table
 from cgos_server.presentation.words import moment
 
 T = TypeVar("T")
-
-_NUMBER = re.compile(r"[-+]?\d+(\.\d+)?")
 
 
 def print_json(value: Any) -> None:
@@ -37,10 +35,9 @@ def without(value: msgspec.Struct, *names: str) -> dict[str, Any]:
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]], title: str = "") -> None:
     """A table; columns that hold only numbers stand to the right. None is shown as ``-``."""
     cells = [[shown(cell) for cell in row] for row in rows]
-    right = [_numbers([row[at] for row in cells]) for at in range(len(columns))]
     if sys.stdout and sys.stdout.isatty():  # there is none at all where the shell has closed it
         table = Table(title=Text(shown(title)) if title else None, title_justify="left", box=SIMPLE_HEAD)
-        for name, is_right in zip(columns, right, strict=True):
+        for name, is_right in zip(columns, rightward(columns, cells), strict=True):
             table.add_column(name, justify="right" if is_right else "left")
         for row in cells:
             table.add_row(*map(Text, row))
@@ -48,13 +45,8 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]], title:
         return
     if title:
         click.echo(shown(title))
-    widths = [max(len(row[at]) for row in [list(columns), *cells]) for at in range(len(columns))]
-    for row in [list(columns), *cells]:
-        padded = [
-            cell.rjust(width) if is_right else cell.ljust(width)
-            for cell, width, is_right in zip(row, widths, right, strict=True)
-        ]
-        click.echo("  ".join(padded).rstrip())
+    for line in text_table(columns, cells):
+        click.echo(line)
 
 
 def apart(answers: Iterable[T]) -> Iterator[T]:
@@ -98,10 +90,6 @@ def say(sentence: str) -> None:
 
 def _value(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def _numbers(column: Sequence[str]) -> bool:
-    return any(cell != "-" for cell in column) and all(cell == "-" or _NUMBER.fullmatch(cell) for cell in column)
 
 
 def shown(cell: object) -> str:

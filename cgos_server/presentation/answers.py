@@ -12,6 +12,7 @@ import msgspec
 
 from cgos_protocol.api import games
 from cgos_protocol.api import messages as api
+from cgos_protocol.api.events import GameInEvent
 from cgos_protocol.games.base import Color, Start
 from cgos_protocol.v2.render import color_word, rules_info, time_info
 from cgos_server.presentation.stored_game import StoredGame
@@ -104,8 +105,11 @@ def opponent(row: OpponentRow, faced: Faced) -> api.Opponent:
     )
 
 
-def game_detail(stored: StoredGame) -> games.GameDetail:
-    """All about one game but its moves."""
+def game_detail(stored: StoredGame, event: GameInEvent | None = None) -> games.GameDetail:
+    """All about one game but its moves.
+
+    :param event: in which it was played
+    """
     detail, terms = stored.detail, stored.terms
     return games.GameDetail(
         game=published(detail.game, games.Game),
@@ -122,6 +126,7 @@ def game_detail(stored: StoredGame) -> games.GameDetail:
         ratings=detail.ratings,
         corrections=published(detail.corrections, list[games.Correction]),
         repeats=detail.repeats,
+        event=event,
     )
 
 

@@ -45,10 +45,11 @@ def exported_games(rows: Sequence[RatedGame], headline: Callable[[str, list[str]
     return made
 
 
-def game_files(details: Sequence[GameDetail], place: str) -> list[File]:
+def game_files(details: Sequence[GameDetail], place: str, event: str = "") -> list[File]:
     """Games as files. One that cannot be read is left out and logged: the others are wanted all the same.
 
     :param place: the server's name
+    :param event: of which they all are; empty: their folders are their venues
     """
     files = []
     for detail in details:
@@ -58,5 +59,5 @@ def game_files(details: Sequence[GameDetail], place: str) -> list[File]:
         except (OurFault, ValueError) as error:
             log.warning("a game is missing in an export", game=row.id, why=str(error))
             continue
-        files.append(File(row.venue, f"{row.id}.sgf", row.started_at // 1000, text.encode()))
+        files.append(File(event or row.venue, f"{row.id}.sgf", row.started_at // 1000, text.encode()))
     return files

@@ -115,7 +115,7 @@ class StoredGame:
 
     def record(self, place: str) -> GameRecord:
         """For :func:`cgos_protocol.sgf.writing.write`; `place` is the server's name."""
-        game = self.detail.game
+        game, held = self.detail.game, self.detail.event
         return GameRecord(
             game=game.id,
             black=game.black,
@@ -129,7 +129,8 @@ class StoredGame:
             ending=self.ending(),
             place=place,
             program=f"cgos-server:{__version__}",
-            event=game.venue,
+            event=game.venue if held is None else held.event,
+            round="" if held is None else str(held.round),
             moves=tuple(
                 RecordedMove(self.color(row.ply), row.move, clock_of(row), row.analysis) for row in self.detail.moves
             ),

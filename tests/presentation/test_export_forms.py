@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import io
 import tarfile
+import zipfile
 
 import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cgos_server.presentation.export_forms import Csv, File, Tar, folder
+from cgos_server.presentation.export_forms import Csv, File, Joined, Tar, Zip, folder
 
 
 @given(
@@ -50,3 +51,25 @@ def test_a_table_quotes_what_needs_it() -> None:
     form = Csv(Row)
     assert form.begin() == b"name,there\r\n"
     assert form.chunk([Row('a "b", c', True), Row("", None)]) == b'"a ""b"", c",true\r\n,\r\n'
+
+
+def test_a_zip_archive_is_written_in_portions_and_always_the_same() -> None:
+    files = [File("Autumn: 1", "1.sgf", 1_700_000_000, b"(;EV[Autumn])"), File("Autumn: 1", "2.sgf", 0, b"x" * 5000)]
+
+    def written() -> bytes:
+        form = Zip()
+        return form.begin() + b"".join(form.chunk([file]) for file in files) + form.end()
+
+    with zipfile.ZipFile(io.BytesIO(written())) as archive:
+        assert archive.testzip() is None
+        assert archive.namelist() == ["Autumn_ 1/1.sgf", "Autumn_ 1/2.sgf"]
+        assert [archive.read(name) for name in archive.namelist()] == [file.content for file in files]
+        assert archive.getinfo("Autumn_ 1/1.sgf").date_time == (2023, 11, 14, 22, 13, 20)
+        assert archive.getinfo("Autumn_ 1/2.sgf").date_time[0] == 1980, "no earlier time can be said"
+    assert written() == written()
+    assert len(written()) < 1000
+
+
+def test_files_one_after_another() -> None:
+    form = Joined()
+    assert form.chunk([File("a", "1.sgf", 0, b"(;A)\n"), File("a", "2.sgf", 0, b"(;B)\n")]) == b"(;A)\n(;B)\n"

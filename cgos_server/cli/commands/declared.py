@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 
+from cgos_protocol.errors import Refused
 from cgos_server.cli.commands.answers import has_json, show
 from cgos_server.cli.commands.asking import ask_server
 from cgos_server.cli.commands.perform import perform
@@ -32,6 +33,7 @@ from cgos_server.service.commands.declaration import Command
 from cgos_server.service.commands.fields import Parameter, Source, parameters
 from cgos_server.service.commands.registry import on
 from cgos_server.service.commands.surfaces import CommandLine
+from cgos_server.service.events.moments import moment
 from cgos_server.service.people.sessions import DAY_MS
 
 _WHERE = click.option("--venue", metavar="VENUE", help="The venue; needed where there are several.")
@@ -70,7 +72,8 @@ def _made(kind: type[Command[Any]], line: CommandLine) -> click.Command:
     decorated: Callable[..., Any] = configured(run)
     for decorate in reversed(_decorators(kind, line, fields)):
         decorated = decorate(decorated)
-    settings = {"ignore_unknown_options": True} if any(each.kind is float and each.required for each in fields) else {}
+    dashed = any(each.required and (each.kind is float or "-/+" in each.choices) for each in fields)
+    settings = {"ignore_unknown_options": True} if dashed else {}
     return click.command(line.name.rpartition(" ")[2], help=line.help, context_settings=settings)(decorated)
 
 
@@ -79,7 +82,7 @@ def _decorators(
 ) -> list[Callable[[Any], Any]]:
     """Arguments, options, then what the field's source or the answer asks for."""
     by_name = {each.name: each for each in fields}
-    plain = [each for each in fields if each.field.source in (Source.GIVEN, Source.MOMENT)]
+    plain = [each for each in fields if each.field.source in (Source.GIVEN, Source.MOMENT, Source.TIME)]
     arguments = [by_name[name] for name in line.arguments] or [
         each for each in plain if each.required and not each.field.help
     ]
@@ -100,20 +103,33 @@ def _argument(each: Parameter) -> Callable[[Any], Any]:
 
 def _option(each: Parameter) -> Callable[[Any], Any]:
     attributes: dict[str, Any] = {"help": each.field.help, "type": _type(each), "required": each.required}
+    word = each.name.replace("_", "-")
+    if each.kind is bool and each.optional:
+        return click.option(f"--{word}/--no-{word}", each.name, default=None, help=each.field.help)
     if each.kind is bool:
-        return click.option(f"--{each.name}", is_flag=True, help=each.field.help)
+        return click.option(f"--{word}", each.name, is_flag=True, help=each.field.help)
     if not (each.choices or each.field.words):
         attributes["metavar"] = each.field.metavar or "TEXT"
     if each.field.source is Source.MOMENT:
         attributes |= {"callback": date, "type": None}
+    elif each.field.source is Source.TIME:
+        attributes |= {"callback": _time, "type": None}
     if each.kind in (list, dict):
         attributes["multiple"] = True
     elif each.field.none_word:
         attributes |= {"default": each.field.none_word, "show_default": True}
     elif not each.required:
         attributes["default"] = each.default
-    flag = each.name.removesuffix("s") if each.kind is dict else each.name
+    flag = each.name.removesuffix("s") if each.kind in (list, dict) else each.name
     return click.option("--" + flag.replace("_", "-"), each.name, **attributes)
+
+
+def _time(_context: click.Context, _option: click.Parameter, text: str | None) -> int | None:
+    """A time or a span from now, as Unix milliseconds."""
+    try:
+        return None if text is None else moment(text, now_ms())
+    except Refused as refusal:
+        raise click.BadParameter(refusal.sentence) from None
 
 
 def _type(each: Parameter) -> click.ParamType[Any] | None:

@@ -6,34 +6,26 @@ server, how lines and archives are written.
 
 from __future__ import annotations
 
-import contextlib
 import functools
-import gzip
-import os
-import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
-from typing import IO, Any, NamedTuple, cast
+from typing import Any
 
 import click
 import msgspec
 
 from cgos_protocol.api.bulk import ExportedChange, ExportedGame, ExportedRank
 from cgos_protocol.api.figures import LedgerEntry
-from cgos_protocol.errors import Code, Invalid
 from cgos_server.cli.common import Setup, WordOf, configured, json_option, one_venue
 from cgos_server.cli.games.games import filters
-from cgos_server.cli.output import print_json, say
-from cgos_server.cli.progress import progress_bar
-from cgos_server.cli.reading import headline, read
+from cgos_server.cli.games.writing import Stream, target_argument, write_stream
+from cgos_server.cli.reading import headline
 from cgos_server.core.rating.registry import systems
-from cgos_server.presentation.export_forms import Csv, Form, Ndjson, Tar, stream
+from cgos_server.presentation.export_forms import Csv, Form, Ndjson, Tar
 from cgos_server.presentation.exports import exported_games, game_files
-from cgos_server.presentation.words import count
 from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.storage.reading.history import History
 
-_target = click.argument("target", metavar="FILE", type=click.Path(path_type=Path))
 _after_option = click.option(
     "--after", type=click.IntRange(0), default=0, metavar="N", help="Only what is numbered above N: what is new."
 )
@@ -42,22 +34,6 @@ _system_option = click.option(
     type=WordOf(lambda: systems().names),
     help="Under this rating system; without it under the venue's headline.",
 )
-
-
-class _Stream(NamedTuple):
-    """What is to be written.
-
-    :ivar chunks: what is read, in portions
-    :ivar last: number of the last one that there is, to tell how far it is
-    :ivar number: the number of one
-    :ivar rows: makes rows of a portion
-    """
-
-    chunks: AsyncIterator[Sequence[Any]]
-    form: Form[Any]
-    last: int
-    number: Callable[[Any], int]
-    rows: Callable[[Any], Sequence[Any]] = list
 
 
 @click.group()
@@ -71,7 +47,7 @@ def export() -> None:
 
 @export.command("games")
 @filters
-@_target
+@target_argument
 @_after_option
 @json_option
 @configured
@@ -79,8 +55,8 @@ def export_games(setup: Setup, filters: GameFilter, target: Path, after: int, as
     """Ended games, oldest first, a line each."""
     ended = msgspec.structs.replace(filters, running=False)
 
-    async def ask(history: History) -> _Stream:
-        return _Stream(
+    async def ask(history: History) -> Stream:
+        return Stream(
             chunks=history.bulk.rated_games(ended, after),
             form=_form(target, ExportedGame),
             last=await _last_game(history, ended, after),
@@ -88,12 +64,12 @@ def export_games(setup: Setup, filters: GameFilter, target: Path, after: int, as
             rows=functools.partial(exported_games, headline=functools.partial(headline, setup)),
         )
 
-    _export(setup, target, ask, as_json=as_json)
+    write_stream(setup, target, ask, as_json=as_json)
 
 
 @export.command("sgf")
 @filters
-@_target
+@target_argument
 @_after_option
 @json_option
 @configured
@@ -104,8 +80,8 @@ def export_sgf(setup: Setup, filters: GameFilter, target: Path, after: int, as_j
     """
     ended = msgspec.structs.replace(filters, running=False)
 
-    async def ask(history: History) -> _Stream:
-        return _Stream(
+    async def ask(history: History) -> Stream:
+        return Stream(
             chunks=history.bulk.details(ended, after),
             form=Tar(),
             last=await _last_game(history, ended, after),
@@ -113,12 +89,12 @@ def export_sgf(setup: Setup, filters: GameFilter, target: Path, after: int, as_j
             rows=functools.partial(game_files, place=setup.config.server.name),
         )
 
-    _export(setup, target, ask, as_json=as_json)
+    write_stream(setup, target, ask, as_json=as_json)
 
 
 @export.command("ratings")
 @click.argument("venue")
-@_target
+@target_argument
 @_system_option
 @_after_option
 @json_option
@@ -130,18 +106,18 @@ def export_ratings(setup: Setup, venue: str, target: Path, system: str | None, a
     """
     where = one_venue(setup, venue)
 
-    async def ask(history: History) -> _Stream:
+    async def ask(history: History) -> Stream:
         chosen = system or headline(setup, where, await history.ratings.rated_counts(where))
         return await _by_entries(
             history, where, history.bulk.changes(where, chosen, after), _form(target, ExportedChange)
         )
 
-    _export(setup, target, ask, as_json=as_json)
+    write_stream(setup, target, ask, as_json=as_json)
 
 
 @export.command("refits")
 @click.argument("venue")
-@_target
+@target_argument
 @_system_option
 @_after_option
 @json_option
@@ -155,21 +131,21 @@ def export_refits(setup: Setup, venue: str, target: Path, system: str | None, af
     if _is_table(target):
         raise click.UsageError("Refits are no table. Name a FILE that does not end in .csv.")
 
-    async def ask(history: History) -> _Stream:
+    async def ask(history: History) -> Stream:
         chosen = system or headline(setup, where, await history.ratings.rated_counts(where))
-        return _Stream(
+        return Stream(
             chunks=history.bulk.refits(where, chosen, after),
             form=Ndjson(),
             last=await history.refits.last(where, chosen),
             number=lambda row: row.number,
         )
 
-    _export(setup, target, ask, as_json=as_json)
+    write_stream(setup, target, ask, as_json=as_json)
 
 
 @export.command("ranks")
 @click.argument("venue")
-@_target
+@target_argument
 @_system_option
 @_after_option
 @json_option
@@ -181,21 +157,21 @@ def export_ranks(setup: Setup, venue: str, target: Path, system: str | None, aft
     """
     where = one_venue(setup, venue)
 
-    async def ask(history: History) -> _Stream:
+    async def ask(history: History) -> Stream:
         chosen = system or headline(setup, where, await history.ratings.rated_counts(where))
-        return _Stream(
+        return Stream(
             chunks=history.bulk.ranks(where, chosen, after),
             form=_form(target, ExportedRank),
             last=await history.refits.last(where, chosen),
             number=lambda row: row.number,
         )
 
-    _export(setup, target, ask, as_json=as_json)
+    write_stream(setup, target, ask, as_json=as_json)
 
 
 @export.command("ledger")
 @click.argument("venue")
-@_target
+@target_argument
 @_after_option
 @json_option
 @configured
@@ -206,10 +182,10 @@ def export_ledger(setup: Setup, venue: str, target: Path, after: int, as_json: b
     """
     where = one_venue(setup, venue)
 
-    async def ask(history: History) -> _Stream:
+    async def ask(history: History) -> Stream:
         return await _by_entries(history, where, history.bulk.ledger(where, after), _form(target, LedgerEntry))
 
-    _export(setup, target, ask, as_json=as_json)
+    write_stream(setup, target, ask, as_json=as_json)
 
 
 async def _last_game(history: History, ended: GameFilter, after: int) -> int:
@@ -217,61 +193,10 @@ async def _last_game(history: History, ended: GameFilter, after: int) -> int:
     return newest[0].id if newest else after
 
 
-async def _by_entries(history: History, venue: str, chunks: AsyncIterator[Sequence[Any]], form: Form[Any]) -> _Stream:
+async def _by_entries(history: History, venue: str, chunks: AsyncIterator[Sequence[Any]], form: Form[Any]) -> Stream:
     """What has the numbers of a venue's entries."""
     last = await history.ledger.last_entry(venue)
-    return _Stream(chunks=chunks, form=form, last=last, number=lambda row: row.seq)
-
-
-def _export(setup: Setup, target: Path, ask: Callable[[History], Awaitable[_Stream]], *, as_json: bool) -> None:
-    """Write the stream, and say how many rows, and the number of the last one."""
-    if as_json and str(target) == "-":
-        raise click.UsageError("--json goes with a file.")
-    rows = last = 0
-
-    async def write(history: History) -> None:
-        wanted = await ask(history)
-
-        async def counted() -> AsyncIterator[Sequence[Any]]:
-            nonlocal rows, last
-            async for chunk in wanted.chunks:
-                rows += len(chunk)
-                last = wanted.number(chunk[-1])
-                progress(last, max(wanted.last, last))
-                yield chunk
-
-        with _whole(target) as file, progress_bar(str(target)) as progress:
-            async for portion in stream(counted(), wanted.rows, wanted.form):
-                file.write(portion)
-
-    read(setup, write)
-    if as_json:
-        print_json({"file": str(target), "rows": rows, "last": last})
-    else:
-        say(f"{count(rows, 'row')} to {target}; the last one is number {last}.")
-
-
-@contextlib.contextmanager
-def _whole(target: Path) -> Iterator[IO[bytes]]:
-    """A file that takes its name when it is whole; - is standard output. Raises Refused."""
-    if str(target) == "-":
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
-        return
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        try:
-            with part.open("wb") as raw:
-                if target.suffix == ".gz":
-                    with gzip.GzipFile("", "wb", 6, raw, 0) as packed:
-                        yield cast("IO[bytes]", packed)
-                else:
-                    yield raw
-            part.replace(target)
-        finally:
-            part.unlink(missing_ok=True)
-    except OSError as error:
-        raise Invalid(Code.CANNOT_WRITE, f"{target} cannot be written: {error.strerror}.") from error
+    return Stream(chunks=chunks, form=form, last=last, number=lambda row: row.seq)
 
 
 def _form(target: Path, kind: type[msgspec.Struct]) -> Form[Any]:

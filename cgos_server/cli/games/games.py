@@ -48,6 +48,7 @@ def filters(command: Callable[Concatenate[GameFilter, P], T]) -> Callable[..., T
     @venue_option
     @click.option("--bot", metavar="NAME", help="Only games of this bot or version.")
     @click.option("--opponent", metavar="NAME", help="Only against this bot or version; goes with --bot.")
+    @click.option("--event", metavar="EVENT", help="Only games of this event.")
     @click.option("--reason", type=click.Choice([*map(str, Reason)]), help="Only games that ended so.")
     @click.option("--result", type=click.Choice(("B", "W", "draw", "none")), help="Only games that count so now.")
     @click.option("--min-moves", type=click.IntRange(0), metavar="N", help="Only ended games of at least N moves.")
@@ -56,7 +57,7 @@ def filters(command: Callable[Concatenate[GameFilter, P], T]) -> Callable[..., T
     @click.option("--until", metavar="DATE", callback=date, help="Only games begun before then (UTC).")
     @functools.wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> T:
-        names = ("venue", "bot", "opponent", "reason", "result", "min_moves", "max_moves", "since", "until")
+        names = ("venue", "bot", "opponent", "reason", "result", "min_moves", "max_moves", "since", "until", "event")
         values = {name: kwargs.pop(name) for name in names}
         if values["opponent"] is not None and values["bot"] is None:
             raise click.UsageError("--opponent goes with --bot.")

@@ -22,12 +22,12 @@ from cgos_protocol.ids import VenueId
 from cgos_server.cli.common import Setup, configured, json_option, one_venue
 from cgos_server.cli.output import print_json, print_table, shown, without
 from cgos_server.cli.reading import headline, known_strengths, read
-from cgos_server.cli.tournaments.crosstable_picture import crosstable_svg, ink, shade
 from cgos_server.cli.tournaments.event_files import write
 from cgos_server.config.venues import venue_value
 from cgos_server.presentation import words
 from cgos_server.presentation.answers import pair_statistics, published
 from cgos_server.presentation.answers import record as as_record
+from cgos_server.presentation.pictures.crosstable_picture import crosstable_svg, ink, shade
 from cgos_server.presentation.words import moment
 from cgos_server.service.ratings.expectation import Compared, compare
 from cgos_server.service.ratings.listed import best

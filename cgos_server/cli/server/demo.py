@@ -1,4 +1,5 @@
-"""`cgos-server demo`: a whole server with bots in a temporary directory, and its standings in the terminal.
+"""`cgos-server demo`: a whole server with bots in a temporary directory, and its standings in the terminal; beside the
+ladder's an event's, where one is wanted.
 
 The server and the bots are ordinary child processes, started by the commands that anybody would type. Must not know:
 the server's insides; it asks the control socket and reads the database like every other command.
@@ -22,15 +23,19 @@ from typing import NamedTuple
 import click
 
 from cgos_protocol.errors import Code, Invalid, OurFault, Refused
+from cgos_server.cli.common import WordOf
+from cgos_server.cli.server.demo_event import DemoEvent
 from cgos_server.cli.server.demo_screen import Screen, Snapshot
 from cgos_server.net import control_socket
 from cgos_server.presentation import words
+from cgos_server.presentation.events.reading import ReadEvents
 from cgos_server.service.commands.registry import ask
 from cgos_server.service.commands.server import StatusRequest
 from cgos_server.service.control import ServerStatus
 from cgos_server.storage import DATABASE
 from cgos_server.storage.location import make_directory
 from cgos_server.storage.reading.history import History
+from cgos_server.tournaments import registry
 
 VENUE = "9x9"
 START_LIMIT_S = 30
@@ -100,7 +105,16 @@ def players() -> Iterator[Player]:
 @click.command()
 @click.option("--seconds", type=click.FloatRange(min=1), help="Stop after so long; without it Ctrl-C stops.")
 @click.option("--keep", type=click.Path(path_type=Path, file_okay=False), help="Keep everything in this directory.")
-def demo(seconds: float | None, keep: Path | None) -> None:
+@click.option(
+    "--event",
+    "system",
+    type=WordOf(registry.words),
+    is_flag=False,
+    flag_value="swiss",
+    metavar="[SYSTEM]",
+    help="Hold an event of the bots, by this tournament system; a Swiss where none is named.",
+)
+def demo(seconds: float | None, keep: Path | None, system: str | None) -> None:
     """Run a server with six built-in bots and GNU Go, and watch."""
     if find_spec("cgos_client") is None:
         raise click.ClickException(
@@ -110,10 +124,11 @@ def demo(seconds: float | None, keep: Path | None) -> None:
     with contextlib.ExitStack() as stack:
         directory = keep or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="cgos-demo-")))
         make_directory(directory)
-        sys.exit(asyncio.run(_demo(directory, seconds)))
+        event = None if system is None else DemoEvent(directory, VENUE, system, {player.name for player in players()})
+        sys.exit(asyncio.run(_demo(directory, seconds, event)))
 
 
-async def _demo(directory: Path, seconds: float | None) -> int:
+async def _demo(directory: Path, seconds: float | None, event: DemoEvent | None) -> int:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -132,13 +147,13 @@ async def _demo(directory: Path, seconds: float | None) -> int:
                     )
                     for player in players()
                 ]
-                await _watch(directory, screen, stop, seconds)
+                await _watch(directory, screen, stop=stop, seconds=seconds, event=event)
                 # The server goes first, so that the running games end between bots that are still there.
                 screen.say(f"Letting the running games end (at most {DRAIN_S} s) ...")
                 serving.terminate()
                 last = await _last_status(directory, serving)
                 crashed = sum(bot.returncode not in (None, 0) for bot in running)
-    return await _summary(directory, last or status, crashed, serving.returncode or 0)
+    return await _summary(directory, event, last or status, crashed + (serving.returncode not in (None, 0)))
 
 
 def _command(player: Player, status: ServerStatus, directory: Path) -> list[str]:
@@ -193,17 +208,25 @@ async def _first_status(directory: Path, serving: asyncio.subprocess.Process) ->
     raise Invalid(Code.DEMO, f"The server did not start within {START_LIMIT_S} s. Its log ends with:\n{tail}")
 
 
-async def _watch(directory: Path, screen: Screen, stop: asyncio.Event, seconds: float | None) -> None:
-    """Show the standings until the time is over, somebody stops us, or the server is gone."""
+async def _watch(
+    directory: Path, screen: Screen, stop: asyncio.Event, seconds: float | None, event: DemoEvent | None
+) -> None:
+    """Show the standings until the time is over, somebody stops us, or the server is gone. The event starts when all
+    bots are there."""
     end = None if seconds is None else time.monotonic() + seconds
     async with History(directory / DATABASE) as history:
+        events = ReadEvents(history)
         while not stop.is_set() and (end is None or time.monotonic() < end):
             status = await _status(directory)
             if status is None:
                 screen.say("The server does not answer any more; see server.log.")
                 return
             left = None if end is None else max(0.0, end - time.monotonic())
-            screen.show(Snapshot(status, await history.ratings.standings(VENUE), left, time.monotonic()))
+            if event is not None:
+                await event.start_when_all_are_there(status)
+            standings = await history.ratings.standings(VENUE)
+            now = None if event is None else await event.look(events)
+            screen.show(Snapshot(status=status, standings=standings, left=left, at=time.monotonic(), event=now))
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(stop.wait(), 1.0)
 
@@ -219,14 +242,17 @@ async def _last_status(directory: Path, serving: asyncio.subprocess.Process) -> 
     return last
 
 
-async def _summary(directory: Path, last: ServerStatus, crashed: int, exit_code: int) -> int:
+async def _summary(directory: Path, event: DemoEvent | None, last: ServerStatus, crashed: int) -> int:
     """What happened. `lost`: games that the server cost somebody, `errors`: faults logged and processes that died."""
     async with History(directory / DATABASE) as history:
         standings = await history.ratings.standings(VENUE)
         counts = await history.server.counts()
+        held = None if event is None else await event.look(ReadEvents(history))
     for row in standings:
         click.echo(f"{row.version:<12} {words.standing(row):>12} {row.games:5} game{'' if row.games == 1 else 's'}")
-    errors = last.warnings + last.errors + crashed + (exit_code != 0)
+    if held is not None:
+        click.echo(held.line)
+    errors = last.warnings + last.errors + crashed
     endings = ", ".join(f"{games} by {reason}" for reason, games in counts.ended.items())
     click.echo(f"endings: {endings or 'none'}; {words.count(counts.running, 'game')} suspended")
     games, lost = sum(counts.ended.values()), counts.ended.get("void", 0)

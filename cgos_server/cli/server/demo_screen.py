@@ -1,4 +1,5 @@
-"""What the demo shows: standings, running games and moves a second, redrawn on a terminal, plain lines elsewhere.
+"""What the demo shows: standings of the ladder and of an event, running games and moves a second; redrawn on a
+terminal, plain lines elsewhere.
 
 Must not know: where the figures come from.
 """
@@ -14,6 +15,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from cgos_server.cli.server.demo_event import EventNow
 from cgos_server.presentation import words
 from cgos_server.service.control import ServerStatus
 from cgos_server.storage.reading.answers import StandingRow
@@ -30,12 +32,14 @@ class Snapshot(NamedTuple):
 
     :ivar left: seconds until the end, None where nobody knows
     :ivar at: seconds on any steady clock
+    :ivar event: None: there is none
     """
 
     status: ServerStatus
     standings: Sequence[StandingRow]
     left: float | None
     at: float
+    event: EventNow | None = None
 
 
 class Screen:
@@ -83,6 +87,8 @@ class Screen:
                 f"moves {now.status.moves} ({rate:.0f}/s)  {top}",
                 soft_wrap=True,
             )
+            if now.event is not None:
+                self._console.print(f"          {now.event.line}", soft_wrap=True)
 
     def _rate(self, now: Snapshot) -> float:
         self._moves.append((now.at, now.status.moves))
@@ -108,7 +114,7 @@ class Screen:
         for game in now.status.games:
             games.add_row(str(game.game), game.black, game.white, str(game.ply))
         side_by_side = Table.grid(padding=(0, 6))
-        side_by_side.add_row(standings, games)
+        side_by_side.add_row(standings, *([] if now.event is None else [_event(now.event)]), games)
         left = "Ctrl-C ends it" if now.left is None else f"{now.left:.0f} s left, Ctrl-C ends it"
         status = now.status
         footer = (
@@ -117,6 +123,16 @@ class Screen:
             f"{words.count(status.warnings, 'warning')}   {words.count(status.errors, 'error')}   {left}"
         )
         return Group("", side_by_side, "", Text(footer, style="dim"))
+
+
+def _event(event: EventNow) -> Table:
+    table = Table(title=event.title, title_justify="left", box=None, pad_edge=False)
+    table.add_column("", justify="right", style="dim")
+    table.add_column("bot", min_width=12)
+    table.add_column(event.compared, justify="right")
+    for place, name, value in event.rows:
+        table.add_row(str(place), name, value)
+    return table
 
 
 def _ended(status: ServerStatus) -> int:

@@ -19,7 +19,7 @@ from support.storage.rated_past import NAMES, VENUE, VOIDED, alter
 
 from cgos_server.cli.main import main
 from cgos_server.cli.ratings import figures
-from cgos_server.cli.tournaments.crosstable_picture import shade
+from cgos_server.presentation.pictures.crosstable_picture import shade
 from cgos_server.presentation.settings import VenueSettings, WebSettings
 from cgos_server.storage.reading.history import History
 from cgos_server.web.application import create_app

@@ -131,6 +131,9 @@ def test_every_reading_command_has_json() -> None:
         reads |= words in ("account bots", "account tokens", "audit")
         reads |= words in ("bot show", "pair", "crosstable", "rounds", "rules", "watch", "wall", "connect", "odds")
         reads |= words in ("bot transcript", "bot connections", "bot now")
+        reads |= words.startswith("event ") and words.split()[1] in (
+            *("show", "standings", "crosstable", "rounds", "games", "log", "rehearse", "sgf"),
+        )
         reads |= words.startswith(("rate ", "pairing ", "tournament ", "export "))
         has = any(parameter.name == "as_json" for parameter in command.params)
         assert has == (reads or words in ("match", "abort", "reload", "db copy")), words

@@ -1,0 +1,1 @@
+"""`cgos-server event`."""

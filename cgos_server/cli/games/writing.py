@@ -1,0 +1,94 @@
+"""Writes what commands export to a file, which takes its name when it is whole.
+
+Must not know: what is exported.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import os
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from pathlib import Path
+from typing import IO, Any, NamedTuple, cast
+
+import click
+
+from cgos_protocol.errors import Code, Invalid
+from cgos_server.cli.common import Setup
+from cgos_server.cli.output import print_json, say
+from cgos_server.cli.progress import progress_bar
+from cgos_server.cli.reading import read
+from cgos_server.presentation.export_forms import Form, stream
+from cgos_server.presentation.words import count
+from cgos_server.storage.reading.history import History
+
+target_argument = click.argument("target", metavar="FILE", type=click.Path(path_type=Path))
+
+
+class Stream(NamedTuple):
+    """What is to be written.
+
+    :ivar chunks: what is read, in portions
+    :ivar last: number of the last one that there is, to tell how far it is
+    :ivar number: the number of one
+    :ivar rows: makes rows of a portion
+    """
+
+    chunks: AsyncIterator[Sequence[Any]]
+    form: Form[Any]
+    last: int
+    number: Callable[[Any], int]
+    rows: Callable[[Any], Sequence[Any]] = list
+
+
+def write_stream(setup: Setup, target: Path, ask: Callable[[History], Awaitable[Stream]], *, as_json: bool) -> None:
+    """Write the stream, and say how many rows, and the number of the last one."""
+    if as_json and str(target) == "-":
+        raise click.UsageError("--json goes with a file.")
+    rows = last = 0
+
+    async def write(history: History) -> None:
+        wanted = await ask(history)
+
+        async def counted() -> AsyncIterator[Sequence[Any]]:
+            nonlocal rows, last
+            async for chunk in wanted.chunks:
+                rows += len(chunk)
+                last = wanted.number(chunk[-1])
+                progress(last, max(wanted.last, last))
+                yield chunk
+
+        with _whole(target) as file, progress_bar(str(target)) as progress:
+            async for portion in stream(counted(), wanted.rows, wanted.form):
+                file.write(portion)
+
+    read(setup, write)
+    if as_json:
+        print_json({"file": str(target), "rows": rows, "last": last})
+    else:
+        say(f"{count(rows, 'row')} to {target}; the last one is number {last}.")
+
+
+@contextlib.contextmanager
+def _whole(target: Path) -> Iterator[IO[bytes]]:
+    """A file that takes its name when it is whole; - is standard output. Raises Refused."""
+    if str(target) == "-":
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        try:
+            with part.open("wb") as raw:
+                if target.suffix == ".gz":
+                    with gzip.GzipFile("", "wb", 6, raw, 0) as packed:
+                        yield cast("IO[bytes]", packed)
+                else:
+                    yield raw
+            part.replace(target)
+        finally:
+            part.unlink(missing_ok=True)
+    except OSError as error:
+        raise Invalid(Code.CANNOT_WRITE, f"{target} cannot be written: {error.strerror}.") from error

@@ -1,0 +1,129 @@
+"""Reads events from the database, and keeps what it read: an event that moves is read from where it was left.
+
+Bounded by events and by entries of their logs. Must not know: what is shown of an event, HTTP.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+import structlog
+
+from cgos_protocol.api.events import EventSummary
+from cgos_protocol.errors import CgosError, OurFault, StoreError
+from cgos_protocol.ids import EventId
+from cgos_server.presentation.events.answers import summary
+from cgos_server.presentation.events.record import EventRecord
+from cgos_server.storage.reading.events.questions import EventRow, LogRow
+from cgos_server.storage.reading.history import History
+from cgos_server.tournaments.running import log
+
+log_ = structlog.get_logger(__name__)
+
+MOST_ENTRIES: Final = 60_000
+"""Entries of logs that are kept, about 1 KB each with what they fold to; the event that was asked for last is kept
+though it has more."""
+
+MOST_SUMMARIES: Final = 5_000
+AHEAD: Final = 200
+"""Events that are read at the start: as many as a list can have."""
+
+AT_ONCE: Final = 100
+"""Entries that are folded before others get their turn: some milliseconds."""
+
+
+class ReadEvents:
+    """The events of one database, read once each as far as they have come.
+
+    One a process that reads; it is for one event loop.
+    """
+
+    def __init__(self, history: History) -> None:
+        self._history = history
+        self._records: OrderedDict[EventId, EventRecord] = OrderedDict()
+        self._summaries: OrderedDict[EventId, EventSummary] = OrderedDict()
+        self._one_at_a_time = asyncio.Lock()
+
+    async def named(self, name: str) -> EventRecord:
+        """The event of this name, as it is now. Raises Refused (``no-event``), StoreError, and OurFault where its log
+        cannot be read."""
+        return await self.at(await self._history.events.named(name))
+
+    async def at(self, row: EventRow) -> EventRecord:
+        """An event, as far as `row` says that it has come, or farther. Raises StoreError, OurFault."""
+        record = self._records.get(row.id)
+        if record is None or record.state.seq < row.seq:
+            async with self._one_at_a_time:  # two must not add the same entries
+                record = await self._read(row)
+        self._records.move_to_end(row.id)
+        return record
+
+    async def all_of(self, rows: Iterable[EventRow]) -> list[EventRecord]:
+        """These events, in this order; one whose log cannot be read is left out. Raises StoreError."""
+        records = []
+        for row in rows:
+            with contextlib.suppress(OurFault):
+                records.append(await self.at(row))
+        return records
+
+    async def summaries(self, rows: Iterable[EventRow]) -> list[EventSummary]:
+        """What a list says of these events, in this order; one whose log cannot be read is left out. Raises
+        StoreError."""
+        return [known for row in rows if (known := await self._summary(row)) is not None]
+
+    async def read_ahead(self) -> None:
+        """Read the latest events before anybody asks for a list of them: some milliseconds each, others in between."""
+        try:
+            await self.summaries(await self._history.events.page(AHEAD))
+        except StoreError as error:
+            log_.info("events are read when somebody asks for them", error=str(error))
+
+    async def _summary(self, row: EventRow) -> EventSummary | None:
+        known = self._summaries.get(row.id)
+        if known is None or known.seq != row.seq:
+            try:
+                known = summary(await self.at(row))
+            except OurFault:
+                return None
+            self._summaries[row.id] = known
+            while len(self._summaries) > MOST_SUMMARIES:
+                self._summaries.popitem(last=False)
+        self._summaries.move_to_end(row.id)
+        return known
+
+    async def _read(self, row: EventRow) -> EventRecord:
+        record = self._records.get(row.id)
+        since = 0 if record is None else record.state.seq
+        if record is not None and since >= row.seq:
+            return record
+        rows = await self._history.events.log(row.id, since)
+        bots = await self._history.events.bots(row.id)
+        record = await _folded(row.id, record, rows)
+        record.bots = bots
+        self._records[row.id] = record
+        self._records.move_to_end(row.id)
+        while len(self._records) > 1 and sum(len(each.entries) for each in self._records.values()) > MOST_ENTRIES:
+            self._records.popitem(last=False)
+        return record
+
+
+async def _folded(event: EventId, record: EventRecord | None, rows: Sequence[LogRow]) -> EventRecord:
+    """The record with these entries. Raises OurFault where they cannot be."""
+    for number, row in enumerate(rows, 1):
+        entry = log.LogEntry(row.seq, row.at, row.actor, log.decode(row.body))
+        try:
+            if record is None:
+                record = EventRecord(event, entry)
+            else:
+                record.add(entry)
+        except CgosError as error:
+            raise OurFault(f"Entry {row.seq} of the log of event {event} cannot follow: {error}") from error
+        if not number % AT_ONCE:
+            await asyncio.sleep(0)
+    if record is None:
+        raise OurFault(f"Event {event} has no log.")
+    return record
