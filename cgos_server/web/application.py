@@ -29,6 +29,7 @@ from cgos_server.web.api import addresses as api
 from cgos_server.web.around.caching import Caching
 from cgos_server.web.around.request_guard import RequestGuard
 from cgos_server.web.around.response_cache import ResponseCache
+from cgos_server.web.events import addresses as events
 from cgos_server.web.live.hub import Hub
 from cgos_server.web.pages import (
     api_docs,
@@ -120,6 +121,7 @@ def addresses(site: Site) -> list[BaseRoute]:
     return [
         *(Route(path, partial(answer, site)) for module in modules for path, answer in module.PAGES.items()),
         *embeds.routes(site),
+        *events.routes(site),
         *people.routes(site),
         *api.routes(site),
         Mount("/static", StaticFiles(directory=STATIC)),

@@ -25,6 +25,7 @@ from cgos_server import __version__
 from cgos_server.core.rating.registry import sure
 from cgos_server.net.forwarded import bare, is_among, origin
 from cgos_server.presentation import ranks, words
+from cgos_server.presentation.events.reading import ReadEvents
 from cgos_server.presentation.explaining import Explaining
 from cgos_server.presentation.settings import WebSettings, networks
 from cgos_server.presentation.strengths import StrengthsOf
@@ -33,12 +34,14 @@ from cgos_server.service.commands.availability import BotLook
 from cgos_server.service.commands.declaration import Command
 from cgos_server.storage.reading.answers import GameDetail
 from cgos_server.storage.reading.history import History
+from cgos_server.tournaments.registry import shown_name
 from cgos_server.web.around.limiting import Limits
 from cgos_server.web.drawing.interval_svg import beside_rating, scale, standing_interval
 from cgos_server.web.live.hub import Hub
 from cgos_server.web.people.bots_now import BotsNow
 from cgos_server.web.people.deliveries import Deliveries
 from cgos_server.web.people.outside import Outside
+from cgos_server.web.rehearsals import Rehearsals
 from cgos_server.web.strength_changes import StrengthChanges
 
 Call = Callable[[bytes], Awaitable[bytes]]
@@ -67,12 +70,14 @@ class Site:
 
     :ivar bots_now: what owners' bots do in the live server
     :ivar call: None where there is no live server to ask
+    :ivar events: tournaments that the server holds
     :ivar deliveries: what became of webhooks' messages
     :ivar data: the server's data directory, where the transcripts are; None where there is none
     :ivar hub: what happens now
     :ivar hearers: told every fact, None where some are missing; they return at once
     :ivar strength_changes: which versions seem to have changed
     :ivar outside: the way to where webhooks are sent
+    :ivar rehearsals: how long events will take
     :ivar works: what runs beside answering
     :ivar now_ms: Unix time in milliseconds
     """
@@ -101,6 +106,9 @@ class Site:
         self.limits = Limits(settings, lambda: now_ms() / 1000)
         self.strengths = StrengthsOf(history, settings)
         self.explaining = Explaining(history)
+        self.events = ReadEvents(history)
+        self.rehearsals = Rehearsals(history, self.events, settings, now_ms)
+        self.works += [self.events.read_ahead, self.rehearsals.run]
         self.deliveries = Deliveries(data, now_ms)
         self.bots_now = BotsNow(self.on_behalf, now_ms)
         self.strength_changes = StrengthChanges(self.ask, now_ms)
@@ -111,13 +119,14 @@ class Site:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        self.templates.filters.update(words.FILTERS)
+        self.templates.filters.update(words.FILTERS, system_name=shown_name)
         self.templates.globals.update(
             server=settings.server_name,
             venue_names=list(settings.venues),
             sandboxes=settings.sandboxes,
             venue_path=venue_path,
             bot_path=bot_path,
+            event_path=event_path,
             ago=words.ago,
             sure=sure,
             beside_rating=beside_rating,
@@ -223,6 +232,11 @@ def venue_path(name: str) -> str:
 def bot_path(name: str) -> str:
     """Where a bot's or a version's page is."""
     return f"/bot/{quote(name, safe='')}"
+
+
+def event_path(name: str) -> str:
+    """Where an event's page is."""
+    return f"/events/{quote(name, safe='')}"
 
 
 def wall_ms() -> int:

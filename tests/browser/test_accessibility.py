@@ -15,14 +15,15 @@ from support.e2e.npm import installed
 Visitors = Callable[..., Awaitable[Any]]
 
 PUBLIC = (
-    "/", "/venue/9x9", "/venue/9x9/crosstable", "/venue/9x9/odds?a=Random&b=Greedy", "/venue/9x9/rules",
+    "/", "/events", "/venue/9x9", "/venue/9x9/crosstable", "/venue/9x9/odds?a=Random&b=Greedy", "/venue/9x9/rules",
     "/venue/9x9/pair?a=Random&b=Greedy", "/venue/9x9/rounds", "/games", "/games?bot=nobody", "/bot/Greedy", "/round/1",
     "/game/1", "/game/1/pairing", "/embed/game/1", "/wall", "/connect", "/docs/api", "/sign-in", "/register",
     "/nowhere",
 )  # fmt: skip
 SIGNED_IN = (
     "/account", "/account/password", "/account/bot/Random", "/account/bot/Random/transcript", "/admin", "/admin/bots",
-    "/admin/bots/Random", "/admin/connections", "/admin/games", "/admin/venues", "/admin/accounts", "/admin/audit",
+    "/admin/bots/Random", "/admin/connections", "/admin/games", "/admin/venues", "/admin/events", "/admin/accounts",
+    "/admin/audit",
 )  # fmt: skip
 WIDTHS = (1280, 390)
 SCHEMES: dict[str, dict[str, Any]] = {"light": {}, "dark": {"runOnly": ["color-contrast"]}}

@@ -64,6 +64,13 @@ PAGES = {
     "/og/venue/{venue}.png": ["/og/venue/9x9.png"],
     "/bot/{name}/feed.atom": ["/bot/Sakura-5k/feed.atom"],
     "/venue/{name}/feed.atom": ["/venue/9x9/feed.atom"],
+    "/events": ["/events"],
+    "/events.atom": ["/events.atom"],
+    "/events/{event}": ["/events/Autumn"],
+    **{f"/events/{{event}}/{part}": [f"/events/Autumn/{part}"] for part in ("standings", "crosstable", "rounds")},
+    **{f"/events/{{event}}/{part}": [f"/events/Autumn/{part}"] for part in ("entrants", "log", "feed.atom")},
+    "/events/{event}/games": ["/events/Autumn/games?n=1"],
+    "/events/{event}/rounds/{round}": ["/events/Autumn/rounds/1"],
 }
 """Every page for everybody that there is -> where it is asked."""
 
@@ -71,7 +78,8 @@ PRIVATE = ("/sign-in", "/register", "/account", "/admin")
 """For people who have signed in; of running games they show what their own bots said and heard, and operators all."""
 
 API = [
-    *(path for name, path in ASKED.items() if not name.endswith("live")),
+    # A forecast is computed for so long, and says how often it was.
+    *(path for name, path in ASKED.items() if not name.endswith(("live", "forecast"))),
     "/games",
     "/games?running=true",
     "/games?bot=Sakura-5k",

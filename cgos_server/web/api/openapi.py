@@ -36,7 +36,7 @@ LIMITS: Final = {
     Limit.SIGN_IN: "Attempts to sign in, or to claim a bot, of one address in a minute.",
     Limit.PASSWORDS: "Wrong passwords for one name from one address in a minute, sign-ins of bots included.",
     Limit.ACCOUNTS: "Accounts made from one address in an hour.",
-    Limit.RECOMPUTE: "Standings to be computed again: one at a time, and a few in a minute for one address.",
+    Limit.RECOMPUTE: "Standings to be computed again, events to be rehearsed: a few in a minute for one address.",
 }
 """Name of a limit -> what it counts."""
 
@@ -56,6 +56,7 @@ GROUPS: Final = {
     "Venues": "Pools in which ratings are comparable: rules, standings, ledgers.",
     "Bots and versions": "Who plays, and how strong they are.",
     "Games and pairings": "What was played, and why these two met.",
+    "Events": "Tournaments that the server holds by itself: standings, crosstables, rounds, logs.",
     "Live": "What happens now, as streams.",
     "Exports": "Everything, in bulk.",
     "Your own": "An account: sign-in, sessions, tokens, webhooks. Most of it needs a token.",

@@ -44,6 +44,10 @@ ANSWERS: Final[Mapping[str, type[Any]]] = MappingProxyType(
 """Operation id -> its answer, where that is less than the command answers, or made elsewhere."""
 
 
+_ABOUT_BOTS: Final = ("/bots/", "/versions/", "/events/")
+"""Paths of what owners do for their bots."""
+
+
 def in_path(route: ApiRoute) -> dict[str, str]:
     """Parameter of the path -> field of the command."""
     return {name: route.named.get(name, name) for name in re.findall(r"{(\w+)}", route.path)}
@@ -78,7 +82,7 @@ def _operation(command: type[Command[Any]], route: ApiRoute) -> Operation:
         path=route.path,
         summary=route.summary or _first(inspect.getdoc(command) or ""),
         answer=ANSWERS.get(route.id) or command.answer(),
-        group=ADMIN if needs is Needs.ADMIN else OWN_BOTS if route.path.startswith(("/bots/", "/versions/")) else OWN,
+        group=ADMIN if needs is Needs.ADMIN else OWN_BOTS if route.path.startswith(_ABOUT_BOTS) else OWN,
         about=route.about,
         in_path=tuple(param_of(name, IN_PATHS[name]) for name in in_path(route)),
         body=body_type(command, route),

@@ -16,12 +16,22 @@ from cgos_protocol.api.live import (
     LiveGame,
     VenueArrived,
     VenueEnded,
+    VenueEventMoved,
     VenueLeft,
     VenueMove,
     VenueRating,
     VenueStarted,
 )
-from cgos_protocol.facts import AnyFact, BotArrived, BotLeft, GameEnded, GameStarted, MovePlayed, RatingChanged
+from cgos_protocol.facts import (
+    AnyFact,
+    BotArrived,
+    BotLeft,
+    EventMoved,
+    GameEnded,
+    GameStarted,
+    MovePlayed,
+    RatingChanged,
+)
 from cgos_protocol.ids import GameId
 from cgos_server.web.live.framing import PORTION, Form, Message, framed, message
 
@@ -222,4 +232,14 @@ def _told(fact: AnyFact, board: LiveGame | None) -> Live | None:
             return VenueArrived(fact.venue, fact.version)
         case BotLeft():
             return VenueLeft(fact.venue, fact.version)
+        case EventMoved():
+            return VenueEventMoved(
+                venue=fact.venue,
+                name=fact.event,
+                seq=fact.seq,
+                kind=fact.kind,
+                phase=fact.phase,
+                round=fact.round,
+                at=round(1000 * fact.at),
+            )
     return None

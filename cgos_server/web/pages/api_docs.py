@@ -29,6 +29,8 @@ _CODE: Final = re.compile(r"`([^`]+)`")
 _EXAMPLES: Final = {
     "game": "1",
     "round": "1",
+    "number": "1",
+    "event": "EVENT",
     "token": "1",
     "webhook": "1",
     "right": "admin",

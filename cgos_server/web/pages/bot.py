@@ -20,6 +20,7 @@ from cgos_server.storage.reading.answers import ChangeRow, RankedRow
 from cgos_server.storage.reading.game_answers import GameFilter, OpponentRow
 from cgos_server.web.drawing.band_svg import Mark, Point, band_svg
 from cgos_server.web.drawing.uptime_svg import uptime_svg
+from cgos_server.web.events.listing import of_bot
 from cgos_server.web.pages.requests import DAY_MS, Systems, bot_of, with_query
 from cgos_server.web.site import Pages, Site
 
@@ -39,6 +40,9 @@ _LOOKED_AT: Final = 300
 """Of a bot's versions the latest so many are looked at for ratings."""
 
 GAMES: Final = 15
+EVENTS: Final = 10
+"""Latest events that are shown."""
+
 _POINTS: Final = 300
 _UPTIME_DAYS: Final = (7, 30)
 _SPOILT_MUCH: Final = 0.02
@@ -112,6 +116,7 @@ async def show(site: Site, request: Request) -> Response:
     if version is not None and there_most:
         figures = await _figures(site, request, there_most[0], bot.versions)
     now = site.now_ms()
+    events, entered = await of_bot(site, bot.name, EVENTS)
     return site.render(
         "bot.html",
         bot=bot,
@@ -122,6 +127,8 @@ async def show(site: Site, request: Request) -> Response:
         all_versions=len(there),
         relatives=relatives[:RELATIVES],
         more_relatives=max(0, len(relatives) - RELATIVES),
+        events=events,
+        more_events=max(0, entered - EVENTS),
         ratings=ratings,
         headlines=headlines,
         several=len({row.system for row in ratings}) > 1,

@@ -1,4 +1,4 @@
-"""The front page: what is played now, the best of all venues, the newest results.
+"""The front page: events that are on, what is played now, the best of all venues, the newest results.
 
 Must not know: SQL, the live server.
 """
@@ -15,6 +15,7 @@ from cgos_server.core.rating.registry import sure
 from cgos_server.service.ratings.listed import best
 from cgos_server.storage.reading.answers import StandingRow
 from cgos_server.storage.reading.game_answers import GameFilter
+from cgos_server.web.events.listing import glance
 from cgos_server.web.pages.requests import Systems, terms_of, venues_in_order
 from cgos_server.web.pages.wall import SmallBoard, small_boards
 from cgos_server.web.site import Pages, Site
@@ -24,6 +25,9 @@ FRONT_ROWS: Final = 8
 
 BOARDS: Final = 3
 """Running games whose boards are shown: those that have come furthest, of the ones that are listed."""
+
+EVENTS: Final = 3
+"""Events that are on, and as many that come."""
 
 _RUNNING_MOST: Final = 500
 """Running games are counted so far."""
@@ -67,6 +71,7 @@ async def show(site: Site, _request: Request) -> Response:
     return site.render(
         "front.html",
         refresh=True,
+        events=await glance(site, EVENTS),
         venues=venues,
         rows=FRONT_ROWS,
         running=running[:FRONT_ROWS],

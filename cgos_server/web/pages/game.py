@@ -85,6 +85,7 @@ async def show(site: Site, request: Request) -> Response:
         here=row.venue,
         game=row,
         detail=detail,
+        event=await site.history.events.holding(row.id),
         players=_players(site, game, ply, seen.captures),
         ending=game.ending(),
         to_play=game.color(last + 1).name.capitalize(),

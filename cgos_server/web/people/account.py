@@ -35,6 +35,9 @@ BOTS: Final = 20
 EVENT_WORDS: Final = {
     "game-started": "a game begins",
     "game-ended": "a game has ended",
+    "event-started": "an event that it entered has started",
+    "event-round": "a round of an event is paired",
+    "event-ended": "an event is over",
     "time-losses": "three games in a row lost on time",
     "suspended": "suspended: gets no more games in a venue",
     "strength-changed": "seems to have become stronger or weaker under one name",

@@ -1,4 +1,4 @@
-"""Feeds in Atom (RFC 4287): the games of a bot, and of a venue, that have ended.
+"""Feeds in Atom (RFC 4287): the games of a bot, and of a venue, that have ended; and what other pages make feeds of.
 
 Must not know: SQL, who reads them.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -39,38 +39,73 @@ async def of_venue(site: Site, request: Request) -> Response:
     return _feed(site, request, f"Games in {name}", venue_path(name), games=games)
 
 
-def _feed(site: Site, request: Request, title: str, page: str, games: Sequence[Game]) -> Response:
+class FeedEntry(NamedTuple):
+    """Something that happened.
+
+    :ivar path: of its page
+    :ivar id: its own for good, below the pages' address
+    :ivar at: Unix ms
+    :ivar file: path of a game's record, empty for none
+    """
+
+    path: str
+    id: str
+    at: int
+    title: str
+    summary: str
+    file: str = ""
+
+
+def feed(site: Site, request: Request, title: str, *, page: str, own: str, entries: Sequence[FeedEntry]) -> Response:
+    """A feed of these entries.
+
+    :param page: path of the page that it belongs to
+    :param own: its own path
+    """
     base = site.address(request)
-    feed = ET.Element("feed", {"xmlns": ATOM, "xml:lang": "en"})
-    _said(feed, "title", f"{title} – {site.settings.server_name}")
-    _said(feed, "id", f"{base}{page}/feed.atom")
-    _said(feed, "updated", words.machine_moment(max((game.ended_at or 0 for game in games), default=0)))
-    ET.SubElement(feed, "link", {"rel": "self", "type": "application/atom+xml", "href": f"{base}{page}/feed.atom"})
-    ET.SubElement(feed, "link", {"rel": "alternate", "type": "text/html", "href": f"{base}{page}"})
-    _said(ET.SubElement(feed, "author"), "name", site.settings.server_name)
-    for game in games:
-        _entry(feed, base, game)
-    text = ET.tostring(feed, encoding="utf-8", xml_declaration=True)
+    root = ET.Element("feed", {"xmlns": ATOM, "xml:lang": "en"})
+    _said(root, "title", f"{title} – {site.settings.server_name}")
+    _said(root, "id", f"{base}{own}")
+    _said(root, "updated", words.machine_moment(max((entry.at for entry in entries), default=0)))
+    ET.SubElement(root, "link", {"rel": "self", "type": "application/atom+xml", "href": f"{base}{own}"})
+    ET.SubElement(root, "link", {"rel": "alternate", "type": "text/html", "href": f"{base}{page}"})
+    _said(ET.SubElement(root, "author"), "name", site.settings.server_name)
+    for entry in entries:
+        _entry(root, base, entry)
+    text = ET.tostring(root, encoding="utf-8", xml_declaration=True)
     return Response(text, media_type="application/atom+xml; charset=utf-8")
 
 
-def _entry(feed: ET.Element, base: str, game: Game) -> None:
-    entry = ET.SubElement(feed, "entry")
-    address = f"{base}/game/{game.id}"
-    result = game.result or ""
-    _said(entry, "title", f"{game.black} – {game.white}: {result}")
-    _said(entry, "id", address)
-    _said(entry, "updated", words.machine_moment(game.ended_at or game.started_at))
-    _said(entry, "published", words.machine_moment(game.ended_at or game.started_at))
-    ET.SubElement(entry, "link", {"rel": "alternate", "type": "text/html", "href": address})
-    ET.SubElement(entry, "link", {"rel": "enclosure", "type": "application/x-go-sgf", "href": f"{address}.sgf"})
+def _feed(site: Site, request: Request, title: str, page: str, games: Sequence[Game]) -> Response:
+    entries = [_of_game(game) for game in games]
+    return feed(site, request, title, page=page, own=f"{page}/feed.atom", entries=entries)
+
+
+def _of_game(game: Game) -> FeedEntry:
+    address, result = f"/game/{game.id}", game.result or ""
     counts = f" It counts as {game.corrected} now." if game.corrected is not None else ""
-    _said(
-        entry,
-        "summary",
-        f"{game.black} ({game.black_label}) with Black and {game.white} ({game.white_label}) with White in "
+    return FeedEntry(
+        path=address,
+        id=address,
+        at=game.ended_at or game.started_at,
+        title=f"{game.black} – {game.white}: {result}",
+        summary=f"{game.black} ({game.black_label}) with Black and {game.white} ({game.white_label}) with White in "
         f"{game.venue}: {result} after {words.count(game.moves, 'move')}.{counts}",
+        file=f"{address}.sgf",
     )
+
+
+def _entry(root: ET.Element, base: str, one: FeedEntry) -> None:
+    entry = ET.SubElement(root, "entry")
+    _said(entry, "title", one.title)
+    _said(entry, "id", f"{base}{one.id}")
+    _said(entry, "updated", words.machine_moment(one.at))
+    _said(entry, "published", words.machine_moment(one.at))
+    ET.SubElement(entry, "link", {"rel": "alternate", "type": "text/html", "href": f"{base}{one.path}"})
+    if one.file:
+        enclosure = {"rel": "enclosure", "type": "application/x-go-sgf", "href": f"{base}{one.file}"}
+        ET.SubElement(entry, "link", enclosure)
+    _said(entry, "summary", one.summary)
 
 
 def _said(parent: ET.Element, tag: str, text: str) -> None:

@@ -11,9 +11,11 @@ from typing import Any, Final, NamedTuple
 
 from cgos_protocol.api.route import LARGEST
 from cgos_protocol.errors import Code, Invalid
+from cgos_server.config.values import scalar
 from cgos_server.service.commands.declaration import Command
 from cgos_server.service.commands.fields import Parameter, Source, parameters
 from cgos_server.service.commands.surfaces import PageForm
+from cgos_server.service.events.moments import moment
 from cgos_server.web.people.sessions import Form
 
 DAY_MS: Final = 86_400_000
@@ -110,12 +112,20 @@ class Reading(NamedTuple):
             case Source.MOMENT:
                 days = whole(form, "days", what="Days", least=1, most=MOST_DAYS)
                 return None if days is None else self.now_ms + days * DAY_MS
+            case Source.TIME:
+                text = form.text(name)
+                return moment(text, self.now_ms) if text else None
+        if each.kind is bool and each.optional:
+            return {"yes": True, "no": False}.get(form.text(name))
         if each.kind is bool:
             return form.text(name) == "yes"
+        if each.kind is dict:
+            return dict(_pair(word, label) for word in names(form, name))
         if each.kind is list:
             return chosen(form, name, label, each.choices) if each.choices else names(form, name)
         if each.choices:
-            return _one_of(form, name, each.choices)
+            unsaid = each.optional and not each.field.none_word and not form.text(name)
+            return None if unsaid else _one_of(form, name, each.choices)
         text = needed(form, name, label) if filled or each.needed else form.text(name)
         if each.kind is int:
             most = LARGEST if each.most is None else int(each.most)
@@ -123,6 +133,14 @@ class Reading(NamedTuple):
         if each.kind is float:
             return real(form, name, label)
         return text or None if each.optional else text
+
+
+def _pair(word: str, what: str) -> tuple[str, bool | int | float | str]:
+    """``double=true`` as name and value; true, false and numbers are such. Raises Refused."""
+    name, equals, value = word.partition("=")
+    if not name or not equals:
+        raise Invalid(Code.BAD_REQUEST, f"{what}: {word!r} is not name=value.")
+    return name, scalar(value)
 
 
 def _one_of(form: Form, name: str, among: Sequence[str]) -> str:

@@ -43,7 +43,7 @@ from cgos_server.web.people.sessions import (
     token_of,
     visit,
 )
-from cgos_server.web.people.shown_forms import Offering, declared_for
+from cgos_server.web.people.shown_forms import Declared, Offering, declared_for
 from cgos_server.web.site import Site
 
 SECRET_FIELDS: Final = frozenset({"password", "old", "new", "new-again", "secret", "csrf"})
@@ -87,11 +87,13 @@ class FormPage(abc.ABC):
 
     :cvar address: of the page whose forms these are
     :cvar following: where to go when a command was performed; empty: to the same page
+    :cvar menu: the entry of the menu that it belongs to; empty: the account's, or the operators'
     """
 
     address = ""
     template = ""
     following = ""
+    menu = ""
 
     def __init__(self, site: Site) -> None:
         self.site = site
@@ -103,6 +105,14 @@ class FormPage(abc.ABC):
         """What the template shows; `filled` and `choices` of it as in :class:`.shown_forms.Offering`. Raises
         HTTPException 404 where this person may not see it."""
 
+    async def stranger(self, request: Request) -> Response:
+        """What somebody gets who has not signed in."""
+        return to_sign_in(request)
+
+    def forms_for(self, _here: Visit) -> Declared:
+        """Those of its forms that this person sees."""
+        return self.forms
+
     async def other(self, _request: Request, _here: Visit, _form: Form) -> str | None:
         """Do what concerns the web process alone, and say what was done; None for a command. Raises
         Refused."""
@@ -112,7 +122,7 @@ class FormPage(abc.ABC):
         """The page, or what becomes of a form of it."""
         here = await visit(self.site, request)
         if here is None:
-            return to_sign_in(request)
+            return await self.stranger(request)
         if self._operators:
             try:
                 may_see(here.person, Sight.SERVER)
@@ -135,7 +145,7 @@ class FormPage(abc.ABC):
         """The page as it is now."""
         values = await self.values(request, here) | more
         offering = Offering(
-            forms=self.forms,
+            forms=self.forms_for(here),
             address=request.path_params,
             filled=values.get("filled", {}),
             choices={"venue": {name: name for name in self.site.settings.venues}} | values.get("choices", {}),
@@ -144,7 +154,7 @@ class FormPage(abc.ABC):
         response = self.site.render(
             self.template,
             status,
-            here="/admin" if self._operators else "/account",
+            here=self.menu or ("/admin" if self._operators else "/account"),
             person=here.person,
             token=token_of(here.session),
             tried=tried or Tried(),

@@ -6,7 +6,8 @@ Must not know: single commands and pages, HTML.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal
+from types import MappingProxyType
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -26,6 +27,10 @@ def declared_for(page: str) -> Declared:
     """The forms that commands declare for this address; what is grave stands last."""
     forms = [(command, form) for command, form in on(PageForm) if form.page == page]
     return {command.word(): (command, form) for command, form in sorted(forms, key=lambda each: each[1].grave)}
+
+
+_YES_OR_NO: Final[Mapping[str, str]] = MappingProxyType({"": "", "yes": "yes", "no": "no"})
+"""Choices where nothing need be said."""
 
 
 class Input(msgspec.Struct, frozen=True, kw_only=True):
@@ -110,12 +115,16 @@ class Offering(msgspec.Struct, frozen=True, kw_only=True):
     def _inputs(self, each: Parameter, declared: PageForm) -> Iterator[Input]:
         field, caption = each.field, each.caption
         value = self.filled.get(each.name, declared.filled.get(each.name, ""))
-        declared_choices = {word: word for word in each.choices}
+        declared_choices = {"": ""} if each.optional and each.choices and not field.none_word else {}
+        words = field.words() if each.needed and field.words is not None else ()
+        declared_choices |= {word: word for word in each.choices or words}
         choices = self.choices.get(field.source.value) or self.choices.get(each.name, declared_choices)
         if field.source is Source.NEW_PASSWORD:
             yield from _new_password(field.shortest)
         elif field.source is Source.MOMENT:
             yield Input(name="days", caption=caption, hint=field.hint)
+        elif each.kind is bool and each.optional:
+            yield Input(name=each.name, caption=caption, kind="chosen", value=value, choices=_YES_OR_NO)
         elif each.kind is bool:
             yield Input(name=each.name, caption=caption, kind="tick", value=value)
         elif choices:

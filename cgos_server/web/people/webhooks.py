@@ -22,12 +22,13 @@ import structlog
 
 from cgos_protocol.api.games import Game
 from cgos_protocol.errors import CgosError, Code, Invalid, Refused
-from cgos_protocol.facts import AnyFact, BotArrived, BotLeft, GameEnded, GameStarted
+from cgos_protocol.facts import AnyFact, BotArrived, BotLeft, EventMoved, GameEnded, GameStarted
 from cgos_protocol.ids import GameId
 from cgos_server import __version__
 from cgos_server.service.commands.webhooks import WebhookGiveUp
 from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.storage.reading.people_answers import BotOwnerRow, WebhookRow
+from cgos_server.web.people import event_happenings
 from cgos_server.web.people.deliveries import RECENT, Kept, Outcome
 from cgos_server.web.people.happenings import Happening, Happenings
 from cgos_server.web.people.outside import Outside
@@ -77,7 +78,7 @@ BOTS_BACK: Final = 1_000
 CHANGES_MS: Final = 60_000
 """Between two looks at which versions seem to have changed."""
 
-STORED: Final = ("game-started", "game-ended", "time-losses", "suspended", "strength-changed")
+STORED: Final = ("game-started", "game-ended", *event_happenings.EVENTS, "time-losses", "suspended", "strength-changed")
 """What the database knows later."""
 
 _QUIET = ("score", "resignation")
@@ -164,7 +165,9 @@ class Webhooks:
 
     def heard(self, fact: AnyFact | None) -> None:
         """The next fact; None where some were lost on the way."""
-        if isinstance(fact, (GameStarted, GameEnded, BotArrived, BotLeft)):
+        if isinstance(fact, EventMoved) and not event_happenings.may_tell(fact):
+            return
+        if isinstance(fact, (GameStarted, GameEnded, BotArrived, BotLeft, EventMoved)):
             if len(self._facts) == FACTS_MAX:
                 self._miss()
             self._facts.append(fact)
@@ -280,6 +283,9 @@ class Webhooks:
         happenings: list[Happening] = []
         for fact in facts:
             players = None
+            if isinstance(fact, EventMoved):
+                happenings += await self._of_event(fact)
+                continue
             if isinstance(fact, GameEnded):
                 if fact.game in self._ended:
                     continue  # it was looked up
@@ -289,6 +295,22 @@ class Webhooks:
                     players = (row.black, row.white)
             happenings += self._happenings.of(fact, players, self._site.now_ms())
         await self._tell_owners(happenings, group)
+
+    async def _of_event(self, fact: EventMoved) -> list[Happening]:
+        if not self._wants_events():
+            return []
+        return event_happenings.of_entry(await self._site.events.named(fact.event), fact.seq)
+
+    def _wants_events(self) -> bool:
+        return any(set(line.hook.events) & set(event_happenings.EVENTS) for line in self._lines.values())
+
+    async def _missed_events(self, bots: Iterable[str], first: int) -> list[Happening]:
+        """What happened from this time on (Unix ms) in events of these bots."""
+        if not self._wants_events():
+            return []
+        rows = {row.id: row for bot in bots for row in await self._site.history.events.of_bot_named(bot)}
+        records = await self._site.events.all_of(rows.values())
+        return [each for record in records for each in event_happenings.since(record, first)]
 
     async def _tell_owners(
         self, happenings: list[Happening], group: asyncio.TaskGroup, since: Mapping[int, int] | None = None
@@ -347,6 +369,7 @@ class Webhooks:
             since[line.hook.id] = max(start, earliest, line.hook.created_at)
         games: dict[GameId, Game] = {}
         versions: set[str] = set()
+        bots: set[str] = set()
         looked = 0
         for owner in sorted({line.hook.owner_id for line in lines if set(line.hook.events) & set(STORED)}):
             wanted = {line.hook.bot for line in lines if line.hook.owner_id == owner}
@@ -354,12 +377,15 @@ class Webhooks:
                 if (None in wanted or bot.name in wanted) and looked < BOTS_BACK:
                     looked += 1
                     versions.update(bot.versions)
+                    bots.add(bot.name)
                     with contextlib.suppress(Refused):  # a bot that never came has no versions, and no games
                         rows = await self._site.history.games.find(GameFilter(bot=bot.name), GAMES_BACK)
                         games |= {row.id: row for row in rows}
         first = min(since.values(), default=now)
         self._since = min(self._since, max(first, earliest))
         happenings = [each for each in self._happenings.replay(games.values(), versions, now) if each.at >= first]
+        happenings += await self._missed_events(bots, first)
+        happenings.sort(key=lambda each: each.at)
         for number, row in games.items():
             if row.ended_at is not None and row.ended_at >= first:
                 self._end(number)
@@ -412,6 +438,8 @@ class Webhooks:
     def _message(self, hook: WebhookRow, happening: Happening, bot: str | None) -> Message:
         if happening.event in STORED:  # the same one in every process, so that nobody need be told twice
             about = happening.more.get("game", {}).get("id", happening.at)
+            if "tournament" in happening.more:
+                about = f"{happening.more['tournament']['name']} {happening.more['tournament']['seq']}"
             words = f"{happening.event} {happening.version} {happening.venue} {about}"
             number = hashlib.sha256(words.encode()).hexdigest()[:16]
         else:

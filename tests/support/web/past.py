@@ -32,6 +32,9 @@ from cgos_server.storage.writing.records import (
     VenueAdded,
     VersionAdded,
 )
+from cgos_server.tournaments.base import BLACK_WINS, DRAWN, WHITE_WINS
+from cgos_server.tournaments.running.settings import EventSettings
+from support.tournaments.held_events import HeldEvent
 
 NOW = int(datetime(2026, 11, 21, 12, 0, tzinfo=UTC).timestamp() * 1000)
 MINUTE_MS = 60_000
@@ -41,6 +44,10 @@ OPENING = "Star & <moon>"
 BOTS = ("Sakura-5k", "gnugo-3.8-L1", "Kogo_mcts", "Tengen.bot", "random-walk", "amigo")
 NINE, THIRTEEN, NINETEEN = 1, 2, 3
 VENUES = {NINE: ("9x9", 9, 14), THIRTEEN: ("13x13", 13, 15), NINETEEN: ("19x19", 19, 15)}
+EVENT = "Autumn"
+"""Of the first three bots, on 9x9. Its number leaves room for others before it."""
+EVENT_ID = 77
+
 ENDED = 70
 """Games 1 to 70 have ended, 71 and 72 run: 71 with some moves, 72 with none. All but game 72 are on 9x9."""
 RUNNING, FRESH = 71, 72
@@ -57,7 +64,8 @@ def terms(venue: int) -> Terms:
 class Builder:
     """Collects the records of a made-up past. Everything in it follows from one seed."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, with_event: bool = True) -> None:
+        self.with_event = with_event
         self.rng = random.Random(20_261_121)
         self.records: list[Record] = []
         self.at = NOW - 26 * 60 * MINUTE_MS
@@ -82,7 +90,22 @@ class Builder:
         self.at = NOW - 3 * MINUTE_MS
         self._game(RUNNING, NINE, 1, 2, moves=31)
         self._game(FRESH, THIRTEEN, 1, 2, moves=0)
+        if self.with_event:
+            self._event()
         return self.records
+
+    def _event(self) -> None:
+        """Three bots meet in an event, whose games are some of those that were played anyway."""
+        settings = EventSettings(name=EVENT, venue="9x9", system="round-robin", about="A <small> one")
+        held = HeldEvent(settings, at=NOW - 24 * 60 * MINUTE_MS)
+        held.start(BOTS[:3])
+        players = {one.id: (one.black_id, one.white_id) for one in self.records if isinstance(one, GameAdded)}
+        for ended in [one for one in self.records if isinstance(one, GameEnded) and one.id < ENDED]:
+            due = [game for _, game in held.state.due_games if (game.black, game.white) == players[ended.id]]
+            if due:
+                held.begin(due[0], ended.id)
+                held.end(due[0], DRAWN if ended.winner is None else (BLACK_WINS, WHITE_WINS)[ended.winner])
+        self.records += held.records(EVENT_ID, NINE)
 
     def _game(self, game: int, venue: int, black: int, white: int, moves: int | None) -> None:
         agreed, ratings = terms(venue), self.ratings[venue]

@@ -15,6 +15,8 @@ from cgos_protocol.api.route import Needs
 from cgos_protocol.games.base import Color
 from cgos_server.service.commands.accounts import AccountAdd
 from cgos_server.service.commands.bots import BotAdd
+from cgos_server.service.events.announcing import EventCreate
+from cgos_server.service.events.holding import EventStart
 from cgos_server.storage.writing.records import ConnectionClosed, ConnectionOpened, Record
 from cgos_server.web.api.operations import BY_ID, ROUTES, WRITING
 
@@ -31,6 +33,10 @@ async def server(tmp_path: Path) -> AsyncIterator[DeedsServer]:
         await opened.admin.handle(AccountAdd(name="Anna", password="long-secret"))
         await opened.played(16, 1, 2)
         await opened.waiting(90, "Waiter")
+        for name in ("On", "Full"):
+            await opened.admin.handle(EventCreate(event=name, system="mwm", venue="9x9", enter=["Newbot", "Other"]))
+        await opened.admin.handle(EventStart(event="On"))
+        opened.live.events.pair("On")
         yield opened
 
 
@@ -65,6 +71,20 @@ EVERYTHING: list[tuple[str, str, str, Any, int]] = [
     ("preview_pairing", "POST", "/admin/venues/9x9/preview", {"method": "optimal", "options": {"x": 1}}, 200),
     ("reload", "POST", "/admin/reload", None, 200),
     ("drain_server", "POST", "/admin/drain", None, 200),
+    ("create_event", "POST", "/admin/events", {"event": "Cup", "system": "cup", "venue": "9x9", "komi": None}, 201),
+    ("change_event", "PUT", "/admin/events/Cup", {"system": "mwm", "rounds": 5, "usual": ["most"]}, 200),
+    ("open_event", "POST", "/admin/events/Cup/open", None, 200),
+    ("close_event", "POST", "/admin/events/Cup/close", None, 200),
+    ("clone_event", "POST", "/admin/events/Cup/clone", {"name": "Later", "starts_at": UNTIL}, 201),
+    ("cancel_event", "POST", "/admin/events/Cup/cancel", {"reason": "rain"}, 200),
+    ("start_event", "POST", "/admin/events/Full/start", None, 200),
+    ("pause_event", "POST", "/admin/events/On/pause", {"reason": "storm"}, 200),
+    ("resume_event", "POST", "/admin/events/On/resume", None, 200),
+    ("rule_game", "POST", "/admin/events/On/games/1/ruling", {"result": "1-0", "reason": "seen"}, 200),
+    ("replay_game", "POST", "/admin/events/On/games/1/replay", {"reason": "a fault"}, 200),
+    ("take_back_round", "POST", "/admin/events/On/take-back", {"reason": "wrong", "with_results": True}, 200),
+    ("extend_event", "POST", "/admin/events/On/extend", {"reason": "ties", "rounds": 9}, 200),
+    ("finish_event", "POST", "/admin/events/On/finish", {"reason": "enough"}, 200),
     ("accounts", "GET", "/admin/accounts", None, 200),
     ("add_account", "POST", "/admin/accounts", {"name": "Berta", "password": "long-secret"}, 201),
     ("set_account_password", "PUT", "/admin/accounts/Anna/password", {"password": "long-another"}, 200),

@@ -18,6 +18,8 @@ from cgos_server.observability.transcript_files import TranscriptLine
 from cgos_server.service.commands.accounts import AccountGrant, AccountRevoke
 from cgos_server.service.commands.bots import BotAdd
 from cgos_server.service.control import VersionNow
+from cgos_server.service.events.announcing import EventCreate, EventOpen
+from cgos_server.service.events.holding import EventStart
 from cgos_server.service.people.passwords import ACCESS_PREFIX, SESSION_PREFIX
 from cgos_server.web.api.operations import BY_ID, ROUTES
 from cgos_server.web.api.reading.own import OWN, OWN_BOTS
@@ -160,6 +162,12 @@ WHOLE_LIFE: list[tuple[str, str, Any]] = [
     ("drain_bot", "/bots/Newbot/drain", None),
     ("recall_bot", "/bots/Newbot/recall", {}),
     ("set_limits", "/bots/Newbot/limits", {"games_a_day": 3}),
+    ("enter_event", "/events/Coming/entrants", {"version": "Newbot"}),
+    ("check_in", "/events/Coming/entrants/Newbot/check-in", None),
+    ("withdraw", "/events/Coming/entrants/Newbot/withdraw", {}),
+    ("request_bye", "/events/On/entrants/Newbot/bye", {"points": "1/2"}),
+    ("withdraw", "/events/On/entrants/Newbot/withdraw", {"reason": "it crashes"}),
+    ("rejoin", "/events/On/entrants/Newbot/rejoin", None),
     ("set_password", "/bots/Newbot/password", {"password": "replaced"}),
     ("link_version", "/versions/Newbot/predecessor", {"predecessor": "Elder", "sd": 40, "surely": True}),
     ("unlink_version", "/versions/Newbot/predecessor", None),
@@ -183,10 +191,21 @@ def test_all_that_owners_do_is_above() -> None:
     }
 
 
+async def hold_events(server: DeedsServer) -> None:
+    """One that versions may enter and check in at, one that is on."""
+    now = server.live.events.now_ms()
+    times = {"starts_at": now + 60_000, "check_in_s": 600}
+    await server.admin.handle(EventCreate(event="Coming", system="mwm", venue="9x9", **times))
+    await server.admin.handle(EventOpen(event="Coming"))
+    await server.admin.handle(EventCreate(event="On", system="mwm", venue="9x9", enter=["Newbot", "Elder"]))
+    await server.admin.handle(EventStart(event="On"))
+
+
 async def test_everything_succeeds_by_a_token(server: DeedsServer) -> None:
     session, by, numbers = "", "", dict[str, int]()
     await server.admin.handle(BotAdd(name="Elder", password="playing"))
     await server.played(16, 1, 2)
+    await hold_events(server)
     for name, path, body in WHOLE_LIFE:
         operation = BY_ID[name]
         secret = session if name in BY_SESSION or not by else by
@@ -210,6 +229,9 @@ OWNERS = [
     ("POST", "/bots/Newbot/tokens", {}), ("DELETE", "/bots/Newbot/tokens/1", None),
     ("GET", "/bots/Newbot/transcript", None), ("GET", "/bots/Newbot/now", None),
     ("POST", "/me/webhooks", {"url": "https://a.example", "events": ["suspended"], "bot": "Newbot"}),
+    ("POST", "/events/On/entrants", {"version": "Newbot"}), ("POST", "/events/On/entrants/Newbot/check-in", None),
+    ("POST", "/events/On/entrants/Newbot/withdraw", {}), ("POST", "/events/On/entrants/Newbot/rejoin", None),
+    ("POST", "/events/On/entrants/Newbot/bye", {}),
 ]  # fmt: skip
 
 

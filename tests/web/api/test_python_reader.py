@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from sgfmill import sgf as sgfmill
 from support.web.pages_server import serving
-from support.web.past import BOTS, ENDED, FRESH, NOW, RUNNING
+from support.web.past import BOTS, ENDED, EVENT, FRESH, NOW, RUNNING
 
 from cgos_client import api
 from cgos_protocol.api.live import VenueGames
@@ -97,6 +97,27 @@ def test_pairs_and_rounds(server: api.Server) -> None:
     assert table.pairs[0].games == record.games
     assert {opponent.opponent for opponent in server.opponents(first, venue="9x9")} == set(BOTS) - {first}
     assert server.metrics("9x9").venue == "9x9"
+
+
+def test_events(server: api.Server) -> None:
+    (line,) = server.events()
+    assert line == server.event(EVENT).summary
+    assert list(server.events(phase="cancelled")) == []
+    assert server.event_standings(EVENT) == server.event(EVENT).standings
+    assert len(server.event_crosstable(EVENT).rows) == 3
+    assert server.event_rounds(EVENT) == server.event(EVENT).rounds
+    games = server.event_games(EVENT)
+    assert [entry.seq for entry in server.event_log(EVENT)] == list(range(1, line.seq + 1))
+    (own,) = server.bot_events(BOTS[0])
+    assert (own.event, own.entrants[0].bot) == (line, BOTS[0])
+    played = {game.game: game for game in games if game.game is not None}
+    assert {game.id for game in server.games(event=EVENT)} == set(played)
+    for number, shown in played.items():
+        game = server.game(number)
+        assert game.event is not None
+        assert (game.event.event, game.event.round, game.event.number) == (EVENT, shown.round, shown.number)
+        assert (game.game.black, game.game.white) == (shown.black, shown.white)
+    assert server.game(next(one for one in range(1, 70) if one not in played)).event is None
 
 
 def test_exports(server: api.Server, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from support.web.worlds import POINTS, World
 
 from cgos_protocol.errors import StoreError
-from cgos_protocol.facts import AnyFact, BotArrived, GameEnded, MovePlayed, RatingChanged
+from cgos_protocol.facts import AnyFact, BotArrived, EventMoved, GameEnded, MovePlayed, RatingChanged
 from cgos_server.storage.reading.game_answers import GameTerms
 from cgos_server.web.live import framing
 from cgos_server.web.live import news as news_module
@@ -396,6 +396,17 @@ def test_a_venue_is_told_its_own_and_moves_where_they_are_wanted() -> None:
     feed.add(BotArrived("small", "Ann"), 0)
     assert [line["event"] for line in lines(feed.since(0, "small", True, Form.NDJSON))] == ["move", "arrived"]
     assert [line["event"] for line in lines(feed.since(0, None, False, Form.NDJSON))] == ["arrived"]
+
+
+def test_what_happens_in_an_event_is_told_where_it_is_played() -> None:
+    feed = news()
+    feed.add(EventMoved(venue="small", event="Open", seq=7, kind="paired", phase="running", round=2, at=1.5), 0)
+    (line,) = lines(feed.since(0, "small", False, Form.NDJSON))
+    assert line == {
+        "event": "event-moved", "venue": "small", "name": "Open", "seq": 7, "kind": "paired", "phase": "running",
+        "round": 2, "at": 1500,
+    }  # fmt: skip
+    assert lines(feed.since(0, "large", False, Form.NDJSON)) == []
 
 
 def test_ids_of_another_process_are_none() -> None:

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Union
 
 import msgspec
 import pytest
+from support.web.past import EVENT
 from web.people.conftest import House
 from web.people.test_owner import OWN, sound
 
@@ -18,6 +19,8 @@ from cgos_server.service.commands.declaration import Command, Right
 from cgos_server.service.commands.fields import BotName, Field
 from cgos_server.service.commands.registry import COMMANDS, on
 from cgos_server.service.commands.surfaces import PageForm
+from cgos_server.web.events.admin_page import AdminEvents
+from cgos_server.web.events.event_page import EventPage
 from cgos_server.web.people.account import AccountPage, PasswordPage
 from cgos_server.web.people.admin_bots import AdminAccounts, AdminBot, AdminBots, AdminConnections
 from cgos_server.web.people.admin_server import AdminGames, AdminHome, AdminVenues
@@ -34,6 +37,8 @@ PAGES = (
     AdminGames,
     AdminVenues,
     AdminAccounts,
+    AdminEvents,
+    EventPage,
 )
 ROWS = {"/admin/bots": "bot", "/admin/accounts": "account", "/account": "access"}
 
@@ -70,7 +75,7 @@ async def test_a_new_command_has_its_form_on_every_page_that_it_names(
 ) -> None:
     monkeypatch.setattr(polishing, "surfaces", [form for form in polishing.on(PageForm) if not form.place])
     browser = await house.signed_in("root", admin=True, owns="Sakura-5k")
-    path = page.address.format(bot="Sakura-5k")
+    path = page.address.format(bot="Sakura-5k", event=EVENT)
     text = (await browser.get(path)).text
     assert re.search(r'<h[23] id="bot-polish">Polishing</h[23]>\n<p class="note">It shines then.</p>', text)
     shown = sound(text)

@@ -12,6 +12,7 @@ import functools
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing
+from types import MappingProxyType
 from typing import Annotated, Any, Final
 
 from msgspec import Struct
@@ -22,11 +23,11 @@ from cgos_protocol.api import route as api_route
 from cgos_protocol.api.bulk import ExportedChange, ExportedGame, ExportedRank, ExportedRefit
 from cgos_protocol.api.figures import LedgerEntry
 from cgos_protocol.api.route import Operation
-from cgos_server.presentation.export_forms import Csv, File, Form, Ndjson, Tar, stream
+from cgos_server.presentation.export_forms import Csv, File, Form, Joined, Ndjson, Tar, Zip, stream
 from cgos_server.presentation.exports import exported_games, game_files
 from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.web.api.reading.games import games_asked
-from cgos_server.web.api.reading.parameters import GameFilters, System, VenueName
+from cgos_server.web.api.reading.parameters import EventName, GameFilters, System, VenueName
 from cgos_server.web.api.reading.rated import system_meant
 from cgos_server.web.api.typed import Group, HandlerT
 from cgos_server.web.around.disconnect import while_there
@@ -53,11 +54,24 @@ _RATINGS: Final = (
     _CONSTANT + "By the ledger's entries, in order. One entry may change several ratings: after an interruption leave "
     f"out the lines of the last number that came, and go on with the number before it as `after`; {_NEXT_TIME}"
 )
+_EVENT: Final = (
+    "By the games' numbers, oldest first. `RE` is the result of the game; what it counts as in the event after a "
+    "ruling is in `/events/{event}/games`."
+)
 _LEFT_OUT: Final = (
     " A game whose record breaks the rules of its own venue (a fault that the server logs) has no file; nothing else "
     "is left out."
 )
-_MEDIA: Final = {"ndjson": api_route.NDJSON, "csv": api_route.CSV, "tar": api_route.TAR}
+_MEDIA: Final = {
+    "ndjson": api_route.NDJSON,
+    "csv": api_route.CSV,
+    "tar": api_route.TAR,
+    "sgf": api_route.SGF,
+    "zip": api_route.ZIP,
+}
+_FILES: Final[Mapping[str, type[Form[File]]]] = MappingProxyType(
+    {api_route.TAR: Tar, api_route.SGF: Joined, api_route.ZIP: Zip}
+)
 
 AfterGame = Annotated[int, "Only games above this number."]
 AfterEntry = Annotated[int, "Only entries above this number."]
@@ -122,6 +136,15 @@ class Exports:
         rows = functools.partial(game_files, place=self._site.settings.server_name)
         return _bulk(operation, chunks, rows, name="games", next_after=await self._next_game())
 
+    @export("/events/{event}/games.sgf", "An event's games as one SGF collection.", _EVENT)
+    @export("/events/{event}/games.zip", "An event's games as files (SGF) in an archive.", _EVENT)
+    async def event_games(self, operation: Operation, event: EventName) -> Annotated[Bulk, File]:
+        """The ended games of an event with its name (`EV`) and their rounds (`RO`), those that were taken back too."""
+        wanted = GameFilter(event=event, running=False)
+        chunks = self._history.bulk.details(await self._of_known(wanted))
+        rows = functools.partial(game_files, place=self._site.settings.server_name, event=event)
+        return _bulk(operation, chunks, rows, name=event, next_after=await self._next_game())
+
     @export("/venues/{venue}/ratings.ndjson", "Every change of every rating as lines of JSON.", _RATINGS)
     @export("/venues/{venue}/ratings.csv", "Every change of every rating as a table.", _RATINGS)
     async def ratings(
@@ -171,7 +194,9 @@ class Exports:
 
     async def _known(self, filters: GameFilters) -> GameFilter:
         """What is asked for, of which every name is known: once the answer has begun it is too late to refuse."""
-        wanted = games_asked(filters, running=False)
+        return await self._of_known(games_asked(filters, running=False))
+
+    async def _of_known(self, wanted: GameFilter) -> GameFilter:
         await self._history.games.search(wanted, 1)
         return wanted
 
@@ -202,7 +227,7 @@ def _bulk(
     :param kind: of the lines; None where files are exported
     """
     (media,) = operation.media
-    form: Form[Any] = Tar() if kind is None else Csv(kind) if media == api_route.CSV else Ndjson()
+    form: Form[Any] = _FILES[media]() if kind is None else Csv(kind) if media == api_route.CSV else Ndjson()
     file = re.sub(r"[^A-Za-z0-9_.-]", "_", f"{name}.{operation.path.rpartition('.')[2]}")
     headers = {
         "Cache-Control": "no-store",

@@ -53,7 +53,8 @@ class ReadingGames:
     @_games.get("/games/{game}")
     async def game(self, game: GameNumber) -> api.GameDetail:
         """All about one game but its moves."""
-        return game_detail(await self._stored(game))
+        stored = await self._stored(game)
+        return game_detail(stored, await self._history.events.holding(stored.detail.game.id))
 
     @_games.get("/games/{game}.sgf", media=(SGF,))
     async def game_sgf(self, game: GameNumber) -> Response:

@@ -11,6 +11,7 @@ from typing import Any, Final
 from cgos_protocol.api.route import Operation
 from cgos_server.web.api.framework import Answer, ApiRequest, Handler
 from cgos_server.web.api.reading.bots import ReadingBots
+from cgos_server.web.api.reading.events import ReadingEvents
 from cgos_server.web.api.reading.exports import Exports
 from cgos_server.web.api.reading.games import ReadingGames
 from cgos_server.web.api.reading.live import Live
@@ -22,7 +23,17 @@ from cgos_server.web.api.typed import handlers_of, operations_of
 from cgos_server.web.site import Site
 
 READING: Final[tuple[Operation, ...]] = operations_of(
-    (ReadingServer, ReadingVenues, ReadingBots, ReadingGames, Live, Exports, ReadingOwn, ReadingOperators)
+    (
+        ReadingServer,
+        ReadingVenues,
+        ReadingBots,
+        ReadingGames,
+        ReadingEvents,
+        Live,
+        Exports,
+        ReadingOwn,
+        ReadingOperators,
+    )
 )
 """Every one of them, in the documentation's order."""
 
@@ -44,6 +55,7 @@ def handlers(site: Site, describe: Callable[[], dict[str, Any]]) -> dict[str, Ha
             ReadingVenues(site, live),
             ReadingBots(site),
             ReadingGames(site),
+            ReadingEvents(site),
             Live(site),
             Exports(site),
             own,

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Annotated, Any, Final, Literal
 
+from cgos_protocol.api.events import EVENT_NAME_PATTERN
 from cgos_protocol.api.route import LARGEST
 from cgos_protocol.ids import GameId
 from cgos_protocol.names import NAME_PATTERN
@@ -27,6 +28,7 @@ Name = Annotated[str, Text(1, 64, pattern=NAME_PATTERN)]
 """Of a venue, a bot, a version or an account."""
 Words = Annotated[str, Text(1, 64)]
 """Any text that is not long."""
+EventName = Annotated[str, Text(1, 64, pattern=EVENT_NAME_PATTERN), "Name of an event."]
 VenueName = Annotated[Name, "Name of a venue."]
 BotName = Annotated[Name, "Name of a bot."]
 VersionName = Annotated[Name, "Name of a version."]
@@ -48,6 +50,8 @@ IN_PATHS: Final[Mapping[str, Any]] = MappingProxyType(
         "bot": BotName,
         "version": VersionName,
         "game": GameNumber,
+        "event": EventName,
+        "number": Annotated[int, up_to(LARGEST), "Number of a game in the event."],
         "token": Annotated[int, up_to(LARGEST), "Number of a token."],
         "webhook": Annotated[int, up_to(LARGEST), "Number of a webhook."],
         "account": AccountName,
@@ -68,6 +72,7 @@ class GameFilters(Query, frozen=True, kw_only=True):
         "How it ended.",
     ] = None
     result: Annotated[Literal["B", "W", "draw", "none"] | None, "Who won."] = None
+    event: Annotated[str | None, Text(1, 64, pattern=EVENT_NAME_PATTERN), "Played in the event of this name."] = None
     min_moves: Annotated[int | None, "At least so many moves."] = None
     max_moves: Annotated[int | None, "At most so many moves."] = None
     since: Annotated[int | None, f"Begun at this time or later. {MOMENT}"] = None

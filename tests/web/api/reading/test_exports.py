@@ -7,6 +7,7 @@ import csv
 import gc
 import io
 import tarfile
+import zipfile
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ import msgspec
 import pytest
 from sgfmill import sgf as sgfmill
 from support.storage.rated_past import VENUE
-from support.web.past import ENDED, FRESH, NOW, RUNNING
+from support.web.past import ENDED, EVENT, FRESH, NOW, RUNNING
 
 from cgos_protocol.api.bulk import ExportedChange, ExportedGame
 from cgos_protocol.api.figures import LedgerEntry
@@ -149,6 +150,24 @@ async def test_the_ledger_is_whole(client: httpx2.AsyncClient, history: History)
     assert answer.headers["next-after"] == str(entries[-1].seq)
     later = decoded((await client.get(f"{EXPORT}/venues/9x9/ledger.ndjson?after=10")).text, LedgerEntry)
     assert later == entries[10:]
+
+
+async def test_an_event_as_one_collection_and_as_files(client: httpx2.AsyncClient, history: History) -> None:
+    row = await history.events.named(EVENT)
+    rounds = {played.game_id: played.round for played in await history.events.games(row.id)}
+    collection = await client.get(f"{EXPORT}/events/{EVENT}/games.sgf")
+    assert collection.headers["content-type"] == "application/x-go-sgf"
+    games = [f"(;{tree}" for tree in collection.text.split("(;")[1:]]
+    answer = await client.get(f"{EXPORT}/events/{EVENT}/games.zip")
+    assert answer.headers["content-disposition"] == f'attachment; filename="{EVENT}.zip"'
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+        assert archive.namelist() == [f"{EVENT}/{game}.sgf" for game in sorted(rounds)]
+        assert [archive.read(name).decode() for name in archive.namelist()] == games
+    for game, text in zip(sorted(rounds), games, strict=True):
+        root = sgfmill.Sgf_game.from_bytes(text.encode()).get_root()
+        assert (root.get("EV"), root.get("RO"), root.get("GN")) == (EVENT, str(rounds[game]), str(game))
+        assert (await client.get(f"/api/v1/games/{game}.sgf")).text == text, "and so says the game by itself"
+    assert (await client.get(f"{EXPORT}/events/Winter/games.sgf")).status_code == 404
 
 
 async def test_every_file_of_the_archive_is_a_game(client: httpx2.AsyncClient, history: History) -> None:
