@@ -42,6 +42,7 @@ REASONS: Final = {
     "MoveAdded": "a row in the order of its statement, built for every move of every game",
     "Table": "SQLAlchemy takes columns by position",
     "Index": "SQLAlchemy takes columns by position",
+    "create_table": "SQLAlchemy takes columns by position",
     "select": "SQLAlchemy takes columns by position",
     "GzipFile": "the standard library's, with two places that are nothing",
     "to_thread": "the standard library's: a function and its own arguments",

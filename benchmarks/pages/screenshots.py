@@ -79,6 +79,10 @@ BOTS: tuple[tuple[str, tuple[str, ...]], ...] = (
 GNUGO = ("--mode", "gtp", "--level", "0", "--max-level", "0", *GNUGO_RULES)
 
 
+EVENT = ("Autumn", "swiss", "--rounds", "5")
+"""Of all versions in 9x9: the words that announce it."""
+
+
 class Picture(NamedTuple):
     """One picture. `path` may use ``{game}``: an ended game in which both sides said what they thought."""
 
@@ -98,6 +102,7 @@ PICTURES = (
     Picture("page-game", "/game/{game}?ply={ply}", height=980, ready="svg.board"),
     Picture("page-wall-dark", "/wall", scheme="dark", ready="svg.board"),
     Picture("page-admin", "/admin", signed_in=True),
+    Picture("page-event", "/events/Autumn", height=1500),
     Picture("page-game-phone", "/game/{game}?ply={ply}", width=390, height=844, ready="svg.board"),
 )
 
@@ -159,6 +164,17 @@ class Run:
             "(SELECT count(*) FROM analysis a WHERE a.game_id = g.id) > 0.9 * g.plies ORDER BY g.id DESC LIMIT 1"
         )
         return (rows[0][0], rows[0][1] * 2 // 3) if rows else None
+
+    def there(self) -> list[str]:
+        """The versions that are signed in to 9x9."""
+        bots = (self.status() or {"bots": []})["bots"]
+        return sorted({bot["name"] for bot in bots if bot["venue"] == "9x9"})
+
+    def hold_event(self) -> None:
+        """With everybody who is there, from now on."""
+        entered = [word for name in self.there() for word in ("--enter", name)]
+        self.command("event", "create", *EVENT, "--venue", "9x9", *entered)
+        self.command("event", "start", EVENT[0])
 
 
 @contextlib.contextmanager
@@ -230,6 +246,10 @@ def main(words: Sequence[str] | None = None) -> None:
             if any(picture.signed_in for picture in wanted):
                 run.command("account", "add", "Operator", stdin=password + "\n")
                 run.command("account", "grant", "Operator", "admin")
+            if any("/events/" in picture.path for picture in wanted):
+                nine = sum(NINE[-1] in words for _, words in BOTS[: options.bots])
+                until(lambda: len(run.there()) >= nine, 60, "not all bots are there")
+                run.hold_event()
 
             def enough() -> bool:
                 (ended,) = run.ask("SELECT count(*) FROM games WHERE result IS NOT NULL")[0]

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from cgos_server.cli.server.demo import demo
 
 pytestmark = pytest.mark.e2e
 
@@ -33,3 +37,27 @@ def test_the_demo_plays_and_ends_with_its_summary(tmp_path: Path) -> None:
     assert '"level": "warning"' not in log
     assert '"level": "error"' not in log
     assert not any((tmp_path / "data").glob("control.sock"))
+
+
+def test_the_demo_holds_an_event_of_its_bots(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "cgos_server", "demo", "--seconds", "25", "--keep", str(tmp_path), "--event", "cup"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    shown = [line.strip() for line in done.stdout.splitlines() if line.strip().startswith("Event by cup, ")]
+    assert len(shown) >= 2, "beside the ladder's standings, and at the end"
+    assert re.match(r"Event by cup, (round \d of 3|over after 3 rounds): 1\. \S+ ", shown[-1])
+    assert all(name in shown[-1] for name in ("Random", "Greedy", "Mcts-5", "Mcts-20", "Mcts-60", "Mcts-150"))
+    with contextlib.closing(sqlite3.connect(tmp_path / "cgos.sqlite")) as database:
+        (games,) = database.execute("select count(*) from event_games").fetchone()
+        assert games >= 1
+
+
+@pytest.mark.parametrize("words", [(), ("swiss",)])
+def test_an_event_of_the_demo_is_a_swiss_where_no_system_is_named(words: tuple[str, ...]) -> None:
+    context = demo.make_context("demo", ["--event", *words])
+    assert context.params["system"] == "swiss"

@@ -18,14 +18,16 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
+from support.tournaments.live_events import LiveEvent, settings_of
 
 from cgos_protocol.errors import Refused
 from cgos_server.tournaments.base import BLACK_WINS, DRAWN, WHITE_WINS, Entrant, Event, Request, Result
 from cgos_server.tournaments.event import Played, apply, begin, enter, open_games, request_bye, withdraw
 from cgos_server.tournaments.files import formats as tournament_file
 from cgos_server.tournaments.files import trf
+from cgos_server.tournaments.files.sniffing import sniff
 from cgos_server.tournaments.files.trf_event import to_event
-from cgos_server.tournaments.files.trf_writing import from_event
+from cgos_server.tournaments.files.trf_writing import Edition, from_event
 from cgos_server.tournaments.ledger import ledger
 from cgos_server.tournaments.tournament import next_round
 
@@ -39,6 +41,9 @@ SIZES = ((4, 3), (5, 3), (9, 5), (16, 5), (23, 7), (40, 9), (80, 9))
 SEEDS = range(1, 11)
 RATES = "ForfeitRate=12\nRetiredRate=40\nHalfPointByeRate=15\nDrawPercentage=30\n"
 FOOTBALL = "PointsForWin=3.0\nPointsForDraw=1.0\n"
+LIVE = ("dutch", "burstein", "monrad", "random2", "swiss", "accelrat", "mcmahon", "godraw", "epm", "weighted", "tcec")
+"""Systems whose live events a report of a Swiss can hold."""
+
 OURS = ("dutch", "burstein", "monrad", "swiss", "accelrat")
 DIFFERS = re.compile(r"^ +[0-9]+ - *[0-9]* +[0-9]+ - *[0-9]*", re.MULTILINE)
 WELL, NO_PAIRING = 0, 1
@@ -61,7 +66,7 @@ def test_the_reports_of_a_corpus_are_written_back_as_they_were_read(record_prope
     if "TRF_CORPUS" not in os.environ:
         pytest.skip("TRF_CORPUS is not set: it names a directory with tournament reports")
     files = [path for path in sorted(Path(os.environ["TRF_CORPUS"]).rglob("*")) if path.is_file()]
-    reports = [path for path in files if tournament_file.sniff("-", path.read_bytes()) == "trf"]
+    reports = [path for path in files if sniff("-", path.read_bytes()) == "trf"]
     assert reports
     refused = {}
     counts: Counter[str] = Counter(files=len(reports))
@@ -153,6 +158,35 @@ def test_the_program_reads_the_events_of_our_systems(
             assert ledger(written.event) == ledger(event)
     record_property(system, dict(counts))
     print(f"\n{system}: {dict(counts)}")
+
+
+@pytest.mark.parametrize("edition", ["trf16", "trf-2026"])
+@pytest.mark.parametrize("system", LIVE)
+def test_the_program_reads_events_of_the_live_server(
+    program: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path, system: str, edition: Edition
+) -> None:
+    file = tmp_path / "live.trf"
+    accepted = 0
+    for seed in range(6):
+        live = LiveEvent(settings_of(system, seed), random.Random(f"bbp {system} {seed}"))
+        live.start(5 + seed)
+        live.run(disturbances=3 * seed)
+        event = replace(live.state.event, planned=len(live.state.event.rounds) + 1)
+        data = trf.write(from_event(event, edition=edition))
+        file.write_bytes(data)
+        checked = program(file, "-c")
+        if edition == "trf-2026":
+            assert 'unsupported tournament type) "192 CUSTOM_SWISS"' in checked.stderr, "a type that it knows not"
+            known_type = data.replace(b"192 CUSTOM_SWISS", b"192 FIDE_DUTCH_2025")  # for it alone, to read all else
+            file.write_bytes(known_type)
+            checked = program(file, "-c")
+        assert checked.returncode == WELL, checked.stderr
+        paired = program(file, "-p")
+        assert paired.returncode in (WELL, NO_PAIRING), paired.stderr
+        there = {int(word) for word in " ".join(paired.stdout.split("\n")[1:]).split()} - {0}
+        assert not there & set(event.withdrawn)
+        accepted += paired.returncode == WELL
+    assert accepted
 
 
 def _played(system: str, players: int, seed: int) -> Event:
