@@ -14,7 +14,8 @@ T ?=
 .PHONY: help venv demo serve test lint fix unit one coverage docs hooks bench bench-stale lock clean
 
 help:
-	@echo "make demo    a server with bots, live in the terminal (SECONDS=60 stops it, KEEP=DIR keeps its data)"
+	@echo "make demo    a server with bots, live in the terminal (SECONDS=60 stops it, KEEP=DIR keeps its data,"
+	@echo "             EVENT=swiss holds an event among them, by any tournament system)"
 	@echo "make test    lint, types, layers and all tests"
 	@echo "make serve   the server with its built-in configuration, data in ./cgos-data"
 	@echo "make bench   measurements beside bare baselines (JSON=FILE writes them)"
@@ -54,7 +55,7 @@ $(VENV)/.ready: requirements.lock pyproject.toml protocol/pyproject.toml clients
 venv: $(VENV)/.ready
 
 demo: venv
-	$(BIN)/cgos-server demo $(if $(SECONDS),--seconds $(SECONDS)) $(if $(KEEP),--keep $(KEEP))
+	$(BIN)/cgos-server demo $(if $(SECONDS),--seconds $(SECONDS)) $(if $(KEEP),--keep $(KEEP)) $(if $(EVENT),--event $(EVENT))
 
 serve: venv
 	$(BIN)/cgos-server serve

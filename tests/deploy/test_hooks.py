@@ -21,7 +21,7 @@ HOOKS = [hook for repository in CONFIGURATION["repos"] for hook in repository["h
 BROKEN = {
     "cgos_server/core/broken.py": "import cgos_server.web.site, os \nteh = 1",  # codespell:ignore teh
     "merged.md": "<<<<<<< HEAD\n",
-    "large.txt": "large\n" * 100_000,
+    "large.txt": "large\n" * 150_000,
 }
 """Files that no hook may let pass, all hooks taken together."""
 
