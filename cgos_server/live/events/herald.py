@@ -7,14 +7,15 @@ event, as far as it is there. Must not know: how events go on, wire formats, SQL
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, Final
 
-from cgos_protocol.errors import Code, Conflict, Invalid, NotFound, Refused, StoreError
+from cgos_protocol.errors import Code, Invalid, NotFound, Refused, StoreError
 from cgos_protocol.event_news import EventWish
 from cgos_protocol.session import PlayerSession
 from cgos_server.live.events.director import EventDirector
+from cgos_server.live.events.runner import SERVER
 from cgos_server.live.venue.live_venue import LiveVenue
 from cgos_server.live.venue.player import Player
 from cgos_server.net.loop import Timekeeper
@@ -25,6 +26,7 @@ from cgos_server.tournaments.running.admission import (
     check_in_is_open,
     checking_in,
     entering,
+    rejoining,
     withdrawing,
 )
 from cgos_server.tournaments.running.news import Told, check_in_asked, checked_in, news_of, standing
@@ -94,7 +96,7 @@ class EventHerald:
             return
         self._tell(live, news)
         if isinstance(said, log.Entered) and name in self._asked:
-            self._tell(live, iter([Told(after.seats[said.entrant], check_in_asked(after))]))
+            self._ask(live, after, [after.seats[said.entrant]])
 
     async def _tell_places(self, live: LiveVenue, news: Iterator[Told]) -> None:
         """The standings of a large field take their time, which no move waits for."""
@@ -103,15 +105,28 @@ class EventHerald:
     def look(self) -> None:
         """Ask for what has become due."""
         now = self._time.wall_ms()
-        for name, state in self._committed.items():
-            is_open = check_in_is_open(state, now)
-            if not is_open:
+        for name, state in list(self._committed.items()):
+            if not check_in_is_open(state, now):
                 self._asked.discard(name)
-            elif name not in self._asked:
+                continue
+            live = self._venues[state.settings.venue]
+            if name not in self._asked:
                 self._asked.add(name)
-                missing = [seat for seat in state.seats.values() if not (seat.checked_in or seat.out)]
-                asked = check_in_asked(state)
-                self._tell(self._venues[state.settings.venue], (Told(seat, asked) for seat in missing))
+                self._ask(live, state, [seat for seat in state.seats.values() if not (seat.checked_in or seat.out)])
+            self._check_in_by_lines(live, name, now)
+
+    def _ask(self, live: LiveVenue, state: EventState, seats: Iterable[Seat]) -> None:
+        """Have these say that they will be there, as far as they can say it."""
+        asked = check_in_asked(state)
+        self._tell(live, (Told(seat, asked) for seat in seats if not _is_on_lines(live, seat)))
+
+    def _check_in_by_lines(self, live: LiveVenue, event: str, now: int) -> None:
+        """Whoever is signed in on the CGOS lines cannot say that it will be there: it counts as one who said so."""
+        state = self._director.state(event)
+        if check_in_is_open(state, now):
+            for seat in state.seats.values():
+                if not seat.checked_in and _is_on_lines(live, seat):
+                    self._director.say(event, log.CheckedIn(entrant=seat.entrant, signed_in=True), SERVER)
 
     def _tell(self, live: LiveVenue, news: Iterator[Told]) -> None:
         now = list(islice(news, SLICE))
@@ -132,7 +147,7 @@ class EventHerald:
             if seat is None or seat.out or session is None:
                 continue
             session.event(standing(state, seat))
-            if not seat.checked_in and check_in_is_open(state, now):
+            if not seat.checked_in and not session.says_ready and check_in_is_open(state, now):
                 session.event(check_in_asked(state))
 
     def wish(self, player: Player, session: PlayerSession, wish: EventWish, event: str) -> None:
@@ -168,26 +183,23 @@ class EventHerald:
             session.event_refused(event, Code.STORE, sentence)
 
     def _is_in(self, player: Player, session: PlayerSession, event: str) -> bool:
-        """True where it has entered: then it hears so again, or as soon as that is committed.
+        """True where it has entered: then it hears so again, or as soon as that is committed; who withdrew comes back.
 
-        :raises Refused: where there is no such event, or the bot is out of it or not in its venue
+        :raises Refused: where there is no such event, the bot is not in its venue, or is out and cannot come back
         """
         state = self._state(event)
         seat = state.seat_of(player.version)
-        if seat is not None and seat.out:
-            raise Conflict(
-                Code.ENTERED,
-                f"{seat.name} entered {event} and is out of it: it withdrew, or did not check in. Ask whoever holds "
-                "it to let it in again.",
-            )
         venue = state.settings.venue
         there = self._venues[venue].roster.players.get(player.version)
         if there is None or there.session is None:
             raise NotFound(
                 Code.NO_EVENT, f"{event} is held in {venue}, where you are not signed in. Sign in there, too."
             )
+        if seat is not None and seat.out:
+            self._director.say(event, rejoining(state, seat, by="bot"), _actor(player))
+            return True
         committed = self._seat(event, player)
-        if committed is not None:
+        if committed is not None and not committed.out:
             session.event(standing(self._committed[event], committed))
         return seat is not None
 
@@ -217,6 +229,12 @@ class EventHerald:
         if state.phase in AFTER:
             raise Invalid(Code.EVENT_OVER, f"{event} is {state.phase}.")
         return state
+
+
+def _is_on_lines(live: LiveVenue, seat: Seat) -> bool:
+    """True where an entrant is signed in on the CGOS lines, which have no words for events."""
+    player = live.roster.players.get(seat.version)
+    return player is not None and player.session is not None and player.session.says_ready
 
 
 def _actor(player: Player) -> str:

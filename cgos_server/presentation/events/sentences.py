@@ -106,7 +106,10 @@ def _admitted(before: EventState, now: EventState, said: log.Admitted, told: Tol
 
 
 def _checked_in(before: EventState, now: EventState, said: log.CheckedIn, told: Told) -> str:  # noqa: ARG001
-    return f"{told.names[said.entrant]} checked in."
+    name = told.names[said.entrant]
+    if said.signed_in:
+        return f"{name} counts as checked in: it is signed in on the CGOS lines, which have no word for it."
+    return f"{name} checked in."
 
 
 def _withdrawn(before: EventState, now: EventState, said: log.Withdrawn, told: Told) -> str:  # noqa: ARG001

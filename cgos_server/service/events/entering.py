@@ -21,7 +21,7 @@ from cgos_server.service.commands.surfaces import ApiRoute, CommandLine, PageFor
 from cgos_server.service.events.fields import EventWord, VersionWord, actor_of, by_operator, seat_named
 from cgos_server.tournaments.checking import MOST_ROUNDS
 from cgos_server.tournaments.running import log
-from cgos_server.tournaments.running.admission import Candidate, entering
+from cgos_server.tournaments.running.admission import Candidate, entering, rejoining
 from cgos_server.tournaments.running.state import BEFORE, EventState, Phase, Seat, closed_to
 
 PAGE: Final = "/events/{event}"
@@ -178,14 +178,18 @@ class EventWithdraw(Command[Done], frozen=True, kw_only=True, tag="event withdra
     async def perform(self, context: CommandContext) -> Done:
         named = await context.version(self.version)
         ours = by_operator(context)
+        by: log.Party = "operator" if ours else "owner"
         reason = reason_for(self.reason, f"{named.name} is withdrawn") if ours else one_line(self.reason)
-        seat = _say(context, self.event, named, lambda seat: log.Withdrawn(entrant=seat.entrant, reason=reason))
+        seat = _say(context, self.event, named, lambda seat: log.Withdrawn(entrant=seat.entrant, reason=reason, by=by))
         await context.commit(self, seat.name, [], event=self.event, reason=reason)
         return Done(sentence=f"{seat.name} has withdrawn from {self.event}.")
 
 
 class EventRejoin(Command[Done], frozen=True, kw_only=True, tag="event rejoin"):
-    """Have a version that withdrew after the start paired again."""
+    """Have a version that withdrew after the start paired again.
+
+    An owner may do so unless an operator withdrew it; who is out because it did not check in comes back as a latecomer.
+    """
 
     allowed = Right.OWN_BOT
     concerns = "version"
@@ -202,7 +206,9 @@ class EventRejoin(Command[Done], frozen=True, kw_only=True, tag="event rejoin"):
 
     async def perform(self, context: CommandContext) -> Done:
         named = await context.version(self.version)
-        seat = _say(context, self.event, named, lambda seat: log.Rejoined(entrant=seat.entrant))
+        state = context.server.events.state(self.event)
+        by: log.Party = "operator" if by_operator(context) else "owner"
+        seat = _say(context, self.event, named, lambda seat: rejoining(state, seat, by))
         await context.commit(self, seat.name, [], event=self.event)
         return Done(sentence=f"{seat.name} plays on in {self.event}.")
 

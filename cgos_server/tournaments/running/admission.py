@@ -98,12 +98,34 @@ def _require_room(candidate: Candidate, name: str, seats: Collection[Seat], *, m
         )
 
 
-def withdrawing(state: EventState, version: VersionId, reason: str = "") -> log.Withdrawn:
-    """A version takes its entry back, or plays no more.
+def withdrawing(state: EventState, version: VersionId) -> log.Withdrawn:
+    """A version takes its entry back itself, or plays no more.
 
     :raises Refused: where it is not in the event
     """
-    return log.Withdrawn(entrant=_seat_there(state, version).entrant, reason=reason)
+    return log.Withdrawn(entrant=_seat_there(state, version).entrant, by="bot")
+
+
+def rejoining(state: EventState, seat: Seat, by: log.Party) -> log.Rejoined:
+    """Somebody who is out after the start comes back. Whether the system can take it is the log's affair.
+
+    :param by: who wants it
+    :raises Refused: where that one cannot undo what took it out, and where there is no place any more
+    """
+    name, withdrawn_by = state.settings.name, seat.withdrawn_by
+    if by == "operator" or not seat.out:
+        return log.Rejoined(entrant=seat.entrant)
+    if withdrawn_by is None:
+        why = closed_to(state)
+        if why:
+            raise Conflict(Code.EVENT_CLOSED, f"{seat.name} was not in {name} when it started: {why}")
+    elif log.PARTIES.index(by) < log.PARTIES.index(withdrawn_by):
+        whom = "The operator" if withdrawn_by == "operator" else "Its owner"
+        raise Conflict(Code.ENTERED, f"{whom} withdrew {seat.name} from {name}, and alone can let it come back.")
+    most = state.settings.limits.most
+    if most is not None and len(state.there) >= most:
+        raise Conflict(Code.EVENT_LIMIT, f"{seat.name} cannot come back: all places of {name} are taken.")
+    return log.Rejoined(entrant=seat.entrant)
 
 
 def checking_in(state: EventState, version: VersionId) -> log.CheckedIn | None:

@@ -58,9 +58,20 @@ class Admitted(_Said, frozen=True, kw_only=True, tag="admitted"):
 
 
 class CheckedIn(_Said, frozen=True, kw_only=True, tag="checked-in"):
-    """An entrant says that it will be there."""
+    """An entrant says that it will be there.
+
+    :ivar signed_in: it did not say so: it is signed in on the CGOS lines, which have no word for it
+    """
 
     entrant: int
+    signed_in: bool = False
+
+
+Party: TypeAlias = Literal["server", "bot", "owner", "operator"]
+"""Who takes a version out of an event. What one did, it can undo itself, and so can those after it."""
+
+PARTIES: Final[tuple[Party, ...]] = Party.__args__  # type: ignore[attr-defined]
+"""In the same order."""
 
 
 class Withdrawn(_Said, frozen=True, kw_only=True, tag="withdrawn"):
@@ -68,6 +79,7 @@ class Withdrawn(_Said, frozen=True, kw_only=True, tag="withdrawn"):
 
     entrant: int
     reason: str = ""
+    by: Party = "server"
 
 
 class Rejoined(_Said, frozen=True, kw_only=True, tag="rejoined"):

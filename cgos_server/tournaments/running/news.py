@@ -57,9 +57,11 @@ def check_in_asked(state: EventState) -> EventNews:
     return _news(state, EventWhat.CHECK_IN, text, until_ms=at)
 
 
-def checked_in(state: EventState) -> EventNews:
-    """An entrant has said that it will be there."""
-    return _news(state, EventWhat.CHECKED_IN, f"You have checked in to {state.settings.name}.")
+def checked_in(state: EventState, signed_in: bool = False) -> EventNews:
+    """An entrant has said that it will be there, or counts as one who said so because it is `signed_in`."""
+    name = state.settings.name
+    text = f"You count as checked in to {name}: you are signed in." if signed_in else f"You have checked in to {name}."
+    return _news(state, EventWhat.CHECKED_IN, text)
 
 
 # -- before the start
@@ -76,7 +78,7 @@ def _admitted(before: EventState, said: log.Admitted, after: EventState) -> Iter
 
 
 def _checked_in(before: EventState, said: log.CheckedIn, after: EventState) -> Iterator[Told]:  # noqa: ARG001
-    yield Told(after.seats[said.entrant], checked_in(after))
+    yield Told(after.seats[said.entrant], checked_in(after, said.signed_in))
 
 
 def _started(before: EventState, said: log.Started, after: EventState) -> Iterator[Told]:  # noqa: ARG001
@@ -94,9 +96,17 @@ def _started(before: EventState, said: log.Started, after: EventState) -> Iterat
 # -- while it runs
 
 
+_WHO_WITHDREW: Final[dict[log.Party, str]] = {
+    "server": "You have been withdrawn",
+    "bot": "You have withdrawn",
+    "owner": "Your owner has withdrawn you",
+    "operator": "The operator has withdrawn you",
+}
+
+
 def _withdrawn(before: EventState, said: log.Withdrawn, after: EventState) -> Iterator[Told]:
     reason = f": {said.reason}" if said.reason else ""
-    text = f"You have been withdrawn from {after.settings.name}{reason.rstrip('.')}."
+    text = f"{_WHO_WITHDREW[said.by]} from {after.settings.name}{reason.rstrip('.')}."
     yield Told(before.seats[said.entrant], _news(after, EventWhat.WITHDRAWN, text))
 
 

@@ -54,7 +54,8 @@ class Seat(Struct, frozen=True, kw_only=True):
     :ivar rating: in the venue when it entered, and from the close of entry on as it was then
     :ivar waits: for a place
     :ivar checked_in: it said that it will be there
-    :ivar out: it withdrew, or did not check in
+    :ivar out: it withdrew, did not check in, or got no place
+    :ivar withdrawn_by: who took it out after the start; None: nobody did
     :ivar at: when it entered, Unix ms
     """
 
@@ -69,6 +70,7 @@ class Seat(Struct, frozen=True, kw_only=True):
     waits: bool = False
     checked_in: bool = False
     out: bool = False
+    withdrawn_by: log.Party | None = None
 
 
 class EventState(Struct, frozen=True, kw_only=True):
@@ -272,13 +274,14 @@ def _started(state: EventState, entry: log.LogEntry) -> EventState:
 
 
 def _withdrawn(state: EventState, entry: log.LogEntry) -> EventState:
-    seat = require_seat(state, entry.said.entrant)  # type: ignore[union-attr]
+    said: log.Withdrawn = entry.said  # type: ignore[assignment]
+    seat = require_seat(state, said.entrant)
     if state.phase in BEFORE:
         return replace(state, seats={number: one for number, one in state.seats.items() if one is not seat})
     if seat.out:
         raise Conflict(Code.EVENT_PHASE, f"{seat.name} is not in {state.settings.name} any more.")
     event = records.withdraw(state.event, seat.entrant)
-    return _seated(replace(state, event=event), replace(seat, out=True))
+    return _seated(replace(state, event=event), replace(seat, out=True, withdrawn_by=said.by))
 
 
 def _rejoined(state: EventState, entry: log.LogEntry) -> EventState:
@@ -290,7 +293,7 @@ def _rejoined(state: EventState, entry: log.LogEntry) -> EventState:
         event = records.rejoin(state.event, seat.entrant)
     else:
         event = admit(state.event, _entrant(seat, len(state.event.rounds) + 1))
-    return _seated(replace(state, event=event), replace(seat, out=False))
+    return _seated(replace(state, event=event), replace(seat, out=False, withdrawn_by=None))
 
 
 def _bye_asked(state: EventState, entry: log.LogEntry) -> EventState:

@@ -197,7 +197,7 @@ class SetLimits(_Message, frozen=True, tag="limits"):
 
 class EnterEvent(_Message, frozen=True, tag="enter_event"):
     """The bot wants to play in an event. Answered by `event`, or by an `error` that is not fatal. Whoever is in already
-    hears so again: it may be said after every sign-in."""
+    hears so again: it may be said after every sign-in. A bot that withdrew itself comes back."""
 
     event: EventName
 

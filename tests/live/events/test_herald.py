@@ -193,20 +193,114 @@ async def test_check_in_is_asked_for_when_it_begins_and_after_each_sign_in() -> 
     assert room.words("bert")[-1] == "withdrawn"
 
 
-async def test_who_withdraws_is_out_and_does_not_come_in_again_by_itself() -> None:
-    room = await Heralded.open("anna", "bert", "carl")
+async def test_bots_on_the_lines_count_as_checked_in_where_they_are_signed_in() -> None:
+    room = await Heralded.open("anna")
+    for name in ("dora", "emil", "fred"):
+        await room.house.sign_in(name)
+    starts_at = room.house.time.wall_ms() + HOUR
+    await room.hold("anna", "dora", "emil", "fred", start=False, times=Times(starts_at=starts_at, check_in_s=600))
+    room.leave("emil")
+    room.leave("fred")
+    room.herald.look()
+    assert not any(seat.checked_in for seat in room.state().seats.values()), "the check-in has not begun"
+    room.house.time.advance(50 * 60 * S)
+    for _ in range(3):
+        room.herald.look()
+    assert room.words("dora") == ["entered", "checked_in"]
+    assert room.news("dora")[-1].text == "You count as checked in to E: you are signed in."
+    assert room.words("anna") == ["entered", "check_in"], "who can say so is asked"
+    emil = await room.house.sign_in("emil")
+    assert [news.what.value for news in news_told(emil)] == ["entered"]
+    room.herald.look()
+    assert [news.what.value for news in news_told(emil)] == ["entered", "checked_in"]
+    checked = [line for line in room.log(room.director.runner("E").id) if '"checked-in"' in line.body]
+    assert [(line.actor, log.decode(line.body)) for line in checked] == [
+        ("server", log.CheckedIn(entrant=room.seat(name), signed_in=True)) for name in ("dora", "emil")
+    ]
+    room.leave("dora")
+    await room.look(10 * 60)
+    assert room.state().phase is Phase.RUNNING
+    assert [seat.name for seat in room.state().there] == ["dora", "emil"], "fred was not there, anna did not say so"
+
+
+async def withdrawn_from(room: Heralded, name: str, by: log.Party) -> None:
+    """An event with three bots has started, and `name` is out of it."""
+    await room.hold("anna", "bert", "carl")
+    if by == "bot":
+        await room.wish(name, EventWish.WITHDRAW)
+    else:
+        room.say(log.Withdrawn(entrant=room.seat(name), by=by))
+    await room.look()
+    assert len(room.state().there) == 2
+
+
+async def test_who_withdrew_before_the_start_enters_again() -> None:
+    room = await Heralded.open("carl")
     await room.hold(start=False)
-    for name in ("anna", "bert", "carl"):
-        await room.wish(name)
-    await room.wish("carl", EventWish.WITHDRAW)
-    assert room.words("carl") == ["entered", "withdrawn"]
+    for wish in (EventWish.ENTER, EventWish.WITHDRAW, EventWish.ENTER):
+        await room.wish("carl", wish)
+    assert room.words("carl") == ["entered", "withdrawn", "entered"]
+    assert room.news("carl")[1].text == "You have withdrawn from E."
+
+
+@pytest.mark.parametrize("by", ["bot", "server"])
+async def test_who_withdrew_by_itself_comes_back_by_entering_again(by: log.Party) -> None:
+    room = await Heralded.open("anna", "bert", "carl")
+    await withdrawn_from(room, "carl", by)
     await room.wish("carl")
-    await room.start()
-    await room.wish("carl", EventWish.WITHDRAW)
-    assert room.words("carl")[-1] in ("withdrawn", "forfeited")
+    assert room.words("carl")[-1] == "rejoined"
+    assert room.log(room.director.runner("E").id)[-1].actor == "bot carl"
+    assert len(room.state().there) == 3
+    seq = room.state().seq
     await room.wish("carl")
-    assert room.refusal("carl")[0] == "entered"
+    assert room.state().seq == seq
+    assert room.words("carl")[-1] == "entered"
+
+
+async def test_who_comes_back_hears_so_when_it_is_committed() -> None:
+    room = await Heralded.open("anna", "bert", "carl")
+    await withdrawn_from(room, "carl", "bot")
+    room.house.store.holding = True
+    before = room.words("carl")
+    for _ in range(2):
+        await room.wish("carl")
+    assert room.words("carl") == before
+    room.house.store.release()
+    await room.house.settle()
+    assert room.words("carl") == [*before, "rejoined"]
+
+
+@pytest.mark.parametrize(
+    ("by", "sentence"),
+    [
+        ("owner", "Its owner withdrew carl from E, and alone can let it come back."),
+        ("operator", "The operator withdrew carl from E, and alone can let it come back."),
+    ],
+)
+async def test_whom_others_withdrew_stays_out(by: log.Party, sentence: str) -> None:
+    room = await Heralded.open("anna", "bert", "carl")
+    await withdrawn_from(room, "carl", by)
+    await room.wish("carl")
+    assert room.refusal("carl") == ("entered", sentence)
     assert [seat.name for seat in room.state().there] == ["anna", "bert"]
+
+
+async def test_who_was_not_there_at_the_start_comes_late_where_the_event_takes_latecomers() -> None:
+    times = Times(starts_at=60_000, check_in_s=600)
+    for late in (False, True):
+        room = await Heralded.open("anna", "bert", "carl")
+        await room.hold("anna", "bert", "carl", start=False, times=times, late=late, system="swiss", rounds=3)
+        for name in ("anna", "bert"):
+            await room.wish(name, EventWish.CHECK_IN)
+        await room.start()
+        await room.wish("carl")
+        if late:
+            assert room.words("carl")[-1] == "rejoined"
+            assert len(room.state().there) == 3
+        else:
+            code, sentence = room.refusal("carl")
+            assert code == "event-closed"
+            assert sentence == "carl was not in E when it started: E has started, and takes nobody late."
 
 
 async def test_a_bot_hears_of_the_events_of_its_venues_where_it_signed_in() -> None:

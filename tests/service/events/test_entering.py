@@ -178,6 +178,31 @@ async def test_from_the_start_on_one_withdraws_sits_out_and_comes_back(admin: Ad
     assert "One" in entered(desk)
 
 
+async def test_an_owner_does_not_bring_back_whom_the_operator_withdrew(admin: Admin, desk: Desk) -> None:
+    anna = await owner_of(admin, "Anna", "One")
+    await bots(admin, "Two", "Three")
+    await announce(admin, enter=["One", "Two", "Three"])
+    await admin.handle(EventStart(event=CUP))
+    await admin.handle(withdraw("One", "It crashes."))
+    with pytest.raises(Refused, match=r"^The operator withdrew One from Cup, and alone can let it come back\.$"):
+        await behalf(admin, anna, EventRejoin(event=CUP, version="One"))
+    await admin.handle(EventRejoin(event=CUP, version="One"))
+    assert "One" in entered(desk)
+
+
+async def test_who_comes_back_needs_a_place(admin: Admin, desk: Desk) -> None:
+    anna = await owner_of(admin, "Anna", "One")
+    await bots(admin, "Two", "Three", "Four")
+    await announce(admin, enter=["One", "Two", "Three"], most=3, late=True)
+    await admin.handle(EventStart(event=CUP))
+    await behalf(admin, anna, withdraw("One"))
+    await admin.handle(enter("Four"))
+    with pytest.raises(Refused, match=r"^One cannot come back: all places of Cup are taken\.$"):
+        await behalf(admin, anna, EventRejoin(event=CUP, version="One"))
+    await admin.handle(EventRejoin(event=CUP, version="One"))
+    assert len(entered(desk)) == 4
+
+
 async def test_a_late_entry_is_the_systems_to_take(admin: Admin, desk: Desk) -> None:
     anna = await owner_of(admin, "Anna", "Late")
     await bots(admin, "One", "Two", "Three")

@@ -66,7 +66,7 @@ def test_who_enters_is_in_or_waits_and_is_admitted_where_a_place_becomes_free() 
     event.enter(4)
     assert event.last("Bot-4").text == "You wait for a place in spring: 1 entrant before you."
     event.say(withdrawing(event.state, VersionId(1)))
-    assert event.last("Bot-1").text == "You have been withdrawn from spring."
+    assert event.last("Bot-1").text == "You have withdrawn from spring."
     event.advance()
     assert event.words("Bot-3") == ["waiting", "admitted"]
     assert event.words("Bot-4") == ["waiting"]

@@ -96,7 +96,7 @@ async def test_an_owner_enters_checks_in_and_withdraws(house: House, held: HeldE
     sure = await browser.send(PATH, "event withdraw", version="Sakura-5k", reason="no time")
     assert "Sakura-5k will play no more in Open." in sound(sure.text).text, "it is asked before"
     await browser.send(PATH, "event withdraw", version="Sakura-5k", reason="no time", sure="yes")
-    assert held.entries[-1].said == log.Withdrawn(entrant=2, reason="no time")
+    assert held.entries[-1].said == log.Withdrawn(entrant=2, reason="no time", by="owner")
 
 
 async def test_what_is_refused_stands_beside_its_form(house: House, held: HeldEvent) -> None:
