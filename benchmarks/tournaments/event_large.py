@@ -9,6 +9,7 @@ process of its own, without pages; the entrants are a process too. Loopback only
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import random
 import sqlite3
 import subprocess
@@ -16,12 +17,11 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Callable, Sequence
-from contextlib import closing
+from collections.abc import AsyncIterator, Sequence
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from benchmarks.moves.load_bots import GameBot, Tally
 from benchmarks.moves.server_moves import prepare, scripted_game, serving
@@ -56,6 +56,9 @@ AROUND_MS = 100
 """Before a round's last result and after the beginning of its last game, what belongs to its pairing."""
 
 
+Answer = TypeVar("Answer")
+
+
 class Paired(NamedTuple):
     """A round, in Unix ms: when the last result before it came, when it was paired, when its last game began."""
 
@@ -82,56 +85,77 @@ def name(number: int) -> str:
     return f"Load-{number:05d}"
 
 
-async def come_in(port: int, numbers: range, script: list[str], think_s: float, tally: Tally) -> None:
-    """Let these bots sign in, fifty at a time."""
+@contextlib.asynccontextmanager
+async def present(port: int, numbers: range, script: list[str], think_s: float, tally: Tally) -> AsyncIterator[None]:
+    """These bots are connected and sign in, fifty at a time."""
     loop, rng = asyncio.get_running_loop(), random.Random(numbers.start)
+    transports: list[asyncio.Transport] = []
 
     def think() -> float:
         return think_s * rng.uniform(0.5, 1.5)
 
-    for at in range(numbers.start, numbers.stop, 50):
-        for number in range(at, min(at + 50, numbers.stop)):
-            bot = partial(GameBot, name(number), script, think, tally)
-            await loop.create_connection(bot, "127.0.0.1", port)
-        await asyncio.sleep(0.2)
+    try:
+        for at in range(numbers.start, numbers.stop, 50):
+            for number in range(at, min(at + 50, numbers.stop)):
+                bot = partial(GameBot, name(number), script, think, tally)
+                transport, _ = await loop.create_connection(bot, "127.0.0.1", port)
+                transports.append(transport)
+            await asyncio.sleep(0.2)
+        yield
+    finally:
+        for transport in transports:
+            transport.abort()
+        await asyncio.sleep(0)  # they close in the next turn of the loop
 
 
 def entrants(port: int, bots: int, think_s: float) -> None:
     """The entrants' process, until it is ended."""
 
     async def stay() -> None:
-        await come_in(port, range(bots), [*scripted_game()[:8], "PASS", "PASS"], think_s, Tally(keep_latency=False))
-        await asyncio.Event().wait()
+        script = [*scripted_game()[:8], "PASS", "PASS"]
+        async with present(port, range(bots), script, think_s, Tally(keep_latency=False)):
+            await asyncio.Event().wait()
 
     asyncio.run(stay())
 
 
 async def hold(data: Path, bots: int, rounds: int, others: tuple[int, int], seconds: float) -> TimedTally:
     """The event from its announcement to its end, and the games beside it."""
-    say: Callable[[Command[Any]], Any] = partial(ask, partial(control_socket.call, data))
     tally = TimedTally()
     port, count = others
-    await come_in(port, range(bots, bots + count), scripted_game(), 0.05, tally)
-    await say(EventCreate(event="Large", system="swiss", venue="event", rounds=rounds))
-    await say(EventOpen(event="Large"))
-    for number in range(bots):
-        await say(EventEnter(event="Large", version=name(number)))
-    for _ in range(60):
-        if len((await say(StatusRequest())).bots) >= bots + count:
-            break
-        await asyncio.sleep(1.0)
-    tally.moves_timed.clear()
-    await say(EventStart(event="Large"))
-    for _ in range(int(seconds)):
-        await asyncio.sleep(1.0)
-        if query(data, "SELECT 1 FROM events WHERE phase IN ('over', 'cancelled')"):
-            break
+    async with present(port, range(bots, bots + count), scripted_game(), 0.05, tally):
+        await announce(data, bots, rounds, present_of_all=bots + count)
+        tally.moves_timed.clear()
+        await say(data, EventStart(event="Large"))
+        for _ in range(int(seconds)):
+            await asyncio.sleep(1.0)
+            if query(data, "SELECT 1 FROM events WHERE phase IN ('over', 'cancelled')"):
+                break
     return tally
+
+
+async def announce(data: Path, bots: int, rounds: int, present_of_all: int) -> None:
+    """Enter the first `bots`, and wait for so many to be signed in."""
+    await say(data, EventCreate(event="Large", system="swiss", venue="event", rounds=rounds))
+    await say(data, EventOpen(event="Large"))
+    for number in range(bots):
+        await say(data, EventEnter(event="Large", version=name(number)))
+    for _ in range(60):
+        if len((await say(data, StatusRequest())).bots) >= present_of_all:
+            break
+        await asyncio.sleep(1.0)
+
+
+async def say(data: Path, command: Command[Answer]) -> Answer:
+    """As an operator."""
+    return await ask(partial(control_socket.call, data), command)
 
 
 def query(data: Path, sql: str) -> list[tuple[Any, ...]]:
     """Of the database, read only."""
-    with closing(sqlite3.connect(f"file:{data / 'cgos.sqlite'}?mode=ro", uri=True, timeout=10)) as connection:
+    with contextlib.closing(
+        sqlite3.connect(f"file:{data / 'cgos.sqlite'}?mode=ro", uri=True, timeout=10)
+    ) as connection:
         return connection.execute(sql).fetchall()
 
 

@@ -17,7 +17,7 @@ from cgos_protocol.event_news import Occasion
 from cgos_protocol.games.base import Color
 from cgos_protocol.ids import EventId, GameId, VersionId
 from cgos_protocol.verdict import Reason, Verdict
-from cgos_server.live.events.due_games import Due, choose, meanwhile
+from cgos_server.live.events.due_games import Due, choose, is_free, meanwhile
 from cgos_server.live.events.event_pairer import EventPairer
 from cgos_server.live.events.event_terms import begins_with, event_terms, require_playable
 from cgos_server.live.events.following import Following
@@ -44,7 +44,8 @@ EVERY_S = 1.0
 """Events are looked at so often, and whenever something happens."""
 
 MOST_AT_ONCE = 4
-"""Games that begin before the loop gets a turn, and the disk too."""
+"""Games that begin before the loop gets a turn, and the disk too. A look at a field of hundreds takes longer than their
+beginning, so one look chooses all that begin."""
 
 HARDLY_BEGUN = 0.3
 """Of the mean length of a venue's games: whose game has run for less keeps nobody's slot waiting ..."""
@@ -94,6 +95,7 @@ class EventDirector:
         self._changed = changed
         self._following = Following(self._announce, self.runners.get, time.wall_ms)
         self._games: dict[GameId, tuple[EventRunner, int]] = {}
+        self._is_beginning = False
         self._presence = {name: Presence(live) for name, live in venues.items()}
         self._unconfigured: dict[str, str] = {}
         self._lengths: dict[str, float] = {}
@@ -241,7 +243,7 @@ class EventDirector:
         for runner in list(self.runners.values()):
             self._guarded(runner, partial(self._advance, runner, spawn))
         self._end_strays()
-        self._begin_games()
+        self._begin_games(spawn)
 
     def _advance(self, runner: EventRunner, spawn: Spawn) -> None:
         venue = runner.state.settings.venue
@@ -272,21 +274,41 @@ class EventDirector:
 
     # -- games begin
 
-    def _begin_games(self) -> None:
-        """Begin what is due and can begin, and keep slots for the others. A few at a time: when they are committed it
-        goes on."""
+    def _begin_games(self, spawn: Spawn) -> None:
+        """Begin what is due and can begin, and keep slots for the others."""
         running = [runner for runner in self.runners.values() if self._is_on(runner)]
         kept_wholly = {name: set[VersionId]() for name in self._venues}
         for runner in running:
             if not runner.state.settings.ladder or runner.pairs:
                 kept_wholly[runner.state.settings.venue].update(seat.version for seat in runner.state.there)
-        begin, kept = choose(self._due(running), MOST_AT_ONCE)
+        begin, soon, kept = choose(self._due(running), 0 if self._is_beginning else MOST_AT_ONCE)
         for name, live in self._venues.items():
             for player in live.roster.here():
                 player.capacity.kept = kept.get(player.capacity, 0)
                 player.put(Hold.EVENT, player.version in kept_wholly[name])
+        if soon and not self._is_beginning:
+            self._is_beginning = True
+            spawn(self._begin_soon(soon))
         for one in begin:
             self._guarded(one.game.runner, partial(self._begin, one))
+
+    async def _begin_soon(self, soon: list[Due[_Wanted]]) -> None:
+        """Begin these, unless something has come between: a few at a time, when the ones before are committed."""
+        try:
+            for at in range(0, len(soon), MOST_AT_ONCE):
+                await self._store.commit([])
+                for one in soon[at : at + MOST_AT_ONCE]:
+                    if self._can_still_begin(one):
+                        self._guarded(one.game.runner, partial(self._begin, one))
+        finally:
+            self._is_beginning = False
+            self._news.set()
+
+    def _can_still_begin(self, one: Due[_Wanted]) -> bool:
+        runner, number, game = one.game
+        if not self._is_on(runner) or (number, game) not in runner.state.due_games:
+            return False
+        return all(player is not None and is_free(player) for player in (one.black, one.white))
 
     def _is_on(self, runner: EventRunner) -> bool:
         state = runner.state
@@ -336,7 +358,8 @@ class EventDirector:
             occasion=Occasion(settings.name, number),
         )
         runner.submitted()
-        self._store.submit([], self._news.set)  # their other slots, and the games that wait behind these
+        if not self._is_beginning:
+            self._store.submit([], self._news.set)  # their other slots, and the games that wait behind these
 
     def _arrived(self, live: LiveVenue, version: VersionId) -> None:
         """A bot has signed in: no other game takes it until it is known whether one of an event waits for it."""

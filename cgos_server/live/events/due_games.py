@@ -35,31 +35,38 @@ class Due(NamedTuple, Generic[G]):
 
 
 class Chosen(NamedTuple, Generic[G]):
-    """Which games begin, and how many slots of each connection wait for games of events."""
+    """Which games begin now, which could and begin right after them, and how many slots of each connection wait for
+    games of events; those of `soon` too."""
 
     begin: list[Due[G]]
+    soon: list[Due[G]]
     kept: dict[Capacity, int]
 
 
 def choose(due: Sequence[Due[G]], most: int) -> Chosen[G]:
     """Go through the games that are due, the longest due first.
 
-    :param most: how many begin at once
+    :param most: how many begin now
     """
     begin: list[Due[G]] = []
+    soon: list[Due[G]] = []
     taken: Counter[Capacity] = Counter()
     kept: Counter[Capacity] = Counter()
     beginning: set[Player] = set()
     for one in due:
         here = [player for player in (one.black, one.white) if player is not None]
-        free = [player for player in here if player not in beginning and _is_free(player, taken[player.capacity])]
+        free = [player for player in here if player not in beginning and is_free(player, taken[player.capacity])]
         taken.update(player.capacity for player in here)
-        if len(free) == 2 and len(begin) < most:
-            begin.append(one)
+        can_begin = len(free) == 2
+        if can_begin:
             beginning.update(here)
-        else:
-            kept.update(player.capacity for player in here if player not in one.meanwhile)
-    return Chosen(begin, dict(kept))
+        if can_begin and len(begin) < most:
+            begin.append(one)
+            continue
+        if can_begin:
+            soon.append(one)
+        kept.update(player.capacity for player in here if player not in one.meanwhile)
+    return Chosen(begin, soon, dict(kept))
 
 
 def meanwhile(black: Player, white: Player, since: int) -> Sequence[Player]:
@@ -73,6 +80,6 @@ def _began(player: Player, since: int) -> bool:
     return bool(player.games) and all(game.started_at > since for game in player.games.values())
 
 
-def _is_free(player: Player, taken: int) -> bool:
+def is_free(player: Player, taken: int = 0) -> bool:
     """True where it could begin a game besides those that took its slots in front of it."""
     return player.holds <= _ONLY_EVENT and player.capacity.used + taken < player.capacity.slots

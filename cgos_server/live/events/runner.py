@@ -37,7 +37,7 @@ class EventRunner:
     """One event.
 
     :param now_ms: Unix ms
-    :param moved: called after each entry of the log, at once
+    :param moved: called at once after each entry of the log that :meth:`say` writes
     :param committed: called once an entry is committed: with the states before and after it, and its words; None for
         what another one submitted
     :ivar state: folded from the log
@@ -99,9 +99,8 @@ class EventRunner:
         return self.state, records
 
     def submitted(self) -> None:
-        """What :meth:`said` gave has been submitted."""
+        """What :meth:`said` gave has been submitted; `moved` is not called."""
         self._store.submit([], partial(self._committed, self.state, None, self.state))
-        self.moved()
 
     @property
     def pairs(self) -> bool:
