@@ -32,6 +32,8 @@ class EventWhat(enum.StrEnum):
     """It is asked to say that it is there."""
     CHECKED_IN = "checked_in"
     STARTED = "started"
+    LEFT_OUT = "left_out"
+    """It started without this one, which did not check in, or got no place."""
     PAIRED = "paired"
     """It meets somebody; the game begins when both are free."""
     BYE = "bye"
@@ -52,6 +54,8 @@ class EventWhat(enum.StrEnum):
     RESUMED = "resumed"
     ENDED = "ended"
     CANCELLED = "cancelled"
+    FOLLOWED = "followed"
+    """The next one of its series is announced."""
 
 
 class Occasion(NamedTuple):
@@ -68,6 +72,7 @@ class EventNews(NamedTuple):
     """What happened in an event, as one entrant is told it; what does not apply is empty, 0 or None.
 
     :ivar venue: where it is played
+    :ivar series: the name of the first event of its series
     :ivar text: the same as a sentence for people
     :ivar round: which it is about, from 1
     :ivar opponent: wire name
@@ -75,6 +80,7 @@ class EventNews(NamedTuple):
     :ivar until_ms: when a check-in ends, Unix milliseconds
     :ivar place: at the end, from 1
     :ivar entrants: how many there were
+    :ivar next: the name of the event that follows
     """
 
     event: str
@@ -87,3 +93,5 @@ class EventNews(NamedTuple):
     until_ms: int | None = None
     place: int = 0
     entrants: int = 0
+    series: str = ""
+    next: str = ""

@@ -156,14 +156,15 @@ class EventHerald:
             self._spawn(self._enter(player, session, event))
             return
         try:
-            state = self._state(event)
+            name = self._meant(event, player)
+            state = self._state(name)
             if wish is EventWish.WITHDRAW:
                 said: log.Said | None = withdrawing(state, player.version)
             else:
                 said = checking_in(state, player.version)
             if said is not None:
-                self._director.say(event, said, _actor(player))
-            elif self._seat(event, player) is not None:
+                self._director.say(name, said, _actor(player))
+            elif self._seat(name, player) is not None:
                 session.event(checked_in(state))
         except Refused as refusal:
             session.event_refused(event, refusal.code, refusal.sentence)
@@ -171,16 +172,29 @@ class EventHerald:
     async def _enter(self, player: Player, session: PlayerSession, event: str) -> None:
         """Enter a version as itself; whatever comes of it, it hears."""
         try:
-            if self._is_in(player, session, event):
+            name = self._meant(event)
+            if self._is_in(player, session, name):
                 return
             owner = await self._store.history.people.owner_of(player.name)
-            if player.session is session and not self._is_in(player, session, event):
-                self._director.say(event, self._entry(player, event, owner), _actor(player))
+            if player.session is session and not self._is_in(player, session, name):
+                self._director.say(name, self._entry(player, name, owner), _actor(player))
         except Refused as refusal:
             session.event_refused(event, refusal.code, refusal.sentence)
         except StoreError:
             sentence = "The server cannot reach its database just now. Please try again in a minute."
             session.event_refused(event, Code.STORE, sentence)
+
+    def _meant(self, name: str, player: Player | None = None) -> str:
+        """The event that a bot means: by the name of a series the latest of it that is not over, where there is one of
+        those that `player` is in."""
+        runners = sorted(self._director.runners.values(), key=lambda runner: runner.id)
+        series = [
+            runner.state
+            for runner in runners
+            if runner.state.settings.series_name == name and runner.state.phase not in AFTER
+        ]
+        own = [state for state in series if player is not None and _is_there(state, player)]
+        return (own or series)[-1].settings.name if series else name
 
     def _is_in(self, player: Player, session: PlayerSession, event: str) -> bool:
         """True where it has entered: then it hears so again, or as soon as that is committed; who withdrew comes back.
@@ -229,6 +243,11 @@ class EventHerald:
         if state.phase in AFTER:
             raise Invalid(Code.EVENT_OVER, f"{event} is {state.phase}.")
         return state
+
+
+def _is_there(state: EventState, player: Player) -> bool:
+    seat = state.seat_of(player.version)
+    return seat is not None and not seat.out
 
 
 def _is_on_lines(live: LiveVenue, seat: Seat) -> bool:

@@ -59,6 +59,7 @@ def _tournament(settings: EventSettings) -> Iterator[_Line]:
     yield "bye_points", "A bye gives", in_points(settings.bye_points / 2)
     yield "playoff", "Playoff", "those who share the first place play for it" if settings.playoff else ""
     yield "playoff_of", "Playoff of", settings.playoff_of
+    yield "series", "Series", settings.series
     yield "rated", "Rated", "yes" if settings.rated else "no"
 
 

@@ -90,7 +90,7 @@ def _started(before: EventState, said: log.Started, after: EventState) -> Iterat
             yield Told(seat, started)
         elif not before.seats[number].out:
             why = "no place became free for you" if before.seats[number].waits else "you did not check in"
-            yield Told(seat, _news(after, EventWhat.WITHDRAWN, f"{name} has started without you: {why}."))
+            yield Told(seat, _news(after, EventWhat.LEFT_OUT, f"{name} has started without you: {why}."))
 
 
 # -- while it runs
@@ -213,6 +213,13 @@ def _cancelled(before: EventState, said: log.Cancelled, after: EventState) -> It
             yield Told(seat, news)
 
 
+def _followed(before: EventState, said: log.Followed, after: EventState) -> Iterator[Told]:  # noqa: ARG001
+    if said.why == "again":
+        text = f"{after.settings.name} is followed by {said.by}."
+        news = _news(after, EventWhat.FOLLOWED, text, next=said.by)
+        yield from (Told(seat, news) for seat in after.seats.values() if seat.withdrawn_by is None)
+
+
 _STEPS: Final[dict[type[Any], _Step]] = {
     log.Entered: _entered,
     log.Admitted: _admitted,
@@ -228,11 +235,15 @@ _STEPS: Final[dict[type[Any], _Step]] = {
     log.Resumed: _resumed,
     log.Finished: _finished,
     log.Cancelled: _cancelled,
+    log.Followed: _followed,
 }
 
 
 def _news(state: EventState, what: EventWhat, text: str, **more: Any) -> EventNews:
-    return EventNews(event=state.settings.name, venue=state.settings.venue, what=what, text=text, **more)
+    settings = state.settings
+    return EventNews(
+        event=settings.name, venue=settings.venue, what=what, text=text, series=settings.series_name, **more
+    )
 
 
 def _waits(state: EventState, seat: Seat) -> EventNews:

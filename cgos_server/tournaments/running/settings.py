@@ -110,6 +110,7 @@ class EventSettings(Struct, frozen=True, omit_defaults=True, forbid_unknown_fiel
     :ivar ladder: whether entrants play other games of the venue between theirs
     :ivar playoff: whether those who share the first place play for it, two games a pair, when all else is over
     :ivar playoff_of: the event whose playoff this is; empty: it is none
+    :ivar series: the first event of the series, in all that followed it; see :attr:`series_name`
     """
 
     name: str
@@ -127,9 +128,15 @@ class EventSettings(Struct, frozen=True, omit_defaults=True, forbid_unknown_fiel
     ladder: bool = True
     playoff: bool = False
     playoff_of: str = ""
+    series: str = ""
     limits: Limits = field(default_factory=Limits)
     play: Play = field(default_factory=Play)
     times: Times = field(default_factory=Times)
+
+    @property
+    def series_name(self) -> str:
+        """The name of the first event of its series; empty where it is of none."""
+        return self.series or (self.name if self.times.every_days is not None else "")
 
 
 def empty_event(settings: EventSettings) -> Event:

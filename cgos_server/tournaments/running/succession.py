@@ -47,7 +47,7 @@ def cloned(settings: EventSettings, name: str, later_ms: int = 0) -> EventSettin
         word: None if at is None else at + later_ms
         for word, at in (("opens_at", times.opens_at), ("closes_at", times.closes_at), ("starts_at", times.starts_at))
     }
-    return replace(settings, name=name, playoff_of="", times=replace(times, **moved))
+    return replace(settings, name=name, playoff_of="", series="", times=replace(times, **moved))
 
 
 def next_edition(settings: EventSettings, taken: Collection[str], now: int) -> EventSettings:
@@ -66,7 +66,7 @@ def next_edition(settings: EventSettings, taken: Collection[str], now: int) -> E
     following = cloned(settings, next_name(settings.name, taken), later_ms)
     if following.times.opens_at is None:
         following = replace(following, times=replace(following.times, opens_at=now))
-    return replace(following, seed=settings.seed + 1)
+    return replace(following, seed=settings.seed + 1, series=settings.series_name)
 
 
 def wants_next(state: EventState) -> bool:

@@ -1,7 +1,8 @@
 """What a bot wants of the server's events, and what it hears of them, over any number of connections, without any I/O.
 
 An event that is wanted is entered at every sign-in, which changes nothing where the bot is in already; when the server
-asks who is there, the bot checks in. Must not know: sockets, time, games.
+asks who is there, the bot checks in. A series that is wanted, by the name of its first event, is entered again
+whenever its next event is announced. Must not know: sockets, time, games.
 """
 
 from __future__ import annotations
@@ -20,8 +21,11 @@ QUEUE: Final = 1_000
 AGAIN: Final = frozenset((Code.EVENT_CLOSED, Code.EVENT_LIMIT, Code.NO_EVENT, Code.STORE))
 """Refusals that may pass: entry opens later, the event is announced later, the bot has a rating later."""
 
-OUT: Final = frozenset((EventWhat.WITHDRAWN, EventWhat.ENDED, EventWhat.CANCELLED))
-"""After these there is nothing more to want."""
+IN: Final = frozenset((EventWhat.ENTERED, EventWhat.WAITING, EventWhat.REJOINED))
+"""Answers to a wish that came true."""
+
+OUT: Final = frozenset((EventWhat.WITHDRAWN, EventWhat.LEFT_OUT, EventWhat.ENDED, EventWhat.CANCELLED))
+"""After these there is nothing more to want of an event."""
 
 
 class Heard(NamedTuple):
@@ -46,7 +50,7 @@ EventEffect: TypeAlias = ws.EnterEvent | ws.WithdrawEvent | ws.CheckInEvent | He
 class Events:
     """The events of one bot.
 
-    :ivar wanted: entered at every sign-in
+    :ivar wanted: entered at every sign-in: events, and series by the name of their first one
     :ivar news: what was heard and not looked at yet
     :ivar refused: those of `wanted` whose refusal may pass
     """
@@ -72,6 +76,10 @@ class Events:
         refused, self.refused = self.refused, {}
         return [ws.EnterEvent(event) for event in refused]
 
+    def wants(self, news: ws.EventTold) -> bool:
+        """True where these are of an event that is wanted, or of a series."""
+        return news.event in self.wanted or news.series in self.wanted
+
     def receive(self, message: ws.ServerMessage) -> list[EventEffect]:
         """What follows from a message. Those that are of no event have no effect here."""
         match message:
@@ -90,12 +98,19 @@ class Events:
                 return []
 
     def _told(self, message: ws.EventTold) -> list[EventEffect]:
-        event, effects = message.event, list[EventEffect]()
-        if message.what == EventWhat.CHECK_IN and event in self.wanted:
+        event, series, what = message.event, message.series, message.what
+        effects = list[EventEffect]()
+        if what == EventWhat.CHECK_IN and self.wants(message):
             effects.append(ws.CheckInEvent(event))
-        if message.what in OUT:
+        if what == EventWhat.FOLLOWED and series in self.wanted:
+            effects.append(ws.EnterEvent(series))
+        if what in OUT and event != series:
             self._drop(event)
-        self.refused.pop(event, None)
+        if what == EventWhat.WITHDRAWN:
+            self._drop(series)
+        if what in IN:
+            self.refused.pop(event, None)
+            self.refused.pop(series, None)
         heard = Heard(message)
         if self._last.get(event) != heard:
             self._last[event] = heard

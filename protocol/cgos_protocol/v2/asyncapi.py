@@ -170,7 +170,8 @@ was never committed.
 
 **Events.** A tournament has a name. `enter_event` enters it, as do `events` in `sign_in`; the answer is `event`, or an
 `error` that is not fatal, and both name it in `event`. What happens there is told by `event`; `check_in` alone wants an
-answer: a message of the same name, before `until`. Take an unknown word in `what` by its `text`.
+answer: a message of the same name, before `until`. Take an unknown word in `what` by its `text`. The name of a series
+means the latest event of it: enter it again when `followed` tells of the next one.
 
 **Names and passwords** have patterns in the schema of `sign_in`; a name is unique whatever its capitals. Where
 registration is open an unknown name is registered with the password that it brings. A token stands in for a password.

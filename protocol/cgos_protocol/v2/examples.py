@@ -174,6 +174,14 @@ EXAMPLES: Final[Mapping[str, ws.ClientMessage | ws.ServerMessage]] = {
         place=2,
         entrants=14,
     ),
+    "Another one of its series is announced": ws.EventTold(
+        event="weekly-7",
+        venue="9x9",
+        what=EventWhat.FOLLOWED.value,
+        text="weekly-7 is followed by weekly-8.",
+        series="weekly",
+        next="weekly-8",
+    ),
     "To people": ws.Info("You get no new game: the operator paused this venue.", "9x9"),
     "The connection stays": ws.Error(
         code="gap", text="Ply 5 was sent, and 3 is the next one. Send sync to hear what you missed.", game=_GAME

@@ -197,7 +197,8 @@ class SetLimits(_Message, frozen=True, tag="limits"):
 
 class EnterEvent(_Message, frozen=True, tag="enter_event"):
     """The bot wants to play in an event. Answered by `event`, or by an `error` that is not fatal. Whoever is in already
-    hears so again: it may be said after every sign-in. A bot that withdrew itself comes back."""
+    hears so again: it may be said after every sign-in. A bot that withdrew itself comes back. The name of a series
+    means the latest event of it; so it does in `withdraw_event` and `check_in`, of those that the bot is in."""
 
     event: EventName
 
@@ -406,9 +407,10 @@ class EventTold(_Message, frozen=True, tag="event", kw_only=True):
     """Something happened in an event that concerns this bot; `text` says it for people. There may be further words.
 
     `what`: entered, waiting (for a place), admitted, check_in (say `check_in` before `until`), checked_in, started,
-    paired (with `opponent` in `round`; the game itself comes as `game`), bye, forfeited (it was not there), walkover
-    (its opponent was not), ruled (by the operator), taken_back (a round), withdrawn, rejoined, paused, resumed, ended
-    (with its `place` of so many `entrants`) or cancelled.
+    left_out (it started without the bot), paired (with `opponent` in `round`; the game itself comes as `game`), bye,
+    forfeited (it was not there), walkover (its opponent was not), ruled (by the operator), taken_back (a round),
+    withdrawn, rejoined, paused, resumed, ended (with its `place` of so many `entrants`), cancelled or followed (by
+    `next`, another one of its series). `series` is the name of the first event of the series, where it is of one.
     """
 
     event: str
@@ -421,6 +423,8 @@ class EventTold(_Message, frozen=True, tag="event", kw_only=True):
     until: float | None = None
     place: int = 0
     entrants: int = 0
+    series: str = ""
+    next: str = ""
 
 
 class Info(_Message, frozen=True, tag="info"):

@@ -119,6 +119,8 @@ def event(news: EventNews) -> ws.EventTold:
         until=None if news.until_ms is None else news.until_ms / 1000,
         place=news.place,
         entrants=news.entrants,
+        series=news.series,
+        next=news.next,
     )
 
 

@@ -380,8 +380,10 @@ class WsSession:
             self._held.append(message)
 
     def event(self, news: EventNews) -> None:
-        """Something happened in an event; who has heard of one need not enter it after the sign-in."""
-        self._to_enter.pop(news.event, None)
+        """Something happened in an event; who has heard of one need not enter it after the sign-in, but for a series:
+        another event of it may take the bot."""
+        if not news.series:
+            self._to_enter.pop(news.event, None)
         self.tell(render.event(news))
 
     def accepted(self, name: str) -> None:

@@ -34,6 +34,8 @@ NEWS = st.builds(
     until_ms=st.none() | st.integers(0, 1 << 42),
     place=st.integers(0, 10_000),
     entrants=st.integers(0, 10_000),
+    series=TEXT,
+    next=TEXT,
 )
 
 
@@ -60,6 +62,7 @@ def test_news_reach_the_client_as_they_are(codec: Codec, encoding: Encoding, new
         news.place,
         news.entrants,
     )
+    assert (message.series, message.next) == (news.series, news.next)
     assert message.color == (None if news.color is None else news.color.name.lower())
     assert (message.until is None) == (news.until_ms is None)
     assert news.until_ms is None or round(1000 * (message.until or 0)) == news.until_ms

@@ -58,7 +58,44 @@ def test_a_check_in_is_answered_each_time_where_the_bot_entered_itself():
     assert events.receive(event_told("check_in", "other")) == [Heard(event_told("check_in", "other"))]
 
 
-@pytest.mark.parametrize("what", ["withdrawn", "ended", "cancelled"])
+def of_series(what: str, event: str = "weekly-2", **more) -> ws.EventTold:
+    return event_told(what, event, series="weekly", **more)
+
+
+def test_a_series_is_entered_again_when_its_next_event_is_announced():
+    events = Events(wanted={"weekly": None})
+    assert events.receive(of_series("entered")) == [Heard(of_series("entered"))]
+    assert events.receive(of_series("check_in"))[0] == ws.CheckInEvent("weekly-2")
+    followed = of_series("followed", next="weekly-3")
+    assert events.receive(followed) == [ws.EnterEvent("weekly"), Heard(followed)]
+    for what in ("left_out", "ended", "cancelled"):
+        for event in ("weekly", "weekly-2"):
+            events.receive(of_series(what, event))
+    assert events.receive(SIGNED_IN) == [ws.EnterEvent("weekly")]
+    events.receive(of_series("withdrawn", "weekly-3"))
+    assert events.receive(SIGNED_IN) == [], "who is withdrawn is not entered the next time"
+
+
+def test_one_event_of_a_series_may_be_wanted_alone():
+    events = Events(wanted={"weekly-2": None})
+    followed = of_series("followed", next="weekly-3")
+    assert events.receive(followed) == [Heard(followed)]
+    assert events.receive(of_series("check_in"))[0] == ws.CheckInEvent("weekly-2")
+    events.receive(of_series("ended"))
+    assert events.receive(SIGNED_IN) == []
+
+
+def test_news_of_the_event_that_is_on_do_not_end_the_wish_for_the_next_one():
+    events = Events(wanted={"weekly": None})
+    events.receive(error("event-closed", "weekly"))
+    events.receive(of_series("paired", "weekly", round=2))
+    assert events.ask_again() == [ws.EnterEvent("weekly")]
+    events.receive(error("event-closed", "weekly"))
+    events.receive(of_series("entered"))
+    assert events.ask_again() == []
+
+
+@pytest.mark.parametrize("what", ["withdrawn", "left_out", "ended", "cancelled"])
 def test_what_is_over_is_not_entered_again(what):
     events = Events(wanted={"spring": None})
     events.receive(event_told(what))
@@ -141,6 +178,23 @@ async def test_a_bot_enters_checks_in_and_enters_again_after_a_cut():
         await session.enter_event("spring")
         await session.check_in("spring")
         assert [(await anext(news)).what for _ in range(2)] == ["entered", "checked_in"]
+
+
+async def test_a_series_is_followed_from_event_to_event():
+    model = Model(games=0)
+    model.series, model.events = {"weekly": "weekly"}, {"weekly": set(), "weekly-2": set()}
+    async with asyncio.timeout(SECONDS), V2Server(model) as server, as_bot(server, events=["weekly"]) as session:
+        news = session.event_news()
+        assert (await anext(news)).event == "weekly"
+        model.series = {"weekly": "weekly-2"}
+        model.happens("weekly", "followed", series="weekly", next="weekly-2")
+        assert [(told.event, told.what) for told in [await anext(news), await anext(news)]] == [
+            ("weekly", "followed"),
+            ("weekly-2", "entered"),
+        ]
+        model.happens("weekly", "ended", series="weekly")
+        model.happens("weekly-2", "check_in", until=1.0)
+        assert [(await anext(news)).what for _ in range(3)] == ["ended", "check_in", "checked_in"]
 
 
 async def test_an_event_that_is_announced_later_is_entered_then(monkeypatch, caplog):

@@ -190,7 +190,7 @@ async def test_check_in_is_asked_for_when_it_begins_and_after_each_sign_in() -> 
     await room.look(10 * 60)
     assert room.state().phase is Phase.RUNNING
     assert room.words("anna")[-2:] == ["started", "paired"]
-    assert room.words("bert")[-1] == "withdrawn"
+    assert room.words("bert")[-1] == "left_out"
 
 
 async def test_bots_on_the_lines_count_as_checked_in_where_they_are_signed_in() -> None:
@@ -221,6 +221,39 @@ async def test_bots_on_the_lines_count_as_checked_in_where_they_are_signed_in() 
     await room.look(10 * 60)
     assert room.state().phase is Phase.RUNNING
     assert [seat.name for seat in room.state().there] == ["dora", "emil"], "fred was not there, anna did not say so"
+
+
+async def test_the_name_of_a_series_means_the_latest_event_of_it() -> None:
+    room = await Heralded.open("anna", "bert", "carl")
+    starts_at = room.house.time.wall_ms() + HOUR
+    await room.hold(start=False, name="Weekly", times=Times(starts_at=starts_at, every_days=7))
+    for name in ("anna", "bert"):
+        await room.wish(name, event="Weekly")
+    await room.start("Weekly")
+    assert room.words("anna")[-2:] == ["followed", "paired"]
+    followed = room.news("anna")[-2]
+    assert (followed.event, followed.series, followed.next) == ("Weekly", "Weekly", "Weekly-2")
+    for name in ("anna", "carl"):
+        await room.wish(name, event="Weekly")
+    assert [seat.name for seat in room.state("Weekly-2").there] == ["anna", "carl"]
+    assert [(news.event, news.series) for news in room.news("carl")] == [("Weekly-2", "Weekly")]
+    await room.wish("bert", EventWish.WITHDRAW, "Weekly")
+    assert [seat.name for seat in room.state("Weekly").there] == ["anna"], "the one that it is in"
+    await room.wish("anna", EventWish.WITHDRAW, "Weekly")
+    assert [seat.name for seat in room.state("Weekly-2").there] == ["carl"], "of two that it is in the latest"
+    await room.wish("carl", event="Weekly-2")
+    assert room.words("carl") == ["entered", "entered"], "each has its own name too"
+    room.say(log.Cancelled(reason="Holidays."), "Weekly-2")
+    await room.look()
+    assert room.words("carl")[-2:] == ["cancelled", "followed"]
+    await room.restart()
+    await room.take_up()
+    await room.house.check_in("carl")
+    await room.wish("carl", event="Weekly")
+    assert room.refusal("carl") == ("event-closed", "carl cannot enter: Entry to Weekly-3 has not opened yet.")
+    room.say(log.Opened(), "Weekly-3")
+    await room.wish("carl", event="Weekly")
+    assert [seat.name for seat in room.state("Weekly-3").there] == ["carl"]
 
 
 async def withdrawn_from(room: Heralded, name: str, by: log.Party) -> None:

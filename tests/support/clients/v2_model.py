@@ -91,6 +91,8 @@ class Model:
         self.watchers: list[tuple[Link, str, int | None]] = []
         self.events: dict[str, set[str]] = {}
         """Names of events that take bots -> who is in, and who has checked in (with a + behind its name)."""
+        self.series: dict[str, str] = {}
+        """Name of a series -> the event that it means."""
         self.knows_events = True
 
     def happens(self, event: str, what: str, **more: Any) -> None:
@@ -98,7 +100,11 @@ class Model:
         for name in self.events[event]:
             link = self.links.get(name)
             if link is not None:
-                link.tell(ws.EventTold(event=event, venue="5x5", what=what, text=f"{event}: {what}", **more))
+                link.tell(self.told(event, what, **more))
+
+    def told(self, event: str, what: str, **more: Any) -> ws.EventTold:
+        series = next((name for name, each in self.series.items() if each == event), "")
+        return ws.EventTold(event=event, venue="5x5", what=what, text=f"{event}: {what}", **{"series": series} | more)
 
     def begin(self, venue: str, black: str, white: str) -> ModelGame:
         """A new game; a side that is signed in plays for itself."""
@@ -276,7 +282,7 @@ class Link:
                 self._event(message)
 
     def _event(self, message: ws.EnterEvent | ws.WithdrawEvent | ws.CheckInEvent) -> None:
-        event = message.event
+        event = self.model.series.get(message.event, message.event)
         if not self.model.knows_events:
             self.tell(ws.Error(code="invalid", text="Invalid value 'enter_event' - at `$.type`"))
             return
@@ -294,7 +300,7 @@ class Link:
             case _:
                 entrants.add(f"{self.name}+")
                 what = "checked_in"
-        self.tell(ws.EventTold(event=event, venue="5x5", what=what, text=f"{event}: {what}"))
+        self.tell(self.model.told(event, what))
 
     def free(self) -> list[str]:
         """The venues in which a slot is free."""

@@ -87,7 +87,7 @@ def test_a_start_tells_who_is_in_and_who_is_not() -> None:
     assert event.last("Bot-1").entrants == 2
     assert event.last("Bot-3").text == "spring has started without you: you did not check in."
     assert event.last("Bot-4").text == "spring has started without you: no place became free for you."
-    assert event.last("Bot-4").what is EventWhat.WITHDRAWN
+    assert event.last("Bot-4").what is EventWhat.LEFT_OUT
 
 
 def test_a_check_in_is_open_for_its_time_before_the_start() -> None:
@@ -194,6 +194,25 @@ def test_pauses_the_end_and_a_cancellation_are_told_to_all() -> None:
     other = followed(2)
     other.say(log.Cancelled(reason="Nobody is at the switch"))
     assert other.last("Bot-2").text == "spring is cancelled: Nobody is at the switch."
+
+
+def test_who_has_not_withdrawn_hears_of_the_next_one_of_a_series() -> None:
+    event = followed(5, times=Times(starts_at=START_MS, every_days=7, check_in_s=600))
+    event.say(log.Withdrawn(entrant=5))
+    for number in (1, 2, 3):
+        event.say(log.CheckedIn(entrant=number))
+    start(event)
+    event.say(log.Withdrawn(entrant=3, by="bot"))
+    event.say(log.Followed(by="spring-2", why="again"))
+    assert event.words("Bot-1")[-1] == "followed"
+    assert event.last("Bot-1").text == "spring is followed by spring-2."
+    assert (event.last("Bot-1").series, event.last("Bot-1").next) == ("spring", "spring-2")
+    assert event.words("Bot-3")[-1] == "withdrawn"
+    assert event.words("Bot-4")[-2:] == ["left_out", "followed"], "who was not there may be there the next time"
+    assert event.words("Bot-5")[-1] == "withdrawn"
+    event.say(log.Followed(by="spring-playoff", why="playoff"))
+    assert event.words("Bot-1")[-1] == "followed"
+    assert event.last("Bot-1").next == "spring-2", "a playoff tells its own entrants"
 
 
 def test_who_comes_back_hears_where_it_stands() -> None:

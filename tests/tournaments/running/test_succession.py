@@ -95,6 +95,12 @@ def test_the_next_edition_is_so_many_days_later_with_other_lots() -> None:
     assert following.seed == WEEKLY.seed + 1
     assert following.limits == WEEKLY.limits
     require_settings(following)
+    assert (WEEKLY.series_name, following.series_name) == ("Weekly", "Weekly")
+    third = next_edition(following, {"Weekly", "Weekly-2"}, now=14 * DAY + 5)
+    assert (third.name, third.series_name) == ("Weekly-3", "Weekly")
+    last = replace(third, times=replace(third.times, every_days=None))
+    assert last.series_name == "Weekly", "the last one is still of the series"
+    assert cloned(last, "Other").series_name == ""
 
 
 def test_a_series_that_was_late_goes_on_in_time_to_come() -> None:
