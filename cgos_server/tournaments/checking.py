@@ -7,7 +7,8 @@ the remedy. Must not know: any system, files.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import count
 from math import isfinite
 from typing import Final, TypeAlias
@@ -15,7 +16,7 @@ from typing import Final, TypeAlias
 from msgspec.structs import replace
 
 from cgos_protocol.errors import Code, Conflict, Invalid, NotFound
-from cgos_server.tournaments.base import WIN, Entrant, Event, Game, Pair, Request, Result, Round, pair_of
+from cgos_server.tournaments.base import WIN, Entrant, Event, Game, Pair, Request, Round, pair_of
 
 MOST_ID: Final = (1 << 53) - 1
 """The largest whole number that every reader of JSON holds exactly."""
@@ -140,8 +141,7 @@ def require_round(known: Known, each: Round, any_points: bool = False) -> None:
                 Code.HANDICAP,
                 f"{where}: {_named(known, game)} cannot have {game.handicap} handicap stones. Give 0 to {MOST_STONES}.",
             )
-        if game.result is not None:
-            require_result(f"{where}: {_named(known, game)}", game.result, any_points)
+        require_result(each.number, game, partial(_named, known), any_points)
     byes = Counter(bye.entrant for bye in each.byes)
     for bye in each.byes:
         name = known[bye.entrant].name
@@ -151,20 +151,27 @@ def require_round(known: Known, each: Round, any_points: bool = False) -> None:
             _require_points(bye.points, MOST_BYE, f"{where}: a bye cannot give {name}")
 
 
-def require_result(game: str, result: Result, any_points: bool = False) -> None:
-    """Raises Refused where a game cannot give such points.
+def require_result(number: int, game: Game, named: Callable[[Game], str], any_points: bool = False) -> None:
+    """Raises Refused where a game's result, if it has one, gives impossible points.
 
-    :param game: who played, for the sentence
+    :param number: of its round
+    :param named: says who played, for the sentence
     """
+    result = game.result
+    if result is None:
+        return
+    where = f"Round {number}"
     if result.how in ("void", "no-contest") and (result.white or result.black):
         raise Invalid(
-            Code.RESULT, f"{game} is {result.how}, so it gives nobody points. Take them away, or give another result."
+            Code.RESULT,
+            f"{where}: {named(game)} is {result.how}, so it gives nobody points. Take them away, or give another "
+            "result.",
         )
     if min(result.white, result.black) < 0 or (not any_points and max(result.white, result.black) > WIN):
         raise Invalid(
             Code.RESULT,
-            f"{game} cannot end {result.white / 2:g}-{result.black / 2:g}. Give each side 0, a half or 1 point (in the "
-            "record: 0, 1 or 2 half points).",
+            f"{where}: {named(game)} cannot end {result.white / 2:g}-{result.black / 2:g}. Give each side 0, a half or "
+            "1 point (in the record: 0, 1 or 2 half points).",
         )
 
 

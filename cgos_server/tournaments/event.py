@@ -7,6 +7,7 @@ changed. Must not know: any system.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from itertools import count
 from typing import Any, NamedTuple
 
@@ -260,10 +261,10 @@ def _placed(event: Event) -> Iterator[Placed]:
 
 
 def _with_result(event: Event, placed: Placed, result: Result | None) -> Event:
-    if result is not None:
-        require_result(f"Round {placed.round}: {_named(event, placed.game)}", result)
+    game = replace(placed.game, result=result)
+    require_result(placed.round, game, partial(_named, event))
     each = event.rounds[placed.round - 1]
-    games = (*each.games[: placed.at], replace(placed.game, result=result), *each.games[placed.at + 1 :])
+    games = (*each.games[: placed.at], game, *each.games[placed.at + 1 :])
     return _with_round(event, replace(each, games=games))
 
 

@@ -34,6 +34,9 @@ log = structlog.get_logger(__name__)
 NICENESS = 5
 """On a crowded machine games come first."""
 
+THREADS_HAND_OVER_S = 0.001
+"""So long a thread that computes for a page holds up the loop at a time."""
+
 PAGES = 500
 """Visitors besides the live streams; whoever comes beyond both is answered 503."""
 
@@ -93,6 +96,7 @@ def main() -> None:
     given = parse(sys.argv[1:])
     logs.configure(given.log_format, given.log_level, sys.stderr)
     os.nice(NICENESS)
+    sys.setswitchinterval(THREADS_HAND_OVER_S)
     asyncio.run(serve(given, database_of(given.data, os.environ)))
     log.info("the web process ends")
 

@@ -23,7 +23,6 @@ from cgos_server.presentation.events.reading import ReadEvents
 from cgos_server.presentation.events.record import EventRecord
 from cgos_server.storage.reading.history import History
 from cgos_server.tournaments.running.state import Phase
-from cgos_server.tournaments.standings.crosstable import crosstable as make_crosstable
 
 _MOST: Final = 10_000
 
@@ -72,8 +71,7 @@ def list_events(
 def show_event(setup: Setup, event: str, as_json: bool) -> None:
     """What EVENT is announced with, how far it is, and who has entered."""
     record = _record(setup, event)
-    venue = record.state.settings.venue
-    now = answers.now(record, venue_rated=venue not in page_settings(setup).sandboxes)
+    now = answers.now(record, page_settings(setup).sandboxes)
     if as_json:
         print_json(now)
         return
@@ -133,7 +131,7 @@ def event_crosstable(setup: Setup, event: str, svg: Path | None, as_json: bool) 
     there is a column for each opponent instead of each round.
     """
     record = _record(setup, event)
-    table = make_crosstable(record.state.event, record.standings)
+    table = record.results.crosstable
     if as_json:
         require_one_output(svg)
     if svg is not None:

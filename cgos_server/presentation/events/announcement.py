@@ -5,7 +5,7 @@ Must not know: who has entered, the venue's own terms, messages of the API but o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from cgos_protocol.api.events import EventSetting
 from cgos_server.presentation import words
@@ -34,9 +34,9 @@ def lines(settings: EventSettings) -> list[EventSetting]:
     return [EventSetting(name=name, label=label, text=text) for name, label, text in texts if text]
 
 
-def rating_sentence(settings: EventSettings, *, venue_rated: bool) -> str:
+def rating_sentence(settings: EventSettings, sandboxes: Collection[str]) -> str:
     """Whether its games count for ratings, and why not."""
-    if not venue_rated:
+    if settings.venue in sandboxes:
         return f"Not rated: results change no rating in {settings.venue}."
     if settings.rated:
         return f"Rated: it is played on the terms of {settings.venue}, and its games count for the ratings there."

@@ -5,7 +5,7 @@ Plain functions of a record. Must not know: the database, HTTP.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from itertools import islice
 from typing import Final
 
@@ -21,7 +21,7 @@ from cgos_server.tournaments.base import Game, Round
 from cgos_server.tournaments.ledger import counting
 from cgos_server.tournaments.running import log
 from cgos_server.tournaments.running.state import BEFORE, Phase, Seat, closed_to
-from cgos_server.tournaments.standings.crosstable import Cell, CrossRow, crosstable
+from cgos_server.tournaments.standings.crosstable import Cell, CrossRow
 from cgos_server.tournaments.words import counted, listed
 
 _NOTHING: Final = GameTimes()
@@ -29,6 +29,10 @@ _NOTHING: Final = GameTimes()
 
 def summary(record: EventRecord) -> api.EventSummary:
     """One line of a list."""
+    return record.once("summary", lambda: _summary(record))
+
+
+def _summary(record: EventRecord) -> api.EventSummary:
     state = record.state
     settings, times = state.settings, state.settings.times
     games = [game for _, game in state.event.games]
@@ -114,10 +118,10 @@ def _won(leaders: list[str]) -> str:
     return f"{listed(leaders)} {'won' if len(leaders) == 1 else 'share the first place'}"
 
 
-def now(record: EventRecord, *, venue_rated: bool = True) -> api.EventNow:
+def now(record: EventRecord, sandboxes: Collection[str] = ()) -> api.EventNow:
     """All of one event.
 
-    :param venue_rated: whether results change ratings in its venue at all
+    :param sandboxes: venues whose results change no rating
     """
     state = record.state
     settings = state.settings
@@ -128,7 +132,7 @@ def now(record: EventRecord, *, venue_rated: bool = True) -> api.EventNow:
         summary=summary(record),
         settings=lines(settings),
         announced=msgspec.to_builtins(settings),
-        rating=rating_sentence(settings, venue_rated=venue_rated),
+        rating=rating_sentence(settings, sandboxes),
         entry=why or "Versions may enter.",
         may_enter=not why,
         paused=state.paused,
@@ -237,13 +241,11 @@ def _rounds(record: EventRecord) -> api.EventRounds:
 def one_round(record: EventRecord, each: Round) -> api.EventRound:
     """One round."""
     names = record.state.event.names
-    played = [game(record, each.number, one) for one in each.games]
-    paired = [one.paired_at for one in played if one.paired_at is not None]
-    ended = [one.ended_at for one in played if one.ended_at is not None]
+    paired_at, ended_at = record.round_times(each.number)
     return api.EventRound(
         number=each.number,
         complete=each.is_complete,
-        games=played,
+        games=[game(record, each.number, one) for one in each.games],
         byes=[
             api.EventBye(
                 entrant=bye.entrant, version=names[bye.entrant], points=bye.points / 2, requested=bye.requested
@@ -252,8 +254,8 @@ def one_round(record: EventRecord, each: Round) -> api.EventRound:
         ],
         explanation=each.explanation.summary,
         details=each.explanation.details,
-        paired_at=min(paired, default=None),
-        ended_at=max(ended, default=None) if each.is_complete else None,
+        paired_at=paired_at,
+        ended_at=ended_at,
     )
 
 
@@ -305,7 +307,7 @@ def cross_table(record: EventRecord) -> api.EventCrosstable:
 
 def _cross_table(record: EventRecord) -> api.EventCrosstable:
     state = record.state
-    table = crosstable(state.event, record.standings)
+    table = record.results.crosstable
     counted_games = _games_of(state.event.rounds)
     rows = [_cross_row(row, counted_games.get(row.entrant, []), state.played_as) for row in table.rows]
     numbers: dict[tuple[int, int], list[int]] = {}

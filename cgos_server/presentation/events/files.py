@@ -15,11 +15,10 @@ from cgos_protocol.errors import Code, Conflict
 from cgos_server.presentation.events import answers
 from cgos_server.presentation.events.record import EventRecord
 from cgos_server.presentation.text_table import text_table
-from cgos_server.tournaments.base import Event, Standings
+from cgos_server.tournaments.base import Standings
 from cgos_server.tournaments.files import formats, trf
 from cgos_server.tournaments.files.trf_writing import from_event
 from cgos_server.tournaments.running import log
-from cgos_server.tournaments.standings.crosstable import crosstable
 
 FileWord: TypeAlias = Literal["json", "trf16", "trf-2026", "csv", "text"]
 
@@ -84,7 +83,6 @@ def _require_entrants(record: EventRecord, word: str) -> None:
 
 def _text(record: EventRecord) -> Iterator[str]:
     """Name and state, standings, crosstable."""
-    event: Event = record.state.event
     summary, table = answers.summary(record), record.standings
     yield f"{summary.name}: {summary.about}" if summary.about else summary.name
     yield summary.status
@@ -93,7 +91,7 @@ def _text(record: EventRecord) -> Iterator[str]:
     if table.remark:
         yield table.remark
     yield ""
-    cross = crosstable(event, table)
+    cross = record.results.crosstable
     columns, rows = (cross.matrix_columns, cross.matrix_text) if cross.everybody_met else (cross.columns, cross.text)
     yield from text_table(columns, [[_shown(cell) for cell in row] for row in rows])
 

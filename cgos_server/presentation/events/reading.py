@@ -8,8 +8,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
-from typing import Final
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final, TypeVar
 
 import structlog
 
@@ -22,6 +22,8 @@ from cgos_server.storage.reading.events.questions import EventRow, LogRow
 from cgos_server.storage.reading.history import History
 from cgos_server.tournaments.running import log
 
+T = TypeVar("T")
+
 log_ = structlog.get_logger(__name__)
 
 MOST_ENTRIES: Final = 60_000
@@ -32,8 +34,11 @@ MOST_SUMMARIES: Final = 5_000
 AHEAD: Final = 200
 """Events that are read at the start: as many as a list can have."""
 
-AT_ONCE: Final = 100
-"""Entries that are folded before others get their turn: some milliseconds."""
+AT_ONCE: Final = 200
+"""Entries that are read and folded before others get their turn: some milliseconds."""
+
+MANY: Final = 100
+"""Of events with more entrants than these, what takes long is made beside the loop."""
 
 
 class ReadEvents:
@@ -59,8 +64,18 @@ class ReadEvents:
         if record is None or record.state.seq < row.seq:
             async with self._one_at_a_time:  # two must not add the same entries
                 record = await self._read(row)
+                if len(record.state.event.entrants) > MANY:
+                    await asyncio.to_thread(getattr, record.results, "standings")
         self._records.move_to_end(row.id)
         return record
+
+    async def made_of(self, name: str, make: Callable[[EventRecord], T]) -> T:
+        """What `make` makes of the event of this name, in a thread where the event is large. Raises as :meth:`named`,
+        and what `make` raises."""
+        record = await self.named(name)
+        if len(record.state.event.entrants) <= MANY:
+            return make(record)
+        return await asyncio.to_thread(make, record.as_it_is())
 
     async def all_of(self, rows: Iterable[EventRow]) -> list[EventRecord]:
         """These events, in this order; one whose log cannot be read is left out. Raises StoreError."""
@@ -97,13 +112,12 @@ class ReadEvents:
 
     async def _read(self, row: EventRow) -> EventRecord:
         record = self._records.get(row.id)
-        since = 0 if record is None else record.state.seq
-        if record is not None and since >= row.seq:
+        if record is not None and record.state.seq >= row.seq:
             return record
-        rows = await self._history.events.log(row.id, since)
-        bots = await self._history.events.bots(row.id)
-        record = await _folded(row.id, record, rows)
-        record.bots = bots
+        while record is None or record.state.seq < row.seq:
+            since = 0 if record is None else record.state.seq
+            record = _folded(row.id, record, await self._history.events.log(row.id, since, AT_ONCE))
+        record.bots = await self._history.events.bots(row.id)
         self._records[row.id] = record
         self._records.move_to_end(row.id)
         while len(self._records) > 1 and sum(len(each.entries) for each in self._records.values()) > MOST_ENTRIES:
@@ -111,9 +125,9 @@ class ReadEvents:
         return record
 
 
-async def _folded(event: EventId, record: EventRecord | None, rows: Sequence[LogRow]) -> EventRecord:
-    """The record with these entries. Raises OurFault where they cannot be."""
-    for number, row in enumerate(rows, 1):
+def _folded(event: EventId, record: EventRecord | None, rows: Sequence[LogRow]) -> EventRecord:
+    """The record with these entries. Raises OurFault where they cannot be, or there are none."""
+    for row in rows:
         entry = log.LogEntry(row.seq, row.at, row.actor, log.decode(row.body))
         try:
             if record is None:
@@ -122,8 +136,6 @@ async def _folded(event: EventId, record: EventRecord | None, rows: Sequence[Log
                 record.add(entry)
         except CgosError as error:
             raise OurFault(f"Entry {row.seq} of the log of event {event} cannot follow: {error}") from error
-        if not number % AT_ONCE:
-            await asyncio.sleep(0)
-    if record is None:
-        raise OurFault(f"Event {event} has no log.")
+    if record is None or not rows:
+        raise OurFault(f"The log of event {event} has no entries where there should be some.")
     return record

@@ -329,7 +329,9 @@ def _ended(state: EventState, entry: log.LogEntry) -> EventState:
     said: log.Ended = entry.said  # type: ignore[assignment]
     _require_running(state)
     event = records.end(state.event, said.game, said.result)
-    return replace(state, event=event, open={game: at for game, at in state.open.items() if game != said.game})
+    still_open = state.open.copy()
+    still_open.pop(said.game, None)
+    return replace(state, event=event, open=still_open)
 
 
 def _ruled(state: EventState, entry: log.LogEntry) -> EventState:

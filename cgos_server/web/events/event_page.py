@@ -5,9 +5,8 @@ Must not know: SQL, how anything is paired.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from markupsafe import Markup
 from starlette.requests import Request
@@ -22,7 +21,6 @@ from cgos_server.presentation.pictures.movement_picture import movement_svg
 from cgos_server.service.commands.declaration import Right
 from cgos_server.service.events.entering import Entry
 from cgos_server.tournaments.running.state import AFTER, BEFORE
-from cgos_server.tournaments.standings.crosstable import crosstable
 from cgos_server.tournaments.systems.bubble import Bubble
 from cgos_server.tournaments.tournament import system_of
 from cgos_server.web.events import schedule, views
@@ -30,6 +28,8 @@ from cgos_server.web.events.public_page import PublicPage, not_there
 from cgos_server.web.pages.requests import number, refused_as_404
 from cgos_server.web.people.sessions import Visit
 from cgos_server.web.site import Site
+
+T = TypeVar("T")
 
 NO_EVENT: Final = "There is no event of this name on the server. Capitals matter."
 
@@ -45,17 +45,22 @@ SMALL: Final = 40
 LOGGED: Final = 10
 """Latest entries of the log that stand there."""
 
-MANY: Final = 100
-"""From so many entrants on standings are computed beside the answering of others."""
-
 
 async def record_of(site: Site, name: str) -> EventRecord:
-    """The event of that name, with its standings known; 404 where there is none."""
+    """The event of that name; 404 where there is none."""
     with refused_as_404(NO_EVENT, Code.NO_EVENT):
-        record = await site.events.named(name)
-    if len(record.state.event.entrants) > MANY:
-        await asyncio.to_thread(getattr, record, "standings")
-    return record
+        return await site.events.named(name)
+
+
+async def made_of(site: Site, name: str, make: Callable[[EventRecord], T]) -> T:
+    """What `make` makes of the event of that name; 404 where there is none."""
+    with refused_as_404(NO_EVENT, Code.NO_EVENT):
+        return await site.events.made_of(name, make)
+
+
+def page_of(request: Request) -> int:
+    """Which portion of a long list is wanted, from 1."""
+    return number(request.query_params.get("page")) or 1
 
 
 class EventPage(PublicPage):
@@ -76,9 +81,7 @@ class EventPage(PublicPage):
             "state": state,
             "before": state.phase in BEFORE,
             "event": answers.summary(record),
-            "rating": rating_sentence(
-                state.settings, venue_rated=state.settings.venue not in self.site.settings.sandboxes
-            ),
+            "rating": rating_sentence(state.settings, self.site.settings.sandboxes),
             "settings": lines(state.settings),
             "facts": views.facts(record),
             "order": [views.head(word) for word in record.standings.order],
@@ -91,7 +94,7 @@ class EventPage(PublicPage):
             "schedule": schedule.of(self.site, record),
             "bracket": picture(record, _bracket),
             "movement": picture(record, _movement),
-            "crosstable": picture(record, _crosstable) if len(state.event.entrants) <= SMALL else None,
+            "crosstable": crosstable_picture(record) if len(state.event.entrants) <= SMALL else None,
             "has_crosstable": rounds > 0,
             "entrants": answers.entrants(record) if state.phase in BEFORE else [],
             "log": list(zip(record.entries, record.sentences, strict=True))[: -LOGGED - 1 : -1],
@@ -141,11 +144,16 @@ def _movement(record: EventRecord) -> str | None:
     return movement_svg(record.state.event, system.trace(record.state.event))
 
 
+def crosstable_picture(record: EventRecord) -> Markup | None:
+    """The crosstable drawn pair by pair; None where no round has begun."""
+    return picture(record, _crosstable)
+
+
 def _crosstable(record: EventRecord) -> str | None:
     if not record.state.event.rounds:
         return None
-    table = crosstable(record.state.event, record.standings)
-    return crosstable_svg(table, views.cell_links(record, table))
+    table = record.results.crosstable
+    return crosstable_svg(table, views.cell_links(record, table, table.rows))
 
 
 class RoundPage(PublicPage):
@@ -160,11 +168,13 @@ class RoundPage(PublicPage):
         at = number(request.path_params["round"]) or 0
         if not 1 <= at <= len(record.state.event.rounds):
             raise not_there("This event has no round of this number, or it has not begun.")
+        each = views.pairings(record, at)
         return {
             "refresh": record.state.phase not in AFTER,
             "name": record.state.settings.name,
             "event": answers.summary(record),
-            "each": views.pairings(record, at),
+            "each": each,
+            "portion": views.portion(each.games, page_of(request)),
             "number": at,
             "rounds": len(record.state.event.rounds),
         }

@@ -5,8 +5,9 @@ Must not know: SQL, how anything is paired.
 
 from __future__ import annotations
 
-import asyncio
-from typing import Final
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, Final
 
 from markupsafe import Markup
 from starlette.exceptions import HTTPException
@@ -15,12 +16,12 @@ from starlette.responses import Response
 
 from cgos_server.presentation.events import answers
 from cgos_server.presentation.events.record import EventRecord
-from cgos_server.presentation.pictures.crosstable_picture import crosstable_svg
+from cgos_server.presentation.pictures.crosstable_picture import linked
 from cgos_server.tournaments.running import log
 from cgos_server.tournaments.running.state import AFTER, BEFORE
-from cgos_server.tournaments.standings.crosstable import CrossRow, Crosstable, crosstable
+from cgos_server.tournaments.standings.crosstable import Cell, CrossRow
 from cgos_server.web.events import views
-from cgos_server.web.events.event_page import record_of
+from cgos_server.web.events.event_page import crosstable_picture, made_of, page_of, record_of
 from cgos_server.web.pages.requests import number
 from cgos_server.web.people.feeds import FeedEntry, feed
 from cgos_server.web.site import Pages, Site, event_path
@@ -52,21 +53,26 @@ _TOLD: Final = (
 """What the feed of an event tells; entries and single games are on its page."""
 
 
-def _page(request: Request) -> int:
-    return number(request.query_params.get("page")) or 1
+def _shown(site: Site, template: str, record: EventRecord, **values: Any) -> Response:
+    return site.render(
+        f"events/{template}.html",
+        refresh=record.state.phase not in AFTER,
+        here="/events",
+        name=record.state.settings.name,
+        event=answers.summary(record),
+        **values,
+    )
 
 
 async def standings(site: Site, request: Request) -> Response:
     """Everybody who started, best first."""
     record = await record_of(site, request.path_params["event"])
     table = record.standings
-    shown = views.portion(table.rows, _page(request))
-    return site.render(
-        "events/standings.html",
-        refresh=record.state.phase not in AFTER,
-        here="/events",
-        name=record.state.settings.name,
-        event=answers.summary(record),
+    shown = views.portion(table.rows, page_of(request))
+    return _shown(
+        site,
+        "standings",
+        record,
         order=[views.head(word) for word in table.order],
         rows=views.standing_lines(record, shown.rows),
         portion=shown,
@@ -76,62 +82,51 @@ async def standings(site: Site, request: Request) -> Response:
 
 async def cross(site: Site, request: Request) -> Response:
     """Who met whom: as a picture pair by pair where that can be read, and by rounds."""
-    record = await record_of(site, request.path_params["event"])
-    event, standing = record.state.event, record.standings
-    drawn = None
-    if len(standing.rows) > PICTURED:  # some tenths of a second
-        table = await asyncio.to_thread(crosstable, event, standing)
-    else:
-        table = record.once("crosstable of the library", lambda: crosstable(event, standing))
-        if table.rounds:
-            svg = record.once(
-                "picture of the crosstable", lambda: crosstable_svg(table, views.cell_links(record, table))
-            )
-            drawn = Markup(svg)
-    shown = views.portion(table.rows, _page(request), BY_ROUNDS)
-    return site.render(
-        "events/crosstable.html",
-        refresh=record.state.phase not in AFTER,
-        here="/events",
-        name=record.state.settings.name,
-        event=answers.summary(record),
-        picture=drawn,
-        heads=range(1, table.rounds + 1),
-        rows=_lines(record, table, shown),
-        portion=shown,
-        order=[views.head(word) for word in table.order[:1]],
-    )
+    shown = await made_of(site, request.path_params["event"], partial(_cross, page=page_of(request)))
+    return _shown(site, "crosstable", **shown)
 
 
-def _lines(
-    record: EventRecord, table: Crosstable, shown: views.Portion[CrossRow]
-) -> list[tuple[int, str, list[list[tuple[str, str | None]]], list[str]]]:
-    """Number, name, of each round its cells with where they lead, and the first value of the standings."""
-    links = views.cell_links(record, table)
-    first = (shown.page - 1) * BY_ROUNDS
+def _cross(record: EventRecord, page: int) -> dict[str, Any]:
+    """What its page shows."""
+    table = record.results.crosstable
+    shown = views.portion(table.rows, page, BY_ROUNDS)
+    return {
+        "record": record,
+        "picture": crosstable_picture(record) if len(table.rows) <= PICTURED else None,
+        "heads": range(1, table.rounds + 1),
+        "rows": _lines(record, shown.rows),
+        "portion": shown,
+        "first": "".join(map(views.head, table.order[:1])),
+    }
+
+
+def _lines(record: EventRecord, rows: Sequence[CrossRow]) -> list[tuple[CrossRow, list[Markup], str]]:
+    """Of each row: the row, of each round its cells with where they lead, and the first value of the standings."""
+    links = views.cell_links(record, record.results.crosstable, rows)
     return [
-        (
-            row.number,
-            row.name,
-            [[(cell.text, links.get((row.number, cell.opponent or 0))) for cell in cells] for cells in row.rounds],
-            [views.figure(value) for value in row.values[:1]],
-        )
-        for row in table.rows[first : first + BY_ROUNDS]
+        (row, [_cells(row, cells, links) for cells in row.rounds], "".join(map(views.figure, row.values[:1])))
+        for row in rows
     ]
+
+
+def _cells(row: CrossRow, cells: Sequence[Cell], links: Mapping[tuple[int, int], str]) -> Markup:
+    """The cells of one round, made here since a large table has thousands."""
+    return Markup(" ").join(
+        Markup(linked(links[row.number, cell.opponent], cell.text) if cell.opponent else cell.text) for cell in cells
+    )
 
 
 async def rounds(site: Site, request: Request) -> Response:
     """All rounds, the latest first: those with few games whole."""
     record = await record_of(site, request.path_params["event"])
     begun = len(record.state.event.rounds)
-    shown = views.portion(range(begun, 0, -1), _page(request), max(1, 200 // max(1, _widest(record))))
-    return site.render(
-        "events/rounds.html",
-        refresh=record.state.phase not in AFTER,
-        here="/events",
-        name=record.state.settings.name,
-        event=answers.summary(record),
+    shown = views.portion(range(begun, 0, -1), page_of(request), max(1, 200 // max(1, _widest(record))))
+    return _shown(
+        site,
+        "rounds",
+        record,
         rounds=[views.pairings(record, at) for at in shown.rows],
+        most=views.ROWS,
         portion=shown,
     )
 
@@ -147,11 +142,10 @@ async def games(site: Site, request: Request) -> Response:
     chosen = [(at, game) for at, game in record.state.event.games if game.id in wanted]
     if not chosen:
         raise HTTPException(404, "This event has no such game. It may have been taken back: the event's log says so.")
-    return site.render(
-        "events/games.html",
-        here="/events",
-        name=record.state.settings.name,
-        event=answers.summary(record),
+    return _shown(
+        site,
+        "games",
+        record,
         games=[views.shown(answers.game(record, at, game)) for at, game in chosen],
         rounds=sorted({at for at, _ in chosen}),
     )
@@ -160,13 +154,11 @@ async def games(site: Site, request: Request) -> Response:
 async def entrants(site: Site, request: Request) -> Response:
     """Who has entered."""
     record = await record_of(site, request.path_params["event"])
-    shown = views.portion(answers.entrants(record), _page(request))
-    return site.render(
-        "events/entrants.html",
-        refresh=record.state.phase not in AFTER,
-        here="/events",
-        name=record.state.settings.name,
-        event=answers.summary(record),
+    shown = views.portion(answers.entrants(record), page_of(request))
+    return _shown(
+        site,
+        "entrants",
+        record,
         rows=shown.rows,
         portion=shown,
         started=record.state.phase not in BEFORE,
@@ -176,13 +168,11 @@ async def entrants(site: Site, request: Request) -> Response:
 async def whole_log(site: Site, request: Request) -> Response:
     """Everything that happened, the latest first."""
     record = await record_of(site, request.path_params["event"])
-    shown = views.portion(range(len(record.entries) - 1, -1, -1), _page(request))
-    return site.render(
-        "events/log.html",
-        refresh=record.state.phase not in AFTER,
-        here="/events",
-        name=record.state.settings.name,
-        event=answers.summary(record),
+    shown = views.portion(range(len(record.entries) - 1, -1, -1), page_of(request))
+    return _shown(
+        site,
+        "log",
+        record,
         rows=[(record.entries[at], record.sentences[at]) for at in shown.rows],
         portion=shown,
     )

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from cgos_protocol.api.event_forecast import EventForecast
-from cgos_server.presentation.events import answers
 from cgos_server.presentation.events.record import EventRecord
 from cgos_server.tournaments.running.state import AFTER
 from cgos_server.web.site import Site
@@ -67,14 +66,14 @@ def _since(record: EventRecord, ahead: EventForecast | None) -> list[Stage]:
     ends = {} if ahead is None else {each.number: each.ends.median for each in ahead.schedule}
     first = max(0, len(state.event.rounds) - MOST_PAST)
     if first:
-        one, last = (answers.one_round(record, state.event.rounds[at]) for at in (0, first - 1))
-        stages.append(Stage(f"Rounds 1 to {first}", one.paired_at, last.ended_at, last.complete))
+        (begins, _), (_, ended) = record.round_times(1), record.round_times(first)
+        stages.append(Stage(f"Rounds 1 to {first}", begins, ended, state.event.rounds[first - 1].is_complete))
     for each in state.event.rounds[first:]:
-        shown = answers.one_round(record, each)
+        begins, ended = record.round_times(each.number)
         if each.is_complete or each.number not in ends:
-            stages.append(Stage(f"Round {each.number}", shown.paired_at, shown.ended_at, each.is_complete))
+            stages.append(Stage(f"Round {each.number}", begins, ended, each.is_complete))
         else:
-            stages.append(Stage(f"Round {each.number}", shown.paired_at, ends[each.number], estimated=True))
+            stages.append(Stage(f"Round {each.number}", begins, ends[each.number], estimated=True))
     if ahead is not None:
         stages += _to_come(ahead, len(state.event.rounds))
     if state.phase in AFTER:

@@ -16,7 +16,7 @@ from cgos_server.presentation.events import answers
 from cgos_server.presentation.events.record import EventRecord
 from cgos_server.tournaments.base import Row, pair_of
 from cgos_server.tournaments.running.state import AFTER, BEFORE, Phase
-from cgos_server.tournaments.standings.crosstable import Crosstable
+from cgos_server.tournaments.standings.crosstable import CrossRow, Crosstable
 from cgos_server.web.site import event_path
 
 ROWS: Final = 100
@@ -187,12 +187,13 @@ def game_address(record: EventRecord, ids: Sequence[int]) -> str:
     return f"{event_path(state.settings.name)}/games?" + "&".join(f"n={id_}" for id_ in ids)
 
 
-def cell_links(record: EventRecord, table: Crosstable) -> dict[tuple[int, int], str]:
-    """(Row, column) of a crosstable -> where the cell leads."""
+def cell_links(record: EventRecord, table: Crosstable, rows: Sequence[CrossRow]) -> dict[tuple[int, int], str]:
+    """(Row, column) of a crosstable -> where the cell leads, of these rows and the columns of the same numbers."""
     numbers = {row.entrant: row.number for row in table.rows}
+    wanted = {row.entrant for row in rows}
     games: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
     for _, game in record.state.event.games:
-        if game.black in numbers and game.white in numbers:
+        if game.black in wanted or game.white in wanted:
             games[pair_of(numbers[game.black], numbers[game.white])].append(game.id)
     links: dict[tuple[int, int], str] = {}
     for (one, other), ids in games.items():

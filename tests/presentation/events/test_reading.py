@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from support.web.past import BOTS, NINE, Builder
 
 from cgos_protocol.errors import Refused
 from cgos_protocol.ids import EventId
-from cgos_server.presentation.events import reading
+from cgos_server.presentation.events import answers, reading
 from cgos_server.presentation.events.reading import ReadEvents
 from cgos_server.storage import schema
 from cgos_server.storage.reading.history import History
@@ -55,9 +56,9 @@ async def test_only_what_is_new_is_read_again(place: Path, monkeypatch: pytest.M
         seen: list[int] = []
         ask = history.events.log
 
-        async def noting(event: EventId, since: int = 0) -> object:
+        async def noting(event: EventId, since: int, most: int) -> object:
             seen.append(since)
-            return await ask(event, since)
+            return await ask(event, since, most)
 
         monkeypatch.setattr(history.events, "log", noting)
         assert await events.named("Open") is before
@@ -69,6 +70,35 @@ async def test_only_what_is_new_is_read_again(place: Path, monkeypatch: pytest.M
         again = await events.named("Open")
         assert again.state == held.state
         assert seen == [known]
+
+
+async def test_a_long_log_is_read_in_portions(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "AT_ONCE", 3)
+    held = held_event()
+    held.play_out()
+    put(place, held.records(1, NINE, games=False))
+    async with History(place) as history:
+        record = await ReadEvents(history).named("Open")
+        assert record.state == held.state
+        assert [entry.seq for entry in record.entries] == [entry.seq for entry in held.entries]
+
+
+async def test_what_is_made_of_a_large_event_is_made_in_another_thread(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = held_event()
+    put(place, held.records(1, NINE))
+    async with History(place) as history:
+        events = ReadEvents(history)
+        names = [await events.made_of("Open", _thread)]
+        monkeypatch.setattr(reading, "MANY", 3)
+        names.append(await events.made_of("Open", _thread))
+        assert names[0] == threading.current_thread().name != names[1]
+        assert await events.made_of("Open", answers.standings) == answers.standings(await events.named("Open"))
+
+
+def _thread(_: object) -> str:
+    return threading.current_thread().name
 
 
 async def test_a_list_says_of_each_event_how_far_it_is(place: Path) -> None:

@@ -7,7 +7,7 @@ from support.tournaments.held_events import START_MS, HeldEvent
 
 from cgos_protocol.errors import OurFault
 from cgos_server.presentation.events import answers
-from cgos_server.presentation.events.record import EventRecord, result_words
+from cgos_server.presentation.events.record import EventRecord, GameTimes, result_words
 from cgos_server.presentation.events.sentences import _SENTENCES
 from cgos_server.tournaments.base import BLACK_WINS, DRAWN, NO_CONTEST, VOID, WHITE_WINS, Result
 from cgos_server.tournaments.registry import SYSTEMS
@@ -27,6 +27,34 @@ def record_of(held: HeldEvent) -> EventRecord:
 
 def swiss(**more: object) -> HeldEvent:
     return HeldEvent(EventSettings(name="Cup", venue="9x9", system="dutch", rounds=2, **more))  # type: ignore[arg-type]
+
+
+def test_a_record_as_it_is_stays_so() -> None:
+    held = swiss()
+    held.start(NAMES)
+    record = record_of(held)
+    known, now = len(held.entries), record.as_it_is()
+    games, standing = answers.games(now), now.standings
+    held.play_round(lambda _: BLACK_WINS)
+    for entry in held.entries[known:]:
+        record.add(entry)
+    assert len(now.entries) == len(now.sentences) == known
+    assert now.times == {number: GameTimes() for number in now.times}
+    assert (answers.games(now), now.standings) == (games, standing)
+    assert answers.games(record) == answers.games(record_of(held)) != games
+    assert record.standings == record_of(held).standings != standing
+
+
+def test_standings_that_were_read_before_a_playoff_ended_are_not_shown_after_it() -> None:
+    held = HeldEvent(EventSettings(name="Open", venue="9x9", system="round-robin", options={"double": True}))
+    held.start(NAMES[:2])
+    held.play_round(lambda _: BLACK_WINS)
+    held.play_round(lambda _: BLACK_WINS)
+    record = record_of(held)
+    assert [row.place for row in record.standings.rows] == [1, 1]
+    held.say(log.Decided(entrants=(2,), by="Open-playoff"))
+    record.add(held.entries[-1])
+    assert [(row.place, row.entrant) for row in record.standings.rows] == [(1, 2), (2, 1)]
 
 
 def test_every_kind_of_entry_has_a_sentence() -> None:

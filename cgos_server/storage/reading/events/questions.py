@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 from sqlalchemy import BigInteger, RowMapping, bindparam, func, select
 
 from cgos_protocol.api.events import GameInEvent
+from cgos_protocol.api.route import LARGEST
 from cgos_protocol.ids import BotId, EventId, GameId, VenueId
 from cgos_server.storage import tables
 from cgos_server.storage.parameters import number
@@ -93,6 +94,7 @@ _LOG: Final = (
     select(_log.c.seq, _log.c.at, _log.c.actor, _log.c.body)
     .where(_log.c.event_id == _EVENT, _log.c.seq > bindparam("since", type_=BigInteger))
     .order_by(_log.c.seq)
+    .limit(bindparam("most", type_=BigInteger))
 )
 _played = select(
     _event_games.c.game_id,
@@ -158,9 +160,9 @@ class Events(Subject):
         """The same of the bot of this name; none where there is no such bot."""
         return [value(EventRow, row) for row in await self._source.rows(_OF_NAMED_BOT, bot=name)]
 
-    async def log(self, event: EventId, since: int = 0) -> list[LogRow]:
-        """Its log after entry `since`."""
-        return [value(LogRow, row) for row in await self._source.rows(_LOG, event=event, since=since)]
+    async def log(self, event: EventId, since: int = 0, most: int = LARGEST) -> list[LogRow]:
+        """Its log after entry `since`, or the first `most` entries of that."""
+        return [value(LogRow, row) for row in await self._source.rows(_LOG, event=event, since=since, most=most)]
 
     async def bots(self, event: EventId) -> dict[BotId, tuple[str, str | None]]:
         """Of the bots whose versions ever entered it: name, and the owner's where it has one."""

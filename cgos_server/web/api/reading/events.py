@@ -5,6 +5,7 @@ Must not know: SQL, what follows from a log, how addresses are read.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Literal
 
 from starlette.requests import Request
@@ -16,7 +17,6 @@ from cgos_protocol.api.route import CSV, LARGEST, TEXT, Limit
 from cgos_protocol.errors import Code, NotFound
 from cgos_protocol.options import Number
 from cgos_server.presentation.events import answers, files
-from cgos_server.presentation.events.record import EventRecord
 from cgos_server.presentation.events.rehearsing import Wishes
 from cgos_server.tournaments.running.settings import MOST_ENTRANTS
 from cgos_server.web.api.reading.parameters import Before, BotName, EventName, OnlyVenue, PageSize, up_to
@@ -54,24 +54,23 @@ class ReadingEvents:
     @_events.get("/events/{event}")
     async def event(self, event: EventName) -> api.EventNow:
         """All of one event but its log and its crosstable."""
-        record = await self._site.events.named(event)
         sandboxes = self._site.settings.sandboxes
-        return answers.now(record, venue_rated=record.state.settings.venue not in sandboxes)
+        return await self._site.events.made_of(event, partial(answers.now, sandboxes=sandboxes))
 
     @_events.get("/events/{event}/standings")
     async def event_standings(self, event: EventName) -> api.EventStandings:
         """Who stands where in an event, with tie-breakers."""
-        return answers.standings(await self._site.events.named(event))
+        return await self._site.events.made_of(event, answers.standings)
 
     @_events.get("/events/{event}/crosstable")
     async def event_crosstable(self, event: EventName) -> api.EventCrosstable:
         """Who met whom in an event, by rounds and pair by pair."""
-        return answers.cross_table(await self._site.events.named(event))
+        return await self._site.events.made_of(event, answers.cross_table)
 
     @_events.get("/events/{event}/rounds")
     async def event_rounds(self, event: EventName) -> api.EventRounds:
         """An event's rounds, with the reasons for every pairing."""
-        return answers.rounds(await self._site.events.named(event))
+        return await self._site.events.made_of(event, answers.rounds)
 
     @_events.get("/events/{event}/rounds/{number}")
     async def event_round(
@@ -91,7 +90,7 @@ class ReadingEvents:
         Those that were taken back with their rounds are not among them: the log has them, and `/games?event=` has all
         that were played.
         """
-        return answers.games(await self._site.events.named(event))
+        return await self._site.events.made_of(event, answers.games)
 
     @_events.get("/events/{event}/forecast", also=(Limit.RECOMPUTE,))
     async def event_forecast(
@@ -128,7 +127,7 @@ class ReadingEvents:
     @_events.get("/events/{event}/export.json")
     async def event_export_json(self, event: EventName) -> api.EventExport:
         """Everything of an event as one file: settings, record, games, log."""
-        return files.exported(await self._site.events.named(event))
+        return await self._site.events.made_of(event, files.exported)
 
     @_events.get("/events/{event}/export.trf", media=(TEXT,))
     async def event_export_trf(
@@ -140,17 +139,17 @@ class ReadingEvents:
 
         Reports hold one game of a player a round: the bubble, replayed matches and double rounds are refused.
         """
-        return _file(await self._site.events.named(event), edition, "trf", TEXT)
+        return await self._file(event, edition, "trf", TEXT)
 
     @_events.get("/events/{event}/export.csv", media=(CSV,))
     async def event_export_csv(self, event: EventName) -> Response:
         """An event as a table: one line an entrant, one column a round."""
-        return _file(await self._site.events.named(event), "csv", "csv", CSV)
+        return await self._file(event, "csv", "csv", CSV)
 
     @_events.get("/events/{event}/export.txt", media=(TEXT,))
     async def event_export_text(self, event: EventName) -> Response:
         """Standings and crosstable of an event for people to read."""
-        return _file(await self._site.events.named(event), "text", "txt", TEXT)
+        return await self._file(event, "text", "txt", TEXT)
 
     @_events.get("/bots/{bot}/events")
     async def bot_events(self, bot: BotName) -> api.BotEvents:
@@ -159,8 +158,7 @@ class ReadingEvents:
         records = await self._site.events.all_of(await self._history.events.of_bot_named(detail.name))
         return api.BotEvents(bot=detail.name, items=[answers.of_bot(record, detail.name) for record in records])
 
-
-def _file(record: EventRecord, word: files.FileWord, ending: str, media: str) -> Response:
-    name = f"{record.state.settings.name}.{ending}"
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return Response(files.file_of(record, word), headers=headers, media_type=f"{media}; charset=utf-8")
+    async def _file(self, event: str, word: files.FileWord, ending: str, media: str) -> Response:
+        body = await self._site.events.made_of(event, partial(files.file_of, word=word))
+        headers = {"Content-Disposition": f'attachment; filename="{event}.{ending}"'}
+        return Response(body, headers=headers, media_type=f"{media}; charset=utf-8")
