@@ -96,6 +96,7 @@ class EventDirector:
         self._following = Following(self._announce, self.runners.get, time.wall_ms)
         self._games: dict[GameId, tuple[EventRunner, int]] = {}
         self._is_beginning = False
+        self._was_any_on = False  # an event was running at the last look: slots may be kept for it
         self._presence = {name: Presence(live) for name, live in venues.items()}
         self._unconfigured: dict[str, str] = {}
         self._lengths: dict[str, float] = {}
@@ -282,10 +283,13 @@ class EventDirector:
             if not runner.state.settings.ladder or runner.pairs:
                 kept_wholly[runner.state.settings.venue].update(seat.version for seat in runner.state.there)
         begin, soon, kept = choose(self._due(running), 0 if self._is_beginning else MOST_AT_ONCE)
-        for name, live in self._venues.items():
-            for player in live.roster.here():
-                player.capacity.kept = kept.get(player.capacity, 0)
-                player.put(Hold.EVENT, player.version in kept_wholly[name])
+        is_any_on = any(runner.state.phase is Phase.RUNNING for runner in self.runners.values())
+        if is_any_on or self._was_any_on:
+            for name, live in self._venues.items():
+                for player in live.roster.here():
+                    player.capacity.kept = kept.get(player.capacity, 0)
+                    player.put(Hold.EVENT, player.version in kept_wholly[name])
+        self._was_any_on = is_any_on
         if soon and not self._is_beginning:
             self._is_beginning = True
             spawn(self._begin_soon(soon))
