@@ -1,8 +1,8 @@
 """What an event of the live server was, read off its raw tables a second time, beside how the server reads them.
 
 Takes entrants, rounds and rulings from the log's lines as JSON, results of games from the table of games, who did what
-from the audit, and has every round paired again. Must not know: how the server folds a log
-(:mod:`cgos_server.tournaments.running`), which it is held against.
+from the audit, and has every round paired again. What a ruling takes with it is the library's to say, as on files. Must
+not know: how the server folds a log (:mod:`cgos_server.tournaments.running`), which it is held against.
 """
 
 from __future__ import annotations
@@ -12,11 +12,13 @@ import json
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator
+from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 
+from cgos_server.tournaments.amending import amend
 from cgos_server.tournaments.base import (
     BLACK_WINS,
     DRAWN,
@@ -25,10 +27,13 @@ from cgos_server.tournaments.base import (
     WHITE_WINS,
     WIN,
     Bye,
+    Change,
+    ChangeKind,
     Entrant,
     Event,
     Explanation,
     Game,
+    Pair,
     Request,
     Result,
     Round,
@@ -36,6 +41,7 @@ from cgos_server.tournaments.base import (
 from cgos_server.tournaments.recheck import recheck
 from cgos_server.tournaments.registry import known
 from cgos_server.tournaments.tournament import standings
+from cgos_server.tournaments.undoing import strike, take_back_round
 
 BLACK = 0
 """In the column `winner` of games."""
@@ -44,9 +50,9 @@ WITHOUT_RESULT = ("void", "abort")
 
 
 class Played(NamedTuple):
-    """A game of the server that is one of the event; versions by their numbers."""
+    """A game of the server that is one of the event; versions by their numbers. `number` in the event."""
 
-    game: int
+    number: int
     round: int
     black: int
     white: int
@@ -61,11 +67,13 @@ class Folded(NamedTuple):
 
     :ivar faults: where tables do not say the same, a sentence each
     :ivar games: of the server, that were played in it
+    :ivar won_playoff: entrants who won the playoff for the first place; empty: there was none
     """
 
     event: Event
     faults: tuple[str, ...]
     games: int
+    won_playoff: tuple[int, ...] = ()
 
     @property
     def rounds(self) -> list[tuple[int, list[tuple[Any, ...]], list[int]]]:
@@ -84,8 +92,15 @@ class Folded(NamedTuple):
 
     @property
     def ranking(self) -> list[tuple[int, str]]:
-        """Place and name, best first."""
-        return [(row.place, row.name) for row in standings(self.event).rows]
+        """Place and name, best first; who won the playoff before those with whom it shared the first place."""
+        rows = standings(self.event).rows
+        first = {row.entrant for row in rows if row.place == 1}
+        won = first.intersection(self.won_playoff)
+        if not won or len(won) != len(self.won_playoff) or won == first:
+            return [(row.place, row.name) for row in rows]
+        places = {row.entrant: row.place + len(won) * (row.entrant in first - won) for row in rows}
+        ranked = sorted(rows, key=lambda row: places[row.entrant])
+        return [(places[row.entrant], row.name) for row in ranked]
 
 
 def folded(database: Path, name: str) -> Folded:
@@ -97,7 +112,7 @@ def folded(database: Path, name: str) -> Folded:
             raise LookupError(f"There is no event {name}.")
         lines = connection.execute("SELECT body FROM event_log WHERE event_id = ? ORDER BY seq", number).fetchall()
         rows = connection.execute(
-            "SELECT e.number, g.id, e.round, g.black_id, g.white_id, g.winner, g.reason, g.plies, g.detail"
+            "SELECT g.id, e.number, e.round, g.black_id, g.white_id, g.winner, g.reason, g.plies, g.detail"
             " FROM event_games e JOIN games g ON g.id = e.game_id WHERE e.event_id = ?",
             number,
         ).fetchall()
@@ -122,7 +137,10 @@ def disagreements(fold: Folded) -> list[str]:
 
 
 class _Fold:
-    """The log's lines one after another."""
+    """The log's lines one after another.
+
+    :ivar played: game of the server -> its row
+    """
 
     def __init__(self, played: dict[int, Played]) -> None:
         self.played = played
@@ -134,37 +152,42 @@ class _Fold:
         self.rounds: list[dict[str, Any]] = []
         self.games: dict[int, dict[str, Any]] = {}
         self.began: dict[int, int] = {}
+        self.ever_began: set[int] = set()
         self.results: dict[int, Result] = {}
         self.requests: list[Request] = []
         self.out: list[int] = []
+        self.apart: set[Pair] = set()
+        self.forbidden: list[Pair] = []
+        self.changes: list[Change] = []
         self.planned: int | None = None
+        self.won: list[int] = []
         self.faults: list[str] = []
 
     def read(self, line: dict[str, Any]) -> None:
-        """One more line. Raises NotImplementedError for what these runs never say."""
+        """One more line. Raises NotImplementedError for a kind that nobody told it of."""
         match line["kind"]:
             case "announced":
                 self.settings = line["settings"]
                 self.planned = self.settings.get("rounds")
-            case "entered":
-                self._enter(line["entrant"], line)
-            case "admitted":
-                self.seats[line["entrant"]]["waits"] = False
             case "closed":
                 for number, seat in self.seats.items():
                     seat["rating"] = line["ratings"].get(str(number))
             case "started":
                 self._start()
-            case "checked-in":
-                self.seats[line["entrant"]]["checked_in"] = True
-            case "withdrawn" if self.running:
-                self.out.append(line["entrant"])
-            case "withdrawn":
-                del self.seats[line["entrant"]]
-            case "rejoined":
-                self.out.remove(line["entrant"])
-            case "bye-asked":
-                self.requests.append(Request(line["entrant"], line["round"], line.get("points", 0)))
+            case "extended":
+                self.planned = line.get("rounds") or self.planned
+            case "decided":
+                self.won = line["entrants"]
+            case "opened" | "paused" | "resumed" | "finished" | "cancelled" | "followed":
+                pass
+            case "paired" | "began" | "ended" | "ruled" | "taken-back":
+                self._play(line)
+            case _:
+                self._concern(line)
+
+    def _play(self, line: dict[str, Any]) -> None:
+        """Rounds, games and what becomes of them."""
+        match line["kind"]:
             case "paired":
                 self._pair(line["round"])
             case "began":
@@ -172,12 +195,37 @@ class _Fold:
             case "ended":
                 self._end(line["game"], msgspec.convert(line["result"], Result))
             case "ruled":
-                result = line.get("result")
-                self.results[line["game"]] = VOID if result is None else msgspec.convert(result, Result)
-            case "extended":
-                self.planned = line.get("rounds") or self.planned
-            case "opened" | "paused" | "resumed" | "finished" | "cancelled":
-                pass
+                given = line.get("result")
+                result = None if given is None else msgspec.convert(given, Result)
+                self._keep(amend(self.event(), line["game"], result, line.get("with_results", False)).event)
+                if result is None:
+                    self.began.pop(line["game"], None)
+            case "taken-back":
+                self._keep(take_back_round(self.event(), line.get("with_results", False)))
+
+    def _concern(self, line: dict[str, Any]) -> None:
+        """Who is in it, who sits out, who must not meet."""
+        match line["kind"]:
+            case "entered":
+                self._enter(line["entrant"], line)
+            case "admitted":
+                self.seats[line["entrant"]]["waits"] = False
+            case "checked-in":
+                self.seats[line["entrant"]]["checked_in"] = True
+            case "withdrawn":
+                self._withdraw(line["entrant"])
+            case "rejoined":
+                self._rejoin(line["entrant"])
+            case "struck":
+                self._keep(strike(self.event(), line["entrant"]))
+            case "bye-asked" | "bye-cancelled" as kind:
+                entrant, number = line["entrant"], line["round"]
+                self.requests = [one for one in self.requests if (one.entrant, one.round) != (entrant, number)]
+                if kind == "bye-asked":
+                    self.requests.append(Request(entrant, number, line.get("points", 0)))
+                self._note("bye" if kind == "bye-asked" else "cancel-bye", entrant)
+            case "forbidden" | "lifted" as kind:
+                self._set_apart(line, kind == "forbidden")
             case kind:
                 raise NotImplementedError(kind)
 
@@ -186,10 +234,14 @@ class _Fold:
         names = {seat["name"] for seat in self.seats.values()}
         if audited and names != audited:
             self.faults.append(f"the audit says that {audited ^ names} entered or not, the log says otherwise")
-        for number in self.played.keys() - self.began.keys():
+        for number in self.played.keys() - self.ever_began:
             self.faults.append(f"game {number} is in the table of the event's games and did not begin by its log")
+        return Folded(self.event(), tuple(self.faults), len(self.played), tuple(self.won))
+
+    def event(self) -> Event:
+        """The record of the tournament as it is now."""
         word, options = known(self.settings["system"])
-        event = Event(
+        return Event(
             system=word,
             name=self.settings["name"],
             entrants=tuple(self._entrant(number) for number in self.order),
@@ -201,24 +253,89 @@ class _Fold:
             rounds=tuple(map(self._round, self.rounds)),
             requests=tuple(self.requests),
             withdrawn=tuple(self.out),
+            forbidden=tuple(self.forbidden),
+            changes=tuple(self.changes),
         )
-        return Folded(event, tuple(self.faults), len(self.played))
+
+    def _keep(self, event: Event) -> None:
+        """What is left of the record after something of it went, as on files."""
+        self.rounds = [
+            {
+                "number": each.number,
+                "games": [game.id for game in each.games],
+                "byes": msgspec.to_builtins(each.byes),
+                "details": each.explanation.details,
+            }
+            for each in event.rounds
+        ]
+        self.results = {game.id: game.result for _, game in event.games if game.result is not None}
+        self.order = [one.id for one in event.entrants]
+        self.out, self.requests = list(event.withdrawn), list(event.requests)
+        self.forbidden, self.changes = list(event.forbidden), list(event.changes)
+
+    def _note(self, kind: ChangeKind, *entrants: int) -> None:
+        self.changes.append(Change(kind=kind, round=len(self.rounds) + 1, entrants=entrants))
 
     def _enter(self, number: int, line: dict[str, Any]) -> None:
         self.seats[number] = dict(line)
         if self.running:
-            self.order.append(number)
-            self.joined[number] = len(self.rounds) + 1
+            self._join(number)
+
+    def _join(self, number: int) -> None:
+        self.order.append(number)
+        self.joined[number] = len(self.rounds) + 1
+        self._keep_apart()
 
     def _start(self) -> None:
         self.running = True
-        asked = self.settings.get("times", {}).get("check_in_s", 0)
+        checks_in = self.settings.get("times", {}).get("check_in_s", 0)
         there = [
             number
             for number, seat in self.seats.items()
-            if not seat.get("waits") and (seat.get("checked_in") or not asked)
+            if not seat.get("waits") and (seat.get("checked_in") or not checks_in)
         ]
         self.order = sorted(there, key=lambda number: (-(self._rating(number) or float("-inf")), number))
+        self._keep_apart()
+
+    def _withdraw(self, number: int) -> None:
+        if self.running:
+            self.out.append(number)
+            self._note("withdraw", number)
+        else:
+            del self.seats[number]
+
+    def _rejoin(self, number: int) -> None:
+        if number in self.out:
+            self.out.remove(number)
+            self._note("rejoin", number)
+        elif number not in self.order:  # it did not check in, waited in vain, or was struck out
+            self._join(number)
+
+    def _set_apart(self, line: dict[str, Any], forbidden: bool) -> None:
+        pairs = set(combinations(sorted(set(line.get("entrants", ()))), 2))
+        self.apart = self.apart | pairs if forbidden else self.apart - pairs
+        words = [word for word in self.settings.get("apart", ()) if word != line.get("same")]
+        more = [line["same"]] if forbidden and line.get("same") else []
+        self.settings = self.settings | {"apart": words + more}
+        self._keep_apart()
+
+    def _keep_apart(self) -> None:
+        """Who must not meet, of those who are in the record: by name, of one family, of one owner."""
+        words = self.settings.get("apart", ())
+        pairs = set()
+        for one, other in combinations(sorted(self.order), 2):
+            left, right = self.seats[one], self.seats[other]
+            owners = [seat.get("owner") or f"bot {seat['bot']}" for seat in (left, right)]
+            of_owner = "owner" in words and owners[0] == owners[1]
+            of_family = "family" in words and left["family"] == right["family"]
+            if (one, other) in self.apart or of_owner or of_family:
+                pairs.add((one, other))
+        for pair in [pair for pair in self.forbidden if pair not in pairs]:
+            self.forbidden.remove(pair)
+            self._note("lift", *pair)
+        for pair in sorted(pairs.difference(self.forbidden)):
+            self.forbidden.append(pair)
+            self._note("forbid", *pair)
 
     def _pair(self, round_: dict[str, Any]) -> None:
         number = round_["number"]
@@ -233,8 +350,9 @@ class _Fold:
 
     def _begin(self, number: int, played_as: int) -> None:
         self.began[number] = played_as
-        row, paired = self.played.get(number), self.games[number]
-        if row is None or row.game != played_as:
+        self.ever_began.add(played_as)
+        row, paired = self.played.get(played_as), self.games[number]
+        if row is None or row.number != number:
             self.faults.append(f"game {number} began as {played_as}, of which the table of the event's games has not")
             return
         black, white = (self.seats[paired[color]]["version"] for color in ("black", "white"))
@@ -242,13 +360,25 @@ class _Fold:
             self.faults.append(f"game {number} was paired between others, or in another round, than it was played")
 
     def _end(self, number: int, logged: Result) -> None:
-        row = self.played.get(number)
-        by_table = logged if row is None else _result_of(row)
+        row = self.played.get(self.began.get(number, 0))
+        self.results[number] = logged
+        if row is None:
+            if logged.how != "forfeit":
+                self.faults.append(f"game {number} never began, and yet it ended {logged}")
+            return
+        by_table = _result_of(row)
         self.results[number] = by_table
-        if by_table != logged:
+        if row.reason in (None, *WITHOUT_RESULT) and self._forfeited(number) == logged:
+            self.results[number] = logged  # whoever withdraws before a move has lost in the event alone
+        elif by_table != logged:
             self.faults.append(f"game {number} ended {by_table} by the table of games, {logged} by the log")
-        if row is None and logged.how != "forfeit":
-            self.faults.append(f"game {number} never began, and yet it ended {logged}")
+
+    def _forfeited(self, number: int) -> Result | None:
+        """What a game counts as of whose players one has withdrawn."""
+        game = self.games[number]
+        if game["black"] in self.out:
+            return Result(LOSS, WIN, "forfeit")
+        return Result(WIN, LOSS, "forfeit") if game["white"] in self.out else None
 
     def _rating(self, number: int) -> float | None:
         rating: float | None = self.seats[number].get("rating")

@@ -6,7 +6,7 @@ changed. Must not know: any system.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import partial
 from itertools import count
 from typing import Any, NamedTuple
@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from cgos_protocol.errors import Code, Invalid, NotFound, Refused
-from cgos_server.tournaments.base import Bye, Change, ChangeKind, Entrant, Event, Game, Request, Result, Round
+from cgos_server.tournaments.base import Bye, Change, ChangeKind, Entrant, Event, Game, Pair, Request, Result, Round
 from cgos_server.tournaments.checking import (
     forbidden_pair,
     require_entrant,
@@ -238,10 +238,24 @@ def request_bye(event: Event, request: Request) -> Event:
 
 def forbid(event: Event, one: int, other: int) -> Event:
     """The event in which these two must not meet any more, from the next round on."""
-    pair = forbidden_pair(event.by_id, one, other)
-    if pair in event.forbidden:
+    return forbid_these(event, {*event.forbidden, forbidden_pair(event.by_id, one, other)})
+
+
+def forbid_these(event: Event, pairs: Collection[Pair]) -> Event:
+    """The event in which exactly these pairs must not meet, from the next round on.
+
+    :param pairs: entrants' ids, the smaller one first
+    """
+    kinds: dict[ChangeKind, list[Pair]] = {
+        "lift": [pair for pair in event.forbidden if pair not in pairs],
+        "forbid": sorted(set(pairs).difference(event.forbidden)),
+    }
+    if not any(kinds.values()):
         return event
-    return noted(replace(event, forbidden=(*event.forbidden, pair)), "forbid", pair)
+    left = [pair for pair in event.forbidden if pair in pairs]
+    following = len(event.rounds) + 1
+    changes = (Change(kind=kind, round=following, entrants=pair) for kind, each in kinds.items() for pair in each)
+    return replace(event, forbidden=(*left, *kinds["forbid"]), changes=(*event.changes, *changes))
 
 
 def noted(

@@ -17,7 +17,7 @@ from cgos_protocol.errors import Code, Invalid
 from cgos_server.tournaments.base import Entrant, Event, Round, Standings, System
 from cgos_server.tournaments.chance import Lots
 from cgos_server.tournaments.checking import checked
-from cgos_server.tournaments.event import enter
+from cgos_server.tournaments.event import enter, open_games
 from cgos_server.tournaments.registry import system
 
 FORMAT = 1
@@ -40,8 +40,12 @@ def next_round(event: Event) -> Round:
 
 
 def ready_games(event: Event) -> tuple[Round, ...]:
-    """What could begin now, as parts of rounds, though other games may still be played."""
-    return system_of(event).ready_games(event, lots(event))
+    """What could begin now, as parts of rounds, though other games may still be played; nothing where one has to wait
+    for these, or the event is over. Raises Refused where nothing can begin though nothing is played either."""
+    rounds = system_of(event).ready_games(event, lots(event))
+    if rounds or open_games(event) or is_over(event):
+        return rounds
+    return (next_round(event),)
 
 
 def admit(event: Event, entrant: Entrant) -> Event:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from cgos_protocol.errors import Code, Invalid, NotFound
 from cgos_server.tournaments.base import Event, Round
 from cgos_server.tournaments.checking import forbidden_pair, require_known
-from cgos_server.tournaments.event import name_of, noted
+from cgos_server.tournaments.event import forbid_these, name_of, noted
 from cgos_server.tournaments.words import listed
 
 
@@ -71,7 +71,7 @@ def lift(event: Event, one: int, other: int) -> Event:
     if pair not in event.forbidden:
         names = listed([name_of(event, id_) for id_ in pair])
         raise Invalid(Code.NOT_FORBIDDEN, f"{names} may meet already: nothing forbids it.")
-    return noted(replace(event, forbidden=tuple(each for each in event.forbidden if each != pair)), "lift", pair)
+    return forbid_these(event, [each for each in event.forbidden if each != pair])
 
 
 def cancel_bye(event: Event, id_: int, number: int) -> Event:

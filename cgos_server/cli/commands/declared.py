@@ -98,6 +98,8 @@ def _decorators(
 
 def _argument(each: Parameter) -> Callable[[Any], Any]:
     metavar = None if each.choices else each.field.metavar or each.name.upper()
+    if each.kind is list:
+        return click.argument(each.name, metavar=f"[{metavar}]...", nargs=-1, required=each.required)
     return click.argument(each.name, metavar=metavar, type=_type(each))
 
 

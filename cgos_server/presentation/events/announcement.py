@@ -71,6 +71,7 @@ def _field(settings: EventSettings) -> Iterator[_Line]:
     yield "entering", "Entry", _ENTERING[settings.entering]
     yield "late", "Latecomers", "may enter, where the system takes them" if settings.late else "none"
     yield "limits", "Limits", _limits(settings.limits)
+    yield "apart", "Do not meet", " and ".join(f"versions of one {word}" for word in settings.apart)
     yield (
         "ladder",
         "Between its games",

@@ -45,7 +45,7 @@ def _summary(record: EventRecord) -> api.EventSummary:
         system=settings.system,
         phase=state.phase.value,
         status=status(record),
-        rated=state.is_rated,
+        rated=state.settings.rated,
         paused=state.paused is not None,
         entrants=len(state.there),
         waiting=len(state.waiting),

@@ -127,6 +127,30 @@ def _bye_asked(before: EventState, now: EventState, said: log.ByeAsked, told: To
     return f"{told.names[said.entrant]} sits out round {said.round}, for {worth}."
 
 
+def _bye_cancelled(before: EventState, now: EventState, said: log.ByeCancelled, told: Told) -> str:  # noqa: ARG001
+    return _with_reason(f"{told.names[said.entrant]} plays in round {said.round} after all", said.reason)
+
+
+def _forbidden(before: EventState, now: EventState, said: log.Forbidden, told: Told) -> str:  # noqa: ARG001
+    return _with_reason(f"{_apart(said, told)} must not meet from now on", said.reason)
+
+
+def _lifted(before: EventState, now: EventState, said: log.Lifted, told: Told) -> str:  # noqa: ARG001
+    return _with_reason(f"{_apart(said, told)} may meet again", said.reason)
+
+
+def _apart(said: log.Forbidden | log.Lifted, told: Told) -> str:
+    """Who, as the subject of a sentence."""
+    names = _some([told.names[entrant] for entrant in said.entrants])
+    same = f"versions of one {said.same}" if said.same else ""
+    who = ", and ".join(filter(None, (names, same)))
+    return f"{who[0].upper()}{who[1:]}" if not names else who
+
+
+def _struck(before: EventState, now: EventState, said: log.Struck, told: Told) -> str:  # noqa: ARG001
+    return _with_reason(f"{told.names[said.entrant]} is struck out: its entry was a mistake", said.reason)
+
+
 def _closed(before: EventState, now: EventState, said: log.Closed, told: Told) -> str:  # noqa: ARG001
     there, rated = len(now.there), len(said.ratings)
     waiting = f" {counted(len(now.waiting), 'version')} still wait for a place." if now.waiting else ""
@@ -249,6 +273,10 @@ _SENTENCES: Final[dict[type[Any], Callable[[EventState, EventState, Any, Told], 
     log.Withdrawn: _withdrawn,
     log.Rejoined: _rejoined,
     log.ByeAsked: _bye_asked,
+    log.ByeCancelled: _bye_cancelled,
+    log.Forbidden: _forbidden,
+    log.Lifted: _lifted,
+    log.Struck: _struck,
     log.Closed: _closed,
     log.Started: _started,
     log.Paired: _paired,

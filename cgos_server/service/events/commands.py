@@ -9,11 +9,12 @@ from typing import Final
 
 from cgos_protocol.api.people import Done
 from cgos_server.service.commands.declaration import Command
-from cgos_server.service.events import announcing, entering, holding, ruling
+from cgos_server.service.events import announcing, entering, holding, keeping_apart, ruling
 
 COMMANDS: Final[tuple[type[Command[Done]], ...]] = (
     *announcing.COMMANDS,
     *entering.COMMANDS,
+    *keeping_apart.COMMANDS,
     *holding.COMMANDS,
     *ruling.COMMANDS,
 )

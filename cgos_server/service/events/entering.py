@@ -1,4 +1,4 @@
-"""Who is in an event: versions are entered, check in, sit a round out, withdraw and come back.
+"""Who is in an event: versions are entered, check in, sit a round out, withdraw, come back and are struck out.
 
 An owner does it for his own versions, within the event's limits; an operator for any, beyond them. Must not know: how
 events go on, what follows from an entry of their logs.
@@ -18,7 +18,7 @@ from cgos_server.service.commands.declaration import Command, Right
 from cgos_server.service.commands.fields import Field
 from cgos_server.service.commands.reasons import one_line, reason_for
 from cgos_server.service.commands.surfaces import ApiRoute, CommandLine, PageForm
-from cgos_server.service.events.fields import EventWord, VersionWord, actor_of, by_operator, seat_named
+from cgos_server.service.events.fields import EventWord, VersionWord, Why, actor_of, by_operator, seat_named
 from cgos_server.tournaments.checking import MOST_ROUNDS
 from cgos_server.tournaments.running import log
 from cgos_server.tournaments.running.admission import Candidate, entering, rejoining
@@ -28,6 +28,27 @@ PAGE: Final = "/events/{event}"
 
 POINTS: Final = {"0": 0, "1/2": 1, "1": 2}
 """Words for what a bye gives -> half points."""
+
+OperatorsWhy = Annotated[
+    str,
+    Field(
+        body=Annotated[str, Meta(max_length=200)],
+        label="The reason, which everybody can read,",
+        caption="Reason",
+        hint="Everybody can read it.",
+        help="Why: it stands in the event's log. Operators have to say it.",
+    ),
+]
+RoundNumber = Annotated[
+    int | None,
+    Field(
+        body=Annotated[int, Meta(ge=1, le=MOST_ROUNDS)] | None,
+        label="The round",
+        hint="Empty: the next one.",
+        help="Which round; without this the next one.",
+        metavar="N",
+    ),
+]
 
 
 class Entry(NamedTuple):
@@ -57,6 +78,19 @@ def _may_rejoin(entry: Entry) -> bool:
 
 def _may_sit_out(entry: Entry) -> bool:
     return not entry.seat.out and entry.state.phase is Phase.RUNNING
+
+
+def _sits_out(entry: Entry) -> bool:
+    event = entry.state.event
+    return _may_sit_out(entry) and any(
+        (one.entrant, one.round > len(event.rounds)) == (entry.seat.entrant, True) for one in event.requests
+    )
+
+
+def _may_be_struck(entry: Entry) -> bool:
+    event, entrant = entry.state.event, entry.seat.entrant
+    running = entry.state.phase is Phase.RUNNING
+    return running and entrant in event.by_id and not any(entrant in each.ids for each in event.rounds)
 
 
 async def candidate_of(context: CommandContext, venue: str, version: str) -> Candidate:
@@ -164,22 +198,12 @@ class EventWithdraw(Command[Done], frozen=True, kw_only=True, tag="event withdra
 
     event: EventWord
     version: VersionWord
-    reason: Annotated[
-        str,
-        Field(
-            body=Annotated[str, Meta(max_length=200)],
-            label="The reason, which everybody can read,",
-            caption="Reason",
-            hint="Everybody can read it.",
-            help="Why: it stands in the event's log. Operators have to say it.",
-        ),
-    ] = ""
+    reason: OperatorsWhy = ""
 
     async def perform(self, context: CommandContext) -> Done:
         named = await context.version(self.version)
-        ours = by_operator(context)
-        by: log.Party = "operator" if ours else "owner"
-        reason = reason_for(self.reason, f"{named.name} is withdrawn") if ours else one_line(self.reason)
+        reason = _reason(context, self.reason, f"{named.name} is withdrawn")
+        by = _party(context)
         seat = _say(context, self.event, named, lambda seat: log.Withdrawn(entrant=seat.entrant, reason=reason, by=by))
         await context.commit(self, seat.name, [], event=self.event, reason=reason)
         return Done(sentence=f"{seat.name} has withdrawn from {self.event}.")
@@ -206,8 +230,7 @@ class EventRejoin(Command[Done], frozen=True, kw_only=True, tag="event rejoin"):
 
     async def perform(self, context: CommandContext) -> Done:
         named = await context.version(self.version)
-        state = context.server.events.state(self.event)
-        by: log.Party = "operator" if by_operator(context) else "owner"
+        state, by = context.server.events.state(self.event), _party(context)
         seat = _say(context, self.event, named, lambda seat: rejoining(state, seat, by))
         await context.commit(self, seat.name, [], event=self.event)
         return Done(sentence=f"{seat.name} plays on in {self.event}.")
@@ -237,16 +260,7 @@ class EventBye(Command[Done], frozen=True, kw_only=True, tag="event bye"):
 
     event: EventWord
     version: VersionWord
-    round: Annotated[
-        int | None,
-        Field(
-            body=Annotated[int, Meta(ge=1, le=MOST_ROUNDS)] | None,
-            label="The round",
-            hint="Empty: the next one.",
-            help="Which round; without this the next one.",
-            metavar="N",
-        ),
-    ] = None
+    round: RoundNumber = None
     points: Annotated[
         str, Field(body=Literal["0", "1/2", "1"], label="The points", help="What it gives.", metavar="POINTS")
     ] = "0"
@@ -257,7 +271,7 @@ class EventBye(Command[Done], frozen=True, kw_only=True, tag="event bye"):
             raise Forbidden(
                 Code.NOT_ALLOWED, "A bye for a whole point is the operator's to give. Ask for none or half a point."
             )
-        number = self.round or len(context.server.events.state(self.event).event.rounds) + 1
+        number = self.round or _next_round(context, self.event)
         if self.points not in POINTS:
             raise Invalid(Code.BYE_POINTS, f"A bye cannot give {self.points!r}. Give 0, 1/2 or 1.")
         points = POINTS[self.points]
@@ -268,6 +282,108 @@ class EventBye(Command[Done], frozen=True, kw_only=True, tag="event bye"):
         return Done(sentence=f"{seat.name} sits out round {number} of {self.event}, for {self.points}.")
 
 
+class EventCancelBye(Command[Done], frozen=True, kw_only=True, tag="event cancel-bye"):
+    """Have an entrant play in a round that has not begun, which it was to sit out."""
+
+    allowed = Right.OWN_BOT
+    concerns = "version"
+    live = True
+    audited = ("event", "reason", "round")
+    surfaces = (
+        CommandLine(
+            "event cancel-bye",
+            "Let VERSION play in a round of EVENT that it was to sit out.",
+            arguments=("event", "version"),
+        ),
+        ApiRoute(
+            "cancel_bye",
+            "POST",
+            "/events/{event}/entrants/{version}/cancel-bye",
+            body="CancelBye",
+            body_says="The round that an entrant was to sit out, null for the next one, and why; operators have to say "
+            "that.",
+        ),
+        PageForm(PAGE, "Play after all", place="entrant", title="Do not sit it out", when=_sits_out),
+    )
+
+    event: EventWord
+    version: VersionWord
+    round: RoundNumber = None
+    reason: OperatorsWhy = ""
+
+    async def perform(self, context: CommandContext) -> Done:
+        named = await context.version(self.version)
+        reason = _reason(context, self.reason, f"{named.name} plays after all")
+        number = self.round or _next_round(context, self.event)
+        seat = _say(
+            context,
+            self.event,
+            named,
+            lambda seat: log.ByeCancelled(entrant=seat.entrant, round=number, reason=reason),
+        )
+        await context.commit(self, seat.name, [], event=self.event, round=number, reason=reason)
+        return Done(sentence=f"{seat.name} plays in round {number} of {self.event}.")
+
+
+class EventStrike(Command[Done], frozen=True, kw_only=True, tag="event strike"):
+    """Strike out an entry that was a mistake, after the start: who has been in no round is in no standings either.
+
+    Before the start it is withdrawn instead.
+    """
+
+    allowed = Right.OPERATOR
+    concerns = "version"
+    live = True
+    audited = ("event", "reason")
+    surfaces = (
+        CommandLine(
+            "event strike",
+            "Strike VERSION out of EVENT, where it has been in no round.",
+            arguments=("event", "version"),
+        ),
+        ApiRoute(
+            "strike",
+            "POST",
+            "/admin/events/{event}/entrants/{version}/strike",
+            body="Strike",
+            body_says="Why an entry was a mistake.",
+        ),
+        PageForm(
+            PAGE,
+            "Strike it out",
+            place="entrant",
+            title="Strike it out",
+            when=_may_be_struck,
+            warning="{version} will be in the standings of {event} no more.",
+            grave=True,
+        ),
+    )
+
+    event: EventWord
+    version: VersionWord
+    reason: Why
+
+    async def perform(self, context: CommandContext) -> Done:
+        named = await context.version(self.version)
+        reason = reason_for(self.reason, f"{named.name} is struck out")
+        seat = _say(context, self.event, named, lambda seat: log.Struck(entrant=seat.entrant, reason=reason))
+        await context.commit(self, seat.name, [], event=self.event, reason=reason)
+        return Done(sentence=f"{seat.name} is struck out of {self.event}.")
+
+
+def _reason(context: CommandContext, reason: str, what: str) -> str:
+    """As it is kept. Raises Refused where an operator gives none."""
+    return reason_for(reason, what) if by_operator(context) else one_line(reason)
+
+
+def _next_round(context: CommandContext, event: str) -> int:
+    return len(context.server.events.state(event).event.rounds) + 1
+
+
+def _party(context: CommandContext) -> log.Party:
+    return "operator" if by_operator(context) else "owner"
+
+
 def _say(context: CommandContext, event: str, named: NamedVersion, say: Callable[[Seat], log.Said]) -> Seat:
     """Write what concerns an entrant into the log of its event. Raises Refused."""
     events = context.server.events
@@ -276,4 +392,12 @@ def _say(context: CommandContext, event: str, named: NamedVersion, say: Callable
     return seat
 
 
-COMMANDS: Final[tuple[type[Command[Done]], ...]] = (EventEnter, EventCheckIn, EventWithdraw, EventRejoin, EventBye)
+COMMANDS: Final[tuple[type[Command[Done]], ...]] = (
+    EventEnter,
+    EventCheckIn,
+    EventWithdraw,
+    EventRejoin,
+    EventBye,
+    EventCancelBye,
+    EventStrike,
+)

@@ -1,7 +1,7 @@
 """How an event is held: it starts, is paused and goes on, is extended, ends or is called off.
 
-All of it is the operator's. What cuts into it has a reason, which is in the audit. Must not
-know: how events go on, what follows from an entry of their logs.
+All of it is the operator's. What cuts into it has a reason, which is in the audit. Must not know: how events go on,
+what follows from an entry of their logs.
 """
 
 from __future__ import annotations
@@ -100,9 +100,7 @@ class EventPause(Command[Done], frozen=True, kw_only=True, tag="event pause"):
     reason: Why
 
     async def perform(self, context: CommandContext) -> Done:
-        reason = reason_for(self.reason, f"{self.event} is paused")
-        context.server.events.say(self.event, log.Paused(reason=reason), actor_of(context))
-        await context.commit(self, self.event, [], reason=reason)
+        await _say_why(self, context, log.Paused, "is paused")
         return Done(sentence=f"{self.event} is paused. Games that run go on.")
 
 
@@ -205,9 +203,7 @@ class EventFinish(Command[Done], frozen=True, kw_only=True, tag="event finish"):
     reason: Why
 
     async def perform(self, context: CommandContext) -> Done:
-        reason = reason_for(self.reason, f"{self.event} ends")
-        context.server.events.say(self.event, log.Finished(reason=reason), actor_of(context))
-        await context.commit(self, self.event, [], reason=reason)
+        await _say_why(self, context, log.Finished, "ends")
         return Done(sentence=f"{self.event} is over.")
 
 
@@ -240,10 +236,20 @@ class EventCancel(Command[Done], frozen=True, kw_only=True, tag="event cancel"):
     reason: Why
 
     async def perform(self, context: CommandContext) -> Done:
-        reason = reason_for(self.reason, f"{self.event} is called off")
-        context.server.events.say(self.event, log.Cancelled(reason=reason), actor_of(context))
-        await context.commit(self, self.event, [], reason=reason)
+        await _say_why(self, context, log.Cancelled, "is called off")
         return Done(sentence=f"{self.event} is called off.")
+
+
+async def _say_why(
+    command: EventPause | EventFinish | EventCancel,
+    context: CommandContext,
+    kind: type[log.Paused | log.Finished | log.Cancelled],
+    what: str,
+) -> None:
+    """Write an entry that says nothing but why. Raises Refused; `what` happens to the event."""
+    reason = reason_for(command.reason, f"{command.event} {what}")
+    context.server.events.say(command.event, kind(reason=reason), actor_of(context))
+    await context.commit(command, command.event, [], reason=reason)
 
 
 COMMANDS: Final[tuple[type[Command[Done]], ...]] = (

@@ -17,7 +17,7 @@ from cgos_server.service.commands.reasons import reason_for
 from cgos_server.service.commands.surfaces import ApiRoute, CommandLine, PageForm
 from cgos_server.service.events.entering import PAGE
 from cgos_server.service.events.fields import EventGame, EventWord, Why, actor_of
-from cgos_server.tournaments.base import VOID, Game
+from cgos_server.tournaments.base import VOID, Result
 from cgos_server.tournaments.event import game_by_id, name_of
 from cgos_server.tournaments.running import log
 from cgos_server.tournaments.running.state import EventState, Phase
@@ -87,26 +87,10 @@ class EventRule(Command[Done], frozen=True, kw_only=True, tag="event rule"):
     with_results: WithResults = False
 
     async def perform(self, context: CommandContext) -> Done:
-        reason = reason_for(self.reason, f"game {self.number} is ruled")
         if self.result not in RESULTS or self.result == "void":
             words = ", ".join(word for word in RESULTS if word != "void")
             raise Invalid(Code.SCORE, f"{self.result!r} is no result. Give one of {words}; or have it replayed.")
-        state = await context.server.events.reopen(self.event)
-        game = game_by_id(state.event, self.number).game
-        said = log.Ruled(game=self.number, result=RESULTS[self.result], reason=reason, with_results=self.with_results)
-        after_it = context.server.events.say(self.event, said, actor_of(context))
-        await context.commit(
-            self,
-            self.event,
-            [],
-            game=self.number,
-            before=score_of(game.result) or "none",
-            result=self.result,
-            reason=reason,
-            with_results=self.with_results,
-        )
-        gone = _taken_back(state, after_it)
-        return Done(sentence=f"Game {self.number} of {self.event} ({_sides(state, game)}) is {self.result}.{gone}")
+        return await _rule(self, context, RESULTS[self.result], {"result": self.result})
 
 
 class EventReplay(Command[Done], frozen=True, kw_only=True, tag="event replay"):
@@ -146,22 +130,7 @@ class EventReplay(Command[Done], frozen=True, kw_only=True, tag="event replay"):
     with_results: WithResults = False
 
     async def perform(self, context: CommandContext) -> Done:
-        reason = reason_for(self.reason, f"game {self.number} is played again")
-        state = await context.server.events.reopen(self.event)
-        game = game_by_id(state.event, self.number).game
-        said = log.Ruled(game=self.number, result=VOID, reason=reason, with_results=self.with_results)
-        after_it = context.server.events.say(self.event, said, actor_of(context))
-        await context.commit(
-            self,
-            self.event,
-            [],
-            game=self.number,
-            before=score_of(game.result) or "none",
-            reason=reason,
-            with_results=self.with_results,
-        )
-        gone = _taken_back(state, after_it)
-        return Done(sentence=f"Game {self.number} of {self.event} ({_sides(state, game)}) is void.{gone}")
+        return await _rule(self, context, VOID, {})
 
 
 class EventTakeBack(Command[Done], frozen=True, kw_only=True, tag="event take-back"):
@@ -203,9 +172,28 @@ class EventTakeBack(Command[Done], frozen=True, kw_only=True, tag="event take-ba
         return Done(sentence=f"Round {number} of {self.event} is taken back and will be paired again.")
 
 
-def _sides(state: EventState, game: Game) -> str:
-    """``Anna - Ben``, White first."""
-    return f"{name_of(state.event, game.white)} - {name_of(state.event, game.black)}"
+async def _rule(
+    command: EventRule | EventReplay, context: CommandContext, result: Result, kept: dict[str, str]
+) -> Done:
+    """Give a game another result. Raises Refused; the audit keeps `kept` besides."""
+    number = command.number
+    reason = reason_for(command.reason, f"game {number} counts otherwise")
+    before = await context.server.events.reopen(command.event)
+    game = game_by_id(before.event, number).game
+    said = log.Ruled(game=number, result=result, reason=reason, with_results=command.with_results)
+    now = context.server.events.say(command.event, said, actor_of(context))
+    await context.commit(
+        command,
+        command.event,
+        [],
+        game=number,
+        before=score_of(game.result) or "none",
+        reason=reason,
+        with_results=command.with_results,
+        **kept,
+    )
+    sides = " - ".join(name_of(before.event, side) for side in (game.white, game.black))
+    return Done(sentence=f"Game {number} of {command.event} ({sides}) is {score_of(result)}.{_taken_back(before, now)}")
 
 
 def _taken_back(before: EventState, now: EventState) -> str:

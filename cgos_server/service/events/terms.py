@@ -25,6 +25,7 @@ from cgos_server.tournaments.running.settings import (
     LONGEST_CHECK_IN_S,
     LONGEST_GRACE_S,
     MOST_ENTRANTS,
+    Apart,
     EventSettings,
     Limits,
     Play,
@@ -116,6 +117,16 @@ class Terms(Command[Done], frozen=True, kw_only=True):
             help="Who enters versions: the operator alone, or owners and bots too.",
         ),
     ] = None
+    apart: Annotated[
+        list[str],
+        Field(
+            body=list[Apart],
+            label="Who do not meet",
+            caption="Versions do not meet that have in common",
+            help="Versions of one `owner`, or of one `family`, do not meet; may be repeated.",
+            metavar="owner|family",
+        ),
+    ] = msgspec.field(default_factory=list)
     late: Annotated[
         bool | None,
         _choice("Late entries", "Whether one may enter after the start, where the system allows it."),
@@ -238,7 +249,7 @@ class Terms(Command[Done], frozen=True, kw_only=True):
         match name:
             case "options":
                 return before.options | value
-            case "tie_breakers":
+            case "tie_breakers" | "apart":
                 return tuple(value)
             case "first_moves":
                 return tuple(value.replace(",", " ").upper().split())

@@ -14,7 +14,7 @@ from msgspec import Struct
 from cgos_protocol.errors import OurFault
 from cgos_protocol.ids import BotId, GameId, VersionId
 from cgos_server.tournaments.base import Result, Round
-from cgos_server.tournaments.running.settings import EventSettings
+from cgos_server.tournaments.running.settings import Apart, EventSettings
 
 
 class _Said(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="kind"):
@@ -94,6 +94,41 @@ class ByeAsked(_Said, frozen=True, kw_only=True, tag="bye-asked"):
     entrant: int
     round: int
     points: int = 0
+
+
+class ByeCancelled(_Said, frozen=True, kw_only=True, tag="bye-cancelled"):
+    """An entrant plays in a round that has not begun, which it was to sit out."""
+
+    entrant: int
+    round: int
+    reason: str = ""
+
+
+class Forbidden(_Said, frozen=True, kw_only=True, tag="forbidden"):
+    """Who must not meet in rounds that are paired from now on.
+
+    :ivar entrants: none of these meets another one; empty: see `same`
+    :ivar same: nor do those who have this in common, whoever comes later included
+    """
+
+    entrants: tuple[int, ...] = ()
+    same: Apart | None = None
+    reason: str
+
+
+class Lifted(_Said, frozen=True, kw_only=True, tag="lifted"):
+    """What was forbidden so is allowed again; fields as of :class:`Forbidden`."""
+
+    entrants: tuple[int, ...] = ()
+    same: Apart | None = None
+    reason: str
+
+
+class Struck(_Said, frozen=True, kw_only=True, tag="struck"):
+    """An entry was a mistake: who has been in no round goes from the record of the tournament."""
+
+    entrant: int
+    reason: str
 
 
 class Closed(_Said, frozen=True, kw_only=True, tag="closed"):
@@ -227,6 +262,10 @@ Said: TypeAlias = Union[  # noqa: UP007 - msgspec takes a union of many classes 
     Withdrawn,
     Rejoined,
     ByeAsked,
+    ByeCancelled,
+    Forbidden,
+    Lifted,
+    Struck,
     Closed,
     Started,
     Paired,

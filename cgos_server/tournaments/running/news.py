@@ -110,6 +110,13 @@ def _withdrawn(before: EventState, said: log.Withdrawn, after: EventState) -> It
     yield Told(before.seats[said.entrant], _news(after, EventWhat.WITHDRAWN, text))
 
 
+def _struck(before: EventState, said: log.Struck, after: EventState) -> Iterator[Told]:
+    text = f"You are struck out of {after.settings.name}: {said.reason.rstrip('.')}."
+    seat = before.seats[said.entrant]
+    if not seat.out:
+        yield Told(seat, _news(after, EventWhat.WITHDRAWN, text))
+
+
 def _rejoined(before: EventState, said: log.Rejoined, after: EventState) -> Iterator[Told]:  # noqa: ARG001
     text = f"You are in {after.settings.name} again."
     yield Told(after.seats[said.entrant], _news(after, EventWhat.REJOINED, text))
@@ -226,6 +233,7 @@ _STEPS: Final[dict[type[Any], _Step]] = {
     log.CheckedIn: _checked_in,
     log.Started: _started,
     log.Withdrawn: _withdrawn,
+    log.Struck: _struck,
     log.Rejoined: _rejoined,
     log.Paired: _paired,
     log.Ended: _ended,

@@ -6,7 +6,7 @@ Decides which announcements make sense. Must not know: who has entered, the venu
 from __future__ import annotations
 
 import re
-from typing import Annotated, Final, Literal, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias, get_args
 
 from msgspec import Meta, Struct, field
 
@@ -28,6 +28,11 @@ EventName: TypeAlias = Annotated[str, Meta(pattern=EVENT_NAME_PATTERN)]
 
 Entering: TypeAlias = Literal["operator", "owners"]
 """Who enters versions: the operator alone, or owners and bots themselves too."""
+
+Apart: TypeAlias = Literal["owner", "family"]
+"""What those have in common who must not meet; a bot without an owner is its own."""
+
+APART: Final[tuple[str, ...]] = get_args(Apart)
 
 _NAME: Final = re.compile(EVENT_NAME_PATTERN)
 
@@ -105,6 +110,7 @@ class EventSettings(Struct, frozen=True, omit_defaults=True, forbid_unknown_fiel
     :ivar tie_breakers: words; empty: the system's own
     :ivar bye_points: half points of a bye that is given because the field is odd
     :ivar entering: who enters versions
+    :ivar apart: versions that have one of these in common do not meet
     :ivar late: whether one may enter after the start, where the system takes latecomers
     :ivar rated: whether its games count for the venue's ratings; only on the venue's own terms
     :ivar ladder: whether entrants play other games of the venue between theirs
@@ -123,6 +129,7 @@ class EventSettings(Struct, frozen=True, omit_defaults=True, forbid_unknown_fiel
     tie_breakers: tuple[str, ...] = ()
     bye_points: int = 2
     entering: Entering = "owners"
+    apart: tuple[Apart, ...] = ()
     late: bool = False
     rated: bool = True
     ladder: bool = True
@@ -165,6 +172,9 @@ def require_settings(settings: EventSettings) -> None:
         )
     if any(ord(letter) < 32 or ord(letter) == 127 for letter in settings.about):
         raise Invalid(Code.EVENT_SETTING, "What is said about the event must be one line of plain text.")
+    for word in settings.apart:
+        if word not in APART:
+            raise Invalid(Code.EVENT_SETTING, f"{word[:40]!r} keeps nobody apart. Give one of: {', '.join(APART)}.")
     event = empty_event(settings)
     _require_between("the lots", settings.seed, 0, LARGEST_SEED)
     if event.options.get("handicap"):

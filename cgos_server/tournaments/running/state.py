@@ -8,8 +8,10 @@ anything is due, who is connected, tables.
 from __future__ import annotations
 
 import enum
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from functools import partial
+from itertools import combinations
 from typing import Any, Final
 
 from msgspec import Struct, field
@@ -19,12 +21,12 @@ from cgos_protocol.errors import Code, Conflict, Invalid, NotFound
 from cgos_protocol.ids import BotId, GameId, VersionId
 from cgos_server.tournaments import event as records
 from cgos_server.tournaments.amending import amend
-from cgos_server.tournaments.base import Entrant, Event, Game, Request
+from cgos_server.tournaments.base import Entrant, Event, Game, Pair, Request
 from cgos_server.tournaments.checking import MOST_ROUNDS
 from cgos_server.tournaments.running import log
 from cgos_server.tournaments.running.settings import EventSettings, empty_event, require_grace, require_settings
 from cgos_server.tournaments.tournament import admit, is_over, system_of
-from cgos_server.tournaments.undoing import take_back_round
+from cgos_server.tournaments.undoing import cancel_bye, strike, take_back_round
 from cgos_server.tournaments.words import counted
 
 
@@ -82,6 +84,8 @@ class EventState(Struct, frozen=True, kw_only=True):
     :ivar given: game of the event -> moves that it began with, of those that began with some
     :ivar due_at: game of the event -> when it was paired, Unix ms
     :ivar open: game of the event -> number of its round, of all that have no result yet
+    :ivar forbidden: pairs of entrants' numbers that must not meet, the smaller one first; besides these all that have
+        in common what the settings keep apart
     :ivar grace_s: see :class:`cgos_server.tournaments.running.settings.Times`; it may have been extended
     :ivar paused: why nothing is paired; None: it is not paused
     :ivar seq: of the last entry
@@ -102,6 +106,7 @@ class EventState(Struct, frozen=True, kw_only=True):
     given: dict[int, int] = field(default_factory=dict)
     due_at: dict[int, int] = field(default_factory=dict)
     open: dict[int, int] = field(default_factory=dict)
+    forbidden: frozenset[Pair] = frozenset()
     grace_s: int = 300
     paused: str | None = None
     entered: int = 0
@@ -112,11 +117,6 @@ class EventState(Struct, frozen=True, kw_only=True):
     ended_at: int | None = None
     followed: dict[str, str] = field(default_factory=dict)
     won_playoff: tuple[int, ...] = ()
-
-    @property
-    def is_rated(self) -> bool:
-        """True where its games count for the venue's ratings, as far as the event can say."""
-        return self.settings.rated
 
     @property
     def there(self) -> list[Seat]:
@@ -228,7 +228,7 @@ def _entered(state: EventState, entry: log.LogEntry) -> EventState:
         if said.waits:
             raise Conflict(Code.EVENT_LIMIT, f"{state.settings.name} has started, and all its places are taken.")
         state = replace(state, event=admit(state.event, _entrant(seat, len(state.event.rounds) + 1)))
-    return replace(_seated(state, seat), entered=said.entrant)
+    return _kept_apart(replace(_seated(state, seat), entered=said.entrant))
 
 
 def _admitted(state: EventState, entry: log.LogEntry) -> EventState:
@@ -255,9 +255,9 @@ def _closed(state: EventState, entry: log.LogEntry) -> EventState:
 
 def _started(state: EventState, entry: log.LogEntry) -> EventState:
     _require_phase(state, {Phase.CLOSED}, f"Entry to {state.settings.name} closes before it starts.")
-    asked = state.settings.times.check_in_s > 0
+    checks_in = state.settings.times.check_in_s > 0
     seats = {
-        number: replace(seat, out=seat.waits or (asked and not seat.checked_in), waits=False)
+        number: replace(seat, out=seat.waits or (checks_in and not seat.checked_in), waits=False)
         for number, seat in state.seats.items()
     }
     state = replace(state, phase=Phase.RUNNING, seats=seats, started_at=entry.at)
@@ -267,7 +267,7 @@ def _started(state: EventState, entry: log.LogEntry) -> EventState:
             f"{state.settings.name} has {counted(len(state.there), 'entrant')}: it needs two to start.",
         )
     best_first = sorted(state.there, key=lambda seat: (seat.rating is None, -(seat.rating or 0.0), seat.entrant))
-    return replace(state, event=replace(state.event, entrants=tuple(map(_entrant, best_first))))
+    return _kept_apart(replace(state, event=replace(state.event, entrants=tuple(map(_entrant, best_first)))))
 
 
 # -- while it runs
@@ -293,7 +293,8 @@ def _rejoined(state: EventState, entry: log.LogEntry) -> EventState:
         event = records.rejoin(state.event, seat.entrant)
     else:
         event = admit(state.event, _entrant(seat, len(state.event.rounds) + 1))
-    return _seated(replace(state, event=event), replace(seat, out=False, withdrawn_by=None))
+    seat = replace(seat, out=False, withdrawn_by=None)
+    return _kept_apart(_seated(replace(state, event=event), seat))
 
 
 def _bye_asked(state: EventState, entry: log.LogEntry) -> EventState:
@@ -301,6 +302,66 @@ def _bye_asked(state: EventState, entry: log.LogEntry) -> EventState:
     _require_running(state)
     request = Request(said.entrant, said.round, said.points)
     return replace(state, event=records.request_bye(state.event, request))
+
+
+def _bye_cancelled(state: EventState, entry: log.LogEntry) -> EventState:
+    said: log.ByeCancelled = entry.said  # type: ignore[assignment]
+    _require_running(state)
+    return replace(state, event=cancel_bye(state.event, said.entrant, said.round))
+
+
+def _struck(state: EventState, entry: log.LogEntry) -> EventState:
+    seat = require_seat(state, entry.said.entrant)  # type: ignore[union-attr]
+    _require_running(state)
+    return _seated(
+        replace(state, event=strike(state.event, seat.entrant)), replace(seat, out=True, withdrawn_by="operator")
+    )
+
+
+def _forbidden(state: EventState, entry: log.LogEntry) -> EventState:
+    said: log.Forbidden = entry.said  # type: ignore[assignment]
+    pairs, settings = _pairs_of(state, said), state.settings
+    same = () if said.same is None or said.same in settings.apart else (said.same,)
+    if not same and pairs <= state.forbidden:
+        raise Conflict(Code.NO_CHANGE, f"They must not meet in {settings.name} already.")
+    settings = replace(settings, apart=(*settings.apart, *same))
+    return _kept_apart(replace(state, settings=settings, forbidden=state.forbidden | pairs))
+
+
+def _lifted(state: EventState, entry: log.LogEntry) -> EventState:
+    said: log.Lifted = entry.said  # type: ignore[assignment]
+    pairs, settings = _pairs_of(state, said), state.settings
+    if said.same not in settings.apart and not pairs & state.forbidden:
+        besides = f" All of one {' and of one '.join(settings.apart)} are: lift that." if settings.apart else ""
+        raise Invalid(Code.NOT_FORBIDDEN, f"Those are not kept apart by name in {settings.name}.{besides}")
+    settings = replace(settings, apart=tuple(word for word in settings.apart if word != said.same))
+    return _kept_apart(replace(state, settings=settings, forbidden=state.forbidden - pairs))
+
+
+def _pairs_of(state: EventState, said: log.Forbidden | log.Lifted) -> frozenset[Pair]:
+    """The pairs that are meant by name. Raises Refused where none is, nor what entrants have in common."""
+    for entrant in said.entrants:
+        require_seat(state, entrant)
+    named = sorted(set(said.entrants))
+    if len(named) == 1 or not (named or said.same):
+        raise Invalid(Code.SAME_ENTRANT, "Name two entrants or more, or what those have in common who are meant.")
+    return frozenset(combinations(named, 2))
+
+
+def _kept_apart(state: EventState) -> EventState:
+    """With those kept apart in the record who must not meet, now that somebody came or that is otherwise."""
+    known = state.event.by_id
+    groups: defaultdict[tuple[str, int], list[int]] = defaultdict(list)
+    for seat in sorted(state.seats.values(), key=lambda seat: seat.entrant):
+        if seat.entrant not in known:
+            continue
+        if "family" in state.settings.apart:
+            groups["family", seat.family].append(seat.entrant)
+        if "owner" in state.settings.apart:
+            groups[("bot", seat.bot) if seat.owner is None else ("owner", seat.owner)].append(seat.entrant)
+    pairs = {pair for group in groups.values() for pair in combinations(group, 2)}
+    pairs.update(pair for pair in state.forbidden if known.keys() >= set(pair))
+    return replace(state, event=records.forbid_these(state.event, pairs))
 
 
 def _paired(state: EventState, entry: log.LogEntry) -> EventState:
@@ -418,6 +479,10 @@ _STEPS: Final[dict[type[Any], Callable[[EventState, log.LogEntry], EventState]]]
     log.Withdrawn: _withdrawn,
     log.Rejoined: _rejoined,
     log.ByeAsked: _bye_asked,
+    log.ByeCancelled: _bye_cancelled,
+    log.Forbidden: _forbidden,
+    log.Lifted: _lifted,
+    log.Struck: _struck,
     log.Closed: _closed,
     log.Started: _started,
     log.Paired: _paired,

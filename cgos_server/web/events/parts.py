@@ -39,6 +39,8 @@ FED: Final = 50
 _TOLD: Final = (
     log.Announced,
     log.Opened,
+    log.Forbidden,
+    log.Lifted,
     log.Closed,
     log.Started,
     log.Paired,

@@ -122,7 +122,9 @@ class Reading(NamedTuple):
         if each.kind is dict:
             return dict(_pair(word, label) for word in names(form, name))
         if each.kind is list:
-            return chosen(form, name, label, each.choices) if each.choices else names(form, name)
+            if not each.choices:
+                return names(form, name)
+            return chosen(form, name, label, each.choices) if each.required or form.all(name) else []
         if each.choices:
             unsaid = each.optional and not each.field.none_word and not form.text(name)
             return None if unsaid else _one_of(form, name, each.choices)

@@ -10,8 +10,9 @@ import pytest
 from cgos_protocol.api.people import Done
 from cgos_server.cli.commands import declared
 from cgos_server.service.events.announcing import EventChange, EventClone, EventCreate
-from cgos_server.service.events.entering import EventBye, EventEnter, EventWithdraw
+from cgos_server.service.events.entering import EventBye, EventCancelBye, EventEnter, EventWithdraw
 from cgos_server.service.events.holding import EventExtend
+from cgos_server.service.events.keeping_apart import EventForbid, EventLift
 from cgos_server.service.events.ruling import EventRule
 
 Typed = Callable[..., Any]
@@ -77,6 +78,20 @@ def test_what_concerns_an_entrant_names_the_event_first(typed: Typed) -> None:
     )
 
 
+def test_versions_that_must_not_meet_stand_after_the_event(typed: Typed) -> None:
+    assert typed("forbid", "Weekly", "Alpha", "Beta", "Gamma", "--reason", "Twins.") == EventForbid(
+        event="Weekly", versions=["Alpha", "Beta", "Gamma"], reason="Twins."
+    )
+    assert typed("lift", "Weekly", "--same", "owner", "--reason", "Few.") == EventLift(
+        event="Weekly", same="owner", reason="Few."
+    )
+    assert typed("cancel-bye", "Weekly", "Alpha", "--reason", "It came.") == EventCancelBye(
+        event="Weekly", version="Alpha", reason="It came."
+    )
+    created = typed("create", "Weekly", "mwm", "--venue", "9x9", "--apart", "owner", "--apart", "family")
+    assert created.apart == ["owner", "family"]
+
+
 @pytest.mark.parametrize("result", ["1-0", "1/2-1/2", "+/-", "-/+", "-/-", "no-contest"])
 def test_every_result_can_be_typed(typed: Typed, result: str) -> None:
     assert typed("rule", "Weekly", "12", result, "--reason", "Seen.") == EventRule(
@@ -106,6 +121,7 @@ def test_the_rest_of_them(typed: Typed) -> None:
         ("rule Weekly 12 2-0 --reason x", "'2-0' is not one of"),
         ("rule Weekly 12 void --reason x", "'void' is not one of"),
         ("rule Weekly 12 1-0", "Missing option '--reason'"),
+        ("forbid Weekly --same country --reason x", "'country' is not one of"),
         ("pause Weekly", "Missing option '--reason'"),
         ("cancel Weekly", "Missing option '--reason'"),
     ],

@@ -133,11 +133,15 @@ def test_what_an_operator_does_is_told_with_its_reason_and_what_it_takes_back() 
     held.say(log.Paused(reason="lunch"), "operator")
     held.say(log.Resumed(), "operator")
     held.say(log.Extended(grace_s=600, reason="A slow network."), "operator")
+    held.say(log.Forbidden(entrants=(1, 2), same="owner", reason="They are twins."), "operator")
+    held.say(log.Lifted(same="owner", reason="few are left"), "operator")
+    held.say(log.ByeAsked(entrant=4, round=3), "operator")
+    held.say(log.ByeCancelled(entrant=4, round=3), "operator")
     held.say(log.Withdrawn(entrant=4, reason="it is broken"), "operator")
     held.say(log.Rejoined(entrant=4), "operator")
     held.say(log.Cancelled(reason="nobody came back"), "operator")
     record = record_of(held)
-    ruled, *others = record.sentences[-7:]
+    ruled, *others = record.sentences[-11:]
     assert ruled.startswith("Game 1 of round 1 (")
     assert "counts otherwise: " in ruled
     assert "The komi was wrong. Taken back: game 3 (" in ruled
@@ -145,6 +149,10 @@ def test_what_an_operator_does_is_told_with_its_reason_and_what_it_takes_back() 
         "It is paused: games that run go on, and no other begins. Lunch.",
         "It goes on.",
         "From now on games wait 10 min for who is away. A slow network.",
+        "Ann-1 and Bob-1, and versions of one owner must not meet from now on. They are twins.",
+        "Versions of one owner may meet again. Few are left.",
+        "Dan-1 sits out round 3, for no points.",
+        "Dan-1 plays in round 3 after all.",
         "Dan-1 withdrew: it plays no more, and forfeits open games. It is broken.",
         "Dan-1 is back, and is paired again.",
         "It is cancelled. Nobody came back.",

@@ -26,7 +26,7 @@ def create(event: str = "Weekly", **said: Any) -> EventCreate:
 
 def test_every_setting_of_an_event_can_be_said() -> None:
     parts = {"limits": Limits, "play": Play, "times": Times}
-    own = set(EventSettings.__struct_fields__) - {"name", "venue", "system", "playoff_of", *parts}
+    own = set(EventSettings.__struct_fields__) - {"name", "venue", "system", "playoff_of", "series", *parts}
     assert set(SETTINGS) == own | {name for kind in parts.values() for name in kind.__struct_fields__}
     for command in (EventCreate, EventChange):
         assert set(SETTINGS) < {each.name for each in parameters(command)}
@@ -50,6 +50,7 @@ async def test_all_that_is_said_stands_in_the_settings(admin: Admin, desk: Desk)
         "bye_points": 1,
         "seed": 5,
         "entering": "operator",
+        "apart": ["owner", "family"],
         "late": True,
         "rated": False,
         "ladder": False,
@@ -78,7 +79,11 @@ async def test_all_that_is_said_stands_in_the_settings(admin: Admin, desk: Desk)
     flat = msgspec.structs.asdict(settings)
     for part in ("limits", "play", "times"):
         flat |= msgspec.structs.asdict(flat[part])
-    expected = said | {"tie_breakers": ("points", "buchholz"), "first_moves": ("E5", "C3")}
+    expected = said | {
+        "tie_breakers": ("points", "buchholz"),
+        "apart": ("owner", "family"),
+        "first_moves": ("E5", "C3"),
+    }
     assert {name: flat[name] for name in said} == expected
 
 
@@ -99,6 +104,7 @@ async def test_a_short_word_for_a_system_and_its_entrants(admin: Admin, desk: De
         ({"komi": 6.5}, "event-setting"),  # and rated
         ({"rounds": 0}, "planned"),
         ({"most": 1}, "event-setting"),
+        ({"apart": ["friends"]}, "event-setting"),
         ({"opens_at": 3, "starts_at": 2}, "event-setting"),
         ({"venue": "5x5"}, "unknown-venue"),
         ({"enter": ["Nobody"]}, "unknown-bot"),

@@ -13,7 +13,15 @@ from cgos_protocol.errors import Refused
 from cgos_server.service.admin import Admin
 from cgos_server.service.commands.ownership import BotClaim
 from cgos_server.service.events.announcing import EventCreate, EventOpen
-from cgos_server.service.events.entering import EventBye, EventCheckIn, EventEnter, EventRejoin, EventWithdraw
+from cgos_server.service.events.entering import (
+    EventBye,
+    EventCancelBye,
+    EventCheckIn,
+    EventEnter,
+    EventRejoin,
+    EventStrike,
+    EventWithdraw,
+)
 from cgos_server.service.events.holding import EventCancel, EventStart
 from cgos_server.tournaments.running.state import Phase
 
@@ -134,11 +142,11 @@ async def test_two_of_one_owner_that_enter_at_once_keep_the_limit(admin: Admin, 
     assert len(entered(desk)) == 1
 
 
-@pytest.mark.parametrize("command", [EventCheckIn, EventWithdraw, EventRejoin, EventBye])
+@pytest.mark.parametrize("command", [EventCheckIn, EventWithdraw, EventRejoin, EventBye, EventCancelBye, EventStrike])
 async def test_names_that_are_not_known(admin: Admin, command: Any) -> None:
     await bots(admin, "One")
     await announce(admin)
-    more = {"reason": "Gone."} if command is EventWithdraw else {}
+    more = {"reason": "Gone."} if command in (EventWithdraw, EventCancelBye, EventStrike) else {}
     assert await code(admin.handle(command(event=CUP, version="One", **more))) == "no-entrant"
     assert await code(admin.handle(command(event=CUP, version="Nobody", **more))) == "unknown-bot"
     assert await code(admin.handle(command(event="Nothing", version="One", **more))) == "no-event"
@@ -201,6 +209,30 @@ async def test_who_comes_back_needs_a_place(admin: Admin, desk: Desk) -> None:
         await behalf(admin, anna, EventRejoin(event=CUP, version="One"))
     await admin.handle(EventRejoin(event=CUP, version="One"))
     assert len(entered(desk)) == 4
+
+
+async def test_whoever_was_to_sit_out_plays_and_a_mistaken_entry_is_struck(
+    admin: Admin, desk: Desk, store: Any
+) -> None:
+    anna = await owner_of(admin, "Anna", "One")
+    await bots(admin, "Two", "Three")
+    await announce(admin, enter=["One", "Two", "Three"])
+    await admin.handle(EventStart(event=CUP))
+    await behalf(admin, anna, EventBye(event=CUP, version="One", round=1))
+    answer = await behalf(admin, anna, EventCancelBye(event=CUP, version="One"))
+    assert answer.sentence == "One plays in round 1 of Cup."
+    assert audits(store)[-1][3] == {"event": "Cup", "reason": "", "round": 1}
+    assert await code(behalf(admin, anna, EventCancelBye(event=CUP, version="One"))) == "no-bye"
+    await admin.handle(EventBye(event=CUP, version="Two", round=2, points="1"))
+    await admin.handle(EventCancelBye(event=CUP, version="Two", round=2, reason="It was needed."))
+    assert desk.states[CUP].event.requests == ()
+    strike = EventStrike(event=CUP, version="Three", reason="Another one was meant.")
+    assert await code(behalf(admin, anna, strike)) == "not-allowed"
+    answer = await admin.handle(strike)
+    assert answer.sentence == "Three is struck out of Cup."
+    assert audits(store)[-1][1:] == ("event strike", "Three", {"event": "Cup", "reason": "Another one was meant."})
+    desk.pair(CUP)
+    assert await code(admin.handle(EventStrike(event=CUP, version="One", reason="x"))) == "has-played"
 
 
 async def test_a_late_entry_is_the_systems_to_take(admin: Admin, desk: Desk) -> None:

@@ -13,6 +13,7 @@ from cgos_server.service.admin import Admin
 from cgos_server.service.commands.declaration import Right
 from cgos_server.service.events.announcing import EventCreate
 from cgos_server.service.events.commands import COMMANDS
+from cgos_server.service.events.entering import EventCancelBye, EventStrike
 from cgos_server.service.events.holding import (
     EventCancel,
     EventExtend,
@@ -21,6 +22,7 @@ from cgos_server.service.events.holding import (
     EventResume,
     EventStart,
 )
+from cgos_server.service.events.keeping_apart import EventForbid, EventLift
 from cgos_server.service.events.ruling import EventReplay, EventRule, EventTakeBack
 from cgos_server.tournaments.base import BLACK_WINS, VOID, WHITE_WINS
 from cgos_server.tournaments.running import log
@@ -180,6 +182,10 @@ async def test_it_ends_only_with_all_results_and_is_called_off_at_any_time(admin
         EventRule(event=CUP, number=1, result="1-0", reason=""),
         EventReplay(event=CUP, number=1, reason="\t"),
         EventTakeBack(event=CUP, reason=""),
+        EventForbid(event=CUP, versions=["One", "Two"], reason=""),
+        EventLift(event=CUP, same="owner", reason=" "),
+        EventStrike(event=CUP, version="One", reason=""),
+        EventCancelBye(event=CUP, version="One", reason=""),
     ],
     ids=lambda command: command.word(),
 )
@@ -197,7 +203,8 @@ async def test_holding_is_for_operators_alone(admin: Admin, desk: Desk) -> None:
     for command in (EventPause, EventCancel, EventFinish, EventTakeBack):
         assert await code(behalf(admin, anna, command(event=CUP, reason="I want."))) == "not-allowed"
     owners = {command.word() for command in COMMANDS if command.allowed is not Right.OPERATOR}
-    assert owners == {"event enter", "event check-in", "event withdraw", "event rejoin", "event bye"}
+    theirs = ("enter", "check-in", "withdraw", "rejoin", "bye", "cancel-bye")
+    assert owners == {f"event {word}" for word in theirs}
     assert all(command.allowed in (Right.OPERATOR, Right.OWN_BOT) and command.live for command in COMMANDS)
 
 

@@ -48,8 +48,8 @@ def settings_of(system: str, seed: int, options: Mapping[str, OptionValue] | Non
 
 
 def candidate(number: int, rating: float | None = None) -> Candidate:
-    """A version that is its bot's only one; bots are their own families."""
-    return Candidate(VersionId(number), BotId(number), f"Bot-{number}", BotId(number), None, rating)
+    """A version that is its bot's only one; bots are their own families. Four owners have them all."""
+    return Candidate(VersionId(number), BotId(number), f"Bot-{number}", BotId(number), 1 + number % 4, rating)
 
 
 class LiveEvent:
@@ -116,6 +116,8 @@ class LiveEvent:
     def run(self, disturbances: int) -> None:
         """Play it to its end, or until nothing can be paired, and disturb it so often."""
         for _ in range(MOST_STEPS):
+            if self.state.paused is not None:
+                self._let_all_meet()
             if self.state.phase is not Phase.RUNNING or self.state.paused is not None:
                 return
             while disturbances and self.lots.random() < 0.5:
@@ -131,6 +133,17 @@ class LiveEvent:
             self.advance()
             self.require_sound()
         raise AssertionError(f"{self.state.settings.system} does not end")
+
+    def _let_all_meet(self) -> None:
+        """What an operator does where those who are due must not meet."""
+        state = self.state
+        for pair in sorted(state.forbidden):
+            self.say(log.Lifted(entrants=pair, reason="so"))
+        for word in state.settings.apart:
+            self.say(log.Lifted(same=word, reason="so"))
+        if self.state is not state:
+            self.say(log.Resumed())
+            self.advance()
 
     def require_sound(self) -> None:
         """What holds at any time."""
@@ -173,7 +186,7 @@ class LiveEvent:
         games = [game.id for _, game in state.event.games]
         anybody = lots.choice(list(state.seats))
         insider = lots.choice(there) if there else anybody
-        match lots.randrange(9):
+        match lots.randrange(12):
             case 0:
                 self.attempt(log.Withdrawn(entrant=insider))
             case 1:
@@ -191,6 +204,16 @@ class LiveEvent:
                 self.attempt(log.TakenBack(reason="so", with_results=lots.random() < 0.5))
             case 7:
                 self.attempt(log.Extended(rounds=lots.randint(1, number + 2)))
+            case 8:
+                said = lots.choice((log.Forbidden, log.Lifted))
+                pair = tuple({insider, anybody})
+                same = lots.choice(("owner", None, None))
+                self.attempt(said(entrants=pair if lots.random() < 0.8 else (), same=same, reason="so"))
+            case 9:
+                self.attempt(log.ByeCancelled(entrant=anybody, round=number + lots.choice((1, 2))))
+            case 10:
+                self._enter_late()
+                self.attempt(log.Struck(entrant=lots.choice(list(self.state.seats)), reason="so"))
             case _:
                 version = state.seats[insider].version
                 if self.away.pop(version, None) is None:

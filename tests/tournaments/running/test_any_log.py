@@ -21,6 +21,8 @@ NUMBER = st.integers(-1, 7)
 ROUND = st.integers(-1, 4)
 RESULT = st.sampled_from((BLACK_WINS, WHITE_WINS, DRAWN, VOID, NO_CONTEST, BOTH_FORFEIT))
 REASON = st.sampled_from(("", "so"))
+SEVERAL = st.lists(NUMBER, max_size=3).map(tuple)
+SAME = st.sampled_from(("owner", "family", None))
 
 
 def a_version(entrant: int, version: int, waits: bool) -> log.Entered:
@@ -59,6 +61,10 @@ SAID: st.SearchStrategy[log.Said] = st.one_of(
     st.builds(log.Withdrawn, entrant=NUMBER, reason=REASON, by=st.sampled_from(log.PARTIES)),
     st.builds(log.Rejoined, entrant=NUMBER),
     st.builds(log.ByeAsked, entrant=NUMBER, round=ROUND, points=NUMBER),
+    st.builds(log.ByeCancelled, entrant=NUMBER, round=ROUND),
+    st.builds(log.Forbidden, entrants=SEVERAL, same=SAME, reason=REASON),
+    st.builds(log.Lifted, entrants=SEVERAL, same=SAME, reason=REASON),
+    st.builds(log.Struck, entrant=NUMBER, reason=REASON),
     st.builds(log.Closed, ratings=st.just({})),
     st.just(log.Started()),
     st.builds(log.Paired, round=ROUNDS),

@@ -166,6 +166,7 @@ WHOLE_LIFE: list[tuple[str, str, Any]] = [
     ("check_in", "/events/Coming/entrants/Newbot/check-in", None),
     ("withdraw", "/events/Coming/entrants/Newbot/withdraw", {}),
     ("request_bye", "/events/On/entrants/Newbot/bye", {"points": "1/2"}),
+    ("cancel_bye", "/events/On/entrants/Newbot/cancel-bye", {}),
     ("withdraw", "/events/On/entrants/Newbot/withdraw", {"reason": "it crashes"}),
     ("rejoin", "/events/On/entrants/Newbot/rejoin", None),
     ("set_password", "/bots/Newbot/password", {"password": "replaced"}),
