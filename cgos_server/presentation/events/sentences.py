@@ -188,7 +188,8 @@ def _began(before: EventState, now: EventState, said: log.Began, told: Told) -> 
 
 def _ended(before: EventState, now: EventState, said: log.Ended, told: Told) -> str:  # noqa: ARG001
     number = told.games[said.game].round
-    return _with_reason(f"{told.outcome(said.game, said.result)} in round {number} (game {said.game})", said.why)
+    what = f"{told.outcome(said.game, said.result)} in round {number} (game {said.game})."
+    return f"{what} {said.why.rstrip('.')}." if said.why else what  # it may begin with a name, which stays as it is
 
 
 def _ruled(before: EventState, now: EventState, said: log.Ruled, told: Told) -> str:

@@ -16,7 +16,7 @@ from cgos_server.tournaments.base import Game, Round
 from cgos_server.tournaments.running import log
 from cgos_server.tournaments.running.state import EventState, Phase, Seat
 from cgos_server.tournaments.tournament import standings
-from cgos_server.tournaments.words import counted, in_points
+from cgos_server.tournaments.words import counted, in_points, listed
 
 
 class Told(NamedTuple):
@@ -42,10 +42,20 @@ def standing(state: EventState, seat: Seat) -> EventNews:
         return _news(state, EventWhat.WITHDRAWN, f"You are not in {name} any more.")
     if seat.waits:
         return _waits(state, seat)
-    begun = len(state.event.rounds)
-    where = f": round {begun} has begun" if begun else ""
-    text = f"You are in {name}{where}." if state.phase is Phase.RUNNING else f"You have entered {name}."
+    begun, at = len(state.event.rounds), state.settings.times.starts_at
+    if state.phase is Phase.RUNNING:
+        where = f": round {begun} has begun" if begun else ""
+        text = f"You are in {name}{where}.{_missed(state, seat)}"
+    else:
+        text = f"You have entered {name}{'' if at is None else f': it starts at {_time(at)} UTC'}."
     return _news(state, EventWhat.ENTERED, text, round=begun)
+
+
+def _missed(state: EventState, seat: Seat) -> str:
+    """What an entrant lost while it was away, as a sentence; empty where that is nothing."""
+    rounds = [str(number) for number, game in state.event.games if _has_forfeited(game, seat.entrant)]
+    what = "games of rounds" if len(rounds) > 1 else "game of round"
+    return f" You have forfeited your {what} {listed(rounds)}." if rounds else ""
 
 
 def check_in_asked(state: EventState) -> EventNews:
@@ -155,13 +165,23 @@ def _ended(before: EventState, said: log.Ended, after: EventState) -> Iterator[T
     for color, entrant, other in _sides(placed.game):
         opponent = after.seats[other].name
         lost = not points[color]
+        why = _why_forfeited(after, said, *((entrant, "you") if lost else (other, "it")))
         text = (
-            f"Round {placed.round} of {name}: you have forfeited your game against {opponent}."
+            f"Round {placed.round} of {name}: you have forfeited your game against {opponent}{why}."
             if lost
-            else f"Round {placed.round} of {name}: {opponent} has forfeited its game against you."
+            else f"Round {placed.round} of {name}: {opponent} has forfeited its game against you{why}."
         )
         what = EventWhat.FORFEITED if lost else EventWhat.WALKOVER
         yield Told(after.seats[entrant], _news(after, what, text, round=placed.round, opponent=opponent, color=color))
+
+
+def _why_forfeited(state: EventState, said: log.Ended, entrant: int, who: str) -> str:
+    if said.game in state.played_as:  # it began, and one of them did not move
+        return f": {said.why.rstrip('.')}" if said.why else ""
+    if state.seats[entrant].out:
+        return f": {who} had withdrawn"
+    minutes, seconds = divmod(state.grace_s, 60)
+    return f": {who} did not come within {counted(state.grace_s, 'second') if seconds else counted(minutes, 'minute')}"
 
 
 def _ruled(before: EventState, said: log.Ruled, after: EventState) -> Iterator[Told]:
@@ -267,6 +287,13 @@ def _all(state: EventState, news: EventNews) -> Iterator[Told]:
 def _sides(game: Game) -> tuple[tuple[Color, int, int], ...]:
     """Color, entrant and opponent of both."""
     return (Color.BLACK, game.black, game.white), (Color.WHITE, game.white, game.black)
+
+
+def _has_forfeited(game: Game, entrant: int) -> bool:
+    result = game.result
+    if result is None or result.how != "forfeit" or entrant not in (game.black, game.white):
+        return False
+    return not (result.black if entrant == game.black else result.white)
 
 
 def _points(half: int) -> str:

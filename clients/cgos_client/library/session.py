@@ -42,7 +42,6 @@ LEAVING_SECONDS = 5.0
 DRAINED_SECONDS = 15.0
 """How long a server may take to say that a bot without games is drained, before the bot goes all the same."""
 
-
 ENTER_AGAIN_SECONDS = 60.0
 """An event that could not be entered, for a reason that may pass, is tried again after so long."""
 
@@ -153,16 +152,13 @@ class Session:
 
     async def enter_event(self, event: str) -> None:
         """Play in the event of that name, as soon as it takes the bot. Holds over reconnections; what the server says
-        comes out of :meth:`event_news`. Raises BadSetting where that can be no event's name."""
+        comes out of :meth:`event_news`. When the server asks who will be there, the session checks in, whoever entered
+        the bot. Raises BadSetting where that can be no event's name."""
         self._events_do(self._events.enter(event_name(event)))
 
     async def withdraw_event(self, event: str) -> None:
         """Play in that event no more; once it has started, the bot's open games there are forfeited."""
         self._events_do(self._events.withdraw(event))
-
-    async def check_in(self, event: str) -> None:
-        """Say that the bot will be there. Of events that it entered itself the session says so when it is asked."""
-        self._events_do([ws.CheckInEvent(event)])
 
     async def event_news(self) -> AsyncIterator[ws.EventTold]:
         """What happens in the bot's events, each once, for one reader; ends as :meth:`games` does."""
@@ -256,8 +252,9 @@ class Session:
             match effect:
                 case Heard(news):
                     log.info("event %s: %s", news.event, news.text)
-                case Refusal(event, _, text):
-                    log.warning("event %s: %s", event, text)
+                case Refusal(event, _, text, again):
+                    more = f" Trying again every {ENTER_AGAIN_SECONDS:.0f} seconds." if again else ""
+                    log.warning("event %s: %s%s", event, text, more)
                 case _ if self.connected:
                     self._keeper.say(effect)
         if self._events.refused and self._entering is None:

@@ -35,11 +35,15 @@ class Heard(NamedTuple):
 
 
 class Refusal(NamedTuple):
-    """What was wanted of an event cannot be, which was not told before."""
+    """What was wanted of an event cannot be, which was not told before.
+
+    :ivar again: it is tried again
+    """
 
     event: str
     code: str
     text: str
+    again: bool = False
 
 
 EventEffect: TypeAlias = ws.EnterEvent | ws.WithdrawEvent | ws.CheckInEvent | Heard | Refusal
@@ -76,10 +80,6 @@ class Events:
         refused, self.refused = self.refused, {}
         return [ws.EnterEvent(event) for event in refused]
 
-    def wants(self, news: ws.EventTold) -> bool:
-        """True where these are of an event that is wanted, or of a series."""
-        return news.event in self.wanted or news.series in self.wanted
-
     def receive(self, message: ws.ServerMessage) -> list[EventEffect]:
         """What follows from a message. Those that are of no event have no effect here."""
         match message:
@@ -100,7 +100,7 @@ class Events:
     def _told(self, message: ws.EventTold) -> list[EventEffect]:
         event, series, what = message.event, message.series, message.what
         effects = list[EventEffect]()
-        if what == EventWhat.CHECK_IN and self.wants(message):
+        if what == EventWhat.CHECK_IN:  # whoever entered it: it is here
             effects.append(ws.CheckInEvent(event))
         if what == EventWhat.FOLLOWED and series in self.wanted:
             effects.append(ws.EnterEvent(series))
@@ -124,7 +124,7 @@ class Events:
                 self.refused[error.event] = None
             else:
                 self._drop(error.event)
-        refusal = Refusal(error.event, error.code, error.text)
+        refusal = Refusal(error.event, error.code, error.text, again=error.event in self.refused)
         if self._last.get(error.event) == refusal:
             return []
         self._last[error.event] = refusal

@@ -148,7 +148,7 @@ EXAMPLES: Final[Mapping[str, ws.ClientMessage | ws.ServerMessage]] = {
         event="spring-cup",
         venue="9x9",
         what=EventWhat.ENTERED.value,
-        text="You have entered spring-cup.",
+        text="You have entered spring-cup: it starts at 2026-01-01 18:00 UTC.",
     ),
     "It is to say that it is there": ws.EventTold(
         event="spring-cup",

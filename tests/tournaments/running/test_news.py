@@ -11,7 +11,7 @@ from support.tournaments.held_events import START_MS, HeldEvent
 from cgos_protocol.errors import Refused
 from cgos_protocol.event_news import EventNews, EventWhat
 from cgos_protocol.games.base import Color
-from cgos_protocol.ids import VersionId
+from cgos_protocol.ids import GameId, VersionId
 from cgos_server.tournaments.base import BLACK_WINS, LOSS, WIN, Result
 from cgos_server.tournaments.running import log
 from cgos_server.tournaments.running.admission import check_in_is_open, checking_in, withdrawing
@@ -161,7 +161,31 @@ def test_a_game_that_did_not_begin_is_told_to_both(result: Result, words: tuple[
     if "walkover" in words:
         winner = names[words.index("walkover")]
         loser = names[words.index("forfeited")]
-        assert event.last(winner).text == f"Round 1 of spring: {loser} has forfeited its game against you."
+        assert event.last(winner).text == (
+            f"Round 1 of spring: {loser} has forfeited its game against you: it did not come within 5 minutes."
+        )
+        seat = event.state.seats[game.black if loser == names[0] else game.white]
+        assert standing(event.state, seat).text == (
+            "You are in spring: round 1 has begun. You have forfeited your game of round 1."
+        )
+
+
+def test_why_a_game_is_forfeited_is_told() -> None:
+    event = followed(2, rounds=1, times=Times(grace_s=90))
+    start(event)
+    (game,) = event.state.event.rounds[0].games
+    black = event.state.seats[game.black].name
+    before = event.state
+    event.say(log.Ended(game=game.id, result=BOTH_FORFEIT))
+    assert event.last(black).text.endswith(": you did not come within 90 seconds.")
+    event.state = before
+    event.say(log.Withdrawn(entrant=game.black, by="bot"))
+    event.say(log.Ended(game=game.id, result=Result(LOSS, WIN, "forfeit")))
+    assert event.last(black).text.endswith(": you had withdrawn.")
+    event.state = before
+    event.say(log.Began(game=game.id, played_as=GameId(7)))
+    event.say(log.Ended(game=game.id, result=Result(LOSS, WIN, "forfeit"), why="Black made no first move in time"))
+    assert event.last(black).text.endswith(": Black made no first move in time.")
 
 
 def test_rulings_and_rounds_taken_back_are_told_with_their_reason() -> None:
@@ -219,6 +243,8 @@ def test_who_comes_back_hears_where_it_stands() -> None:
     event = followed(3, limits=Limits(most=2))
     seats = event.state.seats
     assert standing(event.state, seats[1]).what is EventWhat.ENTERED
+    timed = followed(1, times=Times(starts_at=START_MS))
+    assert timed.last("Bot-1").text == "You have entered spring: it starts at 2026-09-21 14:13 UTC."
     assert standing(event.state, seats[3]).what is EventWhat.WAITING
     start(event)
     state = event.state
