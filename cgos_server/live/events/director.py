@@ -29,7 +29,7 @@ from cgos_server.live.venue.player import Player
 from cgos_server.net.loop import Timekeeper
 from cgos_server.service.holds import Hold
 from cgos_server.service.ids import Ids
-from cgos_server.storage.reading.events.questions import EventGameRow
+from cgos_server.storage.reading.events.questions import EventGameRow, EventRow
 from cgos_server.storage.store import Store
 from cgos_server.storage.writing.records import EventAdded, Record
 from cgos_server.tournaments.base import Game
@@ -71,9 +71,9 @@ class _Wanted(NamedTuple):
 class EventDirector:
     """One a server.
 
-    :param changed: told of each entry of a log, once it is committed: number and name of the event, its state then
     :ivar committed: hear of each entry of any log, once it is committed
-    :ivar runners: by name, of the events that are not over, and of those that are over since the server started
+    :ivar runners: by name, of the events that are not over, and of those that are over while something of them is still
+        being done: an entry is not committed, a game of theirs runs, their playoff is held, or a result is to be ruled
     """
 
     def __init__(
@@ -83,7 +83,6 @@ class EventDirector:
         time: Timekeeper,
         ids: Ids,
         pairer: EventPairer,
-        changed: Callable[[EventId, str, EventState], None] = lambda *_: None,
     ) -> None:
         self.runners: dict[str, EventRunner] = {}
         self.committed: list[Committed] = []
@@ -92,7 +91,6 @@ class EventDirector:
         self._time = time
         self._ids = ids
         self._pairer = pairer
-        self._changed = changed
         self._following = Following(self._announce, self.runners.get, time.wall_ms)
         self._games: dict[GameId, tuple[EventRunner, int]] = {}
         self._is_beginning = False
@@ -101,6 +99,7 @@ class EventDirector:
         self._unconfigured: dict[str, str] = {}
         self._lengths: dict[str, float] = {}
         self._news = asyncio.Event()
+        self._reading = asyncio.Lock()  # or two would have one event at hand twice
 
     # -- the start
 
@@ -116,26 +115,36 @@ class EventDirector:
                 log_.warning("the venue of an event is not configured; it waits", tournament=row.name, venue=row.venue)
                 self._unconfigured[row.name] = row.venue
                 continue
-            runner = await self._read(row.id)
-            for played in await self._store.history.events.games(row.id):
-                if not runner.is_current(played.number, played.game_id):
-                    continue
-                if played.reason is None:
-                    self._games[played.game_id] = runner, played.number
-                else:
-                    self._brought(runner, played)
+            await self._read(row)
         for runner in list(self.runners.values()):
-            of = rows.get(runner.state.settings.playoff_of)
-            if of is not None and of.name not in self.runners:
-                await self._read(of.id)
+            for played in await self._store.history.events.games(runner.id):
+                if played.reason is None:  # also where the event wants it no more: then it is ended
+                    self._games[played.game_id] = runner, played.number
+                elif runner.is_current(played.number, played.game_id):
+                    self._brought(runner, played)
             self._following.look(runner)
+        await self._end_games_of_none()
         for name, live in self._venues.items():
             live.context.arrived.append(partial(self._arrived, live))
             live.context.ended += (self.ended, partial(self._learn_length, name))
             self._look_for_away(name)
 
-    async def _read(self, event: EventId) -> EventRunner:
-        return self._add(event, fold(read_log(await self._store.history.events.log(event))))
+    async def _read(self, row: EventRow) -> None:
+        """Have an event at hand, and with a playoff the event whose it is: who wins it stands in its log."""
+        if row.name in self.runners:
+            return
+        state = fold(read_log(await self._store.history.events.log(row.id)))
+        of = state.settings.playoff_of
+        if of:
+            await self._read(await self._store.history.events.named(of))
+        self._add(row.id, state)
+
+    async def _end_games_of_none(self) -> None:
+        """End the games that run though their event was over or called off when the server was killed."""
+        for live in self._venues.values():
+            for game in list(live.roster.games()):
+                if game.id not in self._games and await self._store.history.events.of_game(game.id) is not None:
+                    game.abort("Its event is over.")
 
     def _brought(self, runner: EventRunner, played: EventGameRow) -> None:
         """A game ended, and the server was killed before the event heard of it."""
@@ -147,10 +156,12 @@ class EventDirector:
     async def reopen(self, name: str) -> EventState:
         """Have an event at hand though it is over, so that its results can still be ruled. Raises Refused where there
         is none of this name."""
-        if name not in self.runners and name not in self._unconfigured:
-            row = await self._store.history.events.named(name)
-            if row.venue in self._venues and name not in self.runners:
-                await self._read(row.id)
+        async with self._reading:
+            if name not in self.runners and name not in self._unconfigured:
+                await self._store.commit([])  # whatever was said of it is in its log now
+                row = await self._store.history.events.named(name)
+                self._venue(row.venue)
+                await self._read(row)
         return self.state(name)
 
     # -- what is asked of it
@@ -192,7 +203,7 @@ class EventDirector:
         return live
 
     def runner(self, name: str) -> EventRunner:
-        """Raises Refused where there is no such event, or it was over before the server started."""
+        """Raises Refused where there is no such event, or it is over and not at hand (:meth:`reopen`)."""
         if name in self.runners:
             return self.runners[name]
         if name in self._unconfigured:
@@ -245,6 +256,7 @@ class EventDirector:
             self._guarded(runner, partial(self._advance, runner, spawn))
         self._end_strays()
         self._begin_games(spawn)
+        self._release()
 
     def _advance(self, runner: EventRunner, spawn: Spawn) -> None:
         venue = runner.state.settings.venue
@@ -438,28 +450,26 @@ class EventDirector:
         return self._venues[runner.state.settings.venue]
 
     def _add(self, event: EventId, state: EventState) -> EventRunner:
-        name = state.settings.name
-
-        def moved() -> None:
-            self._following.look(runner)
-            self._news.set()
-
-        runner = EventRunner(
-            event,
-            state,
-            self._store,
-            self._time.wall_ms,
-            moved=moved,
-            committed=partial(self._was_committed, event, name),
-        )
-        self._following.names.add(name)
-        self.runners[name] = runner
+        now_ms = self._time.wall_ms
+        runner = EventRunner(event, state, self._store, now_ms, moved=self._moved, committed=self._was_committed)
+        self._following.names.add(state.settings.name)
+        self.runners[state.settings.name] = runner
         return runner
 
-    def _was_committed(
-        self, event: EventId, name: str, before: EventState, said: log.Said | None, state: EventState
-    ) -> None:
-        self._changed(event, name, state)
+    def _moved(self, runner: EventRunner) -> None:
+        self._following.look(runner)
+        self._news.set()
+
+    def _release(self) -> None:
+        """Let go of the events that are over and of which nothing is being done any more."""
+        playing = {runner.id for runner, _ in self._games.values()}
+        for name, runner in list(self.runners.items()):
+            playoff = self.runners.get(runner.state.followed.get("playoff", ""))
+            is_decided = playoff is None or playoff.state.phase in AFTER
+            if runner.state.phase in AFTER and runner.is_settled and is_decided and runner.id not in playing:
+                del self.runners[name]
+
+    def _was_committed(self, before: EventState, said: log.Said | None, state: EventState) -> None:
         for hear in self.committed:
             hear(before, said, state)
 

@@ -14,7 +14,7 @@ import structlog
 from cgos_protocol.errors import Refused
 from cgos_server.live.events.runner import EventRunner
 from cgos_server.tournaments.running import log
-from cgos_server.tournaments.running.state import AFTER, Phase
+from cgos_server.tournaments.running.state import Phase
 from cgos_server.tournaments.running.succession import decided, next_edition, playoff_of, wants_next, wants_playoff
 
 log_ = structlog.get_logger(__name__)
@@ -50,7 +50,7 @@ class Following:
             self._follow(runner, [log.Announced(settings=following)], "again")
         elif wants_playoff(state) and name not in self._refused:
             self._follow(runner, playoff_of(state, self.names), "playoff")
-        if state.settings.playoff_of and state.phase in AFTER:
+        if state.settings.playoff_of:
             self._decide(runner)
 
     def _follow(self, runner: EventRunner, said: Sequence[log.Said], why: log.Why) -> None:
@@ -66,9 +66,10 @@ class Following:
         runner.say(log.Followed(by=first.settings.name, why=why))
 
     def _decide(self, playoff: EventRunner) -> None:
+        """Who won stands in the log of the event; a ruling may change it, or that anybody has won."""
         event = self._runner(playoff.state.settings.playoff_of)
-        if event is None or playoff.state.phase is not Phase.OVER:
+        if event is None or event.state.phase is Phase.CANCELLED:
             return
         said = decided(event.state, playoff.state)
-        if said.entrants != event.state.won_playoff:  # a ruling may change who won
+        if said.entrants != event.state.won_playoff:
             event.say(said)

@@ -67,7 +67,8 @@ class EventHerald:
 
     def open(self) -> None:
         """From now on the lobbies bring bots here, and the director says what happens."""
-        self._committed = {name: runner.state for name, runner in self._director.runners.items()}
+        states = {name: runner.state for name, runner in self._director.runners.items()}
+        self._committed = {name: state for name, state in states.items() if state.phase not in AFTER}
         self._director.committed.append(self.happened)
         for live in self._venues.values():
             live.lobby.events = self

@@ -19,7 +19,7 @@ from cgos_server.storage.store import Store
 from cgos_server.storage.writing.records import EventEntrant, EventGame, EventLogged, EventPhase, Record
 from cgos_server.tournaments.base import Event
 from cgos_server.tournaments.running import log
-from cgos_server.tournaments.running.state import EventState, after
+from cgos_server.tournaments.running.state import EventState, Phase, after
 from cgos_server.tournaments.running.steps import Away, next_step, paired, pairs_now, stuck
 
 SERVER = "server"
@@ -37,11 +37,10 @@ class EventRunner:
     """One event.
 
     :param now_ms: Unix ms
-    :param moved: called at once after each entry of the log that :meth:`say` writes
+    :param moved: called with this one at once after each entry of the log that :meth:`say` writes
     :param committed: called once an entry is committed: with the states before and after it, and its words; None for
         what another one submitted
     :ivar state: folded from the log
-    :ivar moved: see above
     """
 
     def __init__(
@@ -50,15 +49,16 @@ class EventRunner:
         state: EventState,
         store: Store,
         now_ms: Callable[[], int],
-        moved: Callable[[], None],
+        moved: Callable[[EventRunner], None],
         committed: Committed = lambda _before, _said, _after: None,
     ) -> None:
         self.id = event
         self.state = state
         self._store = store
         self._now_ms = now_ms
-        self.moved = moved
+        self._moved = moved
         self._committed = committed
+        self._committed_seq = state.seq
         self._answered: Event | None = None
         self._computing = False
 
@@ -67,8 +67,8 @@ class EventRunner:
         changed then."""
         before = self.state
         state, records = self.said(said, actor)
-        self._store.submit([*also, *records], partial(self._committed, before, said, state))
-        self.moved()
+        self._store.submit([*also, *records], partial(self._was_committed, before, said, state))
+        self._moved(self)
         return state
 
     def said(self, said: log.Said, actor: str = SERVER) -> tuple[EventState, list[Record]]:
@@ -100,7 +100,16 @@ class EventRunner:
 
     def submitted(self) -> None:
         """What :meth:`said` gave has been submitted; `moved` is not called."""
-        self._store.submit([], partial(self._committed, self.state, None, self.state))
+        self._store.submit([], partial(self._was_committed, self.state, None, self.state))
+
+    def _was_committed(self, before: EventState, said: log.Said | None, state: EventState) -> None:
+        self._committed_seq = state.seq
+        self._committed(before, said, state)
+
+    @property
+    def is_settled(self) -> bool:
+        """True where the store has all of its log."""
+        return self._committed_seq == self.state.seq
 
     @property
     def pairs(self) -> bool:
@@ -137,8 +146,9 @@ class EventRunner:
             self.say(said)
 
     def is_current(self, number: int, played_as: int) -> bool:
-        """True where a game of the server is what a game of the event that has no result is played as."""
-        return number in self.state.open and self.state.played_as.get(number) == played_as
+        """True while a game of the server is what a game of the event that has no result is played as."""
+        state = self.state
+        return state.phase is Phase.RUNNING and number in state.open and state.played_as.get(number) == played_as
 
 
 def read_log(rows: Iterable[tuple[int, int, str, str]]) -> list[log.LogEntry]:

@@ -248,7 +248,9 @@ def _decided(before: EventState, now: EventState, said: log.Decided, told: Told)
     first = _some([told.names[entrant] for entrant in said.entrants])
     if len(said.entrants) == 1:
         return f"{first} won the playoff {said.by}, and has the first place."
-    return f"The playoff {said.by} is over: {first or 'nobody'} share the first place."
+    if not said.entrants:
+        return f"The playoff {said.by} is undecided again."
+    return f"The playoff {said.by} is over: {first} share the first place."
 
 
 def _with_reason(what: str, reason: str) -> str:

@@ -243,9 +243,9 @@ class Followed(_Said, frozen=True, kw_only=True, tag="followed"):
 
 
 class Decided(_Said, frozen=True, kw_only=True, tag="decided"):
-    """The playoff is over.
+    """The playoff is over, or undecided again since a ruling has it go on.
 
-    :ivar entrants: of this event, who won; several where the first place stays shared
+    :ivar entrants: of this event, who won; several where the first place stays shared; empty: nobody has
     :ivar by: the playoff's name
     """
 

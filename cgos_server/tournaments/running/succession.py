@@ -128,11 +128,13 @@ def playoff_of(state: EventState, taken: Collection[str]) -> list[log.Said]:
 
 
 def decided(state: EventState, playoff: EventState) -> log.Decided:
-    """What an event's log says when its playoff is over: who won; several where they share the first place there too.
+    """What an event's log says of its playoff: who won; several where they share the first place there too; nobody
+    while it is not over, or where it was called off.
 
     :param state: of the event
     """
-    winners = [state.seat_of(seat.version) for seat in _first(playoff)]
+    first = _first(playoff) if playoff.phase is Phase.OVER else []
+    winners = [state.seat_of(seat.version) for seat in first]
     return log.Decided(entrants=tuple(seat.entrant for seat in winners if seat is not None), by=playoff.settings.name)
 
 

@@ -53,10 +53,9 @@ class Hall:
         return runner
 
     def taken_up(self, event: EventId, settings: EventSettings) -> EventRunner:
-        def moved() -> None:
-            self.following.look(runner)
-
-        runner = EventRunner(event, announced(settings), cast("Store", self), lambda: self.now, moved)
+        runner = EventRunner(
+            event, announced(settings), cast("Store", self), lambda: self.now, moved=self.following.look
+        )
         self.runners[settings.name] = runner
         return runner
 

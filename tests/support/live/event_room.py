@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cgos_protocol.errors import Refused
 from cgos_protocol.games.base import Color
-from cgos_protocol.ids import BotId, EventId, VersionId
+from cgos_protocol.ids import BotId, EventId, GameId, VersionId
+from cgos_protocol.terms import encode_terms
 from cgos_server.live.events.director import EventDirector
 from cgos_server.live.events.event_pairer import ready
 from cgos_server.live.games.live_game import LiveGame
+from cgos_server.live.games.recovery import restore
 from cgos_server.service.holds import Hold
 from cgos_server.storage.reading.events.questions import EventGameRow, EventRow, LogRow
+from cgos_server.storage.reading.stored import StoredGame
 from cgos_server.storage.writing import records as rows
 from cgos_server.tournaments.base import Event, Game, Result, Round
 from cgos_server.tournaments.running import log
 from cgos_server.tournaments.running.admission import Candidate, entering
 from cgos_server.tournaments.running.settings import EventSettings, Times
-from cgos_server.tournaments.running.state import EventState, Phase, fold
+from cgos_server.tournaments.running.state import AFTER, EventState, Phase, fold
 from cgos_server.tournaments.running.steps import closing
 from cgos_server.tournaments.tournament import standings
 from support.live.house import House, S
@@ -72,14 +75,17 @@ class EventRoom:
             pairer=self.pairer,
         )
 
-    async def restart(self, *names: str) -> None:
-        """The server is killed and starts again; these bots sign in. Games that ran are not restored."""
+    async def restart(self, *names: str, restored: Sequence[LiveGame] = ()) -> None:
+        """The server is killed and starts again; these bots sign in. Of the games that ran these are restored."""
         for at, house in enumerate(self.houses):
             again = House(beside=self.house if at else None)
             again.time, again.store, again.accounts, again.ids = house.time, house.store, house.accounts, house.ids
             again.live = (await again.open()).live
             self.houses = (*self.houses[:at], again, *self.houses[at + 1 :])
             self.house = self.houses[0]
+        roster = self.house.live.roster
+        roster.names.update({VersionId(version): name for name, version in self.house.accounts.versions.items()})
+        restore([_stored(game, self.house) for game in restored], {self.house.venue.id: self.house.live})
         self.director = self._director()
         await self.director.open()
         await self.house.arrive(*names)
@@ -114,9 +120,11 @@ class EventRoom:
         return self.director.say(event, said, "operator")
 
     def state(self, event: str = "E") -> EventState:
-        """Where it stands; the log says the same."""
-        state = self.director.state(event)
-        assert fold(read(self.log(self.director.runner(event).id))) == state
+        """Where it stands by its log; the director says the same, where it has it at hand."""
+        (id_,) = (added.id for added in self.house.store.of(rows.EventAdded) if added.name == event)
+        state = fold(read(self.log(id_)))
+        if event in self.director.runners or state.phase not in AFTER:
+            assert self.director.state(event) == state
         return state
 
     def log(self, event: EventId) -> list[LogRow]:
@@ -235,6 +243,9 @@ class EventRoom:
                 for added in store.of(rows.EventAdded)
             ]
 
+        async def of_game(game: GameId) -> EventGameRow | None:
+            return next((self._played(record) for record in store.of(rows.EventGame) if record.game_id == game), None)
+
         async def named(name: str) -> EventRow:
             (row,) = (row for row in await every_event() if row.name == name)
             return row
@@ -246,7 +257,7 @@ class EventRoom:
             return self.log(event)
 
         store.events_all, store.events_log, store.events_games = every_event, log_of, of_event
-        store.events_named = named
+        store.events_named, store.events_of_game = named, of_game
 
     def _played(self, record: rows.EventGame) -> EventGameRow:
         store = self.house.store
@@ -262,6 +273,25 @@ class EventRoom:
             plies=None if end is None else moves,
             detail="" if end is None else end.detail,
         )
+
+
+def _stored(game: LiveGame, house: House) -> StoredGame:
+    """A game that nobody has moved in yet, as the store has it."""
+    black, white = game.sides
+    return StoredGame(
+        id=game.id,
+        venue_id=house.venue.id,
+        black_id=black.version,
+        white_id=white.version,
+        black=black.name,
+        white=white.name,
+        black_label=black.label,
+        white_label=white.label,
+        terms=encode_terms(game.referee.terms),
+        start="",
+        started_at=game.started_at,
+        moves=(),
+    )
 
 
 def read(entries: list[LogRow]) -> list[log.LogEntry]:
