@@ -20,6 +20,7 @@ from cgos_server.presentation.events.record import EventRecord, GameTimes, resul
 from cgos_server.tournaments.base import Game, Round
 from cgos_server.tournaments.ledger import counting
 from cgos_server.tournaments.running import log
+from cgos_server.tournaments.running.settings import Times
 from cgos_server.tournaments.running.state import BEFORE, Phase, Seat, closed_to
 from cgos_server.tournaments.standings.crosstable import Cell, CrossRow
 from cgos_server.tournaments.words import counted, listed
@@ -75,10 +76,10 @@ def status(record: EventRecord) -> str:
             opens = "" if times.opens_at is None else f" It opens on {words.moment(times.opens_at)} UTC."
             return f"Entry is not open yet.{opens}"
         case Phase.ENTRY:
-            return f"Entry is open: {there} so far."
+            closes = "" if times.closes_at is None else f" It closes on {words.moment(times.closes_at)} UTC."
+            return f"Entry is open: {there} so far.{closes}{_starts(times)}"
         case Phase.CLOSED:
-            starts = "" if times.starts_at is None else f" It starts on {words.moment(times.starts_at)} UTC."
-            return f"Entry is closed: {there}.{starts}"
+            return f"Entry is closed: {there}.{_starts(times)}"
         case Phase.CANCELLED:
             return record.sentences[-1]
         case Phase.OVER:
@@ -86,6 +87,10 @@ def status(record: EventRecord) -> str:
     if state.paused is not None:
         return f"Paused{_after_colon(state.paused)}"
     return _going_on(record)
+
+
+def _starts(times: Times) -> str:
+    return "" if times.starts_at is None else f" The event starts on {words.moment(times.starts_at)} UTC."
 
 
 def _going_on(record: EventRecord) -> str:

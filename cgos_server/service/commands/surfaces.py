@@ -80,6 +80,8 @@ class PageForm(_Form, frozen=True, kw_only=True):
         braces; empty where it is done at once
     :ivar grave: True where the color of the button warns
     :ivar fields: those that the form has; None: all
+    :ivar groups: heading -> fields that stand folded up under it, in this order; those of the empty one stand above
+        them, and then all that are in none
     :ivar fixed: fields whose value is always the same
     :ivar filled: what its fields hold at first, where it is not what the page says
     :ivar needed: texts that must not be empty although the command has a default
@@ -93,6 +95,7 @@ class PageForm(_Form, frozen=True, kw_only=True):
     warning: str | Callable[[Mapping[str, str]], str] = ""
     grave: bool = False
     fields: tuple[str, ...] | None = None
+    groups: Mapping[str, tuple[str, ...]] = {}
     fixed: Mapping[str, str] = {}
     filled: Mapping[str, str] = {}
     needed: tuple[str, ...] = ()

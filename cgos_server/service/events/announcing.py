@@ -21,7 +21,7 @@ from cgos_server.service.events.entering import PAGE, candidate_of
 from cgos_server.service.events.fields import EventWord, actor_of, time_field
 from cgos_server.service.events.holding import is_before
 from cgos_server.service.events.moments import in_words
-from cgos_server.service.events.terms import Terms
+from cgos_server.service.events.terms import GROUPS, Terms
 from cgos_server.tournaments.registry import words
 from cgos_server.tournaments.running import log
 from cgos_server.tournaments.running.admission import entering
@@ -69,7 +69,13 @@ class EventCreate(Terms, frozen=True, kw_only=True, tag="event create"):
             body_says="An event as it is announced; what is null or not there is as usual.",
             status=201,
         ),
-        PageForm("/admin/events", "Announce it", title="Announce an event", note="What is left empty is as usual."),
+        PageForm(
+            "/admin/events",
+            "Announce it",
+            title="Announce an event",
+            note="Name, system and venue are enough. All else is as usual, and may be changed until the start.",
+            groups=GROUPS,
+        ),
     )
 
     event: EventWord
@@ -114,6 +120,7 @@ class EventChange(Terms, frozen=True, kw_only=True, tag="event change"):
             "Announce it so",
             title="Change the announcement",
             note="What is left empty stays as it was.",
+            groups=GROUPS,
             when=is_before,
         ),
     )

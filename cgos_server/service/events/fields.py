@@ -18,7 +18,7 @@ from cgos_server.service.people.authority import is_operator
 from cgos_server.tournaments.running.settings import MOST_ENTRANTS
 from cgos_server.tournaments.running.state import EventState, Seat
 
-EventWord = Annotated[str, Field(body=api.Name, label="The event's name", caption="Event", metavar="EVENT")]
+EventWord = Annotated[str, Field(body=api.Name, label="The event's name", caption="Name", metavar="EVENT")]
 VersionWord = Annotated[str, Field(body=api.Name, label="The version", caption="Version", metavar="VERSION")]
 EventGame = Annotated[
     int,

@@ -35,6 +35,7 @@ from cgos_server.tournaments.running.settings import (
 _PARTS: Final[Mapping[str, type[msgspec.Struct]]] = MappingProxyType({"limits": Limits, "play": Play, "times": Times})
 """Setting that has fields of its own -> its type."""
 
+_USUAL: Final = EventSettings(name="", venue="", system="")
 _COUNTED: Final = Annotated[int, Meta(ge=1, le=MOST_ENTRANTS)] | None
 
 
@@ -75,6 +76,7 @@ class Terms(Command[Done], frozen=True, kw_only=True):
             Annotated[int, Meta(ge=1, le=MOST_ROUNDS)] | None,
             "Rounds",
             "How many rounds; without this as many as the system takes, or until it is finished.",
+            hint="Usually as many as the system takes; Swiss systems go on until you end them.",
         ),
     ] = None
     options: Annotated[
@@ -91,7 +93,7 @@ class Terms(Command[Done], frozen=True, kw_only=True):
         list[str],
         Field(
             label="The tie-breakers",
-            hint="Empty: the system's own.",
+            hint="Usually the system's own.",
             help="A tie-breaker instead of the system's own; may be repeated.",
             metavar="WORD",
         ),
@@ -102,6 +104,7 @@ class Terms(Command[Done], frozen=True, kw_only=True):
             Annotated[int, Meta(ge=0, le=2)] | None,
             "Half points of a bye",
             "What a bye gives that is there because the field is odd, in half points: 0, 1 or 2.",
+            hint=f"Usually {_USUAL.bye_points}.",
         ),
     ] = None
     seed: Annotated[
@@ -143,7 +146,13 @@ class Terms(Command[Done], frozen=True, kw_only=True):
         _choice("Playoff", "Whether those who share the first place play for it, two games a pair."),
     ] = None
     most: Annotated[
-        int | None, _number(_COUNTED, "Most entrants", "So many may enter; whoever comes later waits for a place.")
+        int | None,
+        _number(
+            _COUNTED,
+            "Most entrants",
+            "So many may enter; whoever comes later waits for a place.",
+            hint="Usually no limit.",
+        ),
     ] = None
     per_owner: Annotated[int | None, _number(_COUNTED, "Most of one owner", "So many of one owner.")] = None
     per_family: Annotated[int | None, _number(_COUNTED, "Most of one family", "So many of one family.")] = None
@@ -151,7 +160,7 @@ class Terms(Command[Done], frozen=True, kw_only=True):
     highest: Annotated[float | None, _number(None, "Highest rating", "Only up to this rating.", metavar="ELO")] = None
     komi: Annotated[
         float | None,
-        _number(None, "Komi", "Another komi than the venue's.", metavar="POINTS", hint="Empty: the venue's."),
+        _number(None, "Komi", "Another komi than the venue's.", metavar="POINTS", hint="Usually the venue's."),
     ] = None
     main_s: Annotated[
         float | None,
@@ -160,7 +169,7 @@ class Terms(Command[Done], frozen=True, kw_only=True):
             "Main time, seconds",
             "Another clock: so long for all moves.",
             metavar="SECONDS",
-            hint="Empty: the venue's clock.",
+            hint="Usually the venue's clock.",
         ),
     ] = None
     increment_s: Annotated[
@@ -201,6 +210,7 @@ class Terms(Command[Done], frozen=True, kw_only=True):
             "Check-in, seconds",
             "For so long before the start entrants check in; who does not is out. 0: no check-in.",
             metavar="SECONDS",
+            hint=f"Usually {_USUAL.times.check_in_s or 'no check-in'}.",
         ),
     ] = None
     grace_s: Annotated[
@@ -210,6 +220,7 @@ class Terms(Command[Done], frozen=True, kw_only=True):
             "Grace, seconds",
             "Who is away when a game is due has so long to come before it is forfeited.",
             metavar="SECONDS",
+            hint=f"Usually {_USUAL.times.grace_s}: so long a game waits for who is away.",
         ),
     ] = None
     every_days: Annotated[
@@ -218,6 +229,7 @@ class Terms(Command[Done], frozen=True, kw_only=True):
             Annotated[int, Meta(ge=1, le=366)] | None,
             "Again every so many days",
             "It is held again so many days later.",
+            hint="Usually never.",
         ),
     ] = None
 
@@ -268,3 +280,16 @@ def _settings() -> dict[str, type[msgspec.Struct] | None]:
 
 SETTINGS: Final[Mapping[str, type[msgspec.Struct] | None]] = MappingProxyType(_settings())
 """Everything that can be said -> the part of the settings that it belongs to; None: to the settings themselves."""
+
+GROUPS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "": ("event", "venue", "system", "rounds", "about"),
+        "Who may come in": ("enter", "entering", "late", "most", "per_owner", "per_family", "lowest", "highest"),
+        "When": ("opens_at", "closes_at", "starts_at", "starts_with"),
+        "The tournament": ("options", "apart", "tie_breakers", "bye_points", "seed"),
+        "The games": ("rated", "ladder", "komi", "main_s", "increment_s", "openings", "first_moves"),
+        "Bots that are absent": ("check_in_s", "grace_s"),
+        "After it": ("playoff", "every_days"),
+    }
+)
+"""How forms order all this: heading -> fields; what always matters has none."""

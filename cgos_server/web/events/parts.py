@@ -148,7 +148,7 @@ async def games(site: Site, request: Request) -> Response:
         site,
         "games",
         record,
-        games=[views.shown(answers.game(record, at, game)) for at, game in chosen],
+        games=[views.shown(answers.game(record, at, game), record.state.phase) for at, game in chosen],
         rounds=sorted({at for at, _ in chosen}),
     )
 

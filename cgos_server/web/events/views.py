@@ -17,6 +17,7 @@ from cgos_server.presentation.events.record import EventRecord
 from cgos_server.tournaments.base import Row, pair_of
 from cgos_server.tournaments.running.state import AFTER, BEFORE, Phase
 from cgos_server.tournaments.standings.crosstable import CrossRow, Crosstable
+from cgos_server.tournaments.words import in_points
 from cgos_server.web.site import event_path
 
 ROWS: Final = 100
@@ -95,9 +96,9 @@ class Game(NamedTuple):
     notes: list[str]
 
 
-def shown(game: EventGame) -> Game:
-    """A game with what its row says."""
-    won, result = "", "waits" if game.state == "due" else "running"
+def shown(game: EventGame, phase: Phase) -> Game:
+    """A game with what its row says in an event that is so far."""
+    won, result = "", "not ended" if phase in AFTER else "waits" if game.state == "due" else "running"
     if game.result is not None:
         black, white = game.black_points or 0.0, game.white_points or 0.0
         won = "b" if black > white else "w" if white > black else ""
@@ -127,9 +128,11 @@ def pairings(record: EventRecord, number: int) -> Pairings:
     """The round of that number, which has begun."""
     each = answers.one_round(record, record.state.event.rounds[number - 1])
     planned = record.state.event.planned
-    games = [shown(game) for game in sorted(each.games, key=lambda game: (_ORDER[game.state], game.number))]
+    in_order = sorted(each.games, key=lambda game: (_ORDER[game.state], game.number))
+    games = [shown(game, record.state.phase) for game in in_order]
     byes = [
-        f"{bye.version} sits out, {'as it asked for' if bye.requested else 'since somebody has to'}: {half(bye.points)}"
+        f"{bye.version} sits out, {'as it asked to' if bye.requested else 'since somebody has to'}, for "
+        f"{in_points(bye.points)}"
         for bye in each.byes
     ]
     title = f"Round {number}" if planned is None or planned < number else f"Round {number} of {planned}"
@@ -161,8 +164,6 @@ def doing(record: EventRecord) -> Doing:
 
 def _waits_for(record: EventRecord, running: int, due: int) -> str:
     state = record.state
-    if state.phase in BEFORE or state.phase in AFTER:
-        return ""
     if state.paused is not None:
         return "It is paused: no game begins."
     if due:
@@ -219,6 +220,8 @@ def facts(record: EventRecord) -> list[tuple[str, str]]:
         ("games ended" if summary.ended != 1 else "game ended", summary.ended),
         ("running", summary.running),
     ]
-    if summary.phase in ("announced", "entry", "closed"):
+    if record.state.phase in AFTER:
+        listed.pop()
+    if record.state.phase in BEFORE:
         listed = [listed[0], *([("waiting", summary.waiting)] if summary.waiting else [])]
     return [(str(number), word) for word, number in listed]

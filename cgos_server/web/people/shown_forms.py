@@ -58,6 +58,8 @@ class ShownForm(msgspec.Struct, frozen=True, kw_only=True):
 
     :ivar id: tells it from the others of its page, also from those of the same command
     :ivar hidden: fields whose value the page knows
+    :ivar inputs: those that stand in no group
+    :ivar groups: heading -> those that stand folded up under it
     """
 
     id: str
@@ -65,6 +67,7 @@ class ShownForm(msgspec.Struct, frozen=True, kw_only=True):
     declared: PageForm
     hidden: Mapping[str, str]
     inputs: list[Input]
+    groups: Mapping[str, list[Input]]
 
 
 class Offering(msgspec.Struct, frozen=True, kw_only=True):
@@ -101,7 +104,12 @@ class Offering(msgspec.Struct, frozen=True, kw_only=True):
             and each.name not in self.address
         ]
         hidden = {each.name: str(known[each.name]) for each in open_fields if each.name in known}
-        inputs = [field for each in open_fields if each.name not in hidden for field in self._inputs(each, declared)]
+        drawn = {each.name: list(self._inputs(each, declared)) for each in open_fields if each.name not in hidden}
+        groups = {
+            heading: [field for name in names if name in drawn for field in drawn.pop(name)]
+            for heading, names in declared.groups.items()
+        }
+        inputs = groups.pop("", []) + [field for fields in drawn.values() for field in fields]
         if declared.typed:
             inputs.append(Input(name="word", caption=f"Type “{declared.typed}” to confirm", needed=True))
         return ShownForm(
@@ -110,6 +118,7 @@ class Offering(msgspec.Struct, frozen=True, kw_only=True):
             declared=declared,
             hidden=hidden,
             inputs=inputs,
+            groups=groups,
         )
 
     def _inputs(self, each: Parameter, declared: PageForm) -> Iterator[Input]:

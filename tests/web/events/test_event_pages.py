@@ -153,7 +153,8 @@ async def test_pictures_of_systems_without_rounds(web: httpx2.AsyncClient, name:
 
 async def test_before_the_start_it_says_what_it_will_be(web: httpx2.AsyncClient) -> None:
     page = await get(web, "/events/Winter-Cup")
-    assert "Entry is open: 4 entrants so far." in page.text
+    assert "Entry is open: 4 entrants so far. It closes on 2026-11-21 17:00 UTC." in page.text
+    assert "Whoever owns a bot enters it here: sign in." in page.text
     assert ["2", NAMES[1], "", "–", "checked in", "2 h ago"] in page.rows
     assert [row[4] for row in page.rows if len(row) == 6 and row[0] in ("5", "6")] == ["waiting", "waiting"]
     assert "at most 4 entrants; who comes later waits for a place" in page.text
@@ -172,7 +173,10 @@ async def test_what_is_played_and_who_is_next(web: httpx2.AsyncClient, held: dic
     assert page.attribute("meta", "content", **{"http-equiv": "refresh"}) == "10"
     over = await get(web, "/events/All-meet")
     assert over.attribute("meta", "content", **{"http-equiv": "refresh"}) is None
-    assert "No game is played." in over.text
+    assert "Games that wait for their players" not in over.text
+    off = await get(web, "/events/Called-off")
+    assert "Games that wait for their players" not in off.text
+    assert "not ended" in off.text
 
 
 async def test_a_bot_has_its_events_and_a_game_its_event(web: httpx2.AsyncClient, held: dict[str, HeldEvent]) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from cgos_protocol.errors import Refused
 from cgos_server.service.commands.declaration import Command
+from cgos_server.service.commands.fields import parameters
 from cgos_server.service.commands.surfaces import PageForm
 from cgos_server.service.events.announcing import EventChange, EventCreate
 from cgos_server.service.events.entering import EventBye
@@ -89,7 +90,11 @@ def test_what_cannot_be_is_said_at_once(kind: Any, fields: dict[str, str], sente
 
 def test_fields_that_need_not_be_filled_in_can_be_left() -> None:
     (form,) = Offering(forms=declared_for("/admin/events")).at("", None, {})
-    inputs = {each.name: each for each in form.inputs}
+    assert [each.name for each in form.inputs] == ["event", "venue", "system", "rounds", "about"]
+    grouped = [each for inputs in form.groups.values() for each in inputs]
+    inputs = {each.name: each for each in (*form.inputs, *grouped)}
+    assert set(inputs) == {each.name for each in parameters(EventCreate)}
+    assert not any(each.needed for each in grouped)
     assert list(inputs["rated"].choices) == list(inputs["late"].choices) == ["", "yes", "no"]
     assert list(inputs["entering"].choices) == ["", "operator", "owners"]
     assert "swiss" in inputs["system"].choices
