@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import structlog
 
-from cgos_protocol.errors import Code, Conflict, NotFound
+from cgos_protocol.errors import Code, Conflict, Invalid, NotFound
 from cgos_protocol.event_news import Occasion
 from cgos_protocol.games.base import Color
 from cgos_protocol.ids import EventId, GameId, VersionId
@@ -94,7 +94,7 @@ class EventDirector:
         self._following = Following(self._announce, self.runners.get, time.wall_ms)
         self._games: dict[GameId, tuple[EventRunner, int]] = {}
         self._is_beginning = False
-        self._was_any_on = False  # an event was running at the last look: slots may be kept for it
+        self._was_any_on = False  # an event was running since the last look: slots may be kept for it
         self._presence = {name: Presence(live) for name, live in venues.items()}
         self._unconfigured: dict[str, str] = {}
         self._lengths: dict[str, float] = {}
@@ -211,7 +211,9 @@ class EventDirector:
                 Code.UNKNOWN_VENUE,
                 f"{name} waits: its venue {self._unconfigured[name]} is not configured. Configure it and start again.",
             )
-        raise NotFound(Code.NO_EVENT, f"There is no event {name} that is on. See: cgos-server event list")
+        if name in self._following.names:
+            raise Invalid(Code.EVENT_OVER, f"{name} is over, or was called off: nothing goes on in it.")
+        raise NotFound(Code.NO_EVENT, f"There is no event {name}. See: cgos-server event list")
 
     def state(self, name: str) -> EventState:
         """Where an event stands. Raises Refused as :meth:`runner`."""
@@ -383,6 +385,7 @@ class EventDirector:
             state = runner.state
             if state.phase is Phase.RUNNING and state.settings.venue == live.venue.name and state.seat_of(version):
                 live.roster.players[version].put(Hold.EVENT)
+                self._was_any_on = True  # or, if it is called off right now, nobody would let it go
                 self._news.set()
 
     # -- games end
@@ -400,6 +403,7 @@ class EventDirector:
             for seat in runner.state.there:
                 if seat.version in players:
                     players[seat.version].put(Hold.EVENT)
+            self._was_any_on = True
         self._news.set()
 
     def _learn_length(self, venue: str, game: LiveGame) -> None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Annotated, Final, Literal
 
+from msgspec import Meta
+
 from cgos_protocol.api.people import Done
 from cgos_protocol.errors import Code, Invalid
 from cgos_server.service.commands.context import CommandContext
@@ -18,6 +20,7 @@ from cgos_server.service.commands.surfaces import ApiRoute, CommandLine, PageFor
 from cgos_server.service.events.entering import PAGE
 from cgos_server.service.events.fields import EventGame, EventWord, Why, actor_of
 from cgos_server.tournaments.base import VOID, Result
+from cgos_server.tournaments.checking import MOST_ROUNDS
 from cgos_server.tournaments.event import game_by_id, name_of
 from cgos_server.tournaments.running import log
 from cgos_server.tournaments.running.state import EventState, Phase
@@ -160,12 +163,26 @@ class EventTakeBack(Command[Done], frozen=True, kw_only=True, tag="event take-ba
 
     event: EventWord
     reason: Why
+    round: Annotated[
+        int | None,
+        Field(
+            body=Annotated[int, Meta(ge=1, le=MOST_ROUNDS)] | None,
+            label="The round",
+            hint="Empty: the last one, whichever that is by then.",
+            help="Only if this is the last round: another one may begin meanwhile.",
+            metavar="N",
+        ),
+    ] = None
     with_results: WithResults = False
 
     async def perform(self, context: CommandContext) -> Done:
         reason = reason_for(self.reason, "the round is taken back")
         events = context.server.events
         number = len(events.state(self.event).event.rounds)
+        if self.round not in (None, number):
+            raise Invalid(
+                Code.ROUND_BEGUN, f"Round {number} of {self.event} is the last one now. Look at it, and name that one."
+            )
         said = log.TakenBack(reason=reason, with_results=self.with_results)
         events.say(self.event, said, actor_of(context))
         await context.commit(self, self.event, [], round=number, reason=reason, with_results=self.with_results)

@@ -23,6 +23,7 @@ from cgos_server.tournaments import event as records
 from cgos_server.tournaments.amending import amend
 from cgos_server.tournaments.base import Entrant, Event, Game, Pair, Request
 from cgos_server.tournaments.checking import MOST_ROUNDS
+from cgos_server.tournaments.pairing.replays import due_again
 from cgos_server.tournaments.running import log
 from cgos_server.tournaments.running.settings import EventSettings, empty_event, require_grace, require_settings
 from cgos_server.tournaments.tournament import admit, is_over, system_of
@@ -397,8 +398,10 @@ def _ended(state: EventState, entry: log.LogEntry) -> EventState:
 
 def _ruled(state: EventState, entry: log.LogEntry) -> EventState:
     said: log.Ruled = entry.said  # type: ignore[assignment]
-    amended = amend(state.event, said.game, said.result, said.with_results).event
-    if state.phase is Phase.OVER and not is_over(amended):
+    amended, taken_back = amend(state.event, said.game, said.result, said.with_results)
+    # Where the operator ended it as it stood, nothing is paired that the ruling does not ask for.
+    asks_for_games = bool(taken_back or records.open_games(amended) or due_again(amended))
+    if state.phase is Phase.OVER and not is_over(amended) and (asks_for_games or is_over(state.event)):
         state = replace(state, phase=Phase.RUNNING, ended_at=None)
     state = _with_record(state, amended)
     if said.result is not None:
@@ -449,7 +452,7 @@ def _finished(state: EventState, entry: log.LogEntry) -> EventState:
     _require_running(state)
     if state.open:
         raise Invalid(Code.ROUND_OPEN, f"{len(state.open)} games of {state.settings.name} have no result yet.")
-    return replace(state, phase=Phase.OVER, ended_at=entry.at)
+    return replace(state, phase=Phase.OVER, ended_at=entry.at, paused=None)
 
 
 def _followed(state: EventState, entry: log.LogEntry) -> EventState:
@@ -467,7 +470,7 @@ def _decided(state: EventState, entry: log.LogEntry) -> EventState:
 
 
 def _cancelled(state: EventState, entry: log.LogEntry) -> EventState:
-    return replace(state, phase=Phase.CANCELLED, ended_at=entry.at)
+    return replace(state, phase=Phase.CANCELLED, ended_at=entry.at, paused=None)
 
 
 _STEPS: Final[dict[type[Any], Callable[[EventState, log.LogEntry], EventState]]] = {

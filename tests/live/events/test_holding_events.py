@@ -342,7 +342,7 @@ async def test_an_event_that_is_cancelled_ends_its_games() -> None:
     assert game.over is not None
     assert game.over.reason == "abort"
     await room.restart("anna", "bert")
-    with pytest.raises(Refused, match="There is no event E"):
+    with pytest.raises(Refused, match="E is over, or was called off"):
         room.director.state("E")
     assert (await room.director.reopen("E")).phase is Phase.CANCELLED
 

@@ -49,7 +49,7 @@ async def test_an_event_that_is_over_is_let_go_of() -> None:
     await room.look()
     assert room.director.runners == {}
     assert runner() is None
-    with pytest.raises(Refused, match="There is no event E that is on"):
+    with pytest.raises(Refused, match="E is over, or was called off"):
         room.director.state("E")
 
 

@@ -151,6 +151,17 @@ async def test_the_last_round_is_taken_back(admin: Admin, desk: Desk, store: Any
     assert await code(admin.handle(EventTakeBack(event=CUP, reason="Wrong."))) == "no-round"
 
 
+async def test_a_round_that_is_not_the_last_one_any_more_is_not_taken_back(admin: Admin, desk: Desk) -> None:
+    await begin(admin, desk, system="swiss")
+    desk.play(CUP, dict.fromkeys(desk.open_numbers(CUP), WHITE_WINS))
+    desk.pair(CUP)
+    before = desk.states[CUP]
+    assert await code(admin.handle(EventTakeBack(event=CUP, round=1, reason="A fault."))) == "round-begun"
+    assert desk.states[CUP] is before
+    answer = await admin.handle(EventTakeBack(event=CUP, round=2, reason="A fault."))
+    assert answer.sentence == "Round 2 of Cup is taken back and will be paired again."
+
+
 async def test_it_is_extended(admin: Admin, desk: Desk, store: Any) -> None:
     await begin(admin, desk, rounds=3)
     answer = await admin.handle(EventExtend(event=CUP, rounds=5, grace_s=60, reason="Ties."))
