@@ -290,7 +290,7 @@ class LogEntry(NamedTuple):
 
     :ivar seq: 1, 2, 3...
     :ivar at: Unix ms
-    :ivar actor: who did it: an account, ``operator``, ``server``
+    :ivar actor: who did it: an account, ``bot NAME``, ``operator``, ``server``
     """
 
     seq: int

@@ -112,7 +112,7 @@ def _session_options(command: Callable[..., None]) -> Callable[..., None]:
         ),
         *_VERSION_OPTIONS,
         click.option(
-            "--event", "events", multiple=True, metavar="NAME", help="WebSocket: an event to enter. Repeatable."
+            "--event", "events", multiple=True, metavar="NAME", help="WebSocket: enter an event, or a series."
         ),
         click.option(
             "--protocol",

@@ -62,12 +62,14 @@ class Events:
     wanted: dict[str, None] = field(default_factory=dict)
     news: deque[ws.EventTold] = field(default_factory=lambda: deque(maxlen=QUEUE))
     refused: dict[str, None] = field(default_factory=dict)
-    _last: dict[str, Heard | Refusal] = field(default_factory=dict)
+    _last: dict[str, Heard] = field(default_factory=dict)
+    _refusals: dict[str, Refusal] = field(default_factory=dict)
 
     def enter(self, event: str) -> list[EventEffect]:
         """It is wanted from now on."""
         self.wanted[event] = None
         self._last.pop(event, None)
+        self._refusals.pop(event, None)
         return [ws.EnterEvent(event)]
 
     def withdraw(self, event: str) -> list[EventEffect]:
@@ -109,8 +111,9 @@ class Events:
         if what == EventWhat.WITHDRAWN:
             self._drop(series)
         if what in IN:
-            self.refused.pop(event, None)
-            self.refused.pop(series, None)
+            for name in (event, series):
+                self.refused.pop(name, None)
+                self._refusals.pop(name, None)
         heard = Heard(message)
         if self._last.get(event) != heard:
             self._last[event] = heard
@@ -125,9 +128,9 @@ class Events:
             else:
                 self._drop(error.event)
         refusal = Refusal(error.event, error.code, error.text, again=error.event in self.refused)
-        if self._last.get(error.event) == refusal:
+        if self._refusals.get(error.event) == refusal:
             return []
-        self._last[error.event] = refusal
+        self._refusals[error.event] = refusal
         return [refusal]
 
     def _drop(self, event: str) -> None:

@@ -90,7 +90,7 @@ class BotTable(msgspec.Struct, frozen=True, kw_only=True):
     hours: Annotated[str, msgspec.Meta(max_length=200)] = ""
     """When its games may begin, in UTC."""
     events: list[Word] = []
-    """Tournaments of the server that it enters, by name."""
+    """Tournaments of the server, or series of them, that it enters, by name."""
     log_dir: Path | None = None
     """Directory for wire.log and gtp.log, both rotated."""
     sgf_dir: Path | None = None

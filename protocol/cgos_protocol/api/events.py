@@ -12,8 +12,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta
 
 from cgos_protocol.api.messages import Answer, ColorWord, Count, GameNumber, Id, Moment, WireName
-
-EVENT_NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
+from cgos_protocol.names import EVENT_NAME_PATTERN
 
 EventName = Annotated[str, Meta(extra_json_schema={"pattern": EVENT_NAME_PATTERN})]
 """The pattern is for programs that are made from the description: nothing is refused by it."""
@@ -24,7 +23,7 @@ there is no event any more."""
 
 EntrantWord = Literal["waiting", "entered", "checked-in", "in", "out"]
 """Waiting: for a place. Entered: it has one. Checked-in: it said that it will be there. In: the event has started with
-it. Out: it withdrew, or did not check in."""
+it. Out: it withdrew, did not check in, or got no place."""
 
 GameWord = Literal["due", "running", "ended"]
 """Due: it has been paired and waits for its players."""
@@ -244,7 +243,8 @@ class EventCrosstable(Answer, frozen=True, kw_only=True):
 
 
 class EventLogLine(Answer, frozen=True, kw_only=True):
-    """One entry of an event's log. `actor`: an account, `operator` or `server`. `said`: the entry as it is kept."""
+    """One entry of an event's log. `actor`: an account, `bot NAME`, `operator` or `server`. `said`: the entry as it is
+    kept."""
 
     seq: Id
     at: Moment

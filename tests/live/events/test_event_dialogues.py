@@ -61,7 +61,7 @@ class Stage:
                     await self.room.look(1)
                     self.room.herald.look()
                     for name in self.clients:  # which answers pings
-                        self.heard(name)
+                        self.unread(name)
             case [name, "wins"]:
                 await self.room.end(next(iter(self.room.running)), name)
             case [name, "signs", "in"]:
@@ -99,7 +99,7 @@ class Stage:
     def hear(self, line: str) -> None:
         if "<! " in line:
             name = line.partition("<")[0]
-            assert self.heard(name) == []
+            assert self.unread(name) == []
             return
         name, _, wanted = line.partition("< ")
         if name in self.in_lines:
@@ -108,12 +108,12 @@ class Stage:
             self.in_lines[name] += 1
             return
         fields = json.loads(wanted)
-        messages = self.heard(name)
+        messages = self.unread(name)
         assert messages, "nothing came"
         message = messages.pop(0)
         assert {key: message.get(key) for key in fields} == fields, message
 
-    def heard(self, name: str) -> list[dict[str, Any]]:
+    def unread(self, name: str) -> list[dict[str, Any]]:
         """What came of events and was not looked at."""
         messages = self.messages[name]
         messages += [message for message in self.clients[name].listen() if message.get("event")]
@@ -130,4 +130,4 @@ async def test_a_dialogue_about_events_goes_as_it_is_written(file: Path) -> None
             except AssertionError as error:
                 raise AssertionError(f"{file.name}:{number}: {line}") from error
     for name in stage.clients:
-        assert stage.heard(name) == [], f"{name} heard more"
+        assert stage.unread(name) == [], f"{name} heard more"

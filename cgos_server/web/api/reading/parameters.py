@@ -9,10 +9,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Annotated, Any, Final, Literal
 
-from cgos_protocol.api.events import EVENT_NAME_PATTERN
 from cgos_protocol.api.route import LARGEST
 from cgos_protocol.ids import GameId
-from cgos_protocol.names import NAME_PATTERN
+from cgos_protocol.names import EVENT_NAME_PATTERN, NAME_PATTERN
 from cgos_protocol.options import Number, Text
 from cgos_server.web.api.typed import Query
 
