@@ -372,3 +372,52 @@ async def test_an_event_has_its_name_alone() -> None:
     await room.restart()
     with pytest.raises(Refused, match="Take another name"):
         await room.hold("anna", "bert")
+
+
+async def test_while_it_is_paused_games_end_and_who_withdraws_loses_its_own() -> None:
+    room = await EventRoom.open("anna", "bert", "carl", "dora")
+    await room.hold("anna", "bert", "carl", "dora")
+    room.say(log.Paused(reason="lunch"))
+    (of_bert,) = (game for game in room.running if "bert" in {side.name for side in game.sides})
+    (other,) = (game for game in room.running if game is not of_bert)
+    room.say(log.Withdrawn(entrant=room.seat("bert"), reason="broken"))
+    await room.end(other, min(side.name for side in other.sides))
+    await room.look(3 * GRACE_S)
+    assert room.running == []
+    assert len(room.state().event.rounds) == 1
+    assert not room.state().open_games
+    room.say(log.Resumed())
+    await room.look()
+    assert len(room.state().event.rounds) == 2
+    assert "bert" not in {side.name for game in room.running for side in game.sides}
+
+
+async def test_an_event_whose_venue_is_configured_no_more_waits_for_it() -> None:
+    room = await EventRoom.open("anna", "bert")
+    await room.hold("anna", "bert")
+    configured = room.house.venue.name
+    log_before = len(room.house.store.of(rows.EventLogged))
+    director = room.director_of({})
+    await director.open()
+    director.look(room.house.spawn)
+    for ask in (lambda: director.state("E"), lambda: director.say("E", log.Cancelled(reason="x"), "operator")):
+        with pytest.raises(Refused, match=f"E waits: its venue {configured} is not configured"):
+            ask()
+    with pytest.raises(Refused, match="E waits"):
+        await director.reopen("E")
+    assert len(room.house.store.of(rows.EventLogged)) == log_before
+    await room.restart("anna", "bert")
+    assert room.director.state("E").phase is Phase.RUNNING
+
+
+async def test_nothing_is_forfeited_while_the_server_drains() -> None:
+    room = await EventRoom.open("anna", "bert", "carl")
+    await room.hold("anna", "bert", "carl")
+    (game,) = room.running
+    room.house.live.matchmaker.holds.add(Hold.STOPPING)
+    room.leave("carl")
+    await room.end(game, min(side.name for side in game.sides))
+    await room.look(3 * GRACE_S)
+    assert room.running == []
+    assert not any(forfeits(result) for result in room.results().values())
+    assert room.state().phase is Phase.RUNNING

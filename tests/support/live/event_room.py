@@ -13,6 +13,7 @@ from cgos_server.live.events.director import EventDirector
 from cgos_server.live.events.event_pairer import ready
 from cgos_server.live.games.live_game import LiveGame
 from cgos_server.live.games.recovery import restore
+from cgos_server.live.venue.live_venue import LiveVenue
 from cgos_server.service.holds import Hold
 from cgos_server.storage.reading.events.questions import EventGameRow, EventRow, LogRow
 from cgos_server.storage.reading.stored import StoredGame
@@ -65,7 +66,10 @@ class EventRoom:
         return room
 
     def _director(self) -> EventDirector:
-        venues = {house.venue.name: house.live for house in self.houses}
+        return self.director_of({house.venue.name: house.live for house in self.houses})
+
+    def director_of(self, venues: Mapping[str, LiveVenue]) -> EventDirector:
+        """One of a server that has these venues configured."""
         house = self.house
         return EventDirector(
             venues,
