@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from cgos_server.presentation.pictures.crosstable_picture import (
+from cgos_server.presentation.pictures.svg import (
     NAME,
     linked,
     plain,

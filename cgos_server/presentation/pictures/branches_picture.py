@@ -25,7 +25,7 @@ from cgos_server.presentation.pictures.bracket_picture import (
     points_of,
     width_for,
 )
-from cgos_server.presentation.pictures.crosstable_picture import plain, svg
+from cgos_server.presentation.pictures.svg import plain, svg
 from cgos_server.tournaments.base import Event, pair_of
 from cgos_server.tournaments.standings.branches import BranchMatch
 

@@ -10,13 +10,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
-from unicodedata import east_asian_width
-from xml.sax.saxutils import escape
 
+from cgos_server.presentation.pictures.svg import INK, linked, plain, points_text, shortened, svg, width_of
 from cgos_server.tournaments.standings.crosstable import CrossRow, Crosstable, Pair
-
-NAME: Final = 26
-"""Letters of a name that are shown; one more is an ellipsis."""
 
 _STOPS: Final = ((252, 224, 184), (122, 168, 206), (8, 48, 107))
 """No points, half, all: each darker than the one before."""
@@ -24,13 +20,10 @@ _STOPS: Final = ((252, 224, 184), (122, 168, 206), (8, 48, 107))
 _SHADES: Final = 16
 _UNKNOWN: Final = "#eeeeee"
 _SELF: Final = "#bbbbbb"
-_INK: Final = "#222222"
 _PAPER: Final = "#ffffff"
 _BLACK: Final = "#000000"
 _LINE: Final = "#cccccc"
 _TOP: Final = 44
-_HEAD: Final = 32
-"""What the title takes, which a page has in a heading of its own."""
 
 
 class Sizes(NamedTuple):
@@ -72,51 +65,6 @@ def crosstable_svg(table: Crosstable, links: Links | None = None) -> str:
     return svg(parts, width, height, font=sizes.font, title=title, text=text, inline=links is not None)
 
 
-def svg(parts: Iterable[str], width: int, height: int, font: int, title: str, text: str, inline: bool = False) -> str:
-    """A picture.
-
-    :param font: size of what has no size of its own
-    :param text: what it shows, for those who cannot see it; escaped already
-    :param inline: it is a part of a page, which shows the title itself; else it stands alone
-    """
-    title = plain(title)
-    if inline:
-        label = f"{title}. {text}".replace('"', "&quot;")
-        return (
-            f'<svg class="picture" viewBox="0 {_HEAD} {width} {height - _HEAD}" width="{width}" '
-            f'height="{height - _HEAD}" role="group" aria-label="{label}" font-size="{font}" fill="currentColor">\n'
-            + "\n".join(parts)
-            + "\n</svg>\n"
-        )
-    return "\n".join(
-        [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
-            f'role="img" aria-labelledby="title text" font-family="sans-serif" font-size="{font}" fill="{_INK}">',
-            f'<title id="title">{title}</title>',
-            f'<desc id="text">{text}</desc>',
-            f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
-            f'<text x="8" y="24" font-size="16" font-weight="bold">{title}</text>',
-            *parts,
-            "</svg>\n",
-        ]
-    )
-
-
-def linked(address: str, part: str) -> str:
-    """A part of a picture that leads somewhere; what it is called stands in it."""
-    return f'<a href="{quoted(address)}">{part}</a>'
-
-
-def quoted(text: str) -> str:
-    """Text for an attribute between double quotes."""
-    return plain(text).replace('"', "&quot;")
-
-
-def plain(text: str) -> str:
-    """Text for an XML document: what cannot be printed becomes a question mark."""
-    return escape("".join(letter if letter.isprintable() else "?" for letter in text))
-
-
 def shade(share: float) -> str:
     """The color of a share of the points, 0..1, in one of sixteen steps."""
     step = round(_SHADES * min(max(share, 0.0), 1.0)) / _SHADES * 2
@@ -137,22 +85,6 @@ def figure(pair: Pair) -> str:
     if not pair.games:
         return "?" if "?" in pair.text else "x"
     return f"{points_text(pair.points)}/{pair.games}"
-
-
-def width_of(text: str) -> int:
-    """About how wide a text is, in letters of the Latin alphabet."""
-    return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)
-
-
-def points_text(halves: int) -> str:
-    """Half points as ``1½``, ``½`` or ``2``."""
-    whole, half = divmod(halves, 2)
-    return f"{whole or ''}½" if half else str(whole)
-
-
-def shortened(name: str) -> str:
-    """A name of at most `NAME` letters, or its beginning and an ellipsis."""
-    return name if len(name) <= NAME else name[:NAME] + "…"
 
 
 def _sizes(table: Crosstable) -> Sizes:
@@ -273,8 +205,8 @@ def _legend(y: int) -> Iterator[str]:
         (shade(1.0), ink(1.0), "1", "won, + by forfeit"),
         (shade(0.5), ink(0.5), "½", "drawn"),
         (shade(0.0), ink(0.0), "0", "lost, - by forfeit"),
-        (_UNKNOWN, _INK, "?", "no result yet, x void, n no contest"),
-        (_PAPER, _INK, "", "not met"),
+        (_UNKNOWN, INK, "?", "no result yet, x void, n no contest"),
+        (_PAPER, INK, "", "not met"),
     ):
         kind = ' class="ground"' if color == _PAPER else ""
         yield f'<rect{kind} x="{x}" y="{y - 12}" width="16" height="16" fill="{color}" stroke="{_LINE}"/>'

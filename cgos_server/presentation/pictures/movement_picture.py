@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from cgos_server.presentation.pictures.crosstable_picture import plain, shortened, svg, width_of
+from cgos_server.presentation.pictures.svg import plain, shortened, svg, width_of
 from cgos_server.tournaments.base import Event
 from cgos_server.tournaments.systems.bubble import old_ranking
 

@@ -16,7 +16,7 @@ from starlette.responses import Response
 
 from cgos_server.presentation.events import answers
 from cgos_server.presentation.events.record import EventRecord
-from cgos_server.presentation.pictures.crosstable_picture import linked
+from cgos_server.presentation.pictures.svg import linked
 from cgos_server.tournaments.running import log
 from cgos_server.tournaments.running.state import AFTER, BEFORE
 from cgos_server.tournaments.standings.crosstable import Cell, CrossRow

@@ -14,6 +14,7 @@ from cgos_protocol.ids import GameId
 from cgos_server.presentation import words
 from cgos_server.presentation.events import answers
 from cgos_server.presentation.events.record import EventRecord
+from cgos_server.presentation.pictures.svg import points_text
 from cgos_server.tournaments.base import Row, pair_of
 from cgos_server.tournaments.running.state import AFTER, BEFORE, Phase
 from cgos_server.tournaments.standings.crosstable import CrossRow, Crosstable
@@ -108,8 +109,7 @@ def shown(game: EventGame, phase: Phase) -> Game:
 
 def half(points: float) -> str:
     """Points: ``½``, ``1``, ``1½``."""
-    whole, rest = divmod(round(2 * points), 2)
-    return f"{whole or ''}½" if rest else str(whole)
+    return points_text(round(2 * points))
 
 
 class Pairings(NamedTuple):

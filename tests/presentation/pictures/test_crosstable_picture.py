@@ -10,7 +10,8 @@ import pytest
 from msgspec.structs import replace
 from support.tournaments.events import better_wins, entrants, play
 
-from cgos_server.presentation.pictures.crosstable_picture import crosstable_svg, figure, ink, plain, shade
+from cgos_server.presentation.pictures.crosstable_picture import crosstable_svg, figure, ink, shade
+from cgos_server.presentation.pictures.svg import plain
 from cgos_server.tournaments.base import BLACK_WINS, DRAWN, WHITE_WINS, Event, Game, Result
 from cgos_server.tournaments.base import Round as Round_
 from cgos_server.tournaments.standings.crosstable import Crosstable, Pair, crosstable
