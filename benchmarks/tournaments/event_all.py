@@ -2,72 +2,52 @@
 and has what came of it folded a second time from the raw tables.
 
 The server is the shipped one in a process of its own, with its pages; the bots are the client's built-in ones, each
-with several slots, and play all events at the same time. A kill is `kill -9`; every event is cut at least once while
-games of it run and others have ended. In the end rounds and ranking by `event_fold.py` are held against what the
-server's API says, every round is paired again, and every game of the archive is looked at for its event and its round.
-Loopback only, bounded, stops by itself.
+with several slots, and play all events at the same time. Meanwhile an operator rules results, has games replayed and
+voided, withdraws and enters versions and takes rounds back (`event_acts.py`). A kill is `kill -9`; every event is cut
+at least once after the operator has done something to it, while games of it run and others have ended. In the end
+rounds and ranking by `event_fold.py` are held against what the server's API says, every round is paired again, and
+every game of the archive is looked at for its event and its round. Then events that follow others are killed in
+between (`event_following.py`). Loopback only, bounded, stops by itself.
 """
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import io
-import json
 import re
-import signal
-import socket
-import sqlite3
-import subprocess
 import sys
 import tarfile
 import tempfile
 import time
-import urllib.request
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from benchmarks.reporting import CommandLine, table, write_json
+from benchmarks.tournaments.event_acts import Act, Operator
 from benchmarks.tournaments.event_fold import Folded, disagreements, folded
-from cgos_protocol.errors import CgosError
-from cgos_server.net import control_socket
-from cgos_server.service.commands.declaration import Command
-from cgos_server.service.commands.registry import ask
-from cgos_server.service.commands.server import StatusRequest
-from cgos_server.service.control import ServerStatus
+from benchmarks.tournaments.event_following import hold_following
+from benchmarks.tournaments.event_site import STEP_S, VENUE, Site, Wanted, bot_name, bots, until
 from cgos_server.service.events.announcing import EventCreate, EventOpen
 from cgos_server.service.events.entering import EventEnter
 from cgos_server.service.events.holding import EventStart
 from cgos_server.tournaments.base import OptionValue
 
-VENUE = "board"
-STEP_S = 0.05
-START_LIMIT_S = 60.0
-CONFIGURATION = """\
-[server]
-data = "data"
-log_format = "json"
-drain_limit_s = 1
-[listen]
-bots_host = "127.0.0.1"
-[websocket]
-host = "127.0.0.1"
-port = {websocket}
-[web]
-port = {web}
-[health]
-port = {health}
-[[venue]]
-name = "{venue}"
-port = {lines}
-size = {size}
-komi = 7.0
-time = {{ system = "absolute", main = "1m" }}
-pairing = {{ interval_s = {interval_s}, patience_s = 1.0, settle_s = 0.1 }}
-"""
+BY_ROUNDS = (
+    Act("void", 1),
+    Act("rule", 2),
+    Act("late", 2),
+    Act("take-back", 2),
+    Act("replay", 2),
+    Act("withdraw", 2),
+)
+"""What the operator does to an event that takes latecomers."""
+FIXED = tuple(act for act in BY_ROUNDS if act.word != "late")
+"""And to one whose field is fixed."""
+KNOCKOUT = (Act("void", 1), Act("rule", 2), Act("take-back", 2), Act("replay", 1), Act("withdraw", 1))
+"""And to one whose rounds overlap; first what becomes impossible when somebody has left."""
+BUBBLE = (Act("late", 1), *KNOCKOUT)
 
 
 class Plan(NamedTuple):
@@ -76,6 +56,7 @@ class Plan(NamedTuple):
     :ivar bots: entrants
     :ivar rounds: None: as many as the system takes
     :ivar ended: it is cut when so many of its games have ended, or more
+    :ivar acts: what the operator does to it
     """
 
     name: str
@@ -84,31 +65,36 @@ class Plan(NamedTuple):
     rounds: int | None = None
     options: Mapping[str, OptionValue] = MappingProxyType({})
     ended: int = 4
+    acts: Sequence[Act] = BY_ROUNDS
 
 
 PLANS = (
-    Plan("round-robin", "round-robin", ended=8),
-    Plan("cup", "cup", ended=2),
-    Plan("double-elimination", "double-elimination"),
-    Plan("accelrat", "accelrat", rounds=4),
-    Plan("swiss", "swiss", bots=9, rounds=4),
-    Plan("mcmahon", "mcmahon", rounds=4),
-    Plan("godraw", "godraw", rounds=4),
-    Plan("epm", "epm", rounds=4),
-    Plan("weighted", "weighted", rounds=4),
-    Plan("tcec", "tcec", rounds=4),
-    Plan("mwm", "mwm", rounds=4),
-    Plan("bubble", "bubble", bots=14, ended=20),
-    Plan("tcec-double", "tcec-double", rounds=3),
-    Plan("mcmahon-bar", "mcmahon", bots=10, rounds=4, options={"bar": "4k"}),
+    Plan("round-robin", "round-robin", ended=8, acts=FIXED),
+    Plan("cup", "cup", bots=14, ended=2, acts=KNOCKOUT),
+    Plan("double-elimination", "double-elimination", acts=KNOCKOUT),
+    Plan("accelrat", "accelrat", rounds=5),
+    Plan("swiss", "swiss", bots=9, rounds=5),
+    Plan("mcmahon", "mcmahon", rounds=5),
+    Plan("godraw", "godraw", rounds=5),
+    Plan("epm", "epm", rounds=5),
+    Plan("weighted", "weighted", rounds=5),
+    Plan("tcec", "tcec", rounds=5),
+    Plan("mwm", "mwm", rounds=5),
+    Plan("bubble", "bubble", bots=14, ended=20, acts=BUBBLE),
+    Plan("tcec-double", "tcec-double", rounds=4),
+    Plan("mcmahon-bar", "mcmahon", bots=10, rounds=5, options={"bar": "4k"}),
 )
 """All twelve systems, TCEC with two games a match, a McMahon with a bar."""
+
+
+Say = Callable[[str], None]
 
 
 class Outcome(NamedTuple):
     """What came of one event.
 
-    :ivar cuts: how often the server was killed while games of it ran and others had ended
+    :ivar acts: how much the operator has done to it
+    :ivar cuts: how often the server was killed after that began, while games of it ran and others had ended
     :ivar faults: what does not agree; empty: everything does
     """
 
@@ -117,160 +103,23 @@ class Outcome(NamedTuple):
     entrants: int
     rounds: int
     games: int
+    acts: int
     cuts: int
     faults: tuple[str, ...]
     winner: str
 
 
-class Site:
-    """A server that can be killed and started again, in `directory`, always on the same ports."""
-
-    def __init__(self, directory: Path, size: int, interval_s: float) -> None:
-        self.directory = directory
-        self.data = directory / "data"
-        self.database = self.data / "cgos.sqlite"
-        self.config = directory / "cgos.toml"
-        ports = dict(zip(("lines", "websocket", "web", "health"), free_ports(4), strict=True))
-        self.websocket, self.web = ports["websocket"], ports["web"]
-        self.config.write_text(CONFIGURATION.format(venue=VENUE, size=size, interval_s=interval_s, **ports))
-        self.process: subprocess.Popen[bytes] | None = None
-        self.kills = 0
-
-    def start(self) -> None:
-        """Until it answers."""
-        with (self.directory / "server.log").open("ab") as output:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "cgos_server", "serve", "--config", str(self.config)],
-                cwd=self.directory,
-                stdout=output,
-                stderr=output,
-            )
-        until(lambda: self.status() is not None, START_LIMIT_S, "the server does not answer")
-
-    def kill(self) -> None:
-        """As a power switch would."""
-        assert self.process is not None
-        self.process.kill()
-        self.process.wait(10)
-        self.kills += 1
-
-    def stop(self) -> None:
-        """Twice: at once."""
-        if self.process is None:
-            return
-        for number in (signal.SIGTERM, signal.SIGTERM, signal.SIGKILL):
-            if self.process.poll() is None:
-                self.process.send_signal(number)
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    self.process.wait(5)
-
-    def say(self, command: Command[Any]) -> Any:
-        """Have it done through the control socket. Raises Refused."""
-        return asyncio.run(ask(partial(control_socket.call, self.data), command))
-
-    def status(self) -> ServerStatus | None:
-        """None: it does not answer yet."""
-        try:
-            status: ServerStatus = self.say(StatusRequest())
-        except CgosError:
-            return None
-        return status if status.web else None
-
-    def get(self, path: str) -> Any:
-        """What the API answers."""
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.web}/api/v1{path}", timeout=30) as answer:
-            return json.loads(answer.read())
-
-    def query(self, sql: str, *parameters: object) -> list[tuple[Any, ...]]:
-        """Of the database, read only."""
-        with contextlib.closing(sqlite3.connect(f"file:{self.database}?mode=ro", uri=True, timeout=10)) as connection:
-            return connection.execute(sql, parameters).fetchall()
-
-    def command(self, *words: str) -> str:
-        """What a command of the server prints. Raises CalledProcessError."""
-        line = [sys.executable, "-m", "cgos_server", *words, "--config", str(self.config)]
-        return subprocess.run(line, check=True, capture_output=True, text=True, cwd=self.directory).stdout
-
-
-def free_ports(count: int) -> list[int]:
-    """Ports of this machine that nobody listens on."""
-    with contextlib.ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        return [each.getsockname()[1] for each in sockets]
-
-
-def until(condition: Callable[[], Any], seconds: float, what: str) -> None:
-    """Wait for another process. Raises RuntimeError with `what`."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            raise RuntimeError(f"After {seconds:.0f} s still: {what}")
-        time.sleep(STEP_S)
-
-
-def bot_name(number: int) -> str:
-    """Of the bots, from 0."""
-    return f"Bot-{number:02d}"
-
-
-class Wanted(NamedTuple):
-    """How events are held.
-
-    :ivar directory: where everything lies
-    :ivar size: of the board
-    :ivar slots: games at once of each bot
-    :ivar seconds: until all of it is given up
-    :ivar ladder: so many games of the ladder come first, so that entrants have ratings
-    :ivar playouts: of each bot a move, which makes games longer; 0: bots play at random, or greedily, in turn
-    """
-
-    directory: Path
-    size: int
-    slots: int
-    seconds: float
-    playouts: int = 0
-    ladder: int = 0
-
-
-@contextlib.contextmanager
-def bots(site: Site, count: int, wanted: Wanted) -> Iterator[None]:
-    """A client with so many built-in bots that come back whenever they are cut."""
-    secret = site.directory / "bots.password"
-    secret.write_text("secret-of-the-bots\n")
-    secret.chmod(0o600)
-    file = site.directory / "bots.toml"
-    lines = [f'[server]\nurl = "ws://127.0.0.1:{site.websocket}"\n']
-    for number in range(count):
-        kind = f'"mcts"\nplayouts = {wanted.playouts}' if wanted.playouts else f'"{("random", "greedy")[number % 2]}"'
-        lines.append(
-            f'[[bot]]\nname = "{bot_name(number)}"\npassword_file = "{secret.name}"\nvenues = ["{VENUE}"]\n'
-            f"slots = {wanted.slots}\nseed = {number}\nbuiltin = {kind}\n"
-        )
-    file.write_text("\n".join(lines))
-    with (site.directory / "bots.log").open("ab") as output:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "cgos_client", "run", "--config", str(file)], stdout=output, stderr=output
-        )
-    try:
-        until(lambda: len(signed_in(site)) == count, START_LIMIT_S, "not all bots are there")
-        yield
-    finally:
-        process.kill()
-        process.wait(10)
-
-
-def signed_in(site: Site) -> set[str]:
-    """Names of the bots that are there."""
-    status = site.status()
-    return set() if status is None else {each.name for each in status.bots}
-
-
 def announce(site: Site, plan: Plan) -> None:
     """Create, open, enter and start one."""
     site.say(
-        EventCreate(event=plan.name, system=plan.system, venue=VENUE, rounds=plan.rounds, options=dict(plan.options))
+        EventCreate(
+            event=plan.name,
+            system=plan.system,
+            venue=VENUE,
+            rounds=plan.rounds,
+            options=dict(plan.options),
+            late=True,
+        )
     )
     site.say(EventOpen(event=plan.name))
     for number in range(plan.bots):
@@ -288,33 +137,38 @@ def in_the_middle(site: Site) -> dict[str, int]:
     return {name: ended for name, ended, running in rows if ended and running}
 
 
-def play(site: Site, plans: Sequence[Plan], seconds: float, say: Callable[[str], None]) -> dict[str, int]:
+def play(
+    site: Site, operators: Mapping[str, Operator], plans: Sequence[Plan], wanted: Wanted, say: Say
+) -> Counter[str]:
     """Until all events are over; how often each was cut in its middle. Raises RuntimeError where it takes too long.
 
     A kill waits for all that were not cut yet to come to their middle, but not longer than until one of them has twice
     as many games that ended.
     """
-    cuts = {plan.name: 0 for plan in plans}
+    cuts: Counter[str] = Counter()
     due = {plan.name: plan.ended for plan in plans}
-    deadline = time.monotonic() + seconds
+    deadline = time.monotonic() + wanted.seconds
     while True:
+        for name, operator in operators.items():
+            done = operator.look()
+            if done:
+                say(f"{name}: {done}")
         middle = in_the_middle(site)
-        left = {name: middle.get(name, 0) for name, times in cuts.items() if not times}
+        left = {name: middle.get(name, 0) if operators[name].done else 0 for name in due if not cuts[name]}
         if any(ended >= due[name] for name, ended in left.items()) and (
             all(ended >= due[name] for name, ended in left.items())
             or any(ended >= 2 * due[name] for name, ended in left.items())
         ):
             site.kill()
-            middle = in_the_middle(site)
-            for name in middle:
-                cuts[name] += 1
-            say(f"killed in the middle of {', '.join(sorted(middle))}")
+            cut = [name for name in in_the_middle(site) if operators[name].done]
+            cuts.update(cut)
+            say(f"killed in the middle of {', '.join(sorted(cut))}")
             site.start()
         phases = dict(site.query("SELECT name, phase FROM events"))
         if all(phases[plan.name] == "over" for plan in plans):
             return cuts
         if time.monotonic() > deadline:
-            raise RuntimeError(f"After {seconds:.0f} s not all events are over: {phases}")
+            raise RuntimeError(f"After {wanted.seconds:.0f} s not all events are over: {phases}")
         time.sleep(STEP_S)
 
 
@@ -362,8 +216,8 @@ def archived(site: Site) -> dict[int, tuple[str, str]]:
     return places
 
 
-def judged(site: Site, plan: Plan, cuts: int, archive: Mapping[int, tuple[str, str]]) -> Outcome:
-    """One event when it is over."""
+def judged(site: Site, plan: Plan, operator: Operator, archive: Mapping[int, tuple[str, str]]) -> Outcome:
+    """One event when it is over, but for its cuts."""
     fold: Folded = folded(site.database, plan.name)
     faults = disagreements(fold)
     rounds, ranking = server_says(site, plan.name)
@@ -378,15 +232,16 @@ def judged(site: Site, plan: Plan, cuts: int, archive: Mapping[int, tuple[str, s
     if elsewhere:
         shown_as = archive.get(elsewhere[0], ("", ""))
         faults.append(f"the archive has {len(elsewhere)} games otherwise, such as {elsewhere[0]} as {shown_as}")
-    if not cuts:
-        faults.append("it was never cut in its middle")
+    if not operator.done:
+        faults.append(f"the operator could do nothing to it ({operator.refused or 'it was over too soon'})")
     return Outcome(
         name=plan.name,
         system=plan.system,
         entrants=len(fold.event.entrants),
         rounds=len(fold.event.rounds),
         games=fold.games,
-        cuts=cuts,
+        acts=len(operator.done),
+        cuts=0,
         faults=tuple(faults),
         winner=fold.ranking[0][1],
     )
@@ -397,29 +252,40 @@ def _is_of(place: tuple[str, str], name: str, round_: int) -> bool:
     return name in event and re.findall(r"\d+", number)[:1] == [str(round_)]
 
 
-def run(plans: Sequence[Plan], wanted: Wanted, say: Callable[[str], None]) -> list[Outcome]:
-    """Hold all these events at the same time. Raises RuntimeError where something takes too long."""
+def with_cuts(outcome: Outcome, cuts: int) -> Outcome:
+    """With how often it was cut, which must be once at least."""
+    faults = outcome.faults if cuts else (*outcome.faults, "it was never cut in its middle")
+    return outcome._replace(cuts=cuts, faults=faults)
+
+
+def run(plans: Sequence[Plan], wanted: Wanted, say: Say) -> tuple[list[Outcome], list[str]]:
+    """Hold all these events at the same time, and then those that follow others; what does not agree there. Raises
+    RuntimeError where something takes too long."""
     site = Site(wanted.directory, wanted.size, interval_s=1.0)
     try:
         site.start()
-        with bots(site, max(plan.bots for plan in plans), wanted):
+        with bots(site, max(plan.bots for plan in plans) + 1, wanted):
             ended = "SELECT count(*) FROM games WHERE ended_at IS NOT NULL"
             until(lambda: site.query(ended)[0][0] >= wanted.ladder, wanted.seconds, "too few games of the ladder")
+            site.get("/events")  # or the first answer would take as long as a small event
             for plan in plans:
                 announce(site, plan)
                 say(f"{plan.name} has started")
-            cuts = play(site, plans, wanted.seconds, say)
+            operators = {plan.name: Operator(site, plan.name, plan.bots, plan.acts) for plan in plans}
+            cuts = play(site, operators, plans, wanted, say)
+            faults = hold_following(site, say)
             archive = archived(site)
-            return [judged(site, plan, cuts[plan.name], archive) for plan in plans]
+            outcomes = [judged(site, plan, operators[plan.name], archive) for plan in plans]
+        return [with_cuts(outcome, cuts[outcome.name]) for outcome in outcomes], faults
     finally:
         site.stop()
 
 
 def shown(outcomes: Sequence[Outcome]) -> str:
     """The table of results, and what does not agree."""
-    columns = ("event", "system", "entrants", "rounds", "games", "kills in its middle", "first", "agrees")
+    columns = ("event", "system", "entrants", "rounds", "games", "acts", "kills in its middle", "first", "agrees")
     rows = [
-        (*outcome[:6], outcome.winner, "yes" if not outcome.faults else f"NO: {len(outcome.faults)}")
+        (*outcome[:7], outcome.winner, "yes" if not outcome.faults else f"NO: {len(outcome.faults)}")
         for outcome in outcomes
     ]
     lines = [table("Events, folded a second time", columns, rows, left=("system", "first", "agrees"))]
@@ -449,10 +315,11 @@ def main(words: Sequence[str] | None = None) -> None:
             seconds=60 * options.minutes,
             ladder=options.ladder,
         )
-        outcomes = run(plans, wanted, say)
+        outcomes, faults = run(plans, wanted, say)
     print(shown(outcomes))
+    print(*(faults or ["Events that follow others: each was announced once, and decided once."]), sep="\n")
     write_json(options.json, [outcome._asdict() for outcome in outcomes])
-    if any(outcome.faults for outcome in outcomes):
+    if faults or any(outcome.faults for outcome in outcomes):
         raise SystemExit(1)
 
 

@@ -1,8 +1,9 @@
 """What an event of the live server was, read off its raw tables a second time, beside how the server reads them.
 
 Takes entrants, rounds and rulings from the log's lines as JSON, results of games from the table of games, who did what
-from the audit, and has every round paired again. What a ruling takes with it is the library's to say, as on files. Must
-not know: how the server folds a log (:mod:`cgos_server.tournaments.running`), which it is held against.
+from the audit, and has every round paired again. What a ruling takes with it is the library's to say, as on files; in a
+knock-out that is held against what the system pairs from the corrected result on. Must not know: how the server folds a
+log (:mod:`cgos_server.tournaments.running`), which it is held against.
 """
 
 from __future__ import annotations
@@ -11,12 +12,13 @@ import contextlib
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from cgos_server.tournaments.amending import amend
 from cgos_server.tournaments.base import (
@@ -40,13 +42,22 @@ from cgos_server.tournaments.base import (
 )
 from cgos_server.tournaments.recheck import recheck
 from cgos_server.tournaments.registry import known
-from cgos_server.tournaments.tournament import standings
+from cgos_server.tournaments.tournament import ready_games, standings, system_of
 from cgos_server.tournaments.undoing import strike, take_back_round
 
 BLACK = 0
 """In the column `winner` of games."""
 WITHOUT_RESULT = ("void", "abort")
 """Reasons of verdicts that give nobody anything."""
+AUDITED = {
+    "event rule": "ruled",
+    "event replay": "ruled",
+    "event take-back": "taken-back",
+    "event withdraw": "withdrawn",
+    "event pause": "paused",
+    "event resume": "resumed",
+}
+"""What operators do: its word in the audit, and in the log."""
 
 
 class Played(NamedTuple):
@@ -67,12 +78,14 @@ class Folded(NamedTuple):
 
     :ivar faults: where tables do not say the same, a sentence each
     :ivar games: of the server, that were played in it
+    :ivar kinds: how many lines of its log are of which kind
     :ivar won_playoff: entrants who won the playoff for the first place; empty: there was none
     """
 
     event: Event
     faults: tuple[str, ...]
     games: int
+    kinds: Counter[str]
     won_playoff: tuple[int, ...] = ()
 
     @property
@@ -116,13 +129,14 @@ def folded(database: Path, name: str) -> Folded:
             " FROM event_games e JOIN games g ON g.id = e.game_id WHERE e.event_id = ?",
             number,
         ).fetchall()
-        entered = connection.execute(
-            "SELECT subject FROM audit WHERE action = 'event enter' AND detail LIKE ?", (f'%"{name}"%',)
+        audited = connection.execute(
+            "SELECT action, subject FROM audit WHERE action LIKE 'event %' AND (subject = ? OR detail LIKE ?)",
+            (name, f'%"event":"{name}"%'),
         ).fetchall()
     fold = _Fold({row[0]: Played(*row[1:]) for row in rows})
     for (body,) in lines:
         fold.read(json.loads(body))
-    return fold.ended({subject for (subject,) in entered})
+    return fold.ended(audited)
 
 
 def disagreements(fold: Folded) -> list[str]:
@@ -161,10 +175,12 @@ class _Fold:
         self.changes: list[Change] = []
         self.planned: int | None = None
         self.won: list[int] = []
+        self.kinds: Counter[str] = Counter()
         self.faults: list[str] = []
 
     def read(self, line: dict[str, Any]) -> None:
         """One more line. Raises NotImplementedError for a kind that nobody told it of."""
+        self.kinds[line["kind"]] += 1
         match line["kind"]:
             case "announced":
                 self.settings = line["settings"]
@@ -197,7 +213,7 @@ class _Fold:
             case "ruled":
                 given = line.get("result")
                 result = None if given is None else msgspec.convert(given, Result)
-                self._keep(amend(self.event(), line["game"], result, line.get("with_results", False)).event)
+                self._rule(line["game"], result, line.get("with_results", False))
                 if result is None:
                     self.began.pop(line["game"], None)
             case "taken-back":
@@ -229,14 +245,32 @@ class _Fold:
             case kind:
                 raise NotImplementedError(kind)
 
-    def ended(self, audited: set[str]) -> Folded:
-        """The whole, after its last line."""
-        names = {seat["name"] for seat in self.seats.values()}
-        if audited and names != audited:
-            self.faults.append(f"the audit says that {audited ^ names} entered or not, the log says otherwise")
+    def ended(self, audited: Collection[tuple[str, str]]) -> Folded:
+        """The whole, after its last line.
+
+        :param audited: action and subject of each line of the audit about the event
+        """
+        if audited:
+            self._hold_against(audited)
         for number in self.played.keys() - self.ever_began:
             self.faults.append(f"game {number} is in the table of the event's games and did not begin by its log")
-        return Folded(self.event(), tuple(self.faults), len(self.played), tuple(self.won))
+        return Folded(
+            event=self.event(),
+            faults=tuple(self.faults),
+            games=len(self.played),
+            kinds=self.kinds,
+            won_playoff=tuple(self.won),
+        )
+
+    def _hold_against(self, audited: Collection[tuple[str, str]]) -> None:
+        entered = {subject for action, subject in audited if action == "event enter"}
+        names = {seat["name"] for seat in self.seats.values()}
+        if entered and names != entered:
+            self.faults.append(f"the audit says that {entered ^ names} entered or not, the log says otherwise")
+        done = Counter(AUDITED[action] for action, _ in audited if action in AUDITED)
+        for kind in sorted(set(AUDITED.values())):
+            if done[kind] != self.kinds[kind]:
+                self.faults.append(f"the audit says {done[kind]} times {kind}, the log {self.kinds[kind]} times")
 
     def event(self) -> Event:
         """The record of the tournament as it is now."""
@@ -256,6 +290,18 @@ class _Fold:
             forbidden=tuple(self.forbidden),
             changes=tuple(self.changes),
         )
+
+    def _rule(self, number: int, result: Result | None, with_results: bool) -> None:
+        before = self.event()
+        amended = amend(before, number, result, with_results)
+        self._keep(amended.event)
+        at = self.games[number]["round"]
+        if not system_of(before).rounds_follow or self.out:
+            return  # later rounds stay, or who has left since makes them others
+        left = {game.id for each in amended.event.rounds[at:] for game in each.games}
+        led_to = _led_to(before, amended.event, at)
+        if left != led_to:
+            self.faults.append(f"after the ruling of game {number} games {sorted(left ^ led_to)} stay or go wrongly")
 
     def _keep(self, event: Event) -> None:
         """What is left of the record after something of it went, as on files."""
@@ -421,6 +467,38 @@ def _result_of(row: Played) -> Result:
     if row.reason == "forfeit" and not row.plies:
         return Result(WIN, LOSS, "forfeit") if row.winner == BLACK else Result(LOSS, WIN, "forfeit")
     return BLACK_WINS if row.winner == BLACK else WHITE_WINS
+
+
+def _led_to(before: Event, ruled: Event, at: int) -> set[int]:
+    """Games of rounds after `at` of a knock-out that the system pairs again from a ruling in that round on.
+
+    :param ruled: the event after the ruling
+    """
+    again = replace(ruled, rounds=ruled.rounds[:at])
+    later = before.rounds[at:]
+    left = {(each.number, frozenset(game.pair), game.id): game for each in later for game in each.games}
+    byes = {(each.number, bye.entrant): bye for each in later for bye in each.byes}
+    stays: set[int] = set()
+    while True:
+        parts = ready_games(again)
+        pairs = {(part.number, frozenset(game.pair)) for part in parts for game in part.games}
+        passing = {(part.number, bye.entrant) for part in parts for bye in part.byes}
+        kept, passed = [key for key in left if key[:2] in pairs], [key for key in byes if key in passing]
+        if not (kept or passed):
+            return stays
+        for key in kept:
+            again = _with(again, key[0], games=(left.pop(key),))
+            stays.add(key[2])
+        for where in passed:
+            again = _with(again, where[0], byes=(byes.pop(where),))
+
+
+def _with(event: Event, number: int, games: tuple[Game, ...] = (), byes: tuple[Bye, ...] = ()) -> Event:
+    """The event with more in a round that has begun, or in the next one."""
+    rounds = [*event.rounds, Round(number=number)] if number > len(event.rounds) else list(event.rounds)
+    before = rounds[number - 1]
+    rounds[number - 1] = replace(before, games=(*before.games, *games), byes=(*before.byes, *byes))
+    return replace(event, rounds=tuple(rounds))
 
 
 def _points_of(result: Result | None) -> tuple[int | None, int | None]:

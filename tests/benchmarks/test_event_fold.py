@@ -87,7 +87,7 @@ def test_both_folds_of_a_disturbed_event_agree(system: str, seed: int) -> None:
     event = Disturbed(settings_of(system, seed), random.Random(seed))
     event.start(7)
     event.run(30)
-    ended = folded(event.entries).ended(set())
+    ended = folded(event.entries).ended(())
     assert without_words(ended.event) == without_words(event.state.event)
     assert ended.faults == ()
 
@@ -124,7 +124,7 @@ def test_the_second_fold_knows_every_kind_of_entry() -> None:
     kinds = {log.kind_of(entry.said) for entry in event.entries}
     unsaid = {str(kind.__struct_config__.tag) for kind in log.KINDS} - kinds
     assert unsaid == {"admitted", "checked-in", "cancelled"}, "those follow from nothing else"
-    ended = folded(event.entries).ended(set())
+    ended = folded(event.entries).ended(())
     assert without_words(ended.event) == without_words(event.state.event)
     assert ended.won_playoff == (1,)
     for kind in unsaid - {"cancelled"}:
