@@ -41,7 +41,7 @@ from cgos_server.tournaments.running.forecast import (
     with_field,
 )
 from cgos_server.tournaments.running.own_clock import own_clock
-from cgos_server.tournaments.running.settings import EventSettings
+from cgos_server.tournaments.running.settings import EventSettings, Play
 from cgos_server.tournaments.running.state import AFTER, BEFORE, EventState
 from cgos_server.tournaments.words import counted
 
@@ -91,8 +91,14 @@ async def prepared(history: History, settings: WebSettings, record: EventRecord,
     name = state.settings.name
     if state.phase in AFTER:
         raise Invalid(Code.EVENT_OVER, f"{name} is {state.phase}: there is nothing to rehearse.")
-    lengths = await _lengths(history, record, wishes)
-    plan = partial(Rehearsal, lengths=lengths, slots=wishes.slots, at_once=wishes.at_once, seed=wishes.seed)
+    plan = partial(
+        Rehearsal,
+        lengths=await _lengths(history, record, wishes),
+        others=await _other_lengths(history, state.settings, wishes),
+        slots=wishes.slots,
+        at_once=wishes.at_once,
+        seed=wishes.seed,
+    )
     if state.phase in BEFORE:
         ratings = await _ratings(history, settings, state.settings.venue)
         event, assumed = _before(state, wishes, ratings)
@@ -206,6 +212,17 @@ async def _lengths(history: History, record: EventRecord, wishes: Wishes) -> Len
     seen = lengths_seen(own) if len(own) >= ENOUGH_OF_ITS_OWN else None
     if seen is None:
         seen = await _lengths_in_venue(history, settings)
+    return _as_wished(seen, wishes)
+
+
+async def _other_lengths(history: History, settings: EventSettings, wishes: Wishes) -> Lengths | None:
+    """Of the games that entrants play between theirs; None: they play none."""
+    if not settings.ladder:
+        return None
+    return _as_wished(await _lengths_in_venue(history, replace(settings, play=Play())), wishes)
+
+
+def _as_wished(seen: Lengths, wishes: Wishes) -> Lengths:
     return seen if wishes.game_s is None else Lengths(wishes.game_s, seen.sd * wishes.game_s / seen.mean, seen.games)
 
 

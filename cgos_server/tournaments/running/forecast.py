@@ -5,6 +5,8 @@ Everything follows from the rehearsal and its seed. Must not know: clocks of com
 
 A game's length is lognormal (our choice: lengths are positive, and a few are very long); of a game that runs already
 what is left is drawn from those that are longer than it is by now. Who wins follows from ratings by Elo's curve.
+Between two games of the event an entrant plays others of the venue, one after the other, where the event lets it: its
+next game begins when the one that it plays then is over.
 """
 
 from __future__ import annotations
@@ -47,6 +49,9 @@ _NORMAL: Final = NormalDist()
 _SD_OF_RATINGS: Final = 200.0
 """Of a field of which nothing is known, Elo."""
 
+_FORGOTTEN: Final = 20.0
+"""After so many mean lengths of other games nothing of when they began is left."""
+
 _MAIN_USED: Final = 0.6
 _MOVES_A_POINT: Final = 0.75
 """Of clocks whose games nobody has seen yet: so much of the main time is used, and so many moves are played a point of
@@ -69,6 +74,7 @@ class Rehearsal(Struct, frozen=True, kw_only=True):
 
     :ivar event: as it stands, with its entrants
     :ivar ages: ids of its games that run -> for how many seconds they have run
+    :ivar others: lengths of the other games that entrants play between theirs; None: they play none
     :ivar slots: games at a time of one entrant
     :ivar at_once: games at a time in all; None: any number
     :ivar pause_s: from when a game can begin until its first move: to pair, and for both to be ready
@@ -78,6 +84,7 @@ class Rehearsal(Struct, frozen=True, kw_only=True):
     event: Event
     lengths: Lengths
     ages: dict[int, float] = field(default_factory=dict)
+    others: Lengths | None = None
     slots: int = 1
     at_once: int | None = None
     pause_s: float = 2.0
@@ -275,11 +282,13 @@ class _Run:
 
     def __init__(self, rehearsal: Rehearsal, method: System, seed: int) -> None:
         self._plan, self._method, self._seed = rehearsal, method, seed
+        self._lots = Lots(seed, 0)
         self._event = rehearsal.event
         self._now = 0.0
         self._together = rehearsal.lengths.mean * min(_COALESCED, len(self._event.entrants) / _LARGE)
         self._running: list[tuple[float, int]] = []
         self._busy: dict[int, int] = {}
+        self._idle: dict[int, list[float]] = {one.id: self._others_before(one.id) for one in self._event.entrants}
         self._results: dict[int, Result] = {}
         self._begins: dict[int, float] = {}
         self._ends: dict[int, float] = {}
@@ -351,13 +360,42 @@ class _Run:
         self._due = still_due
 
     def _begin(self, number: int, game: Game, age: float = 0.0) -> None:
+        free = [self._take_slot(one) for one in game.pair]
+        at = self._now if age else max(self._now, *free)
         if number not in self._begun:
-            self._begins.setdefault(number, self._now)
+            self._begins[number] = min(at, self._begins.get(number, at))
         for one in game.pair:
             self._busy[one] = self._busy.get(one, 0) + 1
         length = _length(self._plan.lengths, Lots(self._seed, number).unit("length", game.id), age)
         pause = 0.0 if age else self._plan.pause_s
-        heapq.heappush(self._running, (self._now + pause + length - age, game.id))
+        heapq.heappush(self._running, (at + pause + length - age, game.id))
+
+    def _others_before(self, one: int) -> list[float]:
+        """Since when each slot of an entrant has had no game of the event: other games are in their middle now."""
+        others = self._plan.others
+        if others is None:
+            return []
+        return [-others.mean * (1.0 + self._lots.unit("idle", one, slot)) for slot in range(self._plan.slots)]
+
+    def _take_slot(self, one: int) -> float:
+        """When the first slot of an entrant is free for a game of the event; that is gone from its idle ones."""
+        idle = self._idle[one]
+        if not idle:
+            return self._now
+        ends = [self._others_until(one, since) for since in idle]
+        first = min(range(len(idle)), key=ends.__getitem__)
+        del idle[first]
+        return ends[first]
+
+    def _others_until(self, one: int, since: float) -> float:
+        """When the other game is over that a slot idle since then plays now; now, where it plays none."""
+        others, pause = self._plan.others, self._plan.pause_s
+        assert others is not None
+        since = max(since, self._now - _FORGOTTEN * others.mean)
+        while since + pause <= self._now:
+            share = self._lots.unit("other", one, round(1000 * since))
+            since += pause + _length(others, share, 0.0)
+        return max(since, self._now)
 
     def _end_next(self) -> None:
         at, id_ = heapq.heappop(self._running)
@@ -366,6 +404,8 @@ class _Run:
         self._results[id_] = self._outcome(number, game)
         for one in game.pair:
             self._busy[one] -= 1
+            if self._plan.others is not None:
+                self._idle[one].append(at)
 
     def _outcome(self, number: int, game: Game) -> Result:
         wins, holds = (float(each[self._seats[game.white], self._seats[game.black]]) for each in self._table)

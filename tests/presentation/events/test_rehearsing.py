@@ -65,7 +65,7 @@ async def test_who_has_entered_is_in_the_field(place: Path) -> None:
 
 async def test_it_is_counted_from_the_time_of_the_start(place: Path) -> None:
     starts_at = START_MS + 86_400_000
-    held = HeldEvent(replace(OPEN, times=Times(starts_at=starts_at, starts_with=6)))
+    held = HeldEvent(replace(OPEN, times=Times(starts_at=starts_at, starts_with=6), ladder=False))
     ahead = await rehearsed(place, held, Wishes())
     assert ahead.entrants == 6, "as many as it starts with"
     first = ahead.schedule[0].begins

@@ -52,6 +52,32 @@ def test_rounds_follow_one_another_where_all_games_last_as_long() -> None:
     assert all(each.share == 1.0 for each in ahead.schedule)
 
 
+def test_games_wait_for_the_other_games_that_entrants_play_between_them() -> None:
+    event = event_of("swiss", 8, 5)
+    alone = forecast_of(Rehearsal(event=event, lengths=Lengths(600.0, 200.0)), 60).duration.median
+    with_others = [
+        forecast_of(Rehearsal(event=event, lengths=Lengths(600.0, 200.0), others=others), 60).duration.median
+        for others in (Lengths(60.0, 20.0), Lengths(600.0, 200.0), Lengths(1800.0, 600.0))
+    ]
+    assert alone < with_others[0] < with_others[1] < with_others[2]
+    assert with_others[0] < alone + 6 * 120
+    assert with_others[1] > alone + 5 * 200, "somebody has begun another game when a round is over"
+
+
+def test_who_has_another_slot_waits_less() -> None:
+    rehearsal = Rehearsal(event=event_of("swiss", 8, 5), lengths=Lengths(600.0, 200.0), others=Lengths(600.0, 200.0))
+    one, four = (forecast_of(replace(rehearsal, slots=slots), 40).duration.median for slots in (1, 4))
+    assert four < one
+
+
+def test_other_games_that_are_short_are_not_drawn_one_by_one_for_hours() -> None:
+    rehearsal = Rehearsal(
+        event=event_of("swiss", 8, 3), lengths=Lengths(36_000.0, 9_000.0), others=Lengths(0.01, 0.001)
+    )
+    ahead = forecast_of(replace(rehearsal, pause_s=0.0), 2)
+    assert ahead.duration.median > 3 * 36_000
+
+
 def test_a_round_lasts_as_long_as_its_longest_game() -> None:
     lengths = Lengths(600.0, 200.0)
     ahead = forecast_of(Rehearsal(event=event_of("swiss", 16, 4), lengths=lengths), 60)
