@@ -93,6 +93,7 @@ class EventDirector:
         self._pairer = pairer
         self._following = Following(self._announce, self.runners.get, time.wall_ms)
         self._games: dict[GameId, tuple[EventRunner, int]] = {}
+        self._up_since = 0
         self._is_beginning = False
         self._was_any_on = False  # an event was running since the last look: slots may be kept for it
         self._presence = {name: Presence(live) for name, live in venues.items()}
@@ -105,6 +106,7 @@ class EventDirector:
 
     async def open(self) -> None:
         """Read every event that is not over; what its games brought while nobody wrote it down is written now."""
+        self._up_since = self._time.wall_ms()
         await self._store.commit([])  # games that could not be read back are void by now
         rows = {row.name: row for row in await self._store.history.events.all()}
         self._following.names.update(rows)
@@ -262,7 +264,7 @@ class EventDirector:
 
     def _advance(self, runner: EventRunner, spawn: Spawn) -> None:
         venue = runner.state.settings.venue
-        if runner.advance(self._presence[venue].away, partial(self.rating, venue)):
+        if runner.advance(self._presence[venue].away, partial(self.rating, venue), up_since=self._up_since):
             self._news.set()
         elif runner.wants_pairing:
             spawn(self._pair(runner))

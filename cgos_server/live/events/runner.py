@@ -121,10 +121,10 @@ class EventRunner:
         """True where nobody computes it yet."""
         return self.pairs and not self._computing
 
-    def advance(self, away: Away, rating: Callable[[VersionId], float | None]) -> bool:
+    def advance(self, away: Away, rating: Callable[[VersionId], float | None], up_since: int = 0) -> bool:
         """Say what is due besides pairing. True where more may be due: call again."""
         for _ in range(STEPS):
-            said = next_step(self.state, self._now_ms(), away, rating)
+            said = next_step(self.state, self._now_ms(), away, rating, up_since=up_since)
             if said is None:
                 return False
             self.say(said)

@@ -28,18 +28,21 @@ Away = Mapping[VersionId, int]
 BOTH_FORFEIT: Final = Result(LOSS, LOSS, "forfeit")
 
 
-def next_step(state: EventState, now: int, away: Away, rating: Callable[[VersionId], float | None]) -> log.Said | None:
+def next_step(
+    state: EventState, now: int, away: Away, rating: Callable[[VersionId], float | None], up_since: int = 0
+) -> log.Said | None:
     """What is due besides pairing.
 
     :param now: Unix ms
     :param rating: of a version in the event's venue, as it is now; None: it has none
+    :param up_since: since when the server runs, Unix ms; 0: for ever
     """
     if state.phase is Phase.ANNOUNCED:
         return log.Opened() if _passed(state.settings.times.opens_at, now) else None
     if state.phase is Phase.ENTRY:
         return _admitted(state) or _closing(state, now, rating)
     if state.phase is Phase.CLOSED:
-        return _admitted(state) or _starting(state, now)
+        return _admitted(state) or _starting(state, now, up_since)
     if state.phase is Phase.RUNNING and state.paused is None:
         return _forfeit(state, now, away)
     return None
@@ -123,10 +126,10 @@ def closing(state: EventState, rating: Callable[[VersionId], float | None]) -> l
     return log.Closed(ratings={number: value for number, value in known.items() if value is not None})
 
 
-def _starting(state: EventState, now: int) -> log.Said | None:
+def _starting(state: EventState, now: int, up_since: int) -> log.Said | None:
     times = state.settings.times
     full = times.starts_with is not None and len(state.there) >= times.starts_with
-    if not (full or _passed(times.starts_at, now)):
+    if not (full or _passed(times.starts_at, now)) or _check_in_goes_on(state, now, up_since):
         return None
     coming = [seat for seat in state.there if seat.checked_in or not times.check_in_s]
     waiting = [seat for seat in state.waiting if seat.checked_in]
@@ -137,6 +140,17 @@ def _starting(state: EventState, now: int) -> log.Said | None:
         there = counted(len(coming), "entrant was", "entrants were")
         return log.Cancelled(reason=f"{there} there at the time of the start: it needs two.")
     return log.Started()
+
+
+def _check_in_goes_on(state: EventState, now: int, up_since: int) -> bool:
+    """True where somebody has not checked in, the server stood still during the check-in, and the grace (or the length
+    of the check-in, if that is shorter) has not passed since."""
+    times = state.settings.times
+    if not times.check_in_s or times.starts_at is None or all(seat.checked_in for seat in state.there):
+        return False
+    return up_since > times.starts_at - 1000 * times.check_in_s and now < up_since + 1000 * min(
+        state.grace_s, times.check_in_s
+    )
 
 
 def _forfeit(state: EventState, now: int, away: Away) -> log.Ended | None:

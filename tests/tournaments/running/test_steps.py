@@ -45,7 +45,7 @@ class Watched:
             limits=limits or Limits(),
             times=Times(**{"grace_s": 60, **times}),
         )
-        self.minute = 0.0
+        self.minute = self.up_since = 0.0
         self.away: dict[VersionId, int] = {}
         self.state = announced(settings)
         self.say(log.Announced(settings=settings))
@@ -71,7 +71,9 @@ class Watched:
         """Whatever is due by then."""
         self.minute = minute
         while True:
-            said = next_step(self.state, self.now, self.away, lambda version: 1000.0 + version)
+            said = next_step(
+                self.state, self.now, self.away, lambda version: 1000.0 + version, up_since=round(self.up_since * MIN)
+            )
             if said is None and pairs_now(self.state):
                 said = paired(self.state, ready_games(self.state.event))
             if said is None:
@@ -140,6 +142,32 @@ def test_who_does_not_check_in_is_out_and_who_waits_comes_in_its_place() -> None
     assert event.state.phase is Phase.RUNNING
     with pytest.raises(Refused, match="over"):
         event.check_in(2)
+
+
+@pytest.mark.parametrize(("grace_s", "until"), [(60, 7.0), (3600, 8.0)])
+def test_a_server_that_stood_still_during_the_check_in_gives_time_for_it(grace_s: int, until: float) -> None:
+    event = Watched(opens_at=0, starts_at=5 * MIN, check_in_s=120, grace_s=grace_s)
+    event.at(0)
+    event.enter(1, 2, 3)
+    event.at(3)
+    event.check_in(1)
+    event.up_since = 6.0
+    event.at(6)
+    event.check_in(2)
+    assert event.at(until - 0.01).phase is Phase.CLOSED
+    assert event.at(until).phase is Phase.RUNNING
+    assert event.there == ["Bot-1", "Bot-2"]
+
+
+def test_a_start_waits_for_nobody_who_has_checked_in_nor_where_the_server_stood_still_before() -> None:
+    for up_since, checked_in in ((4.9, (1, 2)), (3.0, (1,)), (2.9, (1,))):
+        event = Watched(opens_at=0, starts_at=5 * MIN, check_in_s=120)
+        event.at(0)
+        event.enter(1, 2)
+        event.up_since = up_since
+        event.at(3)
+        event.check_in(*checked_in)
+        assert event.at(5).phase is (Phase.RUNNING if len(checked_in) > 1 else Phase.CANCELLED)
 
 
 def test_a_check_in_that_nobody_asks_for_is_refused() -> None:
