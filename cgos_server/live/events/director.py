@@ -94,6 +94,7 @@ class EventDirector:
         self._following = Following(self._announce, self.runners.get, time.wall_ms)
         self._games: dict[GameId, tuple[EventRunner, int]] = {}
         self._up_since = 0
+        self._faults: dict[EventId, str] = {}
         self._is_beginning = False
         self._was_any_on = False  # an event was running since the last look: slots may be kept for it
         self._presence = {name: Presence(live) for name, live in venues.items()}
@@ -284,9 +285,12 @@ class EventDirector:
             self._pause(runner, error)
 
     def _pause(self, runner: EventRunner, error: Exception) -> None:
-        state = runner.state
-        log_.error("our fault in an event", tournament=state.settings.name, exc_info=error)
-        if state.phase is Phase.RUNNING and state.paused is None:
+        state, fault = runner.state, repr(error)
+        pauses = state.phase is Phase.RUNNING and state.paused is None
+        if pauses or self._faults.get(runner.id) != fault:  # what cannot be paused fails again at every look
+            log_.error("our fault in an event", tournament=state.settings.name, exc_info=error)
+        self._faults[runner.id] = fault
+        if pauses:
             runner.say(log.Paused(reason=f"The server failed: {error}"))
 
     # -- games begin

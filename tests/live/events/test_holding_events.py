@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from structlog.testing import capture_logs
 from support.live.event_room import GRACE_S, EventRoom
 from support.live.house import S
 
 from cgos_protocol.errors import Refused
+from cgos_server.live.events.runner import EventRunner
 from cgos_server.service.holds import Hold
 from cgos_server.storage.writing import records as rows
 from cgos_server.tournaments.base import BLACK_WINS, LOSS, VOID, WHITE_WINS, Result
@@ -323,7 +325,7 @@ async def test_nothing_begins_while_the_event_is_paused_or_the_server_stops() ->
     assert len(room.running) == 1
 
 
-async def test_what_the_system_refuses_pauses_the_event_with_its_sentence() -> None:
+async def test_a_fault_of_ours_pauses_the_event() -> None:
     room = await EventRoom.open("anna", "bert")
     room.pairer.fault = ValueError("no such thing")
     await room.hold("anna", "bert")
@@ -331,6 +333,22 @@ async def test_what_the_system_refuses_pauses_the_event_with_its_sentence() -> N
     room.pairer.fault = None
     room.say(log.Resumed())
     await room.look()
+    assert len(room.running) == 1
+
+
+async def test_a_fault_before_the_start_is_logged_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    room = await EventRoom.open("anna", "bert")
+    await room.hold("anna", "bert", start=False)
+
+    def fail(*_: object, **_named: object) -> None:
+        raise ValueError("no such thing")
+
+    with capture_logs() as logs:
+        monkeypatch.setattr(EventRunner, "advance", fail)
+        await room.look(3)
+    assert [entry["event"] for entry in logs if entry["log_level"] == "error"] == ["our fault in an event"]
+    monkeypatch.undo()
+    await room.start()
     assert len(room.running) == 1
 
 
