@@ -272,7 +272,7 @@ def _next_step(state: EventState) -> str:
     """What is to be done for it to go on."""
     times = state.settings.times
     if times.opens_at is None:
-        return f"Versions may enter after: cgos-server event open {state.settings.name}"
+        return f"Versions may enter once it is opened (cgos-server event open {state.settings.name})."
     return f"Entry opens at {in_words(times.opens_at)}."
 
 

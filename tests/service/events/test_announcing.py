@@ -35,7 +35,8 @@ def test_every_setting_of_an_event_can_be_said() -> None:
 async def test_what_is_not_said_is_as_usual(admin: Admin, desk: Desk, store: Any) -> None:
     answer = await admin.handle(create())
     assert answer.sentence == (
-        "Weekly is announced. Its games count for the ratings. Versions may enter after: cgos-server event open Weekly"
+        "Weekly is announced. Its games count for the ratings. Versions may enter once it is opened (cgos-server event "
+        "open Weekly)."
     )
     assert desk.states["Weekly"].settings == EventSettings(name="Weekly", venue="9x9", system="mwm")
     assert audits(store) == [("operator", "event create", "Weekly", {"rated": True, "system": "mwm", "venue": "9x9"})]
