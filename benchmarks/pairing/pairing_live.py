@@ -49,9 +49,12 @@ def name(number: int) -> str:
     return f"{number:03d}"
 
 
-async def bot(url: str, venue: str, number: int, think: float, secret: str) -> None:
-    """Plays at random, thinking for so long about a move, until it is cancelled or the server goes."""
-    rng = random.Random(number)
+async def bot(
+    url: str, named: str, venue: str, think: float, *, secret: str, slots: int = 1, scatter: float = 0.3
+) -> None:
+    """Plays at random, thinking for so long about a move, give or take a share of it, until it is cancelled or the
+    server goes."""
+    rng = random.Random(named)
 
     def choose(board: GoPosition) -> str:
         points = [point for point in board.empties() if not board.is_eye(board.to_play, point)]
@@ -60,11 +63,11 @@ async def bot(url: str, venue: str, number: int, think: float, secret: str) -> N
 
     async def play(game: Game) -> None:
         async for turn in game.turns():
-            await asyncio.sleep(think * rng.uniform(0.7, 1.3))
+            await asyncio.sleep(think * rng.uniform(1 - scatter, 1 + scatter))
             await game.move(choose(turn.position.board()))
 
     with suppress(CgosClientError, OSError):
-        async with connect(url, bot=f"{venue}-{name(number)}", secret=secret, venues=[venue]) as session:
+        async with connect(url, bot=named, secret=secret, venues=[venue], slots=slots) as session:
             await session.play(play)
 
 
@@ -74,7 +77,7 @@ async def play(url: str, thinking: list[float], seconds: float, progress: Progre
     bar = progress.add_task("playing", total=seconds)
     async with asyncio.TaskGroup() as group:
         bots = [
-            group.create_task(bot(url, venue, number=number, think=think, secret=secret))
+            group.create_task(bot(url, f"{venue}-{name(number)}", venue, think, secret=secret))
             for number, think in enumerate(thinking)
             for venue in VENUES
         ]

@@ -23,7 +23,7 @@ import msgspec
 from benchmarks.moves.server_moves import serving
 from benchmarks.reporting import CommandLine, table, write_json
 from benchmarks.tournaments.event_all import PLANS, Plan
-from benchmarks.tournaments.event_live import VENUE, bot, name, query
+from benchmarks.tournaments.event_live import VENUE, name, player, query
 from cgos_server.net import control_socket
 from cgos_server.service.commands.declaration import Command
 from cgos_server.service.commands.registry import ask
@@ -118,7 +118,7 @@ async def run(websocket: int, web: int, data: Path, plans: Sequence[Plan], optio
     compared: list[Compared] = []
     async with asyncio.TaskGroup() as group:
         bots = [
-            group.create_task(bot(f"ws://127.0.0.1:{websocket}", number, slots=1, think=options.think))
+            group.create_task(player(f"ws://127.0.0.1:{websocket}", number, slots=1, think=options.think))
             for number in range(max(plan.bots for plan in plans))
         ]
         limit_s = 60 * options.minutes

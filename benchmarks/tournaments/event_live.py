@@ -14,8 +14,8 @@ import sqlite3
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing, suppress
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from statistics import mean, median
@@ -24,9 +24,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from benchmarks.moves.server_moves import serving
+from benchmarks.pairing.pairing_live import bot
 from benchmarks.reporting import CommandLine, table, write_json
-from cgos_client import CgosClientError, Game, connect
-from cgos_protocol.games.go_rules import GoPosition
 from cgos_server.net import control_socket
 from cgos_server.service.commands.declaration import Command
 from cgos_server.service.commands.registry import ask
@@ -82,23 +81,9 @@ def name(number: int) -> str:
     return f"Bot-{number:02d}"
 
 
-async def bot(url: str, number: int, slots: int, think: float) -> None:
-    """Plays at random, thinking about so long about a move, until it is cancelled or the server goes."""
-    rng = random.Random(number)
-
-    def choose(board: GoPosition) -> str:
-        points = [point for point in board.empties() if not board.is_eye(board.to_play, point)]
-        rng.shuffle(points)
-        return next((board.write(point) for point in points if board.copy().play(point) is None), "pass")
-
-    async def play(game: Game) -> None:
-        async for turn in game.turns():
-            await asyncio.sleep(think * rng.uniform(0.5, 1.5))
-            await game.move(choose(turn.position.board()))
-
-    with suppress(CgosClientError, OSError):
-        async with connect(url, bot=name(number), secret=SECRET, venues=["9x9"], slots=slots) as session:
-            await session.play(play)
+def player(url: str, number: int, slots: int, think: float) -> Coroutine[Any, Any, None]:
+    """A bot of the venue that plays at random, thinking about so long about a move."""
+    return bot(url, name(number), "9x9", think, secret=SECRET, slots=slots, scatter=0.5)
 
 
 async def hold(say: Callable[[Command[Any]], Any], event: str, system: str, rounds: int | None, field: range) -> None:
@@ -118,7 +103,7 @@ async def minutes(url: str, data: Path, options: Any) -> tuple[Span, Span]:
     async with asyncio.TaskGroup() as group:
         thinking = [options.think * (0.5 + number % 3 / 2) for number in range(options.bots)]
         bots = [
-            group.create_task(bot(url, number, slots=options.slots, think=think))
+            group.create_task(player(url, number, slots=options.slots, think=think))
             for number, think in enumerate(thinking)
         ]
         await asyncio.sleep(options.start_up)
