@@ -49,7 +49,8 @@ def amend(event: Event, id_: int, result: Result | None, with_results: bool = Fa
         raise Invalid(
             Code.RESULT_DEPENDS,
             f"{'; '.join(described(event, one) for one in ended)}: paired by the present result of game {id_}, and "
-            "played. Say that this is to be taken back too, or leave the result.",
+            "played. Say that this is to be taken back too (--with-results, of files --take-back), or leave the "
+            "result.",
         )
     return Amended(amended, taken_back)
 

@@ -132,7 +132,9 @@ def game_by_id(event: Event, id_: int) -> Placed:
         for at, game in enumerate(each.games):
             if game.id == id_:
                 return Placed(each.number, at, game)
-    raise NotFound(Code.NO_GAME, f"No game has the id {id_}. `tournament games` lists them.")
+    highest = max((game.id for _, game in event.games), default=0)
+    known = f"; the highest is {highest}" if highest else ": there is none yet"
+    raise NotFound(Code.NO_GAME, f"No game has the number {id_}{known}.")
 
 
 def game_between(event: Event, white: int, black: int, number: int | None = None, *, is_open: bool) -> Placed:

@@ -33,7 +33,7 @@ def take_back_round(event: Event, with_results: bool = False) -> Event:
         raise Invalid(
             Code.HAS_RESULTS,
             f"Round {last.number} has games with results ({first}{more}), which would be lost. Say that they are to be "
-            "taken back too, or leave the round.",
+            "taken back too (--with-results), or leave the round.",
         )
     return _shortened(event, event.rounds[:-1], (game.id for game in last.games))
 

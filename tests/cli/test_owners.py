@@ -97,7 +97,7 @@ def test_a_bot_is_shut_out_for_a_time(run: Any, data: Path) -> None:
     run("bot", "disable", "Alpha", "--reason", "x", "--until", "soon", fails=2)
     run("bot", "disable", "Alpha", "--reason", "x", "--until", "2100-01-31", "--days", "1", fails=2)
     run("bot", "disable", "Alpha", "--days", "1", fails=2)
-    assert "Say why" in run("bot", "disable", "Alpha", "--reason", " ", fails=1).stderr
+    assert "Give the reason why" in run("bot", "disable", "Alpha", "--reason", " ", fails=1).stderr
     run("bot", "enable", "Alpha")
     assert (bot_row(data, "Alpha")["state"], bot_row(data, "Alpha")["until"]) == ("active", None)
 

@@ -68,7 +68,7 @@ def test_games_get_ids_in_the_order_in_which_they_join() -> None:
         end(event, 4, WHITE_WINS)
     assert game_by_id(correct(event, 4, WHITE_WINS), 4).game.result == WHITE_WINS
     for change in (end, correct):
-        with pytest.raises(Refused, match="No game has the id 5"):
+        with pytest.raises(Refused, match="No game has the number 5; the highest is 4"):
             change(event, 5, DRAWN)
 
 

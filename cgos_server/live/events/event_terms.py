@@ -75,7 +75,8 @@ def _require_moves(terms: Terms, play: Play) -> None:
         read = referee.position.read(move)
         if read is None or referee.position.play(read) is not None:
             raise Invalid(
-                Code.EVENT_SETTING, f"Games cannot begin with {' '.join(play.first_moves)}: see move {number}."
+                Code.EVENT_SETTING,
+                f"Games cannot begin with {' '.join(play.first_moves)}: move {number}, {move}, is not possible there.",
             )
 
 

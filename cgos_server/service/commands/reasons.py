@@ -43,5 +43,5 @@ def reason_for(reason: str, what: str) -> str:
     """The reason as it is kept, for which there has to be one. Raises Refused (``reason``); `what` needs it."""
     kept = one_line(reason)
     if not kept:
-        raise Invalid(Code.REASON, f"Say why {what}: it is kept, and people are told.")
+        raise Invalid(Code.REASON, f"Give the reason why {what}: it is kept, and people are told.")
     return kept

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from cgos_protocol.api import people as api
 from cgos_protocol.api.people import Done
+from cgos_protocol.errors import Code, Invalid
 from cgos_server.service.commands.context import CommandContext
 from cgos_server.service.commands.declaration import Command, Right
 from cgos_server.service.commands.fields import Field, VenueName
@@ -29,6 +30,9 @@ from cgos_server.tournaments.running.settings import EventSettings
 from cgos_server.tournaments.running.state import EventState, Phase
 from cgos_server.tournaments.running.steps import closing
 from cgos_server.tournaments.running.succession import cloned
+
+_PAST_MS: Final = 60_000
+"""So long ago is now: what is said takes its time to come here."""
 
 SystemWord = Annotated[
     str, Field(body=api.Name, label="The tournament system", caption="System", metavar="SYSTEM", words=words)
@@ -86,6 +90,7 @@ class EventCreate(Terms, frozen=True, kw_only=True, tag="event create"):
     async def perform(self, context: CommandContext) -> Done:
         events = context.server.events
         settings = self.settings_from(EventSettings(name=self.event, venue=self.venue, system=self.system))
+        _require_to_come(self.starts_at, context.now_ms())
         rated = events.is_rated(settings)
         named = [await candidate_of(context, self.venue, name) for name in dict.fromkeys(self.enter)]
         actor = actor_of(context)
@@ -152,6 +157,7 @@ class EventChange(Terms, frozen=True, kw_only=True, tag="event change"):
         before = events.state(self.event).settings
         start = before if self.system is None else replace(before, system=self.system, options={}, tie_breakers=())
         settings = self.settings_from(start, tuple(self.usual))
+        _require_to_come(self.starts_at, context.now_ms())
         rated = events.is_rated(settings)
         events.say(self.event, log.Announced(settings=settings), actor_of(context))
         changed = sorted(_changed(before, settings))
@@ -236,11 +242,21 @@ class EventClone(Command[Done], frozen=True, kw_only=True, tag="event clone"):
 
     async def perform(self, context: CommandContext) -> Done:
         events = context.server.events
+        _require_to_come(self.starts_at, context.now_ms())
         settings = _once_more((await events.reopen(self.event)).settings, self.name, self.starts_at)
         rated = events.is_rated(settings)
         state = events.announce(settings, actor_of(context))
         await context.commit(self, self.name, [], of=self.event, rated=rated)
         return Done(sentence=f"{self.name} is announced as {self.event} was. {_rated(rated)} {_next_step(state)}")
+
+
+def _require_to_come(starts_at: int | None, now_ms: int) -> None:
+    """Raises Refused (``event-setting``) for a start in the past: the event would be called off once entry opens."""
+    if starts_at is not None and starts_at < now_ms - _PAST_MS:
+        raise Invalid(
+            Code.EVENT_SETTING,
+            f"It cannot start on {in_words(starts_at)}, which is past. Give a time to come, such as now+2h.",
+        )
 
 
 def _once_more(settings: EventSettings, name: str, starts_at: int | None) -> EventSettings:

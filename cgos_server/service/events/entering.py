@@ -279,7 +279,7 @@ class EventBye(Command[Done], frozen=True, kw_only=True, tag="event bye"):
             context, self.event, named, lambda seat: log.ByeAsked(entrant=seat.entrant, round=number, points=points)
         )
         await context.commit(self, seat.name, [], event=self.event, round=number, points=self.points)
-        return Done(sentence=f"{seat.name} sits out round {number} of {self.event}, for {self.points}.")
+        return Done(sentence=f"{seat.name} sits out round {number} of {self.event}; that gives {self.points}.")
 
 
 class EventCancelBye(Command[Done], frozen=True, kw_only=True, tag="event cancel-bye"):

@@ -221,7 +221,7 @@ def test_a_replayed_game_is_named_by_its_id(tmp_path: Path) -> None:
     assert re.search(r"^ *3 +1 +bot-. +bot-. +0-1$", run("games", file).stdout, re.MULTILINE)
     for words in (("--game", 3), ("--game", 3, white, black, "1-0"), (white, "1-0"), (white, black, "2-0")):
         assert run("result", file, *words).exit_code == 2
-    assert "No game has the id 9" in run("result", file, "--game", 9, "1-0").stderr
+    assert "No game has the number 9" in run("result", file, "--game", 9, "1-0").stderr
 
 
 def test_ids_are_shown_only_where_the_file_keeps_them(csv: Path, tmp_path: Path) -> None:

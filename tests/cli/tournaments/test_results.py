@@ -68,7 +68,7 @@ def test_pgn_and_tables_are_taken(event: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("lines", "line", "says"),
     [
-        ("1 1-0\n9 1-0\n", 2, "No game has the id 9"),
+        ("1 1-0\n9 1-0\n", 2, "No game has the number 9"),
         ("1 1-0\nAlder Nobody 1-0\n", 2, "Nobody entered as 'Nobody'"),
         ("1 1-0\n1 1-0\n", 2, "Line 1 has a result of game 1 too"),
         ("1 1-0\n2 2-0\n", 2, "'2-0' is no score"),

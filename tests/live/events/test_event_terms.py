@@ -38,8 +38,8 @@ async def test_they_are_the_venues_own_unless_the_event_says_otherwise() -> None
     [
         (Play(komi=0.3), "whole or half points"),
         (Play(main_s=0.0), "seconds a game"),
-        (Play(first_moves=("E5", "E5")), "see move 2"),
-        (Play(first_moves=("Z9",)), "see move 1"),
+        (Play(first_moves=("E5", "E5")), "move 2, E5, is not possible there"),
+        (Play(first_moves=("Z9",)), "move 1, Z9, is not possible there"),
     ],
 )
 async def test_what_cannot_be_played_is_refused(play: Play, sentence: str) -> None:

@@ -18,6 +18,8 @@ from cgos_server.service.events.terms import SETTINGS
 from cgos_server.tournaments.running.settings import EventSettings, Limits, Play, Times
 
 HOUR = 3_600_000
+NOW = 1_700_000_000_000
+"""What the clock of these tests says, Unix milliseconds."""
 
 
 def create(event: str = "Weekly", **said: Any) -> EventCreate:
@@ -66,9 +68,9 @@ async def test_all_that_is_said_stands_in_the_settings(admin: Admin, desk: Desk)
         "increment_s": 1.0,
         "openings": False,
         "first_moves": "e5, c3",
-        "opens_at": 1,
-        "closes_at": 2,
-        "starts_at": 3,
+        "opens_at": NOW + 1,
+        "closes_at": NOW + 2,
+        "starts_at": NOW + 3,
         "starts_with": 8,
         "check_in_s": 60,
         "grace_s": 30,
@@ -106,7 +108,9 @@ async def test_a_short_word_for_a_system_and_its_entrants(admin: Admin, desk: De
         ({"rounds": 0}, "planned"),
         ({"most": 1}, "event-setting"),
         ({"apart": ["friends"]}, "event-setting"),
-        ({"opens_at": 3, "starts_at": 2}, "event-setting"),
+        ({"opens_at": NOW + 3, "starts_at": NOW + 2}, "event-setting"),
+        ({"starts_with": 6, "most": 2}, "event-setting"),
+        ({"increment_s": 3.0, "rated": False}, "event-setting"),  # and no main time
         ({"venue": "5x5"}, "unknown-venue"),
         ({"enter": ["Nobody"]}, "unknown-bot"),
     ],
@@ -180,14 +184,29 @@ async def test_of_no_event_nothing_can_be_done(admin: Admin, command: Any) -> No
 
 
 async def test_it_is_held_once_more_though_it_is_over(admin: Admin, desk: Desk, store: Any) -> None:
-    await admin.handle(create(opens_at=10 * HOUR, starts_at=12 * HOUR, check_in_s=600, most=8))
+    await admin.handle(create(opens_at=NOW + 10 * HOUR, starts_at=NOW + 12 * HOUR, check_in_s=600, most=8))
     await admin.handle(EventCancel(event="Weekly", reason="Rain."))
-    answer = await admin.handle(EventClone(event="Weekly", name="Later", starts_at=20 * HOUR))
+    answer = await admin.handle(EventClone(event="Weekly", name="Later", starts_at=NOW + 20 * HOUR))
     assert answer.sentence.startswith("Later is announced as Weekly was. Its games count for the ratings. Entry opens")
     settings = desk.states["Later"].settings
-    assert (settings.times.opens_at, settings.times.starts_at, settings.limits.most) == (18 * HOUR, 20 * HOUR, 8)
+    times = settings.times
+    assert (times.opens_at, times.starts_at, settings.limits.most) == (NOW + 18 * HOUR, NOW + 20 * HOUR, 8)
     await admin.handle(EventClone(event="Weekly", name="Open"))
     assert desk.states["Open"].settings.times == Times()
     assert audits(store)[-1] == ("operator", "event clone", "Open", {"of": "Weekly", "rated": True})
     assert await code(admin.handle(EventClone(event="Nothing", name="X"))) == "no-event"
     assert await code(admin.handle(EventClone(event="Weekly", name="Later"))) == "event-name-taken"
+
+
+async def test_no_event_starts_in_the_past(admin: Admin, desk: Desk) -> None:
+    await admin.handle(create("Now", starts_at=NOW - 1_000))  # "now" takes its time to come here
+    past = NOW - 2 * HOUR
+    for command in (
+        create(starts_at=past),
+        EventChange(event="Now", starts_at=past),
+        EventClone(event="Now", name="Later", starts_at=past),
+    ):
+        with pytest.raises(Refused, match=r"cannot start on 2023-11-14 20:13 UTC, which is past\. Give a time to come"):
+            await admin.handle(command)
+    assert set(desk.states) == {"Now"}
+    assert desk.states["Now"].settings.times.starts_at == NOW - 1_000

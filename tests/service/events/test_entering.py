@@ -171,7 +171,7 @@ async def test_from_the_start_on_one_withdraws_sits_out_and_comes_back(admin: Ad
     await announce(admin, enter=["One", "Two", "Three"])
     await admin.handle(EventStart(event=CUP))
     answer = await behalf(admin, anna, EventBye(event=CUP, version="One", points="1/2"))
-    assert answer.sentence == "One sits out round 1 of Cup, for 1/2."
+    assert answer.sentence == "One sits out round 1 of Cup; that gives 1/2."
     assert audits(store)[-1][3] == {"event": "Cup", "points": "1/2", "round": 1}
     assert await code(behalf(admin, anna, EventBye(event=CUP, version="One", points="1"))) == "not-allowed"
     assert await code(admin.handle(EventBye(event=CUP, version="One", points="2"))) == "bye-points"
