@@ -91,6 +91,7 @@ class EventCreate(Terms, frozen=True, kw_only=True, tag="event create"):
         events = context.server.events
         settings = self.settings_from(EventSettings(name=self.event, venue=self.venue, system=self.system))
         _require_to_come(self.starts_at, context.now_ms())
+        _require_meant(settings)
         rated = events.is_rated(settings)
         named = [await candidate_of(context, self.venue, name) for name in dict.fromkeys(self.enter)]
         actor = actor_of(context)
@@ -158,6 +159,7 @@ class EventChange(Terms, frozen=True, kw_only=True, tag="event change"):
         start = before if self.system is None else replace(before, system=self.system, options={}, tie_breakers=())
         settings = self.settings_from(start, tuple(self.usual))
         _require_to_come(self.starts_at, context.now_ms())
+        _require_meant(settings)
         rated = events.is_rated(settings)
         events.say(self.event, log.Announced(settings=settings), actor_of(context))
         changed = sorted(_changed(before, settings))
@@ -256,6 +258,24 @@ def _require_to_come(starts_at: int | None, now_ms: int) -> None:
         raise Invalid(
             Code.EVENT_SETTING,
             f"It cannot start on {in_words(starts_at)}, which is past. Give a time to come, such as now+2h.",
+        )
+
+
+def _require_meant(settings: EventSettings) -> None:
+    """Raises Refused (``event-setting``) where one setting makes another one idle: nobody means that.
+
+    Asked of what is announced from now on alone: an event whose log has such settings goes on.
+    """
+    if settings.limits.most is not None and (settings.times.starts_with or 0) > settings.limits.most:
+        raise Invalid(
+            Code.EVENT_SETTING,
+            f"It takes {settings.limits.most} entrants, so it never has the {settings.times.starts_with} with which it "
+            "would start. Let in as many, or start with fewer.",
+        )
+    if settings.play.increment_s is not None and settings.play.main_s is None:
+        raise Invalid(
+            Code.EVENT_SETTING,
+            "An increment goes with a main time. Give both, or neither for the venue's clock.",
         )
 
 

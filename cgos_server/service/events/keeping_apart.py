@@ -48,7 +48,6 @@ Same = Annotated[
 class _OfSome(Command[Done], frozen=True, kw_only=True):
     """Base of what is said of versions by name or of all that have something in common."""
 
-    allowed = Right.OPERATOR
     live = True
     audited = ("reason", "same", "versions")
 
@@ -79,6 +78,7 @@ class EventForbid(_OfSome, frozen=True, kw_only=True, tag="event forbid"):
     Games that are paired already are played.
     """
 
+    allowed = Right.OPERATOR
     surfaces = (
         CommandLine(
             "event forbid",
@@ -104,6 +104,7 @@ class EventForbid(_OfSome, frozen=True, kw_only=True, tag="event forbid"):
 class EventLift(_OfSome, frozen=True, kw_only=True, tag="event lift"):
     """Let entrants meet again that were kept apart."""
 
+    allowed = Right.OPERATOR
     surfaces = (
         CommandLine(
             "event lift",

@@ -185,17 +185,6 @@ def require_settings(settings: EventSettings) -> None:
         )
     _require_limits(settings.limits)
     _require_times(settings.times)
-    if settings.limits.most is not None and (settings.times.starts_with or 0) > settings.limits.most:
-        raise Invalid(
-            Code.EVENT_SETTING,
-            f"It would start with {settings.times.starts_with} and takes {settings.limits.most}, so it never starts. "
-            "Let in as many, or start with fewer.",
-        )
-    if settings.play.increment_s is not None and settings.play.main_s is None:
-        raise Invalid(
-            Code.EVENT_SETTING,
-            "An increment needs a main time beside it: a clock of the event's own has both. Give it.",
-        )
     if settings.rated and settings.play.is_own:
         raise Invalid(
             Code.EVENT_SETTING,
