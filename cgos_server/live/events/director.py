@@ -6,13 +6,13 @@ Decides which players are kept for an event. Must not know: systems, limits of e
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence, Set
 from functools import partial
 from typing import Any, NamedTuple
 
 import structlog
 
-from cgos_protocol.errors import Code, Conflict, Invalid, NotFound
+from cgos_protocol.errors import Code, Conflict, Invalid, NotFound, StoreError
 from cgos_protocol.event_news import Occasion
 from cgos_protocol.games.base import Color
 from cgos_protocol.ids import EventId, GameId, VersionId
@@ -98,7 +98,7 @@ class EventDirector:
         self._is_beginning = False
         self._was_any_on = False  # an event was running since the last look: slots may be kept for it
         self._presence = {name: Presence(live) for name, live in venues.items()}
-        self._unconfigured: dict[str, str] = {}
+        self._waiting: dict[str, tuple[Code, str]] = {}  # events that are not over and cannot go on, and why
         self._lengths: dict[str, float] = {}
         self._news = asyncio.Event()
         self._reading = asyncio.Lock()  # or two would have one event at hand twice
@@ -116,21 +116,38 @@ class EventDirector:
                 continue
             if row.venue not in self._venues:
                 log_.warning("the venue of an event is not configured; it waits", tournament=row.name, venue=row.venue)
-                self._unconfigured[row.name] = row.venue
+                self._waiting[row.name] = (
+                    Code.UNKNOWN_VENUE,
+                    f"{row.name} waits: its venue {row.venue} is not configured. Configure it and start again.",
+                )
                 continue
-            await self._read(row)
+            await self._read_or_wait(row)
         for runner in list(self.runners.values()):
             for played in await self._store.history.events.games(runner.id):
                 if played.reason is None:  # also where the event wants it no more: then it is ended
                     self._games[played.game_id] = runner, played.number
                 elif runner.is_current(played.number, played.game_id):
-                    self._brought(runner, played)
-            self._following.look(runner)
-        await self._end_games_of_none()
+                    self._guarded(runner, partial(self._brought, runner, played))
+            self._guarded(runner, partial(self._following.look, runner))
+        await self._end_games_of_none({row.id for row in rows.values() if row.name in self._waiting})
         for name, live in self._venues.items():
             live.context.arrived.append(partial(self._arrived, live))
             live.context.ended += (self.ended, partial(self._learn_length, name))
             self._look_for_away(name)
+
+    async def _read_or_wait(self, row: EventRow) -> None:
+        """As :meth:`_read`; an event whose log cannot be read waits, and the others go on. Raises StoreError."""
+        try:
+            await self._read(row)
+        except StoreError:
+            raise
+        except Exception as error:
+            log_.error("the log of an event cannot be read; it waits", tournament=row.name, exc_info=error)
+            self._waiting[row.name] = (
+                Code.EVENT_LOG,
+                f"{row.name} waits: its log cannot be read by this version of the server ({error}). Its games and its "
+                "log are kept; start the version that ran it before.",
+            )
 
     async def _read(self, row: EventRow) -> None:
         """Have an event at hand, and with a playoff the event whose it is: who wins it stands in its log."""
@@ -142,11 +159,15 @@ class EventDirector:
             await self._read(await self._store.history.events.named(of))
         self._add(row.id, state)
 
-    async def _end_games_of_none(self) -> None:
-        """End the games that run though their event was over or called off when the server was killed."""
+    async def _end_games_of_none(self, waiting: Set[EventId]) -> None:
+        """End the games that run though their event was over or called off when the server was killed; not those of
+        events that wait."""
         for live in self._venues.values():
             for game in list(live.roster.games()):
-                if game.id not in self._games and await self._store.history.events.of_game(game.id) is not None:
+                if game.id in self._games:
+                    continue
+                played = await self._store.history.events.of_game(game.id)
+                if played is not None and played.event_id not in waiting:
                     game.abort("Its event is over.")
 
     def _brought(self, runner: EventRunner, played: EventGameRow) -> None:
@@ -160,7 +181,7 @@ class EventDirector:
         """Have an event at hand though it is over, so that its results can still be ruled. Raises Refused where there
         is none of this name."""
         async with self._reading:
-            if name not in self.runners and name not in self._unconfigured:
+            if name not in self.runners and name not in self._waiting:
                 await self._store.commit([])  # whatever was said of it is in its log now
                 row = await self._store.history.events.named(name)
                 self._venue(row.venue)
@@ -209,11 +230,9 @@ class EventDirector:
         """Raises Refused where there is no such event, or it is over and not at hand (:meth:`reopen`)."""
         if name in self.runners:
             return self.runners[name]
-        if name in self._unconfigured:
-            raise NotFound(
-                Code.UNKNOWN_VENUE,
-                f"{name} waits: its venue {self._unconfigured[name]} is not configured. Configure it and start again.",
-            )
+        if name in self._waiting:
+            code, why = self._waiting[name]
+            raise code.kind(code, why)
         if name in self._following.names:
             raise Invalid(Code.EVENT_OVER, f"{name} is over, or was called off: nothing goes on in it.")
         raise NotFound(Code.NO_EVENT, f"There is no event {name}. See: cgos-server event list")

@@ -410,6 +410,23 @@ async def test_while_it_is_paused_games_end_and_who_withdraws_loses_its_own() ->
     assert "bert" not in {side.name for game in room.running for side in game.sides}
 
 
+async def test_an_event_whose_log_cannot_be_read_waits_and_the_others_go_on() -> None:
+    room = await EventRoom.open("anna", "bert", "carl", "dora")
+    await room.hold("anna", "bert")
+    await room.hold("carl", "dora", name="Other")
+    broken = next(record for record in room.house.store.of(rows.EventLogged) if "anna" in record.body)
+    at = room.house.store.records.index(broken)
+    room.house.store.records[at] = broken._replace(body=broken.body.replace("{", "", 1))
+    with capture_logs() as logs:
+        await room.restart("anna", "bert", "carl", "dora")
+    assert [entry["tournament"] for entry in logs if entry["log_level"] == "error"] == ["E"]
+    with pytest.raises(Refused, match="E waits: its log cannot be read"):
+        room.say(log.Paused(reason="lunch"))
+    with pytest.raises(Refused, match="E waits: its log cannot be read"):
+        await room.director.reopen("E")
+    assert room.say(log.Paused(reason="lunch"), "Other").paused == "lunch"
+
+
 async def test_an_event_whose_venue_is_configured_no_more_waits_for_it() -> None:
     room = await EventRoom.open("anna", "bert")
     await room.hold("anna", "bert")
