@@ -132,6 +132,7 @@ class DeedsServer:
     def __init__(self, store: Store, history: History, data: Path, passwords: Passwords, ids: Ids) -> None:
         self.store, self.history, self.data, self.live = store, history, data, Live()
         self.clock_ms = NOW
+        self.live.events.now_ms = self.now_ms
         accounts = Accounts(store, ids, passwords, "open", self.now_ms)
         self.admin = Admin(accounts, self.live)  # type: ignore[arg-type]
         settings = WebSettings(server_name="Test", venues={"9x9": VenueSettings(port=6809)})
