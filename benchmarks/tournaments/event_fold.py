@@ -243,7 +243,7 @@ class _Fold:
             case "forbidden" | "lifted" as kind:
                 self._set_apart(line, kind == "forbidden")
             case kind:
-                raise NotImplementedError(kind)
+                raise ValueError(f"this fold does not know the entry {kind!r}")
 
     def ended(self, audited: Collection[tuple[str, str]]) -> Folded:
         """The whole, after its last line.

@@ -130,5 +130,5 @@ def test_the_second_fold_knows_every_kind_of_entry() -> None:
     for kind in unsaid - {"cancelled"}:
         fold = folded(event.entries[:3])
         fold.read({"kind": kind, "entrant": 1})
-    with pytest.raises(NotImplementedError):
+    with pytest.raises(ValueError, match="does not know the entry"):
         folded([*event.entries[:1]]).read({"kind": "nothing"})

@@ -338,11 +338,12 @@ class EventDirector:
     async def _begin_soon(self, soon: list[Due[_Wanted]]) -> None:
         """Begin these, unless something has come between: a few at a time, when the ones before are committed."""
         try:
+            await self._store.commit([])
             for at in range(0, len(soon), MOST_AT_ONCE):
-                await self._store.commit([])
                 for one in soon[at : at + MOST_AT_ONCE]:
                     if self._can_still_begin(one):
                         self._guarded(one.game.runner, partial(self._begin, one))
+                await self._store.commit([])  # after it, their other slots are free for games that wait behind these
         finally:
             self._is_beginning = False
             self._news.set()
