@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from cgos_protocol.clock import ClockState
+from cgos_protocol.terms import encode_terms
+from cgos_server.core.venue import terms_of
 from cgos_server.storage.reading.stored import StoredGame, StoredMove
 from cgos_server.storage.writing import records as rows
+from support.live.house import House, S
 
 
 def stored_games(records: Iterable[rows.Record], names: Mapping[int, str]) -> dict[int, StoredGame]:
@@ -46,3 +50,13 @@ def untold_games(games: Iterable[StoredGame], venue_id: int, version_id: int) ->
         if game.venue_id == venue_id and game.result is not None and delivered.get(version_id, 2) < 2:
             untold.append(game)
     return untold
+
+
+def stored(house: House, number: int, **changes: Any) -> StoredGame:
+    """An ended game of the house's venue, of its first two versions unless `changes` say otherwise."""
+    game = StoredGame(
+        number, 1, 1, 2, "anna", "bert", "1800?", "1700", encode_terms(terms_of(house.venue)), "", 0,
+        (StoredMove("E5", ClockState(59 * S)), StoredMove("D5", ClockState(58 * S))), "B+Resign", "",
+        house.time.wall_ms(), 2, 2, 0, "resignation", 2, "They stood side by side.",
+    )  # fmt: skip
+    return game._replace(**changes)
