@@ -33,6 +33,7 @@ from cgos_server.live.events.herald import EventHerald
 from cgos_server.live.games.recovery import cut_off, restore
 from cgos_server.live.pairing.executor import PairingProcess
 from cgos_server.live.processes.housekeeping import calm_collector, look_after, measure_lag
+from cgos_server.live.processes.pruning import BackgroundPruner
 from cgos_server.live.ratings.refit_executor import FitProcesses
 from cgos_server.live.signing_in.multi_venue import MultiVenueSignIn
 from cgos_server.live.venue.live_control import Addresses, LiveControl
@@ -46,6 +47,7 @@ from cgos_server.observability.transcript_files import FOLDER, forget
 from cgos_server.observability.transcripts import Transcripts
 from cgos_server.service.admin import Admin
 from cgos_server.service.people.sessions import DAY_MS
+from cgos_server.service.pruning import Kind, Pruner
 from cgos_server.service.ratings.build import one_thread, this_build
 from cgos_server.storage.store import Store
 from cgos_server.web.site import Work
@@ -120,7 +122,8 @@ class App:
         async with asyncio.TaskGroup() as group:
             spawner = self._spawner = Spawner(group)
             control = self._control(base)
-            admin = self._admin(base, control)
+            pruner = self._pruner(base)
+            admin = self._admin(base, control, pruner)
             await self._open_venues(venues, await self._shared(stack, base, admin=admin, spawner=spawner))
             director, herald = await self._open_events(stack, base, control=control, spawner=spawner)
             listeners = await self._open_listeners(stack, base, spawner)
@@ -128,7 +131,7 @@ class App:
             health = listeners.health(_probes(base.store, control), base.registry)
             pages = Pages(config, base, self.addresses)
             works = [*await pages.open(stack, listeners, self.venues, admin.answer), *self._works(base, listeners)]
-            works += [director.run, herald.run]
+            works += [director.run, herald.run, pruner.run]
             tasks = [group.create_task(health.run()), *(group.create_task(_run(work)) for work in works)]
             self._say_started()
             await self.stop.wanted.wait()
@@ -158,10 +161,21 @@ class App:
             reload=self._reloading.reload,
         )
 
-    def _admin(self, base: Foundations, control: LiveControl) -> Admin:
+    def _pruner(self, base: Foundations) -> BackgroundPruner:
+        for kind in Kind:
+            base.metrics.pruned(kind.value, 0)
+        return BackgroundPruner(
+            base.store,
+            lambda: self._reloading.config.retention.days(),
+            time=base.time,
+            counted=lambda kind, rows: base.metrics.pruned(kind.value, rows),
+        )
+
+    def _admin(self, base: Foundations, control: LiveControl, pruner: Pruner) -> Admin:
         return Admin(
             base.accounts,
             control,
+            pruner=pruner,
             session_ms=round(self._config.web.session_days * DAY_MS),
             accounts_open=self._config.web.accounts == "open",
         )

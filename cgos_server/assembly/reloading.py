@@ -12,7 +12,7 @@ import msgspec
 import structlog
 
 from cgos_protocol.errors import CgosError, Code, Conflict
-from cgos_server.config.reloading import changed
+from cgos_server.config.reloading import AT_ONCE, changed
 from cgos_server.config.schema import Config
 from cgos_server.config.venues import venue_value
 from cgos_server.live.venue.live_venue import LiveVenue, reconfigure
@@ -70,7 +70,8 @@ class Reloading:
                 msgspec.structs.replace(venue, pairing=pairings.get(venue.name, venue.pairing))
                 for venue in self.config.venue
             ),
+            **{table: getattr(new, table) for table in AT_ONCE},
         )
-        sentences += changes.later
+        sentences += [*changes.tables, *changes.later]
         log.info("configuration read again", changes=sentences)
         return sentences

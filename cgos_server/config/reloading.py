@@ -1,4 +1,5 @@
-"""What has changed between two configurations: which venues pair otherwise at once, and what waits for a restart.
+"""What has changed between two configurations: which venues pair otherwise at once, which tables are in force at once,
+and what waits for a restart.
 
 Must not know: where configurations come from, how a change is put in force.
 """
@@ -6,28 +7,34 @@ Must not know: where configurations come from, how a change is put in force.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from cgos_server.config.keys import written
 from cgos_server.config.schema import Config, VenueConfig
 
+AT_ONCE: Final = ("retention",)
+"""Tables besides ``[venue.pairing]`` that a reload puts in force: whoever needs them looks there each time."""
+
 
 class Changed(NamedTuple):
     """What a reload finds.
 
     :ivar now: venue -> sentences, one a key of ``[venue.pairing]`` that is put in force at once
+    :ivar tables: sentences, one a key of :data:`AT_ONCE`
     :ivar later: sentences, one for everything that a restart is needed for
     """
 
     now: Mapping[str, list[str]]
+    tables: list[str]
     later: list[str]
 
 
 def changed(old: Config, new: Config) -> Changed:
     """Compare what runs with what is configured now."""
     now: dict[str, list[str]] = {}
+    tables: list[str] = []
     later: list[str] = []
     before, after = ({venue.name: venue for venue in config.venue} for config in (old, new))
     for name in (*before, *(name for name in after if name not in before)):
@@ -43,8 +50,11 @@ def changed(old: Config, new: Config) -> Changed:
     for table in Config.__struct_fields__:
         if table != "venue":
             differences = _differences(getattr(old, table), getattr(new, table))
-            later += [_restart(f"{table}.{sentence}") for sentence in differences]
-    return Changed(now, later)
+            if table in AT_ONCE:
+                tables += [f"{table}.{sentence}." for sentence in differences]
+            else:
+                later += [_restart(f"{table}.{sentence}") for sentence in differences]
+    return Changed(now, tables, later)
 
 
 def _rest(venue: VenueConfig) -> VenueConfig:

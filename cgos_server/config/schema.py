@@ -14,6 +14,7 @@ import msgspec
 from cgos_protocol.clock import TimeSystem
 from cgos_protocol.games.base import Ko
 from cgos_protocol.options import Number, Text
+from cgos_server.config.operating import RetentionConfig
 from cgos_server.config.pairing import PairingConfig
 from cgos_server.config.system_keys import rating_keys, with_keys
 from cgos_server.config.values import (
@@ -320,6 +321,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     websocket: WebSocketConfig = WebSocketConfig()
     web: WebConfig = WebConfig()
     transcripts: TranscriptsConfig = TranscriptsConfig()
+    retention: RetentionConfig = RetentionConfig()
     health: HealthConfig = HealthConfig()
     admin: AdminConfig = AdminConfig()
     limits: LimitsConfig = LimitsConfig()

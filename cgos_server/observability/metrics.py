@@ -11,6 +11,7 @@ import enum
 import platform
 import re
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypedDict, Unpack, cast
 
@@ -273,6 +274,7 @@ class Metrics:
         self._ignored = 0
         self._web_restarts = 0
         self._facts_dropped = 0
+        self._pruned: Counter[str] = Counter()
         self._live: dict[str, Callable[[], Any]] = {}
         registry.register(self)
         ProcessCollector(registry=registry)
@@ -324,6 +326,10 @@ class Metrics:
         """So many facts were dropped because the web process reads too slowly; it gets a `Missed` in their place."""
         self._facts_dropped += facts
 
+    def pruned(self, kind: str, rows: int) -> None:
+        """So many rows of a kind were removed, as they are kept no longer."""
+        self._pruned[kind] += rows
+
     def describe(self) -> Iterable[Metric]:
         """Tells the registry that nothing needs to be collected to register this."""
         return ()
@@ -366,6 +372,7 @@ class Metrics:
             ("cgos_connections_closed_total", "Connections of bots ended, by reason.", "reason", self._closed),
             ("cgos_refusals_total", "Requests that policy refused, by code.", "code", self._refusals.counts),
             ("cgos_log_events_total", "Log events of level warning and above, by level.", "level", events),
+            ("cgos_pruned_rows_total", "Rows removed that are kept no longer, by kind.", "kind", self._pruned),
         ):
             yield _counter(name, text, label, counts)
 

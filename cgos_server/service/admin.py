@@ -23,6 +23,7 @@ from cgos_server.service.people.accounts import Accounts
 from cgos_server.service.people.authority import may
 from cgos_server.service.people.passwords import digest, lets_people_in
 from cgos_server.service.people.sessions import DAY_MS, Sessions
+from cgos_server.service.pruning import Pruner
 from cgos_server.service.ratings.venue_ledgers import LoadRatings, VenueLedgers
 
 A = TypeVar("A")
@@ -34,6 +35,7 @@ class Admin:
     :param control: the live server, or None on a closed database
     :param load_ratings: where there is no live server: a venue's ratings from its ledger; raises Refused for an
         unknown venue
+    :param pruner: removes what is old; None where no command does
     :param session_ms: how long a person's session lasts, milliseconds
     :param accounts_open: True where people make their accounts themselves
     """
@@ -44,6 +46,7 @@ class Admin:
         control: Control | None = None,
         *,
         load_ratings: LoadRatings | None = None,
+        pruner: Pruner | None = None,
         session_ms: int = 30 * DAY_MS,
         accounts_open: bool = True,
     ) -> None:
@@ -53,6 +56,7 @@ class Admin:
             sessions=Sessions(accounts, session_ms, accounts_open),
             ledgers=VenueLedgers(accounts.store, control, load_ratings),
             control=control,
+            pruner=pruner,
         )
 
     async def answer(self, line: bytes) -> bytes:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from cgos_server.assembly.reloading import Reloading
 from cgos_server.config.loader import load
+from cgos_server.config.operating import RetentionConfig
 from cgos_server.config.reloading import changed
 from cgos_server.config.schema import Config
 from cgos_server.config.values import Words
@@ -24,7 +25,7 @@ def paired(config: Config, at: int, **keys: object) -> Config:
 
 
 def test_nothing_has_changed() -> None:
-    assert changed(load(), load()) == ({}, [])
+    assert changed(load(), load()) == ({}, [], [])
 
 
 @given(
@@ -43,7 +44,7 @@ def test_every_key_of_pairing_is_put_in_force_in_its_own_venue(case: tuple[str, 
     key, value, was, now = case
     name = load().venue[at].name
     changes = changed(load(), paired(load(), at, **{key: value}))
-    assert changes == ({name: [f"{name}: {key} was {was} and is {now}."]}, [])
+    assert changes == ({name: [f"{name}: {key} was {was} and is {now}."]}, [], [])
 
 
 def test_what_a_restart_is_needed_for_is_said() -> None:
@@ -51,8 +52,10 @@ def test_what_a_restart_is_needed_for_is_said() -> None:
     venues = (msgspec.structs.replace(old.venue[0], komi=6.5), old.venue[1])
     new = msgspec.structs.replace(old, venue=venues, web=msgspec.structs.replace(old.web, port=1))
     new = paired(new, 1, suspend_after=0)
-    now, later = changed(old, new)
+    new = msgspec.structs.replace(new, retention=RetentionConfig(analyses_days=30.0))
+    now, at_once, later = changed(old, new)
     assert now == {"13x13": ["13x13: suspend_after was 5 and is 0."]}
+    assert at_once == ["retention.analyses_days was not set and is 30.0."]
     assert later == [
         "Venue 9x9: komi was 7.0 and is 6.5: restart the server for that.",
         "Venue 19x19 is gone from the configuration: restart the server for that.",

@@ -58,6 +58,7 @@ def busy(registry: CollectorRegistry) -> Metrics:
     metrics.connection_opened()
     metrics.connection_closed(CloseReason.QUIT)
     metrics.line_ignored()
+    metrics.pruned("analyses", 3)
     metrics.web_restarted()
     metrics.commits.committed(12, 300)
     metrics.commits.failures += 1

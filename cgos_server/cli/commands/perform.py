@@ -27,6 +27,7 @@ from cgos_server.service.commands.declaration import Command
 from cgos_server.service.ids import Ids
 from cgos_server.service.people.accounts import Accounts
 from cgos_server.service.people.passwords import Passwords
+from cgos_server.service.pruning import Pruner
 from cgos_server.service.ratings.build import one_thread, this_build
 from cgos_server.service.ratings.families import Families
 from cgos_server.service.ratings.venue_ratings import CHUNK, VenueRatings, load_ratings
@@ -106,7 +107,8 @@ async def _alone(setup: Setup, command: Command[A], lock: DatabaseLock) -> A:
                     )
             raise NotFound(Code.UNKNOWN_VENUE, f"There is no venue {name} in {setup.origin}.")
 
-        return await Admin(accounts, load_ratings=ratings_of).handle(command)
+        pruner = Pruner(store, config.retention.days, now_ms=now_ms)
+        return await Admin(accounts, load_ratings=ratings_of, pruner=pruner).handle(command)
 
 
 def _folded(venue: str, entries: int) -> None:

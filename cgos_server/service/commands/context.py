@@ -18,6 +18,7 @@ from cgos_server.service.control import Control
 from cgos_server.service.ids import Ids
 from cgos_server.service.people.accounts import Accounts
 from cgos_server.service.people.sessions import Sessions
+from cgos_server.service.pruning import Pruner
 from cgos_server.service.ratings.venue_ledgers import VenueLedgers
 from cgos_server.storage.reading.people_answers import WebhookRow
 from cgos_server.storage.reading.stored import Access, BotLogin, Owner, Person, StoredGame
@@ -60,6 +61,7 @@ class CommandContext:
     """What one command is done with.
 
     :ivar control: the live server, or None on a closed database
+    :ivar pruner: removes what is old; None where nobody said how long things are kept
     :ivar asker: on whose behalf; None for whoever may do everything
     """
 
@@ -67,6 +69,7 @@ class CommandContext:
     sessions: Sessions
     ledgers: VenueLedgers
     control: Control | None
+    pruner: Pruner | None = None
     asker: Caller | None = None
 
     @property

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from typing import Final
 
+import msgspec
+
 from cgos_protocol.api.messages import StrengthChange
 from cgos_protocol.api.people import Done, Reloaded
 from cgos_server.service.commands.context import CommandContext
 from cgos_server.service.commands.declaration import Command, Right
 from cgos_server.service.commands.surfaces import ApiRoute, CommandLine, PageForm
 from cgos_server.service.control import ServerStatus
+from cgos_server.service.pruning import Kind
 
 DRAIN: Final = "drain"
 """What is typed before the server is sent to its end."""
@@ -105,4 +108,29 @@ class Reload(Command[Reloaded], frozen=True, kw_only=True, tag="reload"):
         return Reloaded(changes=changes)
 
 
-COMMANDS: Final = (StatusRequest, StrengthChangesRequest, Drain, Reload)
+class Pruned(msgspec.Struct, frozen=True, kw_only=True):
+    """What was removed.
+
+    :ivar rows: by kind, of what is not kept for ever; empty where the server does it from now on
+    :ivar in_background: True where the server does it from now on
+    """
+
+    rows: dict[str, int]
+    in_background: bool
+
+
+class Prune(Command[Pruned], frozen=True, kw_only=True, tag="db prune"):
+    """Remove what is kept no longer from the database; a running server does it beside its games."""
+
+    allowed = Right.NOBODY
+    audited = tuple(kind.value for kind in Kind)
+
+    async def perform(self, context: CommandContext) -> Pruned:
+        assert context.pruner is not None
+        removed = await context.pruner.begin()
+        rows = {kind.value: count for kind, count in (removed or {}).items()}
+        await context.commit(self, "database", [], **rows)
+        return Pruned(rows=rows, in_background=removed is None)
+
+
+COMMANDS: Final = (StatusRequest, StrengthChangesRequest, Drain, Reload, Prune)

@@ -30,6 +30,11 @@ from cgos_server.storage.reading.answers import RoundDetail as Recorded
 PARTNERS: Final = 8
 """Of a version's possible partners so many are shown at first, besides the one that it met."""
 
+_REMOVED: Final = (
+    "What it was decided from is kept no longer (`retention.rounds_days`): it cannot be decided again, nor is it known "
+    "who else was ready."
+)
+
 
 def explain(
     detail: Recorded,
@@ -47,6 +52,8 @@ def explain(
     :param most: with more candidates it is not decided again, for the reason `too_many`; None: however many there are
     :raises OurFault: where its record cannot be read
     """
+    if detail.inputs is None:
+        return as_recorded(detail, names, game, _REMOVED)
     inputs = msgspec.json.encode(detail.inputs).decode()
     recorded = decode_inputs(inputs)
     pairing_pass = ranked(recorded)

@@ -439,7 +439,9 @@ _INPUTS_DECODER = msgspec.json.Decoder(_Inputs)
 
 
 def candidates_of(inputs: str) -> Sequence[Candidate]:
-    """The candidates of a round. Raises OurFault where it cannot be read."""
+    """The candidates of a round; none where they are kept no longer. Raises OurFault where it cannot be read."""
+    if not inputs:
+        return ()
     try:
         return _INPUTS_DECODER.decode(inputs).candidates
     except msgspec.DecodeError as error:

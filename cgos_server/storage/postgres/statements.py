@@ -100,7 +100,8 @@ def _part(effect: Effect, place: int, fenced: bool) -> str:
             values.append("plies = (SELECT count(*) FROM moves WHERE moves.game_id = games.id)")
         return f"UPDATE {table.name} SET {', '.join(values)} FROM {rows} WHERE {table.name}.id = u.id"
     if effect.how is How.FORGET:
-        return f"DELETE FROM {table.name} USING {rows} WHERE {table.name}.id = u.id"
+        its_key = " AND ".join(f"{table.name}.{name} = u.{name}" for name in names)
+        return f"DELETE FROM {table.name} USING {rows} WHERE {its_key}"
     sql = f"INSERT INTO {table.name} ({', '.join(names)}) SELECT {', '.join(f'u.{name}' for name in names)} FROM {rows}"
     if effect.how is How.REPLACE:
         keys = [column.name for column in table.primary_key.columns]

@@ -14,6 +14,7 @@ from cgos_server.storage.reading.changes import Changes
 from cgos_server.storage.reading.events.lengths import GameLengths
 from cgos_server.storage.reading.events.questions import Events
 from cgos_server.storage.reading.games import Games
+from cgos_server.storage.reading.keeping.old_rows import Keeping
 from cgos_server.storage.reading.ledger import Ledger
 from cgos_server.storage.reading.pairings import Pairings
 from cgos_server.storage.reading.people import People
@@ -52,6 +53,7 @@ class History:
         self.bots = Bots(self.source)
         self.people = People(self.source)
         self.server = Server(self.source)
+        self.keeping = Keeping(self.source)
         self.bulk = Bulk(self.bulk_source)
 
     async def close(self) -> None:

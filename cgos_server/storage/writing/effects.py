@@ -33,7 +33,7 @@ class How(enum.Enum):
     CHANGE = "change"
     """Set the columns of the row with the record's `id`."""
     FORGET = "forget"
-    """Remove the row with the record's `id`, which is all that it has."""
+    """Remove the row that has what the record has: its primary key."""
 
 
 class Effect(NamedTuple):
@@ -85,11 +85,15 @@ KINDS: Mapping[type, Effect] = dict(
         _changes(records.WebhookStopped, tables.webhooks),
         _adds(records.ConnectionOpened, tables.connections),
         _changes(records.ConnectionClosed, tables.connections),
+        _changes(records.ConnectionAddress, tables.connections),
+        _adds(records.ConnectionForgotten, tables.connections, How.FORGET),
         _adds(records.RoundAdded, tables.rounds),
+        _changes(records.RoundInputs, tables.rounds),
         _adds(records.GameAdded, tables.games),
         _adds(records.PairingAdded, tables.pairings),
         _adds(records.MoveAdded, tables.moves),
         _adds(records.AnalysisAdded, tables.analysis),
+        _adds(records.AnalysisForgotten, tables.analysis, How.FORGET),
         _changes(records.GameEnded, tables.games, counts_moves=True),
         _changes(records.BlackTold, tables.games, progress="black_told"),
         _changes(records.WhiteTold, tables.games, progress="white_told"),
@@ -102,6 +106,9 @@ KINDS: Mapping[type, Effect] = dict(
         _adds(records.RefitMoved, tables.refit_points),
         _adds(records.RankMoved, tables.rank_points),
         _adds(records.RanksSummed, tables.rank_summaries),
+        _adds(records.RefitMoveForgotten, tables.refit_points, How.FORGET),
+        _adds(records.RankMoveForgotten, tables.rank_points, How.FORGET),
+        _adds(records.RankSumForgotten, tables.rank_summaries, How.FORGET),
         _adds(records.StateSaved, tables.rating_states, How.REPLACE),
         _adds(records.RatingPluginSeen, tables.rating_plugins, How.REPLACE),
         _adds(records.CorrectionAdded, tables.corrections),
@@ -111,6 +118,7 @@ KINDS: Mapping[type, Effect] = dict(
         _adds(records.EventEntrant, tables.event_entrants),
         _adds(records.EventGame, tables.event_games),
         _adds(records.AuditAdded, tables.audit),
+        _adds(records.AuditForgotten, tables.audit, How.FORGET),
     ]
 )
 """Every kind of record, in the order in which a batch applies them."""
@@ -150,7 +158,8 @@ def _statement(effect: Effect) -> Statement:
         change = update(table).where(table.c.id == bindparam(_KEY + "id")).values(values)
         return Statement(_compiled(change, columns), row="")
     if effect.how is How.FORGET:
-        return Statement(_compiled(delete(table).where(table.c.id == bindparam("id")), columns), row="")
+        its_key = (table.c[name] == bindparam(name) for name in columns)
+        return Statement(_compiled(delete(table).where(*its_key), columns), row="")
     add = sqlite.insert(table).values({name: bindparam(name) for name in columns})
     if effect.how is How.REPLACE:
         keys = table.primary_key.columns

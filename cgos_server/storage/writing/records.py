@@ -196,6 +196,19 @@ class ConnectionClosed(NamedTuple):
     id: ConnectionId
 
 
+class ConnectionForgotten(NamedTuple):
+    """A connection that ended so long ago that it is kept no longer: the row goes."""
+
+    id: ConnectionId
+
+
+class ConnectionAddress(NamedTuple):
+    """A connection stays, with another address or, empty, without one."""
+
+    address: str
+    id: ConnectionId
+
+
 class RoundAdded(NamedTuple):
     """One pairing pass, replayable: `options`, `inputs`, `sits_out` and `notes` are JSON, `seed` a decimal number;
     `total` is what the pairs are worth together, see :class:`cgos_server.core.pairing.base.Pairing`."""
@@ -212,6 +225,13 @@ class RoundAdded(NamedTuple):
     sits_out: str
     notes: str
     total: int | None = None
+
+
+class RoundInputs(NamedTuple):
+    """A pairing pass has other inputs or, empty, none any more."""
+
+    inputs: str
+    id: int
 
 
 class GameAdded(NamedTuple):
@@ -263,6 +283,13 @@ class AnalysisAdded(NamedTuple):
     game_id: GameId
     ply: int
     text: str
+
+
+class AnalysisForgotten(NamedTuple):
+    """What the mover said about its move is kept no longer: the row goes."""
+
+    game_id: GameId
+    ply: int
 
 
 class GameEnded(NamedTuple):
@@ -434,6 +461,32 @@ class RanksSummed(NamedTuple):
     groups: str
 
 
+class RefitMoveForgotten(NamedTuple):
+    """A `RefitMoved` is kept no longer: the row goes."""
+
+    venue_id: VenueId
+    system: str
+    version_id: VersionId
+    number: int
+
+
+class RankMoveForgotten(NamedTuple):
+    """A `RankMoved` is kept no longer: the row goes."""
+
+    venue_id: VenueId
+    system: str
+    version_id: VersionId
+    number: int
+
+
+class RankSumForgotten(NamedTuple):
+    """A `RanksSummed` is kept no longer: the row goes."""
+
+    venue_id: VenueId
+    system: str
+    number: int
+
+
 class StateSaved(NamedTuple):
     """A system's whole state after entry `seq` and refit `refit` (0: none), to start from (replaces the older one)."""
 
@@ -491,6 +544,12 @@ class AuditAdded(NamedTuple):
     action: str
     subject: str
     detail: str
+
+
+class AuditForgotten(NamedTuple):
+    """An entry of the audit is kept no longer: the row goes."""
+
+    id: int
 
 
 class EventAdded(NamedTuple):
@@ -559,11 +618,15 @@ Record = (
     | TokenRevoked
     | ConnectionOpened
     | ConnectionClosed
+    | ConnectionForgotten
+    | ConnectionAddress
     | RoundAdded
+    | RoundInputs
     | GameAdded
     | PairingAdded
     | MoveAdded
     | AnalysisAdded
+    | AnalysisForgotten
     | GameEnded
     | BlackTold
     | WhiteTold
@@ -575,6 +638,9 @@ Record = (
     | RefitMoved
     | RankMoved
     | RanksSummed
+    | RefitMoveForgotten
+    | RankMoveForgotten
+    | RankSumForgotten
     | StateSaved
     | BuildSeen
     | RatingPluginSeen
@@ -586,4 +652,5 @@ Record = (
     | EventEntrant
     | EventGame
     | AuditAdded
+    | AuditForgotten
 )

@@ -218,7 +218,8 @@ def test_times_are_united_and_shared(some: list[tuple[int, int | None]], others:
 def test_candidates_of_a_recorded_pairing_pass() -> None:
     candidates = [ready(1, 1.0), ready(2)]
     assert candidates_of(encode_inputs(PairingPass(candidates=candidates))) == candidates
-    for text in ("", "[]", "{}", '{"candidates": 3}'):
+    assert candidates_of("") == (), "they are kept no longer"
+    for text in ("[]", "{}", '{"candidates": 3}'):
         with pytest.raises(OurFault, match="inputs of a round"):
             candidates_of(text)
 

@@ -17,10 +17,11 @@ from rich.progress import Progress
 from sqlalchemy import event
 
 from benchmarks.storage import big_database
-from cgos_protocol.ids import BotId, EventId, GameId
+from cgos_protocol.ids import BotId, EventId, GameId, VenueId, VersionId
 from cgos_server.storage.reading.answers import GameDetail
 from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.storage.reading.history import History
+from cgos_server.storage.reading.keeping.old_rows import Point, SystemKey
 from cgos_server.storage.reading.source import Subject
 from cgos_server.storage.sqlite.connections import connect_for_reading, connect_for_writing
 
@@ -252,6 +253,22 @@ QUESTIONS: Mapping[str, list[Question]] = {
     "events.games": [lambda h: h.events.games(EventId(1))],
     "events.holding": [lambda h: h.events.holding(GameId(1))],
     "events.of_game": [lambda h: h.events.of_game(GameId(1))],
+    "keeping.connections": [lambda h: h.keeping.connections(10, 50)],
+    "keeping.analyses": [lambda h: h.keeping.analyses((10, 3), 50)],
+    "keeping.rounds": [lambda h: h.keeping.rounds(10, 50)],
+    "keeping.last_emptied_round": [lambda h: h.keeping.last_emptied_round()],
+    "keeping.audit": [lambda h: h.keeping.audit(10, 50)],
+    "keeping.last_audited": [lambda h: h.keeping.last_audited()],
+    "keeping.systems": [lambda h: h.keeping.systems()],
+    "keeping.next_refit": [lambda h: h.keeping.next_refit(SystemKey(VenueId(1), "bayes"), 3)],
+    "keeping.last_refit_before": [lambda h: h.keeping.last_refit_before(SystemKey(VenueId(1), "bayes"), 3, 10**13)],
+    "keeping.moves": [
+        lambda h: h.keeping.moves(SystemKey(VenueId(1), "bayes"), Point(3, VersionId(0)), last=9, some=50)
+    ],
+    "keeping.ranks": [
+        lambda h: h.keeping.ranks(SystemKey(VenueId(1), "bayes"), Point(3, VersionId(0)), last=9, some=50)
+    ],
+    "keeping.sums": [lambda h: h.keeping.sums(SystemKey(VenueId(1), "bayes"), 3, 9)],
     "server.next_ids": [lambda h: h.server.next_ids()],
     "server.left_open": [lambda h: h.server.left_open()],
 }

@@ -1,0 +1,1 @@
+"""The read side's answers for operators: what is old, and how much room everything takes."""
