@@ -21,6 +21,7 @@ DECLARED = ""
 COMMANDS = {
     "init": "server.setup:init",
     "check": "server.setup:check",
+    "doctor": "doctor.command:doctor",
     "serve": "server.serve:serve",
     "demo": "server.demo:demo",
     "status": DECLARED,

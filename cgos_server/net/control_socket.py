@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import os
 import socket
+import sys
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
@@ -108,6 +109,21 @@ async def call(directory: Path, request: bytes, timeout_s: float = ANSWER_S) -> 
     if not line.endswith(b"\n"):
         raise OurFault(f"The server on {directory} broke off before it had answered.")
     return line[:-1]
+
+
+def listener(directory: Path) -> int:
+    """The process that listens for the server on `directory`, whether it answers or not; 0 where none does, or the
+    system does not tell."""
+    if not hasattr(socket, "SO_PEERCRED"):
+        return 0
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as peer:
+        peer.settimeout(_PROBE_S)
+        try:
+            peer.connect(_socket_path(directory))
+            # The process that made the socket listen: its first number is that one's.
+            return int.from_bytes(peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 4), sys.byteorder)
+        except OSError:
+            return 0
 
 
 async def _converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, handler: Handler) -> None:

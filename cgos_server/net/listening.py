@@ -61,7 +61,28 @@ async def until_free(
     return listen()
 
 
+def obstacle(host: str, port: int) -> OSError | None:
+    """Why nobody could listen there now, None where one could. Nothing listens meanwhile, so that nobody who starts at
+    the same time finds the port taken."""
+    try:
+        _bound(host, port).close()
+    except OSError as error:
+        return error
+    return None
+
+
 def _listen(host: str, port: int, backlog: int) -> socket.socket:
+    sock = _bound(host, port)
+    try:
+        sock.listen(backlog)
+    except OSError:
+        sock.close()
+        raise
+    sock.setblocking(False)
+    return sock
+
+
+def _bound(host: str, port: int) -> socket.socket:
     if host:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0][0]
     elif socket.has_dualstack_ipv6():
@@ -74,9 +95,7 @@ def _listen(host: str, port: int, backlog: int) -> socket.socket:
         if family == socket.AF_INET6:
             sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1 if host else 0)
         sock.bind((host, port))
-        sock.listen(backlog)
     except OSError:
         sock.close()
         raise
-    sock.setblocking(False)
     return sock

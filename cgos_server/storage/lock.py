@@ -92,10 +92,18 @@ def lock_path(path: Path) -> Path:
     return path.with_name(path.name + ".lock")
 
 
-def _refusal(path: Path) -> DatabaseLocked:
+def holder_of(path: Path) -> Holder | None:
+    """Who has taken the lock of the SQLite database at `path` and not let go of it, alive or not; None where nobody
+    has, or that cannot be read."""
     try:
-        holder = msgspec.json.decode(lock_path(path).read_bytes(), type=Holder)
-    except msgspec.DecodeError:
+        return msgspec.json.decode(lock_path(path).read_bytes(), type=Holder)
+    except (OSError, msgspec.DecodeError):
+        return None
+
+
+def _refusal(path: Path) -> DatabaseLocked:
+    holder = holder_of(path)
+    if holder is None:
         return in_use(path, "another process", None)
     who = f"{holder.purpose} (process {holder.pid} on {holder.host})"
     return in_use(path, who, datetime.fromtimestamp(holder.since, UTC))

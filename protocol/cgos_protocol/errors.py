@@ -372,6 +372,8 @@ class ConfigError(Invalid):
     def __init__(self, place: str, problem: str, remedy: str) -> None:
         super().__init__(Code.CONFIG, f"{place}: {problem}. {remedy}")
         self.place = place
+        self.problem = problem
+        self.remedy = remedy
 
 
 class SchemaMismatch(Invalid):

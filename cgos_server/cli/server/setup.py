@@ -65,7 +65,7 @@ def check(setup: Setup, keys: bool, as_json: bool) -> None:
     if keys:
         click.echo(keys_markdown())
         return
-    there = _check_database(setup)
+    there = check_database(setup)
     config = setup.config
     of_before = read(setup, partial(_of_earlier_models, config)) if there else []
     if as_json:
@@ -155,7 +155,7 @@ def _location(text: str) -> Location:
         ) from None
 
 
-def _check_database(setup: Setup) -> bool:
+def check_database(setup: Setup) -> bool:
     """Compare with what the database holds, if there is one. Raises SchemaMismatch and ConfigErrors."""
     if schema.current(setup.database) is None:
         return False

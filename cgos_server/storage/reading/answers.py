@@ -32,6 +32,16 @@ class VenueRow(Value, frozen=True, kw_only=True):
     created_at: int
 
 
+class Lately(Value, frozen=True, kw_only=True):
+    """What has come lately. `games` is the number of the newest one, and so about how many there are; `started` has
+    when the newest ones began, newest first; `latest_at` is the time of the latest record of any kind that has one."""
+
+    games: int
+    started: list[int]
+    created_at: int
+    latest_at: int
+
+
 class StandingRow(Standing, frozen=True, kw_only=True):
     """Where a version stands in a venue under a rating system, as it was last published: by entry `seq`, or by a refit
     after that entry. `last_game` may still be running.

@@ -15,7 +15,7 @@ from cgos_protocol.api.people import AuditEntry
 from cgos_protocol.ids import ConnectionId
 from cgos_server.storage import tables
 from cgos_server.storage.parameters import number
-from cgos_server.storage.reading.answers import Counts, VenueRow
+from cgos_server.storage.reading.answers import Counts, Lately, VenueRow
 from cgos_server.storage.reading.source import Read, Subject, decoded, value
 from cgos_server.storage.reading.stored import NextIds
 
@@ -55,6 +55,14 @@ _LAST_SIGNS: Final = select(
     select(func.max(_latest_games.c.started_at)).scalar_subquery().label("started"),
     select(func.max(_latest_games.c.ended_at)).scalar_subquery().label("ended"),
     select(func.max(_moves.c.at)).where(_moves.c.game_id.in_(_unfinished)).scalar_subquery().label("moved"),
+)
+_NEWEST_GAMES: Final = select(_games.c.id, _games.c.started_at, _games.c.ended_at).order_by(_games.c.id.desc())
+_NEWEST: Final = select(
+    select(tables.server.c.created_at).scalar_subquery().label("created_at"),
+    *(
+        select(time).order_by(time.table.c.id.desc()).limit(1).scalar_subquery().label(time.table.name)
+        for time in (_audit.c.at, _connections.c.opened_at)
+    ),
 )
 _ENDED: Final = (
     select(_games.c.reason, func.count().label("games"), func.sum(_games.c.plies).label("moves"))
@@ -114,6 +122,19 @@ class Server(Subject):
         for reason in reasons:
             ended[reason["reason"]] += reason["games"]
         return value(Counts, row, ended=dict(ended), moves=row["moves"] + sum(reason["moves"] for reason in reasons))
+
+    async def lately(self, most: int) -> Lately:
+        """How games have come lately: the newest `most` of them."""
+        async with self._source.snapshot() as read:
+            games = await read(_NEWEST_GAMES.limit(most))
+            (newest,) = await read(_NEWEST)
+        times = [*newest.values(), *(row["started_at"] for row in games), *(row["ended_at"] for row in games)]
+        return Lately(
+            games=games[0]["id"] if games else 0,
+            started=[row["started_at"] for row in games],
+            created_at=newest["created_at"],
+            latest_at=max(time for time in times if time is not None),
+        )
 
     # -- as a start asks
 

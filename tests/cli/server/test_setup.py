@@ -127,8 +127,17 @@ def test_one_line_says_what_a_command_does() -> None:
 def test_every_reading_command_has_json() -> None:
     for path, command in commands(main):
         words = " ".join(path)
-        reads = words in ("check", "status", "standings", "games", "show", "history", "bots") or words.endswith(" list")
-        reads |= words in ("account bots", "account tokens", "audit")
+        reads = words in (
+            "check",
+            "doctor",
+            "status",
+            "standings",
+            "games",
+            "show",
+            "history",
+            "bots",
+        ) or words.endswith(" list")
+        reads |= words in ("account bots", "account tokens", "audit", "doctor")
         reads |= words in ("bot show", "pair", "crosstable", "rounds", "rules", "watch", "wall", "connect", "odds")
         reads |= words in ("bot transcript", "bot connections", "bot now")
         reads |= words.startswith("event ") and words.split()[1] in (

@@ -270,6 +270,7 @@ QUESTIONS: Mapping[str, list[Question]] = {
     ],
     "keeping.sums": [lambda h: h.keeping.sums(SystemKey(VenueId(1), "bayes"), 3, 9)],
     "server.next_ids": [lambda h: h.server.next_ids()],
+    "server.lately": [lambda h: h.server.lately(1000)],
     "server.left_open": [lambda h: h.server.left_open()],
 }
 

@@ -1,0 +1,41 @@
+"""Whether somebody listens on the ports that a configuration names, and who.
+
+Must not know: whose they should be.
+"""
+
+from __future__ import annotations
+
+import errno
+
+from cgos_server.cli.doctor.checks.ports import Port
+from cgos_server.cli.doctor.observing import processes
+from cgos_server.config.schema import Config
+from cgos_server.net.listening import obstacle
+
+
+def look(config: Config) -> list[Port]:
+    """All ports with numbers of their own."""
+    wanted = [
+        (f"venue {venue.name}", f"port of [[venue]] {venue.name}", config.listen.bots_host, venue.port)
+        for venue in config.venue
+    ]
+    if config.websocket.enabled:
+        wanted.append(("WebSocket", "websocket.port", config.websocket.host, config.websocket.port))
+    if config.web.enabled:
+        wanted.append(("pages", "web.port", config.web.host, config.web.port))
+    wanted.append(("health and metrics", "health.port", config.health.host, config.health.port))
+    return [_port(*each) for each in wanted if each[-1]]
+
+
+def _port(whose: str, key: str, host: str, number: int) -> Port:
+    error = obstacle(host, number)
+    busy = error is not None and error.errno == errno.EADDRINUSE
+    return Port(
+        whose=whose,
+        key=key,
+        host=host,
+        number=number,
+        problem="" if error is None or busy else str(error.strerror),
+        busy=busy,
+        holders=processes.listeners(number) if busy else {},
+    )
