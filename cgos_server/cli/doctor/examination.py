@@ -51,6 +51,7 @@ from cgos_server.storage.condition import PostgresCondition, SqliteCondition, sq
 from cgos_server.storage.location import PostgresUrl
 from cgos_server.storage.lock import lock_path
 from cgos_server.storage.reading.answers import Lately
+from cgos_server.storage.writing.causes import Cause, cause_of
 
 _NEWEST_GAMES = 20_000
 """By which the pace of the last week is told: some milliseconds to read."""
@@ -127,7 +128,12 @@ def _run(name: str, check: Check, installation: Installation) -> list[Finding]:
     except ConfigError as problem:
         findings = config_findings(problem)
     except (CgosError, OSError) as error:
-        findings = [unknown(f"this cannot be seen: {_reason(error)}", _OTHER_USER if _is_refused(error) else "")]
+        cause = cause_of(error)
+        if cause is Cause.DAMAGED:
+            findings = [wrong(f"{_reason(error)}.", cause.value)]
+        else:
+            refused = cause is Cause.ACCESS or isinstance(error, PermissionError)
+            findings = [unknown(f"this cannot be seen: {_reason(error)}", _OTHER_USER if refused else "")]
     except Exception as error:
         fault = OurFault(f"this check failed itself ({type(error).__name__}: {error})")
         findings = [unknown(f"{fault}.", "That is a fault of cgos-server: please report it with this line.")]
@@ -135,10 +141,6 @@ def _run(name: str, check: Check, installation: Installation) -> list[Finding]:
 
 
 _OTHER_USER = "Run this command as the server's user or as root."
-
-
-def _is_refused(error: BaseException | None) -> bool:
-    return isinstance(error, PermissionError) or (error is not None and _is_refused(error.__cause__))
 
 
 def _reason(error: Exception) -> str:

@@ -95,6 +95,21 @@ def test_a_file_that_is_no_database(findings: Run, data: Path) -> None:
     assert findings(fails=1)["database"][0]["level"] == "wrong"
 
 
+def test_a_database_with_a_torn_page(findings: Run, data: Path) -> None:
+    data.chmod(0o700)
+    path = data / "cgos.sqlite"
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        (page,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'games'").fetchone()
+        (size,) = connection.execute("PRAGMA page_size").fetchone()
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    with path.open("rb+") as file:
+        file.seek((page - 1) * size)
+        file.write(b"\xff" * size)
+    there = findings("--deep", fails=1)
+    assert there["durability"][0]["level"] == "wrong"
+    assert "bring back a copy" in there["durability"][0]["remedy"]
+
+
 def test_a_directory_that_all_may_enter(findings: Run, data: Path) -> None:
     data.chmod(0o755)
     (fault,) = findings(fails=1)["permissions"]

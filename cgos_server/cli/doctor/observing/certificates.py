@@ -37,7 +37,7 @@ def shown_by(url: str) -> Certificate:
         ):
             shown = secure.getpeercert() or {}
     except ssl.SSLCertVerificationError as error:
-        return Certificate(where=url, refused=error.verify_message)
+        return Certificate(where=url, refused=error.verify_message.rstrip("."))
     except ssl.SSLError as error:
         return Certificate(where=url, refused=f"there is no TLS ({error.reason})")
     except OSError as error:

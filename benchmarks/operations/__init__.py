@@ -1,0 +1,1 @@
+"""What operators meet: faults, restores, upgrades, tried out for real."""
