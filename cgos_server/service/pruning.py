@@ -9,6 +9,7 @@ from __future__ import annotations
 import enum
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Final
 
 from cgos_protocol.ids import VersionId
@@ -51,6 +52,19 @@ class Kind(enum.Enum):
     AUDIT = "audit"
     """Who did what to the server. The last entry stays."""
 
+
+TABLES: Final[Mapping[str, Kind]] = MappingProxyType(
+    {
+        "connections": Kind.CONNECTIONS,
+        "rounds": Kind.ROUNDS,
+        "analysis": Kind.ANALYSES,
+        "refit_points": Kind.REFITS,
+        "rank_points": Kind.REFITS,
+        "rank_summaries": Kind.REFITS,
+        "audit": Kind.AUDIT,
+    }
+)
+"""Table -> the kind of which it holds; the other tables are kept for ever."""
 
 Days = Mapping[Kind, float]
 """How many days a kind is kept; for ever where it is not named."""

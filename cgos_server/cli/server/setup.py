@@ -17,7 +17,7 @@ from cgos_server.cli.common import Setup, configured, json_option
 from cgos_server.cli.output import print_json, print_table, say, show_plugins
 from cgos_server.cli.progress import progress_bar
 from cgos_server.cli.reading import read
-from cgos_server.cli.server.keeping import prune
+from cgos_server.cli.server.keeping import prune, size
 from cgos_server.config.keys import keys_markdown, plain, template
 from cgos_server.config.problems import ConfigErrors
 from cgos_server.config.schema import Config
@@ -109,6 +109,7 @@ def db() -> None:
 
 
 db.add_command(prune)
+db.add_command(size)
 
 
 @db.command()

@@ -15,6 +15,7 @@ from cgos_server.storage.reading.events.lengths import GameLengths
 from cgos_server.storage.reading.events.questions import Events
 from cgos_server.storage.reading.games import Games
 from cgos_server.storage.reading.keeping.old_rows import Keeping
+from cgos_server.storage.reading.keeping.sizes import Sizes
 from cgos_server.storage.reading.ledger import Ledger
 from cgos_server.storage.reading.pairings import Pairings
 from cgos_server.storage.reading.people import People
@@ -54,6 +55,7 @@ class History:
         self.people = People(self.source)
         self.server = Server(self.source)
         self.keeping = Keeping(self.source)
+        self.sizes = Sizes(self.bulk_source)
         self.bulk = Bulk(self.bulk_source)
 
     async def close(self) -> None:

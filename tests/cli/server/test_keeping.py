@@ -38,6 +38,21 @@ def old(rated_past: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> It
     return data
 
 
+def test_how_much_room_everything_takes(run: Any, old: Path) -> None:
+    sized = json.loads(run("db", "size", "--json", where=old).stdout)
+    by_name = {each["table"]: each for each in sized["tables"]}
+    games, points = by_name["games"], by_name["refit_points"]
+    assert games["rows"] == 46
+    assert games["bytes"] == games["row_bytes"] * 46
+    assert games["million_games_bytes"] == pytest.approx(games["bytes"] / 46 * 1e6, abs=1)
+    assert (games["kept_days"], points["kept_days"]) == (None, 10.0)
+    assert sum(each["bytes"] for each in sized["tables"]) <= sized["files"]["cgos.sqlite"]
+    assert by_name["tokens"]["row_bytes"] is None
+    text = run("db", "size", where=old).stdout
+    assert ["refit_points", str(points["rows"])] in [line.split()[:2] for line in text.splitlines()]
+    assert "10 days" in text
+
+
 def replay(run: Any, data: Path) -> list[dict[str, Any]]:
     """What a replay says of each rating system."""
     return [each for venue in json.loads(run("rate", "replay", "--json", where=data).stdout).values() for each in venue]

@@ -49,6 +49,7 @@ SMALL_KEYS = (
 ALLOWED: Mapping[str, str] = {
     "events.all": "events are few",
     "pairings.rounds": "one page in the order of its index",
+    "sizes.tables": "counts everything, for operators",
     "server.counts": "counts everything, in one index alone",
     "ledger.amended": "all corrections there are, by their partial index",
     "ledger.links": "all that is said of versions besides their games, by its partial index",
@@ -269,6 +270,7 @@ QUESTIONS: Mapping[str, list[Question]] = {
         lambda h: h.keeping.ranks(SystemKey(VenueId(1), "bayes"), Point(3, VersionId(0)), last=9, some=50)
     ],
     "keeping.sums": [lambda h: h.keeping.sums(SystemKey(VenueId(1), "bayes"), 3, 9)],
+    "sizes.tables": [lambda h: h.sizes.tables()],
     "server.next_ids": [lambda h: h.server.next_ids()],
     "server.lately": [lambda h: h.server.lately(1000)],
     "server.left_open": [lambda h: h.server.left_open()],
