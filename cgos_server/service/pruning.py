@@ -34,8 +34,8 @@ AT_ONCE: Final = 50
 ROUNDS_AT_ONCE: Final = 4
 """Pairing passes whose inputs one commit removes: those of a thousand versions are a megabyte."""
 
-_READ: Final = 2_000
-"""Rows that one question looks at."""
+_READ: Final = 200
+"""Rows that one question looks at: more would hold up the event loop."""
 
 
 class Kind(enum.Enum):
