@@ -11,12 +11,14 @@ import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, closing
 from pathlib import Path
+from typing import Final
 
 import structlog
 
 from cgos_protocol.errors import EXIT_DISK, CgosError
 from cgos_protocol.facts import GameEnded
 from cgos_server.assembly.foundations import Foundations, open_foundations
+from cgos_server.assembly.handover import Handover, Program
 from cgos_server.assembly.listeners import Listeners
 from cgos_server.assembly.pages import Pages
 from cgos_server.assembly.reloading import Reloading
@@ -36,11 +38,12 @@ from cgos_server.live.processes.housekeeping import calm_collector, look_after, 
 from cgos_server.live.processes.pruning import BackgroundPruner
 from cgos_server.live.ratings.refit_executor import FitProcesses
 from cgos_server.live.signing_in.multi_venue import MultiVenueSignIn
-from cgos_server.live.venue.live_control import Addresses, LiveControl
+from cgos_server.live.venue.live_control import Addresses, LiveControl, ServerActs
 from cgos_server.live.venue.live_venue import LiveVenue, Shared, bots_by_state, open_venue, running
 from cgos_server.live.venue.operator_session import Operators
 from cgos_server.net import control_socket
 from cgos_server.net.health import Probe
+from cgos_server.net.inheriting import Ports
 from cgos_server.net.loop import PollClock
 from cgos_server.observability.logs import LogCounts
 from cgos_server.observability.transcript_files import FOLDER, forget
@@ -55,6 +58,10 @@ from cgos_server.web.site import Work
 log = structlog.get_logger(__name__)
 
 
+_GOES_DOWN: Final = "The server goes down for a while and takes no new games. Please come back."
+_UPGRADED: Final = "The server is upgraded and cuts all connections. Please come back at once: all games go on."
+
+
 class _Stopped(Exception):
     """The server was told to stop while it was starting."""
 
@@ -67,7 +74,10 @@ class App:
     :param origin: where the configuration comes from, for messages
     :param reread: reads it again, from where it came from; raises ConfigErrors
     :param started: called once everything listens
+    :param ports: with the sockets that a program before has left
+    :param program: by which this server was started, and can be replaced
     :ivar addresses: where it listens, for people
+    :ivar handover: who takes over at the end
     """
 
     def __init__(
@@ -78,6 +88,9 @@ class App:
         origin: str,
         started: Callable[[App], None],
         reread: Callable[[], Config] | None = None,
+        *,
+        ports: Ports | None = None,
+        program: Program | None = None,
     ) -> None:
         self.venues: dict[str, LiveVenue] = {}
         self.addresses = Addresses()
@@ -87,6 +100,8 @@ class App:
         self._logs = logs
         self._origin = origin
         self._started = started
+        self._ports = ports or Ports()
+        self.handover = Handover(program, self._ports, self.stop, config.server)
         self._reloading = Reloading(config, self.venues, reread)
         self._spawner: Spawner | None = None
 
@@ -133,9 +148,13 @@ class App:
             works = [*await pages.open(stack, listeners, self.venues, admin.answer), *self._works(base, listeners)]
             works += [director.run, herald.run, pruner.run]
             tasks = [group.create_task(health.run()), *(group.create_task(_run(work)) for work in works)]
-            self._say_started()
+            control.pause_s = self._ports.opened()
+            self._say_started(control.pause_s)
             await self.stop.wanted.wait()
             await self._drain(control)
+            if self.stop.replaced:
+                await pages.end()  # while the games go on
+                self.handover.leave()
             listeners.close()
             self._suspend()
             await self._close_connections(spawner, listeners)
@@ -157,8 +176,12 @@ class App:
             metrics=base.metrics,
             logs=self._logs,
             addresses=self.addresses,
-            drain=self.stop.wanted.set,
-            reload=self._reloading.reload,
+            acts=ServerActs(
+                drain=self.stop.wanted.set,
+                reload=self._reloading.reload,
+                check_upgrade=self.handover.check,
+                upgrade=self.handover.begin,
+            ),
         )
 
     def _pruner(self, base: Foundations) -> BackgroundPruner:
@@ -235,7 +258,7 @@ class App:
 
     async def _open_listeners(self, stack: AsyncExitStack, base: Foundations, spawner: Spawner) -> Listeners:
         transcripts = await self._transcripts(stack)
-        listeners = Listeners(self._config, base, transcripts, self.addresses)
+        listeners = Listeners(self._config, base, self._ports, transcripts=transcripts, addresses=self.addresses)
         base.metrics.watch(
             transcripts_dropped=lambda: 0 if transcripts is None else transcripts.dropped,
             connections=lambda: listeners.open,
@@ -269,7 +292,9 @@ class App:
         yield lambda: measure_lag(base.time, base.metrics.loop_lag)
         yield lambda: calm_collector(lambda: listeners.open)
 
-    def _say_started(self) -> None:
+    def _say_started(self, pause_s: float | None) -> None:
+        if pause_s is not None:
+            log.info("took over", version_before=self._ports.version, pause_s=round(pause_s, 3))
         log.info(
             "started",
             venues={name: venue.port for name, venue in self.venues.items()},
@@ -291,9 +316,9 @@ class App:
         """No new game; the running ones may end for a while, then they are left as they are: committed."""
         control.begin_draining()
         for venue in self.venues.values():
-            for player in venue.roster.idle():
+            for player in venue.roster.here() if self.stop.replaced else venue.roster.idle():
                 if player.session is not None:
-                    player.session.info("The server goes down for a while and takes no new games. Please come back.")
+                    player.session.info(_UPGRADED if self.stop.replaced else _GOES_DOWN)
         log.info("draining", games=self._begun())
         await self.stop.drained(self._begun, self._config.server.drain_limit_s)
         log.info("stopping", games_suspended=sum(len(venue.roster.running) for venue in self.venues.values()))

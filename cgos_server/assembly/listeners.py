@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Mapping
+from typing import Final
 
 import structlog
 from prometheus_client import CollectorRegistry
@@ -22,8 +23,8 @@ from cgos_server.live.venue.live_control import Addresses
 from cgos_server.live.venue.live_venue import LiveVenue
 from cgos_server.net.health import Probe, health_app
 from cgos_server.net.http import HttpListener
+from cgos_server.net.inheriting import Ports
 from cgos_server.net.limits import ConnectionCount, SocketLimits, room_for
-from cgos_server.net.listening import bind
 from cgos_server.net.tcp import listen
 from cgos_server.net.websocket.connection import listen_ws
 from cgos_server.net.websocket.port import WsPort, WsSettings
@@ -31,6 +32,10 @@ from cgos_server.net.wire import BotSockets, ConnectionContext
 from cgos_server.observability.transcripts import Transcripts
 
 log = structlog.get_logger(__name__)
+
+
+_ACCEPTING_TURNS: Final = 3
+"""Turns of the loop after which whoever was accepted last has its connection."""
 
 
 class Listeners:
@@ -42,12 +47,19 @@ class Listeners:
     """
 
     def __init__(
-        self, config: Config, base: Foundations, transcripts: Transcripts | None, addresses: Addresses
+        self,
+        config: Config,
+        base: Foundations,
+        ports: Ports,
+        *,
+        transcripts: Transcripts | None,
+        addresses: Addresses,
     ) -> None:
         limits = _socket_limits(config)
         self.ws_port = 0
         self._addresses = addresses
         self._config = config
+        self._ports = ports
         self._sockets = BotSockets(
             time=base.time,
             limits=limits,
@@ -121,7 +133,7 @@ class Listeners:
     def bind(self, host: str, port: int, whose: str) -> socket.socket:
         """A socket on that port, or on the next free one where the configuration says so. Raises Refused."""
         settings = self._config.listen
-        return bind(host, port, whose, next_free=settings.next_free_port, backlog=settings.backlog)
+        return self._ports.bind(host, port, whose, next_free=settings.next_free_port, backlog=settings.backlog)
 
     def close(self) -> None:
         """Take no new connection."""
@@ -130,6 +142,8 @@ class Listeners:
 
     async def cut(self) -> None:
         """End all connections: all are gone when this returns, so that the store hears of it while it is open."""
+        for _ in range(_ACCEPTING_TURNS):
+            await asyncio.sleep(0)
         for connection in list(self._sockets.open):
             connection.shut()
         await asyncio.sleep(0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from typing import Final
@@ -37,6 +38,7 @@ class Pages:
         self._base = base
         self._addresses = addresses
         self._listener: WebProcess | HttpListener | None = None
+        self._gone = asyncio.Event()
 
     async def open(
         self, stack: AsyncExitStack, listeners: Listeners, venues: Mapping[str, LiveVenue], answer: Call
@@ -58,7 +60,7 @@ class Pages:
             for kind in KINDS:
                 self._base.bus.subscribe(kind, pages.heard)
             inline = self._listener = HttpListener(pages, sock)
-            return [inline.run, pages.run]
+            return [self._until_gone(inline), pages.run]
         process = self._listener = WebProcess(
             command(server.data, shown, server.log_format, server.log_level),
             sock,
@@ -66,12 +68,27 @@ class Pages:
             restarted=self._base.metrics.web_restarted,
             pipe_user=FactPipe(self._base.bus, self._base.time, dropped=self._base.metrics.facts_dropped),
         )
-        return [process.run]
+        return [self._until_gone(process)]
 
     def stop(self) -> None:
         """End them."""
         if self._listener is not None:
             self._listener.stop()
+
+    async def end(self) -> None:
+        """End them, and wait until they have: what is asked of them is answered first."""
+        if self._listener is not None:
+            self._listener.stop()
+            await self._gone.wait()
+
+    def _until_gone(self, listener: WebProcess | HttpListener) -> Work:
+        async def run() -> None:
+            try:
+                await listener.run()
+            finally:
+                self._gone.set()
+
+        return run
 
     def _settings(self, ws_port: int, venues: Mapping[str, LiveVenue]) -> WebSettings:
         settings, server = self._config.web, self._config.server

@@ -1,4 +1,4 @@
-"""Whether the server is to end, and how: after its games, or at once. Must not know: what ends."""
+"""Whether the server is to end, and how: after its games, at once, or for another program. Must not know: what ends."""
 
 from __future__ import annotations
 
@@ -16,23 +16,32 @@ class Stop:
     """One a server.
 
     :ivar wanted: set once it is to end
+    :ivar replaced: True where another program goes on in its place
     :ivar failure: why it cannot go on, where that is the reason
     """
 
     def __init__(self) -> None:
         self.wanted = asyncio.Event()
+        self.replaced = False
         self.failure: CommitFailed | None = None
         self._at_once = False
         self._progress = asyncio.Event()
 
     def ask(self) -> None:
-        """A signal: the first one lets running games end, the second one does not."""
+        """A signal: the first one lets running games end, the second one does not. Nobody replaces the server then."""
+        self.replaced = False
         self._end(at_once=self.wanted.is_set())
+
+    def replace(self) -> None:
+        """Another program takes over: its games are suspended at once."""
+        self.replaced = True
+        self._end(at_once=True)
 
     def commit_failed(self, failure: CommitFailed) -> None:
         """Nothing can be written any more."""
         log.error("commits failed for too long; stopping with every told move safe", why=str(failure))
         self.failure = failure
+        self.replaced = False
         self._end(at_once=True)
 
     def game_ended(self, _: object = None) -> None:

@@ -27,6 +27,7 @@ COMMANDS = {
     "status": DECLARED,
     "drain": DECLARED,
     "reload": DECLARED,
+    "upgrade": "server.upgrading:upgrade",
     "match": DECLARED,
     "abort": DECLARED,
     "correct": DECLARED,

@@ -11,7 +11,7 @@ from typing import Protocol
 import msgspec
 
 from cgos_protocol.api.messages import StrengthChange
-from cgos_protocol.api.people import Arranged, EndedGame, Previewed, ServerNow
+from cgos_protocol.api.people import Arranged, EndedGame, Previewed, ServerNow, Upgraded
 from cgos_protocol.games.base import Color
 from cgos_protocol.ids import BotId, GameId, VersionId
 from cgos_protocol.session import Limits
@@ -45,6 +45,8 @@ class ServerStatus(ServerNow, frozen=True, kw_only=True):
     """The live server now, with what only the machine's operators see. `moves` and `ended` (verdict word -> games)
     count since this process started.
 
+    :ivar pause_s: seconds in which nobody was served when this program took over from one before; None where it was
+        started
     :ivar plugins: those that can be used: ``rating system steady-elo of cgos-steady-elo 1.0``
     :ivar plugin_problems: sentences about those that cannot
     """
@@ -52,6 +54,7 @@ class ServerStatus(ServerNow, frozen=True, kw_only=True):
     web: str
     health: str
     websocket: str = ""
+    pause_s: float | None = None
     plugins: list[str] = msgspec.field(default_factory=list)
     plugin_problems: list[str] = msgspec.field(default_factory=list)
 
@@ -155,3 +158,13 @@ class Control(Protocol):
         :returns: a sentence for each thing that changed, and for each that needs a restart
         :raises Refused: where the configuration is at fault; then nothing has changed
         """
+
+    async def check_upgrade(self, program: str | None) -> Upgraded:
+        """Whether another program can take over from this one as things are.
+
+        :param program: its path; None for the one by which the server was started, as it is installed now
+        :raises Refused: where it cannot, or not now
+        """
+
+    def upgrade(self) -> None:
+        """Let the program take over that was checked."""

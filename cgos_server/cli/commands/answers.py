@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from cgos_protocol.api.people import Done, EndedGame, NewToken, Previewed, Reloaded
+from cgos_protocol.api.people import Done, EndedGame, NewToken, Previewed, Reloaded, Upgraded
 from cgos_server.cli.output import in_words, print_json, print_table, say, show_plugins
 from cgos_server.presentation.words import count, moment
 from cgos_server.service.commands.declaration import Command
@@ -36,6 +36,11 @@ def show(command: Command[Any], answer: Any, *, as_json: bool = False) -> None:
         case Reloaded():
             for sentence in answer.changes or ["Nothing has changed."]:
                 click.echo(sentence)
+        case Upgraded():
+            for note in answer.notes:
+                say(note)
+            pause = f"; nobody was served for {answer.pause_s:.1f} s"
+            click.echo(f"cgos-server {answer.after} took over from {answer.before}{pause}.")
         case ArrangedGame():
             rated = "rated" if answer.rated else "not rated"
             say(

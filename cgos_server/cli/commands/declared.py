@@ -42,10 +42,13 @@ _DAYS = click.option(
 )
 
 
-def command(name: str) -> click.Command:
-    """The command of this whole name, such as ``bot disable``."""
+def command(name: str, then: Callable[[Setup, Any], Any] | None = None) -> click.Command:
+    """The command of this whole name, such as ``bot disable``.
+
+    :param then: makes of the answer what is shown
+    """
     ((kind, line),) = ((kind, line) for kind, line in on(CommandLine) if line.name == name)
-    return _made(kind, line)
+    return _made(kind, line, then)
 
 
 def add_declared(group: click.Group) -> None:
@@ -56,7 +59,9 @@ def add_declared(group: click.Group) -> None:
             group.add_command(_made(kind, line), last)
 
 
-def _made(kind: type[Command[Any]], line: CommandLine) -> click.Command:
+def _made(
+    kind: type[Command[Any]], line: CommandLine, then: Callable[[Setup, Any], Any] | None = None
+) -> click.Command:
     fields = parameters(kind)
 
     def run(setup: Setup, /, as_json: bool = False, days: float | None = None, **given: Any) -> None:
@@ -66,7 +71,8 @@ def _made(kind: type[Command[Any]], line: CommandLine) -> click.Command:
             if each.secret:
                 values[each.name] = password(next(iter(values.values())), file)
         made = kind(**values)
-        show(made, ask_server(setup, made) if line.server_only else perform(setup, made), as_json=as_json)
+        answer = ask_server(setup, made) if line.server_only else perform(setup, made)
+        show(made, answer if then is None else then(setup, answer), as_json=as_json)
 
     run.__doc__ = line.help
     decorated: Callable[..., Any] = configured(run)
@@ -82,7 +88,7 @@ def _decorators(
 ) -> list[Callable[[Any], Any]]:
     """Arguments, options, then what the field's source or the answer asks for."""
     by_name = {each.name: each for each in fields}
-    plain = [each for each in fields if each.field.source in (Source.GIVEN, Source.MOMENT, Source.TIME)]
+    plain = [each for each in fields if each.field.source in (Source.GIVEN, Source.MOMENT, Source.TIME, Source.MACHINE)]
     arguments = [by_name[name] for name in line.arguments] or [
         each for each in plain if each.required and not each.field.help
     ]

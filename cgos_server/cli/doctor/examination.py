@@ -40,7 +40,7 @@ from cgos_server.cli.doctor.observing import machine, processes, transcripts
 from cgos_server.cli.doctor.observing import ports as listened_ports
 from cgos_server.cli.doctor.observing import server as running_server
 from cgos_server.cli.reading import read
-from cgos_server.cli.server.setup import check_database
+from cgos_server.cli.server.fitting import check_database
 from cgos_server.config.schema import Config
 from cgos_server.net.control_socket import SOCKET
 from cgos_server.net.limits import SPARE_FILES

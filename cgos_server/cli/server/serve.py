@@ -6,14 +6,19 @@ Decides only how the process is set up; everything else is :mod:`cgos_server.app
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from pathlib import Path
 
 import click
+import msgspec
 import structlog
 
 from cgos_server.app import App
+from cgos_server.assembly.handover import CHECK, started_by
 from cgos_server.cli.common import config_option, data_option, load_setup
+from cgos_server.cli.server.fitting import fitness
+from cgos_server.net.inheriting import inherited
 from cgos_server.net.loop import PollClock, new_loop
 from cgos_server.observability import logs
 from cgos_server.service.plugin_report import plugin_report
@@ -25,7 +30,8 @@ log = structlog.get_logger(__name__)
 @config_option
 @data_option
 @click.option("--next-free-ports", is_flag=True, default=None, help="Where a port is busy, take the next free one.")
-def serve(config_path: Path | None, data: Path | None, next_free_ports: bool | None) -> None:
+@click.option(CHECK, is_flag=True, help="Only say whether this program could take over from the running one; JSON.")
+def serve(config_path: Path | None, data: Path | None, next_free_ports: bool | None, check_handover: bool) -> None:
     """Run the server.
 
     Without a configuration: 9x9, 13x13 and 19x19 on ports 6809, 6813 and 6819, all of them by WebSocket on port 6868,
@@ -34,7 +40,11 @@ def serve(config_path: Path | None, data: Path | None, next_free_ports: bool | N
     configuration again, as `cgos-server reload` does.
     """
     given = {"listen.next_free_port": next_free_ports}
-    config, origin = load_setup(config_path, data, given)
+    ports = inherited(os.environ)
+    config, origin = setup = load_setup(config_path, data, given)
+    if check_handover:
+        click.echo(msgspec.json.encode(fitness(setup)))
+        return
     counts = logs.configure(config.server.log_format, config.server.log_level, sys.stderr)
     for problem in plugin_report().problems:
         log.warning("a plug-in is left out", reason=problem)
@@ -46,9 +56,14 @@ def serve(config_path: Path | None, data: Path | None, next_free_ports: bool | N
         origin=origin,
         started=_greet,
         reread=lambda: load_setup(config_path, data, given).config,
+        ports=ports,
+        program=started_by(sys.orig_argv, sys.argv[1:], sys.executable),
     )
     with asyncio.Runner(loop_factory=lambda: new_loop(clock)) as runner:
-        sys.exit(runner.run(app.run()))
+        code = runner.run(app.run())
+    if app.handover.successor is not None:
+        app.handover.successor.execute()
+    sys.exit(code)
 
 
 def _greet(app: App) -> None:

@@ -11,17 +11,17 @@ from pathlib import Path
 import click
 
 from cgos_protocol import clock
-from cgos_protocol.errors import Code, ConfigError, Conflict, Invalid
+from cgos_protocol.errors import Code, Conflict, Invalid
 from cgos_protocol.ids import VenueId
 from cgos_server.cli.common import Setup, configured, json_option
 from cgos_server.cli.output import print_json, print_table, say, show_plugins
 from cgos_server.cli.progress import progress_bar
 from cgos_server.cli.reading import read
+from cgos_server.cli.server.fitting import check_database
 from cgos_server.cli.server.keeping import prune, size
 from cgos_server.config.keys import keys_markdown, plain, template
-from cgos_server.config.problems import ConfigErrors
 from cgos_server.config.schema import Config
-from cgos_server.config.venues import check_fixed, venue_value
+from cgos_server.config.venues import venue_value
 from cgos_server.core.rating.registry import rating_system
 from cgos_server.presentation.words import count
 from cgos_server.service.plugin_report import plugin_report
@@ -154,23 +154,6 @@ def _location(text: str) -> Location:
             Code.LOCATION,
             "What has :// in it must be a URL of a PostgreSQL database, such as postgresql://user@host:5432/name.",
         ) from None
-
-
-def check_database(setup: Setup) -> bool:
-    """Compare with what the database holds, if there is one. Raises SchemaMismatch and ConfigErrors."""
-    if schema.current(setup.database) is None:
-        return False
-    stored = {venue.name: venue for venue in read(setup, lambda history: history.server.venues())}
-    problems: list[ConfigError] = []
-    for venue in setup.config.venue:
-        try:
-            if venue.name in stored:
-                check_fixed(venue, stored[venue.name].fixed, setup.origin)
-        except ConfigError as problem:
-            problems.append(problem)
-    if problems:
-        raise ConfigErrors(problems)
-    return True
 
 
 async def _of_earlier_models(config: Config, history: History) -> list[str]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import msgspec
 
 from cgos_protocol.api.messages import StrengthChange
-from cgos_protocol.api.people import BotNow, EndedGame, GameNow, Previewed, VenueNow
+from cgos_protocol.api.people import BotNow, EndedGame, GameNow, Previewed, Upgraded, VenueNow
 from cgos_protocol.errors import Code, ConfigError, Invalid, NotFound
 from cgos_protocol.games.base import Color
 from cgos_protocol.ids import BotId, GameId, VersionId
@@ -43,13 +43,28 @@ class Addresses:
     health: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerActs:
+    """What the control has the server itself do.
+
+    :ivar drain: begins the orderly end
+    :ivar reload: reads the configuration again and says what has changed; raises ConfigError, Refused
+    :ivar check_upgrade: whether the program at this path can take over; raises Refused
+    :ivar upgrade: lets it
+    """
+
+    drain: Callable[[], None]
+    reload: Callable[[], Awaitable[list[str]]]
+    check_upgrade: Callable[[str | None], Awaitable[Upgraded]]
+    upgrade: Callable[[], None]
+
+
 class LiveControl:
     """Answers at once, from memory.
 
-    :param drain: begins the orderly end
-    :param reload: reads the configuration again and says what has changed; raises ConfigError, Refused
     :ivar events: the live events, once they are open
     :ivar draining: True once the server takes no new game
+    :ivar pause_s: as :attr:`cgos_server.service.control.ServerStatus.pause_s`
     """
 
     def __init__(
@@ -60,10 +75,10 @@ class LiveControl:
         metrics: Metrics,
         logs: LogCounts,
         addresses: Addresses,
-        drain: Callable[[], None],
-        reload: Callable[[], Awaitable[list[str]]],
+        acts: ServerActs,
     ) -> None:
         self.draining = False
+        self.pause_s: float | None = None
         self.events: EventDesk = NO_EVENTS
         self._venues = venues
         self._store = store
@@ -71,8 +86,7 @@ class LiveControl:
         self._metrics = metrics
         self._logs = logs
         self._addresses = addresses
-        self._drain = drain
-        self._reload = reload
+        self._acts = acts
         self._since = time.now()
 
     def begin_draining(self) -> None:
@@ -99,6 +113,7 @@ class LiveControl:
             web=self._addresses.web,
             health=self._addresses.health,
             websocket=self._addresses.websocket,
+            pause_s=self.pause_s,
             plugins=report.used,
             plugin_problems=report.problems,
         )
@@ -143,7 +158,7 @@ class LiveControl:
             live.refitter.changed()
 
     def drain(self) -> None:
-        self._drain()
+        self._acts.drain()
 
     def match(
         self,
@@ -200,11 +215,17 @@ class LiveControl:
 
     async def reload(self) -> list[str]:
         try:
-            return await self._reload()
+            return await self._acts.reload()
         except ConfigError as error:
             raise Invalid(
                 Code.CONFIGURATION, f"The configuration is at fault, and nothing was changed. {error}"
             ) from error
+
+    async def check_upgrade(self, program: str | None) -> Upgraded:
+        return await self._acts.check_upgrade(program)
+
+    def upgrade(self) -> None:
+        self._acts.upgrade()
 
     def _live(self, venue: str) -> LiveVenue:
         live = self._venues.get(venue)

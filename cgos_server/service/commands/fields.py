@@ -39,6 +39,8 @@ class Source(enum.Enum):
     """Unix milliseconds; people write a time or a span from now (:mod:`cgos_server.service.events.moments`)."""
     VISITOR = "visitor"
     """The address of whoever asks, which the surface itself knows."""
+    MACHINE = "machine"
+    """Whoever is at the machine says it, as an option; no route and no form asks for it."""
 
 
 class Field(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,18 +1,20 @@
-"""What operators have the running server do: say how it is, read its configuration, end.
+"""What operators have the running server do: say how it is, read its configuration, hand over, end.
 
 Must not know: how it does it.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Annotated, Final
 
 import msgspec
 
 from cgos_protocol.api.messages import StrengthChange
-from cgos_protocol.api.people import Done, Reloaded
+from cgos_protocol.api.people import Done, Reloaded, Upgraded
+from cgos_protocol.errors import Code, Forbidden
 from cgos_server.service.commands.context import CommandContext
 from cgos_server.service.commands.declaration import Command, Right
+from cgos_server.service.commands.fields import Field, Source
 from cgos_server.service.commands.surfaces import ApiRoute, CommandLine, PageForm
 from cgos_server.service.control import ServerStatus
 from cgos_server.service.pruning import Kind
@@ -133,4 +135,43 @@ class Prune(Command[Pruned], frozen=True, kw_only=True, tag="db prune"):
         return Pruned(rows=rows, in_background=removed is None)
 
 
-COMMANDS: Final = (StatusRequest, StrengthChangesRequest, Drain, Reload, Prune)
+class Upgrade(Command[Upgraded], frozen=True, kw_only=True, tag="upgrade"):
+    """Have the installed program take over from the running server."""
+
+    allowed = Right.OPERATOR
+    live = True
+    audited = ("before", "after", "program")
+    surfaces = (
+        CommandLine(
+            "upgrade",
+            "Have the installed program take over.\n\n"
+            "It goes on in the running server's place. It is checked first; where it cannot go on with this database and configuration, nothing changes and the "
+            "answer says why. Then bots are cut, the new program goes on in the same process with the same sockets, "
+            "and bots resume their games: no connection is refused, no clock runs meanwhile.",
+            server_only=True,
+        ),
+        ApiRoute("upgrade", "POST", "/admin/upgrade"),
+    )
+
+    program: Annotated[
+        str | None,
+        Field(
+            label="The program",
+            help="Another program than the one by which the server was started, such as "
+            "/opt/cgos-server/0.2.0/bin/cgos-server.",
+            metavar="PATH",
+            source=Source.MACHINE,
+        ),
+    ] = None
+
+    async def perform(self, context: CommandContext) -> Upgraded:
+        if self.program is not None and context.asker is not None:
+            raise Forbidden(Code.NOT_ALLOWED, "Only at the machine can another program be named.")
+        upgraded = await context.server.check_upgrade(self.program)
+        detail = {} if self.program is None else {"program": self.program}
+        await context.commit(self, "server", [], before=upgraded.before, after=upgraded.after, **detail)
+        context.server.upgrade()
+        return upgraded
+
+
+COMMANDS: Final = (StatusRequest, StrengthChangesRequest, Drain, Reload, Upgrade, Prune)

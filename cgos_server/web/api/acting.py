@@ -54,7 +54,7 @@ def _handler(
         for name, field in fields.items():
             if field.field.source is Source.VISITOR:
                 values[name] = site.visitor(request.request)
-            elif name not in values:
+            elif name not in values and field.field.source is not Source.MACHINE:
                 values[name] = getattr(request.body, name)
         if command.allowed is Right.STRANGER:
             answer = await site.ask(command(**values))

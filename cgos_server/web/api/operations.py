@@ -61,7 +61,7 @@ def body_type(command: type[Command[Any]], route: ApiRoute) -> type[Body] | None
     fields = [
         _in_body(each, each.required or each.name in route.required)
         for each in parameters(command)
-        if each.name not in elsewhere and each.field.source is not Source.VISITOR
+        if each.name not in elsewhere and each.field.source not in (Source.VISITOR, Source.MACHINE)
     ]
     says = {"__doc__": route.body_says}
     body: Any = msgspec.defstruct(

@@ -288,6 +288,17 @@ class Reloaded(Answer, frozen=True, kw_only=True):
     changes: list[str]
 
 
+class Upgraded(Answer, frozen=True, kw_only=True):
+    """Another program takes over: it was checked, and begins at once. `before` and `after` are versions of cgos-server;
+    `notes` are sentences about what it will leave out. `pause_s`: how long nobody was served, seconds, where that is
+    known already."""
+
+    before: str
+    after: str
+    notes: list[str]
+    pause_s: float | None = None
+
+
 class Connection(Answer, frozen=True, kw_only=True):
     """A sign-in of a bot. `reason` is why it went; without an end it is there, or a crash has hidden it."""
 

@@ -145,7 +145,9 @@ def test_every_reading_command_has_json() -> None:
         )
         reads |= words.startswith(("rate ", "pairing ", "tournament ", "export "))
         has = any(parameter.name == "as_json" for parameter in command.params)
-        assert has == (reads or words in ("match", "abort", "reload", "db copy", "db prune", "db size")), words
+        assert has == (reads or words in ("match", "abort", "reload", "upgrade", "db copy", "db prune", "db size")), (
+            words
+        )
 
 
 def test_every_command_is_in_the_operators_guide() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from prometheus_client import CollectorRegistry
+from support.live.acts import server_acts
 from support.live.house import House
 from support.service.acting import changed
 
@@ -28,7 +29,7 @@ async def reload() -> list[str]:
 def control(house: House) -> LiveControl:
     metrics = Metrics(CollectorRegistry(), "test")
     store: Any = house.store
-    return LiveControl({"9x9": house.live}, store, house.time, metrics, LogCounts(), Addresses(), lambda: None, reload)
+    return LiveControl({"9x9": house.live}, store, house.time, metrics, LogCounts(), Addresses(), server_acts(reload))
 
 
 async def test_refits_hear_of_what_an_operator_changed(house: House, control: LiveControl) -> None:

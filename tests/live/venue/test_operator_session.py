@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from support.live.acts import server_acts
 from support.live.house import HistoryStore, House
 from support.live.simulated import RecordingSession
 
@@ -64,7 +65,7 @@ class Post:
         live = house.live
         control = LiveControl(
             {"9x9": live}, self.store, house.time, Metrics.__new__(Metrics), LogCounts(), Addresses(),
-            lambda: None, self.reload,
+            server_acts(self.reload),
         )  # fmt: skip
         self.control = control
         nobody: Any = None

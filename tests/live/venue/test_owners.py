@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from prometheus_client import CollectorRegistry
+from support.live.acts import server_acts
 from support.live.house import House
 from support.live.simulated import RecordingSession
 
@@ -37,7 +38,7 @@ def control(house: House) -> LiveControl:
     store: Any = house.store
     return LiveControl(
         {"9x9": house.live}, store, house.time, Metrics(CollectorRegistry(), "test"), LogCounts(),
-        Addresses(), lambda: None, reload,
+        Addresses(), server_acts(reload),
     )  # fmt: skip
 
 

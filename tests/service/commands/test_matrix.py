@@ -79,7 +79,8 @@ def test_no_secret_is_kept_or_stands_in_an_address(command: type[Command[Any]]) 
 def test_a_declaration_fits_its_surfaces(command: type[Command[Any]]) -> None:
     names = {parameter.name for parameter in parameters(command)}
     assert command.concerns is None or command.concerns in names
-    fields = {parameter.name for parameter in parameters(command) if parameter.field.source is not Source.VISITOR}
+    elsewhere = (Source.VISITOR, Source.MACHINE)
+    fields = {parameter.name for parameter in parameters(command) if parameter.field.source not in elsewhere}
     for route in command.on(ApiRoute):
         assert set(in_path(route).values()) <= names
         assert bool(route.body) == bool(fields - set(in_path(route).values()))

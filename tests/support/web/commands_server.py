@@ -13,7 +13,7 @@ from typing import Any
 import httpx2
 from argon2 import PasswordHasher
 
-from cgos_protocol.api.people import EndedGame, Previewed, PreviewedPair
+from cgos_protocol.api.people import EndedGame, Previewed, PreviewedPair, Upgraded
 from cgos_protocol.games.base import Color
 from cgos_protocol.terms import encode_terms
 from cgos_server.core.rating.registry import rating_system
@@ -118,6 +118,13 @@ class Live(acting.Live):
     async def preview(self, venue: str, method: str | None, options: Mapping[str, Any]) -> Previewed:
         self.calls.append(("preview", venue, method, dict(options)))
         return PREVIEW
+
+    async def check_upgrade(self, program: str | None) -> Upgraded:
+        self.calls.append(("check upgrade", program))
+        return Upgraded(before="0.1.0", after="0.2.0", notes=[])
+
+    def upgrade(self) -> None:
+        self.calls.append(("upgrade",))
 
     async def reload(self) -> list[str]:
         return ["9x9 is paired by another method."]

@@ -70,6 +70,7 @@ EVERYTHING: list[tuple[str, str, str, Any, int]] = [
     ("arrange_match", "POST", "/admin/matches", {"venue": "9x9", "black": "Newbot", "white": "Other"}, 201),
     ("preview_pairing", "POST", "/admin/venues/9x9/preview", {"method": "optimal", "options": {"x": 1}}, 200),
     ("reload", "POST", "/admin/reload", None, 200),
+    ("upgrade", "POST", "/admin/upgrade", None, 200),
     ("drain_server", "POST", "/admin/drain", None, 200),
     ("create_event", "POST", "/admin/events", {"event": "Cup", "system": "cup", "venue": "9x9", "komi": None}, 201),
     ("change_event", "PUT", "/admin/events/Cup", {"system": "mwm", "rounds": 5, "usual": ["most"]}, 200),
@@ -119,7 +120,8 @@ async def test_an_operator_does_all_that_operators_do(server: DeedsServer, opera
         ("dismiss", 1, "Newbot was disabled until 2033-05-18 03:33 UTC: it hangs"),
         ("kick", "Newbot", "The operator closes your connection: it hangs"),
         ("end", 17, None, "it hangs"), ("pause", "9x9", True), ("pause", "9x9", False),
-        ("match", "9x9", "Other", "Newbot"), ("preview", "9x9", "optimal", {"x": 1}), ("drain",),
+        ("match", "9x9", "Other", "Newbot"), ("preview", "9x9", "optimal", {"x": 1}),
+        ("check upgrade", None), ("upgrade",), ("drain",),
     ]  # fmt: skip
     rows = (await server.ask("GET", "/admin/audit?limit=3", token=operator, status=200)).json()
     assert [row["action"] for row in rows["items"]] == ["account revoke", "account grant", "account enable"]

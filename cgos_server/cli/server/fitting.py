@@ -1,0 +1,55 @@
+"""Whether a configuration and a database fit this program, found out without starting a server.
+
+Must not know: the live server.
+"""
+
+from __future__ import annotations
+
+from cgos_protocol.errors import ConfigError
+from cgos_protocol.ids import VenueId
+from cgos_server import __version__
+from cgos_server.assembly.handover import FORM, Fitness
+from cgos_server.cli.common import Setup
+from cgos_server.cli.reading import read
+from cgos_server.config.problems import ConfigErrors
+from cgos_server.config.venues import check_fixed, venue_value
+from cgos_server.service.plugin_report import plugin_report
+from cgos_server.storage import schema
+
+
+def fitness(setup: Setup) -> Fitness:
+    """What is said to a server that asks whether this program could take over from it.
+
+    :raises SchemaMismatch: where the database is of another schema
+    :raises NotFound: where there is none
+    :raises ConfigErrors: where the venues cannot be had, or are others than those of the database
+    """
+    schema.check(setup.database)
+    for venue in setup.config.venue:
+        venue_value(venue, VenueId(0))  # imports what it names
+    check_database(setup)
+    server = setup.config.server
+    return Fitness(
+        version=__version__,
+        form=FORM,
+        data=str(server.data),
+        database=str(server.location),
+        notes=plugin_report().problems,
+    )
+
+
+def check_database(setup: Setup) -> bool:
+    """Compare with what the database holds, if there is one. Raises SchemaMismatch and ConfigErrors."""
+    if schema.current(setup.database) is None:
+        return False
+    stored = {venue.name: venue for venue in read(setup, lambda history: history.server.venues())}
+    problems: list[ConfigError] = []
+    for venue in setup.config.venue:
+        try:
+            if venue.name in stored:
+                check_fixed(venue, stored[venue.name].fixed, setup.origin)
+        except ConfigError as problem:
+            problems.append(problem)
+    if problems:
+        raise ConfigErrors(problems)
+    return True

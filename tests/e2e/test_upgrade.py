@@ -1,0 +1,76 @@
+"""A real server is replaced in place while bots play: games go on, nobody is refused, and what does not fit changes
+nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+from support.e2e.processes import server, until
+from support.e2e.witnessing import assert_nothing_told_is_lost, plies, witnesses
+
+from cgos_protocol.errors import Refused
+from cgos_server.net import control_socket
+from cgos_server.service.commands.registry import ask
+from cgos_server.service.commands.server import Upgrade
+
+pytestmark = pytest.mark.e2e
+
+
+@contextlib.contextmanager
+def knocking(port: int) -> Iterator[list[str]]:
+    """Connects again and again, each time until it is greeted; what went wrong."""
+    faults: list[str] = []
+    done = threading.Event()
+
+    def knock() -> None:
+        while not done.is_set():
+            try:
+                with socket.create_connection(("127.0.0.1", port), 20) as sock:
+                    if not sock.recv(64).startswith(b"protocol"):
+                        faults.append("no greeting")
+            except OSError as error:
+                faults.append(repr(error))
+            time.sleep(0.02)  # another process's progress cannot be simulated
+
+    thread = threading.Thread(target=knock)
+    thread.start()
+    try:
+        yield faults
+    finally:
+        done.set()
+        thread.join(30)
+
+
+def test_games_go_on_under_the_new_program_and_nobody_is_refused(tmp_path: Path) -> None:
+    with server(tmp_path) as serving, witnesses(serving, 2) as bots:
+        assert serving.process is not None
+        until(lambda: plies(serving) > 10, 30, "no moves")
+        fault = tmp_path / "broken"
+        fault.write_text("#!/bin/sh\necho 'Error: it is broken.' >&2; exit 1\n")
+        fault.chmod(0o755)
+        with pytest.raises(Refused, match="goes on as it was: it is broken"):
+            asyncio.run(ask(partial(control_socket.call, serving.data), Upgrade(program=str(fault))))
+        with knocking(serving.port) as faults:
+            upgraded = serving.command("upgrade", "--json")
+            assert upgraded.returncode == 0, upgraded.stderr
+            (before,) = serving.query("select count(*) from games where ended_at is null")[0]
+            told = plies(serving)
+            until(lambda: plies(serving) > told + 10, 30, f"no moves after it:\n{serving.tail()}")
+        assert faults == []
+        assert '"pause_s": ' in upgraded.stdout
+        assert before <= 1
+        assert serving.process.poll() is None
+        assert_nothing_told_is_lost(serving, bots)
+        assert serving.query("select count(*) from games where reason in ('time', 'forfeit', 'void', 'abort')") == [
+            (0,)
+        ]
+        assert serving.query("select count(*) from audit where action = 'upgrade'") == [(1,)]
+    assert [event for event in serving.log_events() if event["level"] in ("warning", "error")] == []
