@@ -18,6 +18,7 @@ from cgos_server.core.rating.base import RatingSystem
 from cgos_server.core.rating.registry import rating_system
 from cgos_server.core.venue import Venue
 from cgos_server.storage import schema
+from cgos_server.storage.location import Location
 from cgos_server.storage.reading.history import History
 
 if TYPE_CHECKING:
@@ -34,10 +35,15 @@ def now_ms() -> int:
 
 def read(setup: Setup, question: Callable[[History], Awaitable[T]]) -> T:
     """Ask the database, whether a server runs or not. Raises SchemaMismatch where it cannot be read."""
-    schema.check(setup.database)
+    return read_from(setup.database, question)
+
+
+def read_from(location: Location, question: Callable[[History], Awaitable[T]]) -> T:
+    """As :func:`read`, from any database."""
+    schema.check(location)
 
     async def ask() -> T:
-        async with History(setup.database) as history:
+        async with History(location) as history:
             return await question(history)
 
     return asyncio.run(ask())

@@ -14,7 +14,7 @@ from typing import Any, Final, get_args, get_origin
 import msgspec
 
 from cgos_protocol.options import Choice, Flag, Number, Option, Parsed, Text, carried, plain_type
-from cgos_server.config.values import Networks, Options, PublicAddress, Span, WebSocketUrl, Words
+from cgos_server.config.values import Networks, Options, PublicAddress, Span, TimeOfDay, WebSocketUrl, Words
 from cgos_server.storage.location import PostgresUrl
 
 
@@ -38,6 +38,7 @@ _SETTINGS: Final[Mapping[type, Choice | Flag | Number | Parsed | Text]] = Mappin
         Path: Parsed(_path, "a path"),
         PostgresUrl: Parsed(_database, "nothing, or a URL such as postgresql://user@host:5432/name"),
         Span: Parsed(Span.parse, "seconds, or text such as 5m or 1h30m"),
+        TimeOfDay: Parsed(TimeOfDay.parse, "nothing, or hours and minutes such as 03:30"),
         Networks: Parsed(
             Networks.parse, "addresses or networks with commas between them, such as 127.0.0.1, 10.0.0.0/8"
         ),

@@ -5,14 +5,42 @@ Must not know: where values come from, what they start.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import msgspec
 
 from cgos_protocol.options import Number
+from cgos_server.config.values import TimeOfDay
 from cgos_server.service.pruning import Kind
+from cgos_server.storage.backups.names import Keep
 
 Days = Annotated[float, Number(1, 36_500)]
+Periods = Annotated[int, Number(0, 1_000, whole=True)]
+
+
+class BackupConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Backups that the server takes by itself, and those of `cgos-server db backup` without a file."""
+
+    at: Annotated[
+        TimeOfDay,
+        "When a backup is taken each day, hours and minutes UTC such as `03:30`; one that was missed follows at the "
+        "next start. Empty: never.",
+    ] = TimeOfDay()
+    folder: Annotated[
+        Path,
+        "Where they lie. A relative path counts from the data directory; another disk is better, another machine best.",
+    ] = Path("backups")
+    keep_days: Annotated[Periods, "The last backup of so many days is kept."] = 7
+    keep_weeks: Annotated[Periods, "The last backup of so many weeks is kept; the weeks begin on Monday."] = 4
+    keep_months: Annotated[
+        Periods, "The last backup of so many months is kept. The newest of all is never removed."
+    ] = 6
+
+    @property
+    def keep(self) -> Keep:
+        """Which backups are kept."""
+        return Keep(days=self.keep_days, weeks=self.keep_weeks, months=self.keep_months)
 
 
 class RetentionConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

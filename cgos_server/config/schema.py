@@ -14,7 +14,7 @@ import msgspec
 from cgos_protocol.clock import TimeSystem
 from cgos_protocol.games.base import Ko
 from cgos_protocol.options import Number, Text
-from cgos_server.config.operating import RetentionConfig
+from cgos_server.config.operating import BackupConfig, RetentionConfig
 from cgos_server.config.pairing import PairingConfig
 from cgos_server.config.system_keys import rating_keys, with_keys
 from cgos_server.config.values import (
@@ -321,8 +321,14 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     websocket: WebSocketConfig = WebSocketConfig()
     web: WebConfig = WebConfig()
     transcripts: TranscriptsConfig = TranscriptsConfig()
+    backup: BackupConfig = BackupConfig()
     retention: RetentionConfig = RetentionConfig()
     health: HealthConfig = HealthConfig()
     admin: AdminConfig = AdminConfig()
     limits: LimitsConfig = LimitsConfig()
     venue: tuple[VenueConfig, ...] = CLASSIC_VENUES
+
+    @property
+    def backups(self) -> Path:
+        """The folder of backups."""
+        return self.server.data / self.backup.folder.expanduser()

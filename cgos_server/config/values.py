@@ -1,4 +1,4 @@
-"""Values that configuration keys have: lengths of time, networks, words, addresses, numbers in their ranges.
+"""Values that configuration keys have: times, networks, words, addresses, numbers in their ranges.
 
 Must not know: which keys there are.
 """
@@ -26,6 +26,7 @@ def us(seconds: float) -> int:
 _UNITS = {"h": 3_600_000_000, "m": 60_000_000, "s": 1_000_000, "ms": 1_000}
 _HOST = re.compile(r"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?")
 _VENUE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,31}")
+_TIME_OF_DAY = re.compile(r"([01]\d|2[0-3]):([0-5]\d)")
 _SPAN = re.compile(r"(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d+)ms)?")
 
 
@@ -137,6 +138,29 @@ def _flat(table: object, before: str) -> Iterator[tuple[str, bool | int | float 
             yield f"{before}{key}", value
         else:
             yield from _flat(value, f"{before}{key}.")
+
+
+@dataclass(frozen=True, slots=True)
+class TimeOfDay:
+    """Hours and minutes as ``03:30``; empty for none.
+
+    :ivar minute: of the day
+    """
+
+    minute: int | None = None
+
+    @classmethod
+    def parse(cls, value: object) -> TimeOfDay:
+        """Raises ValueError for anything else."""
+        if value == "":
+            return cls()
+        match = _TIME_OF_DAY.fullmatch(value) if isinstance(value, str) else None
+        if match is None:
+            raise ValueError
+        return cls(60 * int(match[1]) + int(match[2]))
+
+    def __str__(self) -> str:
+        return "" if self.minute is None else f"{self.minute // 60:02}:{self.minute % 60:02}"
 
 
 @dataclass(frozen=True, slots=True)

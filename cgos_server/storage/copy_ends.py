@@ -31,6 +31,9 @@ class End(Protocol):
 
     async def count(self, table: Table) -> int: ...
 
+    async def ask(self, question: str) -> Sequence[Row]:
+        """All rows of the answer to a statement."""
+
     def rows(self, table: Table, at_once: int) -> AsyncIterator[Sequence[Row]]:
         """All rows in the order of the primary key, so many at a time."""
 
@@ -71,6 +74,10 @@ class SqliteEnd:
     async def count(self, table: Table) -> int:
         with self._errors():
             return int(self._connection.execute(f"SELECT count(*) FROM {table.name}").fetchone()[0])
+
+    async def ask(self, question: str) -> Sequence[Row]:
+        with self._errors():
+            return self._connection.execute(question).fetchall()
 
     async def rows(self, table: Table, at_once: int) -> AsyncIterator[Sequence[Row]]:
         with self._errors():

@@ -113,6 +113,20 @@ def check(location: Location) -> None:
 
 
 def _check(location: Location) -> None:
+    revision = known(location)
+    if revision != head():
+        raise SchemaMismatch(
+            Code.SCHEMA_OLDER,
+            f"The database {location} has the older schema {revision}, this program needs {head()}. Stop the server, "
+            "keep a copy of the database (`cgos-server db backup`), and run `cgos-server db upgrade`.",
+        )
+
+
+def known(location: Location) -> str:
+    """The revision of a database that this program works with or can upgrade.
+
+    Raises SchemaMismatch or NotFound with the remedy, StoreError where it cannot be read.
+    """
     revision = current(location)
     if revision is None:
         raise NotFound(
@@ -120,14 +134,8 @@ def _check(location: Location) -> None:
             f"There is no database at {location}. `cgos-server serve` makes one; if it should be there, check "
             f"{'the data directory' if isinstance(location, Path) else 'server.database'} in the configuration.",
         )
-    if revision == head():
-        return
-    if _knows(revision):
-        raise SchemaMismatch(
-            Code.SCHEMA_OLDER,
-            f"The database {location} has the older schema {revision}, this program needs {head()}. Stop the server, "
-            "keep a copy of the database, and run `cgos-server db upgrade`.",
-        )
+    if revision == head() or _knows(revision):
+        return revision
     if revision in _UNRELEASED:
         raise SchemaMismatch(
             Code.SCHEMA_UNRELEASED,

@@ -219,6 +219,7 @@ class Code(StrEnum):
 
     BUSY = "busy", Unavailable, "Too much is asked at once."
     NO_SERVER = "no-server", Unavailable, "No server runs on this database."
+    NO_SPACE = "no-space", Unavailable, "The disk has too little free space for what is to be written."
     NOT_NOW = "not-now", Unavailable, "The computation is too long for now, or cannot be done now."
     STORE = "store", Unavailable, "The database cannot be reached."
 
@@ -246,6 +247,7 @@ class Code(StrEnum):
     CSV_POINTS = "csv-points", Invalid, "A table cannot hold such points."
     CSV_ROUNDS = "csv-rounds", Invalid, "A table cannot hold so many rounds."
     DATA = "data", Invalid, "The data directory cannot be used."
+    DAMAGED = "damaged", Invalid, "The database, or the file of a backup, is damaged or cut short."
     DATABASE_LOCKED = "database-locked", Invalid, "Another process holds the database."
     DAYS = "days", Invalid, "A token cannot be valid for so many days."
     DEMO = "demo", Invalid, "The server of the demonstration did not start."

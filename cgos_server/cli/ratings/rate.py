@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import sys
 from collections.abc import Collection, Sequence
+from functools import partial
 from typing import Any
 
 import click
@@ -69,21 +70,7 @@ def rate_replay(setup: Setup, venue: str | None, chosen: tuple[str, ...], as_jso
     computed them (Python, numpy, BLAS, processor) the numbers must be the same to the last bit, under another one to a
     millionth of an Elo. What an earlier model of a system published is counted and left out.
     """
-    one_thread()
-    build = this_build().text
-
-    async def ask(history: History) -> dict[str, list[tuple[Replayed, dict[VersionId, str]]]]:
-        names = await history.bots.version_names()
-        replays: dict[str, list[tuple[Replayed, dict[VersionId, str]]]] = {}
-        for each in await _venues(setup, history, venue):
-            terms = venue_terms(setup, each)
-            for name in await _published(history, each, terms, chosen):
-                with progress_bar(f"{each}, {name}") as progress:
-                    done = await replay(history, each, system=system_of(terms, name), build=build, progress=progress)
-                replays.setdefault(each, []).append((done, names))
-        return replays
-
-    replays = read(setup, ask)
+    replays = read(setup, partial(replay_published, setup, venue=venue, chosen=chosen))
     every = [done for each in replays.values() for done, _ in each]
     if as_json:
         print_json(
@@ -109,7 +96,7 @@ def rate_replay(setup: Setup, venue: str | None, chosen: tuple[str, ...], as_jso
                     done.points,
                     done.differing,
                     f"{done.largest:.2g}",
-                    _verdict(done),
+                    verdict(done),
                 )
                 for each, replayed in replays.items()
                 for done, _ in replayed
@@ -121,6 +108,23 @@ def rate_replay(setup: Setup, venue: str | None, chosen: tuple[str, ...], as_jso
                     say(sentence)
     if not all(done.agrees for done in every):
         sys.exit(1)
+
+
+async def replay_published(
+    setup: Setup, history: History, venue: str | None = None, chosen: Sequence[str] = ()
+) -> dict[str, list[tuple[Replayed, dict[VersionId, str]]]]:
+    """What was published in each venue by each system, computed again, with the names of the versions."""
+    one_thread()
+    build = this_build().text
+    names = await history.bots.version_names()
+    replays: dict[str, list[tuple[Replayed, dict[VersionId, str]]]] = {}
+    for each in await _venues(setup, history, venue):
+        terms = venue_terms(setup, each)
+        for name in await _published(history, each, terms, chosen):
+            with progress_bar(f"{each}, {name}") as progress:
+                done = await replay(history, each, system=system_of(terms, name), build=build, progress=progress)
+            replays.setdefault(each, []).append((done, names))
+    return replays
 
 
 @rate.command("compare")
@@ -337,7 +341,8 @@ async def _published(history: History, venue: str, terms: Venue, systems_named: 
     return [name for name in order if name in there and (not systems_named or name in systems_named)]
 
 
-def _verdict(done: Replayed) -> str:
+def verdict(done: Replayed) -> str:
+    """`same bits`, `same`, `differs` or `earlier model`."""
     if done.earlier_model is not None and not (done.changes or done.points or done.stopped):
         return "earlier model"
     return "same bits" if done.exact else "same" if done.agrees else "differs"

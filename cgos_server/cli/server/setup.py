@@ -17,6 +17,7 @@ from cgos_server.cli.common import Setup, configured, json_option
 from cgos_server.cli.output import print_json, print_table, say, show_plugins
 from cgos_server.cli.progress import progress_bar
 from cgos_server.cli.reading import read
+from cgos_server.cli.server.backups import backup, backups, drill, restore, verify_backup
 from cgos_server.cli.server.fitting import check_database
 from cgos_server.cli.server.keeping import prune, size
 from cgos_server.config.keys import keys_markdown, plain, template
@@ -105,11 +106,11 @@ def check(setup: Setup, keys: bool, as_json: bool) -> None:
 
 @click.group()
 def db() -> None:
-    """The database: its schema, and its place."""
+    """The database: its schema, its place, its backups."""
 
 
-db.add_command(prune)
-db.add_command(size)
+for command in (backup, backups, verify_backup, restore, drill, prune, size):
+    db.add_command(command)
 
 
 @db.command()

@@ -33,6 +33,11 @@ class PostgresEnd:
         with self._errors():
             return int(await self._connection.fetchval(f"SELECT count(*) FROM {table.name}"))
 
+    async def ask(self, question: str) -> Sequence[Row]:
+        with self._errors():
+            rows: Sequence[Row] = await self._connection.fetch(question)
+            return rows
+
     async def rows(self, table: Table, at_once: int) -> AsyncIterator[Sequence[Row]]:
         with self._errors():
             cursor = await self._connection.cursor(selection(table, ' COLLATE "C"'))
