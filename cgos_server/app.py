@@ -34,6 +34,7 @@ from cgos_server.live.events.event_pairer import EventPairing
 from cgos_server.live.events.herald import EventHerald
 from cgos_server.live.games.recovery import cut_off, restore
 from cgos_server.live.pairing.executor import PairingProcess
+from cgos_server.live.processes.backups import BackupSchedule, Plan
 from cgos_server.live.processes.housekeeping import calm_collector, look_after, measure_lag
 from cgos_server.live.processes.pruning import BackgroundPruner
 from cgos_server.live.ratings.refit_executor import FitProcesses
@@ -146,7 +147,7 @@ class App:
             health = listeners.health(_probes(base.store, control), base.registry)
             pages = Pages(config, base, self.addresses)
             works = [*await pages.open(stack, listeners, self.venues, admin.answer), *self._works(base, listeners)]
-            works += [director.run, herald.run, pruner.run]
+            works += [director.run, herald.run, pruner.run, self._backups(base).run]
             tasks = [group.create_task(health.run()), *(group.create_task(_run(work)) for work in works)]
             control.pause_s = self._ports.opened()
             self._say_started(control.pause_s)
@@ -193,6 +194,14 @@ class App:
             time=base.time,
             counted=lambda kind, rows: base.metrics.pruned(kind.value, rows),
         )
+
+    def _backups(self, base: Foundations) -> BackupSchedule:
+        def plan() -> Plan:
+            config = self._reloading.config
+            return Plan(config.backups, config.backup.at.minute, config.backup.keep)
+
+        location = self._config.server.location
+        return BackupSchedule(location, plan, time=base.time, meter=base.metrics.backups)
 
     def _admin(self, base: Foundations, control: LiveControl, pruner: Pruner) -> Admin:
         return Admin(

@@ -26,6 +26,7 @@ from prometheus_client.core import (
 
 from cgos_protocol.verdict import Reason
 from cgos_server.core.venue import Policy
+from cgos_server.observability.backup_meter import BackupMeter
 
 _SECOND = 1_000_000
 
@@ -265,6 +266,7 @@ class Metrics:
 
     def __init__(self, registry: CollectorRegistry, version: str) -> None:
         self.commits = CommitMeter()
+        self.backups = BackupMeter()
         self.loop_lag = Meter(LATENCY_BOUNDS_US)
         self._version = version
         self._venues: dict[str, VenueMeter] = {}
@@ -354,6 +356,7 @@ class Metrics:
         yield _labeled(bots, live.get("bots", dict)().items())
         games = (((venue,), count) for venue, count in live.get("games", dict)().items())
         yield _labeled(GaugeMetricFamily("cgos_games_running", "Games without a verdict.", labels=("venue",)), games)
+        yield from self.backups.collect()
         yield from self._collect_events()
         yield from self._collect_venues(list(self._venues.values()))
 

@@ -63,6 +63,7 @@ def busy(registry: CollectorRegistry) -> Metrics:
     metrics.commits.committed(12, 300)
     metrics.commits.failures += 1
     metrics.loop_lag.observe(2_000)
+    metrics.backups.taken(1_000, 7, 2.5)
     return metrics
 
 

@@ -7,11 +7,9 @@ how the backup was taken.
 
 from __future__ import annotations
 
-import contextlib
 import errno
+import itertools
 import os
-import shutil
-import sqlite3
 from pathlib import Path
 
 import msgspec
@@ -19,11 +17,11 @@ import msgspec
 from cgos_protocol.errors import Code, Invalid
 from cgos_server.storage import copying, schema
 from cgos_server.storage.backups import files, names
+from cgos_server.storage.backups.pages import copy_pages
 from cgos_server.storage.backups.verifying import Verified, verify
 from cgos_server.storage.copying import Progress
 from cgos_server.storage.location import Location
 from cgos_server.storage.lock import DatabaseLock
-from cgos_server.storage.sqlite.connections import connect_for_writing
 
 _PURPOSE = "cgos-server db restore"
 
@@ -66,13 +64,11 @@ def restore(backup: Path, target: Location, at_ms: int, progress: Progress) -> R
 
 def _replace(backup: Path, target: Path, at_ms: int, progress: Progress) -> Path | None:
     with files.temporary(target, backup.stat().st_size) as part:
-        progress("copying", 0, 1)
-        shutil.copyfile(backup, part)
+        copy_pages(backup, part, progress)
         files.sync(part)
-        aside = _move_aside(target, target.with_name(f"{target.name}.before-{names.name_of(at_ms)}"))
+        aside = _move_aside(target, _unused(target.with_name(f"{target.name}.before-{names.name_of(at_ms)}")))
         part.replace(target)
         files.sync(target.parent)
-        progress("copying", 1, 1)
     return aside
 
 
@@ -80,10 +76,6 @@ def _move_aside(target: Path, aside: Path) -> Path | None:
     """Give the database at `target`, if there is one, another name, and leave it where it is under its own as well."""
     if not target.exists():
         return None
-    with contextlib.suppress(sqlite3.Error), contextlib.closing(connect_for_writing(target)) as connection:
-        # What lies in the write-ahead log alone goes into the database, and the last one to close it removes the log.
-        # A database that is too damaged for that keeps its log beside it.
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
     for end in ("-wal", "-shm"):
         companion = target.with_name(target.name + end)
         if companion.exists():
@@ -95,3 +87,9 @@ def _move_aside(target: Path, aside: Path) -> Path | None:
             raise
         target.rename(aside)  # a file system without links
     return aside
+
+
+def _unused(path: Path) -> Path:
+    """`path`, or where that is taken one with a number behind it."""
+    every = (path if number == 1 else path.with_name(f"{path.name}.{number}") for number in itertools.count(1))
+    return next(one for one in every if not one.exists())

@@ -1,16 +1,13 @@
 """Takes a backup of a database that may be written meanwhile: one consistent moment of it, in one file.
 
-SQLite: its pages are copied some megabytes at a time within one read transaction, so that no commit begins it again,
-and each portion is on the disk before the next one is read, so that the commits' own disk never has to take it all at
-once. PostgreSQL: its rows are read in one transaction of the level REPEATABLE READ. No lock is needed. The write-ahead
-log cannot be moved into the database while the pages are read, and grows by what is committed meanwhile. Must not know:
-what the tables hold, when backups are taken.
+SQLite: its pages are copied. The write-ahead log cannot be moved into the database meanwhile, and grows by what is
+committed. PostgreSQL: its rows are read in one transaction of the level REPEATABLE READ. No lock is needed. Must not
+know: what the tables hold, when backups are taken.
 """
 
 from __future__ import annotations
 
 import contextlib
-import os
 import sqlite3
 import time
 from pathlib import Path
@@ -20,13 +17,10 @@ import msgspec
 from cgos_protocol.errors import Code, Invalid
 from cgos_server.storage import copying, schema
 from cgos_server.storage.backups import files
+from cgos_server.storage.backups.pages import copy_pages
 from cgos_server.storage.copying import Progress
 from cgos_server.storage.failures import store_errors
 from cgos_server.storage.location import Location
-from cgos_server.storage.sqlite.connections import connect_for_reading
-
-_PAGES_AT_ONCE = 4_096
-"""16 MB."""
 
 
 class Backup(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,7 +46,7 @@ def take(source: Location, target: Path, at_ms: int, progress: Progress) -> Back
     if isinstance(source, Path):
         schema.known(source)
         with files.temporary(target, _size(source)) as part:
-            _copy_pages(source, part, progress)
+            copy_pages(source, part, progress)
             _finish(part, target, progress)
     else:
         schema.check(source)
@@ -71,29 +65,6 @@ def _size(path: Path) -> int:
     """Bytes of a SQLite database with its write-ahead log."""
     log = path.with_name(path.name + "-wal")
     return path.stat().st_size + (log.stat().st_size if log.exists() else 0)
-
-
-def _copy_pages(source: Path, part: Path, progress: Progress) -> None:
-    synced = os.open(part, os.O_RDONLY)
-
-    def step(_status: int, left: int, pages: int) -> None:
-        os.fdatasync(synced)
-        progress("copying", pages - left, pages)
-
-    try:
-        with (
-            store_errors(part, "could not be written", sqlite3.Error, OSError),
-            contextlib.closing(connect_for_reading(source)) as reading,
-            contextlib.closing(sqlite3.connect(part, isolation_level=None)) as writing,
-        ):
-            # Nothing of it counts before it is whole.
-            for pragma in ("journal_mode = OFF", "synchronous = OFF"):
-                writing.execute(f"PRAGMA {pragma}").fetchall()
-            reading.execute("BEGIN")
-            reading.execute("SELECT count(*) FROM sqlite_master").fetchone()  # from here on it sees this moment
-            reading.backup(writing, pages=_PAGES_AT_ONCE, progress=step, sleep=0)
-    finally:
-        os.close(synced)
 
 
 def _finish(part: Path, target: Path, progress: Progress) -> None:
