@@ -53,7 +53,7 @@ def backup(setup: Setup, file: Path | None, as_json: bool) -> None:
         progress = _steps(bar)
         if file is None:
             keep = setup.config.backup.keep
-            taken = folder.take_into(setup.config.backups, setup.database, keep, now_ms(), progress)
+            taken = folder.take_into(setup.config.backups, setup.database, keep, at_ms=now_ms(), progress=progress)
         else:
             taken = taking.take(setup.database, file.absolute(), now_ms(), progress)
     if as_json:

@@ -103,7 +103,7 @@ class BackupSchedule:
         # One that seems to be of the future was taken under a wrong clock.
         if newest is not None and last_due(now, plan.minute) <= newest.at <= now:
             return
-        outcome = await self._perform(partial(folder.attempt, plan.folder, self._source, plan.keep, now))
+        outcome = await self._perform(partial(folder.attempt, plan.folder, self._source, plan.keep, at_ms=now))
         if isinstance(outcome, Backup):
             self._meter.taken(outcome.at, outcome.size_bytes, outcome.seconds)
             log.info("backup taken", file=outcome.file, bytes=outcome.size_bytes, seconds=outcome.seconds)

@@ -45,7 +45,7 @@ def _listed(folder: Path) -> Iterator[Listed]:
             yield Listed(file=str(path), at=instant, size_bytes=path.stat().st_size)
 
 
-def take_into(folder: Path, source: Location, keep: names.Keep, at_ms: int, progress: Progress) -> Backup:
+def take_into(folder: Path, source: Location, keep: names.Keep, *, at_ms: int, progress: Progress) -> Backup:
     """Take a backup, then remove those in the folder that are out of date. Raises as :func:`.taking.take`.
 
     :param at_ms: now, Unix milliseconds
@@ -56,10 +56,10 @@ def take_into(folder: Path, source: Location, keep: names.Keep, at_ms: int, prog
     return backup
 
 
-def attempt(folder: Path, source: Location, keep: names.Keep, at_ms: int) -> Backup | Failed:
+def attempt(folder: Path, source: Location, keep: names.Keep, *, at_ms: int) -> Backup | Failed:
     """As :func:`take_into`, for a process that is told of failures rather than sees them."""
     try:
-        return take_into(folder, source, keep, at_ms, lambda _what, _done, _total: None)
+        return take_into(folder, source, keep, at_ms=at_ms, progress=lambda _what, _done, _total: None)
     except (CgosError, OSError) as error:
         cause = cause_of(error)
         return Failed(why=str(error), remedy=None if cause is None else cause.value)

@@ -304,7 +304,7 @@ def test_a_folder_keeps_what_is_no_backup(sqlite_database: Path, tmp_path: Path)
     keep = Keep(days=2, weeks=0, months=0)
     day = 86_400_000
     for number in range(4):
-        folder.take_into(place, sqlite_database, keep, NOW + number * day, silent)
+        folder.take_into(place, sqlite_database, keep, at_ms=NOW + number * day, progress=silent)
         (place / f"note {number}").touch()
     assert [Path(each.file).name for each in folder.listed(place)] == [name_of(NOW + 3 * day), name_of(NOW + 2 * day)]
     assert len(os.listdir(place)) == 6
@@ -316,9 +316,9 @@ def test_a_failed_backup_removes_nothing_and_says_why(tmp_path: Path, sqlite_dat
     old = [name_of(NOW - number * 86_400_000) for number in range(1, 20)]
     for name in old:
         (place / name).touch()
-    missing = folder.attempt(place, tmp_path / "no" / "cgos.sqlite", KEEP, NOW)
+    missing = folder.attempt(place, tmp_path / "no" / "cgos.sqlite", KEEP, at_ms=NOW)
     assert isinstance(missing, folder.Failed)
     assert "There is no database at" in missing.why
-    blocked = folder.attempt(sqlite_database / "x", sqlite_database, KEEP, NOW)
+    blocked = folder.attempt(sqlite_database / "x", sqlite_database, KEEP, at_ms=NOW)
     assert isinstance(blocked, folder.Failed)
     assert sorted(os.listdir(place)) == sorted(old)
