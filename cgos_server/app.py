@@ -18,7 +18,8 @@ import structlog
 from cgos_protocol.errors import EXIT_DISK, CgosError
 from cgos_protocol.facts import GameEnded
 from cgos_server.assembly.foundations import Foundations, open_foundations
-from cgos_server.assembly.handover import Handover, Program
+from cgos_server.assembly.handover import Handover
+from cgos_server.assembly.launching import START_S, Launch, stay_watched
 from cgos_server.assembly.listeners import Listeners
 from cgos_server.assembly.pages import Pages
 from cgos_server.assembly.reloading import Reloading
@@ -44,9 +45,9 @@ from cgos_server.live.venue.live_venue import LiveVenue, Shared, bots_by_state, 
 from cgos_server.live.venue.operator_session import Operators
 from cgos_server.net import control_socket
 from cgos_server.net.health import Probe
-from cgos_server.net.inheriting import Ports
 from cgos_server.net.loop import PollClock
 from cgos_server.observability.logs import LogCounts
+from cgos_server.observability.notifying import SERVING
 from cgos_server.observability.transcript_files import FOLDER, forget
 from cgos_server.observability.transcripts import Transcripts
 from cgos_server.service.admin import Admin
@@ -63,6 +64,10 @@ _GOES_DOWN: Final = "The server goes down for a while and takes no new games. Pl
 _UPGRADED: Final = "The server is upgraded and cuts all connections. Please come back at once: all games go on."
 
 
+_ENDING_S: Final = 30.0
+"""What an end may take after its games, for a supervisor."""
+
+
 class _Stopped(Exception):
     """The server was told to stop while it was starting."""
 
@@ -75,8 +80,7 @@ class App:
     :param origin: where the configuration comes from, for messages
     :param reread: reads it again, from where it came from; raises ConfigErrors
     :param started: called once everything listens
-    :param ports: with the sockets that a program before has left
-    :param program: by which this server was started, and can be replaced
+    :param launch: how this process was started
     :ivar addresses: where it listens, for people
     :ivar handover: who takes over at the end
     """
@@ -89,9 +93,7 @@ class App:
         origin: str,
         started: Callable[[App], None],
         reread: Callable[[], Config] | None = None,
-        *,
-        ports: Ports | None = None,
-        program: Program | None = None,
+        launch: Launch | None = None,
     ) -> None:
         self.venues: dict[str, LiveVenue] = {}
         self.addresses = Addresses()
@@ -101,9 +103,9 @@ class App:
         self._logs = logs
         self._origin = origin
         self._started = started
-        self._ports = ports or Ports()
-        self.handover = Handover(program, self._ports, self.stop, config.server)
-        self._reloading = Reloading(config, self.venues, reread)
+        self._launch = launch = launch or Launch()
+        self.handover = Handover(launch.program, launch.ports, self.stop, config.server)
+        self._reloading = Reloading(config, self.venues, reread, launch.supervisor)
         self._spawner: Spawner | None = None
 
     async def run(self) -> int:
@@ -149,7 +151,7 @@ class App:
             works = [*await pages.open(stack, listeners, self.venues, admin.answer), *self._works(base, listeners)]
             works += [director.run, herald.run, pruner.run, self._backups(base).run]
             tasks = [group.create_task(health.run()), *(group.create_task(_run(work)) for work in works)]
-            control.pause_s = self._ports.opened()
+            control.pause_s = self._launch.ports.opened()
             self._say_started(control.pause_s)
             await self.stop.wanted.wait()
             await self._drain(control)
@@ -262,12 +264,13 @@ class App:
 
     def _folded(self, venue: str, entry: int) -> None:
         log.info("folding results into ratings", venue=venue, entries=entry)
+        self._launch.supervisor.busy(f"folding results of {venue} into ratings ({entry})", START_S)
         if self.stop.wanted.is_set():
             raise _Stopped
 
     async def _open_listeners(self, stack: AsyncExitStack, base: Foundations, spawner: Spawner) -> Listeners:
         transcripts = await self._transcripts(stack)
-        listeners = Listeners(self._config, base, self._ports, transcripts=transcripts, addresses=self.addresses)
+        listeners = Listeners(self._config, base, self._launch.ports, transcripts=transcripts, addresses=self.addresses)
         base.metrics.watch(
             transcripts_dropped=lambda: 0 if transcripts is None else transcripts.dropped,
             connections=lambda: listeners.open,
@@ -300,10 +303,11 @@ class App:
         yield lambda: look_after([venue.reminders for venue in self.venues.values()])
         yield lambda: measure_lag(base.time, base.metrics.loop_lag)
         yield lambda: calm_collector(lambda: listeners.open)
+        yield lambda: stay_watched(self._launch.supervisor, lambda: base.store.healthy)
 
     def _say_started(self, pause_s: float | None) -> None:
         if pause_s is not None:
-            log.info("took over", version_before=self._ports.version, pause_s=round(pause_s, 3))
+            log.info("took over", version_before=self._launch.ports.version, pause_s=round(pause_s, 3))
         log.info(
             "started",
             venues={name: venue.port for name, venue in self.venues.items()},
@@ -312,6 +316,7 @@ class App:
             health=self.addresses.health,
             data=str(self._config.server.data),
         )
+        self._launch.supervisor.ready(SERVING)
         self._started(self)
 
     def _hung_up(self) -> None:
@@ -329,7 +334,12 @@ class App:
                 if player.session is not None:
                     player.session.info(_UPGRADED if self.stop.replaced else _GOES_DOWN)
         log.info("draining", games=self._begun())
-        await self.stop.drained(self._begun, self._config.server.drain_limit_s)
+        supervisor, limit_s = self._launch.supervisor, self._config.server.drain_limit_s
+        if self.stop.replaced:
+            supervisor.reloading("handing over to another program")
+        else:
+            supervisor.stopping("letting running games end", limit_s + _ENDING_S)
+        await self.stop.drained(self._begun, limit_s)
         log.info("stopping", games_suspended=sum(len(venue.roster.running) for venue in self.venues.values()))
 
     def _suspend(self) -> None:

@@ -16,6 +16,7 @@ from cgos_server.config.reloading import AT_ONCE, changed
 from cgos_server.config.schema import Config
 from cgos_server.config.venues import venue_value
 from cgos_server.live.venue.live_venue import LiveVenue, reconfigure
+from cgos_server.observability.notifying import SERVING, Supervisor
 
 log = structlog.get_logger(__name__)
 
@@ -25,15 +26,21 @@ class Reloading:
 
     :param reread: reads the configuration again, from where it came from; raises ConfigErrors. None where it came from
         nowhere
+    :param supervisor: is told of it
     :ivar config: what is in force
     """
 
     def __init__(
-        self, config: Config, venues: Mapping[str, LiveVenue], reread: Callable[[], Config] | None = None
+        self,
+        config: Config,
+        venues: Mapping[str, LiveVenue],
+        reread: Callable[[], Config] | None = None,
+        supervisor: Supervisor | None = None,
     ) -> None:
         self.config = config
         self._venues = venues
         self._reread = reread
+        self._supervisor = supervisor or Supervisor()
         self._one_at_a_time = asyncio.Lock()
 
     async def reload_and_log(self) -> None:
@@ -49,7 +56,11 @@ class Reloading:
         if self._reread is None:
             raise Conflict(Code.NO_RELOAD, "This server was not started from a configuration that can be read again.")
         async with self._one_at_a_time:  # what was read first must not come last
-            return await self._apply(await asyncio.to_thread(self._reread))
+            self._supervisor.reloading("reading the configuration again")
+            try:
+                return await self._apply(await asyncio.to_thread(self._reread))
+            finally:
+                self._supervisor.ready(SERVING)
 
     async def _apply(self, new: Config) -> list[str]:
         changes = changed(self.config, new)

@@ -134,7 +134,7 @@ def test_the_service_passes_systemds_own_check(tmp_path: Path) -> None:
     if program is None:
         pytest.skip("systemd-analyze is not installed")
     # It also looks for the executable, which is elsewhere on this machine.
-    text = read("cgos-server.service").replace("/opt/cgos-server/bin/cgos-server", sys.executable)
+    text = read("cgos-server.service").replace("/opt/cgos-server/current/bin/cgos-server", sys.executable)
     copy = tmp_path / "cgos-server.service"
     copy.write_text(text, encoding="utf-8")
     check = subprocess.run([program, "verify", str(copy)], capture_output=True, text=True, timeout=60)
@@ -145,6 +145,7 @@ def test_the_service_leaves_running_games_their_time() -> None:
     service = unit()
     assert int(service["TimeoutStopSec"][0]) >= DEFAULT.server.drain_limit_s + 20
     assert service["KillSignal"] == ["SIGTERM"]
+    assert int(service["WatchdogSec"][0]) >= 2 * DEFAULT.server.commit_timeout_s
     assert service["Restart"] == ["on-failure"]
     assert int(service["LimitNOFILE"][0]) > DEFAULT.limits.connections + 1_000
 
@@ -154,6 +155,8 @@ def test_the_service_starts_the_server_in_the_directory_it_may_write_to() -> Non
     program, *arguments = service["ExecStart"][0].split()
     assert Path(program).name in scripts()
     assert arguments == ["serve"]
+    assert service["ExecReload"] == [f"{program} reload"]
+    assert (service["Type"], service["NotifyAccess"]) == (["notify"], ["main"])
     config = load(env=assignments(service["Environment"]))
     assert config.server.data == Path("/var/lib") / service["StateDirectory"][0]
     assert service["WorkingDirectory"] == [str(config.server.data)]

@@ -49,8 +49,38 @@ def knocking(port: int) -> Iterator[list[str]]:
         thread.join(30)
 
 
-def test_games_go_on_under_the_new_program_and_nobody_is_refused(tmp_path: Path) -> None:
-    with server(tmp_path) as serving, witnesses(serving, 2) as bots:
+@contextlib.contextmanager
+def supervising(path: Path) -> Iterator[list[str]]:
+    """Takes the place of systemd: the first line of each word that it hears."""
+    words: list[str] = []
+
+    def listen() -> None:
+        while (word := supervisor.recv(4096)) != b"end":
+            words.append(word.decode().partition("\n")[0])
+
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as supervisor:
+        supervisor.bind(str(path))
+        thread = threading.Thread(target=listen)
+        thread.start()
+        try:
+            yield words
+        finally:
+            with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as ending:
+                ending.sendto(b"end", str(path))
+            thread.join(5)
+
+
+def test_games_go_on_under_the_new_program_and_nobody_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A supervisor hears of it, too: here a socket of the test's."""
+    monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "notify"))
+    monkeypatch.setenv("WATCHDOG_USEC", "10000000")
+    with (
+        supervising(tmp_path / "notify") as words,
+        server(tmp_path, settings="drain_limit_s = 0") as serving,
+        witnesses(serving, 2) as bots,
+    ):
         assert serving.process is not None
         until(lambda: plies(serving) > 10, 30, "no moves")
         fault = tmp_path / "broken"
@@ -73,4 +103,9 @@ def test_games_go_on_under_the_new_program_and_nobody_is_refused(tmp_path: Path)
             (0,)
         ]
         assert serving.query("select count(*) from audit where action = 'upgrade'") == [(1,)]
+        assert serving.stop() == 0
+    took_over = ["RELOADING=1", "STATUS=starting", "READY=1"]
+    plain = [word for word in words if word != "WATCHDOG=1"]
+    assert plain == ["STATUS=starting", "READY=1", *took_over, "STOPPING=1"]
+    assert len(plain) < len(words)
     assert [event for event in serving.log_events() if event["level"] in ("warning", "error")] == []

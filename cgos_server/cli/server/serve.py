@@ -6,7 +6,6 @@ Decides only how the process is set up; everything else is :mod:`cgos_server.app
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
 from pathlib import Path
 
@@ -15,10 +14,10 @@ import msgspec
 import structlog
 
 from cgos_server.app import App
-from cgos_server.assembly.handover import CHECK, started_by
+from cgos_server.assembly.handover import CHECK
+from cgos_server.assembly.launching import launched
 from cgos_server.cli.common import config_option, data_option, load_setup
 from cgos_server.cli.server.fitting import fitness
-from cgos_server.net.inheriting import inherited
 from cgos_server.net.loop import PollClock, new_loop
 from cgos_server.observability import logs
 from cgos_server.service.plugin_report import plugin_report
@@ -40,7 +39,6 @@ def serve(config_path: Path | None, data: Path | None, next_free_ports: bool | N
     configuration again, as `cgos-server reload` does.
     """
     given = {"listen.next_free_port": next_free_ports}
-    ports = inherited(os.environ)
     config, origin = setup = load_setup(config_path, data, given)
     if check_handover:
         click.echo(msgspec.json.encode(fitness(setup)))
@@ -48,6 +46,7 @@ def serve(config_path: Path | None, data: Path | None, next_free_ports: bool | N
     counts = logs.configure(config.server.log_format, config.server.log_level, sys.stderr)
     for problem in plugin_report().problems:
         log.warning("a plug-in is left out", reason=problem)
+    launch = launched()
     clock = PollClock()
     app = App(
         config=config,
@@ -56,8 +55,7 @@ def serve(config_path: Path | None, data: Path | None, next_free_ports: bool | N
         origin=origin,
         started=_greet,
         reread=lambda: load_setup(config_path, data, given).config,
-        ports=ports,
-        program=started_by(sys.orig_argv, sys.argv[1:], sys.executable),
+        launch=launch,
     )
     with asyncio.Runner(loop_factory=lambda: new_loop(clock)) as runner:
         code = runner.run(app.run())

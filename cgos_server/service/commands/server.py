@@ -145,9 +145,10 @@ class Upgrade(Command[Upgraded], frozen=True, kw_only=True, tag="upgrade"):
         CommandLine(
             "upgrade",
             "Have the installed program take over.\n\n"
-            "It goes on in the running server's place. It is checked first; where it cannot go on with this database and configuration, nothing changes and the "
-            "answer says why. Then bots are cut, the new program goes on in the same process with the same sockets, "
-            "and bots resume their games: no connection is refused, no clock runs meanwhile.",
+            "It goes on in the running server's place. It is checked first; where it cannot go on with this database "
+            "and configuration, nothing changes and the answer says why. Then bots are cut, the new program goes on in "
+            "the same process with the same sockets, and bots resume their games: no connection is refused, no clock "
+            "runs meanwhile.",
             server_only=True,
         ),
         ApiRoute("upgrade", "POST", "/admin/upgrade"),

@@ -11,6 +11,10 @@ import os
 import socket
 import time
 from collections.abc import Mapping
+from typing import Final
+
+SERVING: Final = "serving"
+"""The status of a server that has nothing else to say."""
 
 
 class Supervisor:
