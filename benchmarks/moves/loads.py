@@ -10,7 +10,7 @@ import contextlib
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 import msgspec
 
@@ -95,7 +95,7 @@ def relay(program: str) -> Iterator[tuple[int, int]]:
         process.communicate(timeout=30)
 
 
-def reports(port: int, bots: int, seconds: float, *options: str) -> Iterator[Report]:
+def reports(port: int, bots: int, seconds: float, *options: str) -> Generator[Report, None, None]:
     """Progress of a load process, which ends by itself."""
     command = [sys.executable, load_bots.__file__, "--port", str(port), "--bots", str(bots)]
     process = subprocess.Popen([*command, "--seconds", str(seconds), *options], stdout=subprocess.PIPE, text=True)

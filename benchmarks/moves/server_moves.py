@@ -31,6 +31,7 @@ from cgos_protocol.games.registry import game_kind
 from cgos_protocol.ids import BotId, VersionId
 from cgos_protocol.names import fold
 from cgos_server.storage import schema
+from cgos_server.storage.location import Location
 from cgos_server.storage.opening import open_store
 from cgos_server.storage.writing.group_commit import CommitListener
 from cgos_server.storage.writing.records import BotAdded, TokenAdded, VersionAdded
@@ -58,11 +59,16 @@ def _unexpected(error: Exception) -> None:
 
 
 def prepare(directory: Path, bots: int) -> None:
+    """As :func:`register`, in a data directory's own database."""
+    register(directory / "cgos.sqlite", bots)
+
+
+def register(database: Location, bots: int) -> None:
     """A database in which every bot exists already, with its password line as a token: no slow hash at sign-in."""
-    schema.prepare(directory / "cgos.sqlite")
+    schema.prepare(database)
 
     async def fill() -> None:
-        store = await open_store(directory / "cgos.sqlite", CommitListener(failed=_unexpected, on_error=_unexpected))
+        store = await open_store(database, CommitListener(failed=_unexpected, on_error=_unexpected))
         for number in range(bots):
             name = f"Load-{number:05d}"
             secret = hashlib.sha256(token(name).encode()).hexdigest()

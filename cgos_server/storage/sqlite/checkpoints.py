@@ -24,7 +24,8 @@ LONGEST_WAIT_MS = 50
 """Time for which the writer waits for readers; those that come meanwhile do not count."""
 
 PATIENCE = 2_000
-"""Pages after which the writer tries again where a reader took longer than that."""
+"""Pages after which the writer tries again where a reader took longer than that. Where so many could not be moved, a
+backup or another long reader holds them: the log grows until it ends, and the writer does not wait for it in vain."""
 
 
 class Checkpointer:
@@ -40,6 +41,7 @@ class Checkpointer:
         self._report = report
         self._unmoved = 0
         self._pages = 0
+        self._held = 0
         self._more = 0
         self._at_work = False
         self._failing = False
@@ -53,7 +55,7 @@ class Checkpointer:
         if self._unmoved < ROWS_PER_CHECKPOINT or self._at_work:
             return
         self._unmoved = 0
-        if self._pages > LONGEST_LOG + self._more:
+        if self._pages > LONGEST_LOG + self._more and self._held < PATIENCE:
             self._restart(connection)
         else:
             self._at_work = True
@@ -70,7 +72,8 @@ class Checkpointer:
             try:
                 connection = connection or self._connect()
                 # Passive: moves what it can and waits for nobody, neither the writer nor a reader.
-                _busy, self._pages, _moved = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+                _busy, self._pages, moved = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+                self._held = self._pages - moved
             except Exception as error:
                 self._failed(error)
             else:

@@ -30,6 +30,11 @@ async def bench(sqlite_database: Path) -> AsyncIterator[Bench]:
         await bench.writer.close()
 
 
+def log_number(database: Path) -> int:
+    """How often the log has begun again."""
+    return int.from_bytes(database.with_name("cgos.sqlite-wal").read_bytes()[12:16], "big")
+
+
 async def test_a_fault_of_the_thread_itself_is_not_a_silent_death(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -86,7 +91,6 @@ async def test_a_log_that_grew_too_long_waits_for_its_readers_and_starts_again(
     monkeypatch.setattr(checkpoints, "ROWS_PER_CHECKPOINT", 10)
     monkeypatch.setattr(checkpoints, "LONGEST_LOG", 30)
     monkeypatch.setattr(checkpoints, "LONGEST_WAIT_MS", 5000)
-    wal = sqlite_database.with_name("cgos.sqlite-wal")
     waits: list[threading.Timer] = []
     with contextlib.closing(connect_for_reading(sqlite_database)) as reader:
 
@@ -102,7 +106,7 @@ async def test_a_log_that_grew_too_long_waits_for_its_readers_and_starts_again(
         bench.disk.fault = while_the_writer_waits
         read()
         await bench.writer.commit([move(3, 100)])
-        begun = int.from_bytes(wal.read_bytes()[12:16], "big")
+        begun = log_number(sqlite_database)
         for ply in range(101, 701):
             if not reader.in_transaction:
                 read()
@@ -111,8 +115,34 @@ async def test_a_log_that_grew_too_long_waits_for_its_readers_and_starts_again(
         for wait in waits:
             wait.join()
     assert waits
-    # The header counts how often the log has begun again; without the wait a reader is always there, and it never does.
-    assert int.from_bytes(wal.read_bytes()[12:16], "big") > begun
+    # Without the wait a reader is always there, and it never begins again.
+    assert log_number(sqlite_database) > begun
+    assert bench.errors == []
+
+
+async def test_the_writer_does_not_wait_for_a_reader_of_minutes(
+    bench: Bench, sqlite_database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpoints, "ROWS_PER_CHECKPOINT", 10)
+    monkeypatch.setattr(checkpoints, "LONGEST_LOG", 100)
+    monkeypatch.setattr(checkpoints, "PATIENCE", 60)
+
+    def restarts() -> int:
+        return sum("RESTART" in sql for _, sql in bench.disk.statements)
+
+    with contextlib.closing(connect_for_reading(sqlite_database)) as backup:
+        backup.execute("BEGIN")
+        backup.execute("SELECT count(*) FROM moves").fetchall()
+        for ply in range(101, 501):
+            await bench.writer.commit([move(3, ply)])
+        assert restarts() == 0
+    # Once it has ended, the log begins again: by the writer, or by SQLite where all of it was moved.
+    begun, ply = log_number(sqlite_database), 501
+    while log_number(sqlite_database) == begun:
+        assert ply < 5_000
+        await bench.writer.commit([move(3, ply)])
+        ply += 1
+    await bench.writer.close()
     assert bench.errors == []
 
 
