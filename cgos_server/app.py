@@ -51,6 +51,7 @@ from cgos_server.observability.notifying import SERVING
 from cgos_server.observability.transcript_files import FOLDER, forget
 from cgos_server.observability.transcripts import Transcripts
 from cgos_server.service.admin import Admin
+from cgos_server.service.people.kept_files import KeptFiles
 from cgos_server.service.people.sessions import DAY_MS
 from cgos_server.service.pruning import Kind, Pruner
 from cgos_server.service.ratings.build import one_thread, this_build
@@ -107,6 +108,7 @@ class App:
         self.handover = Handover(launch.program, launch.ports, self.stop, config.server)
         self._reloading = Reloading(config, self.venues, reread, launch.supervisor)
         self._spawner: Spawner | None = None
+        self._files = KeptFiles(config.server.data / FOLDER)
 
     async def run(self) -> int:
         """Run until a signal, `drain` or a fault of the disk; the exit code. Every told move is safe then."""
@@ -212,6 +214,7 @@ class App:
             pruner=pruner,
             session_ms=round(self._config.web.session_days * DAY_MS),
             accounts_open=self._config.web.accounts == "open",
+            files=self._files,
         )
 
     async def _shared(self, stack: AsyncExitStack, base: Foundations, *, admin: Admin, spawner: Spawner) -> Shared:
@@ -292,7 +295,8 @@ class App:
         kept = self._config.transcripts
         folder: Path = self._config.server.data / FOLDER
         if kept.days > 0:
-            return stack.enter_context(Transcripts(folder, kept.days, kept.bytes_per_bot))
+            self._files.transcripts = stack.enter_context(Transcripts(folder, kept.days, kept.bytes_per_bot))
+            return self._files.transcripts
         await asyncio.to_thread(forget, folder)
         return None
 

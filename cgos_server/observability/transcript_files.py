@@ -41,7 +41,7 @@ PARTS: Final = 8
 
 _SUFFIX: Final = ".transcript"
 _HEADING: Final = b"#"
-_ENTRY: Final = re.compile(rb"([0-9]+)([<>{}()])(.*)", re.DOTALL)
+ENTRY: Final = re.compile(rb"([0-9]+)([<>{}()])(.*)", re.DOTALL)
 _TOKEN: Final = re.compile(rb"cgos_[A-Za-z0-9_-]{16,}")
 _FROM_BOT: Final = (LINE_MARKS[0], MESSAGE_MARKS[0], PACKED_MARKS[0])
 _TAIL: Final = 65_536
@@ -173,7 +173,7 @@ def entries_masked(entries: bytes, secrets: Collection[bytes]) -> bytes:
         return entries
     lines = []
     for line in entries.split(b"\n"):
-        entry = _ENTRY.fullmatch(line)
+        entry = ENTRY.fullmatch(line)
         start = 0 if entry is None else entry.start(3)
         lines.append(line[:start] + masked(line[start:], secrets))
     return b"\n".join(lines)
@@ -259,7 +259,7 @@ def _lines(path: Path) -> Iterator[TranscriptLine]:
             with contextlib.suppress(msgspec.MsgspecError, UnicodeDecodeError):
                 heading = _HEADING_DECODER.decode(line[1:])
             continue
-        entry = _ENTRY.fullmatch(line)
+        entry = ENTRY.fullmatch(line)
         if heading is None or (entry is None and not mark):
             continue
         text = line
@@ -282,18 +282,18 @@ def _entry_end(entries: bytes, room: int) -> int:
     if len(entries) <= room:
         return len(entries)
     end = entries.rfind(b"\n", 0, room) + 1
-    while end and not _ENTRY.match(entries, end):
+    while end and not ENTRY.match(entries, end):
         end = entries.rfind(b"\n", 0, end - 1) + 1  # the lines of one entry stay together
     if end:
         return end
     end = entries.find(b"\n") + 1
-    while end < len(entries) and not _ENTRY.match(entries, end):
+    while end < len(entries) and not ENTRY.match(entries, end):
         end = entries.find(b"\n", end) + 1
     return end
 
 
 def _digits(entries: bytes) -> int:
-    entry = _ENTRY.match(entries)
+    entry = ENTRY.match(entries)
     if entry is None:
         raise ValueError("a passage begins with the time of its first entry")
     return entry.end(1)

@@ -14,7 +14,7 @@ import base64
 import contextlib
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -23,6 +23,7 @@ from typing import Final, NamedTuple, Self
 import msgspec
 import structlog
 
+from cgos_server.observability.transcript_erasing import erase
 from cgos_server.observability.transcript_files import (
     LINE_MARKS,
     MESSAGE_MARKS,
@@ -76,6 +77,14 @@ class Passage(NamedTuple):
     heading: Heading
     secrets: tuple[bytes, ...]
     entries: list[bytes]
+
+
+class Erasure(NamedTuple):
+    """Bots and names that are to go from the files, for the thread. `done` is called in the loop."""
+
+    bots: Collection[int]
+    renamed: Callable[[str], str]
+    done: Callable[[], None]
 
 
 class Buffers:
@@ -279,7 +288,7 @@ class Transcripts:
         self._failing = False
         self._swept = 0
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._handed_over: SimpleQueue[list[Passage]] = SimpleQueue()
+        self._handed_over: SimpleQueue[list[Passage] | Erasure] = SimpleQueue()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="transcripts", daemon=True)
 
@@ -306,6 +315,13 @@ class Transcripts:
         """Write what was said until now, at once. Not while the thread runs."""
         self._write(self._buffers.take())
 
+    async def erase(self, bots: Collection[int], renamed: Callable[[str], str]) -> None:
+        """Remove the files of these bots, and have the other ones say the new names."""
+        erased = asyncio.Event()
+        self._handed_over.put(self._buffers.take())
+        self._handed_over.put(Erasure(bots, renamed, erased.set))
+        await erased.wait()
+
     def _hand_over(self) -> None:
         """In the loop: what is to be written is the thread's from now on."""
         self._handed_over.put(self._buffers.take(time.monotonic_ns() // 1000 - AGE_US))
@@ -322,12 +338,24 @@ class Transcripts:
         while not self._handed_over.empty():
             self._work(self._handed_over.get())
 
-    def _work(self, passages: list[Passage]) -> None:
+    def _work(self, work: list[Passage] | Erasure) -> None:
         try:
-            self._write(passages)
-            self.sweep()
+            if isinstance(work, Erasure):
+                self._erase(work)
+            else:
+                self._write(work)
+                self.sweep()
         except Exception as error:
             log.error("our fault in the transcripts", exc_info=error)
+
+    def _erase(self, erasure: Erasure) -> None:
+        self._shelves.clear()
+        try:
+            erase(self._folder, erasure.bots, erasure.renamed)
+        finally:
+            with contextlib.suppress(RuntimeError):  # a loop that has ended waits for nothing
+                assert self._loop is not None
+                self._loop.call_soon_threadsafe(erasure.done)
 
     def _write(self, passages: list[Passage]) -> None:
         offset = self._offset()

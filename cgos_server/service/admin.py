@@ -21,6 +21,7 @@ from cgos_server.service.commands.registry import OnBehalf, Refusal, answer_line
 from cgos_server.service.control import Control
 from cgos_server.service.people.accounts import Accounts
 from cgos_server.service.people.authority import may
+from cgos_server.service.people.kept_files import KeptFiles
 from cgos_server.service.people.passwords import digest, lets_people_in
 from cgos_server.service.people.sessions import DAY_MS, Sessions
 from cgos_server.service.pruning import Pruner
@@ -38,6 +39,7 @@ class Admin:
     :param pruner: removes what is old; None where no command does
     :param session_ms: how long a person's session lasts, milliseconds
     :param accounts_open: True where people make their accounts themselves
+    :param files: what is kept of people besides the database; None: nothing is
     """
 
     def __init__(
@@ -49,6 +51,7 @@ class Admin:
         pruner: Pruner | None = None,
         session_ms: int = 30 * DAY_MS,
         accounts_open: bool = True,
+        files: KeptFiles | None = None,
     ) -> None:
         self._accounts = accounts
         self._context = CommandContext(
@@ -57,6 +60,7 @@ class Admin:
             ledgers=VenueLedgers(accounts.store, control, load_ratings),
             control=control,
             pruner=pruner,
+            files=files,
         )
 
     async def answer(self, line: bytes) -> bytes:

@@ -15,6 +15,7 @@ from cgos_protocol.api.people import Arranged, EndedGame, Previewed, ServerNow, 
 from cgos_protocol.games.base import Color
 from cgos_protocol.ids import BotId, GameId, VersionId
 from cgos_protocol.session import Limits
+from cgos_server.core.renaming import Renaming
 from cgos_server.service.events.desk import EventDesk
 from cgos_server.service.ratings.venue_ratings import VenueRatings
 from cgos_server.storage.reading.stored import StoredGame
@@ -80,6 +81,20 @@ class Control(Protocol):
 
     def dismiss(self, bot: BotId, sentence: str) -> int:
         """Tell every connection of this bot (by its number, any version) `sentence` and close it; how many."""
+
+    async def vacate(self, bots: Collection[BotId], sentence: str) -> None:
+        """Have these bots (by their numbers) play no more: they get no game, withdraw from events that are not over,
+        are told `sentence` and closed, and their games are aborted. All of that is committed then.
+
+        Raises Refused (``busy``) where it takes too long.
+        """
+
+    async def erased(self, names: Mapping[VersionId, str], renaming: Renaming) -> None:
+        """Use the new names wherever names are kept in memory.
+
+        :param names: of the versions that were erased
+        :param renaming: for sentences
+        """
 
     def ratings(self, venue: str) -> VenueRatings | None:
         """The live ratings of a venue, or None where there is no such venue."""

@@ -193,6 +193,7 @@ class Code(StrEnum):
     NOT_RATED = "not-rated", Conflict, "The game changed no rating, or the two versions are not both rated."
     NOT_SUSPENDED = "not-suspended", Conflict, "The bot is not suspended."
     OWNED = "owned", Conflict, "The bot has an owner."
+    LAST_OPERATOR = "last-operator", Conflict, "The last operator cannot be erased."
     REVOKED = "revoked", Conflict, "The token is revoked already."
     RUNNING = "running", Conflict, "The game has not ended."
     SAME_PLAYER = "same-player", Conflict, "A bot cannot play itself."

@@ -101,12 +101,16 @@ VenueFact = GameStarted | MovePlayed | GameEnded | RatingChanged | BotArrived | 
 AnyFact = VenueFact | EventMoved
 
 
+class NamesErased(Fact, frozen=True):
+    """Somebody was erased: what was kept of names may be so no more."""
+
+
 class Missed(msgspec.Struct, frozen=True, tag_field="fact", tag=True):
     """Facts were left out here, because whoever reads them was slower than they came. No fact itself: it stands
     between facts on their way to another process and is never published."""
 
 
-_CARRIED = msgspec.json.Decoder(AnyFact | Missed)
+_CARRIED = msgspec.json.Decoder(AnyFact | NamesErased | Missed)
 
 
 def encode(fact: Fact | Missed) -> bytes:
@@ -115,10 +119,10 @@ def encode(fact: Fact | Missed) -> bytes:
 
 
 def carried(data: bytes) -> AnyFact | None:
-    """What :func:`encode` made; None where facts are missing here (:class:`Missed`). Fields that this version does not
-    know are left out.
+    """What :func:`encode` made; None where facts are missing here (:class:`Missed`) or what was known before may be so
+    no more (:class:`NamesErased`): everything is to be read anew. Fields that this version does not know are left out.
 
     :raises msgspec.DecodeError: `data` is nothing that this version knows
     """
-    fact: AnyFact | Missed = _CARRIED.decode(data)
-    return None if isinstance(fact, Missed) else fact
+    fact: AnyFact | NamesErased | Missed = _CARRIED.decode(data)
+    return None if isinstance(fact, NamesErased | Missed) else fact

@@ -19,7 +19,7 @@ from support.live.bus_contract import CLAUSES, Clause, move
 
 import cgos_protocol.facts as facts_module
 import cgos_server
-from cgos_protocol.facts import AnyFact, Fact, MovePlayed, carried, encode
+from cgos_protocol.facts import AnyFact, Fact, MovePlayed, NamesErased, carried, encode
 from cgos_server.live.bus import Bus, FactBus
 
 
@@ -327,7 +327,7 @@ _VALUES: dict[Any, st.SearchStrategy[Any]] = {
 
 
 def _kinds() -> list[type[Fact]]:
-    return list(AnyFact.__args__)  # type: ignore[attr-defined]
+    return [*AnyFact.__args__, NamesErased]  # type: ignore[attr-defined]
 
 
 def _built(kind: type[Fact]) -> st.SearchStrategy[Fact]:

@@ -21,11 +21,13 @@ from cgos_server.cli.common import Setup
 from cgos_server.cli.output import say
 from cgos_server.cli.reading import now_ms
 from cgos_server.config.venues import enroll_venues
+from cgos_server.observability.transcript_files import FOLDER
 from cgos_server.presentation.words import count
 from cgos_server.service.admin import Admin
 from cgos_server.service.commands.declaration import Command
 from cgos_server.service.ids import Ids
 from cgos_server.service.people.accounts import Accounts
+from cgos_server.service.people.kept_files import KeptFiles
 from cgos_server.service.people.passwords import Passwords
 from cgos_server.service.pruning import Pruner
 from cgos_server.service.ratings.build import one_thread, this_build
@@ -108,7 +110,8 @@ async def _alone(setup: Setup, command: Command[A], lock: DatabaseLock) -> A:
             raise NotFound(Code.UNKNOWN_VENUE, f"There is no venue {name} in {setup.origin}.")
 
         pruner = Pruner(store, config.retention.days, now_ms=now_ms)
-        return await Admin(accounts, load_ratings=ratings_of, pruner=pruner).handle(command)
+        files = KeptFiles(config.server.data / FOLDER)
+        return await Admin(accounts, load_ratings=ratings_of, pruner=pruner, files=files).handle(command)
 
 
 def _folded(venue: str, entries: int) -> None:

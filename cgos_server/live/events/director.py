@@ -6,7 +6,7 @@ Decides which players are kept for an event. Must not know: systems, limits of e
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Coroutine, Iterator, Mapping, Sequence, Set
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -15,7 +15,7 @@ import structlog
 from cgos_protocol.errors import Code, Conflict, Invalid, NotFound, StoreError
 from cgos_protocol.event_news import Occasion
 from cgos_protocol.games.base import Color
-from cgos_protocol.ids import EventId, GameId, VersionId
+from cgos_protocol.ids import BotId, EventId, GameId, VersionId
 from cgos_protocol.verdict import Reason, Verdict
 from cgos_server.live.events.due_games import Due, choose, is_free, meanwhile
 from cgos_server.live.events.event_pairer import EventPairer
@@ -249,6 +249,23 @@ class EventDirector:
         state = runner.say(said, actor)
         self._end_strays()
         return state
+
+    def leave(self, bots: Collection[BotId]) -> None:
+        """See :meth:`cgos_server.service.events.desk.EventDesk.leave`."""
+        for name, runner in list(self.runners.items()):
+            for seat in list(runner.state.seats.values()):
+                if seat.bot in bots and not seat.out and runner.state.phase not in AFTER:
+                    self.say(name, log.Withdrawn(entrant=seat.entrant), SERVER)
+
+    async def read_again(self) -> None:
+        """See :meth:`cgos_server.service.events.desk.EventDesk.read_again`."""
+        for runner in list(self.runners.values()):
+            before = None
+            while before is None or runner.state.seq != before.seq:  # something was said while this was read
+                await self._store.commit([])
+                before = fold(read_log(await self._store.history.events.log(runner.id)))
+            runner.read_again(before)
+            self._was_committed(before, None, before)
 
     def rating(self, venue: str, version: VersionId) -> float | None:
         """Of a version in a venue; None where it has none yet."""

@@ -98,6 +98,12 @@ class EventRunner:
             records.append(EventGame(said.played_as, self.id, self.state.open[said.game], said.game))
         return self.state, records
 
+    def read_again(self, state: EventState) -> None:
+        """The same event with other names."""
+        if self._answered is self.state.event:
+            self._answered = state.event
+        self.state = state
+
     def submitted(self) -> None:
         """What :meth:`said` gave has been submitted; `moved` is not called."""
         self._store.submit([], partial(self._was_committed, self.state, None, self.state))

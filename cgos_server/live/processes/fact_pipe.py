@@ -15,7 +15,7 @@ from typing import Any, Final, get_args
 import msgspec
 import structlog
 
-from cgos_protocol.facts import AnyFact, Fact, Missed, encode
+from cgos_protocol.facts import AnyFact, Fact, Missed, NamesErased, encode
 from cgos_server.live.bus import FactBus
 from cgos_server.net.loop import Handle, Timekeeper
 
@@ -30,7 +30,7 @@ BUFFER: Final = 1 << 20
 FACTS: Final = 16_384
 """Facts that may wait to be encoded: more than a loop that turns can make in a period."""
 
-KINDS: Final[tuple[type[Any], ...]] = get_args(AnyFact)
+KINDS: Final[tuple[type[Any], ...]] = (*get_args(AnyFact), NamesErased)
 """All of them."""
 
 _MISSED: Final = encode(Missed()) + b"\n"

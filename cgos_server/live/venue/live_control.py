@@ -14,11 +14,13 @@ import msgspec
 from cgos_protocol.api.messages import StrengthChange
 from cgos_protocol.api.people import BotNow, EndedGame, GameNow, Previewed, Upgraded, VenueNow
 from cgos_protocol.errors import Code, ConfigError, Invalid, NotFound
+from cgos_protocol.facts import NamesErased
 from cgos_protocol.games.base import Color
 from cgos_protocol.ids import BotId, GameId, VersionId
 from cgos_protocol.session import Limits
 from cgos_server import __version__
-from cgos_server.live.venue import rulings
+from cgos_server.core.renaming import Renaming
+from cgos_server.live.venue import rulings, vacating
 from cgos_server.live.venue.live_venue import LiveVenue, bots_by_state, running
 from cgos_server.live.venue.player import Player
 from cgos_server.net.loop import Timekeeper
@@ -128,6 +130,17 @@ class LiveControl:
             for player in venue.roster.of_bot(bot)
         ]
         return sum(gone)
+
+    async def vacate(self, bots: Collection[BotId], sentence: str) -> None:
+        self.events.leave(bots)
+        await vacating.vacate(self._venues.values(), self._store, bots, sentence)
+
+    async def erased(self, names: Mapping[VersionId, str], renaming: Renaming) -> None:
+        for venue in self._venues.values():
+            vacating.rename(venue, names, renaming)
+        await self.events.read_again()
+        for bus in {venue.context.bus for venue in self._venues.values()}:  # they share one
+            bus.publish(NamesErased())
 
     def wishes(self, bot: BotId, paused: bool, limits: Limits) -> None:
         for venue in self._venues.values():

@@ -6,7 +6,7 @@ wire formats, SQL.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import structlog
 
@@ -62,6 +62,10 @@ class Suspensions:
     def _most(self) -> int:
         """Games in a row that a version may spoil before it is suspended, as configured now; 0: any number."""
         return self._context.venue.pairing.suspend_after
+
+    def reword(self, text: Callable[[str], str]) -> None:
+        """Somebody was erased: `text` of each sentence stands in the store already."""
+        self._states = {version: state._replace(reason=text(state.reason)) for version, state in self._states.items()}
 
     # -- what happens
 

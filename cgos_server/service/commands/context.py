@@ -17,6 +17,7 @@ from cgos_server.service.commands.audit import audit
 from cgos_server.service.control import Control
 from cgos_server.service.ids import Ids
 from cgos_server.service.people.accounts import Accounts
+from cgos_server.service.people.kept_files import KeptFiles
 from cgos_server.service.people.sessions import Sessions
 from cgos_server.service.pruning import Pruner
 from cgos_server.service.ratings.venue_ledgers import VenueLedgers
@@ -63,6 +64,7 @@ class CommandContext:
     :ivar control: the live server, or None on a closed database
     :ivar pruner: removes what is old; None where nobody said how long things are kept
     :ivar asker: on whose behalf; None for whoever may do everything
+    :ivar files: what is kept of people besides the database; None: nothing is
     """
 
     accounts: Accounts
@@ -71,6 +73,7 @@ class CommandContext:
     control: Control | None
     pruner: Pruner | None = None
     asker: Caller | None = None
+    files: KeptFiles | None = None
 
     @property
     def store(self) -> Store:

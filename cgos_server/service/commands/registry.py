@@ -15,6 +15,7 @@ from cgos_server.service.commands import (
     accounts,
     availability,
     bots,
+    erasing,
     families,
     games,
     ownership,
@@ -68,6 +69,7 @@ COMMANDS: Final[tuple[type[Command[Any]], ...]] = (
     *events.COMMANDS,
     *server.COMMANDS,
     *accounts.COMMANDS,
+    *erasing.COMMANDS,
     OnBehalf,
 )
 """Every command once, in the order of the documentation."""

@@ -5,10 +5,11 @@ Must not know: how events go on, sockets.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Final, Protocol
 
 from cgos_protocol.errors import Code, Unavailable
-from cgos_protocol.ids import VersionId
+from cgos_protocol.ids import BotId, VersionId
 from cgos_server.tournaments.running.log import Said
 from cgos_server.tournaments.running.settings import EventSettings
 from cgos_server.tournaments.running.state import EventState
@@ -35,6 +36,12 @@ class EventDesk(Protocol):
         """Write an entry of its log, and do what follows from it. Raises Refused where it cannot be; nothing is changed
         then."""
 
+    def leave(self, bots: Collection[BotId]) -> None:
+        """Have these bots withdraw from whatever they have entered and is not over."""
+
+    async def read_again(self) -> None:
+        """Names in the logs were replaced: have all events as their logs say."""
+
     def rating(self, venue: str, version: VersionId) -> float | None:
         """Of a version in a venue, Elo; None where it has none yet."""
 
@@ -55,6 +62,12 @@ class _NoEvents:
         raise self._not_yet()
 
     def say(self, name: str, said: Said, actor: str) -> EventState:  # noqa: ARG002
+        raise self._not_yet()
+
+    def leave(self, bots: Collection[BotId]) -> None:  # noqa: ARG002
+        raise self._not_yet()
+
+    async def read_again(self) -> None:
         raise self._not_yet()
 
     def rating(self, venue: str, version: VersionId) -> float | None:  # noqa: ARG002

@@ -21,6 +21,7 @@ from cgos_protocol.session import Credentials, Declaration, Limits, NamedPredece
 from cgos_server.core.rating.lineage import Predecessor
 from cgos_server.service.commands.audit import audit
 from cgos_server.service.ids import Ids
+from cgos_server.service.people.erasing import ERASED
 from cgos_server.service.people.failures import Failures
 from cgos_server.service.people.passwords import Passwords, digest, looks_like_token
 from cgos_server.service.ratings.families import Families, family_by_name
@@ -198,7 +199,12 @@ class Accounts:
             raise Unauthenticated(Code.WRONG_PASSWORD, f"Sorry, password doesn't match the name {login.name}.")
 
     async def must_be_free(self, name: str) -> None:
-        """Raises Refused (``name-taken``) where a bot or an account has this name, or one that differs in case."""
+        """Raises Refused (``name-taken``) where a bot or an account has this name, or one that differs in case, or it
+        is kept for those who were erased."""
+        if ERASED.fullmatch(name):
+            raise Conflict(
+                Code.NAME_TAKEN, f"Names such as {name} stand for people and bots that were erased. Choose another."
+            )
         holder = await self.store.history.bots.name_taken(fold(name))
         if holder is not None:
             by_whom = "" if holder == name else f" by {holder}: capitals make no difference"

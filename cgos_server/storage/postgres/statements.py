@@ -95,18 +95,19 @@ def _part(effect: Effect, place: int, fenced: bool) -> str:
     arrays = ", ".join(f"${place + at}::{_type(table.c[name])}[]" for at, name in enumerate(effect.columns))
     rows = f"{'fence, ' if fenced else ''}unnest({arrays}) AS u({', '.join(names)})"
     if effect.how is How.CHANGE:
-        values = [f"{name} = u.{name}" for name in names if name != '"id"']
+        keys = [f'"{name}"' for name in effect.keys]
+        values = [f"{name} = u.{name}" for name in names if name not in keys]
         if effect.counts_moves:
             values.append("plies = (SELECT count(*) FROM moves WHERE moves.game_id = games.id)")
-        return f"UPDATE {table.name} SET {', '.join(values)} FROM {rows} WHERE {table.name}.id = u.id"
+        of_key = " AND ".join(f"{table.name}.{name} = u.{name}" for name in keys)
+        return f"UPDATE {table.name} SET {', '.join(values)} FROM {rows} WHERE {of_key}"
     if effect.how is How.FORGET:
         its_key = " AND ".join(f"{table.name}.{name} = u.{name}" for name in names)
         return f"DELETE FROM {table.name} USING {rows} WHERE {its_key}"
     sql = f"INSERT INTO {table.name} ({', '.join(names)}) SELECT {', '.join(f'u.{name}' for name in names)} FROM {rows}"
     if effect.how is How.REPLACE:
-        keys = [column.name for column in table.primary_key.columns]
-        rest = ", ".join(f'"{name}" = excluded."{name}"' for name in effect.columns if name not in keys)
-        sql += f" ON CONFLICT ({', '.join(keys)}) DO UPDATE SET {rest}"
+        rest = ", ".join(f'"{name}" = excluded."{name}"' for name in effect.columns if name not in effect.keys)
+        sql += f" ON CONFLICT ({', '.join(effect.keys)}) DO UPDATE SET {rest}"
     return sql
 
 
@@ -117,7 +118,7 @@ def _type(column: Column[Any]) -> str:
 def _arrays(effect: Effect, rows: list[Sequence[Any]]) -> list[Any]:
     """One array a column. Of several changes to one row only the last one: a statement may touch a row once."""
     if effect.how is not How.ADD and len(rows) > 1:
-        keys = [effect.columns.index(column.name) for column in effect.table.primary_key.columns]
+        keys = [effect.columns.index(name) for name in effect.keys]
         rows = list({tuple(row[at] for at in keys): row for row in rows}.values())
     return [
         _cleaned(column) if _type(effect.table.c[name]) == "text" else column

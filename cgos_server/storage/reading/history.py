@@ -11,6 +11,7 @@ from cgos_server.storage.location import Location, PostgresUrl
 from cgos_server.storage.reading.bots import Bots
 from cgos_server.storage.reading.bulk import Bulk
 from cgos_server.storage.reading.changes import Changes
+from cgos_server.storage.reading.erasing import Erasing
 from cgos_server.storage.reading.events.lengths import GameLengths
 from cgos_server.storage.reading.events.questions import Events
 from cgos_server.storage.reading.games import Games
@@ -57,6 +58,12 @@ class History:
         self.keeping = Keeping(self.source)
         self.sizes = Sizes(self.bulk_source)
         self.bulk = Bulk(self.bulk_source)
+        self.erasing = Erasing(self.bulk_source)
+
+    def forget_names(self) -> None:
+        """What is known of names may be so no more."""
+        self.source.forget_names()
+        self.bulk_source.forget_names()
 
     async def close(self) -> None:
         """Close all connections."""

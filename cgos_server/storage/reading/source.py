@@ -85,6 +85,10 @@ class Source:
         """Close all connections."""
         await self.engine.dispose()
 
+    def forget_names(self) -> None:
+        """What is known of names may be so no more."""
+        self._known = Numbers({}, {})
+
     async def rows(self, statement: Statement, **values: Any) -> Sequence[RowMapping]:
         """All rows of a statement that is asked by itself. Raises StoreError."""
         return await self.answer(lambda read: read(statement, **values))

@@ -18,7 +18,7 @@ from sqlalchemy import ColumnElement, Table, bindparam, delete, func, select, up
 from sqlalchemy.dialects import sqlite
 
 from cgos_server.storage import tables
-from cgos_server.storage.writing import records
+from cgos_server.storage.writing import erasing, records
 
 _KEY = "key_"
 """Prefix of the parameter that finds the row to change: Core keeps the bare column names for the new values."""
@@ -31,7 +31,7 @@ class How(enum.Enum):
     REPLACE = "replace"
     """Add, or take the place of the row with the same primary key."""
     CHANGE = "change"
-    """Set the columns of the row with the record's `id`."""
+    """Set the columns of the row with the record's key, which its last fields are: mostly `id`."""
     FORGET = "forget"
     """Remove the row that has what the record has: its primary key."""
 
@@ -47,6 +47,11 @@ class Effect(NamedTuple):
     table: Table
     columns: tuple[str, ...]
     counts_moves: bool = False
+
+    @property
+    def keys(self) -> list[str]:
+        """The columns by which the row is known."""
+        return [column.name for column in self.table.primary_key.columns]
 
 
 def _adds(kind: type, table: Table, how: How = How.ADD) -> tuple[type, Effect]:
@@ -119,6 +124,25 @@ KINDS: Mapping[type, Effect] = dict(
         _adds(records.EventGame, tables.event_games),
         _adds(records.AuditAdded, tables.audit),
         _adds(records.AuditForgotten, tables.audit, How.FORGET),
+        _changes(erasing.BotReworded, tables.bots),
+        _changes(erasing.VersionReworded, tables.versions),
+        _changes(erasing.TokenReworded, tables.tokens),
+        _changes(erasing.AccessReworded, tables.access),
+        _changes(erasing.WebhookReworded, tables.webhooks),
+        _changes(erasing.ConnectionReworded, tables.connections),
+        _changes(erasing.SuspensionReworded, tables.suspensions),
+        _changes(erasing.RoundReworded, tables.rounds),
+        _changes(erasing.PairingReworded, tables.pairings),
+        _changes(erasing.GameReworded, tables.games),
+        _changes(erasing.AnalysisReworded, tables.analysis),
+        _changes(erasing.CorrectionReworded, tables.corrections),
+        _changes(erasing.AuditReworded, tables.audit),
+        _changes(erasing.EventReworded, tables.event_log),
+        _changes(erasing.OwnerErased, tables.owners),
+        _changes(erasing.BotErased, tables.bots),
+        _changes(erasing.VersionErased, tables.versions),
+        _adds(erasing.TokenForgotten, tables.tokens, How.FORGET),
+        _adds(erasing.WebhookForgotten, tables.webhooks, How.FORGET),
     ]
 )
 """Every kind of record, in the order in which a batch applies them."""
@@ -152,19 +176,19 @@ _plies: ColumnElement[int] = (
 def _statement(effect: Effect) -> Statement:
     columns, table = effect.columns, effect.table
     if effect.how is How.CHANGE:
-        values: dict[str, Any] = {name: bindparam(name) for name in columns if name != "id"}
+        keys = effect.keys
+        values: dict[str, Any] = {name: bindparam(name) for name in columns if name not in keys}
         if effect.counts_moves:
             values["plies"] = _plies
-        change = update(table).where(table.c.id == bindparam(_KEY + "id")).values(values)
+        change = update(table).where(*(table.c[name] == bindparam(_KEY + name) for name in keys)).values(values)
         return Statement(_compiled(change, columns), row="")
     if effect.how is How.FORGET:
         its_key = (table.c[name] == bindparam(name) for name in columns)
         return Statement(_compiled(delete(table).where(*its_key), columns), row="")
     add = sqlite.insert(table).values({name: bindparam(name) for name in columns})
     if effect.how is How.REPLACE:
-        keys = table.primary_key.columns
-        rest = {name: add.excluded[name] for name in columns if name not in keys}
-        add = add.on_conflict_do_update(index_elements=list(keys), set_=rest)
+        rest = {name: add.excluded[name] for name in columns if name not in effect.keys}
+        add = add.on_conflict_do_update(index_elements=list(table.primary_key.columns), set_=rest)
     return Statement(_compiled(add, columns), row=f"({', '.join('?' * len(columns))})")
 
 

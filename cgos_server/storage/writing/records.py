@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from cgos_protocol.ids import BotId, ConnectionId, EventId, GameId, VenueId, VersionId
+from cgos_server.storage.writing.erasing import Erasing
 
 
 class VenueAdded(NamedTuple):
@@ -653,4 +654,5 @@ Record = (
     | EventGame
     | AuditAdded
     | AuditForgotten
+    | Erasing
 )

@@ -283,6 +283,12 @@ class Hub:
 
     async def _after_loss(self) -> None:
         self._lost = False  # something may be lost while this reads
+        # Somebody may have been erased.
+        self._history.forget_names()
+        self._starts.clear()
+        self._pictures.clear()
+        for game in [game for game, board in self._boards.items() if board is not None and board.over]:
+            del self._boards[game]  # whoever watches it keeps it
         try:
             await self._compare()
         except BaseException:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 from starlette.requests import Request
+from starlette.responses import Response
 
 from cgos_protocol.api.figures import Ending
 from cgos_protocol.errors import Code, NotFound
@@ -19,7 +20,7 @@ from cgos_server.storage.reading.people_answers import OwnedBot
 from cgos_server.web.pages.requests import Systems, number
 from cgos_server.web.people import fields
 from cgos_server.web.people.form_page import FormPage
-from cgos_server.web.people.sessions import Form, Visit
+from cgos_server.web.people.sessions import PRIVATE, Form, Visit, drop_cookie, session_cookie
 from cgos_server.web.people.webhooks import Webhooks
 from cgos_server.web.site import Site
 
@@ -155,3 +156,19 @@ class PasswordPage(FormPage):
 
     async def values(self, _request: Request, _here: Visit) -> dict[str, Any]:
         return {}
+
+
+class ErasePage(FormPage):
+    """Being erased: the form is its own confirmation, since it asks for the name and the password."""
+
+    address = "/account/erase"
+    template = "people/erase.html"
+
+    async def values(self, _request: Request, here: Visit) -> dict[str, Any]:
+        return {"bots": await self.site.history.people.bots_of(here.person.owner_id)}
+
+    async def done(self, request: Request, _here: Visit, answer: Any) -> Response:
+        response = self.site.render("people/erased.html", sentence=answer.sentence)
+        drop_cookie(self.site, request, response, session_cookie(self.site, request))
+        response.headers.update(PRIVATE)
+        return response

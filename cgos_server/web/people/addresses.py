@@ -10,7 +10,7 @@ from functools import partial
 from starlette.routing import BaseRoute, Route
 
 from cgos_server.web.people import sign_in
-from cgos_server.web.people.account import AccountPage, PasswordPage
+from cgos_server.web.people.account import AccountPage, ErasePage, PasswordPage
 from cgos_server.web.people.admin_bots import AdminAccounts, AdminBot, AdminBots, AdminConnections
 from cgos_server.web.people.admin_server import AdminAudit, AdminGames, AdminHome, AdminVenues
 from cgos_server.web.people.own_bot import OwnBotPage
@@ -24,6 +24,7 @@ def routes(site: Site) -> list[BaseRoute]:
     site.attend(webhooks.heard, webhooks.run)
     kinds = (
         PasswordPage,
+        ErasePage,
         OwnBotPage,
         AdminHome,
         AdminGames,

@@ -14,6 +14,9 @@ class Subjects:
     def __init__(self, answers: object) -> None:
         self._answers = answers
 
+    def forget_names(self) -> None:
+        """It keeps none."""
+
     def __getattr__(self, subject: str) -> Any:
         return _Subject(self._answers, subject)
 

@@ -21,7 +21,7 @@ from cgos_server.service.commands.registry import COMMANDS, on
 from cgos_server.service.commands.surfaces import PageForm
 from cgos_server.web.events.admin_page import AdminEvents
 from cgos_server.web.events.event_page import EventPage
-from cgos_server.web.people.account import AccountPage, PasswordPage
+from cgos_server.web.people.account import AccountPage, ErasePage, PasswordPage
 from cgos_server.web.people.admin_bots import AdminAccounts, AdminBot, AdminBots, AdminConnections
 from cgos_server.web.people.admin_server import AdminGames, AdminHome, AdminVenues
 from cgos_server.web.people.own_bot import OwnBotPage
@@ -29,6 +29,7 @@ from cgos_server.web.people.own_bot import OwnBotPage
 PAGES = (
     AccountPage,
     PasswordPage,
+    ErasePage,
     OwnBotPage,
     AdminHome,
     AdminBots,
