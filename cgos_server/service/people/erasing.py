@@ -138,7 +138,9 @@ async def rows_of(store: Store, who: Erased, no_password: str) -> list[Record]:
         records += [BotOwner(None, bot), BotWishes(0, "", bot)]
     if owner is not None:
         name = who.owner_name
-        records.append(OwnerErased(name, fold(name), no_password, 0, "disabled", owner.id))
+        records.append(
+            OwnerErased(name=name, name_key=fold(name), password=no_password, admin=0, state="disabled", id=owner.id)
+        )
     for bot, name in who.bots.items():
         records.append(
             BotErased(

@@ -36,7 +36,7 @@ from cgos_server.storage.functions import bytewise, latest
 from cgos_server.storage.parameters import VENUE, number, portions
 from cgos_server.storage.reading.answers import BotDetail, BotRow, ConnectionSpan, PresenceRow, TokenRow
 from cgos_server.storage.reading.game_rows import version_ids
-from cgos_server.storage.reading.source import Read, Subject, VenueKey, no_bot, value, venue_id, version_id
+from cgos_server.storage.reading.source import Read, Subject, VenueKey, no_bot, no_version, value, venue_id, version_id
 from cgos_server.storage.reading.stored import BotLogin, StoredVersion
 
 _bots, _versions, _venues, _owners = tables.bots, tables.versions, tables.venues, tables.owners
@@ -198,10 +198,9 @@ class Bots(Subject):
 
     async def version(self, name: str) -> Version:
         """The version with this wire name. Raises Refused."""
-        async with self._source.snapshot() as read:
-            rows = await read(_BY_NAME, name=name)
-            if not rows:
-                await version_id(read, name)
+        rows = await self._source.rows(_BY_NAME, name=name)
+        if not rows:
+            raise no_version(name)
         return value(Version, rows[0])
 
     async def presence(self, version: str, since: int, until: int) -> list[PresenceRow]:

@@ -200,13 +200,18 @@ async def version_numbers(read: Read, names: Iterable[str]) -> dict[str, Version
             read.known.versions[row["wire_name"]] = VersionId(row["id"])
     for name in missing:
         if name not in read.known.versions:
-            raise NotFound(Code.NO_VERSION, f"There is no version {name!r}. `cgos-server bots` lists them.")
+            raise no_version(name)
     return {name: read.known.versions[name] for name in wanted}
 
 
 def no_bot(name: str) -> Refused:
     """There is no bot of this name."""
     return NotFound(Code.NO_BOT, f"There is no bot {name!r}. `cgos-server bots` lists them.")
+
+
+def no_version(name: str) -> Refused:
+    """There is no version of this name."""
+    return NotFound(Code.NO_VERSION, f"There is no version {name!r}. `cgos-server bots` lists them.")
 
 
 def no_event(name: str) -> Refused:

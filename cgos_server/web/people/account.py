@@ -20,7 +20,7 @@ from cgos_server.storage.reading.people_answers import OwnedBot
 from cgos_server.web.pages.requests import Systems, number
 from cgos_server.web.people import fields
 from cgos_server.web.people.form_page import FormPage
-from cgos_server.web.people.sessions import PRIVATE, Form, Visit, drop_cookie, session_cookie
+from cgos_server.web.people.sessions import PRIVATE, Form, Visit, drop_cookie, session_cookie, visit
 from cgos_server.web.people.webhooks import Webhooks
 from cgos_server.web.site import Site
 
@@ -167,7 +167,9 @@ class ErasePage(FormPage):
     async def values(self, _request: Request, here: Visit) -> dict[str, Any]:
         return {"bots": await self.site.history.people.bots_of(here.person.owner_id)}
 
-    async def done(self, request: Request, _here: Visit, answer: Any) -> Response:
+    async def done(self, request: Request, here: Visit, answer: Any) -> Response:
+        if await visit(self.site, request) is not None:
+            return await super().done(request, here, answer)
         response = self.site.render("people/erased.html", sentence=answer.sentence)
         drop_cookie(self.site, request, response, session_cookie(self.site, request))
         response.headers.update(PRIVATE)

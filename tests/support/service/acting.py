@@ -57,6 +57,12 @@ class Live:
         self.calls.append(("drain bot", bot))
         return self.here
 
+    async def vacate(self, bots: Any, sentence: str) -> None:
+        self.calls.append(("vacate", bots, sentence))
+
+    async def erased(self, names: Any, renaming: Any) -> None:
+        self.calls.append(("erased", names, list(renaming.names)))
+
     def dismiss(self, bot: int, sentence: str) -> int:
         self.calls.append(("dismiss", bot, sentence))
         return 1

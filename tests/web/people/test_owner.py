@@ -200,6 +200,28 @@ async def test_another_password_ends_the_other_sessions(house: House) -> None:
     assert (await house.browser().sign_in("alice", "battery-staple")).status_code == 303
 
 
+async def test_who_types_name_and_password_is_erased_with_its_bots_or_without(house: House) -> None:
+    alice = await house.signed_in("alice", owns="Sakura-5k")
+    path = "/account/erase"
+    page = sound((await alice.get(path)).text)
+    assert "It cannot be undone." in page.text
+    assert "Sakura-5k" in page.text
+    for wrong in ({"name": "Alice", "password": PASSWORD}, {"name": "alice", "password": "not-her-password"}):
+        assert (await alice.send(path, "account erase own", **wrong)).status_code == 422
+    assert "alice" in (await alice.get("/account")).text
+    done = await alice.send(path, "account erase own", name="alice", password=PASSWORD, bots="yes")
+    assert done.status_code == 200
+    assert "alice is erased, and 1 of its bots: it is deleted-" in sound(done.text).text
+    assert (await alice.get("/account")).status_code == 303
+    assert (await house.browser().sign_in("alice")).status_code == 422
+    assert (await house.browser().get("/bot/Sakura-5k")).status_code == 404
+    assert ("vacate", [1], "This bot is being erased.") in house.live.calls
+    bob = await house.signed_in("bob", owns="amigo")
+    await bob.send(path, "account erase own", name="bob", password=PASSWORD)
+    assert (await house.browser().get("/bot/amigo")).status_code == 200
+    assert [entry.actor.partition("-")[0] for entry in await house.history.server.audit(2)] == ["deleted", "deleted"]
+
+
 FORMS: list[tuple[str, str, dict[str, Any]]] = [
     (OWN, "bot pause", {}),
     (OWN, "bot resume", {}),
