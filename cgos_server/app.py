@@ -51,8 +51,8 @@ from cgos_server.observability.notifying import SERVING
 from cgos_server.observability.transcript_files import FOLDER, forget
 from cgos_server.observability.transcripts import Transcripts
 from cgos_server.service.admin import Admin
-from cgos_server.service.people.kept_files import KeptFiles
 from cgos_server.service.people.sessions import DAY_MS
+from cgos_server.service.personal.kept_files import KeptFiles
 from cgos_server.service.pruning import Kind, Pruner
 from cgos_server.service.ratings.build import one_thread, this_build
 from cgos_server.storage.store import Store

@@ -21,9 +21,9 @@ from cgos_server.service.commands.registry import OnBehalf, Refusal, answer_line
 from cgos_server.service.control import Control
 from cgos_server.service.people.accounts import Accounts
 from cgos_server.service.people.authority import may
-from cgos_server.service.people.kept_files import KeptFiles
 from cgos_server.service.people.passwords import digest, lets_people_in
 from cgos_server.service.people.sessions import DAY_MS, Sessions
+from cgos_server.service.personal.kept_files import KeptFiles
 from cgos_server.service.pruning import Pruner
 from cgos_server.service.ratings.venue_ledgers import LoadRatings, VenueLedgers
 

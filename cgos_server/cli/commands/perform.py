@@ -27,8 +27,8 @@ from cgos_server.service.admin import Admin
 from cgos_server.service.commands.declaration import Command
 from cgos_server.service.ids import Ids
 from cgos_server.service.people.accounts import Accounts
-from cgos_server.service.people.kept_files import KeptFiles
 from cgos_server.service.people.passwords import Passwords
+from cgos_server.service.personal.kept_files import KeptFiles
 from cgos_server.service.pruning import Pruner
 from cgos_server.service.ratings.build import one_thread, this_build
 from cgos_server.service.ratings.families import Families

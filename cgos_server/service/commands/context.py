@@ -17,8 +17,8 @@ from cgos_server.service.commands.audit import audit
 from cgos_server.service.control import Control
 from cgos_server.service.ids import Ids
 from cgos_server.service.people.accounts import Accounts
-from cgos_server.service.people.kept_files import KeptFiles
 from cgos_server.service.people.sessions import Sessions
+from cgos_server.service.personal.kept_files import KeptFiles
 from cgos_server.service.pruning import Pruner
 from cgos_server.service.ratings.venue_ledgers import VenueLedgers
 from cgos_server.storage.reading.people_answers import WebhookRow

@@ -15,7 +15,6 @@ from cgos_server.service.commands import (
     accounts,
     availability,
     bots,
-    erasing,
     families,
     games,
     ownership,
@@ -30,6 +29,7 @@ from cgos_server.service.commands.context import CommandContext
 from cgos_server.service.commands.declaration import Command, Right
 from cgos_server.service.commands.surfaces import Surface
 from cgos_server.service.events import commands as events
+from cgos_server.service.personal import commands as personal
 
 A = TypeVar("A")
 S = TypeVar("S", bound=Surface)
@@ -69,7 +69,7 @@ COMMANDS: Final[tuple[type[Command[Any]], ...]] = (
     *events.COMMANDS,
     *server.COMMANDS,
     *accounts.COMMANDS,
-    *erasing.COMMANDS,
+    *personal.COMMANDS,
     OnBehalf,
 )
 """Every command once, in the order of the documentation."""

@@ -21,9 +21,9 @@ from cgos_protocol.session import Credentials, Declaration, Limits, NamedPredece
 from cgos_server.core.rating.lineage import Predecessor
 from cgos_server.service.commands.audit import audit
 from cgos_server.service.ids import Ids
-from cgos_server.service.people.erasing import ERASED
 from cgos_server.service.people.failures import Failures
 from cgos_server.service.people.passwords import Passwords, digest, looks_like_token
+from cgos_server.service.personal.erasing import ERASED
 from cgos_server.service.ratings.families import Families, family_by_name
 from cgos_server.storage.reading.stored import BotLogin, Owner
 from cgos_server.storage.store import Store

@@ -11,10 +11,10 @@ from cgos_server.storage.location import Location, PostgresUrl
 from cgos_server.storage.reading.bots import Bots
 from cgos_server.storage.reading.bulk import Bulk
 from cgos_server.storage.reading.changes import Changes
-from cgos_server.storage.reading.erasing import Erasing
 from cgos_server.storage.reading.events.lengths import GameLengths
 from cgos_server.storage.reading.events.questions import Events
 from cgos_server.storage.reading.games import Games
+from cgos_server.storage.reading.keeping.naming import Erasing
 from cgos_server.storage.reading.keeping.old_rows import Keeping
 from cgos_server.storage.reading.keeping.sizes import Sizes
 from cgos_server.storage.reading.ledger import Ledger

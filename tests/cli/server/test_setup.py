@@ -155,7 +155,17 @@ def test_every_command_is_in_the_operators_guide() -> None:
         assert f"`{name}" in page, name
 
 
-NO_PAGES = ("/api/", "/badge/", "/embed/", "/og/", "/sign-in", "/sign-out", "/register", "/account/password")
+NO_PAGES = (
+    "/api/",
+    "/badge/",
+    "/embed/",
+    "/og/",
+    "/sign-in",
+    "/sign-out",
+    "/register",
+    "/account/password",
+    "/account/erase",
+)
 """Addresses of programs, pictures and forms."""
 
 

@@ -91,6 +91,8 @@ EVERYTHING: list[tuple[str, str, str, Any, int]] = [
     ("finish_event", "POST", "/admin/events/On/finish", {"reason": "enough"}, 200),
     ("accounts", "GET", "/admin/accounts", None, 200),
     ("add_account", "POST", "/admin/accounts", {"name": "Berta", "password": "long-secret"}, 201),
+    ("erase_account", "POST", "/admin/accounts/Berta/erase", {"reason": "her wish", "bots": True}, 200),
+    ("erase_bot", "POST", "/admin/bots/Third/erase", {"reason": "its author's wish"}, 200),
     ("set_account_password", "PUT", "/admin/accounts/Anna/password", {"password": "long-another"}, 200),
     ("disable_account", "POST", "/admin/accounts/Anna/disable", {"reason": "spam"}, 200),
     ("enable_account", "POST", "/admin/accounts/Anna/enable", None, 200),
@@ -122,6 +124,8 @@ async def test_an_operator_does_all_that_operators_do(server: DeedsServer, opera
         ("end", 17, None, "it hangs"), ("pause", "9x9", True), ("pause", "9x9", False),
         ("match", "9x9", "Other", "Newbot"), ("preview", "9x9", "optimal", {"x": 1}),
         ("check upgrade", None), ("upgrade",), ("drain",),
+        ("erased", {}, ["berta"]), ("vacate", [3], "This bot is being erased."),
+        ("erased", {3: "deleted-6"}, ["third"]),
     ]  # fmt: skip
     rows = (await server.ask("GET", "/admin/audit?limit=3", token=operator, status=200)).json()
     assert [row["action"] for row in rows["items"]] == ["account revoke", "account grant", "account enable"]

@@ -182,8 +182,10 @@ WHOLE_LIFE: list[tuple[str, str, Any]] = [
     ("release_bot", "/bots/Newbot/owner", None),
     ("revoke_token", "/me/tokens/{make_token}", None),
     ("sign_out", "/me/session", None),
+    ("sign_in", "/sign-in", {"name": "Carl", "password": "long-better"}),
+    ("erase_me", "/me/erase", {"name": "Carl", "password": "long-better"}),
 ]
-BY_SESSION = ("change_password", "my_sessions", "make_token", "sign_out")
+BY_SESSION = ("change_password", "my_sessions", "make_token", "sign_out", "erase_me")
 
 
 def test_all_that_owners_do_is_above() -> None:

@@ -17,11 +17,11 @@ from cgos_server.core.renaming import Renaming
 from cgos_server.service.admin import Admin
 from cgos_server.service.commands.accounts import AccountAdd
 from cgos_server.service.commands.bots import BotAdd
-from cgos_server.service.commands.erasing import AccountErase, BotErase
 from cgos_server.service.ids import Ids
 from cgos_server.service.people.accounts import Accounts
-from cgos_server.service.people.kept_files import KeptFiles
 from cgos_server.service.people.passwords import Passwords
+from cgos_server.service.personal.commands import AccountErase, BotErase
+from cgos_server.service.personal.kept_files import KeptFiles
 from cgos_server.storage import schema, tables
 from cgos_server.storage.location import Location
 from cgos_server.storage.opening import open_store

@@ -20,8 +20,8 @@ from cgos_server.service.commands.declaration import Command, Right
 from cgos_server.service.commands.fields import SESSION_ONLY, AccountName, BotName, Field, Source, reason_field
 from cgos_server.service.commands.reasons import reason_for
 from cgos_server.service.commands.surfaces import ApiRoute, CommandLine, PageForm
-from cgos_server.service.people.erasing import Erased, erased, reword_large, reworded, rows_of
 from cgos_server.service.people.passwords import new_token
+from cgos_server.service.personal.erasing import Erased, erased, reword_large, reworded, rows_of
 from cgos_server.storage.reading.stored import Owner
 from cgos_server.storage.writing.records import BotState
 
