@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from prometheus_client import CollectorRegistry
+from support.live.acts import server_acts
 from support.live.event_room import EventRoom
 from support.live.house import House
 
@@ -32,7 +33,7 @@ def control_of(house: House, director: EventDirector) -> LiveControl:
     store: Any = house.store
     control = LiveControl(
         {"9x9": house.live}, store, house.time, Metrics(CollectorRegistry(), "test"), LogCounts(),
-        Addresses(), lambda: None, reload,
+        Addresses(), server_acts(reload),
     )  # fmt: skip
     control.events = director
     return control
