@@ -98,7 +98,7 @@ class Zip(Form[File]):
     """A ZIP archive, each file packed: the same files always make the same bytes."""
 
     def __init__(self) -> None:
-        self._written = _Written()
+        self._written = Written()
         self._archive = zipfile.ZipFile(self._written, "w", zipfile.ZIP_DEFLATED)
 
     def chunk(self, rows: Sequence[File]) -> bytes:
@@ -122,7 +122,7 @@ class Joined(Form[File]):
         return b"".join(row.content for row in rows)
 
 
-class _Written:
+class Written:
     """What an archive wrote and nobody has taken yet; it cannot go back in it."""
 
     def __init__(self) -> None:

@@ -9,6 +9,7 @@ import click
 import msgspec
 
 from cgos_protocol.api.people import Access
+from cgos_server.cli.bots.personal import account_export
 from cgos_server.cli.commands.declared import add_declared
 from cgos_server.cli.common import Setup, configured, json_option
 from cgos_server.cli.output import print_json, print_list, print_table, when
@@ -138,5 +139,6 @@ def webhook_list(setup: Setup, account: str | None, as_json: bool) -> None:
     )
 
 
+account.add_command(account_export)
 add_declared(account)
 add_declared(webhook)

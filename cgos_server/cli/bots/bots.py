@@ -9,6 +9,7 @@ import click
 
 from cgos_server.cli.bots import wire
 from cgos_server.cli.bots.figures import bot_show
+from cgos_server.cli.bots.personal import bot_export
 from cgos_server.cli.commands.declared import add_declared
 from cgos_server.cli.common import Setup, configured, json_option
 from cgos_server.cli.output import print_list, when
@@ -60,6 +61,7 @@ def bot() -> None:
 
 for _command in (*wire.COMMANDS, bot_show):
     bot.add_command(_command)
+bot.add_command(bot_export)
 add_declared(bot)
 
 

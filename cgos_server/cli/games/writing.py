@@ -60,7 +60,7 @@ def write_stream(setup: Setup, target: Path, ask: Callable[[History], Awaitable[
                 progress(last, max(wanted.last, last))
                 yield chunk
 
-        with _whole(target) as file, progress_bar(str(target)) as progress:
+        with whole(target) as file, progress_bar(str(target)) as progress:
             async for portion in stream(counted(), wanted.rows, wanted.form):
                 file.write(portion)
 
@@ -72,7 +72,7 @@ def write_stream(setup: Setup, target: Path, ask: Callable[[History], Awaitable[
 
 
 @contextlib.contextmanager
-def _whole(target: Path) -> Iterator[IO[bytes]]:
+def whole(target: Path) -> Iterator[IO[bytes]]:
     """A file that takes its name when it is whole; - is standard output. Raises Refused."""
     if str(target) == "-":
         yield sys.stdout.buffer

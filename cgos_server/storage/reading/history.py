@@ -16,6 +16,7 @@ from cgos_server.storage.reading.events.questions import Events
 from cgos_server.storage.reading.games import Games
 from cgos_server.storage.reading.keeping.naming import Erasing
 from cgos_server.storage.reading.keeping.old_rows import Keeping
+from cgos_server.storage.reading.keeping.personal import Personal
 from cgos_server.storage.reading.keeping.sizes import Sizes
 from cgos_server.storage.reading.ledger import Ledger
 from cgos_server.storage.reading.pairings import Pairings
@@ -59,6 +60,7 @@ class History:
         self.sizes = Sizes(self.bulk_source)
         self.bulk = Bulk(self.bulk_source)
         self.erasing = Erasing(self.bulk_source)
+        self.personal = Personal(self.bulk_source)
 
     def forget_names(self) -> None:
         """What is known of names may be so no more."""

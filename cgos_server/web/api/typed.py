@@ -159,7 +159,7 @@ def _completed(operation: Operation, signature: _Signature) -> Operation:
 def _answer(hint: Any, operation: Operation) -> Any:
     """The type of what is answered in JSON, or of each value of a stream in JSON; None where neither is."""
     if get_origin(hint) is Annotated:
-        return hint.__metadata__[0] if {NDJSON, SSE} & set(operation.media) else None
+        return hint.__metadata__[0] if {JSON, NDJSON, SSE} & set(operation.media) else None
     if isinstance(hint, type) and issubclass(hint, Response):
         return None
     return get_args(hint) if get_origin(hint) in (Union, types.UnionType) else hint

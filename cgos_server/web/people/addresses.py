@@ -9,7 +9,7 @@ from functools import partial
 
 from starlette.routing import BaseRoute, Route
 
-from cgos_server.web.people import sign_in
+from cgos_server.web.people import own_data, sign_in
 from cgos_server.web.people.account import AccountPage, ErasePage, PasswordPage
 from cgos_server.web.people.admin_bots import AdminAccounts, AdminBot, AdminBots, AdminConnections
 from cgos_server.web.people.admin_server import AdminAudit, AdminGames, AdminHome, AdminVenues
@@ -38,4 +38,8 @@ def routes(site: Site) -> list[BaseRoute]:
     pages = [AccountPage(site, webhooks), *(kind(site) for kind in kinds)]
     forms = [Route(page.address, page.answer, methods=["GET", "POST"] if page.forms else ["GET"]) for page in pages]
     signing = [Route(path, partial(answer, site), methods=methods) for path, (answer, methods) in sign_in.PAGES.items()]
-    return [*signing, *forms]
+    data = [
+        Route(f"/account/data.{suffix}", partial(own_data.answer, site, packed=suffix == "zip"))
+        for suffix in ("json", "zip")
+    ]
+    return [*signing, *data, *forms]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import zipfile
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from support.storage.storage_sample import events, execute, games, people, put, 
 
 from cgos_protocol.api.people import Done
 from cgos_server.core.renaming import Renaming
+from cgos_server.presentation.personal import personal_json, personal_zip
 from cgos_server.service.admin import Admin
 from cgos_server.service.commands.accounts import AccountAdd
 from cgos_server.service.commands.bots import BotAdd
@@ -233,3 +236,48 @@ async def test_the_last_operator_stays(past: Location, admin: Admin) -> None:
 async def test_nobody_is_called_like_one_who_was_erased(admin: Admin, name: str) -> None:
     assert await code(admin.handle(BotAdd(name=name, password="playing"))) == "name-taken"
     assert await code(admin.handle(AccountAdd(name=name, password="long-secret"))) == "name-taken"
+
+
+async def everything(store: Store, owner: int | None, *bots: int) -> dict[str, Any]:
+    personal = store.history.personal
+    written = [part async for part in personal_json(personal, await personal.about(owner, bots), 1_234)]
+    return json.loads(b"".join(written))  # type: ignore[no-any-return]
+
+
+async def test_all_that_is_kept_is_handed_out_but_secrets(past: Location, store: Store) -> None:
+    kept = await everything(store, 1)
+    assert (kept.pop("format"), kept.pop("at")) == ("cgos-personal-data/1", 1_234)
+    assert [row["name"] for row in kept["account"]] == ["Olive"]
+    assert [(row["kind"], row["address"]) for row in kept["sessions_and_tokens"]] == [("session", "192.0.2.9")]
+    assert [row["wire_name"] for row in kept["versions"]] == ["alpha", "alpha-2.0"]
+    assert [row["version_id"] for row in kept["connections"]] == [1]
+    assert [row["id"] for row in kept["games"]] == [1, 2, 3, 4, 5, 6]
+    assert {row["bot_id"] for row in kept["bot_tokens"] + kept["event_entries"] + kept["versions"]} == {1}
+    assert kept["audit"][0]["actor"] == "Olive (192.0.2.9)"
+    assert all(kept.values())
+    assert not {"password", "digest", "secret"} & {field for rows in kept.values() for row in rows for field in row}
+
+
+async def test_of_a_bot_alone_nothing_of_its_owner_is_handed_out(past: Location, store: Store) -> None:
+    kept = await everything(store, None, 2)
+    assert (kept["account"], kept["sessions_and_tokens"]) == ([], [])
+    assert [row["name"] for row in kept["bots"]] == ["Beta"]
+    assert [row["subject"] for row in kept["audit"] if row["subject"] == "Beta"] == []
+
+
+async def test_what_was_erased_is_handed_out_to_nobody(past: Location, store: Store, admin: Admin) -> None:
+    await admin.handle(AccountErase(account="Olive", reason="its wish", bots=True))
+    kept = await everything(store, 1)
+    assert Renaming({"Olive": "-", "alpha": "-", "alpha-2.0": "-"}).text(json.dumps(kept)) == json.dumps(kept)
+
+
+async def test_the_archive_has_the_transcripts(past: Location, store: Store, tmp_path: Path) -> None:
+    folder = tmp_path / "transcripts" / "1"
+    folder.mkdir(parents=True)
+    (folder / "1.transcript").write_text("said")
+    personal = store.history.personal
+    parts = [part async for part in personal_zip(personal, await personal.about(1, []), 1, tmp_path)]
+    with zipfile.ZipFile(io.BytesIO(b"".join(parts))) as archive:
+        assert archive.namelist() == ["data.json", "transcripts/1/1.transcript"]
+        assert archive.testzip() is None
+        assert json.loads(archive.read("data.json"))["account"][0]["id"] == 1

@@ -156,6 +156,8 @@ WHOLE_LIFE: list[tuple[str, str, Any]] = [
     ("claim_bot", "/bots/Newbot/claim", {"secret": "playing"}),
     ("claim_bot", "/bots/Elder/claim", {"secret": "playing"}),
     ("my_bots", "/me/bots", None),
+    ("my_data", "/me/data.json", None),
+    ("my_data_packed", "/me/data.zip", None),
     ("bot_now", "/bots/Newbot/now", None),
     ("pause_bot", "/bots/Newbot/pause", None),
     ("resume_bot", "/bots/Newbot/resume", None),

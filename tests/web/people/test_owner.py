@@ -15,6 +15,7 @@ from web.test_pages import Page
 
 from cgos_protocol.api.messages import BotDetail, VersionDetail
 from cgos_protocol.api.people import NewToken
+from cgos_protocol.api.route import Limit
 from cgos_protocol.hours import parse
 from cgos_protocol.session import Limits
 from cgos_server.observability.transcript_files import TranscriptLine
@@ -198,6 +199,23 @@ async def test_another_password_ends_the_other_sessions(house: House) -> None:
     assert (await browser.get("/account")).status_code == 200
     assert (await other.get("/account")).status_code == 303
     assert (await house.browser().sign_in("alice", "battery-staple")).status_code == 303
+
+
+async def test_ones_own_data_is_a_file(house: House) -> None:
+    alice = await house.signed_in("alice", owns="Sakura-5k")
+    assert 'href="/account/data.json"' in (await alice.get("/account")).text
+    answer = await alice.get("/account/data.json")
+    assert answer.headers["content-disposition"] == 'attachment; filename="alice.json"'
+    assert answer.headers["cache-control"] == "no-store"
+    data = answer.json()
+    assert [row["name"] for row in data["account"] + data["bots"]] == ["alice", "Sakura-5k"]
+    assert (await alice.get("/account/data.zip")).content.startswith(b"PK")
+    assert (await house.browser().get("/account/data.json")).status_code == 303
+    busy = await house.signed_in("carol", exports_at_once=2)
+    with house.app(exports_at_once=2)._site.limits.slot(Limit.BULK, "192.0.2.7"):
+        assert (await busy.get("/account/data.json")).status_code == 429
+    assert (await busy.get("/account/data.json")).status_code == 200
+    assert (await busy.get("/account/data.json")).status_code == 200
 
 
 async def test_who_types_name_and_password_is_erased_with_its_bots_or_without(house: House) -> None:

@@ -25,7 +25,9 @@ from cgos_protocol.api.figures import LedgerEntry
 from cgos_protocol.api.route import Operation
 from cgos_server.presentation.export_forms import Csv, File, Form, Joined, Ndjson, Tar, Zip, stream
 from cgos_server.presentation.exports import exported_games, game_files
+from cgos_server.presentation.personal import personal_json, personal_zip
 from cgos_server.storage.reading.game_answers import GameFilter
+from cgos_server.storage.reading.stored import Person
 from cgos_server.web.api.reading.games import games_asked
 from cgos_server.web.api.reading.parameters import EventName, GameFilters, System, VenueName
 from cgos_server.web.api.reading.rated import system_meant
@@ -94,22 +96,29 @@ def export(path: str, summary: str, about: str) -> Callable[[HandlerT], HandlerT
 
 
 class Bulk(StreamingResponse):
-    """A stream that ends with its reader: its source is closed whatever happens."""
+    """A stream that ends with its reader: its source is closed whatever happens.
+
+    :ivar ended: called then
+    """
 
     def __init__(self, body: AsyncGenerator[bytes, None], headers: Mapping[str, str], media: str) -> None:
         super().__init__(body, 200, headers, media)
         self._source = body
+        self.ended: Callable[[], object] = lambda: None
 
     async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
         async def in_time(message: Message) -> None:
             async with asyncio.timeout(STALLED_S):
                 await send(message)
 
-        async with aclosing(self._source):
-            try:
-                await while_there(receive, self.stream_response(in_time))
-            except ExceptionGroup as failures:
-                raise failures.exceptions[0] from None
+        try:
+            async with aclosing(self._source):
+                try:
+                    await while_there(receive, self.stream_response(in_time))
+                except ExceptionGroup as failures:
+                    raise failures.exceptions[0] from None
+        finally:
+            self.ended()
 
 
 class Exports:
@@ -236,3 +245,13 @@ def _bulk(
         NEXT_AFTER: str(next_after),
     }
     return Bulk(stream(chunks, rows, form), headers, media)
+
+
+async def personal_data(site: Site, person: Person, *, packed: bool) -> Bulk:
+    """All that is kept about a person and its bots; `packed` with transcripts."""
+    personal, now = site.history.personal, site.now_ms()
+    about = await personal.about(person.owner_id, [])
+    body = personal_zip(personal, about, now, site.data) if packed else personal_json(personal, about, now)
+    file = f"{person.name}.{'zip' if packed else 'json'}"
+    headers = {"Cache-Control": "no-store", "Content-Disposition": f'attachment; filename="{file}"'}
+    return Bulk(body, headers, api_route.ZIP if packed else api_route.JSON)

@@ -16,7 +16,7 @@ from starlette.responses import Response, StreamingResponse
 
 from cgos_protocol.api import people
 from cgos_protocol.api.people import Access
-from cgos_protocol.api.route import LARGEST, NDJSON, Limit, Needs
+from cgos_protocol.api.route import JSON, LARGEST, NDJSON, ZIP, Limit, Needs
 from cgos_server.observability import transcript_files
 from cgos_server.presentation.answers import published
 from cgos_server.service.commands.tokens import SCOPES
@@ -25,6 +25,7 @@ from cgos_server.service.people.authority import Sight
 from cgos_server.storage.reading.people_answers import OwnedBot
 from cgos_server.web.api.caller import person_of
 from cgos_server.web.api.framework import bearer
+from cgos_server.web.api.reading.exports import Bulk, personal_data
 from cgos_server.web.api.reading.parameters import BotName, up_to
 from cgos_server.web.api.typed import Group
 from cgos_server.web.site import Site
@@ -60,6 +61,21 @@ class ReadingOwn:
         if person.kind == "session":
             scopes = [scope for scope in SCOPES if scope != "admin" or person.admin]
         return people.Me(account=person.name, admin=person.admin, scopes=scopes, expires_at=person.expires_at)
+
+    @_own.get("/me/data.json", needs=Needs.BOTS, media=(JSON,), limit=Limit.BULK)
+    async def my_data(self, request: Request) -> Annotated[Bulk, people.PersonalData]:
+        """All that the server keeps about oneself and one's bots, without secrets.
+
+        A stream of any length.
+        """
+        person = await person_of(self._site, request, Sight.OWN_BOTS)
+        return await personal_data(self._site, person, packed=False)
+
+    @_own.get("/me/data.zip", needs=Needs.BOTS, media=(ZIP,), limit=Limit.BULK)
+    async def my_data_packed(self, request: Request) -> Bulk:
+        """The same as `data.json` in an archive, with the transcripts of one's bots."""
+        person = await person_of(self._site, request, Sight.OWN_BOTS)
+        return await personal_data(self._site, person, packed=True)
 
     @_own.get("/me/bots", needs=Needs.BOTS)
     async def my_bots(self, request: Request) -> people.OwnBots:
