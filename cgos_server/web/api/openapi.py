@@ -217,9 +217,9 @@ def _description(operation: Operation) -> str:
     that of each."""
     if not operation.streams:
         return "The answer."
-    if operation.answer is None:
-        return "A stream."
     each = [sentence for media, sentence in _LINES.items() if media in operation.media]
+    if operation.answer is None or not each:
+        return "A stream."
     return f"A stream; the schema is that of each value in it: {' or '.join(each)}."
 
 

@@ -29,7 +29,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from cgos_protocol.api.route import LARGEST, LONGEST, NDJSON, SSE, Operation, Param
+from cgos_protocol.api.route import JSON, LARGEST, LONGEST, NDJSON, SSE, Operation, Param
 from cgos_protocol.options import Flag, Number, Option, Text, carried, sentence
 from cgos_server.web.api.framework import Answer, ApiRequest, Handler
 

@@ -64,6 +64,29 @@ class Me(Answer, frozen=True, kw_only=True):
     expires_at: Moment | None
 
 
+class PersonalData(Answer, frozen=True, kw_only=True):
+    """All that the server keeps about somebody: a list of rows for each section, as they stand in its tables.
+
+    `format` says what the sections mean. Neither passwords nor secrets are in it.
+    """
+
+    format: str
+    at: Moment
+    account: list[dict[str, Any]]
+    sessions_and_tokens: list[dict[str, Any]]
+    webhooks: list[dict[str, Any]]
+    bots: list[dict[str, Any]]
+    versions: list[dict[str, Any]]
+    bot_tokens: list[dict[str, Any]]
+    connections: list[dict[str, Any]]
+    suspensions: list[dict[str, Any]]
+    event_entries: list[dict[str, Any]]
+    event_log: list[dict[str, Any]]
+    corrections: list[dict[str, Any]]
+    audit: list[dict[str, Any]]
+    games: list[dict[str, Any]]
+
+
 class Session(Answer, frozen=True, kw_only=True):
     """Somebody is signed in. This is the only time that the session's text is seen; it is sent as a token is, and can
     do what its account can."""

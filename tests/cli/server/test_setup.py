@@ -165,6 +165,7 @@ NO_PAGES = (
     "/register",
     "/account/password",
     "/account/erase",
+    "/account/data.",
 )
 """Addresses of programs, pictures and forms."""
 

@@ -29,6 +29,7 @@ FORMS: list[tuple[str, str, dict[str, Any], bool]] = [
     ("/admin/bots", "bot add", {"name": "newbot"} | NEW, False),
     ("/admin/bots/amigo", "bot disable", {"reason": "crashes", "days": "2"}, True),
     ("/admin/bots/amigo", "bot enable", {}, False),
+    ("/admin/bots/amigo", "bot erase", {"reason": "its wish"}, True),
     ("/admin/bots", "approve", {"bot": "amigo"}, False),
     ("/admin/bots/amigo", "bot recall", {}, False),
     ("/admin/bots/amigo", "bot passwd", NEW, False),
@@ -52,6 +53,7 @@ FORMS: list[tuple[str, str, dict[str, Any], bool]] = [
     ("/admin/accounts", "account revoke", {"account": "root"}, True),
     ("/admin/accounts", "account disable", {"account": "root", "reason": "gone"}, True),
     ("/admin/accounts", "account enable", {"account": "root"}, False),
+    ("/admin/accounts", "account erase", {"account": "root", "reason": "its wish", "bots": "yes"}, True),
 ]
 
 
