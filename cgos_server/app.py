@@ -38,6 +38,7 @@ from cgos_server.live.pairing.executor import PairingProcess
 from cgos_server.live.processes.backups import BackupSchedule, Plan
 from cgos_server.live.processes.housekeeping import calm_collector, look_after, measure_lag
 from cgos_server.live.processes.pruning import BackgroundPruner
+from cgos_server.live.processes.sizes import Sizes
 from cgos_server.live.ratings.refit_executor import FitProcesses
 from cgos_server.live.signing_in.multi_venue import MultiVenueSignIn
 from cgos_server.live.venue.live_control import Addresses, LiveControl, ServerActs
@@ -148,8 +149,10 @@ class App:
             director, herald = await self._open_events(stack, base, control=control, spawner=spawner)
             listeners = await self._open_listeners(stack, base, spawner)
             await stack.enter_async_context(control_socket.serve(config.server.data, admin.answer))
-            health = listeners.health(_probes(base.store, control), base.registry)
             pages = Pages(config, base, self.addresses)
+            probes = _probes(base.store, control)
+            base.metrics.watch(ready=lambda: all(probe()[0] for probe in probes.values()))
+            health = listeners.health(probes, base.registry, pages.metrics)
             works = [*await pages.open(stack, listeners, self.venues, admin.answer), *self._works(base, listeners)]
             works += [director.run, herald.run, pruner.run, self._backups(base).run]
             tasks = [group.create_task(health.run()), *(group.create_task(_run(work)) for work in works)]
@@ -306,6 +309,9 @@ class App:
             yield from (venue.matchmaker.run, venue.gallery.run, venue.refitter.run, venue.watch.run)
         yield lambda: look_after([venue.reminders for venue in self.venues.values()])
         yield lambda: measure_lag(base.time, base.metrics.loop_lag)
+        sizes = Sizes(self._config.server.data, base.store.history.server.size)
+        base.metrics.watch(**sizes.watched())
+        yield sizes.run
         yield lambda: calm_collector(lambda: listeners.open)
         yield lambda: stay_watched(self._launch.supervisor, lambda: base.store.healthy)
 

@@ -174,11 +174,13 @@ def web_process(data: Path, venue: str, postgres: PostgresUrl | None = None) -> 
         server_name="page speed", venues={venue: VenueSettings(port=6809)}, requests_per_minute=1_000_000
     )
     reading, writing = os.pipe()
-    with socket.socket() as sock:
+    scraper, scraped = socket.socketpair()
+    with socket.socket() as sock, scraper, scraped:
         sock.bind(("127.0.0.1", 0))
         sock.listen(128)
-        line = [*command(data, settings, "json", "warning"), f"--listen-fd={sock.fileno()}", f"--pipe-fd={reading}"]
-        child = subprocess.Popen(line, pass_fds=(sock.fileno(), reading), env=os.environ | environment(postgres))
+        inherited = {"--listen-fd": sock.fileno(), "--pipe-fd": reading, "--scrape-fd": scraped.fileno()}
+        line = [*command(data, settings, "json", "warning"), *(f"{option}={fd}" for option, fd in inherited.items())]
+        child = subprocess.Popen(line, pass_fds=tuple(inherited.values()), env=os.environ | environment(postgres))
         os.close(reading)
         try:
             yield child.pid, sock.getsockname()[1]

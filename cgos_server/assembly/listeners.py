@@ -21,7 +21,7 @@ from cgos_server.config.schema import Config
 from cgos_server.config.values import us
 from cgos_server.live.venue.live_control import Addresses
 from cgos_server.live.venue.live_venue import LiveVenue
-from cgos_server.net.health import Probe, health_app
+from cgos_server.net.health import Probe, Scrape, health_app
 from cgos_server.net.http import HttpListener
 from cgos_server.net.inheriting import Ports
 from cgos_server.net.limits import ConnectionCount, SocketLimits, room_for
@@ -123,12 +123,15 @@ class Listeners:
         self._addresses.websocket, self.ws_port = url_of(sock, config.host, "ws"), sock.getsockname()[1]
         return await listen_ws(port, sock, self._config.listen.backlog)
 
-    def health(self, probes: Mapping[str, Probe], registry: CollectorRegistry) -> HttpListener:
-        """Where health and metrics are told."""
+    def health(self, probes: Mapping[str, Probe], registry: CollectorRegistry, web_metrics: Scrape) -> HttpListener:
+        """Where health and metrics are told.
+
+        :param web_metrics: asks for those of the process that serves the pages
+        """
         settings = self._config.health
         sock = self.bind(settings.host, settings.port, "health and metrics")
         self._addresses.health = url_of(sock, settings.host)
-        return HttpListener(health_app(probes, registry), sock)
+        return HttpListener(health_app(probes, registry, web_metrics), sock)
 
     def bind(self, host: str, port: int, whose: str) -> socket.socket:
         """A socket on that port, or on the next free one where the configuration says so. Raises Refused."""

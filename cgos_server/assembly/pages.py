@@ -7,15 +7,19 @@ from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from typing import Final
 
+from cgos_protocol.errors import Code, NotFound
 from cgos_server.assembly.foundations import Foundations
 from cgos_server.assembly.listeners import Listeners, url_of
 from cgos_server.config.schema import Config
 from cgos_server.live.processes.fact_pipe import KINDS, FactPipe
+from cgos_server.live.processes.scrape_channel import ScrapeChannel
 from cgos_server.live.processes.web_process import WebProcess
 from cgos_server.live.venue.live_control import Addresses
 from cgos_server.live.venue.live_venue import LiveVenue
 from cgos_server.net.http import HttpListener
 from cgos_server.net.listening import until_free
+from cgos_server.observability.exposition import Form, rendered
+from cgos_server.observability.web_metrics import WebMetrics
 from cgos_server.presentation.settings import VenueSettings, WebSettings
 from cgos_server.storage.reading.history import History
 from cgos_server.web.application import create_app
@@ -39,6 +43,8 @@ class Pages:
         self._addresses = addresses
         self._listener: WebProcess | HttpListener | None = None
         self._gone = asyncio.Event()
+        self._scrapes = ScrapeChannel()
+        self._inline: WebMetrics | None = None
 
     async def open(
         self, stack: AsyncExitStack, listeners: Listeners, venues: Mapping[str, LiveVenue], answer: Call
@@ -57,6 +63,7 @@ class Pages:
         if settings.mode == "inline":
             history = await stack.enter_async_context(History(server.location))
             pages = create_app(history, shown, call=answer, data=server.data, remember_s=REMEMBER_S)
+            self._inline = pages.metrics
             for kind in KINDS:
                 self._base.bus.subscribe(kind, pages.heard)
             inline = self._listener = HttpListener(pages, sock)
@@ -67,8 +74,20 @@ class Pages:
             environment(server.database),
             restarted=self._base.metrics.web_restarted,
             pipe_user=FactPipe(self._base.bus, self._base.time, dropped=self._base.metrics.facts_dropped),
+            scraper=self._scrapes,
         )
         return [self._until_gone(process)]
+
+    async def metrics(self, form: Form) -> bytes:
+        """What the process that serves them counts, for a scraper. Raises Refused where nobody serves them, or that
+        process does not answer."""
+        if self._config.web.mode == "off":
+            raise NotFound(
+                Code.NO_PLACE, "This server shows no pages (web.mode is off): there is nothing to scrape here."
+            )
+        if self._inline is not None:
+            return rendered(self._inline.registry, form)
+        return await self._scrapes.ask(form)
 
     def stop(self) -> None:
         """End them."""

@@ -181,7 +181,7 @@ class TranscriptsConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
 
 
 class HealthConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The listener with `/livez`, `/readyz` and `/metrics`."""
+    """The listener with `/livez`, `/readyz`, `/metrics` and `/metrics/web`."""
 
     host: Annotated[str, Text(1), "Address of the listener."] = "127.0.0.1"
     port: Annotated[Port, "Its port; 0 takes any free one."] = 9809

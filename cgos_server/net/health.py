@@ -6,14 +6,16 @@ what the metrics mean.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 
 from prometheus_client import CollectorRegistry
-from prometheus_client.exposition import choose_encoder
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
+
+from cgos_protocol.errors import Refused
+from cgos_server.observability.exposition import Form, form_of, rendered
 
 Probe = Callable[[], tuple[bool, str]]
 """Answers at once: (is it well, a sentence in plain words). Called in the event loop."""
@@ -21,8 +23,15 @@ Probe = Callable[[], tuple[bool, str]]
 _NO_STORE = {"Cache-Control": "no-store"}
 
 
-def health_app(probes: Mapping[str, Probe], registry: CollectorRegistry) -> Starlette:
-    """``/livez``, ``/readyz`` (503 with the reasons while any probe fails; ``?verbose`` lists all) and ``/metrics``."""
+Scrape = Callable[[Form], Awaitable[bytes]]
+"""Brings the metrics of another process. Raises Refused."""
+
+
+def health_app(
+    probes: Mapping[str, Probe], registry: CollectorRegistry, web_metrics: Scrape | None = None
+) -> Starlette:
+    """``/livez``, ``/readyz`` (503 with the reasons while any probe fails; ``?verbose`` lists all), ``/metrics``, and
+    where there are any ``/metrics/web``, those of the process that serves the pages."""
 
     async def livez(_request: Request) -> Response:
         return PlainTextResponse("alive\n", headers=_NO_STORE)
@@ -38,7 +47,22 @@ def health_app(probes: Mapping[str, Probe], registry: CollectorRegistry) -> Star
         return PlainTextResponse("\n".join(lines) + "\n", 200 if well else 503, _NO_STORE)
 
     async def metrics(request: Request) -> Response:
-        encode, content_type = choose_encoder(request.headers.get("accept", ""))
-        return Response(encode(registry), headers={"Content-Type": content_type, **_NO_STORE})
+        form = form_of(request.headers.get("accept", ""))
+        return _scraped(rendered(registry, form), form)
 
-    return Starlette(routes=[Route("/livez", livez), Route("/readyz", readyz), Route("/metrics", metrics)])
+    async def of_the_pages(request: Request) -> Response:
+        form = form_of(request.headers.get("accept", ""))
+        assert web_metrics is not None
+        try:
+            return _scraped(await web_metrics(form), form)
+        except Refused as refusal:
+            return PlainTextResponse(f"{refusal.sentence}\n", refusal.status, _NO_STORE)
+
+    routes = [Route("/livez", livez), Route("/readyz", readyz), Route("/metrics", metrics)]
+    if web_metrics is not None:
+        routes.append(Route("/metrics/web", of_the_pages))
+    return Starlette(routes=routes)
+
+
+def _scraped(body: bytes, form: Form) -> Response:
+    return Response(body, headers={"Content-Type": form.content_type, **_NO_STORE})

@@ -1,4 +1,4 @@
-"""Every metric of the server: plain integer accumulators, turned into Prometheus families at a scrape.
+"""Every metric of the game process: plain integer accumulators, turned into Prometheus families at a scrape.
 
 A move costs two list or attribute increments here, never a lock or a label lookup. Gauges are read from the live
 state at scrape time, through callables handed in. Labels come from small closed sets: no metric carries a bot's name.
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import enum
 import platform
-import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,7 +18,6 @@ from prometheus_client import CollectorRegistry, GCCollector, ProcessCollector
 from prometheus_client.core import (
     CounterMetricFamily,
     GaugeMetricFamily,
-    HistogramMetricFamily,
     InfoMetricFamily,
     Metric,
 )
@@ -27,13 +25,12 @@ from prometheus_client.core import (
 from cgos_protocol.verdict import Reason
 from cgos_server.core.venue import Policy
 from cgos_server.observability.backup_meter import BackupMeter
+from cgos_server.observability.meters import SECOND, Meter, RefusalTally, counter, histogram, labeled
 
-_SECOND = 1_000_000
-
-LATENCY_BOUNDS_US = (*(step * 10**power for power in range(1, 6) for step in (10, 25, 50)), 10 * _SECOND)
+LATENCY_BOUNDS_US = (*(step * 10**power for power in range(1, 6) for step in (10, 25, 50)), 10 * SECOND)
 """Relay, commit, pairing and loop lag: 0.1 ms to 10 s."""
 
-WAIT_BOUNDS_US = tuple(s * _SECOND for s in (1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1_800))
+WAIT_BOUNDS_US = tuple(s * SECOND for s in (1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1_800))
 """Waiting for a game: 1 s to half an hour."""
 
 BATCH_BOUNDS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000)
@@ -44,11 +41,6 @@ REFIT_KINDS = ("warm", "cold")
 RATING_WARNINGS = ("anchor", "watch", "flagged")
 """What a check of a venue's ratings may find: an anchor that does not play like its number, a version whose results
 break with its past, which is on watch or, where that is surer, flagged."""
-
-MAX_REFUSAL_CODES = 48
-"""Codes are words in our own source; a fault that made them vary must not grow the scrape without bound."""
-
-_CODE = re.compile(r"[a-z][a-z0-9-]{0,31}\Z")
 
 
 class CloseReason(enum.StrEnum):
@@ -83,32 +75,6 @@ class LoginOutcome(enum.StrEnum):
     """The peer was gone before the answer."""
 
 
-class Meter:
-    """A histogram of non-negative integers."""
-
-    __slots__ = ("_bounds", "counts", "total")
-
-    def __init__(self, bounds: Sequence[int]) -> None:
-        self._bounds = tuple(bounds)
-        self.counts = [0] * (len(bounds) + 1)
-        self.total = 0
-
-    def observe(self, value: int) -> None:
-        """Count one value; a bound belongs to the bucket that it closes."""
-        self.counts[bisect_left(self._bounds, value)] += 1
-        self.total += value
-
-    def buckets(self, unit: int) -> list[tuple[str, float]]:
-        """Cumulative Prometheus buckets, bounds divided by `unit`."""
-        cumulative = 0
-        result: list[tuple[str, float]] = []
-        bounds = [str(float(bound) / unit) for bound in self._bounds]
-        for bound, count in zip([*bounds, "+Inf"], self.counts, strict=True):
-            cumulative += count
-            result.append((bound, cumulative))
-        return result
-
-
 class CommitMeter:
     """The writer's commits.
 
@@ -128,22 +94,6 @@ class CommitMeter:
         self.latency.observe(latency_us)
 
 
-class RefusalTally:
-    """What policy refused, by code: a bounded set of words, whatever is thrown at it."""
-
-    __slots__ = ("counts",)
-
-    def __init__(self) -> None:
-        self.counts: dict[str, int] = {}
-
-    def add(self, code: str) -> None:
-        """Count one refusal; an unlikely code, and every new one beyond the limit, goes under ``other``."""
-        counts = self.counts
-        if code not in counts and (len(counts) >= MAX_REFUSAL_CODES or not _CODE.match(code)):
-            code = "other"
-        counts[code] = counts.get(code, 0) + 1
-
-
 class VenueMeter:
     """What is counted for one venue; whoever knows of a thing adds it.
 
@@ -151,6 +101,7 @@ class VenueMeter:
     :ivar wait: how long bots waited for a new game after they became ready
     :ivar logins: sign-ins that were answered, or whose peer was gone
     :ivar started_games: games that were committed and set up
+    :ivar information_bits: expected information of these games
     :ivar ended_by: committed verdicts
     :ivar refit_failures: refits of the ratings that could not be computed
     """
@@ -165,6 +116,7 @@ class VenueMeter:
         self.rounds: dict[str, int] = dict.fromkeys(Policy, 0)
         self.logins = dict.fromkeys(LoginOutcome, 0)
         self.started_games = 0
+        self.information_bits = 0.0
         self.ended_by = dict.fromkeys(Reason, 0)
         self.rated_changes = 0
         self.refits = dict.fromkeys(REFIT_KINDS, 0)
@@ -200,8 +152,9 @@ class VenueMeter:
 
 
 class Live(TypedDict, total=False):
-    """What is read from the live state.
+    """What is read from the live state. A number that nobody knows yet is None.
 
+    :ivar ready: True while `/readyz` says so
     :ivar connections: open connections of bots
     :ivar bots: (venue, state) -> signed-in bots; state is ``idle``, ``playing``, ``owing`` or ``suspended``
     :ivar games: venue -> running games
@@ -211,10 +164,15 @@ class Live(TypedDict, total=False):
     :ivar commit_queue: groups of records that wait for a commit
     :ivar commit_failing: True while commits fail or do not return
     :ivar password_queue: password checks that wait for a worker
+    :ivar database_size: part (``database``, ``log``) -> bytes
+    :ivar disk_free: bytes that the server may still write in the file system of the data directory
+    :ivar disk_size: bytes of that file system
+    :ivar transcripts_size: bytes
     :ivar log_events: level (``warning``, ``error``) -> log events so far
     :ivar transcripts_dropped: lines of transcripts that were not written down
     """
 
+    ready: Callable[[], bool]
     connections: Callable[[], int]
     bots: Callable[[], Mapping[tuple[str, str], int]]
     games: Callable[[], Mapping[str, int]]
@@ -224,20 +182,43 @@ class Live(TypedDict, total=False):
     commit_queue: Callable[[], int]
     commit_failing: Callable[[], bool]
     password_queue: Callable[[], int]
+    database_size: Callable[[], Mapping[str, int]]
+    disk_free: Callable[[], int | None]
+    disk_size: Callable[[], int | None]
+    transcripts_size: Callable[[], int | None]
     log_events: Callable[[], Mapping[str, int]]
     transcripts_dropped: Callable[[], int]
 
 
-_GAUGES: Final = (
-    ("cgos_connections", "Open connections of bots.", "connections"),
-    ("cgos_password_queue_length", "Password checks that wait for a worker.", "password_queue"),
-    ("cgos_commit_queue_length", "Groups of records that wait for a commit.", "commit_queue"),
-    ("cgos_commit_failing", "1 while commits fail or do not return.", "commit_failing"),
+_Family = tuple[str, str, tuple[str, ...], str]
+"""Name, text, labels, and the word of :class:`Live`, which gives a number; numbers by the label's word where there is a
+label, or by the words of several."""
+
+_GAUGES: Final[tuple[_Family, ...]] = (
+    ("cgos_ready", "1 while /readyz says that the server is ready.", (), "ready"),
+    ("cgos_connections", "Open connections of bots.", (), "connections"),
+    ("cgos_password_queue_length", "Password checks that wait for a worker.", (), "password_queue"),
+    ("cgos_commit_queue_length", "Groups of records that wait for a commit.", (), "commit_queue"),
+    ("cgos_commit_failing", "1 while commits fail or do not return.", (), "commit_failing"),
+    ("cgos_database_size_bytes", "Size of the database.", ("part",), "database_size"),
+    ("cgos_disk_free_bytes", "What may still be written beside the data directory.", (), "disk_free"),
+    ("cgos_disk_size_bytes", "File system of the data directory.", (), "disk_size"),
+    ("cgos_transcripts_size_bytes", "Files of the transcripts.", (), "transcripts_size"),
+    ("cgos_bots", "Signed-in bots, by venue and state.", ("venue", "state"), "bots"),
+    ("cgos_games_running", "Games without a verdict.", ("venue",), "games"),
+    ("cgos_events", "Events that are not over, by phase.", ("venue", "phase"), "events"),
+    ("cgos_event_games", "Games of events without a result.", ("venue", "state"), "event_games"),
 )
-"""Name, text, and the word of :class:`Live`."""
+
+_COUNTERS: Final[tuple[_Family, ...]] = (
+    ("cgos_event_games_started_total", "Games of events begun.", ("venue",), "event_games_begun"),
+    ("cgos_log_events_total", "Log events of level warning and above, by level.", ("level",), "log_events"),
+    ("cgos_transcript_lines_dropped_total", "Lines that were not written to transcripts.", (), "transcripts_dropped"),
+)
 
 _VENUE_COUNTERS: Final = (
     ("cgos_games_started_total", "Games begun.", "started_games"),
+    ("cgos_game_information_bits_total", "Expected information of the games begun, in bits.", "information_bits"),
     ("cgos_moves_total", "Committed moves, passes included.", "moves"),
     ("cgos_rating_updates_total", "Changes of ratings.", "rated_changes"),
     ("cgos_refit_failures_total", "Refits that failed.", "refit_failures"),
@@ -341,85 +322,57 @@ class Metrics:
         yield InfoMetricFamily(
             "cgos_build", "Versions of the program.", {"version": self._version, "python": platform.python_version()}
         )
-        live = self._live
-        for name, text, word in _GAUGES:
-            values = [((), float(live[word]()))] if word in live else []
-            yield _labeled(GaugeMetricFamily(name, text), values)
+        yield from self._collect_live(GaugeMetricFamily, _GAUGES)
+        yield from self._collect_live(CounterMetricFamily, _COUNTERS)
         yield from self._collect_counters()
         for name, text, meter, unit in (
-            ("cgos_loop_lag_seconds", "How late the event loop ran what was due.", self.loop_lag, _SECOND),
-            ("cgos_commit_latency_seconds", "Time one commit took.", self.commits.latency, _SECOND),
+            ("cgos_loop_lag_seconds", "How late the event loop ran what was due.", self.loop_lag, SECOND),
+            ("cgos_commit_latency_seconds", "Time one commit took.", self.commits.latency, SECOND),
             ("cgos_commit_batch_records", "Records in one commit.", self.commits.records, 1),
         ):
-            yield _histogram(name, text, {"": meter}, unit=unit)
-        bots = GaugeMetricFamily("cgos_bots", "Signed-in bots, by venue and state.", labels=("venue", "state"))
-        yield _labeled(bots, live.get("bots", dict)().items())
-        games = (((venue,), count) for venue, count in live.get("games", dict)().items())
-        yield _labeled(GaugeMetricFamily("cgos_games_running", "Games without a verdict.", labels=("venue",)), games)
+            yield histogram(name, text, {"": meter}, unit=unit)
         yield from self.backups.collect()
-        yield from self._collect_events()
         yield from self._collect_venues(list(self._venues.values()))
 
+    def _collect_live(self, kind: Callable[..., Any], families: Sequence[_Family]) -> Iterator[Metric]:
+        for name, text, labels, word in families:
+            value = self._live[word]() if word in self._live else None
+            values = value if labels else {(): value}
+            yield labeled(kind(name, text, labels=labels), _samples(values or {}))
+
     def _collect_counters(self) -> Iterator[Metric]:
-        lines, events = self._live.get("transcripts_dropped", int)(), self._live.get("log_events", dict)()
         for name, text, count in (
             ("cgos_connections_opened_total", "Connections of bots accepted.", self._opened),
             ("cgos_lines_ignored_total", "Lines that meant nothing in the bot's present state.", self._ignored),
             ("cgos_web_restarts_total", "Times the web process died and was started again.", self._web_restarts),
             ("cgos_facts_dropped_total", "Facts that the web process read too slowly to be told.", self._facts_dropped),
-            ("cgos_transcript_lines_dropped_total", "Lines between bots and server that were not written down.", lines),
             ("cgos_commit_failures_total", "Attempts to commit that failed.", self.commits.failures),
         ):
             yield CounterMetricFamily(name, text, value=count)
         for name, text, label, counts in (
             ("cgos_connections_closed_total", "Connections of bots ended, by reason.", "reason", self._closed),
             ("cgos_refusals_total", "Requests that policy refused, by code.", "code", self._refusals.counts),
-            ("cgos_log_events_total", "Log events of level warning and above, by level.", "level", events),
             ("cgos_pruned_rows_total", "Rows removed that are kept no longer, by kind.", "kind", self._pruned),
         ):
-            yield _counter(name, text, label, counts)
-
-    def _collect_events(self) -> Iterator[Metric]:
-        live = self._live
-        for name, text, label, word in (
-            ("cgos_events", "Events that are not over, by phase.", "phase", "events"),
-            ("cgos_event_games", "Games of events without a result.", "state", "event_games"),
-        ):
-            yield _labeled(GaugeMetricFamily(name, text, labels=("venue", label)), live.get(word, dict)().items())
-        begun = live.get("event_games_begun", dict)()
-        yield _counter("cgos_event_games_started_total", "Games of events begun.", "venue", begun)
+            yield counter(name, text, label, counts)
 
     def _collect_venues(self, venues: list[VenueMeter]) -> Iterator[Metric]:
         for name, text, field in _VENUE_COUNTERS:
-            yield _counter(name, text, "venue", {venue.name: getattr(venue, field) for venue in venues})
+            yield counter(name, text, "venue", {venue.name: getattr(venue, field) for venue in venues})
         for family, name, text, label, field in _VENUE_TALLIES:
             counts = [(venue.name, word, n) for venue in venues for word, n in getattr(venue, field).items()]
-            unit = _SECOND if "seconds" in name else 1
-            yield _labeled(
+            unit = SECOND if "seconds" in name else 1
+            yield labeled(
                 family(name, text, labels=("venue", label)),
                 (((venue, str(word)), count / unit) for venue, word, count in counts),
             )
         for name, text, field in _VENUE_HISTOGRAMS:
             meters = {venue.name: getattr(venue, field) for venue in venues}
-            yield _histogram(name, text, meters, label="venue", unit=_SECOND)
+            yield histogram(name, text, meters, label="venue", unit=SECOND)
 
 
-def _counter(name: str, text: str, label: str, counts: Mapping[Any, int]) -> Metric:
-    """A counter for each word of the label."""
-    return _labeled(CounterMetricFamily(name, text, labels=(label,)), (((str(word),), n) for word, n in counts.items()))
-
-
-def _labeled(family: Any, samples: Iterable[tuple[tuple[str, ...], float]]) -> Metric:
-    """The family with these samples: labels and value."""
-    for labels, value in samples:
-        family.add_metric(labels, value)
-    metric: Metric = family
-    return metric
-
-
-def _histogram(name: str, text: str, meters: Mapping[str, Meter], unit: int, label: str = "") -> Metric:
-    """One family. Without a label its only meter goes by the empty word."""
-    family = HistogramMetricFamily(name, text, labels=(label,) if label else ())
-    for word, meter in meters.items():
-        family.add_metric((word,) if label else (), meter.buckets(unit), meter.total / unit)
-    return family
+def _samples(values: Mapping[Any, Any]) -> Iterator[tuple[tuple[str, ...], float]]:
+    """Those that are known."""
+    for words, value in values.items():
+        if value is not None:
+            yield (words,) if isinstance(words, str) else words, float(value)

@@ -1,8 +1,8 @@
 """The web process: serves the pages on an inherited socket until the pipe that it inherited closes.
 
 Started by the game process, which holds the pipe's other end: whatever ends that process closes the pipe. Until then
-facts come through it. Reads the database with connections that cannot write, and acts only by asking at the control
-socket. Must not know: the live server.
+facts come through it, and through a socket beside it questions for the metrics of this process. Reads the database with
+connections that cannot write, and acts only by asking at the control socket. Must not know: the live server.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from cgos_server.web.around.limiting import STREAMS_OF_ALL
 from cgos_server.web.around.response_cache import REMEMBER_S
 from cgos_server.web.command_line import Arguments, database_of, parse
 from cgos_server.web.live.fact_reader import FactReader
+from cgos_server.web.scrape_answers import answer_scrapes
 
 log = structlog.get_logger(__name__)
 
@@ -69,11 +70,15 @@ async def serve(given: Arguments, database: Location) -> None:
         loop.add_signal_handler(signal.SIGTERM, stop)
         os.set_blocking(given.pipe_fd, False)
         loop.add_reader(given.pipe_fd, lambda: _piped(given.pipe_fd, inflow, stop))
-        works = group.create_task(app.run())
+        works = [
+            group.create_task(app.run()),
+            group.create_task(answer_scrapes(given.scrape_fd, app.metrics.registry)),
+        ]
         try:
             await listener.run()
         finally:
-            works.cancel()
+            for work in works:
+                work.cancel()
             loop.remove_reader(given.pipe_fd)
             loop.remove_signal_handler(signal.SIGTERM)
 

@@ -27,6 +27,7 @@ from cgos_server.presentation.settings import WebSettings
 from cgos_server.storage.reading.history import History
 from cgos_server.web.api import addresses as api
 from cgos_server.web.around.caching import Caching
+from cgos_server.web.around.measuring import Measuring
 from cgos_server.web.around.request_guard import RequestGuard
 from cgos_server.web.around.response_cache import ResponseCache
 from cgos_server.web.events import addresses as events
@@ -112,7 +113,8 @@ def create_app(
         Exception: partial(failures.failed, site),
     }
     inner = Starlette(routes=addresses(site), exception_handlers=handlers)
-    return Application(site, Caching(_WithHeaders(RequestGuard(ResponseCache(inner, remember_s), site))))
+    answering = Caching(_WithHeaders(RequestGuard(ResponseCache(inner, remember_s), site)))
+    return Application(site, Measuring(answering, site.metrics))
 
 
 def addresses(site: Site) -> list[BaseRoute]:
@@ -133,9 +135,12 @@ class Application:
 
     Whoever serves it runs :meth:`run` in a task group as long, tells :meth:`heard` what happens, and calls :meth:`stop`
     when it begins to stop serving.
+
+    :ivar metrics: what is counted of all this
     """
 
     def __init__(self, site: Site, app: ASGIApp) -> None:
+        self.metrics = site.metrics
         self._site = site
         self._app = app
 
@@ -144,6 +149,8 @@ class Application:
 
     def heard(self, fact: AnyFact | None) -> None:
         """The next fact of the live server; None where some are missing. Returns at once."""
+        if fact is None:
+            self.metrics.facts_missed += 1
         for hear in self._site.hearers:
             hear(fact)
 

@@ -28,18 +28,20 @@ class Arguments(NamedTuple):
     :ivar data: the server's data directory
     :ivar listen_fd: the inherited listening socket
     :ivar pipe_fd: the inherited end of the pipe through which facts come, and whose closing ends the process
+    :ivar scrape_fd: the inherited socket through which this process is asked for its metrics
     """
 
     data: Path
     listen_fd: int
     pipe_fd: int
+    scrape_fd: int
     log_format: str
     log_level: str
     settings: WebSettings
 
 
 def command(data: Path, settings: WebSettings, log_format: str, log_level: str) -> list[str]:
-    """How to execute the web process, but for the two descriptors that whoever starts it adds."""
+    """How to execute the web process, but for the descriptors that whoever starts it adds."""
     # In one word with their options: a server may well be called "-x".
     return [
         *(sys.executable, "-m", "cgos_server.web"),
@@ -68,6 +70,7 @@ def parse(arguments: Sequence[str]) -> Arguments:
     parser.add_argument("--data", type=Path, required=True, help="the server's data directory")
     parser.add_argument("--listen-fd", type=int, required=True, help="descriptor of the listening socket")
     parser.add_argument("--pipe-fd", type=int, required=True, help="descriptor of the pipe's reading end")
+    parser.add_argument("--scrape-fd", type=int, required=True, help="descriptor of the socket that asks for metrics")
     parser.add_argument("--settings", type=_settings, default=WebSettings(), metavar="JSON", help="what pages show")
     parser.add_argument("--log-format", choices=("auto", "text", "json"), default="auto")
     parser.add_argument("--log-level", choices=("debug", "info", "warning", "error"), default="info")

@@ -18,12 +18,13 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from cgos_protocol.api.games import Game
-from cgos_protocol.errors import Code, Unavailable
+from cgos_protocol.errors import CgosError, Code, Unavailable
 from cgos_protocol.facts import AnyFact
 from cgos_protocol.ids import GameId
 from cgos_server import __version__
 from cgos_server.core.rating.registry import sure
 from cgos_server.net.forwarded import bare, is_among, origin
+from cgos_server.observability.web_metrics import WebMetrics
 from cgos_server.presentation import ranks, words
 from cgos_server.presentation.events.reading import ReadEvents
 from cgos_server.presentation.explaining import Explaining
@@ -36,6 +37,7 @@ from cgos_server.storage.reading.answers import GameDetail
 from cgos_server.storage.reading.history import History
 from cgos_server.tournaments.registry import shown_name
 from cgos_server.web.around.limiting import Limits
+from cgos_server.web.around.problems import lack_of, problem_of
 from cgos_server.web.drawing.interval_svg import beside_rating, scale, standing_interval
 from cgos_server.web.live.hub import Hub
 from cgos_server.web.people.bots_now import BotsNow
@@ -80,6 +82,7 @@ class Site:
     :ivar rehearsals: how long events will take
     :ivar works: what runs beside answering
     :ivar now_ms: Unix time in milliseconds
+    :ivar metrics: what is counted of all this
     """
 
     def __init__(
@@ -97,6 +100,7 @@ class Site:
         self.settings = settings
         self.now_ms = now_ms
         self.hub = hub
+        self.metrics = WebMetrics()
         self.call = call
         self.data = data
         self.outside = outside or Outside(networks(settings.webhooks_to))
@@ -180,6 +184,11 @@ class Site:
             if refusal.code is Code.NO_SERVER:  # said for operators at a shell, with the directory
                 raise Unavailable(Code.NO_SERVER, _AWAY) from refusal
             raise
+
+    def refused(self, failure: CgosError) -> None:
+        """Count an answer that says so."""
+        problem = problem_of(failure)
+        self.metrics.refused(problem.code, lack_of(problem))
 
     def address(self, request: Request) -> str:
         """The pages' own address as people see it, without a slash at its end."""

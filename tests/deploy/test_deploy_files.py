@@ -11,7 +11,6 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import pytest
 from prometheus_client import CollectorRegistry
@@ -178,10 +177,11 @@ def test_prometheus_accepts_the_scrape_file() -> None:
 
 
 def test_prometheus_scrapes_the_default_listener() -> None:
-    (target,) = re.findall(r'targets: \["([^"]+)"\]', read("prometheus.yml"))
-    parts = urlsplit(f"http://{target}")
-    assert (parts.hostname, parts.port) == (DEFAULT.health.host, DEFAULT.health.port)
-    assert "metrics_path" not in read("prometheus.yml")  # the default, /metrics, is ours
+    targets = re.findall(r'targets: \["([^"]+)"\]', read("prometheus.yml"))
+    assert targets == [f"{DEFAULT.health.host}:{DEFAULT.health.port}"] * 2
+    jobs = read("prometheus.yml").split("- job_name: ")[1:]
+    paths = {job.split()[0]: re.findall(r"metrics_path: (\S+)", job) for job in jobs}
+    assert paths == {"cgos-server": [], "cgos-web": ["/metrics/web"]}  # the default, /metrics, is ours
 
 
 # -- the guide

@@ -28,5 +28,6 @@ def test_two_bots_play_a_rated_game(tmp_path: Path) -> None:
         assert status == 200
         assert "Greedy" in page
         assert "cgos_moves_total" in serving.get("/metrics")[1]
+        assert 'cgos_web_requests_total{route="overview",status="2xx"}' in serving.get("/metrics/web")[1]
         assert serving.stop() == 0
     assert [event for event in serving.log_events() if event["level"] in ("warning", "error")] == []

@@ -1,11 +1,10 @@
-"""Metrics: what is counted is what is exported, documented, well-formed and cheap."""
+"""Metrics of both processes: what is counted is what is exported, documented, well-formed and cheap."""
 
 from __future__ import annotations
 
 import platform
 import re
 import shutil
-import subprocess
 import time
 from pathlib import Path
 
@@ -14,17 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
+from support.promtool import findings
 
+from cgos_protocol.api.route import Limit
 from cgos_protocol.verdict import Reason
 from cgos_server.core.venue import Policy
-from cgos_server.observability.metrics import (
-    LATENCY_BOUNDS_US,
-    MAX_REFUSAL_CODES,
-    CloseReason,
-    LoginOutcome,
-    Meter,
-    Metrics,
-)
+from cgos_server.observability.meters import MAX_REFUSAL_CODES, Meter
+from cgos_server.observability.metrics import LATENCY_BOUNDS_US, CloseReason, LoginOutcome, Metrics
+from cgos_server.observability.web_metrics import Lack, RouteGroup, StreamKind, WebhookOutcome, WebMetrics
 
 DOCS = Path(__file__).parents[2] / "docs" / "metrics.md"
 
@@ -42,6 +38,9 @@ def busy(registry: CollectorRegistry) -> Metrics:
     metrics.watch(event_games=lambda: {("9x9", "due"): 8, ("9x9", "running"): 9})
     metrics.watch(games=lambda: {"9x9": 2}, commit_queue=lambda: 5, commit_failing=lambda: True)
     metrics.watch(password_queue=lambda: 6, log_events=lambda: {"warning": 1, "error": 0})
+    metrics.watch(ready=lambda: True, transcripts_dropped=lambda: 3)
+    metrics.watch(database_size=lambda: {"database": 4096, "log": 512}, transcripts_size=lambda: 99)
+    metrics.watch(disk_free=lambda: 1_000, disk_size=lambda: 2_000)
     venue = metrics.venue("9x9")
     for latency in (90, 100, 101, 3_000_000, 60_000_000):
         venue.moved(latency)
@@ -50,6 +49,7 @@ def busy(registry: CollectorRegistry) -> Metrics:
     venue.refused("name-taken")
     venue.paired(Policy.ROLLING, 800)
     venue.started_games += 1
+    venue.information_bits += 0.75
     venue.wait.observe(4_000_000)
     venue.wait.observe(40_000_000)
     venue.ended_by[Reason.TIME] += 1
@@ -81,6 +81,13 @@ def test_what_is_counted_is_exported(registry: CollectorRegistry) -> None:
     assert value(registry, "cgos_event_games", venue="9x9", state="due") == 8
     assert value(registry, "cgos_event_games_started_total", venue="9x9") == 31
     assert value(registry, "cgos_connections") == 7
+    assert value(registry, "cgos_ready") == 1
+    assert value(registry, "cgos_database_size_bytes", part="log") == 512
+    assert value(registry, "cgos_disk_free_bytes") == 1_000
+    assert value(registry, "cgos_disk_size_bytes") == 2_000
+    assert value(registry, "cgos_transcripts_size_bytes") == 99
+    assert value(registry, "cgos_transcript_lines_dropped_total") == 3
+    assert value(registry, "cgos_game_information_bits_total", venue="9x9") == 0.75
     assert value(registry, "cgos_games_running", venue="9x9") == 2
     assert value(registry, "cgos_commit_failing") == 1
     assert value(registry, "cgos_refusals_total", code="name-taken") == 2
@@ -136,24 +143,40 @@ def test_nobody_watched_means_no_sample_rather_than_a_zero(registry: CollectorRe
     assert value(registry, "cgos_commit_failing") is None
 
 
-def test_every_metric_is_documented_and_every_documented_metric_exists(registry: CollectorRegistry) -> None:
-    busy(registry)
-    exported: dict[str, tuple[str, frozenset[str]]] = {}
+def test_a_size_at_which_nobody_has_looked_yet_has_no_sample(registry: CollectorRegistry) -> None:
+    Metrics(registry, "1").watch(disk_free=lambda: None, database_size=dict)
+    assert value(registry, "cgos_disk_free_bytes") is None
+    assert value(registry, "cgos_database_size_bytes", part="database") is None
+
+
+def exported(registry: CollectorRegistry) -> dict[str, tuple[str, frozenset[str]]]:
+    """Name -> type and labels."""
+    families: dict[str, tuple[str, frozenset[str]]] = {}
     for family in text_string_to_metric_families(generate_latest(registry).decode()):
         name = family.name + ("_total" if family.type == "counter" else "")
         labels = frozenset(key for sample in family.samples for key in sample.labels if key != "le")
-        exported[name] = (family.type, labels)
+        families[name] = (family.type, labels)
+    return families
+
+
+def test_every_metric_is_documented_and_every_documented_metric_exists(registry: CollectorRegistry) -> None:
+    busy(registry)
     row = re.compile(r"^\| `(\w+)` \| (\w+) \| ([^|]*)\|", re.MULTILINE)
     documented = {
         name: (kind, frozenset(re.findall(r"`(\w+)`", labels)))
         for name, kind, labels in row.findall(DOCS.read_text(encoding="utf-8"))
     }
-    assert documented == exported
+    web = WebMetrics()
+    web.refused("no-place")
+    both = exported(registry), exported(web.registry)
+    assert documented == both[0] | both[1]
+    # Only what any Python process has stands in both.
+    assert [name for name in both[0].keys() & both[1].keys() if name.startswith("cgos_")] == []
 
 
 def test_words_of_closed_sets_are_documented() -> None:
     text = DOCS.read_text(encoding="utf-8")
-    for words in (CloseReason, LoginOutcome, Reason, Policy):
+    for words in (CloseReason, LoginOutcome, Reason, Policy, RouteGroup, StreamKind, Limit, Lack, WebhookOutcome):
         assert [word.value for word in words if f"`{word.value}`" not in text] == []
 
 
@@ -171,10 +194,10 @@ def test_promtool_accepts_the_exposition(registry: CollectorRegistry) -> None:
     if promtool is None:
         pytest.skip("promtool is not installed")
     busy(registry)
-    check = subprocess.run(
-        [promtool, "check", "metrics"], input=generate_latest(registry), capture_output=True, timeout=30
-    )
-    assert (check.returncode, check.stdout + check.stderr) == (0, b"")
+    web = WebMetrics()
+    web.refused("requests", Limit.REQUESTS)
+    for which in (registry, web.registry):
+        assert findings(promtool, generate_latest(which)) == []
 
 
 def test_a_move_is_cheap(registry: CollectorRegistry) -> None:

@@ -38,14 +38,14 @@ def test_settings_survive_the_command_line(
     )
     line = command(Path("/data"), settings, "json", "warning")
     assert line[1:3] == ["-m", "cgos_server.web"]
-    parsed = parse([*line[3:], "--listen-fd", "7", "--pipe-fd", "9"])
-    assert parsed == (Path("/data"), 7, 9, "json", "warning", settings)
+    parsed = parse([*line[3:], "--listen-fd", "7", "--pipe-fd", "9", "--scrape-fd", "11"])
+    assert parsed == (Path("/data"), 7, 9, 11, "json", "warning", settings)
     assert list(parsed.settings.ports) == list(ports)
 
 
 @pytest.mark.parametrize("settings", ["9x9", "", '{"venues":7}'])
 def test_settings_that_are_none_are_refused(settings: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
-        parse(["--data", "d", "--listen-fd", "3", "--pipe-fd", "4", "--settings", settings])
+        parse([*("--data", "d", "--listen-fd", "3", "--pipe-fd", "4", "--scrape-fd", "5", "--settings"), settings])
     assert caught.value.code == 2
     assert "these are no settings" in capsys.readouterr().err

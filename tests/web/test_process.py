@@ -17,11 +17,14 @@ from typing import Any
 import httpx2
 import pytest
 
+from cgos_protocol.errors import Unavailable
 from cgos_protocol.facts import BotArrived, BotLeft
 from cgos_server.live.bus import Bus
 from cgos_server.live.processes.fact_pipe import FactPipe
+from cgos_server.live.processes.scrape_channel import ScrapeChannel
 from cgos_server.live.processes.web_process import WebProcess
 from cgos_server.net.loop import LoopTime, PollClock
+from cgos_server.observability.exposition import Form
 from cgos_server.presentation.settings import VenueSettings, WebSettings
 from cgos_server.storage.copying import copy
 from cgos_server.storage.location import PostgresUrl
@@ -48,8 +51,14 @@ def sock() -> socket.socket:
 @asynccontextmanager
 async def running(data: Path, sock: socket.socket, pipe: int) -> AsyncIterator[asyncio.subprocess.Process]:
     """A child with the pipe's reading end; killed at the latest at the end of the block."""
-    line = [*command(data, SETTINGS, "json", "info"), "--listen-fd", str(sock.fileno()), "--pipe-fd", str(pipe)]
-    child = await asyncio.create_subprocess_exec(*line, pass_fds=(sock.fileno(), pipe), stderr=asyncio.subprocess.PIPE)
+    scraper, scraped = socket.socketpair()
+    line = command(data, SETTINGS, "json", "info")
+    with scraper, scraped:
+        inherited = {"--listen-fd": sock.fileno(), "--pipe-fd": pipe, "--scrape-fd": scraped.fileno()}
+        line += [word for option, descriptor in inherited.items() for word in (option, str(descriptor))]
+        child = await asyncio.create_subprocess_exec(
+            *line, pass_fds=tuple(inherited.values()), stderr=asyncio.subprocess.PIPE
+        )
     try:
         yield child
     finally:
@@ -152,6 +161,25 @@ async def stream(sock: socket.socket) -> AsyncIterator[Callable[[str], Awaitable
         yield event
     finally:
         writer.close()
+
+
+async def test_it_answers_scrapes_and_so_does_the_one_after_it(data: Path, sock: socket.socket) -> None:
+    death, scrapes = Death(), ScrapeChannel(limit_s=20)
+    line = command(data, SETTINGS, "json", "warning")
+    web = WebProcess(line, sock, restarted=lambda: None, pause=death, scraper=scrapes)
+    with sock:
+        async with asyncio.timeout(60), asyncio.TaskGroup() as group:
+            group.create_task(web.run())
+            for _ in range(2):
+                assert (await get(sock, "/nothing")).status_code == 404
+                plain, openmetrics = await asyncio.gather(scrapes.ask(Form.PROMETHEUS), scrapes.ask(Form.OPENMETRICS))
+                assert b'cgos_web_requests_total{route="other",status="4xx"} 1.0\n' in plain
+                assert b"process_resident_memory_bytes" in plain
+                assert openmetrics.endswith(b"# EOF\n")
+                await death.of(web)
+                with pytest.raises(Unavailable, match="does not run just now"):
+                    await scrapes.ask(Form.PROMETHEUS)
+            web.stop()
 
 
 async def test_facts_reach_the_child_and_the_one_after_it(data: Path, sock: socket.socket) -> None:

@@ -40,10 +40,14 @@ SLICE = 16
 
 
 class Prepared(NamedTuple):
-    """A game that is about to be committed, with its records."""
+    """A game that is about to be committed, with its records.
+
+    :ivar bits: what its result is expected to tell, the entropy of what is expected of it
+    """
 
     game: LiveGame
     records: list[Record]
+    bits: float
 
 
 class GameStarter:
@@ -94,13 +98,14 @@ class GameStarter:
         self, black: Player, white: Player, terms: Terms, moves: Sequence[StoredMove], at: int, why: str
     ) -> Prepared:
         """A game by an operator's wish, beginning after `moves`. Raises OurFault where they cannot be played."""
-        return self._game(None, black=black, white=white, terms=terms, moves=moves, at=at, why=why, opening="")
+        game, records = self._game(None, black=black, white=white, terms=terms, moves=moves, at=at, why=why, opening="")
+        return Prepared(game, records, result_bits(self._context.rater.ratings.predict(black.version, white.version)))
 
     def begin(self, prepared: Sequence[Prepared], at: int) -> None:
         """They are committed: bring the players to their boards, a few at a time. `at`: when, in Unix ms."""
         context = self._context
         paces = self._paces()
-        for game, _ in prepared[:SLICE]:
+        for game, _, bits in prepared[:SLICE]:
             black, white = game.sides
             self._memory.began(black.version, white.version, paces)
             if game.opening:
@@ -110,6 +115,7 @@ class GameStarter:
                 context.meter.wait.observe(now - self._roster.player(side.version).ready_since)
             self._lobby.began(game)
             context.meter.started_games += 1
+            context.meter.information_bits += bits
             log.debug("game began", game=game.id, venue=context.venue.name, black=black.name, white=white.name)
             context.bus.publish(
                 GameStarted(
@@ -166,7 +172,7 @@ class GameStarter:
                 detail=json.dumps(detail),
             ),
         )
-        return Prepared(game, records)
+        return Prepared(game, records, detail["bits"])
 
     def _game(
         self,
@@ -178,7 +184,7 @@ class GameStarter:
         at: int,
         why: str,
         opening: str,
-    ) -> Prepared:
+    ) -> tuple[LiveGame, list[Record]]:
         context = self._context
         first, second = (
             Side(player.version, player.name, context.rater.label(player.version)) for player in (black, white)
@@ -211,7 +217,7 @@ class GameStarter:
             ),
             *(MoveAdded(game.id, ply, move.move, *move.clock, 0, at) for ply, move in enumerate(moves, 1)),
         ]
-        return Prepared(game, records)
+        return game, records
 
     def _colors(self, pair: Pair, rng: Rng) -> Colors:
         return colors(pair.high, pair.low, as_black=self._memory.as_black, balance=self._memory.balance, rng=rng)

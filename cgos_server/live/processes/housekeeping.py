@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from cgos_server.live.venue.reminders import Reminders
 from cgos_server.net import collector
 from cgos_server.net.loop import Timekeeper
-from cgos_server.observability.metrics import Meter
+from cgos_server.observability.meters import Meter
 
 BEAT_S = 0.1
 """Between two measures of the loop's lag; it also bounds what a stopped process could charge to a bot."""

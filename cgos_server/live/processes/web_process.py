@@ -1,8 +1,9 @@
 """Keeps the web process alive: starts it by exec, starts it again when it dies, ends it with the server.
 
-The child inherits the pages' listening socket and one end of a pipe and nothing else; it goes when the pipe closes, so
-it cannot outlive us, however we end. The pipe's other end is lent to whoever has something to tell the child. Must not
-know: what the child does, what it is told. Games never notice any of this.
+The child inherits the pages' listening socket, one end of a pipe and one of a socket, and nothing else; it goes when
+the pipe closes, so it cannot outlive us, however we end. Our ends are lent: the pipe's to whoever has something to tell
+the child, the socket's to whoever asks it for its metrics. Must not know: what the child does, what it is told or
+asked. Games never notice any of this.
 """
 
 from __future__ import annotations
@@ -33,10 +34,10 @@ STOP_LIMIT_S = 5.0
 
 
 class PipeUser(Protocol):
-    """Who tells the child things through its pipe."""
+    """Who tells the child things, or asks it, through a pipe or a socket."""
 
     def opened(self, descriptor: int) -> None:
-        """A child reads the other end of the pipe `descriptor`, which is only lent."""
+        """A child holds the other end of `descriptor`, which is only lent."""
 
     def closed(self) -> None:
         """The child is gone or about to go: the descriptor is not to be used any more."""
@@ -45,13 +46,13 @@ class PipeUser(Protocol):
 class WebProcess:
     """One supervised child. For a task group: ``group.create_task(web.run())``; ends by :meth:`stop` or cancellation.
 
-    :param command: what to execute; ``--listen-fd N --pipe-fd M`` is added
+    :param command: what to execute; ``--listen-fd N --pipe-fd M --scrape-fd K`` is added
     :param variables: added to its environment, where other users do not see them as they see a command
     :param sock: the pages' bound socket; stays open here, so that visitors wait while the child is away
     :param restarted: called each time a dead child is replaced
     :param pause: waits so many seconds
-    :param pauses: see :data:`PAUSES_S`
     :param pipe_user: lent the pipe's writing end while a child lives
+    :param scraper: lent our end of the socket through which the child is asked for its metrics
     """
 
     def __init__(
@@ -62,18 +63,17 @@ class WebProcess:
         *,
         restarted: Callable[[], None],
         pause: Callable[[float], Coroutine[Any, Any, object]] = asyncio.sleep,
-        pauses: Sequence[float] = PAUSES_S,
         stop_limit: float = STOP_LIMIT_S,
         pipe_user: PipeUser | None = None,
+        scraper: PipeUser | None = None,
     ) -> None:
         self._command = tuple(command)
         self._sock = sock
         self._variables = dict(variables or {})
         self._restarted = restarted
         self._pause = pause
-        self._pauses = tuple(pauses)
         self._stop_limit = stop_limit
-        self._pipe_user = pipe_user
+        self._users = (pipe_user, scraper)
         self._stopping = asyncio.Event()
         self._pid: int | None = None
 
@@ -97,7 +97,7 @@ class WebProcess:
             if self._stopping.is_set():
                 return
             deaths = 1 if loop.time() - started >= STEADY_S else deaths + 1
-            wait = self._pauses[min(deaths, len(self._pauses)) - 1]
+            wait = PAUSES_S[min(deaths, len(PAUSES_S)) - 1]
             log.warning("the web process is gone; starting another", ending=ending, deaths=deaths, wait_s=wait)
             await self._unless_stopped(self._pause(wait))
             if not self._stopping.is_set():
@@ -106,14 +106,15 @@ class WebProcess:
     async def _one_life(self) -> str:
         """Start a child and wait until it has ended, by itself or on our word. Returns how it ended."""
         descriptor = self._sock.fileno()
-        theirs, ours = os.pipe()
+        theirs, ours = _ends()
         try:
             try:
                 child = await asyncio.create_subprocess_exec(
-                    *(*self._command, "--listen-fd", str(descriptor), "--pipe-fd", str(theirs)),
+                    *(*self._command, "--listen-fd", str(descriptor)),
+                    *("--pipe-fd", str(theirs[0]), "--scrape-fd", str(theirs[1])),
                     stdin=asyncio.subprocess.DEVNULL,
                     stdout=asyncio.subprocess.DEVNULL,
-                    pass_fds=(descriptor, theirs),
+                    pass_fds=(descriptor, *theirs),
                     env=os.environ | self._variables,
                     # Its own group: Ctrl-C in the terminal is for the server, which may have games to finish.
                     process_group=0,
@@ -121,24 +122,23 @@ class WebProcess:
             except OSError as error:
                 return f"it could not be started: {error}"
             finally:
-                os.close(theirs)
+                _close(theirs)
             self._pid = child.pid
             log.info("the web process runs", pid=child.pid)
-            if self._pipe_user is not None:
-                self._pipe_user.opened(ours)
+            users = [(user, end) for user, end in zip(self._users, ours, strict=True) if user is not None]
+            for user, end in users:
+                user.opened(end)
             try:
                 await self._unless_stopped(child.wait())
             finally:
-                if self._pipe_user is not None:
-                    self._pipe_user.closed()
-                os.close(ours)
-                ours = -1
+                for user, _ in users:
+                    user.closed()
+                _close(ours)
                 await self._end(child)
                 self._pid = None
             return f"exit code {child.returncode}"
         finally:
-            if ours >= 0:
-                os.close(ours)
+            _close(ours)
 
     async def _end(self, child: asyncio.subprocess.Process) -> None:
         """See it gone: politely, then by force."""
@@ -161,3 +161,15 @@ class WebProcess:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             for task in tasks:
                 task.cancel()
+
+
+def _ends() -> tuple[list[int], list[int]]:
+    """The child's ends and ours, of the pipe and of the socket."""
+    (reading, writing), (theirs, ours) = os.pipe(), socket.socketpair()
+    return [reading, theirs.detach()], [writing, ours.detach()]
+
+
+def _close(descriptors: list[int]) -> None:
+    """Close what is left of them."""
+    while descriptors:
+        os.close(descriptors.pop())

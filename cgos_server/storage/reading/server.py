@@ -6,7 +6,9 @@ Must not know: who may see what, how an answer is shown.
 
 from __future__ import annotations
 
+import asyncio
 from collections import defaultdict
+from pathlib import Path
 from typing import Final
 
 from sqlalchemy import ColumnElement, func, or_, select
@@ -14,6 +16,7 @@ from sqlalchemy import ColumnElement, func, or_, select
 from cgos_protocol.api.people import AuditEntry
 from cgos_protocol.ids import ConnectionId
 from cgos_server.storage import tables
+from cgos_server.storage.location import PostgresUrl
 from cgos_server.storage.parameters import number
 from cgos_server.storage.reading.answers import Counts, Lately, VenueRow
 from cgos_server.storage.reading.source import Read, Subject, decoded, value
@@ -70,6 +73,7 @@ _ENDED: Final = (
     # In the order of an index, so that nothing need be sorted.
     .group_by(_games.c.venue_id, _games.c.reason)
 )
+_SIZE: Final = select(func.pg_database_size(func.current_database()).label("bytes"))
 _COUNTS: Final = select(
     *(
         counted.scalar_subquery().label(name)
@@ -136,6 +140,14 @@ class Server(Subject):
             latest_at=max(time for time in times if time is not None),
         )
 
+    async def size(self) -> dict[str, int]:
+        """Bytes of its parts: ``database``, and where the database is a file of ours ``log``, the write-ahead log
+        beside it."""
+        location = self._source.location
+        if isinstance(location, PostgresUrl):
+            return {"database": (await self._source.rows(_SIZE))[0]["bytes"]}
+        return await asyncio.to_thread(_sizes_of_files, location)
+
     # -- as a start asks
 
     async def next_ids(self) -> NextIds:
@@ -153,3 +165,9 @@ class Server(Subject):
             return dict.fromkeys(opened, last)
 
         return await self._source.answer(questions)
+
+
+def _sizes_of_files(path: Path) -> dict[str, int]:
+    files = {"database": path, "log": path.with_name(f"{path.name}-wal")}
+    # Between two connections there is no log.
+    return {part: file.stat().st_size if file.exists() else 0 for part, file in files.items()}

@@ -75,14 +75,18 @@ def api_routes(site: Site, operations: Iterable[Operation], handlers: Mapping[st
     routes: list[BaseRoute] = [Route(PREFIX + path, _Place(site, places[path])) for path in order]
     if "" in places:  # people write the beginning with a slash behind it
         routes.append(Route(f"{PREFIX}/", _Place(site, places[""])))
-    return [*routes, Route("/api", _Nothing()), Route("/api/{rest:path}", _Nothing())]
+    return [*routes, Route("/api", _Nothing(site)), Route("/api/{rest:path}", _Nothing(site))]
 
 
 class _Nothing:
     """An address of the API where there is nothing."""
 
+    def __init__(self, site: Site) -> None:
+        self._site = site
+
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         refusal = NotFound(Code.NO_PLACE, f"There is nothing at this address. {PREFIX} says where the API begins.")
+        self._site.refused(refusal)
         response = failed(refusal)
         response.headers.update(CORS)
         await response(scope, receive, send)
@@ -118,13 +122,16 @@ class _Place:
         answered_by = self._methods.get("GET" if request.method == "HEAD" else request.method)
         if answered_by is None:
             sentence = f"This address cannot be asked by {request.method[:20]}: only by {self._allow}."
-            return failed(HttpRefused(405, Code.METHOD, sentence, {"Allow": self._allow}))
+            refusal = HttpRefused(405, Code.METHOD, sentence, {"Allow": self._allow})
+            self._site.refused(refusal)
+            return failed(refusal)
         operation, handler = answered_by
         try:
             if operation.streams:
                 held.enter_context(self._site.limits.slot(operation.limit, self._site.visitor(request)))
             return await self._handled(operation, handler, request)
         except CgosError as failure:
+            self._site.refused(failure)
             wrong_password = isinstance(failure, Unauthenticated) and failure.code is Code.WRONG_PASSWORD
             if wrong_password and operation.needs is not Needs.NOTHING:
                 # Of something else than who asks: 401 says that the token is not valid, and this one is.

@@ -17,6 +17,7 @@ from starlette.responses import Response
 from cgos_protocol.api.messages import Problem
 from cgos_protocol.api.route import PROBLEM, Limit
 from cgos_protocol.errors import CgosError, Code, Invalid, OurFault, RateLimited, Refused, StoreError
+from cgos_server.observability.web_metrics import Lack
 from cgos_server.web.around.limiting import TooMuch
 
 
@@ -46,6 +47,8 @@ LIMITS: Final[Mapping[Code, Limit]] = MappingProxyType(
 )
 """Code of what the game process refuses because it was too much -> the limit."""
 
+_LACKS: Final[Mapping[str, Lack]] = MappingProxyType({Code.STORE: Lack.DATABASE, Code.NO_SERVER: Lack.SERVER})
+
 AGAIN_S: Final = 60.0
 """After so long another attempt makes sense where nobody says it better."""
 
@@ -73,6 +76,14 @@ def problem_of(failure: CgosError, status: int | None = None) -> Problem:
         parameter=failure.parameter if isinstance(failure, Wrong) else None,
         limit=limit,
     )
+
+
+def lack_of(problem: Problem) -> Limit | Lack | None:
+    """What another attempt later may find: a limit that is not reached any more, or what was lacking; None where the
+    problem stays."""
+    if problem.limit is not None:
+        return Limit(problem.limit)
+    return _LACKS.get(problem.code, Lack.OTHER) if problem.status in (429, 503) else None
 
 
 def our_fault() -> Problem:

@@ -40,6 +40,7 @@ class RequestGuard:
             if len(scope["path"]) > LONGEST:
                 raise Wrong("address", f"No address here has a path of more than {LONGEST} characters.")
         except (TooMuch, Wrong) as refusal:
+            self._site.refused(refusal)
             return await self._refused(scope, refusal)(scope, receive, send)
         return await self._app(scope, receive, send)
 

@@ -9,12 +9,18 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from cgos_protocol.errors import Refused, StoreError
+from cgos_server.observability.web_metrics import Lack
 from cgos_server.web.site import Site
 
 
 async def refused(site: Site, _request: Request, error: Exception) -> Response:
     """Nothing here, or not so: 404, 405 and their like."""
     assert isinstance(error, HTTPException)
+    if isinstance(error.__cause__, Refused):
+        site.refused(error.__cause__)
+    elif error.status_code == 503:
+        site.metrics.limited[Lack.OTHER] += 1
     sentence = (
         error.detail
         if error.status_code in (403, 404, 503) and error.detail not in ("Forbidden", "Not Found")
@@ -23,8 +29,10 @@ async def refused(site: Site, _request: Request, error: Exception) -> Response:
     return site.render("failure.html", error.status_code, title=_TITLES.get(error.status_code, "No"), sentence=sentence)
 
 
-async def unreadable(site: Site, _request: Request, _error: Exception) -> Response:
+async def unreadable(site: Site, _request: Request, error: Exception) -> Response:
     """The database does not answer."""
+    assert isinstance(error, StoreError)
+    site.refused(error)
     sentence = "The database cannot be read just now. Games go on; please try again in a minute."
     return site.render("failure.html", 503, title="Not now", sentence=sentence)
 

@@ -189,6 +189,7 @@ class FormPage(abc.ABC):
                 response = to_sign_in(request)
                 drop_cookie(self.site, request, response, session_cookie(self.site, request))
                 return response
+            self.site.refused(refusal)
             response = await self.page(request, here, status_of(refusal), tried=tried(form, refusal))
             return wait(response, refusal)
         return await self.done(request, here, answer)

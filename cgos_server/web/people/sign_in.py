@@ -87,6 +87,7 @@ async def _attempt(site: Site, request: Request, template: str, kind: type[Comma
         reading = fields.Reading(form, site.now_ms(), site.visitor(request))
         session = await site.ask(reading.command(kind, declared))
     except Refused as refusal:
+        site.refused(refusal)
         page = _page(site, request, template, kind, status=status_of(refusal), again=tried(form, refusal))
         return wait(page, refusal)
     response = to(own_path(request.query_params.get("next", "")))

@@ -25,6 +25,7 @@ from cgos_protocol.errors import CgosError, Code, Invalid, Refused
 from cgos_protocol.facts import AnyFact, BotArrived, BotLeft, EventMoved, GameEnded, GameStarted
 from cgos_protocol.ids import GameId
 from cgos_server import __version__
+from cgos_server.observability.web_metrics import WebhookOutcome
 from cgos_server.service.commands.webhooks import WebhookGiveUp
 from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.storage.reading.people_answers import BotOwnerRow, WebhookRow
@@ -108,15 +109,17 @@ class _Line:
         self.done = deque(kept.recent, RECENT)
         self._known = deque(kept.recent, RECENT + 2 * LINE_MAX)
 
-    def put(self, message: Message) -> None:
-        """It is the next one, unless it was already."""
+    def put(self, message: Message) -> int:
+        """It is the next one, unless it was already. How many had to go for it, 0 or 1."""
         if message.id in self._known:
-            return
+            return 0
         self._known.append(message.id)
-        if len(self.waiting) >= LINE_MAX:
+        full = len(self.waiting) >= LINE_MAX
+        if full:
             self.done.append(self.waiting.popleft().id)
             self.dropped += 1
         self.waiting.append(message)
+        return int(full)
 
     @property
     def owed_from(self) -> int | None:
@@ -162,6 +165,8 @@ class Webhooks:
         self._changes_told: set[tuple[str, str, int]] = set()
         self._since = site.deliveries.until - SLACK_MS
         self._slots = asyncio.Semaphore(AT_ONCE)
+        self._outcomes = site.metrics.webhooks
+        site.metrics.webhook_queue = lambda: sum(len(line.waiting) for line in self._lines.values())
 
     def heard(self, fact: AnyFact | None) -> None:
         """The next fact; None where some were lost on the way."""
@@ -409,7 +414,8 @@ class Webhooks:
             # No fact says when somebody was suspended, or has changed: what is found may be older than the webhook.
             start = since.get(hook.id, hook.created_at if happening.event in _FOUND else 0)
             if concerned and happening.event in hook.events and happening.at >= start:
-                line.put(self._message(hook, happening, owner.bot))
+                message = self._message(hook, happening, owner.bot)
+                self._outcomes[WebhookOutcome.DROPPED] += line.put(message)
                 if line.waiting and not line.busy:
                     line.busy = True
                     group.create_task(self._deliver(line))
@@ -486,6 +492,7 @@ class Webhooks:
                 line.current = line.waiting.popleft()
                 if not await self._persist(line, line.current):
                     line.dropped += 1
+                    self._outcomes[WebhookOutcome.GIVEN_UP] += 1
                 line.done.append(line.current.id)
                 line.current = None
         finally:
@@ -539,10 +546,12 @@ class Webhooks:
             delivered = 200 <= answer.status < 300
             why = " Redirects are not followed." if 300 <= answer.status < 400 else ""
             sentence = f"It was answered {answer.status}.{why}"
+        self._outcomes[WebhookOutcome.DELIVERED if delivered else WebhookOutcome.FAILED] += 1
         return Outcome(at=now, event=message.event, delivered=delivered, sentence=sentence, tries=tries)
 
     async def _give_up(self, line: _Line, outcome: Outcome) -> None:
         why = f"{GIVE_UP} tries in a row failed. The last one: {outcome.sentence}"
+        self._outcomes[WebhookOutcome.GIVEN_UP] += len(line.waiting)
         line.waiting.clear()
         self._lines.pop(line.hook.id, None)
         try:

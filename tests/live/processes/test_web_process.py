@@ -137,10 +137,10 @@ async def test_the_child_inherits_the_socket_the_pipe_and_nothing_else(sock: soc
         os.close(ours)
     names, arguments = listing.read_text().split("]", 1)
     child_arguments = arguments.strip("[]").replace("'", "").split(", ")
-    assert child_arguments[0::2] == ["--listen-fd", "--pipe-fd"]
+    assert child_arguments[0::2] == ["--listen-fd", "--pipe-fd", "--scrape-fd"]
     inherited = set(names.strip("[").replace("'", "").split(", "))
     # The listing itself and the file it goes to take one descriptor each.
-    extra = inherited - {"0", "1", "2", child_arguments[1], child_arguments[3]}
+    extra = inherited - {"0", "1", "2", *child_arguments[1::2]}
     assert len(extra) <= 2
     assert str(ours) not in inherited
 
