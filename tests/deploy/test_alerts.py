@@ -1,0 +1,87 @@
+"""The alerts are rules that Prometheus accepts, fire when they must, and say what to do."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from support.deploy import queries
+
+TOP = Path(__file__).parents[2]
+RULES = TOP / "deploy" / "prometheus" / "alerts.yml"
+CASES = sorted((Path(__file__).parent / "alerts").glob("*.yml"))
+GUIDE = TOP / "docs" / "alerts.md"
+SAYS = ["Means", "Costs", "Do first", "Clears"]
+
+
+def loaded(path: Path) -> Any:
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
+
+
+ALERTS = {rule["alert"]: rule for group in loaded(RULES)["groups"] for rule in group["rules"]}
+
+
+def promtool(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    program = shutil.which("promtool")
+    if program is None:
+        pytest.skip("promtool is not installed")
+    return subprocess.run([program, *map(str, arguments)], capture_output=True, text=True, timeout=60)
+
+
+def test_prometheus_accepts_the_rules() -> None:
+    check = promtool("check", "rules", RULES)
+    assert check.returncode == 0, check.stdout + check.stderr
+
+
+def test_each_rule_fires_when_it_must_and_only_then() -> None:
+    test = promtool("test", "rules", *CASES)
+    assert test.returncode == 0, test.stdout + test.stderr
+
+
+def test_each_rule_has_a_case_that_fires_and_one_that_does_not() -> None:
+    firing: set[str] = set()
+    quiet: set[str] = set()
+    for case in (case for path in CASES for case in loaded(path)["tests"]):
+        given = {name for series in case["input_series"] for name in _instances(series["series"])}
+        for test in case["promql_expr_test"]:
+            assert f'alertname="{case["name"]}"' in test["expr"]
+            samples = [sample["labels"] for sample in test["exp_samples"]]
+            if any('alertstate="firing"' in labels for labels in samples):
+                firing.add(case["name"])
+                if given - {name for labels in samples for name in _instances(labels)}:
+                    quiet.add(case["name"])
+    assert firing == set(ALERTS)
+    assert quiet == set(ALERTS)
+
+
+def _instances(labels: str) -> list[str]:
+    return re.findall(r'instance="(\w+)"', labels)
+
+
+@pytest.mark.parametrize("name", ALERTS)
+def test_a_rule_reads_what_the_program_exports(name: str) -> None:
+    query = ALERTS[name]["expr"]
+    assert queries.names(query)
+    assert queries.names(query) <= queries.declared() | queries.OF_PROMETHEUS
+    assert queries.unknown_matchers(query) == []
+
+
+def test_each_rule_has_its_section_in_the_guide() -> None:
+    sections = re.findall(r"^## (.*)\n((?:(?!#).*\n)*)", GUIDE.read_text(encoding="utf-8"), re.MULTILINE)
+    assert [title for title, _ in sections] == list(ALERTS)
+    for title, text in sections:
+        assert re.findall(r"^\*\*([^*]+)\*\*: ", text, re.MULTILINE) == SAYS, title
+
+
+@pytest.mark.parametrize("name", ALERTS)
+def test_a_rule_says_how_urgent_it_is_and_where_to_read_on(name: str) -> None:
+    rule = ALERTS[name]
+    assert rule["labels"]["severity"] in ("critical", "warning")
+    assert set(rule["annotations"]) == {"summary", "description", "runbook_url"}
+    assert rule["annotations"]["runbook_url"] == f"docs/alerts.md#{name.lower()}"
+    assert rule["annotations"]["summary"].endswith(".")
