@@ -39,7 +39,13 @@ WORDS: dict[str, Sequence[str]] = {
     "screenshots": ("pictures",),
 }
 """What a program must be told, its working directory being empty."""
-NEEDS = {"move_instructions": "valgrind", "postgres_commit": "initdb", "screenshots": "chromium"}
+NEEDS = {
+    "fire": "prometheus",
+    "move_instructions": "valgrind",
+    "postgres_commit": "initdb",
+    "scrape": "prometheus",
+    "screenshots": "chromium",
+}
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
