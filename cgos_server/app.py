@@ -47,6 +47,7 @@ from cgos_server.live.venue.operator_session import Operators
 from cgos_server.net import control_socket
 from cgos_server.net.health import Probe
 from cgos_server.net.loop import PollClock
+from cgos_server.net.tls.certificates import CertificateKeeper
 from cgos_server.observability.logs import LogCounts
 from cgos_server.observability.notifying import SERVING
 from cgos_server.observability.transcript_files import FOLDER, forget
@@ -147,7 +148,8 @@ class App:
             admin = self._admin(base, control, pruner)
             await self._open_venues(venues, await self._shared(stack, base, admin=admin, spawner=spawner))
             director, herald = await self._open_events(stack, base, control=control, spawner=spawner)
-            listeners = await self._open_listeners(stack, base, spawner)
+            keeper = self._open_certificate(base)
+            listeners = await self._open_listeners(stack, base, spawner=spawner, keeper=keeper)
             await stack.enter_async_context(control_socket.serve(config.server.data, admin.answer))
             pages = Pages(config, base, self.addresses)
             probes = _probes(base.store, control)
@@ -155,6 +157,7 @@ class App:
             health = listeners.health(probes, base.registry, pages.metrics)
             works = [*await pages.open(stack, listeners, self.venues, admin.answer), *self._works(base, listeners)]
             works += [director.run, herald.run, pruner.run, self._backups(base).run]
+            works += [] if keeper is None else [keeper.run]
             tasks = [group.create_task(health.run()), *(group.create_task(_run(work)) for work in works)]
             control.pause_s = self._launch.ports.opened()
             self._say_started(control.pause_s)
@@ -274,9 +277,30 @@ class App:
         if self.stop.wanted.is_set():
             raise _Stopped
 
-    async def _open_listeners(self, stack: AsyncExitStack, base: Foundations, spawner: Spawner) -> Listeners:
+    def _open_certificate(self, base: Foundations) -> CertificateKeeper | None:
+        """The certificate of what speaks TLS; None where nothing does. Raises Refused where it cannot be used."""
+        config, files = self._config, self._config.tls.files
+        if files is None or not (names := config.tls_listeners):
+            return None
+        keeper = self._reloading.keeper = CertificateKeeper(files)
+        base.metrics.watch(
+            certificate_expiry=lambda: dict.fromkeys(names, keeper.current.expires_at),
+            certificate_reload_failures=lambda: keeper.failures,
+        )
+        return keeper
+
+    async def _open_listeners(
+        self, stack: AsyncExitStack, base: Foundations, *, spawner: Spawner, keeper: CertificateKeeper | None
+    ) -> Listeners:
         transcripts = await self._transcripts(stack)
-        listeners = Listeners(self._config, base, self._launch.ports, transcripts=transcripts, addresses=self.addresses)
+        listeners = Listeners(
+            self._config,
+            base,
+            self._launch.ports,
+            transcripts=transcripts,
+            addresses=self.addresses,
+            keeper=keeper,
+        )
         base.metrics.watch(
             transcripts_dropped=lambda: 0 if transcripts is None else transcripts.dropped,
             connections=lambda: listeners.open,

@@ -179,7 +179,8 @@ def web_process(data: Path, venue: str, postgres: PostgresUrl | None = None) -> 
         sock.bind(("127.0.0.1", 0))
         sock.listen(128)
         inherited = {"--listen-fd": sock.fileno(), "--pipe-fd": reading, "--scrape-fd": scraped.fileno()}
-        line = [*command(data, settings, "json", "warning"), *(f"{option}={fd}" for option, fd in inherited.items())]
+        line = command(data, settings, log_format="json", log_level="warning")
+        line += [f"{option}={descriptor}" for option, descriptor in inherited.items()]
         child = subprocess.Popen(line, pass_fds=tuple(inherited.values()), env=os.environ | environment(postgres))
         os.close(reading)
         try:

@@ -131,7 +131,7 @@ class Hall:
         sockets = BotSockets(
             time=keeper,
             limits=limits,
-            count=ConnectionCount(limits),
+            count=ConnectionCount(limits.connections, limits.connections_per_address),
             metrics=Metrics(CollectorRegistry(), "bench"),
             new_id=lambda: next(numbers),
         )

@@ -12,6 +12,7 @@ from typing import Final
 
 import structlog
 from prometheus_client import CollectorRegistry
+from starlette.types import ASGIApp
 
 from cgos_protocol.session import MultiVenueReception
 from cgos_protocol.v2.render import venue_info
@@ -26,6 +27,8 @@ from cgos_server.net.http import HttpListener
 from cgos_server.net.inheriting import Ports
 from cgos_server.net.limits import ConnectionCount, SocketLimits, room_for
 from cgos_server.net.tcp import listen
+from cgos_server.net.tls.certificates import CertificateKeeper
+from cgos_server.net.tls.connection import HANDSHAKE_S, TlsPort
 from cgos_server.net.websocket.connection import listen_ws
 from cgos_server.net.websocket.port import WsPort, WsSettings
 from cgos_server.net.wire import BotSockets, ConnectionContext
@@ -43,6 +46,7 @@ class Listeners:
 
     :param transcripts: takes down what is said; None where nothing is kept
     :param addresses: learns where they are
+    :param keeper: has the certificate; None where nothing speaks TLS
     :ivar ws_port: where `cgos.v2` is spoken, 0 while nothing listens
     """
 
@@ -54,6 +58,7 @@ class Listeners:
         *,
         transcripts: Transcripts | None,
         addresses: Addresses,
+        keeper: CertificateKeeper | None,
     ) -> None:
         limits = _socket_limits(config)
         self.ws_port = 0
@@ -63,13 +68,26 @@ class Listeners:
         self._sockets = BotSockets(
             time=base.time,
             limits=limits,
-            count=ConnectionCount(limits),
+            count=ConnectionCount(limits.connections, limits.connections_per_address),
             metrics=base.metrics,
             new_id=base.ids.connection,
             proxies=config.listen.proxies.parts,
             transcripts=transcripts,
         )
         self._servers: list[asyncio.Server] = []
+        self._keeper = keeper
+        self._tls = (
+            None
+            if keeper is None
+            else TlsPort(
+                keeper.context,
+                self._sockets.count,
+                failed=base.metrics.tls_handshake_failed,
+                handshake_s=min(HANDSHAKE_S, config.limits.login_timeout_s),
+                proxies=self._sockets.proxies,
+            )
+        )
+        self._handshake_failed = base.metrics.tls_handshake_failed
 
     @property
     def open(self) -> int:
@@ -88,6 +106,10 @@ class Listeners:
             )
             self._servers.append(await listen(context, sock, settings.backlog))
             venue.port = sock.getsockname()[1]
+            if config.tls_port is not None:
+                sock = self.bind(settings.bots_host, config.tls_port, f"TLS of venue {config.name}")
+                self._servers.append(await listen(context, sock, settings.backlog, self._tls))
+                venue.tls_port = sock.getsockname()[1]
             contexts[config.name] = context
         if self._config.websocket.enabled:
             self._servers.append(await self._open_websocket(venues, contexts, reception))
@@ -120,8 +142,9 @@ class Listeners:
             ),
         )
         sock = self.bind(config.host, config.port, "the WebSocket port")
-        self._addresses.websocket, self.ws_port = url_of(sock, config.host, "ws"), sock.getsockname()[1]
-        return await listen_ws(port, sock, self._config.listen.backlog)
+        self._addresses.websocket = url_of(sock, config.host, "wss" if config.tls else "ws")
+        self.ws_port = sock.getsockname()[1]
+        return await listen_ws(port, sock, self._config.listen.backlog, self._tls if config.tls else None)
 
     def health(self, probes: Mapping[str, Probe], registry: CollectorRegistry, web_metrics: Scrape) -> HttpListener:
         """Where health and metrics are told.
@@ -130,8 +153,13 @@ class Listeners:
         """
         settings = self._config.health
         sock = self.bind(settings.host, settings.port, "health and metrics")
-        self._addresses.health = url_of(sock, settings.host)
-        return HttpListener(health_app(probes, registry, web_metrics), sock)
+        self._addresses.health = url_of(sock, settings.host, "https" if settings.tls else "http")
+        return self.http(health_app(probes, registry, web_metrics), sock, tls=settings.tls)
+
+    def http(self, app: ASGIApp, sock: socket.socket, *, tls: bool) -> HttpListener:
+        """An application in this process, by TLS or without."""
+        context = self._keeper.context if tls and self._keeper is not None else None
+        return HttpListener(app, sock, context=context, failed=self._handshake_failed)
 
     def bind(self, host: str, port: int, whose: str) -> socket.socket:
         """A socket on that port, or on the next free one where the configuration says so. Raises Refused."""
@@ -147,6 +175,8 @@ class Listeners:
         """End all connections: all are gone when this returns, so that the store hears of it while it is open."""
         for _ in range(_ACCEPTING_TURNS):
             await asyncio.sleep(0)
+        if self._tls is not None:
+            self._tls.cut()
         for connection in list(self._sockets.open):
             connection.shut()
         await asyncio.sleep(0)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from typing import Final
+
+import msgspec
 
 from cgos_protocol.errors import Code, NotFound
 from cgos_server.assembly.foundations import Foundations
@@ -23,6 +26,7 @@ from cgos_server.observability.web_metrics import WebMetrics
 from cgos_server.presentation.settings import VenueSettings, WebSettings
 from cgos_server.storage.reading.history import History
 from cgos_server.web.application import create_app
+from cgos_server.web.around.redirecting import redirecting
 from cgos_server.web.around.response_cache import REMEMBER_S
 from cgos_server.web.command_line import command, environment
 from cgos_server.web.site import Call, Work
@@ -41,7 +45,7 @@ class Pages:
         self._config = config
         self._base = base
         self._addresses = addresses
-        self._listener: WebProcess | HttpListener | None = None
+        self._listeners: list[WebProcess | HttpListener] = []
         self._gone = asyncio.Event()
         self._scrapes = ScrapeChannel()
         self._inline: WebMetrics | None = None
@@ -57,7 +61,8 @@ class Pages:
         if settings.mode == "off":
             return []
         sock = await until_free(lambda: listeners.bind(settings.host, settings.port, "the pages"), PORT_PATIENCE_S)
-        self._addresses.web = url_of(sock, settings.host)
+        self._addresses.web = url_of(sock, settings.host, "https" if settings.tls else "http")
+        redirect = await self._redirect(listeners)
         server = self._config.server
         shown = self._settings(listeners.ws_port, venues)
         if settings.mode == "inline":
@@ -66,17 +71,27 @@ class Pages:
             self._inline = pages.metrics
             for kind in KINDS:
                 self._base.bus.subscribe(kind, pages.heard)
-            inline = self._listener = HttpListener(pages, sock)
-            return [self._until_gone(inline), pages.run]
-        process = self._listener = WebProcess(
-            command(server.data, shown, server.log_format, server.log_level),
-            sock,
+            self._listeners.append(listeners.http(pages, sock, tls=settings.tls))
+            if redirect is not None:
+                https = redirecting(shown.public_url, sock.getsockname()[1])
+                self._listeners.append(HttpListener(https, redirect))
+            return [self._until_gone, pages.run]
+        process = WebProcess(
+            command(
+                server.data,
+                shown,
+                log_format=server.log_format,
+                log_level=server.log_level,
+                tls=self._config.tls.files if settings.tls else None,
+            ),
+            {"--listen-fd": sock} | ({} if redirect is None else {"--redirect-fd": redirect}),
             environment(server.database),
             restarted=self._base.metrics.web_restarted,
             pipe_user=FactPipe(self._base.bus, self._base.time, dropped=self._base.metrics.facts_dropped),
             scraper=self._scrapes,
         )
-        return [self._until_gone(process)]
+        self._listeners.append(process)
+        return [self._until_gone]
 
     async def metrics(self, form: Form) -> bytes:
         """What the process that serves them counts, for a scraper. Raises Refused where nobody serves them, or that
@@ -91,37 +106,51 @@ class Pages:
 
     def stop(self) -> None:
         """End them."""
-        if self._listener is not None:
-            self._listener.stop()
+        for listener in self._listeners:
+            listener.stop()
+
+    async def _redirect(self, listeners: Listeners) -> socket.socket | None:
+        """The socket that leads to https, where there is one."""
+        settings = self._config.web
+        port = settings.redirect_port
+        if port is None:
+            return None
+        return await until_free(lambda: listeners.bind(settings.host, port, "the redirection"), PORT_PATIENCE_S)
 
     async def end(self) -> None:
         """End them, and wait until they have: what is asked of them is answered first."""
-        if self._listener is not None:
-            self._listener.stop()
+        if self._listeners:
+            self.stop()
             await self._gone.wait()
 
-    def _until_gone(self, listener: WebProcess | HttpListener) -> Work:
-        async def run() -> None:
-            try:
-                await listener.run()
-            finally:
-                self._gone.set()
-
-        return run
+    async def _until_gone(self) -> None:
+        try:
+            async with asyncio.TaskGroup() as group:
+                for listener in self._listeners:
+                    group.create_task(listener.run())
+        finally:
+            self._gone.set()
 
     def _settings(self, ws_port: int, venues: Mapping[str, LiveVenue]) -> WebSettings:
         settings, server = self._config.web, self._config.server
         return WebSettings(
             server_name=server.name,
             venues={
-                config.name: VenueSettings.of(live.venue, live.port, str(config.public_address))
+                config.name: msgspec.structs.replace(
+                    VenueSettings.of(live.venue, live.port),
+                    public_address=str(config.public_address),
+                    tls_port=live.tls_port,
+                    public_tls_address=str(config.public_tls_address),
+                )
                 for config, live in zip(self._config.venue, venues.values(), strict=True)
             },
             bots_host=self._config.listen.bots_host,
             registration=server.registration.value,
             websocket=ws_port,
+            websocket_tls=self._config.websocket.tls,
             websocket_url=str(self._config.websocket.public_url),
             public_url=settings.public_url.rstrip("/"),
+            hsts_s=round(settings.hsts_days * 86_400),
             proxies=tuple(map(str, settings.proxies.parts)),
             accounts=settings.accounts,
             requests_per_minute=settings.requests_per_minute,

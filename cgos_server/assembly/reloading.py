@@ -16,6 +16,7 @@ from cgos_server.config.reloading import AT_ONCE, changed
 from cgos_server.config.schema import Config
 from cgos_server.config.venues import venue_value
 from cgos_server.live.venue.live_venue import LiveVenue, reconfigure
+from cgos_server.net.tls.certificates import CertificateKeeper
 from cgos_server.observability.notifying import SERVING, Supervisor
 
 log = structlog.get_logger(__name__)
@@ -28,6 +29,7 @@ class Reloading:
         nowhere
     :param supervisor: is told of it
     :ivar config: what is in force
+    :ivar keeper: has the certificate, which is read again too
     """
 
     def __init__(
@@ -38,6 +40,7 @@ class Reloading:
         supervisor: Supervisor | None = None,
     ) -> None:
         self.config = config
+        self.keeper: CertificateKeeper | None = None
         self._venues = venues
         self._reread = reread
         self._supervisor = supervisor or Supervisor()
@@ -58,7 +61,10 @@ class Reloading:
         async with self._one_at_a_time:  # what was read first must not come last
             self._supervisor.reloading("reading the configuration again")
             try:
-                return await self._apply(await asyncio.to_thread(self._reread))
+                sentences = await self._apply(await asyncio.to_thread(self._reread))
+                if self.keeper is not None:
+                    sentences.append(await self.keeper.reload() or "The certificate is read again.")
+                return sentences
             finally:
                 self._supervisor.ready(SERVING)
 

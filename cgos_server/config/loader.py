@@ -69,12 +69,19 @@ def load(
 
 def _placed(config: Config, path: Path | None, reader: _Reader) -> Config:
     """Make paths absolute: a file's relative path counts from the file."""
-    from_file = path is not None and ("server", "data") not in reader.origin
-    base = path.parent if from_file and path is not None else Path()
-    data = (base / config.server.data.expanduser()).absolute()
+
+    def placed(key: Key, given: Path) -> Path:
+        base = path.parent if path is not None and key not in reader.origin else Path()
+        return (base / given.expanduser()).absolute()
+
+    tls = {
+        name: None if given is None else placed(("tls", name), given)
+        for name, given in (("certificate", config.tls.certificate), ("key", config.tls.key))
+    }
     return msgspec.structs.replace(
         config,
-        server=msgspec.structs.replace(config.server, data=data),
+        server=msgspec.structs.replace(config.server, data=placed(("server", "data"), config.server.data)),
+        tls=msgspec.structs.replace(config.tls, **tls),
         venue=tuple(_with_openings(venue, Path() if path is None else path.parent) for venue in config.venue),
     )
 

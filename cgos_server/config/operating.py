@@ -12,6 +12,7 @@ import msgspec
 
 from cgos_protocol.options import Number
 from cgos_server.config.values import TimeOfDay
+from cgos_server.net.tls.certificates import MinimumTls, TlsFiles
 from cgos_server.service.pruning import Kind
 from cgos_server.storage.backups.names import Keep
 
@@ -68,3 +69,22 @@ class RetentionConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
         """Kind -> days, of what is not kept for ever."""
         kept = {kind: getattr(self, f"{kind.value}_days") for kind in Kind}
         return {kind: days for kind, days in kept.items() if days is not None}
+
+
+class TlsConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The certificate of every listener that speaks TLS itself: `venue.tls_port`, and `tls` of the others."""
+
+    certificate: Annotated[
+        Path | None,
+        "File of the certificate (PEM), the server's own first, then those between it and its authority. A changed "
+        "file is read again within a minute. A relative path in a file counts from the file's directory.",
+    ] = None
+    key: Annotated[Path | None, "File of its key (PEM), without a password; a path as above."] = None
+    minimum: Annotated[MinimumTls, "The oldest version of TLS that is spoken."] = "1.2"
+
+    @property
+    def files(self) -> TlsFiles | None:
+        """None where there is no certificate."""
+        if self.certificate is None or self.key is None:
+            return None
+        return TlsFiles(certificate=str(self.certificate), key=str(self.key), minimum=self.minimum)

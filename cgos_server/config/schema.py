@@ -14,7 +14,7 @@ import msgspec
 from cgos_protocol.clock import TimeSystem
 from cgos_protocol.games.base import Ko
 from cgos_protocol.options import Number, Text
-from cgos_server.config.operating import BackupConfig, RetentionConfig
+from cgos_server.config.operating import BackupConfig, RetentionConfig, TlsConfig
 from cgos_server.config.pairing import PairingConfig
 from cgos_server.config.system_keys import rating_keys, with_keys
 from cgos_server.config.values import (
@@ -109,14 +109,14 @@ class WebSocketConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     """The WebSocket port: `cgos.v2` for bots of all venues and for watchers, and the CGOS lines at `/<venue>`."""
 
     enabled: Annotated[bool, "Whether there is a WebSocket port."] = True
-    host: Annotated[
-        str, "Its address; empty means every address of the machine, IPv4 and IPv6. TLS is a proxy's work."
-    ] = ""
+    host: Annotated[str, "Its address; empty means every address of the machine, IPv4 and IPv6."] = ""
     port: Annotated[Port, "Its port; 0 takes any free one."] = 6868
+    tls: Annotated[bool, "Whether it speaks TLS (`wss`), with the certificate of `[tls]`."] = False
     public_url: Annotated[
         WebSocketUrl,
         "The address by which bots reach it, such as `wss://bots.example.org` where a proxy speaks TLS; empty: "
-        "`ws://` with the host of the venues' ports and this port. Shown wherever people are told how to connect.",
+        "`ws://` or `wss://` with the host of the venues' ports and this port. Shown wherever people are told how "
+        "to connect.",
     ] = WebSocketUrl()
     compression: Annotated[
         bool, "Whether clients may compress messages; costs more processor time than it saves for single moves."
@@ -135,6 +135,15 @@ class WebConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
     host: Annotated[str, Text(1), "Address of the pages."] = "127.0.0.1"
     port: Annotated[Port, "Port of the pages; 0 takes any free one."] = 8080
+    tls: Annotated[bool, "Whether that port speaks TLS (`https`), with the certificate of `[tls]`."] = False
+    redirect_port: Annotated[
+        Port | None,
+        "With `tls`: a port without it, which sends visitors on to `https`, such as 80; without the key there is none.",
+    ] = None
+    hsts_days: Annotated[
+        NotNegative,
+        "With `tls`: days for which browsers are told to come by `https` alone (`Strict-Transport-Security`); 0: not.",
+    ] = 0.0
     mode: Annotated[
         WebMode,
         "`process`: in a process of their own, so that visitors never slow a game; `inline`: in the game "
@@ -185,6 +194,7 @@ class HealthConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
     host: Annotated[str, Text(1), "Address of the listener."] = "127.0.0.1"
     port: Annotated[Port, "Its port; 0 takes any free one."] = 9809
+    tls: Annotated[bool, "Whether it speaks TLS, with the certificate of `[tls]`."] = False
 
 
 class AdminConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -267,6 +277,16 @@ class VenueConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         "Where bots reach that port, such as `cgos.example.org:6809`; empty: `listen.bots_host`, or else the host "
         "of the pages, and the port. Shown wherever people are told how to connect.",
     ] = PublicAddress()
+    tls_port: Annotated[
+        Port | None,
+        "A second port for the same lines inside TLS, with the certificate of `[tls]`; 0 takes any free one; without "
+        "the key there is none.",
+    ] = None
+    public_tls_address: Annotated[
+        PublicAddress,
+        "Where bots reach it by TLS, such as `cgos.example.org:6810`, be it `tls_port` or a proxy before `port`; "
+        "empty: the host of `public_address` and `tls_port`.",
+    ] = PublicAddress()
     game: Annotated[str, "What is played: `go`. Fixed by the first start."] = "go"
     size: Annotated[int, Number(1, 1000, whole=True), "Board size (Go: 2 to 25). Fixed by the first start."]
     komi: Annotated[float, "White's compensation, a multiple of 0.5. Fixed by the first start."] = 7.5
@@ -326,9 +346,21 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     health: HealthConfig = HealthConfig()
     admin: AdminConfig = AdminConfig()
     limits: LimitsConfig = LimitsConfig()
+    tls: TlsConfig = TlsConfig()
     venue: tuple[VenueConfig, ...] = CLASSIC_VENUES
 
     @property
     def backups(self) -> Path:
         """The folder of backups."""
         return self.server.data / self.backup.folder.expanduser()
+
+    @property
+    def tls_listeners(self) -> tuple[str, ...]:
+        """Which listeners speak TLS themselves: ``lines``, ``websocket``, ``web``, ``health``."""
+        speak = {
+            "lines": any(venue.tls_port is not None for venue in self.venue),
+            "websocket": self.websocket.enabled and self.websocket.tls,
+            "web": self.web.enabled and self.web.tls,
+            "health": self.health.tls,
+        }
+        return tuple(name for name, speaks in speak.items() if speaks)

@@ -21,7 +21,7 @@ from cgos_protocol.ids import VenueId
 from cgos_protocol.openings import OpeningSet
 from cgos_server.config import openings
 from cgos_server.config.pairing import options
-from cgos_server.config.problems import ConfigErrors, Place, objected
+from cgos_server.config.problems import ConfigErrors, Key, Place, objected
 from cgos_server.config.schema import Config, RatingConfig, VenueConfig
 from cgos_server.config.system_keys import changed, rating_keys, rating_options
 from cgos_server.config.values import Span, us
@@ -87,6 +87,9 @@ def faults(config: Config, place: Place) -> Iterator[ConfigError]:
         names.add(venue.name.lower())
         port = place((*here, "port"))
         listeners.append(_Listener(config.listen.bots_host, venue.port, f"venue {venue.name}", port))
+        if venue.tls_port is not None:
+            port = place((*here, "tls_port"))
+            listeners.append(_Listener(config.listen.bots_host, venue.tls_port, f"TLS of venue {venue.name}", port))
         yield from _venue_faults(venue, lambda key, here=here: place((*here, *key)))  # type: ignore[misc]
     if config.websocket.enabled:
         listeners.append(
@@ -94,8 +97,12 @@ def faults(config: Config, place: Place) -> Iterator[ConfigError]:
         )
     if config.web.enabled:
         listeners.append(_Listener(config.web.host, config.web.port, "the pages", place(("web", "port"))))
+        if config.web.redirect_port is not None:
+            port = place(("web", "redirect_port"))
+            listeners.append(_Listener(config.web.host, config.web.redirect_port, "the redirection to https", port))
     listeners.append(_Listener(config.health.host, config.health.port, "health", place(("health", "port"))))
     yield from _port_faults(listeners)
+    yield from _tls_faults(config, place)
     if config.limits.connections_per_address > config.limits.connections:
         yield ConfigError(
             place(("limits", "connections_per_address")),
@@ -116,6 +123,32 @@ def _families_faults(config: Config, place: Place) -> Iterator[ConfigError]:
         return
     if "family" not in pattern.groupindex:
         yield ConfigError(here, f"{text!r} has no group named family", remedy)
+
+
+def _tls_faults(config: Config, place: Place) -> Iterator[ConfigError]:
+    tls, web = config.tls, config.web
+    if (tls.certificate is None) != (tls.key is None):
+        there, missing = ("key", "certificate") if tls.certificate is None else ("certificate", "key")
+        yield ConfigError(place(("tls", there)), f"tls.{missing} is missing", f"Give tls.{missing} as well.")
+    keys: list[Key] = [
+        *(("venue", index, "tls_port") for index, venue in enumerate(config.venue) if venue.tls_port is not None),
+        *((table, "tls") for table in ("websocket", "web", "health") if getattr(config, table).tls),
+    ]
+    if tls.certificate is None and tls.key is None:
+        for key in keys:
+            remedy = "Give tls.certificate and tls.key, or leave TLS to a proxy."
+            yield ConfigError(place(key), "there is no certificate for TLS", remedy)
+    for name, wanted in (("redirect_port", web.redirect_port is not None), ("hsts_days", web.hsts_days > 0)):
+        if wanted and not web.tls:
+            problem = "the pages are not encrypted by this server"
+            yield ConfigError(place(("web", name)), problem, "Say web.tls = true, or leave this to the proxy.")
+    for table, url, encrypted, schemes in (
+        ("websocket", config.websocket.public_url.text, config.websocket.tls, ("ws:", "wss://")),
+        ("web", web.public_url, web.tls, ("http:", "https://")),
+    ):
+        if encrypted and url.startswith(schemes[0]):
+            problem = f"{url} is not encrypted, and {table}.tls is true"
+            yield ConfigError(place((table, "public_url")), problem, f"Begin it with {schemes[1]}")
 
 
 class _Listener(NamedTuple):

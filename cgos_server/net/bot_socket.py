@@ -11,7 +11,7 @@ from typing import Any
 
 import structlog
 
-from cgos_server.net.forwarded import is_among
+from cgos_server.net.forwarded import is_among, peer_of
 from cgos_server.net.wire import BotSockets
 from cgos_server.observability.metrics import CloseReason
 
@@ -43,8 +43,7 @@ class BotSocket(asyncio.Protocol):
         sockets = self._sockets
         self._transport = transport
         self.heard_at = sockets.time.now()
-        peer = transport.get_extra_info("peername")
-        self.address = str(peer[0]).removeprefix("::ffff:") if peer else "unknown"
+        self.address = peer_of(transport)
         self.proxied = is_among(self.address, sockets.proxies)
         transport.set_write_buffer_limits(high=sockets.limits.outbox)
         _watch_for_death(transport.get_extra_info("socket"))

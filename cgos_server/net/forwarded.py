@@ -7,6 +7,7 @@ client. Must not know: HTTP, what is asked for.
 from __future__ import annotations
 
 import re
+from asyncio import BaseTransport
 from collections.abc import Iterable
 from ipaddress import IPv4Network, IPv6Network, ip_address
 from typing import Final
@@ -34,6 +35,12 @@ def origin(peer: str, values: Iterable[str], proxies: tuple[Network, ...]) -> st
             break
         client = bare(address)
     return client
+
+
+def peer_of(transport: BaseTransport) -> str:
+    """The address at a connection's other end, ``unknown`` where the system does not say."""
+    peer = transport.get_extra_info("peername")
+    return str(peer[0]).removeprefix("::ffff:") if peer else "unknown"
 
 
 def bare(address: str) -> str:

@@ -10,19 +10,29 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-from collections.abc import Iterator
-from typing import Any
+import ssl
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, cast
 
 import h11
 import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from cgos_server.net.limits import ConnectionCount
+from cgos_server.net.tls.connection import TlsPort
+
 GRACE_S = 2
 """Time that requests under way get when the listener stops."""
 
 MAX_CONNECTIONS = 200
 """Beyond this a listener answers 503."""
+
+HANDSHAKES = 256
+"""Handshakes of TLS at once; whoever comes beyond them is cut off."""
+
+HANDSHAKES_PER_ADDRESS = 64
 
 HEAD_S = 10.0
 """Time in which a request's head must come, from the connection or from its first byte on."""
@@ -38,12 +48,25 @@ class HttpListener:
     """An ASGI application on a bound socket, inside the running loop. Takes over the socket.
 
     For a task group: ``group.create_task(listener.run())``, later ``listener.stop()``.
+
+    :param context: for the next connection, where TLS is spoken
+    :param failed: called for each handshake of TLS that comes to nothing
     """
 
-    def __init__(self, app: ASGIApp, sock: socket.socket, max_connections: int = MAX_CONNECTIONS) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        sock: socket.socket,
+        max_connections: int = MAX_CONNECTIONS,
+        *,
+        context: Callable[[], ssl.SSLContext] | None = None,
+        failed: Callable[[], None] = lambda: None,
+    ) -> None:
+        handshakes = ConnectionCount(HANDSHAKES, HANDSHAKES_PER_ADDRESS)
+        self._tls = None if context is None else TlsPort(context, handshakes, failed=failed)
         config = uvicorn.Config(
             _cancellable(app),
-            http=_Connection,
+            http=cast(type[asyncio.Protocol], self._connection),
             ws="none",
             # Whom to believe where a visitor comes from is the application's to say, and no environment variable's.
             proxy_headers=False,
@@ -71,6 +94,8 @@ class HttpListener:
             self._sock.close()
             for connection in list(server.server_state.connections):
                 connection.transport.abort()
+            if self._tls is not None:
+                self._tls.cut()
             await asyncio.sleep(0)  # the connections learn that they are lost
             unfinished = list(server.server_state.tasks)
             for task in unfinished:
@@ -82,6 +107,11 @@ class HttpListener:
         for listening in self._server.servers:
             listening.close()  # at once: the next server may wait for the port
         self._server.should_exit = True
+
+    def _connection(self, **arguments: Any) -> asyncio.Protocol:
+        if self._tls is None:
+            return _Connection(**arguments)
+        return self._tls.connection(partial(_Connection, **arguments))
 
 
 class _Strict(h11.Connection):

@@ -53,10 +53,14 @@ def room_for(connections: int) -> int:
 
 
 class ConnectionCount:
-    """Counts open connections. One a server. Of IPv6 a whole /64 is one address."""
+    """Counts open connections. Of IPv6 a whole /64 is one address.
 
-    def __init__(self, limits: SocketLimits) -> None:
-        self._limits = limits
+    :param per_address: of `connections` in all
+    """
+
+    def __init__(self, connections: int, per_address: int) -> None:
+        self._connections = connections
+        self._per_address = per_address
         self._by_address: Counter[str] = Counter()
         self._lingering = 0
         self.open = 0
@@ -66,13 +70,10 @@ class ConnectionCount:
         self.open += 1
         who = party(address)
         self._by_address[who] += 1
-        if self.open > self._limits.connections:
-            return f"This server holds its {self._limits.connections} connections already. Please try again later."
-        if self._by_address[who] > self._limits.connections_per_address:
-            return (
-                f"There are {self._limits.connections_per_address} connections from {address} already. "
-                "Close some of them first."
-            )
+        if self.open > self._connections:
+            return f"This server holds its {self._connections} connections already. Please try again later."
+        if self._by_address[who] > self._per_address:
+            return f"There are {self._per_address} connections from {address} already. Close some of them first."
         return None
 
     def leave(self, address: str) -> None:

@@ -11,6 +11,7 @@ import socket
 from collections.abc import Awaitable, Callable
 
 from cgos_protocol.errors import Code, Invalid
+from cgos_server.net.tls.connection import TlsPort
 
 SEARCH = 100
 """Ports tried after a busy one."""
@@ -69,6 +70,17 @@ def obstacle(host: str, port: int) -> OSError | None:
     except OSError as error:
         return error
     return None
+
+
+async def accept(
+    make: Callable[[], asyncio.Protocol], sock: socket.socket, backlog: int, tls: TlsPort | None
+) -> asyncio.Server:
+    """Accept connections on a bound socket, which the server takes over.
+
+    :param make: what is spoken on each, inside `tls` where there is one
+    """
+    factory = make if tls is None else lambda: tls.connection(make)
+    return await asyncio.get_running_loop().create_server(factory, sock=sock, backlog=backlog)
 
 
 def _listen(host: str, port: int, backlog: int) -> socket.socket:

@@ -14,7 +14,9 @@ from cgos_protocol.lines.framing import LineFramer
 from cgos_server.net.bot_socket import BotSocket
 from cgos_server.net.lines import EngineLines
 from cgos_server.net.lingering import LINGER_US, linger
+from cgos_server.net.listening import accept
 from cgos_server.net.loop import Handle
+from cgos_server.net.tls.connection import TlsPort
 from cgos_server.net.wire import ConnectionContext, answered
 from cgos_server.observability.metrics import CloseReason
 
@@ -126,6 +128,8 @@ def acknowledged(sock: Any) -> bool | None:
     return bool(state == _ESTABLISHED and unacked == 0)
 
 
-async def listen(context: ConnectionContext, sock: socket.socket, backlog: int) -> asyncio.Server:
-    """Accept bots on a bound socket, which the server takes over."""
-    return await asyncio.get_running_loop().create_server(lambda: BotConnection(context), sock=sock, backlog=backlog)
+async def listen(
+    context: ConnectionContext, sock: socket.socket, backlog: int, tls: TlsPort | None = None
+) -> asyncio.Server:
+    """Accept bots on a bound socket, which the server takes over; inside `tls` where it is given."""
+    return await accept(lambda: BotConnection(context), sock, backlog, tls)

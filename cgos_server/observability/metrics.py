@@ -170,6 +170,8 @@ class Live(TypedDict, total=False):
     :ivar transcripts_size: bytes
     :ivar log_events: level (``warning``, ``error``) -> log events so far
     :ivar transcripts_dropped: lines of transcripts that were not written down
+    :ivar certificate_expiry: listener -> when its certificate expires, Unix time in seconds
+    :ivar certificate_reload_failures: changed files of the certificate that could not be used
     """
 
     ready: Callable[[], bool]
@@ -188,6 +190,8 @@ class Live(TypedDict, total=False):
     transcripts_size: Callable[[], int | None]
     log_events: Callable[[], Mapping[str, int]]
     transcripts_dropped: Callable[[], int]
+    certificate_expiry: Callable[[], Mapping[str, int]]
+    certificate_reload_failures: Callable[[], int]
 
 
 _Family = tuple[str, str, tuple[str, ...], str]
@@ -208,12 +212,24 @@ _GAUGES: Final[tuple[_Family, ...]] = (
     ("cgos_games_running", "Games without a verdict.", ("venue",), "games"),
     ("cgos_events", "Events that are not over, by phase.", ("venue", "phase"), "events"),
     ("cgos_event_games", "Games of events without a result.", ("venue", "state"), "event_games"),
+    (
+        "cgos_certificate_expiry_timestamp_seconds",
+        "When the certificate of a listener expires.",
+        ("listener",),
+        "certificate_expiry",
+    ),
 )
 
 _COUNTERS: Final[tuple[_Family, ...]] = (
     ("cgos_event_games_started_total", "Games of events begun.", ("venue",), "event_games_begun"),
     ("cgos_log_events_total", "Log events of level warning and above, by level.", ("level",), "log_events"),
     ("cgos_transcript_lines_dropped_total", "Lines that were not written to transcripts.", (), "transcripts_dropped"),
+    (
+        "cgos_certificate_reload_failures_total",
+        "Certificates that could not be used.",
+        (),
+        "certificate_reload_failures",
+    ),
 )
 
 _VENUE_COUNTERS: Final = (
@@ -258,6 +274,7 @@ class Metrics:
         self._web_restarts = 0
         self._facts_dropped = 0
         self._pruned: Counter[str] = Counter()
+        self._tls_handshake_failures = 0
         self._live: dict[str, Callable[[], Any]] = {}
         registry.register(self)
         ProcessCollector(registry=registry)
@@ -313,6 +330,10 @@ class Metrics:
         """So many rows of a kind were removed, as they are kept no longer."""
         self._pruned[kind] += rows
 
+    def tls_handshake_failed(self) -> None:
+        """A connection to a port of TLS ended before its handshake was done."""
+        self._tls_handshake_failures += 1
+
     def describe(self) -> Iterable[Metric]:
         """Tells the registry that nothing needs to be collected to register this."""
         return ()
@@ -346,6 +367,7 @@ class Metrics:
             ("cgos_lines_ignored_total", "Lines that meant nothing in the bot's present state.", self._ignored),
             ("cgos_web_restarts_total", "Times the web process died and was started again.", self._web_restarts),
             ("cgos_facts_dropped_total", "Facts that the web process read too slowly to be told.", self._facts_dropped),
+            ("cgos_tls_handshake_failures_total", "Handshakes of TLS that failed.", self._tls_handshake_failures),
             ("cgos_commit_failures_total", "Attempts to commit that failed.", self.commits.failures),
         ):
             yield CounterMetricFamily(name, text, value=count)

@@ -40,6 +40,7 @@ class Place(NamedTuple):
     """Where a bot is to play.
 
     :ivar lines: host and port of the venue's lines, IPv6 in brackets
+    :ivar lines_tls: the same by TLS; empty where there is none
     :ivar websocket: the address of all venues, such as ``wss://host``; empty where there is none
     :ivar main_ms: the clock of a game's first move
     """
@@ -49,16 +50,22 @@ class Place(NamedTuple):
     venue: str
     rules: Ruleset
     main_ms: int
+    lines_tls: str = ""
 
 
-def place_of(lines: str, websocket: str, venue: str, fixed: Any) -> Place:
+def place_of(lines: str, websocket: str, venue: str, fixed: Any, *, lines_tls: str = "") -> Place:
     """Where a bot is to play, in a venue as it is stored; None stands for one that has never been open."""
     rules = Ruleset() if fixed is None else msgspec.convert(fixed, Ruleset)
     time = TimeControl(system=TimeSystem.ABSOLUTE, main=300_000_000)
     if fixed is not None:
         time = msgspec.convert(fixed["time"], TimeControl)
     return Place(
-        lines=lines, websocket=websocket, venue=venue, rules=rules, main_ms=clock.remaining_ms(time, clock.start(time))
+        lines=lines,
+        lines_tls=lines_tls,
+        websocket=websocket,
+        venue=venue,
+        rules=rules,
+        main_ms=clock.remaining_ms(time, clock.start(time)),
     )
 
 
@@ -67,9 +74,19 @@ def lines_address(public: str, host: str, port: int) -> str:
     return public or f"{host}:{port}"
 
 
-def websocket_address(public: str, host: str, port: int) -> str:
+def tls_address(public_tls: str, public: str, host: str, port: int) -> str:
+    """The same by TLS; empty where there is neither a configured address nor a port for it (0).
+
+    :param public: as for :func:`lines_address`, for its host
+    """
+    if public_tls or not port:
+        return public_tls
+    return f"{public.rpartition(':')[0] or host}:{port}"
+
+
+def websocket_address(public: str, host: str, port: int, *, tls: bool) -> str:
     """Where bots of all venues connect by WebSocket; empty where there is no port for it (0)."""
-    return (public or f"ws://{host}:{port}") if port else ""
+    return (public or f"{'wss' if tls else 'ws'}://{host}:{port}") if port else ""
 
 
 def bots_host(configured: str, public_url: str, host_header: str) -> str:
@@ -91,9 +108,17 @@ def addresses(settings: WebSettings, host: str) -> dict[str, str]:
     return {name: lines_address(venue.public_address, host, venue.port) for name, venue in settings.venues.items()}
 
 
+def tls_addresses(settings: WebSettings, host: str) -> dict[str, str]:
+    """Venue -> where its bots connect by TLS; empty where they cannot."""
+    return {
+        name: tls_address(venue.public_tls_address, venue.public_address, host, venue.tls_port)
+        for name, venue in settings.venues.items()
+    }
+
+
 class Commands(NamedTuple):
-    """What to type, or to put into a file; empty for what does not go there. Where WebSocket comes encrypted
-    (``wss://``) the client's commands go that way, so that the password stays secret.
+    """What to type, or to put into a file; empty for what does not go there. Where there is an
+    encrypted way (``wss://``, or the lines by TLS) the commands go that way, so that the password stays secret.
 
     :ivar install: brings the client
     :ivar secret: makes the file with the password
@@ -129,8 +154,13 @@ def commands(place: Place) -> Commands:
     """For a bot called MyBot."""
     engine = gnugo(place.rules)
     encrypted = place.websocket.startswith("wss:")
-    server = f"{place.websocket} --venue {place.venue}" if encrypted else place.lines
+    server = f"cgoss://{place.lines_tls}" if place.lines_tls else place.lines
+    if encrypted:
+        server = f"{place.websocket} --venue {place.venue}"
     host, _, port = place.lines.rpartition(":")
+    by_hand = f"nc {host.strip('[]')} {port}"
+    if place.lines_tls:
+        by_hand = f"openssl s_client -quiet -connect {place.lines_tls}"
     who = "--name MyBot --password-file mybot.password"
     size = place.rules.size
     checked = next((each for each in CHECKED_SIZES if each >= size), CHECKED_SIZES[-1])
@@ -147,7 +177,7 @@ def commands(place: Place) -> Commands:
             else ""
         ),
         program=_PROGRAM.format(place.websocket, place.venue) if place.websocket else "",
-        by_hand=f"nc {host.strip('[]')} {port}",
+        by_hand=by_hand,
         dialogue=_DIALOGUE.format(
             size=size,
             komi=f"{place.rules.komi2 / 2:.1f}",

@@ -45,6 +45,8 @@ class VenueSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     :ivar port: where its bots connect
     :ivar public_address: by which host and port they reach it; empty: by that port
+    :ivar tls_port: where they connect by TLS; 0 where there is none
+    :ivar public_tls_address: as `public_address`, for TLS
     :ivar delay_s: how long after it was played a move of a running game may be shown
     :ivar policy: when it pairs, a value of :class:`cgos_server.core.venue.Policy`
     :ivar method: how it pairs, with `pairing`: the options that differ from the method's defaults
@@ -69,9 +71,11 @@ class VenueSettings(msgspec.Struct, frozen=True, kw_only=True):
     suspend_after: int = 0
     counts: bool = True
     public_address: str = ""
+    tls_port: int = 0
+    public_tls_address: str = ""
 
     @classmethod
-    def of(cls, venue: Venue, port: int, public_address: str = "") -> VenueSettings:
+    def of(cls, venue: Venue, port: int) -> VenueSettings:
         """As the venue is configured."""
         options = {name: dict(chosen) for name, chosen in venue.rating_options.items() if chosen}
         pairing = venue.pairing
@@ -92,7 +96,6 @@ class VenueSettings(msgspec.Struct, frozen=True, kw_only=True):
             void_after_s=venue.void_after / 1e6,
             suspend_after=pairing.suspend_after,
             counts=venue.rated,
-            public_address=public_address,
         )
 
 
@@ -106,8 +109,10 @@ class WebSettings(msgspec.Struct, frozen=True, kw_only=True):
     :ivar refresh_s: seconds after which pages about what happens now load themselves again where nothing runs in the
         browser; 0: never
     :ivar websocket: the port where bots of all venues connect by WebSocket; 0 where there is none
+    :ivar websocket_tls: whether it speaks TLS
     :ivar websocket_url: by which they reach it; empty: by that port
     :ivar public_url: the pages' address for people, without a slash at its end; empty: by which a page was asked for
+    :ivar hsts_s: seconds for which browsers that came by our own TLS are to come by `https` alone; 0: they are not told
     :ivar proxies: networks whose ``X-Forwarded-For`` is believed
     :ivar accounts: whether people may make accounts: ``open`` or ``closed``
     :ivar requests_per_minute: for one address
@@ -123,8 +128,10 @@ class WebSettings(msgspec.Struct, frozen=True, kw_only=True):
     registration: str = "open"
     refresh_s: int = 10
     websocket: int = 0
+    websocket_tls: bool = False
     websocket_url: str = ""
     public_url: str = ""
+    hsts_s: int = 0
     proxies: tuple[str, ...] = ()
     accounts: str = "open"
     requests_per_minute: int = 600

@@ -17,14 +17,17 @@ from functools import partial
 
 import structlog
 
+from cgos_protocol.errors import Refused
 from cgos_server.net import collector, control_socket
 from cgos_server.net.http import HttpListener
 from cgos_server.net.limits import room_for
+from cgos_server.net.tls.certificates import CertificateKeeper
 from cgos_server.observability import logs
 from cgos_server.storage.location import Location
 from cgos_server.storage.reading.history import History
 from cgos_server.web.application import create_app
 from cgos_server.web.around.limiting import STREAMS_OF_ALL
+from cgos_server.web.around.redirecting import redirecting
 from cgos_server.web.around.response_cache import REMEMBER_S
 from cgos_server.web.command_line import Arguments, database_of, parse
 from cgos_server.web.live.fact_reader import FactReader
@@ -44,8 +47,8 @@ PAGES = 500
 _PIPE_CHUNK = 65_536
 
 
-async def serve(given: Arguments, database: Location) -> None:
-    """Serve until the pipe closes or SIGTERM comes."""
+async def serve(given: Arguments, database: Location, keeper: CertificateKeeper | None = None) -> None:
+    """Serve until the pipe closes or SIGTERM comes; by TLS where `keeper` has a certificate for it."""
     loop = asyncio.get_running_loop()
     sock = socket.socket(fileno=given.listen_fd)
     wanted = PAGES + STREAMS_OF_ALL * given.settings.streams_per_address
@@ -59,26 +62,32 @@ async def serve(given: Arguments, database: Location) -> None:
     async with History(database) as history, asyncio.TaskGroup() as group:
         call = partial(control_socket.call, given.data)
         app = create_app(history, given.settings, call=call, data=given.data, remember_s=REMEMBER_S)
-        listener = HttpListener(app, sock, room)
+        listener = HttpListener(app, sock, room, context=None if keeper is None else keeper.context)
+        works = [app.run] if keeper is None else [app.run, keeper.run]
+        listeners = [listener]
+        if given.redirect_fd is not None:
+            plain = redirecting(given.settings.public_url, sock.getsockname()[1])
+            listeners.append(HttpListener(plain, socket.socket(fileno=given.redirect_fd)))
         inflow = FactReader(app.heard)
         collector.calm()
 
         def stop() -> None:
             app.stop()
-            listener.stop()
+            for each in listeners:
+                each.stop()
 
         loop.add_signal_handler(signal.SIGTERM, stop)
         os.set_blocking(given.pipe_fd, False)
         loop.add_reader(given.pipe_fd, lambda: _piped(given.pipe_fd, inflow, stop))
-        works = [
-            group.create_task(app.run()),
-            group.create_task(answer_scrapes(given.scrape_fd, app.metrics.registry)),
-        ]
+        scrapes = answer_scrapes(given.scrape_fd, app.metrics.registry)
+        tasks = [group.create_task(work) for work in (*(each() for each in works), scrapes)]
         try:
-            await listener.run()
+            async with asyncio.TaskGroup() as serving:
+                for each in listeners:
+                    serving.create_task(each.run())
         finally:
-            for work in works:
-                work.cancel()
+            for task in tasks:
+                task.cancel()
             loop.remove_reader(given.pipe_fd)
             loop.remove_signal_handler(signal.SIGTERM)
 
@@ -102,7 +111,12 @@ def main() -> None:
     logs.configure(given.log_format, given.log_level, sys.stderr)
     os.nice(NICENESS)
     sys.setswitchinterval(THREADS_HAND_OVER_S)
-    asyncio.run(serve(given, database_of(given.data, os.environ)))
+    try:
+        keeper = None if given.tls is None else CertificateKeeper(given.tls)
+    except Refused as refusal:
+        log.error("no pages", why=refusal.sentence)
+        sys.exit(1)
+    asyncio.run(serve(given, database_of(given.data, os.environ), keeper))
     log.info("the web process ends")
 
 

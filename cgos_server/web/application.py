@@ -113,8 +113,8 @@ def create_app(
         Exception: partial(failures.failed, site),
     }
     inner = Starlette(routes=addresses(site), exception_handlers=handlers)
-    answering = Caching(_WithHeaders(RequestGuard(ResponseCache(inner, remember_s), site)))
-    return Application(site, Measuring(answering, site.metrics))
+    guarded = RequestGuard(ResponseCache(inner, remember_s), site)
+    return Application(site, Measuring(Caching(_WithHeaders(guarded, settings.hsts_s)), site.metrics))
 
 
 def addresses(site: Site) -> list[BaseRoute]:
@@ -175,12 +175,18 @@ async def _lasting(work: Work) -> None:
 
 
 class _WithHeaders:
-    """Adds what every answer carries, failures included."""
+    """Adds what every answer carries, failures included.
 
-    def __init__(self, app: ASGIApp) -> None:
+    :param hsts_s: see :class:`WebSettings`
+    """
+
+    def __init__(self, app: ASGIApp, hsts_s: int) -> None:
         self._app = app
+        self._hsts_s = hsts_s
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        # The listener's own word: nothing that a proxy says changes it.
+        encrypted = scope.get("scheme") == "https"
         lasting = scope["type"] == "http" and scope["path"].startswith("/static/") and scope["query_string"]
 
         async def send_with_headers(message: Message) -> None:
@@ -188,6 +194,8 @@ class _WithHeaders:
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
                     headers.setdefault(name, value)
+                if encrypted and self._hsts_s:
+                    headers.setdefault("Strict-Transport-Security", f"max-age={self._hsts_s}")
                 # The addresses of static files name their version; everything else may change at any time.
                 headers.setdefault("Cache-Control", _FOR_A_YEAR if lasting and message["status"] < 400 else "no-cache")
             await send(message)

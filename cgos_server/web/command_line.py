@@ -9,13 +9,16 @@ import argparse
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
+from cgos_server.net.tls.certificates import TlsFiles
 from cgos_server.presentation.settings import WebSettings
 from cgos_server.storage import DATABASE
 from cgos_server.storage.location import Location, PostgresUrl
+
+T = TypeVar("T")
 
 DATABASE_VARIABLE = "CGOS_SERVER__DATABASE"
 """The environment variable with the URL of a database in PostgreSQL; empty for the file in the data directory. Not an
@@ -27,6 +30,7 @@ class Arguments(NamedTuple):
 
     :ivar data: the server's data directory
     :ivar listen_fd: the inherited listening socket
+    :ivar redirect_fd: the inherited one that leads visitors to it; None where there is none
     :ivar pipe_fd: the inherited end of the pipe through which facts come, and whose closing ends the process
     :ivar scrape_fd: the inherited socket through which this process is asked for its metrics
     """
@@ -38,15 +42,23 @@ class Arguments(NamedTuple):
     log_format: str
     log_level: str
     settings: WebSettings
+    redirect_fd: int | None = None
+    tls: TlsFiles | None = None
 
 
-def command(data: Path, settings: WebSettings, log_format: str, log_level: str) -> list[str]:
-    """How to execute the web process, but for the descriptors that whoever starts it adds."""
+def command(
+    data: Path, settings: WebSettings, *, log_format: str, log_level: str, tls: TlsFiles | None = None
+) -> list[str]:
+    """How to execute the web process, but for the descriptors that whoever starts it adds.
+
+    :param tls: what it speaks TLS with; None where it does not
+    """
     # In one word with their options: a server may well be called "-x".
     return [
         *(sys.executable, "-m", "cgos_server.web"),
         *(f"--data={data}", f"--log-format={log_format}", f"--log-level={log_level}"),
         f"--settings={msgspec.json.encode(settings).decode()}",
+        *([] if tls is None else [f"--tls={msgspec.json.encode(tls).decode()}"]),
     ]
 
 
@@ -71,14 +83,24 @@ def parse(arguments: Sequence[str]) -> Arguments:
     parser.add_argument("--listen-fd", type=int, required=True, help="descriptor of the listening socket")
     parser.add_argument("--pipe-fd", type=int, required=True, help="descriptor of the pipe's reading end")
     parser.add_argument("--scrape-fd", type=int, required=True, help="descriptor of the socket that asks for metrics")
+    parser.add_argument("--redirect-fd", type=int, help="descriptor of a listening socket that leads to https")
     parser.add_argument("--settings", type=_settings, default=WebSettings(), metavar="JSON", help="what pages show")
+    parser.add_argument("--tls", type=_tls_files, metavar="JSON", help="certificate and key")
     parser.add_argument("--log-format", choices=("auto", "text", "json"), default="auto")
     parser.add_argument("--log-level", choices=("debug", "info", "warning", "error"), default="info")
     return Arguments(**vars(parser.parse_args(arguments)))
 
 
 def _settings(text: str) -> WebSettings:
+    return _decoded(text, WebSettings)
+
+
+def _tls_files(text: str) -> TlsFiles:
+    return _decoded(text, TlsFiles)
+
+
+def _decoded(text: str, kind: type[T]) -> T:
     try:
-        return msgspec.json.decode(text, type=WebSettings)
+        return msgspec.json.decode(text, type=kind)
     except msgspec.DecodeError as error:
         raise argparse.ArgumentTypeError(f"these are no settings: {error}") from error

@@ -5,7 +5,6 @@ Made once an application. Must not know: what stands on a page, which addresses 
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
@@ -38,6 +37,7 @@ from cgos_server.storage.reading.history import History
 from cgos_server.tournaments.registry import shown_name
 from cgos_server.web.around.limiting import Limits
 from cgos_server.web.around.problems import lack_of, problem_of
+from cgos_server.web.around.redirecting import HOST
 from cgos_server.web.drawing.interval_svg import beside_rating, scale, standing_interval
 from cgos_server.web.live.hub import Hub
 from cgos_server.web.people.bots_now import BotsNow
@@ -49,8 +49,6 @@ from cgos_server.web.strength_changes import StrengthChanges
 Call = Callable[[bytes], Awaitable[bytes]]
 """Takes one line to the live server's control socket and brings the answer."""
 
-
-_HOST: Final = re.compile(r"[A-Za-z0-9._-]{1,253}(:\d{1,5})?|\[[0-9A-Fa-f:.]{2,45}\](:\d{1,5})?")
 
 _AWAY: Final = "The server that plays does not answer just now. Please try again in a minute."
 
@@ -195,7 +193,7 @@ class Site:
         if self.settings.public_url:
             return self.settings.public_url
         host = request.headers.get("host", "")
-        if not _HOST.fullmatch(host):  # a stranger's word, which goes into links
+        if not HOST.fullmatch(host):  # a stranger's word, which goes into links
             name, port = request.scope.get("server") or ("localhost", None)
             host = name if port is None else f"{name}:{port}"
         return f"{self._scheme(request)}://{host}"

@@ -1,7 +1,8 @@
 """Where a server is and which of its protocols is spoken there, as people write it.
 
-``HOST:PORT``, ``tcp://`` and ``cgos://`` are CGOS lines over TCP; ``ws://`` and ``wss://`` are ``cgos.v2``, or with
-`lines` the CGOS lines in text frames, for one venue whose name is the path. Must not know: sockets.
+``HOST:PORT``, ``tcp://`` and ``cgos://`` are CGOS lines over TCP, ``cgoss://`` the same inside TLS; ``ws://`` and
+``wss://`` are ``cgos.v2``, or with `lines` the CGOS lines in text frames, for one venue whose name is the path.
+Must not know: sockets.
 """
 
 from __future__ import annotations
@@ -11,13 +12,13 @@ from urllib.parse import unquote, urlsplit
 
 from cgos_client.settings import BadSetting
 
-DEFAULT_PORTS = {"tcp": 6809, "ws": 6868, "wss": 443}
+DEFAULT_PORTS = {"tcp": 6809, "cgoss": 6810, "ws": 6868, "wss": 443}
 
 
 class Address(NamedTuple):
     """A server's address.
 
-    :ivar scheme: ``tcp``, ``ws`` or ``wss``
+    :ivar scheme: ``tcp``, ``cgoss``, ``ws`` or ``wss``
     :ivar path: what follows host and port, with its slash; empty for none
     """
 
@@ -29,7 +30,12 @@ class Address(NamedTuple):
     @property
     def secure(self) -> bool:
         """True for TLS."""
-        return self.scheme == "wss"
+        return self.scheme in ("cgoss", "wss")
+
+    @property
+    def over_tcp(self) -> bool:
+        """True for CGOS lines without WebSocket."""
+        return self.scheme in ("tcp", "cgoss")
 
     @property
     def venue(self) -> str:
@@ -64,12 +70,13 @@ def server_address(text: str, place: str = "--server") -> Address:
         raise BadSetting(f"{place} {text!r} is not an address: {error}") from None
     scheme = "tcp" if parts.scheme == "cgos" else parts.scheme
     if scheme not in DEFAULT_PORTS:
-        raise BadSetting(f"{place} {text!r}: choose tcp://, cgos://, ws:// or wss://, or write HOST:PORT")
+        raise BadSetting(f"{place} {text!r}: choose tcp://, cgos://, cgoss://, ws:// or wss://, or write HOST:PORT")
     if not parts.hostname:
         raise BadSetting(f"{place} {text!r} names no host: write {parts.scheme}://HOST:PORT")
     if parts.username is not None or parts.password is not None:
         raise BadSetting(f"{place} holds a name or password: the name goes into --name, the password into a file")
-    if parts.query or parts.fragment or (scheme == "tcp" and parts.path.strip("/")):
-        raise BadSetting(f"{place} {text!r} has something after the port that is not understood")
     path = parts.path if parts.path.strip("/") else ""
-    return Address(scheme, parts.hostname, port_number or DEFAULT_PORTS[scheme], path)
+    address = Address(scheme, parts.hostname, port_number or DEFAULT_PORTS[scheme], path)
+    if parts.query or parts.fragment or (address.over_tcp and path):
+        raise BadSetting(f"{place} {text!r} has something after the port that is not understood")
+    return address

@@ -234,6 +234,7 @@ class Code(StrEnum):
     BRACKET = "bracket", Invalid, "The record is not one of this bracket."
     BYE_POINTS = "bye-points", Invalid, "A bye cannot give so many points."
     CANNOT_WRITE = "cannot-write", Invalid, "A file cannot be written."
+    CERTIFICATE = "certificate", Invalid, "A TLS certificate or its key cannot be used."
     CHOOSE = "choose", Invalid, "None of the choices of a form was taken."
     CONFIG = "config", Invalid, "The configuration cannot be used."
     CONFIGURATION = (

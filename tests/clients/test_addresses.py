@@ -17,6 +17,8 @@ from cgos_client.settings import BadSetting
         ("tcp://host:6813", Address("tcp", "host", 6813)),
         ("cgos://host:6813/", Address("tcp", "host", 6813)),
         ("cgos://host", Address("tcp", "host", 6809)),
+        ("cgoss://host:6820", Address("cgoss", "host", 6820)),
+        ("cgoss://host/", Address("cgoss", "host", 6810)),
         ("ws://host:1234", Address("ws", "host", 1234)),
         ("ws://host", Address("ws", "host", 6868)),
         ("wss://host/9x9", Address("wss", "host", 443, "/9x9")),
@@ -34,6 +36,8 @@ def test_parts():
     assert address.url == "ws://[::1]:6868/a%20b/"
     assert not address.secure
     assert server_address("wss://h").secure
+    assert server_address("cgoss://h").secure
+    assert server_address("cgoss://h").over_tcp
 
 
 @pytest.mark.parametrize("text", ["localhost", "localhost:", ":6809", "host:0", "host:65536", "::1:6809", "h:x", ""])
@@ -45,7 +49,7 @@ def test_bad_addresses(text):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("http://host", "choose tcp://, cgos://, ws:// or wss://"),
+        ("http://host", "choose tcp://, cgos://, cgoss://, ws:// or wss://"),
         ("ws://", "names no host"),
         ("ws://host:99999", "is not an address"),
         ("ws://host/?a=b", "something after the port"),

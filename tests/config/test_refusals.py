@@ -32,7 +32,7 @@ from cgos_server.core.pairing.registry import METHODS, matchmaker
         ("[wbe]\nport = 1", "wbe: is no key that the server knows. Did you mean web?"),
         ("[server]\nformula = 'one'",
          "server.formula: is no key that the server knows. It belongs into [venue.pairing]."),
-        ("[health]\nqqqq = 1", "health.qqqq: is no key that the server knows. Known here: host, port."),
+        ("[health]\nqqqq = 1", "health.qqqq: is no key that the server knows. Known here: host, port, tls."),
         ("[web]\nport = '80'", 'web.port: "80" is not possible. Give a whole number from 0 to 65535.'),
         ("[web]\nport = 65536", "web.port: 65536 is not possible. Give a whole number from 0 to 65535."),
         ("[web]\nport = true", "web.port: true is not possible. Give a whole number from 0 to 65535."),

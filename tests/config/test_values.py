@@ -252,7 +252,8 @@ def test_what_comes_from_the_environment_can_be_told_to_the_pages() -> None:
     env = {"CGOS_VENUE__9X9__RATING__SYSTEM": "gor", "CGOS_VENUE__9X9__RATING__GOR_VARIANT": "egf"}
     venue = venue_value(load(None, env).venue[0], 1)
     settings = WebSettings(venues={"9x9": VenueSettings.of(venue, 6809)})
-    (argument,) = [word for word in command(Path("data"), settings, "json", "info") if word.startswith("--settings=")]
+    line = command(Path("data"), settings, log_format="json", log_level="info")
+    (argument,) = [word for word in line if word.startswith("--settings=")]
     assert '"gor"' in argument
     assert '"egf"' in argument
 

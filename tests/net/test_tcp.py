@@ -112,7 +112,7 @@ class Desk:
         self.server = Everything()
         self.limits = replace(GENEROUS, **limits)
         self.metrics = Metrics(CollectorRegistry(), "test")
-        self.count = ConnectionCount(self.limits)
+        self.count = ConnectionCount(self.limits.connections, self.limits.connections_per_address)
         self.numbers = iter(range(1, 10_000))
         self.sockets = BotSockets(
             time=self.time,

@@ -41,6 +41,7 @@ def busy(registry: CollectorRegistry) -> Metrics:
     metrics.watch(ready=lambda: True, transcripts_dropped=lambda: 3)
     metrics.watch(database_size=lambda: {"database": 4096, "log": 512}, transcripts_size=lambda: 99)
     metrics.watch(disk_free=lambda: 1_000, disk_size=lambda: 2_000)
+    metrics.watch(certificate_expiry=lambda: {"web": 1_900_000_000}, certificate_reload_failures=lambda: 2)
     venue = metrics.venue("9x9")
     for latency in (90, 100, 101, 3_000_000, 60_000_000):
         venue.moved(latency)
@@ -60,6 +61,7 @@ def busy(registry: CollectorRegistry) -> Metrics:
     metrics.line_ignored()
     metrics.pruned("analyses", 3)
     metrics.web_restarted()
+    metrics.tls_handshake_failed()
     metrics.commits.committed(12, 300)
     metrics.commits.failures += 1
     metrics.loop_lag.observe(2_000)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cgos_server.net.tls.certificates import TlsFiles
 from cgos_server.presentation.settings import Rated, VenueSettings, WebSettings
 from cgos_server.web.command_line import command, parse
 
@@ -36,10 +37,11 @@ def test_settings_survive_the_command_line(
         public_url="https://go.example.org",
         proxies=("10.0.0.0/8",),
     )
-    line = command(Path("/data"), settings, "json", "warning")
+    files = TlsFiles(certificate="/tls/it's.pem", key="/tls/key", minimum="1.3")
+    line = command(Path("/data"), settings, log_format="json", log_level="warning", tls=files)
     assert line[1:3] == ["-m", "cgos_server.web"]
     parsed = parse([*line[3:], "--listen-fd", "7", "--pipe-fd", "9", "--scrape-fd", "11"])
-    assert parsed == (Path("/data"), 7, 9, 11, "json", "warning", settings)
+    assert parsed == (Path("/data"), 7, 9, 11, "json", "warning", settings, None, files)
     assert list(parsed.settings.ports) == list(ports)
 
 

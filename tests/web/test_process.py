@@ -52,7 +52,7 @@ def sock() -> socket.socket:
 async def running(data: Path, sock: socket.socket, pipe: int) -> AsyncIterator[asyncio.subprocess.Process]:
     """A child with the pipe's reading end; killed at the latest at the end of the block."""
     scraper, scraped = socket.socketpair()
-    line = command(data, SETTINGS, "json", "info")
+    line = command(data, SETTINGS, log_format="json", log_level="info")
     with scraper, scraped:
         inherited = {"--listen-fd": sock.fileno(), "--pipe-fd": pipe, "--scrape-fd": scraped.fileno()}
         line += [word for option, descriptor in inherited.items() for word in (option, str(descriptor))]
@@ -127,9 +127,9 @@ async def test_under_its_supervisor_it_is_replaced_and_ends(data: Path, sock: so
     """The two halves fit: what WebProcess executes is what the module understands."""
     restarts: list[None] = []
     death = Death()
-    line = command(data, SETTINGS, "json", "warning")
+    line = command(data, SETTINGS, log_format="json", log_level="warning")
     assert line[0] == sys.executable
-    web = WebProcess(line, sock, restarted=lambda: restarts.append(None), pause=death)
+    web = WebProcess(line, {"--listen-fd": sock}, restarted=lambda: restarts.append(None), pause=death)
     with sock:
         async with asyncio.TaskGroup() as group:
             group.create_task(web.run())
@@ -165,8 +165,8 @@ async def stream(sock: socket.socket) -> AsyncIterator[Callable[[str], Awaitable
 
 async def test_it_answers_scrapes_and_so_does_the_one_after_it(data: Path, sock: socket.socket) -> None:
     death, scrapes = Death(), ScrapeChannel(limit_s=20)
-    line = command(data, SETTINGS, "json", "warning")
-    web = WebProcess(line, sock, restarted=lambda: None, pause=death, scraper=scrapes)
+    line = command(data, SETTINGS, log_format="json", log_level="warning")
+    web = WebProcess(line, {"--listen-fd": sock}, restarted=lambda: None, pause=death, scraper=scrapes)
     with sock:
         async with asyncio.timeout(60), asyncio.TaskGroup() as group:
             group.create_task(web.run())
@@ -188,9 +188,9 @@ async def test_facts_reach_the_child_and_the_one_after_it(data: Path, sock: sock
     death = Death()
     bus = Bus(lambda error: pytest.fail(repr(error)))
     pipe = FactPipe(bus, LoopTime(asyncio.get_running_loop(), PollClock()))
-    line = command(data, SETTINGS, "json", "warning")
+    line = command(data, SETTINGS, log_format="json", log_level="warning")
     web = WebProcess(
-        line, sock, restarted=lambda: None, pause=death, pipe_user=pipe
+        line, {"--listen-fd": sock}, restarted=lambda: None, pause=death, pipe_user=pipe
     )  # fmt: skip
     with sock:
         async with asyncio.timeout(60), asyncio.TaskGroup() as group:
@@ -215,9 +215,9 @@ async def test_it_reads_postgresql_where_the_environment_says_so(
     url = new_url(empty=True)
     await asyncio.to_thread(copy, data / "cgos.sqlite", url, lambda *_: None)
     (data / "cgos.sqlite").unlink()
-    line = command(data, SETTINGS, "json", "warning")
+    line = command(data, SETTINGS, log_format="json", log_level="warning")
     assert url.dsn not in " ".join(line)
-    web = WebProcess(line, sock, environment(url), restarted=lambda: None)
+    web = WebProcess(line, {"--listen-fd": sock}, environment(url), restarted=lambda: None)
     with sock:
         async with asyncio.timeout(30), asyncio.TaskGroup() as group:
             group.create_task(web.run())

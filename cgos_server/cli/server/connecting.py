@@ -20,6 +20,7 @@ from cgos_server.presentation.connecting import (
     commands,
     lines_address,
     place_of,
+    tls_address,
     websocket_address,
 )
 
@@ -65,10 +66,17 @@ def _commands(setup: Setup, venue: str, host: str | None) -> Commands:
     fixed: Any = next((row.fixed for row in stored_venues(setup) if row.name == venue), None)
     if fixed is None:
         fixed = _configured(setup, venue)
-    public_lines, public_url = ("", "") if host else (str(chosen.public_address), str(config.websocket.public_url))
-    lines = lines_address(public_lines, reached, chosen.port)
-    websocket = websocket_address(public_url, reached, config.websocket.port if config.websocket.enabled else 0)
-    return commands(place_of(lines, websocket, venue, fixed))
+    shown = (chosen.public_address, chosen.public_tls_address, config.websocket.public_url)
+    public_lines, public_tls, public_url = ("", "", "") if host else map(str, shown)
+    port = config.websocket.port if config.websocket.enabled else 0
+    place = place_of(
+        lines_address(public_lines, reached, chosen.port),
+        websocket_address(public_url, reached, port, tls=config.websocket.tls),
+        venue,
+        fixed,
+        lines_tls=tls_address(public_tls, public_lines, reached, chosen.tls_port or 0),
+    )
+    return commands(place)
 
 
 def _configured(setup: Setup, venue: str) -> dict[str, Any]:

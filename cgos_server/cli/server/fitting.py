@@ -13,6 +13,7 @@ from cgos_server.cli.common import Setup
 from cgos_server.cli.reading import read
 from cgos_server.config.problems import ConfigErrors
 from cgos_server.config.venues import check_fixed, venue_value
+from cgos_server.net.tls.certificates import read_certificate
 from cgos_server.service.plugin_report import plugin_report
 from cgos_server.storage import schema
 
@@ -23,11 +24,13 @@ def fitness(setup: Setup) -> Fitness:
     :raises SchemaMismatch: where the database is of another schema
     :raises NotFound: where there is none
     :raises ConfigErrors: where the venues cannot be had, or are others than those of the database
+    :raises Invalid: where the certificate of TLS cannot be used
     """
     schema.check(setup.database)
     for venue in setup.config.venue:
         venue_value(venue, VenueId(0))  # imports what it names
     check_database(setup)
+    check_certificate(setup)
     server = setup.config.server
     return Fitness(
         version=__version__,
@@ -36,6 +39,13 @@ def fitness(setup: Setup) -> Fitness:
         database=str(server.location),
         notes=plugin_report().problems,
     )
+
+
+def check_certificate(setup: Setup) -> None:
+    """Read it, where something is to speak TLS. Raises Refused where it cannot be used."""
+    files = setup.config.tls.files
+    if files is not None and setup.config.tls_listeners:
+        read_certificate(files)
 
 
 def check_database(setup: Setup) -> bool:

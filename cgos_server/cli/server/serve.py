@@ -67,7 +67,8 @@ def serve(config_path: Path | None, data: Path | None, next_free_ports: bool | N
 def _greet(app: App) -> None:
     """Where to go, for the person who started this."""
     for name, venue in app.venues.items():
-        click.echo(f"venue {name}: bots connect to port {venue.port}", err=True)
+        by_tls = f", by TLS to {venue.tls_port}" if venue.tls_port else ""
+        click.echo(f"venue {name}: bots connect to port {venue.port}{by_tls}", err=True)
     addresses = app.addresses
     if addresses.websocket:
         click.echo(f"all venues by WebSocket (cgos.v2): {addresses.websocket}", err=True)

@@ -18,7 +18,7 @@ from cgos_server.cli.output import print_json, print_table, say, show_plugins
 from cgos_server.cli.progress import progress_bar
 from cgos_server.cli.reading import read
 from cgos_server.cli.server.backups import backup, backups, drill, restore, verify_backup
-from cgos_server.cli.server.fitting import check_database
+from cgos_server.cli.server.fitting import check_certificate, check_database
 from cgos_server.cli.server.keeping import prune, size
 from cgos_server.config.keys import keys_markdown, plain, template
 from cgos_server.config.schema import Config
@@ -67,6 +67,7 @@ def check(setup: Setup, keys: bool, as_json: bool) -> None:
         click.echo(keys_markdown())
         return
     there = check_database(setup)
+    check_certificate(setup)
     config = setup.config
     of_before = read(setup, partial(_of_earlier_models, config)) if there else []
     if as_json:
@@ -79,7 +80,7 @@ def check(setup: Setup, keys: bool, as_json: bool) -> None:
     click.echo(f"bots           {config.listen.bots_host or 'every address'}, ports as below")
     click.echo(f"websocket      {_websocket(config)}")
     click.echo(f"pages          {_where(config) if config.web.enabled else 'off'}")
-    click.echo(f"health         http://{_host(config.health.host)}:{config.health.port}")
+    click.echo(f"health         {_http(config.health.tls)}://{_host(config.health.host)}:{config.health.port}")
     show_plugins(*plugin_report())
     click.echo()
     rows = []
@@ -177,11 +178,19 @@ async def _of_earlier_models(config: Config, history: History) -> list[str]:
 
 def _websocket(config: Config) -> str:
     where = config.websocket
-    return f"{where.host or 'every address'}, port {where.port}, all venues" if where.enabled else "off"
+    return (
+        f"{where.host or 'every address'}, port {where.port}, all venues{', TLS' if where.tls else ''}"
+        if where.enabled
+        else "off"
+    )
 
 
 def _where(config: Config) -> str:
-    return f"http://{_host(config.web.host)}:{config.web.port} ({config.web.mode})"
+    return f"{_http(config.web.tls)}://{_host(config.web.host)}:{config.web.port} ({config.web.mode})"
+
+
+def _http(tls: bool) -> str:
+    return "https" if tls else "http"
 
 
 def _host(host: str) -> str:

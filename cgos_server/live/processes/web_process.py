@@ -46,9 +46,10 @@ class PipeUser(Protocol):
 class WebProcess:
     """One supervised child. For a task group: ``group.create_task(web.run())``; ends by :meth:`stop` or cancellation.
 
-    :param command: what to execute; ``--listen-fd N --pipe-fd M --scrape-fd K`` is added
+    :param command: what to execute; the options of `sockets` are added, and ``--pipe-fd N --scrape-fd M``
     :param variables: added to its environment, where other users do not see them as they see a command
-    :param sock: the pages' bound socket; stays open here, so that visitors wait while the child is away
+    :param sockets: option of the command, such as ``--listen-fd`` -> bound socket; they stay open here, so that
+        visitors wait while the child is away
     :param restarted: called each time a dead child is replaced
     :param pause: waits so many seconds
     :param pipe_user: lent the pipe's writing end while a child lives
@@ -58,7 +59,7 @@ class WebProcess:
     def __init__(
         self,
         command: Sequence[str],
-        sock: socket.socket,
+        sockets: Mapping[str, socket.socket],
         variables: Mapping[str, str] | None = None,
         *,
         restarted: Callable[[], None],
@@ -68,7 +69,7 @@ class WebProcess:
         scraper: PipeUser | None = None,
     ) -> None:
         self._command = tuple(command)
-        self._sock = sock
+        self._sockets = sockets
         self._variables = dict(variables or {})
         self._restarted = restarted
         self._pause = pause
@@ -88,7 +89,8 @@ class WebProcess:
 
     async def run(self) -> None:
         """Keep a child running until :meth:`stop`; when cancelled, end it first."""
-        self._sock.listen(BACKLOG)
+        for sock in self._sockets.values():
+            sock.listen(BACKLOG)
         loop = asyncio.get_running_loop()
         deaths = 0
         while not self._stopping.is_set():
@@ -105,16 +107,17 @@ class WebProcess:
 
     async def _one_life(self) -> str:
         """Start a child and wait until it has ended, by itself or on our word. Returns how it ended."""
-        descriptor = self._sock.fileno()
         theirs, ours = _ends()
+        descriptors = {option: sock.fileno() for option, sock in self._sockets.items()}
+        descriptors |= {"--pipe-fd": theirs[0], "--scrape-fd": theirs[1]}
         try:
             try:
                 child = await asyncio.create_subprocess_exec(
-                    *(*self._command, "--listen-fd", str(descriptor)),
-                    *("--pipe-fd", str(theirs[0]), "--scrape-fd", str(theirs[1])),
+                    *self._command,
+                    *(word for pair in descriptors.items() for word in map(str, pair)),
                     stdin=asyncio.subprocess.DEVNULL,
                     stdout=asyncio.subprocess.DEVNULL,
-                    pass_fds=(descriptor, *theirs),
+                    pass_fds=tuple(descriptors.values()),
                     env=os.environ | self._variables,
                     # Its own group: Ctrl-C in the terminal is for the server, which may have games to finish.
                     process_group=0,

@@ -80,7 +80,7 @@ class Shared:
 
 @dataclass(slots=True, kw_only=True)
 class LiveVenue:
-    """One venue at work. `port` is where its bots connect, 0 until it listens."""
+    """One venue at work. `port` is where its bots connect, 0 until it listens; `tls_port` the one for TLS."""
 
     venue: Venue
     context: VenueContext
@@ -96,6 +96,7 @@ class LiveVenue:
     watch: RatingWatch
     gallery: Gallery
     port: int = 0
+    tls_port: int = 0
 
 
 async def open_venue(venue: Venue, shared: Shared) -> LiveVenue:

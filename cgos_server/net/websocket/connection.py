@@ -22,7 +22,9 @@ from cgos_protocol.v2.encoding import JSON, MSGPACK
 from cgos_server.net.bot_socket import BotSocket
 from cgos_server.net.limits import RateLimiter
 from cgos_server.net.lingering import LINGER_US, end_writing, linger
+from cgos_server.net.listening import accept
 from cgos_server.net.loop import Handle
+from cgos_server.net.tls.connection import TlsPort
 from cgos_server.net.websocket.bot import BotDialogue
 from cgos_server.net.websocket.handshake import LINES, Opening, Rejected, complete, forget, hopeless, opened, plain
 from cgos_server.net.websocket.lines import LineFrames
@@ -378,6 +380,6 @@ class WsConnection(BotSocket):
         self._deadline = self._time.call_at(self._time.now() + LINGER_US, self.cut)
 
 
-async def listen_ws(port: WsPort, sock: socket.socket, backlog: int) -> asyncio.Server:
-    """Accept connections on a bound socket, which the server takes over."""
-    return await asyncio.get_running_loop().create_server(lambda: WsConnection(port), sock=sock, backlog=backlog)
+async def listen_ws(port: WsPort, sock: socket.socket, backlog: int, tls: TlsPort | None = None) -> asyncio.Server:
+    """Accept connections on a bound socket, which the server takes over; inside `tls` where it is given."""
+    return await accept(lambda: WsConnection(port), sock, backlog, tls)

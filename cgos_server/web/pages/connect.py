@@ -12,7 +12,14 @@ from starlette.responses import Response
 
 from cgos_protocol import names
 from cgos_protocol.errors import StoreError
-from cgos_server.presentation.connecting import addresses, bots_host, commands, place_of, websocket_address
+from cgos_server.presentation.connecting import (
+    addresses,
+    bots_host,
+    commands,
+    place_of,
+    tls_addresses,
+    websocket_address,
+)
 from cgos_server.web.site import Pages, Site
 
 
@@ -22,14 +29,22 @@ async def show(site: Site, request: Request) -> Response:
     host = bots_host(settings.bots_host, settings.public_url, request.headers.get("host", ""))
     chosen = _chosen(list(settings.ports), request.query_params.get("venue"))
     lines = addresses(settings, host)
-    websocket = websocket_address(settings.websocket_url, host, settings.websocket)
-    fixed = await _fixed(site, chosen)
+    by_tls = tls_addresses(settings, host)
+    websocket = websocket_address(settings.websocket_url, host, settings.websocket, tls=settings.websocket_tls)
+    place = place_of(
+        lines.get(chosen, f"{host}:6809"),
+        websocket,
+        chosen or "9x9",
+        await _fixed(site, chosen),
+        lines_tls=by_tls.get(chosen, ""),
+    )
     return site.render(
         "connect.html",
         here="/connect",
         addresses=lines,
         chosen=chosen,
-        commands=commands(place_of(lines.get(chosen, f"{host}:6809"), websocket, chosen or "9x9", fixed)),
+        by_tls=by_tls,
+        commands=commands(place),
         websocket=websocket,
         registration=settings.registration,
         accounts=settings.accounts,

@@ -20,7 +20,7 @@ def text(address: Address, bot: BotTable, password_file: str) -> str:
 
     :param bot: its name, slots, venues (for WebSocket servers) and engine; without an engine the built-in bot plays
     """
-    over_websocket = address.scheme != "tcp"
+    over_websocket = not address.over_tcp
     mark = "" if over_websocket else "# "
     engine = (
         f"engine = {json.dumps(bot.engine)}"
@@ -32,7 +32,7 @@ def text(address: Address, bot: BotTable, password_file: str) -> str:
 # Bots for `cgos-client run --config` this file. Relative paths count from here.
 
 [server]
-url = {json.dumps(str(address))}      # ws://, wss://; HOST:PORT for CGOS lines over TCP
+url = {json.dumps(str(address))}      # ws://, wss://; HOST:PORT or cgoss:// for CGOS lines over TCP
 # lines = true                  # CGOS lines over WebSocket
 # encoding = "msgpack"          # messages over WebSocket; "json" can be read in a log
 # ca_file = "ca.pem"            # certificates to trust, where the server has one of its own

@@ -92,8 +92,8 @@ def _session_options(command: Callable[..., None]) -> Callable[..., None]:
         click.option(
             "--server",
             metavar="ADDRESS",
-            help="The server: HOST:PORT for CGOS lines (also tcp:// and cgos://), ws://HOST:PORT or wss://HOST:PORT "
-            "for WebSocket.",
+            help="The server: HOST:PORT for CGOS lines (also tcp:// and cgos://), cgoss://HOST:PORT for them by "
+            "TLS, ws://HOST:PORT or wss://HOST:PORT for WebSocket.",
         ),
         click.option("--name", metavar="NAME", help="The bot's name on the server."),
         click.option(
@@ -120,7 +120,7 @@ def _session_options(command: Callable[..., None]) -> Callable[..., None]:
             help="Over WebSocket: cgos.v2, or CGOS lines in text frames with ws://HOST:PORT/VENUE. Default: v2.",
         ),
         click.option("--encoding", type=click.Choice(["json", "msgpack"]), help="WebSocket: default json."),
-        click.option("--ca-file", type=_FILE, metavar="F", help="wss: certificates (PEM) to trust, not the system's."),
+        click.option("--ca-file", type=_FILE, metavar="F", help="TLS: certificates (PEM) to trust, not the system's."),
         click.option("--log", "log_file", type=_FILE, metavar="FILE", help="Also write all lines of both dialogues."),
         click.option(
             "--log-dir",
@@ -214,7 +214,7 @@ def init_file(
     try:
         address = server_address(server or click.prompt("Server", default="ws://localhost:6868"))
         chosen = bot_name(name or click.prompt("Name of the bot"))
-        if address.scheme != "tcp" and not venues:
+        if not address.over_tcp and not venues:
             venues = tuple(click.prompt("Venues, separated by blanks", default="9x9").split())
         if engine is None:
             words = "Command line of the engine (nothing: the built-in bot)"
@@ -269,9 +269,10 @@ def _play_one(engine: dict[str, Any], session: dict[str, Any]) -> NoReturn:
 def _speaks_lines(address: Address, session: dict[str, Any]) -> bool:
     """True for CGOS lines. Raises BadSetting where the options do not go together."""
     protocol, venues = session["protocol"], session["venues"]
-    over_tcp = address.scheme == "tcp"
+    over_tcp = address.over_tcp
     if over_tcp and protocol == "v2":
-        raise BadSetting(f"--protocol v2 is spoken over WebSocket: write --server ws://{address}")
+        over_websocket = address._replace(scheme="wss" if address.secure else "ws")
+        raise BadSetting(f"--protocol v2 is spoken over WebSocket: write --server {over_websocket}")
     if not over_tcp and protocol != "lines":
         if not venues:
             raise BadSetting("--venue is missing: where to play, such as --venue 9x9")

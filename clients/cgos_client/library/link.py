@@ -96,6 +96,14 @@ def trust(endpoint: Endpoint) -> ssl.SSLContext | None:
         ) from None
 
 
+def no_tls(where: str, error: ssl.SSLError) -> CannotConnect:
+    """Why there is no TLS connection."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        words = f"the certificate of {where} is not trusted ({error.verify_message})"
+        return CannotConnect(f"{words}: a server with a certificate of its own needs --ca-file", code="certificate")
+    return CannotConnect(f"{where}: no TLS connection ({error.reason or error})", code="tls")
+
+
 async def open_link(endpoint: Endpoint) -> Link:
     """A connection, which is the caller's to close. Raises CannotConnect."""
     socket = await _open(endpoint)
@@ -125,14 +133,8 @@ async def _open(endpoint: Endpoint) -> ClientConnection:
         )
     except TimeoutError:
         raise CannotConnect(f"{endpoint.address} did not answer within {CONNECT_SECONDS:.0f} s") from None
-    except ssl.SSLCertVerificationError as error:
-        raise CannotConnect(
-            f"the certificate of {endpoint.address} is not trusted ({error.verify_message}): "
-            "a server with a certificate of its own needs --ca-file",
-            code="certificate",
-        ) from None
     except ssl.SSLError as error:
-        raise CannotConnect(f"{endpoint.address}: no TLS connection ({error.reason or error})", code="tls") from None
+        raise no_tls(str(endpoint.address), error) from None
     except OSError as error:
         raise CannotConnect(f"{endpoint.address} cannot be reached ({error.strerror or error})") from None
     except InvalidStatus as error:

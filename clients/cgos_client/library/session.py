@@ -416,7 +416,7 @@ def connect(
     :raises CannotConnect: on entering, where `reconnect` is False or no attempt could succeed
     """
     address = server_address(url, "the address")
-    if address.scheme == "tcp":
+    if address.over_tcp:
         raise BadSetting(f"the address {url!r} is not one of a WebSocket: write ws://HOST:PORT or wss://HOST:PORT")
     try:
         written = Encoding(encoding)

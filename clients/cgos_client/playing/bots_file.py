@@ -37,7 +37,7 @@ class ServerTable(msgspec.Struct, frozen=True, kw_only=True):
     encoding: Literal["json", "msgpack"] = "json"
     """How messages are written over WebSocket."""
     ca_file: Path | None = None
-    """Certificates (PEM) to trust in place of the system's, for wss://."""
+    """Certificates (PEM) to trust in place of the system's, for wss:// and cgoss://."""
     leave_within_s: Positive | None = None
     """How long running games may go on after Ctrl-C; without it as long as they take."""
 
@@ -239,7 +239,7 @@ def _check_bot(bot: BotTable, place: str, server: ServerTable | None, raw: dict[
 def _check_protocol(bot: BotTable, place: str, server: ServerTable, raw: dict[str, Any], problems: list[str]) -> None:
     """Whether the bot's settings go with what is spoken at its address. Raises BadSetting where that is no address."""
     address = server.address(bot)
-    if address.scheme != "tcp" and not server.lines:
+    if not address.over_tcp and not server.lines:
         if not bot.venues and not raw.get("venues"):
             problems.append(f'{place}.venues: is missing; write venues = ["9x9"], or the names that the server has')
         elif len(set(bot.venues)) < len(bot.venues):
@@ -247,9 +247,9 @@ def _check_protocol(bot: BotTable, place: str, server: ServerTable, raw: dict[st
         return
     strange = [key for key in ONLY_V2 if key in raw]
     problems += [f'{place}.{key}: CGOS lines have no words for it; it needs url = "ws://..."' for key in strange]
-    if address.scheme == "tcp" and bot.venues:
+    if address.over_tcp and bot.venues:
         problems.append(f"{place}.venues: over TCP every venue has a port of its own, which url names")
-    elif address.scheme != "tcp" and not address.venue and len(bot.venues) != 1:
+    elif not address.over_tcp and not address.venue and len(bot.venues) != 1:
         problems.append(f"{place}.venues: CGOS lines are spoken in one venue at a time; name one")
 
 

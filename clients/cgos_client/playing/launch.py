@@ -6,7 +6,7 @@ Decides which transport is used. Must not know: options, files.
 from __future__ import annotations
 
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from functools import partial
 
 from cgos_client.bots.engines import Bot, GreedyBot, RandomBot
@@ -24,7 +24,6 @@ from cgos_client.playing.lines_session import Agenda, Identity
 from cgos_client.playing.slots import SlotsRunner
 from cgos_client.playing.text_frames import SUBPROTOCOL, connect_frames
 from cgos_client.playing.together import BotRunner
-from cgos_client.playing.transport import Connection
 from cgos_client.playing.transport import connect as connect_tcp
 from cgos_client.version import __version__
 
@@ -40,13 +39,13 @@ def runner(server: ServerTable, bot: BotTable, secret: str, *, once: bool, tell:
     """
     address = server.address(bot)
     make_engine = engine_maker(bot)
-    if server.lines or address.scheme == "tcp":
-        over_tcp: Callable[[], Awaitable[Connection]] = partial(connect_tcp, address.host, address.port)
-        if address.scheme != "tcp" and not address.venue:
+    if server.lines or address.over_tcp:
+        if not address.over_tcp and not address.venue:
             address = address._replace(path=f"/{bot.venues[0]}")
-        over_frames = partial(connect_frames, Endpoint(address, SUBPROTOCOL, server.ca_file))
+        endpoint = Endpoint(address, SUBPROTOCOL, server.ca_file)
+        over_tcp = partial(connect_tcp, address.host, address.port, endpoint)
         return Runner(
-            connect=over_tcp if address.scheme == "tcp" else over_frames,
+            connect=over_tcp if address.over_tcp else partial(connect_frames, endpoint),
             engine=SupervisedEngine(make=make_engine),
             identity=Identity(bot.name, secret, CLIENT),
             agenda=Agenda(games_left=bot.games),

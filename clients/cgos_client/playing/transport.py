@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import ssl
 from collections import deque
 from contextlib import suppress
 from typing import Protocol
 
 from cgos_client.errors import CannotConnect, ConnectionLost
-from cgos_client.library.link import CLOSE_SECONDS, CONNECT_SECONDS, WRITE_SECONDS, wire
+from cgos_client.library.link import CLOSE_SECONDS, CONNECT_SECONDS, WRITE_SECONDS, Endpoint, no_tls, trust, wire
 
 LINE_LIMIT = 1 << 20
 
@@ -117,23 +118,32 @@ class TcpWire:
             self._writer.transport.abort()
 
 
-async def connect(host: str, port: int) -> Connection:
+async def connect(host: str, port: int, endpoint: Endpoint | None = None) -> Connection:
     """Open a connection, with keep-alive so that a vanished server is noticed in half a minute.
 
-    Raises CannotConnect.
+    :param endpoint: whom TLS trusts, where its address has TLS
+    :raises CannotConnect: where nobody answers, or with a certificate that is not trusted
     """
-    reader, writer = await open_tcp(host, port, CONNECT_SECONDS)
+    context = None if endpoint is None else trust(endpoint)
+    reader, writer = await open_tcp(host, port, CONNECT_SECONDS, context)
     _keep_alive(writer.get_extra_info("socket"))
     return Connection(TcpWire(reader, writer))
 
 
-async def open_tcp(host: str, port: int, seconds: float) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """Open a connection that reads lines of at most `LINE_LIMIT` bytes. Raises CannotConnect after `seconds`."""
+async def open_tcp(
+    host: str, port: int, seconds: float, context: ssl.SSLContext | None = None
+) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """Open a connection that reads lines of at most `LINE_LIMIT` bytes. Raises CannotConnect after `seconds`.
+
+    :param context: for TLS
+    """
     try:
         async with asyncio.timeout(seconds):
-            return await asyncio.open_connection(host, port, limit=LINE_LIMIT)
+            return await asyncio.open_connection(host, port, limit=LINE_LIMIT, ssl=context)
     except TimeoutError:
         raise CannotConnect(f"{host}:{port} did not answer within {seconds:.0f} s") from None
+    except ssl.SSLError as error:
+        raise no_tls(f"{host}:{port}", error) from None
     except OSError as error:
         raise CannotConnect(f"{host}:{port} cannot be reached ({error.strerror or error})") from None
 

@@ -120,6 +120,7 @@ class Venue(Answer, frozen=True, kw_only=True):
     ]
     port: Annotated[Count, Meta(description="Where bots connect by the CGOS protocol; 0: nowhere.")]
     address: Annotated[str, Meta(description="Host and port of that, such as `cgos.example.org:6809`; or empty.")]
+    tls_address: Annotated[str, Meta(description="Host and port for the same lines by TLS; empty where there is none.")]
     websocket: Annotated[str, Meta(description="Where bots connect by WebSocket, `ws://` or `wss://`; or empty.")]
     systems: Annotated[list[str], Meta(description="Its rating systems, the headline first.")]
     policy: str | None

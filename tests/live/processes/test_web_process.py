@@ -69,7 +69,7 @@ def supervised(
 ) -> WebProcess:
     web = WebProcess(
         [program, "-I", "-S", "-c", CHILD.format(special=special)],
-        sock,
+        {"--listen-fd": sock},
         restarted=restarts.restarted,
         pause=restarts.pause,
         stop_limit=stop_limit,
@@ -249,7 +249,7 @@ async def main():
     sock.bind(("127.0.0.1", 0))
     structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
     command = [sys.executable, "-I", "-S", "-c", {child!r}]
-    web = WebProcess(command, sock, restarted=lambda: None)
+    web = WebProcess(command, {{"--listen-fd": sock}}, restarted=lambda: None)
     async with asyncio.TaskGroup() as group:
         group.create_task(web.run())
         await asyncio.sleep(0)

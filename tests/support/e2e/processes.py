@@ -97,6 +97,15 @@ pairing = {{ interval_s = 0.2, patience_s = 0.5, settle_s = 0.05 }}
 """
         )
 
+    def configure(self, **tables: str) -> None:
+        """Add lines to tables of the configuration."""
+        text = self.config.read_text()
+        for table, keys in tables.items():
+            assert f"[{table}]" in text, table
+            head = "[[venue]]" if table == "venue" else f"[{table}]"
+            text = text.replace(f"{head}\n", f"{head}\n{keys}\n")
+        self.config.write_text(text)
+
     @property
     def url(self) -> str:
         """The WebSocket port."""

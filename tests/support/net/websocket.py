@@ -202,7 +202,7 @@ class WsDesk:
         self.halls = {name: Hall() for name in venues}
         self.limits = replace(GENEROUS, **limits)
         self.metrics = Metrics(CollectorRegistry(), "test")
-        self.count = ConnectionCount(self.limits)
+        self.count = ConnectionCount(self.limits.connections, self.limits.connections_per_address)
         self.numbers = iter(range(1, 1_000_000))
         self.sockets = BotSockets(
             time=self.time,

@@ -25,7 +25,11 @@ def context(time: SimulatedTime, gallery: Any = None, reception: Any = None, **l
     numbers = iter(range(1, 1_000_000))
     metrics = Metrics(CollectorRegistry(), "test")
     sockets = BotSockets(
-        time=time, limits=bound, count=ConnectionCount(bound), metrics=metrics, new_id=lambda: next(numbers)
+        time=time,
+        limits=bound,
+        count=ConnectionCount(bound.connections, bound.connections_per_address),
+        metrics=metrics,
+        new_id=lambda: next(numbers),
     )
     return ConnectionContext(sockets=sockets, reception=reception, gallery=gallery)
 

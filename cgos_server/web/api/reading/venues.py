@@ -22,7 +22,7 @@ from cgos_protocol.options import Number, Several, Text
 from cgos_protocol.v2.render import rules_info, time_info
 from cgos_server.presentation import words
 from cgos_server.presentation.answers import pair_statistics, published, record
-from cgos_server.presentation.connecting import addresses, bots_host, websocket_address
+from cgos_server.presentation.connecting import addresses, bots_host, tls_addresses, websocket_address
 from cgos_server.service.pairing.statistics import statistics
 from cgos_server.service.ratings.expectation import compare
 from cgos_server.service.ratings.listed import best, listing
@@ -234,7 +234,12 @@ class ReadingVenues:
             rating_options=dict(configured.rated.options) if configured else {},
             port=configured.port if configured else 0,
             address=addresses(settings, host)[row.name] if configured else "",
-            websocket=websocket_address(settings.websocket_url, host, settings.websocket) if configured else "",
+            tls_address=tls_addresses(settings, host)[row.name] if configured else "",
+            websocket=(
+                websocket_address(settings.websocket_url, host, settings.websocket, tls=settings.websocket_tls)
+                if configured
+                else ""
+            ),
             systems=await systems_of(self._site, row.name),
             policy=configured.policy if configured else None,
             method=configured.method if configured else None,
