@@ -78,6 +78,9 @@ def faults() -> list[Fault]:
         Fault("a limit of 64 open files", few_files, "limits", "may open 64 files"),
         Fault("an expired certificate", certificate(expired=True), "certificates", "expired"),
         Fault("a certificate of another name", certificate(expired=False), "certificates", "not trusted"),
+        Fault("an expired certificate of the server's own", own_certificate(expired=True), "certificates", "ended"),
+        Fault("a key that all may read", own_certificate(expired=False), "certificates", "may read or write"),
+        Fault("a backup that is a week late", late_backup, "backups", "one was due at"),
         Fault("other terms than the database has", other_terms, "configuration", "komi"),
         Fault("a database of a newer program", statement("UPDATE alembic_version SET version_num='9999_later'"),
               "database", "which this program"),
@@ -198,6 +201,32 @@ def certificate(expired: bool) -> Callable[[Path], contextlib.AbstractContextMan
             listener.shutdown(socket.SHUT_RDWR)
 
     return make
+
+
+def own_certificate(expired: bool) -> Callable[[Path], contextlib.AbstractContextManager[Asked]]:
+    """Files of `[tls]`, whose certificate is over or whose key is open to everybody."""
+
+    @contextlib.contextmanager
+    def make(folder: Path) -> Iterator[Asked]:
+        _self_signed(folder, "IP:127.0.0.1", "20200101000000Z" if expired else "20990101000000Z")
+        (folder / "key.pem").chmod(0o600 if expired else 0o644)
+        config = _config(folder, "[web]\ntls = true")
+        files = f'certificate = "{folder / "certificate.pem"}"\nkey = "{folder / "key.pem"}"'
+        config.write_text(f"{config.read_text()}[tls]\n{files}\n")
+        yield Asked(config=config)
+
+    return make
+
+
+@contextlib.contextmanager
+def late_backup(folder: Path) -> Iterator[Asked]:
+    config = _config(folder, "")
+    at = time.strftime("%H:00", time.gmtime(time.time() - 21_600))
+    config.write_text(f'{config.read_text()}[backup]\nat = "{at}"\n')
+    backup = folder / "data" / "backups" / "cgos-20200101T000000Z.sqlite"
+    backup.parent.mkdir(parents=True)
+    backup.touch(0o600)
+    yield Asked(config=config)
 
 
 def _self_signed(folder: Path, name: str, end: str) -> None:

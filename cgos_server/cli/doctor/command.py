@@ -31,7 +31,8 @@ def doctor(config_path: Path | None, data: Path | None, deep: bool, as_json: boo
     """Say what is wrong around a server, and what to do.
 
     Looks, whether it runs or not, at configuration, program, ports, clock, disk, limits, durability, proxies,
-    certificates, database and permissions. Changes nothing. Exit code 1 where something is wrong; warnings alone are 0.
+    certificates, database, permissions and backups. Changes nothing. Exit code 1 where something is
+    wrong; warnings alone are 0.
     """
     try:
         setup = load_setup(config_path, data)

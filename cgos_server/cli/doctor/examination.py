@@ -18,11 +18,12 @@ import msgspec
 
 import cgos_protocol
 from cgos_protocol.compatibility import mismatch
-from cgos_protocol.errors import CgosError, ConfigError, NotFound, OurFault, StoreError
+from cgos_protocol.errors import CgosError, ConfigError, Invalid, NotFound, OurFault, StoreError
 from cgos_server import __version__
 from cgos_server.cli.common import Setup
 from cgos_server.cli.doctor.checks import (
     answering,
+    backups,
     certificates,
     clocks,
     databases,
@@ -47,6 +48,8 @@ from cgos_server.net.limits import SPARE_FILES
 from cgos_server.observability.transcript_files import FOLDER
 from cgos_server.service.plugin_report import plugin_report
 from cgos_server.storage import schema
+from cgos_server.storage.backups import folder
+from cgos_server.storage.backups.names import last_due
 from cgos_server.storage.condition import PostgresCondition, SqliteCondition, sqlite_condition
 from cgos_server.storage.location import PostgresUrl
 from cgos_server.storage.lock import lock_path
@@ -224,8 +227,30 @@ def _exposure(installation: Installation) -> list[Finding]:
 
 
 def _certificates(installation: Installation) -> list[Finding]:
-    urls = shown_certificates.public_addresses(installation.config)
-    return certificates.judge([shown_certificates.shown_by(url) for url in urls], installation.now_ms)
+    config, files = installation.config, installation.config.tls.files
+    urls = shown_certificates.public_addresses(config)
+    findings = certificates.judge([shown_certificates.shown_by(url) for url in urls], installation.now_ms)
+    if files is not None:
+        try:
+            own = shown_certificates.own(files)
+        except Invalid as refusal:
+            sentence, _, remedy = refusal.sentence.partition(". ")
+            findings.append(wrong(f"{sentence}.", remedy))
+        else:
+            findings += certificates.judge_own(own, shown_certificates.own_hosts(config), installation.now_ms)
+    return findings or [ok("no certificate is configured")]
+
+
+def _backups(installation: Installation) -> list[Finding]:
+    where, minute = installation.config.backups, installation.config.backup.at.minute
+    there = folder.listed(where)
+    kept = backups.Backups(
+        folder=str(where),
+        latest_at=there[0].at if there else None,
+        files=tuple(machine.entries([Path(backup.file) for backup in there])),
+    )
+    due_at = None if minute is None else last_due(installation.now_ms, minute)
+    return backups.judge(kept, due_at, installation.now_ms)
 
 
 def _database(installation: Installation) -> list[Finding]:
@@ -291,5 +316,6 @@ CHECKS: dict[str, Check] = {
     "certificates": _certificates,
     "database": _database,
     "permissions": _permissions,
+    "backups": _backups,
     "transcripts": _transcripts,
 }

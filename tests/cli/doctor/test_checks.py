@@ -10,6 +10,7 @@ import pytest
 
 from cgos_server.cli.doctor.checks import (
     answering,
+    backups,
     certificates,
     clocks,
     databases,
@@ -57,6 +58,18 @@ KEPT = clocks.Kept(synchronized=True, error_us=4_000)
 DIRECTORY = permissions.Entry(path="/data", mode=0o700, owner=1000)
 DATABASE = permissions.Entry(path="cgos.sqlite", mode=0o600, owner=1000)
 NAMES = {0: "root", 1000: "cgos"}
+HOUR = DAY // 24
+OWN = certificates.OwnCertificate(
+    where="/a.pem",
+    key="/a.key",
+    key_mode=0o640,
+    names=("a.example", "*.c.example"),
+    from_ms=NOW - DAY,
+    until_ms=NOW + 60 * DAY,
+)
+BACKUPS = backups.Backups(
+    folder="/b", latest_at=NOW - HOUR // 2, files=(permissions.Entry(path="/b/cgos.sqlite", mode=0o600, owner=1000),)
+)
 TRANSCRIPTS = programs.Kept(total=4096, largest=4096, bots=1, oldest_ms=NOW - DAY)
 
 change = msgspec.structs.replace
@@ -95,7 +108,19 @@ def configured(**keys: Any) -> Any:
         durability.judge_postgres(POSTGRES, "power"),
         exposure.judge(configured()),
         exposure.judge(configured(web__public_url="https://a.example", web__proxies="127.0.0.1", web__host="0.0.0.0")),
-        certificates.judge([], NOW),
+        exposure.judge(
+            configured(
+                web__public_url="https://a.example",
+                web__tls=True,
+                web__host="0.0.0.0",
+                tls__certificate="/a.pem",
+                tls__key="/a.key",
+            )
+        ),
+        certificates.judge_own(OWN, ["a.example", "b.c.example"], NOW),
+        backups.judge(BACKUPS, NOW - HOUR, NOW),
+        backups.judge(BACKUPS, None, NOW),
+        backups.judge(change(BACKUPS, latest_at=NOW - 25 * HOUR), NOW - HOUR, NOW),
         certificates.judge([certificates.Certificate(where="https://a.example", until_ms=NOW + 60 * DAY)], NOW),
         databases.judge_sqlite(SQLITE, True, {}),
         databases.judge_postgres(POSTGRES),
@@ -231,6 +256,31 @@ def test_certificates() -> None:
     assert "ended 4 days ago" in the_fault(judge([change(shown, until_ms=NOW - 4 * DAY)]))
     assert "certificate has expired" in the_fault(judge([change(shown, refused="certificate has expired")]))
     assert "refused" in the_fault(judge([change(shown, unreachable="Connection refused")]), Level.WARNING)
+
+
+def test_own_certificates() -> None:
+    judge = partial(certificates.judge_own, now_ms=NOW)
+    assert "/a.pem: its certificate ends in 20 days" in the_fault(
+        judge(change(OWN, until_ms=NOW + 20 * DAY), []), Level.WARNING
+    )
+    assert "ended 1 day ago" in the_fault(judge(change(OWN, until_ms=NOW - DAY), []))
+    assert "not valid yet" in the_fault(judge(change(OWN, from_ms=NOW + DAY), []))
+    for host in ("c.example", "d.b.c.example", "example"):
+        assert the_fault(judge(OWN, ["A.example", host])).endswith(f"a.example, *.c.example, and not for {host}.")
+    assert "may read or write /a.key" in the_fault(judge(change(OWN, key_mode=0o644), []))
+
+
+def test_backups() -> None:
+    due = NOW - 3 * HOUR
+    late = change(BACKUPS, latest_at=due - DAY)
+    assert "the latest backup in /b is of" in the_fault(backups.judge(late, due, NOW))
+    none = backups.Backups(folder="/b")
+    assert "no backup in /b yet" in the_fault(backups.judge(none, due, NOW), Level.WARNING)
+    assert "no backup is scheduled, and none" in the_fault(backups.judge(none, None, NOW), Level.WARNING)
+    old = change(BACKUPS, latest_at=NOW - 8 * DAY)
+    assert "no backup is scheduled, and the latest" in the_fault(backups.judge(old, None, NOW), Level.WARNING)
+    open_to_all = change(BACKUPS, files=tuple(permissions.Entry(path=f"/b/{n}", mode=0o640, owner=1) for n in range(5)))
+    assert "/b/0, /b/1, /b/2 and 2 more" in the_fault(backups.judge(open_to_all, None, NOW))
 
 
 def test_databases() -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import msgspec
 
 from cgos_server.cli.doctor.findings import Finding, ok, warning, wrong
+from cgos_server.presentation.words import count
 
 _DAY_MS = 86_400_000
 _SOON_DAYS, _NOW_DAYS = 21, 3
+_OTHERS = 0o007
 
 
 class Certificate(msgspec.Struct, frozen=True, kw_only=True):
@@ -25,10 +27,52 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
     until_ms: int | None = None
 
 
+class OwnCertificate(msgspec.Struct, frozen=True, kw_only=True):
+    """The server's own, in files.
+
+    :ivar where: the file of the certificate, `key` that of its key
+    :ivar key_mode: the key's permission bits
+    :ivar names: host names and addresses that it is for
+    :ivar from_ms: when it begins, Unix milliseconds, as `until_ms`
+    """
+
+    where: str
+    key: str
+    key_mode: int
+    names: tuple[str, ...]
+    from_ms: int
+    until_ms: int
+
+
 def judge(certificates: list[Certificate], now_ms: int) -> list[Finding]:
-    if not certificates:
-        return [ok("no certificate is configured")]
     return [_one(certificate, now_ms) for certificate in certificates]
+
+
+def judge_own(own: OwnCertificate, hosts: list[str], now_ms: int) -> list[Finding]:
+    """:param hosts: by which the server calls itself where it speaks TLS"""
+    findings = [until(own.where, (own.until_ms - now_ms) / _DAY_MS)]
+    if own.from_ms > now_ms:
+        remedy = "Look at this machine's clock, or install the certificate that is valid now."
+        findings.append(wrong(f"{own.where}: its certificate is not valid yet.", remedy))
+    findings += [
+        wrong(
+            f"{own.where}: its certificate is for {', '.join(own.names) or 'no host at all'}, and not for {host}.",
+            f"Order one that names {host}, too.",
+        )
+        for host in hosts
+        if not any(_is_for(name, host) for name in own.names)
+    ]
+    if own.key_mode & _OTHERS:
+        remedy = f"chmod 600 {own.key}, and order a new certificate with a new key where others use this machine."
+        findings.append(wrong(f"all users of this machine may read or write {own.key}.", remedy))
+    return findings
+
+
+def _is_for(name: str, host: str) -> bool:
+    """Whether a name in a certificate stands for a host; ``*.`` for one more word before it (RFC 6125)."""
+    if name.startswith("*."):
+        host = "*." + host.partition(".")[2]
+    return name.lower() == host.lower()
 
 
 def _one(seen: Certificate, now_ms: int) -> Finding:
@@ -51,8 +95,8 @@ def until(where: str, days: float) -> Finding:
     """What the time that is left means."""
     remedy = "Renew it now (certbot renew), and see why that did not happen by itself."
     if days < 0:
-        return wrong(f"{where}: its certificate ended {-days:.0f} days ago.", remedy)
-    sentence = f"{where}: its certificate ends in {days:.0f} days"
+        return wrong(f"{where}: its certificate ended {count(round(-days), 'day')} ago.", remedy)
+    sentence = f"{where}: its certificate ends in {count(round(days), 'day')}"
     if days < _SOON_DAYS:
         return (wrong if days < _NOW_DAYS else warning)(f"{sentence}.", remedy)
     return ok(sentence)

@@ -29,9 +29,10 @@ def judge(config: Config) -> list[Finding]:
 def _proxies(config: Config) -> list[Finding]:
     findings = []
     web, websocket = config.web, config.websocket
-    if web.enabled and web.public_url.startswith("https:") and not web.proxies.parts:
+    if web.enabled and not web.tls and web.public_url.startswith("https:") and not web.proxies.parts:
         findings.append(_uncounted("web.public_url", web.public_url, "web.proxies", "visitor"))
-    if websocket.enabled and str(websocket.public_url).startswith("wss:") and not config.listen.proxies.parts:
+    secure = websocket.enabled and not websocket.tls and str(websocket.public_url).startswith("wss:")
+    if secure and not config.listen.proxies.parts:
         findings.append(_uncounted("websocket.public_url", str(websocket.public_url), "listen.proxies", "bot"))
     for key, networks in (("web.proxies", web.proxies), ("listen.proxies", config.listen.proxies)):
         findings += [
@@ -54,14 +55,15 @@ def _uncounted(url_key: str, url: str, proxies_key: str, who: str) -> Finding:
 
 def _pages(config: Config) -> list[Finding]:
     web = config.web
-    if not web.enabled or not is_public(web.host) or web.public_url.startswith("https:"):
+    if not web.enabled or web.tls or not is_public(web.host) or web.public_url.startswith("https:"):
         return []
     accounts = "; anybody may make an account there" if web.accounts == "open" else ""
     return [
         warning(
             f"the pages are plain HTTP on {web.host}, port {web.port}: passwords of accounts can be read on the way"
             f"{accounts}.",
-            "Put a proxy with TLS before them and set web.public_url and web.proxies, or listen on 127.0.0.1.",
+            "Set web.tls and [tls], or put a proxy with TLS before them and set web.public_url and web.proxies, or "
+            "listen on 127.0.0.1.",
         )
     ]
 
