@@ -477,5 +477,7 @@ NOT_CAUSED = {
     "CgosAnchorDoubtful": "needs hundreds of games of an anchor that plays unlike its number, and an hourly check",
     "CgosVersionsFlagged": "needs hundreds of games of a version that changes, and an hourly check",
     "CgosPagesFail": "needs a fault of the program, or a database that cannot be read",
+    "CgosCertificateExpires": "needs a certificate of the server's own",
+    "CgosCertificateReloadFails": "needs a certificate of the server's own",
     "CgosWebhookQueue": "needs hundreds of owners' messages to a host that does not answer",
 }
