@@ -173,9 +173,10 @@ def lied_about(proxied: Proxied) -> None:
         subprotocols=["cgos.v1"],  # type: ignore[list-item]
         additional_headers={"X-Forwarded-For": "203.0.113.9"},
         source_address=(ELSEWHERE, 0),
+        open_timeout=30,
     ) as bot:
         for answer in ("e1 test", "Liar", "secret-of-liar"):
-            bot.recv(timeout=10)
+            bot.recv(timeout=30)
             bot.send(answer)
 
         def signed_in() -> list[str]:
