@@ -190,7 +190,7 @@ def newcomers(place: Drill) -> Iterator[None]:
     waiting: list[socket.socket] = []
     try:
         for number in range(1500):
-            bot = socket.create_connection(("127.0.0.1", place.server.port), timeout=5)
+            bot = socket.create_connection(("127.0.0.1", place.server.port), timeout=30)
             waiting.append(bot)
             bot.sendall(f"e1 drill\nNewcomer-{number}\nsecret-{number}\n".encode())
         yield

@@ -103,7 +103,7 @@ def repeated(action: Callable[[], object], every_s: float) -> Iterator[None]:
 def visit(port: int, path: str) -> int:
     """The status of an answer of the pages."""
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=10) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=60) as answer:
             answer.read()
             return int(answer.status)
     except urllib.error.HTTPError as error:
@@ -156,7 +156,7 @@ def receiver(port: int = 0) -> Iterator[int]:
 
 def sign_in(port: int, name: str, password: str | None = None, then: str = "") -> None:
     """A bot of the CGOS lines that signs in, says one thing more and goes; by its token unless there is a password."""
-    with socket.create_connection(("127.0.0.1", port), timeout=5) as bot, bot.makefile("rw") as lines:
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as bot, bot.makefile("rw") as lines:
         for line in ("e1 drill", name, password or token(name), *([then] if then else ())):
             lines.readline()
             lines.write(line + "\n")

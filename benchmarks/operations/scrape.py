@@ -69,7 +69,7 @@ def command(folder: Path, *words: str) -> None:
         cwd=folder,
         check=True,
         capture_output=True,
-        timeout=60,
+        timeout=120,
     )
 
 

@@ -53,7 +53,7 @@ class Watcher:
 
     def _get(self, path: str, **parameters: str) -> Any:
         url = f"{self._url}{path}?{urllib.parse.urlencode(parameters)}"
-        with urllib.request.urlopen(url, timeout=10) as answer:
+        with urllib.request.urlopen(url, timeout=60) as answer:
             return json.load(answer)["data"]
 
     def ready(self) -> bool:
