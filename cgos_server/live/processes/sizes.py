@@ -64,15 +64,16 @@ class Sizes:
     async def look(self) -> None:
         """Look once."""
         try:
-            disk, self._transcripts = await asyncio.to_thread(_look, self._data)
-            self._free, self._size = disk.free, disk.total
+            self._free, self._size, self._transcripts = await asyncio.to_thread(_look, self._data)
             self._parts = await self._database()
         except (OSError, StoreError) as error:
             log.info("sizes cannot be looked at just now", why=str(error))
 
 
-def _look(data: Path) -> tuple[shutil._ntuple_diskusage, int]:
-    return shutil.disk_usage(data), bytes_below(data / FOLDER)
+def _look(data: Path) -> tuple[int, int, int]:
+    """Bytes that are free, of the file system, and of the transcripts."""
+    disk = shutil.disk_usage(data)
+    return disk.free, disk.total, bytes_below(data / FOLDER)
 
 
 def bytes_below(folder: Path) -> int:
