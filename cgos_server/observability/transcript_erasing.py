@@ -47,8 +47,10 @@ def _text(line: bytes, renamed: Callable[[str], str]) -> bytes:
 def _replace(path: Path, data: bytes) -> None:
     new = path.with_suffix(".new")
     handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    old = path.stat()
     with os.fdopen(handle, "wb") as file:
         file.write(data)
-    times = path.stat()
-    os.utime(new, ns=(times.st_atime_ns, times.st_mtime_ns))  # by which it is swept
+        if os.geteuid() == 0:
+            os.fchown(handle, old.st_uid, old.st_gid)  # the server goes on with it, as whatever user it is
+    os.utime(new, ns=(old.st_atime_ns, old.st_mtime_ns))  # by which it is swept
     os.replace(new, path)

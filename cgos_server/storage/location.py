@@ -11,6 +11,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from cgos_server.storage import DATABASE
+from cgos_server.storage.ownership import give_to_owner
 
 _SCHEMES = ("postgresql", "postgres")
 
@@ -100,7 +101,10 @@ def make_directory(path: Path) -> None:
     """The directory of a database, where there is none: its owner's alone (0700), since hashes of passwords,
     transcripts and the control socket lie in it. One that is there stays as it is: it may be more than ours. Raises
     OSError."""
+    missing = [each for each in (path, *path.parents) if not each.exists()]
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for each in reversed(missing):
+        give_to_owner(each)
 
 
 def others_may_look(path: Path) -> bool:

@@ -20,6 +20,7 @@ import msgspec
 from cgos_protocol.errors import DatabaseLocked
 from cgos_server.storage.holder import in_use
 from cgos_server.storage.location import Location, make_directory
+from cgos_server.storage.ownership import give_to_owner
 
 
 class Holder(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,6 +72,7 @@ class _FileLock:
         make_directory(path.parent)
         # Never removed: a lock file that comes and goes can be locked twice, once under each of its lives.
         self._file: IO[bytes] = lock_path(path).open("a+b")
+        give_to_owner(lock_path(path))
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

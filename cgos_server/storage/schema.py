@@ -25,6 +25,7 @@ from cgos_protocol.errors import Code, NotFound, SchemaMismatch, StoreError
 from cgos_server.storage import tables
 from cgos_server.storage.failures import store_errors
 from cgos_server.storage.location import Location, PostgresUrl, elsewhere, make_directory, note_path
+from cgos_server.storage.ownership import give_to_owner
 from cgos_server.storage.sqlite.connections import connect_for_reading, migrating_engine
 
 T = TypeVar("T")
@@ -166,6 +167,7 @@ def prepare(location: Location, even_elsewhere: bool = False) -> None:
         if isinstance(location, Path):
             make_directory(location.parent)
             location.touch(mode=0o600)
+            give_to_owner(location)
         on_connection(location, _make)
 
 

@@ -154,13 +154,39 @@ def test_the_service_starts_the_server_in_the_directory_it_may_write_to() -> Non
     program, *arguments = service["ExecStart"][0].split()
     assert Path(program).name in scripts()
     assert arguments == ["serve"]
+    assert f"exec {program} " in read("cgos-server.sh")
+    assert assignments(service["Environment"])["CGOS_CONFIG"] in read("cgos-server.sh")
     assert service["ExecReload"] == [f"{program} reload"]
     assert (service["Type"], service["NotifyAccess"]) == (["notify"], ["main"])
-    config = load(env=assignments(service["Environment"]))
+    config = load(DEPLOY / "cgos.toml")
     assert config.server.data == Path("/var/lib") / service["StateDirectory"][0]
     assert service["WorkingDirectory"] == [str(config.server.data)]
+    assert service["ReadWritePaths"] == [f"-{config.backups}"]
     assert service["ProtectSystem"] == ["strict"]
-    assert service["DynamicUser"] == ["yes"]
+
+
+def test_the_guide_makes_the_user_the_folders_and_the_files_of_the_service() -> None:
+    service, config, text = unit(), load(DEPLOY / "cgos.toml"), read("README.md")
+    (user,) = service["User"]
+    assert re.search(rf"useradd .*--home-dir {config.server.data} .* {user}$", text, re.MULTILINE)
+    assert f"install -d -m 700 -o {user} -g {user} {config.server.data} {config.backups}\n" in text
+    assert f" cgos.toml {assignments(service['Environment'])['CGOS_CONFIG']}\n" in text
+
+
+@pytest.mark.parametrize(("given", "expected"), [({}, "/etc/cgos/cgos.toml"), ({"CGOS_CONFIG": "a.toml"}, "a.toml")])
+def test_commands_find_the_configuration_of_the_service(given: dict[str, str], expected: str, tmp_path: Path) -> None:
+    program = tmp_path / "program"
+    program.write_text('#!/bin/sh\necho "$CGOS_CONFIG" "$@"\n')
+    program.chmod(0o755)
+    text = read("cgos-server.sh").replace("/opt/cgos-server/current/bin/cgos-server", str(program))
+    shown = subprocess.run(
+        ["sh", "-c", text, "cgos-server", "bot", "erase", "two words"],
+        env=given,
+        capture_output=True,
+        text=True,
+        timeout=9,
+    )
+    assert shown.stdout == f"{expected} bot erase two words\n"
 
 
 # -- monitoring
@@ -198,14 +224,12 @@ def test_the_guide_names_every_port_and_file() -> None:
 
 def test_keys_and_commands_in_the_guide_exist() -> None:
     text = read("README.md")
-    variables = {pair[0]: "My server" for pair in re.findall(r"`(CGOS_\w+__\w+)(=|`)", text)}
-    assert load(env=variables).server.name == "My server"
     section, key = "server", "drain_limit_s"
     assert f"`{section}.{key}`" in text
     assert hasattr(getattr(DEFAULT, section), key)
-    commands = set(re.findall(r"cgos-server(?: |$)(status|serve|\w+ --data)", text))
-    assert commands
-    for command in {word.split()[0] for word in commands}:
+    commands = set(re.findall(r"(?:^ *|`|sudo )cgos-server (\w+)", text, re.MULTILINE))
+    assert commands >= {"check", "doctor", "status"}
+    for command in commands:
         answer = subprocess.run(
             [sys.executable, "-m", "cgos_server", command, "--help"], capture_output=True, text=True, timeout=60
         )

@@ -81,6 +81,14 @@ class Installation:
         return self.config.server.data
 
     @functools.cached_property
+    def user(self) -> tuple[int, str]:
+        """Number and name of who runs the server, or is to: the owner of the data directory. Raises OSError."""
+        number = processes.owner(self.server.pid) if self.server.pid else None
+        if number is None:
+            number = self.data.stat().st_uid if self.data.exists() else os.getuid()
+        return number, machine.user(number)
+
+    @functools.cached_property
     def server(self) -> answering.Answering:
         return running_server.look(self.data)
 
@@ -246,11 +254,12 @@ def _backups(installation: Installation) -> list[Finding]:
     there = folder.listed(where)
     kept = backups.Backups(
         folder=str(where),
+        around=next(iter(machine.entries([where])), None),
         latest_at=there[0].at if there else None,
         files=tuple(machine.entries([Path(backup.file) for backup in there])),
     )
     due_at = None if minute is None else last_due(installation.now_ms, minute)
-    return backups.judge(kept, due_at, installation.now_ms)
+    return backups.judge(kept, due_at, installation.now_ms, installation.user)
 
 
 def _database(installation: Installation) -> list[Finding]:
@@ -290,11 +299,8 @@ def _permissions(installation: Installation) -> list[Finding]:
     files = machine.entries(names)
     (directory,) = machine.entries([data])
     directory = msgspec.structs.replace(directory, path=str(data))
-    pid = installation.server.pid
-    number = processes.owner(pid) if pid else None
-    number = directory.owner if number is None else number
     owners = {entry.owner: machine.user(entry.owner) for entry in (directory, *files)}
-    return permissions.judge(directory, files, (number, machine.user(number)), owners)
+    return permissions.judge(directory, files, installation.user, owners)
 
 
 def _transcripts(installation: Installation) -> list[Finding]:

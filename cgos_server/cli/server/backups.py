@@ -28,6 +28,7 @@ from cgos_server.storage.backups import folder, restoring, taking
 from cgos_server.storage.backups.comparing import compare
 from cgos_server.storage.backups.verifying import Verified, verify
 from cgos_server.storage.copying import Progress
+from cgos_server.storage.location import make_directory
 
 T = TypeVar("T")
 
@@ -136,7 +137,7 @@ def drill(setup: Setup, source: Path | None, as_json: bool) -> None:
     """
     _stand_back()
     timed = _Steps()
-    setup.config.backups.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_directory(setup.config.backups)
     with tempfile.TemporaryDirectory(prefix=".cgos-drill-", dir=setup.config.backups) as name, progress_bar("") as bar:
         progress = _steps(bar)
         place = Path(name) / "data" / DATABASE

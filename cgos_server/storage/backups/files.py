@@ -19,6 +19,7 @@ from typing import Final
 
 from cgos_protocol.errors import Code, Conflict, Unavailable
 from cgos_server.storage.location import make_directory
+from cgos_server.storage.ownership import give_to_owner
 
 _PREFIX: Final = ".cgos-backup-"
 _TEMPORARY: Final = re.compile(re.escape(_PREFIX) + r"\w+\.part(-wal|-shm|-journal)?")
@@ -52,6 +53,7 @@ def temporary(target: Path, size: int) -> Iterator[Path]:
         try:
             os.fchmod(handle, 0o600)
             os.close(handle)
+            give_to_owner(Path(name))
             yield Path(name)
         finally:
             for end in _COMPANIONS:

@@ -58,6 +58,7 @@ KEPT = clocks.Kept(synchronized=True, error_us=4_000)
 DIRECTORY = permissions.Entry(path="/data", mode=0o700, owner=1000)
 DATABASE = permissions.Entry(path="cgos.sqlite", mode=0o600, owner=1000)
 NAMES = {0: "root", 1000: "cgos"}
+CGOS = (1000, "cgos")
 HOUR = DAY // 24
 OWN = certificates.OwnCertificate(
     where="/a.pem",
@@ -68,7 +69,10 @@ OWN = certificates.OwnCertificate(
     until_ms=NOW + 60 * DAY,
 )
 BACKUPS = backups.Backups(
-    folder="/b", latest_at=NOW - HOUR // 2, files=(permissions.Entry(path="/b/cgos.sqlite", mode=0o600, owner=1000),)
+    folder="/b",
+    around=permissions.Entry(path="b", mode=0o700, owner=1000),
+    latest_at=NOW - HOUR // 2,
+    files=(permissions.Entry(path="/b/cgos.sqlite", mode=0o600, owner=1000),),
 )
 TRANSCRIPTS = programs.Kept(total=4096, largest=4096, bots=1, oldest_ms=NOW - DAY)
 
@@ -118,13 +122,13 @@ def configured(**keys: Any) -> Any:
             )
         ),
         certificates.judge_own(OWN, ["a.example", "b.c.example"], NOW),
-        backups.judge(BACKUPS, NOW - HOUR, NOW),
-        backups.judge(BACKUPS, None, NOW),
-        backups.judge(change(BACKUPS, latest_at=NOW - 25 * HOUR), NOW - HOUR, NOW),
+        backups.judge(BACKUPS, NOW - HOUR, NOW, CGOS),
+        backups.judge(BACKUPS, None, NOW, CGOS),
+        backups.judge(change(BACKUPS, latest_at=NOW - 25 * HOUR), NOW - HOUR, NOW, CGOS),
         certificates.judge([certificates.Certificate(where="https://a.example", until_ms=NOW + 60 * DAY)], NOW),
         databases.judge_sqlite(SQLITE, True, {}),
         databases.judge_postgres(POSTGRES),
-        permissions.judge(DIRECTORY, [DATABASE], (1000, "cgos"), NAMES),
+        permissions.judge(DIRECTORY, [DATABASE], CGOS, NAMES),
         programs.judge_program("3.13.1", "1.0", None, []),
         [programs.judge_sqlite((3, 51, 3)), programs.judge_sqlite((3, 44, 6)), programs.judge_sqlite((3, 50, 7))],
         programs.judge_transcripts(TRANSCRIPTS, 7, 65_536, NOW),
@@ -273,14 +277,18 @@ def test_own_certificates() -> None:
 def test_backups() -> None:
     due = NOW - 3 * HOUR
     late = change(BACKUPS, latest_at=due - DAY)
-    assert "the latest backup in /b is of" in the_fault(backups.judge(late, due, NOW))
+    assert "the latest backup in /b is of" in the_fault(backups.judge(late, due, NOW, CGOS))
     none = backups.Backups(folder="/b")
-    assert "no backup in /b yet" in the_fault(backups.judge(none, due, NOW), Level.WARNING)
-    assert "no backup is scheduled, and none" in the_fault(backups.judge(none, None, NOW), Level.WARNING)
+    assert "no backup in /b yet" in the_fault(backups.judge(none, due, NOW, CGOS), Level.WARNING)
+    assert "no backup is scheduled, and none" in the_fault(backups.judge(none, None, NOW, CGOS), Level.WARNING)
     old = change(BACKUPS, latest_at=NOW - 8 * DAY)
-    assert "no backup is scheduled, and the latest" in the_fault(backups.judge(old, None, NOW), Level.WARNING)
+    assert "no backup is scheduled, and the latest" in the_fault(backups.judge(old, None, NOW, CGOS), Level.WARNING)
     open_to_all = change(BACKUPS, files=tuple(permissions.Entry(path=f"/b/{n}", mode=0o640, owner=1) for n in range(5)))
-    assert "/b/0, /b/1, /b/2 and 2 more" in the_fault(backups.judge(open_to_all, None, NOW))
+    assert "/b/0, /b/1, /b/2 and 2 more" in the_fault(backups.judge(open_to_all, None, NOW, CGOS))
+    of_root = change(BACKUPS, around=permissions.Entry(path="b", mode=0o755, owner=0))
+    assert "another user than cgos" in the_fault(backups.judge(of_root, due, NOW, CGOS))
+    assert backups.judge(of_root, None, NOW, CGOS) == backups.judge(BACKUPS, None, NOW, CGOS)
+    assert len(backups.judge(of_root, due, NOW, (0, "root"))) == 1
 
 
 def test_databases() -> None:

@@ -15,24 +15,38 @@ _DAY_MS = 86_400_000
 _GRACE_MS = 2 * 3_600_000
 """A backup that is due may take so long."""
 _OLD_DAYS = 7
-_OTHERS = 0o077
+_OTHERS, _WRITERS = 0o077, 0o022
 
 
 class Backups(msgspec.Struct, frozen=True, kw_only=True):
     """What lies in the folder of backups.
 
+    :ivar around: the folder itself; None where it is not there
     :ivar latest_at: when the latest one was taken, Unix milliseconds; None where there is none
     :ivar files: the backups themselves
     """
 
     folder: str
+    around: Entry | None = None
     latest_at: int | None = None
     files: tuple[Entry, ...] = ()
 
 
-def judge(backups: Backups, due_at: int | None, now_ms: int) -> list[Finding]:
-    """:param due_at: when the latest backup was due, Unix milliseconds; None where the server takes none by itself"""
-    return [_age(backups, due_at, now_ms), *_readers(backups)]
+def judge(backups: Backups, due_at: int | None, now_ms: int, server: tuple[int, str]) -> list[Finding]:
+    """:param due_at: when the latest backup was due, Unix milliseconds; None where the server takes none by itself
+    :param server: number and name of the user who runs the server, or is to
+    """
+    closed = _closed(backups, server) if due_at is not None else []
+    return [_age(backups, due_at, now_ms), *_readers(backups), *closed]
+
+
+def _closed(backups: Backups, server: tuple[int, str]) -> list[Finding]:
+    number, name = server
+    around = backups.around
+    if around is None or number in (0, around.owner) or around.mode & _WRITERS:
+        return []
+    remedy = f"chown {name} {backups.folder}"
+    return [wrong(f"{backups.folder} belongs to another user than {name}, whose server cannot write there.", remedy)]
 
 
 def _age(backups: Backups, due_at: int | None, now_ms: int) -> Finding:

@@ -41,8 +41,7 @@ def judge(directory: Entry, files: list[Entry], server: tuple[int, str], names: 
         findings.append(
             wrong(
                 f"the server is {name}'s, and these belong to somebody else: {whose}.",
-                f"Stop the server, chown -R {name} {directory.path}, start it; give commands as that user, or while "
-                "it runs.",
+                f"Stop the server, chown -R {name} {directory.path}, and start it.",
             )
         )
     return findings or [ok(f"{directory.path} and its files are {name}'s alone")]

@@ -1,0 +1,51 @@
+"""Commands of root on a data directory that belongs to the server's user: the server can use all that comes of them."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SERVER = 6809
+"""The number of a user that need not exist."""
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to others")
+
+
+def owners(directory: Path) -> dict[str, int]:
+    return {str(path): path.lstat().st_uid for path in (directory, *directory.rglob("*"))}
+
+
+@pytest.fixture
+def of_the_server(data: Path) -> Path:
+    transcripts = data / "transcripts" / "2"
+    transcripts.mkdir(parents=True)
+    (transcripts / "00000000000000000001.transcript").write_text('#{"name":"Beta","connection":1}\n5>setup Alpha(1?)\n')
+    for path in (data, *data.rglob("*")):
+        os.chown(path, SERVER, SERVER)
+    return data
+
+
+def test_what_root_does_belongs_to_the_owner_of_the_data(run: Any, of_the_server: Path) -> None:
+    run("standings", "--venue", "9x9")
+    taken = json.loads(run("db", "backup", "--json").stdout)["file"]
+    run("account", "add", "Olive", stdin="long-secret\n")
+    run("bot", "erase", "Alpha", "--reason", "its wish")
+    run("db", "prune")
+    run("db", "drill")
+    run("db", "restore", taken)
+    run("db", "upgrade")
+    there = owners(of_the_server)
+    assert {Path(path).name for path in there} >= {"cgos.sqlite", "cgos.sqlite.lock", Path(taken).name}
+    assert [path for path, owner in there.items() if owner != SERVER] == []
+
+
+def test_a_directory_in_one_of_somebody_else_is_theirs(run: Any, tmp_path: Path) -> None:
+    os.chown(tmp_path, SERVER, SERVER)
+    where = tmp_path / "more" / "data"
+    run("account", "add", "Olive", stdin="long-secret\n", where=where)
+    assert {path: owner for path, owner in owners(tmp_path / "more").items() if owner != SERVER} == {}
+    assert where.stat().st_mode & 0o777 == 0o700
