@@ -23,10 +23,10 @@ from cgos_server.config.values import us
 from cgos_server.live.venue.live_control import Addresses
 from cgos_server.live.venue.live_venue import LiveVenue
 from cgos_server.net.health import Probe, Scrape, health_app
-from cgos_server.net.http import HttpListener
+from cgos_server.net.http import NEEDS_TLS, HttpListener
 from cgos_server.net.inheriting import Ports
 from cgos_server.net.limits import ConnectionCount, SocketLimits, room_for
-from cgos_server.net.tcp import listen
+from cgos_server.net.tcp import NO_TLS, listen
 from cgos_server.net.tls.certificates import CertificateKeeper
 from cgos_server.net.tls.connection import HANDSHAKE_S, TlsPort
 from cgos_server.net.websocket.connection import listen_ws
@@ -76,18 +76,20 @@ class Listeners:
         )
         self._servers: list[asyncio.Server] = []
         self._keeper = keeper
-        self._tls = (
-            None
-            if keeper is None
-            else TlsPort(
-                keeper.context,
-                self._sockets.count,
-                failed=base.metrics.tls_handshake_failed,
-                handshake_s=min(HANDSHAKE_S, config.limits.login_timeout_s),
-                proxies=self._sockets.proxies,
-            )
-        )
         self._handshake_failed = base.metrics.tls_handshake_failed
+        self._lines_tls, self._websocket_tls = self._tls_port(NO_TLS), self._tls_port(NEEDS_TLS)
+
+    def _tls_port(self, plain: bytes) -> TlsPort | None:
+        if self._keeper is None:
+            return None
+        return TlsPort(
+            self._keeper.context,
+            self._sockets.count,
+            failed=self._handshake_failed,
+            handshake_s=min(HANDSHAKE_S, self._config.limits.login_timeout_s),
+            proxies=self._sockets.proxies,
+            plain=plain,
+        )
 
     @property
     def open(self) -> int:
@@ -108,7 +110,7 @@ class Listeners:
             venue.port = sock.getsockname()[1]
             if config.tls_port is not None:
                 sock = self.bind(settings.bots_host, config.tls_port, f"TLS of venue {config.name}")
-                self._servers.append(await listen(context, sock, settings.backlog, self._tls))
+                self._servers.append(await listen(context, sock, settings.backlog, self._lines_tls))
                 venue.tls_port = sock.getsockname()[1]
             contexts[config.name] = context
         if self._config.websocket.enabled:
@@ -144,7 +146,7 @@ class Listeners:
         sock = self.bind(config.host, config.port, "the WebSocket port")
         self._addresses.websocket = url_of(sock, config.host, "wss" if config.tls else "ws")
         self.ws_port = sock.getsockname()[1]
-        return await listen_ws(port, sock, self._config.listen.backlog, self._tls if config.tls else None)
+        return await listen_ws(port, sock, self._config.listen.backlog, self._websocket_tls if config.tls else None)
 
     def health(self, probes: Mapping[str, Probe], registry: CollectorRegistry, web_metrics: Scrape) -> HttpListener:
         """Where health and metrics are told.
@@ -175,8 +177,9 @@ class Listeners:
         """End all connections: all are gone when this returns, so that the store hears of it while it is open."""
         for _ in range(_ACCEPTING_TURNS):
             await asyncio.sleep(0)
-        if self._tls is not None:
-            self._tls.cut()
+        for tls in (self._lines_tls, self._websocket_tls):
+            if tls is not None:
+                tls.cut()
         for connection in list(self._sockets.open):
             connection.shut()
         await asyncio.sleep(0)

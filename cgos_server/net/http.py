@@ -13,7 +13,7 @@ import socket
 import ssl
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import h11
 import uvicorn
@@ -40,6 +40,13 @@ HEAD_S = 10.0
 STALLED_S = 45.0
 """Time in which a reader must take something of what it is sent; above all deadlines of single answers."""
 
+_WORDS: Final = b"This port speaks TLS: begin the address with https:// or wss://.\n"
+NEEDS_TLS: Final = (
+    b"HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n"
+    b"Content-Length: %d\r\n\r\n%s" % (len(_WORDS), _WORDS)
+)
+"""To a request without TLS where TLS is spoken."""
+
 _LENGTHS = frozenset((b"content-length", b"transfer-encoding"))
 """Headers that say where a request ends (RFC 9112, 6.1: who sends both may be smuggling a second request in)."""
 
@@ -63,7 +70,7 @@ class HttpListener:
         failed: Callable[[], None] = lambda: None,
     ) -> None:
         handshakes = ConnectionCount(HANDSHAKES, HANDSHAKES_PER_ADDRESS)
-        self._tls = None if context is None else TlsPort(context, handshakes, failed=failed)
+        self._tls = None if context is None else TlsPort(context, handshakes, failed=failed, plain=NEEDS_TLS)
         config = uvicorn.Config(
             _cancellable(app),
             http=cast(type[asyncio.Protocol], self._connection),

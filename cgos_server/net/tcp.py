@@ -8,9 +8,10 @@ from __future__ import annotations
 import asyncio
 import socket
 import struct
-from typing import Any
+from typing import Any, Final
 
 from cgos_protocol.lines.framing import LineFramer
+from cgos_protocol.lines.words import error_line
 from cgos_server.net.bot_socket import BotSocket
 from cgos_server.net.lines import EngineLines
 from cgos_server.net.lingering import LINGER_US, linger
@@ -19,6 +20,11 @@ from cgos_server.net.loop import Handle
 from cgos_server.net.tls.connection import TlsPort
 from cgos_server.net.wire import ConnectionContext, answered
 from cgos_server.observability.metrics import CloseReason
+
+NO_TLS: Final = error_line("This port speaks TLS: connect by cgoss://, or to the port that speaks none.").encode(
+    "ascii"
+)
+"""To a peer without TLS where TLS is spoken."""
 
 _ESTABLISHED = 1
 _TCP_INFO = struct.Struct("=B23xI")

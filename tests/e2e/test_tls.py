@@ -84,6 +84,8 @@ def test_everything_by_tls(server: EncryptedServer, tmp_path: Path) -> None:
         ended = "select count(*) from games where ended_at is not null and reason in ('score', 'resignation')"
         until(lambda: server.query(ended)[0][0] >= 1, 30, f"no game:\n{server.tail()}")
         pages_stay_encrypted(server)
+        who_speaks_no_tls_is_told(server)
+        bots_come_again_by_tls_to_the_program_that_takes_over(server)
         with contextlib.closing(server.page()) as page:
             the_certificate_changes_and_connections_stay(server, page, tmp_path)
             with socket.create_connection(("127.0.0.1", server.tls_port), 10):
@@ -112,11 +114,26 @@ def pages_stay_encrypted(server: EncryptedServer) -> None:
     assert "Strict-Transport-Security" not in answer.headers
     plain.close()
 
-    shouting = http.client.HTTPConnection("localhost", server.web_port, timeout=10)
-    shouting.request("GET", "/")
-    with pytest.raises((http.client.BadStatusLine, ConnectionError)):
-        shouting.getresponse()
-    shouting.close()
+
+def who_speaks_no_tls_is_told(server: EncryptedServer) -> None:
+    for port in (server.web_port, server.ws_port):
+        page = http.client.HTTPConnection("localhost", port, timeout=10)
+        page.request("GET", "/")
+        answer = page.getresponse()
+        assert (answer.status, b"begin the address with https://" in answer.read()) == (400, True)
+        page.close()
+    with socket.create_connection(("127.0.0.1", server.tls_port), 10) as plain:
+        plain.sendall(b"e1 a client without TLS\n")
+        assert plain.makefile().read().startswith("Error: This port speaks TLS: connect by cgoss://")
+
+
+def bots_come_again_by_tls_to_the_program_that_takes_over(server: EncryptedServer) -> None:
+    moves = "select count(*) from moves"
+    upgraded = server.command("upgrade", "--json")
+    assert upgraded.returncode == 0, upgraded.stderr
+    told = server.query(moves)[0][0]
+    until(lambda: server.query(moves)[0][0] > told + 5, 30, f"no moves after it:\n{server.tail()}")
+    assert server.query("select count(*) from games where reason in ('time', 'forfeit', 'void', 'abort')") == [(0,)]
 
 
 def the_certificate_changes_and_connections_stay(

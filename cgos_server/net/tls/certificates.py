@@ -68,13 +68,19 @@ def read_certificate(files: TlsFiles) -> Certificate:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = _VERSIONS[files.minimum]
     context.options |= ssl.OP_NO_RENEGOTIATION
-    for path in (files.certificate, files.key):
+    for path, label in ((files.certificate, "CERTIFICATE"), (files.key, "PRIVATE KEY")):
         try:
-            Path(path).read_bytes()
+            content = Path(path).read_bytes()
         except OSError as error:
             raise Invalid(
                 Code.CERTIFICATE, f"{path} cannot be read ({error.strerror}). Name a file that this user can read."
             ) from error
+        if f"{label}-----".encode() not in content:
+            raise Invalid(
+                Code.CERTIFICATE,
+                f"{path} has no line with BEGIN {label}. Name the PEM file of the {label.lower()}: tls.certificate and "
+                "tls.key may have changed places.",
+            )
     try:
         context.load_cert_chain(files.certificate, files.key, password=_no_password)
         inside = _tried(context, files.certificate)
@@ -130,12 +136,14 @@ class CertificateKeeper:
         self,
         files: TlsFiles,
         pause: Callable[[float], Awaitable[object]] = asyncio.sleep,
+        now: Callable[[], float] = time.time,
     ) -> None:
         self.failures = 0
         self._files = files
         self._pause = pause
+        self._now = now
         self._tried = self._last = _marks(files)
-        self.current = read_certificate(files)
+        self.current = self._looked_at(read_certificate(files))
 
     def context(self) -> ssl.SSLContext:
         """For the next connection."""
@@ -159,9 +167,19 @@ class CertificateKeeper:
             self.failures += 1
             log.warning("the certificate stays as it was", why=refusal.sentence)
             return refusal.sentence
-        self.current = new
+        self.current = self._looked_at(new)
         log.info("the certificate is read", names=new.names, expires_at=_date(new.expires_at))
         return None
+
+    def _looked_at(self, new: Certificate) -> Certificate:
+        if not new.begins_at <= self._now() < new.expires_at:
+            log.warning(
+                "the certificate is not valid now, and clients refuse it",
+                begins_at=_date(new.begins_at),
+                expires_at=_date(new.expires_at),
+                remedy="Renew it, or set this machine's clock right; a new one is read without a restart.",
+            )
+        return new
 
 
 def _marks(files: TlsFiles) -> _Marks:

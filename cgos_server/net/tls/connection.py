@@ -14,12 +14,14 @@ from collections.abc import Callable
 from typing import Any, Final, Protocol
 
 from cgos_server.net.forwarded import Network, is_among, peer_of
-from cgos_server.net.lingering import DISCARDED_MAX
+from cgos_server.net.lingering import DISCARDED_MAX, end_writing
 
 HANDSHAKE_S: Final = 10.0
 """Time in which a handshake must be done."""
 
 _READ: Final = 65_536
+_HANDSHAKE: Final = 22
+"""The first byte of every TLS connection: the type of its record (RFC 8446, 5.1)."""
 
 
 class Admission(Protocol):
@@ -39,6 +41,7 @@ class TlsPort:
     :param admission: counts connections until their handshake is done
     :param failed: called for each handshake that is not
     :param proxies: from which there may be any number
+    :param plain: what a peer is answered that speaks no TLS, in clear
     """
 
     def __init__(
@@ -49,9 +52,11 @@ class TlsPort:
         failed: Callable[[], None],
         handshake_s: float = HANDSHAKE_S,
         proxies: tuple[Network, ...] = (),
+        plain: bytes = b"",
     ) -> None:
         self.context = context
         self.failed = failed
+        self.plain = plain
         self.handshake_s = handshake_s
         self._admission = admission
         self._proxies = proxies
@@ -99,6 +104,7 @@ class TlsConnection(asyncio.Transport, asyncio.Protocol):
         "_port",
         "_protocol",
         "_raw",
+        "_silent",
         "_tls",
     )
 
@@ -113,6 +119,7 @@ class TlsConnection(asyncio.Transport, asyncio.Protocol):
         self._deadline: asyncio.TimerHandle | None = None
         self._error: Exception | None = None
         self._paused = self._deaf = False
+        self._silent = True
         self._discarded = 0
 
     # -- what the socket says
@@ -121,7 +128,7 @@ class TlsConnection(asyncio.Transport, asyncio.Protocol):
         assert isinstance(transport, asyncio.Transport)
         self._raw = transport
         if self._port.enter(self, peer_of(transport)):
-            self._deadline = asyncio.get_running_loop().call_later(self._port.handshake_s, transport.abort)
+            self._deadline = asyncio.get_running_loop().call_later(self._port.handshake_s, self._too_late)
         else:
             transport.abort()
 
@@ -129,6 +136,11 @@ class TlsConnection(asyncio.Transport, asyncio.Protocol):
         if self._deaf:
             self._discard(len(data))
             return
+        if self._silent:
+            self._silent = False
+            if data[0] != _HANDSHAKE:
+                self._answer_plainly()
+                return
         self._incoming.write(data)
         if self._protocol is not None or self._shake():
             self._read()
@@ -155,6 +167,24 @@ class TlsConnection(asyncio.Transport, asyncio.Protocol):
             self._protocol.resume_writing()
 
     # -- TLS
+
+    def _answer_plainly(self) -> None:
+        """Say to a peer that speaks no TLS that this is wanted, and wait for its close until the handshake's time is
+        up."""
+        self._deaf = True
+        if self._raw is not None and not self._raw.is_closing():
+            self._raw.write(self._port.plain)
+            end_writing(self._raw)
+
+    def _too_late(self) -> None:
+        """The handshake's time is up. Who has not sent a byte may wait for a greeting."""
+        raw = self._raw
+        assert raw is not None
+        if self._silent:
+            raw.write(self._port.plain)
+            raw.close()
+        else:
+            raw.abort()
 
     def _shake(self) -> bool:
         """Go on with the handshake; True once it is done."""

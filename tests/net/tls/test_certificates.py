@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 from support.net.certificates import expired, openssl, self_signed
 
 from cgos_protocol.errors import Code, Invalid
@@ -57,15 +58,43 @@ def half_written(files: TlsFiles, directory: Path) -> TlsFiles:
     return TlsFiles(certificate=str(half), key=files.key)
 
 
-@pytest.mark.parametrize(
+def unreadable(files: TlsFiles, directory: Path) -> TlsFiles:
+    """Root can read any file; a directory nobody can."""
+    return TlsFiles(certificate=files.certificate, key=str(directory))
+
+
+def swapped(files: TlsFiles, _directory: Path) -> TlsFiles:
+    return TlsFiles(certificate=files.key, key=files.certificate)
+
+
+def garbage(files: TlsFiles, directory: Path) -> TlsFiles:
+    key = directory / "garbage"
+    key.write_bytes(bytes(range(256)))
+    return TlsFiles(certificate=files.certificate, key=str(key))
+
+
+def empty(files: TlsFiles, directory: Path) -> TlsFiles:
+    certificate = directory / "empty"
+    certificate.touch()
+    return TlsFiles(certificate=str(certificate), key=files.key)
+
+
+SPOILT = pytest.mark.parametrize(
     ("spoil", "words"),
     [
+        (unreadable, "cannot be read (Is a directory). Name a file that this user can read."),
+        (swapped, "own.key has no line with BEGIN CERTIFICATE"),
+        (garbage, "garbage has no line with BEGIN PRIVATE KEY"),
+        (empty, "empty has no line with BEGIN CERTIFICATE"),
         (missing, "cannot be read (No such file or directory)"),
         (of_another, "does not fit the certificate"),
         (encrypted, "is encrypted. Write it without a password"),
         (half_written, "cannot be used ("),
     ],
 )
+
+
+@SPOILT
 def test_a_pair_that_cannot_be_used_is_refused(
     spoil: Callable[[TlsFiles, Path], TlsFiles], words: str, pair: TlsFiles, tmp_path: Path
 ) -> None:
@@ -73,6 +102,35 @@ def test_a_pair_that_cannot_be_used_is_refused(
         read_certificate(spoil(pair, tmp_path))
     assert raised.value.code is Code.CERTIFICATE
     assert words in raised.value.sentence
+
+
+@SPOILT
+async def test_it_is_refused_at_a_reload_as_well_and_the_one_of_before_goes_on(
+    spoil: Callable[[TlsFiles, Path], TlsFiles], words: str, tmp_path: Path
+) -> None:
+    files, aside = self_signed(tmp_path), tmp_path / "aside"
+    aside.mkdir()
+    keeper = CertificateKeeper(files)
+    for path in (files.certificate, files.key):
+        shutil.copy(path, aside)
+    spoilt = spoil(TlsFiles(certificate=str(aside / "own.pem"), key=str(aside / "own.key")), aside)
+    for path, by in ((files.certificate, spoilt.certificate), (files.key, spoilt.key)):
+        os.remove(path)
+        os.symlink(by, path)
+    sentence = str(await keeper.reload())
+    assert words.partition(" ")[2] in sentence
+    assert sentence.endswith(".")
+    assert (keeper.current.names, keeper.failures) == (("localhost", "127.0.0.1"), 1)
+
+
+async def test_an_expired_certificate_is_warned_of_at_the_start_and_at_a_reload(
+    tmp_path: Path,
+) -> None:
+    with capture_logs() as logs:
+        keeper = CertificateKeeper(expired(tmp_path))
+        await keeper.reload()
+    warnings = [entry for entry in logs if entry["log_level"] == "warning"]
+    assert [entry["expires_at"] for entry in warnings] == ["2020-01-02T00:00:00Z"] * 2
 
 
 class Looks:

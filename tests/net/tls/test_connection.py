@@ -19,6 +19,8 @@ from cgos_server.net.lingering import DISCARDED_MAX, linger
 from cgos_server.net.tls.certificates import Certificate, TlsFiles, read_certificate
 from cgos_server.net.tls.connection import TlsConnection, TlsPort
 
+PLAIN = b"Error: this port speaks TLS\n"
+
 
 class Raw(OtherEnd):
     """The socket under a connection."""
@@ -138,6 +140,7 @@ class Port:
             failed=self.failed,
             handshake_s=handshake_s,
             proxies=(ip_network("192.0.2.200/32"),),
+            plain=PLAIN,
         )
 
     def failed(self) -> None:
@@ -281,9 +284,13 @@ async def test_who_speaks_inside_hears_of_a_peer_that_does_not_read(port: Port) 
 
 
 @pytest.mark.parametrize("said", [b"e1 my own client\n", b"GET / HTTP/1.1\r\n\r\n", bytes(50)])
-async def test_who_speaks_no_tls_is_closed_and_counted(port: Port, said: bytes) -> None:
+async def test_who_speaks_no_tls_is_told_so_in_clear_and_counted(port: Port, said: bytes) -> None:
     peer = Peer(port)
     peer.connection.data_received(said)
+    assert (bytes(peer.raw.written), peer.raw.ended, peer.raw.closing) == (PLAIN, True, False)
+    peer.connection.data_received(said)
+    assert bytes(peer.raw.written) == PLAIN
+    peer.connection.eof_received()
     assert peer.raw.closing
     peer.connection.connection_lost(None)
     assert (port.count.open, port.failures, peer.spoken.transport) == (0, 1, None)
@@ -305,9 +312,12 @@ async def test_handshakes_of_an_address_are_bounded(port: Port) -> None:
 
 async def test_a_handshake_has_its_time(certificate: Certificate, files: TlsFiles) -> None:
     port = Port(certificate, files, handshake_s=0.01)
-    late, early = Peer(port), Peer(port).shake()
+    silent, late, plain, early = Peer(port), Peer(port), Peer(port, "192.0.2.2"), Peer(port).shake()
+    late.connection.data_received(b"\x16\x03")
+    plain.connection.data_received(b"GET")
     await asyncio.sleep(0.05)
-    assert (late.raw.aborted, early.raw.aborted) == (True, False)
+    assert (bytes(silent.raw.written), silent.raw.closing, silent.raw.aborted) == (PLAIN, True, False)
+    assert (bytes(late.raw.written), late.raw.aborted, plain.raw.aborted, early.raw.aborted) == (b"", True, True, False)
 
 
 def test_nothing_is_asked_of_one_that_is_not_there(certificate: Certificate, files: TlsFiles) -> None:
