@@ -1,4 +1,5 @@
-"""`cgos-server db prune` and `db size`: what the database need not keep any longer, and how much room everything takes.
+"""`cgos-server db prune`, `db compact` and `db size`: what the database need not keep any longer, and how much room
+everything takes.
 
 Must not know: how rows are removed.
 """
@@ -17,6 +18,10 @@ from cgos_server.cli.reading import now_ms, read
 from cgos_server.presentation.words import count
 from cgos_server.service.commands.server import Prune
 from cgos_server.service.pruning import TABLES, would_go
+from cgos_server.storage import schema
+from cgos_server.storage.location import PostgresUrl
+from cgos_server.storage.lock import DatabaseLock
+from cgos_server.storage.sqlite.compacting import compact as write_anew
 
 
 @click.command()
@@ -48,6 +53,28 @@ def prune(setup: Setup, dry_run: bool, as_json: bool) -> None:
             ("kind", "kept", "would go" if dry_run else "removed"),
             [(kind, count(round(kept[kind]), "day"), number) for kind, number in rows.items()],
         )
+
+
+@click.command()
+@json_option
+@configured
+def compact(setup: Setup, as_json: bool) -> None:
+    """Write the SQLite file anew, without what was removed. The server must be stopped.
+
+    The file gives back the room that it does not use, and no byte of it has what was removed or erased. It needs up to
+    twice its size for a while. Killed, it has changed nothing.
+    """
+    location = setup.database
+    if isinstance(location, PostgresUrl):
+        say(f"{location} does this by itself (autovacuum); at once by its owner: VACUUM FULL.")
+        return
+    schema.check(location)
+    with DatabaseLock(location, "cgos-server db compact"):
+        before, after = write_anew(location)
+    if as_json:
+        print_json({"database": str(location), "before_bytes": before, "after_bytes": after})
+    else:
+        say(f"{location} is written anew: {_megabytes(before)} MB became {_megabytes(after)} MB.")
 
 
 class _Size(msgspec.Struct, kw_only=True):

@@ -19,7 +19,7 @@ from cgos_server.cli.progress import progress_bar
 from cgos_server.cli.reading import read
 from cgos_server.cli.server.backups import backup, backups, drill, restore, verify_backup
 from cgos_server.cli.server.fitting import check_certificate, check_database
-from cgos_server.cli.server.keeping import prune, size
+from cgos_server.cli.server.keeping import compact, prune, size
 from cgos_server.config.keys import keys_markdown, plain, template
 from cgos_server.config.schema import Config
 from cgos_server.config.venues import venue_value
@@ -110,7 +110,7 @@ def db() -> None:
     """The database: its schema, its place, its backups."""
 
 
-for command in (backup, backups, verify_backup, restore, drill, prune, size):
+for command in (backup, backups, verify_backup, restore, drill, prune, compact, size):
     db.add_command(command)
 
 

@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from support.storage.rated_past import alter
 
+from cgos_server.storage.lock import DatabaseLock
+
 SAME = (
     *("rate check", "standings --venue 9x9", "rounds 9x9", "games", "pairing stats --venue 9x9", "export games -"),
     "export ledger 9x9 -",
@@ -83,3 +85,13 @@ def test_everything_else_says_the_same_after_it(run: Any, old: Path) -> None:
     assert "db prune" in after["audit"]
     rows = json.loads(run("db", "prune", "--json", where=old).stdout)["rows"]
     assert not any(rows.values())
+
+
+def test_the_file_is_written_anew(run: Any, data: Path, as_json: Any) -> None:
+    games = run("games", "--json").stdout
+    sizes = as_json("db", "compact")
+    assert sizes["after_bytes"] == (data / "cgos.sqlite").stat().st_size <= sizes["before_bytes"]
+    assert "MB became" in run("db", "compact").stderr
+    assert run("games", "--json").stdout == games
+    with DatabaseLock(data / "cgos.sqlite", "a server"):
+        assert "a server" in run("db", "compact", fails=1).stderr

@@ -75,7 +75,7 @@ def judge_sqlite(seen: SqliteCondition, running: bool, readers: dict[int, str]) 
         findings.append(
             warning(
                 f"{size(free)} of the database's {size(seen.database_bytes)} are empty pages.",
-                "New games use them. To give the room back: stop the server, then sqlite3 cgos.sqlite VACUUM, which "
+                "New games use them. To give the room back: stop the server, then `cgos-server db compact`, which "
                 "needs as much room again for a while.",
             )
         )
