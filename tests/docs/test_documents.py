@@ -16,6 +16,8 @@ from cgos_protocol.lines import viewer as cgos_viewer
 from cgos_protocol.lines.player import table
 from cgos_protocol.v2 import messages as ws
 from cgos_server.cli.main import COMMANDS, main
+from cgos_server.config.loader import load
+from cgos_server.config.schema import Config
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -121,3 +123,12 @@ def test_modules_that_are_named_exist(name: str) -> None:
     assert modules
     for module in modules:
         assert any((ROOT / folder / module).exists() for folder in ("cgos_server", "protocol", ".")), module
+
+
+def test_the_operators_example_of_tls_changes_nothing_of_the_venues_but_their_tls(tmp_path: Path) -> None:
+    text = (DOCS / "operator.md").read_text()
+    (example,) = re.findall(r"```toml\n(\[tls\]\n.*?)```", text, re.DOTALL)
+    (tmp_path / "cgos.toml").write_text(example)
+    config = load(tmp_path / "cgos.toml")
+    assert config.tls_listeners == ("lines", "websocket", "web")
+    assert tuple(msgspec.structs.replace(venue, tls_port=None) for venue in config.venue) == Config().venue

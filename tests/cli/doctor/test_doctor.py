@@ -18,7 +18,7 @@ import pytest
 from cgos_server.cli.doctor import examination
 from cgos_server.cli.doctor.checks.answering import State
 from cgos_server.cli.doctor.findings import Level
-from cgos_server.cli.doctor.observing import certificates, machine, processes, server, transcripts
+from cgos_server.cli.doctor.observing import certificates, machine, ports, processes, server, transcripts
 from cgos_server.config.loader import load
 from cgos_server.net import control_socket
 from cgos_server.net.listening import obstacle
@@ -175,6 +175,14 @@ def test_what_the_system_tells_of_this_process() -> None:
     assert isinstance(kept, str) or kept.error_us >= 0
     disk = machine.disk(Path("/nowhere/at/all"), "data directory")
     assert 0 <= disk.free <= disk.size
+
+
+def test_every_port_that_is_configured_is_looked_at() -> None:
+    keys = {"web.tls": True, "web.redirect_port": 18081, "tls.certificate": "a.pem", "tls.key": "a.key"}
+    config = load(None, {"CGOS_VENUE__9X9__TLS_PORT": "16810"}, keys)
+    looked_at = {port.number: port.key for port in ports.look(config)}
+    assert (looked_at[16810], looked_at[18081]) == ("tls_port of [[venue]] 9x9", "web.redirect_port")
+    assert len(looked_at) == 8
 
 
 def test_who_has_a_file_open(tmp_path: Path) -> None:

@@ -84,7 +84,8 @@ def _one(seen: Certificate, now_ms: int) -> Finding:
     if seen.refused:
         return wrong(
             f"{seen.where}: its certificate is not trusted: {seen.refused}.",
-            "Renew it (certbot renew, or what your proxy does), with the whole chain and the name in the address.",
+            "Renew it (certbot renew, or what your proxy does), with the whole chain and the name in the address. One "
+            "of your own making is trusted with SSL_CERT_FILE=FILE before this command.",
         )
     if seen.until_ms is None:
         return ok(f"{seen.where}: its certificate is trusted")

@@ -19,10 +19,17 @@ def look(config: Config) -> list[Port]:
         (f"venue {venue.name}", f"port of [[venue]] {venue.name}", config.listen.bots_host, venue.port)
         for venue in config.venue
     ]
+    wanted += [
+        (f"TLS of venue {venue.name}", f"tls_port of [[venue]] {venue.name}", config.listen.bots_host, venue.tls_port)
+        for venue in config.venue
+        if venue.tls_port is not None
+    ]
     if config.websocket.enabled:
         wanted.append(("WebSocket", "websocket.port", config.websocket.host, config.websocket.port))
     if config.web.enabled:
         wanted.append(("pages", "web.port", config.web.host, config.web.port))
+        if config.web.redirect_port is not None:
+            wanted.append(("redirection to https", "web.redirect_port", config.web.host, config.web.redirect_port))
     wanted.append(("health and metrics", "health.port", config.health.host, config.health.port))
     return [_port(*each) for each in wanted if each[-1]]
 
