@@ -6,6 +6,7 @@ Must not know: why, who may have it done.
 from __future__ import annotations
 
 import base64
+import contextlib
 import os
 import shutil
 from collections.abc import Callable, Collection
@@ -50,7 +51,8 @@ def _replace(path: Path, data: bytes) -> None:
     old = path.stat()
     with os.fdopen(handle, "wb") as file:
         file.write(data)
-        if os.geteuid() == 0:
-            os.fchown(handle, old.st_uid, old.st_gid)  # the server goes on with it, as whatever user it is
+        if os.geteuid() == 0:  # the server goes on with it, as whatever user it is
+            with contextlib.suppress(PermissionError):
+                os.fchown(handle, old.st_uid, old.st_gid)
     os.utime(new, ns=(old.st_atime_ns, old.st_mtime_ns))  # by which it is swept
     os.replace(new, path)

@@ -6,13 +6,15 @@ what is in the file.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 
 
 def give_to_owner(path: Path) -> None:
     """Have a file or directory that root made belong to the owner of the directory around it; a link is not followed.
-    Others cannot do so, and need not. Raises OSError."""
+    Others cannot do so, and need not; nor can root everywhere, as on NFS. Raises OSError."""
     if os.geteuid() == 0:
         around = path.parent.stat()
-        os.chown(path, around.st_uid, around.st_gid, follow_symlinks=False)
+        with contextlib.suppress(PermissionError):
+            os.chown(path, around.st_uid, around.st_gid, follow_symlinks=False)

@@ -49,3 +49,15 @@ def test_a_directory_in_one_of_somebody_else_is_theirs(run: Any, tmp_path: Path)
     run("account", "add", "Olive", stdin="long-secret\n", where=where)
     assert {path: owner for path, owner in owners(tmp_path / "more").items() if owner != SERVER} == {}
     assert where.stat().st_mode & 0o777 == 0o700
+
+
+def test_where_root_cannot_give_files_away_it_goes_on(
+    run: Any, of_the_server: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_arguments: object, **_more: object) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(os, "chown", refuse)
+    monkeypatch.setattr(os, "fchown", refuse)
+    run("bot", "erase", "Alpha", "--reason", "its wish")
+    run("db", "backup")
