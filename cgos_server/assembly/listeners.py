@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final
 
 import structlog
 from prometheus_client import CollectorRegistry
 from starlette.types import ASGIApp
 
+from cgos_protocol.lines.words import error_line
 from cgos_protocol.session import MultiVenueReception
 from cgos_protocol.v2.render import venue_info
 from cgos_server import __version__
@@ -26,10 +27,12 @@ from cgos_server.net.health import Probe, Scrape, health_app
 from cgos_server.net.http import NEEDS_TLS, HttpListener
 from cgos_server.net.inheriting import Ports
 from cgos_server.net.limits import ConnectionCount, SocketLimits, room_for
+from cgos_server.net.proxies.connection import ProxyPort
 from cgos_server.net.tcp import NO_TLS, listen
 from cgos_server.net.tls.certificates import CertificateKeeper
 from cgos_server.net.tls.connection import HANDSHAKE_S, TlsPort
 from cgos_server.net.websocket.connection import listen_ws
+from cgos_server.net.websocket.handshake import plain
 from cgos_server.net.websocket.port import WsPort, WsSettings
 from cgos_server.net.wire import BotSockets, ConnectionContext
 from cgos_server.observability.transcripts import Transcripts
@@ -78,6 +81,14 @@ class Listeners:
         self._keeper = keeper
         self._handshake_failed = base.metrics.tls_handshake_failed
         self._lines_tls, self._websocket_tls = self._tls_port(NO_TLS), self._tls_port(NEEDS_TLS)
+        # The server speaks first on the lines, so it must know who comes; what a proxy of HTTP says is in the request.
+        self._lines_front = self._proxy_port(lambda why: error_line(why).encode("ascii"), required=True)
+        self._websocket_front = self._proxy_port(lambda why: plain(400, why).response, required=False)
+
+    def _proxy_port(self, answer: Callable[[str], bytes], *, required: bool) -> ProxyPort | None:
+        if not self._config.listen.proxy_protocol:
+            return None
+        return ProxyPort(self._sockets, required=required, answer=answer)
 
     def _tls_port(self, plain: bytes) -> TlsPort | None:
         if self._keeper is None:
@@ -106,11 +117,12 @@ class Listeners:
             context = ConnectionContext(
                 sockets=self._sockets, reception=venue.arrivals, gallery=venue.gallery, venue=config.name
             )
-            self._servers.append(await listen(context, sock, settings.backlog))
+            self._servers.append(await listen(context, sock, settings.backlog, front=self._lines_front))
             venue.port = sock.getsockname()[1]
             if config.tls_port is not None:
                 sock = self.bind(settings.bots_host, config.tls_port, f"TLS of venue {config.name}")
-                self._servers.append(await listen(context, sock, settings.backlog, self._lines_tls))
+                encrypted = await listen(context, sock, settings.backlog, self._lines_tls, front=self._lines_front)
+                self._servers.append(encrypted)
                 venue.tls_port = sock.getsockname()[1]
             contexts[config.name] = context
         if self._config.websocket.enabled:
@@ -146,7 +158,8 @@ class Listeners:
         sock = self.bind(config.host, config.port, "the WebSocket port")
         self._addresses.websocket = url_of(sock, config.host, "wss" if config.tls else "ws")
         self.ws_port = sock.getsockname()[1]
-        return await listen_ws(port, sock, self._config.listen.backlog, self._websocket_tls if config.tls else None)
+        tls = self._websocket_tls if config.tls else None
+        return await listen_ws(port, sock, self._config.listen.backlog, tls, front=self._websocket_front)
 
     def health(self, probes: Mapping[str, Probe], registry: CollectorRegistry, web_metrics: Scrape) -> HttpListener:
         """Where health and metrics are told.
@@ -177,9 +190,9 @@ class Listeners:
         """End all connections: all are gone when this returns, so that the store hears of it while it is open."""
         for _ in range(_ACCEPTING_TURNS):
             await asyncio.sleep(0)
-        for tls in (self._lines_tls, self._websocket_tls):
-            if tls is not None:
-                tls.cut()
+        for unknown in (self._lines_front, self._websocket_front, self._lines_tls, self._websocket_tls):
+            if unknown is not None:
+                unknown.cut()
         for connection in list(self._sockets.open):
             connection.shut()
         await asyncio.sleep(0)

@@ -99,6 +99,11 @@ class ListenConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
         "Addresses or networks of proxies through which bots may come (`10.0.0.0/8`): what they say of a bot's "
         "address is believed, and a silent connection behind one gives way to a new sign-in.",
     ] = Networks()
+    proxy_protocol: Annotated[
+        bool,
+        "Whether these proxies begin connections with the header of the PROXY protocol, version 2: on the venues' "
+        "ports each of theirs must, on the WebSocket port one may. From all other addresses no header is taken.",
+    ] = False
     backlog: Annotated[Count, "Connections that may wait to be accepted (the system may cap it)."] = 4096
     next_free_port: Annotated[
         bool, "Where a port is busy: `true` takes the next free one, `false` refuses. Holds for every port."

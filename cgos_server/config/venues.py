@@ -103,6 +103,12 @@ def faults(config: Config, place: Place) -> Iterator[ConfigError]:
     listeners.append(_Listener(config.health.host, config.health.port, "health", place(("health", "port"))))
     yield from _port_faults(listeners)
     yield from _tls_faults(config, place)
+    if config.listen.proxy_protocol and not config.listen.proxies.parts:
+        yield ConfigError(
+            place(("listen", "proxy_protocol")),
+            "no proxy is named in listen.proxies, and only there a header is believed",
+            "Name the addresses of the proxies in listen.proxies.",
+        )
     if config.limits.connections_per_address > config.limits.connections:
         yield ConfigError(
             place(("limits", "connections_per_address")),

@@ -22,13 +22,17 @@ _USER_TIMEOUT_MS = 30_000
 
 
 class BotSocket(asyncio.Protocol):
-    """One connection, from accept to close."""
+    """One connection, from accept to close.
+
+    :param source: the bot's own address, where a proxy said it
+    :ivar proxied: it comes through a proxy, so that its TCP says nothing about the bot
+    """
 
     __slots__ = ("_closed_for", "_sockets", "_time", "_transport", "address", "heard_at", "id", "proxied")
 
-    def __init__(self, sockets: BotSockets) -> None:
+    def __init__(self, sockets: BotSockets, source: str | None) -> None:
         self.id = sockets.new_id()
-        self.address = ""
+        self.address = source or ""
         self.heard_at = 0
         self.proxied = False
         self._sockets = sockets
@@ -43,8 +47,9 @@ class BotSocket(asyncio.Protocol):
         sockets = self._sockets
         self._transport = transport
         self.heard_at = sockets.time.now()
-        self.address = peer_of(transport)
-        self.proxied = is_among(self.address, sockets.proxies)
+        peer = peer_of(transport)
+        self.proxied = is_among(peer, sockets.proxies)
+        self.address = self.address or peer
         transport.set_write_buffer_limits(high=sockets.limits.outbox)
         _watch_for_death(transport.get_extra_info("socket"))
         sockets.metrics.connection_opened()

@@ -11,6 +11,7 @@ import socket
 from collections.abc import Awaitable, Callable
 
 from cgos_protocol.errors import Code, Invalid
+from cgos_server.net.proxies.connection import Make, ProxyPort
 from cgos_server.net.tls.connection import TlsPort
 
 SEARCH = 100
@@ -73,13 +74,18 @@ def obstacle(host: str, port: int) -> OSError | None:
 
 
 async def accept(
-    make: Callable[[], asyncio.Protocol], sock: socket.socket, backlog: int, tls: TlsPort | None
+    make: Make, sock: socket.socket, backlog: int, tls: TlsPort | None, *, front: ProxyPort | None
 ) -> asyncio.Server:
     """Accept connections on a bound socket, which the server takes over.
 
     :param make: what is spoken on each, inside `tls` where there is one
+    :param front: where proxies say in a header whom they bring
     """
-    factory = make if tls is None else lambda: tls.connection(make)
+
+    def spoken(source: str | None = None) -> asyncio.Protocol:
+        return make(source) if tls is None else tls.connection(lambda: make(source), source)
+
+    factory = spoken if front is None else lambda: front.connection(spoken)
     return await asyncio.get_running_loop().create_server(factory, sock=sock, backlog=backlog)
 
 

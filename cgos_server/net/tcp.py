@@ -17,6 +17,7 @@ from cgos_server.net.lines import EngineLines
 from cgos_server.net.lingering import LINGER_US, linger
 from cgos_server.net.listening import accept
 from cgos_server.net.loop import Handle
+from cgos_server.net.proxies.connection import ProxyPort
 from cgos_server.net.tls.connection import TlsPort
 from cgos_server.net.wire import ConnectionContext, answered
 from cgos_server.observability.metrics import CloseReason
@@ -37,8 +38,8 @@ class BotConnection(BotSocket):
 
     __slots__ = ("_framer", "_lines", "_silence")
 
-    def __init__(self, context: ConnectionContext) -> None:
-        super().__init__(context.sockets)
+    def __init__(self, context: ConnectionContext, source: str | None = None) -> None:
+        super().__init__(context.sockets, source)
         self._framer = LineFramer()
         self._silence: Handle | None = None
         self._lines = EngineLines(_peer=self, _context=context)
@@ -135,7 +136,12 @@ def acknowledged(sock: Any) -> bool | None:
 
 
 async def listen(
-    context: ConnectionContext, sock: socket.socket, backlog: int, tls: TlsPort | None = None
+    context: ConnectionContext,
+    sock: socket.socket,
+    backlog: int,
+    tls: TlsPort | None = None,
+    *,
+    front: ProxyPort | None = None,
 ) -> asyncio.Server:
-    """Accept bots on a bound socket, which the server takes over; inside `tls` where it is given."""
-    return await accept(lambda: BotConnection(context), sock, backlog, tls)
+    """Accept bots on a bound socket, which the server takes over; inside `tls`, behind `front` where given."""
+    return await accept(lambda source: BotConnection(context, source), sock, backlog, tls, front=front)

@@ -53,6 +53,8 @@ from cgos_server.core.pairing.registry import METHODS, matchmaker
         ("server = 3", "server: 3 is not a table. Write its keys below [server] or as { key = value }."),
         ("[limits]\nconnections = 5", "limits.connections_per_address: 2000 is more than all connections (5). "
          "Lower it, or raise limits.connections."),
+        ("[listen]\nproxy_protocol = true", "listen.proxy_protocol: no proxy is named in listen.proxies, and only "
+         "there a header is believed. Name the addresses of the proxies in listen.proxies."),
         ("[web]\nport = 6809", "web.port: port 6809 belongs to venue 9x9 already. Give each listener its own port."),
         ("[websocket]\nport = 6813",
          "websocket.port: port 6813 belongs to venue 13x13 already. Give each listener its own port."),

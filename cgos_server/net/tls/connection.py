@@ -62,9 +62,12 @@ class TlsPort:
         self._proxies = proxies
         self._shaking: dict[TlsConnection, str] = {}
 
-    def connection(self, make: Callable[[], asyncio.Protocol]) -> TlsConnection:
-        """For a new socket; `make` gives what is spoken on it, once it is encrypted."""
-        return TlsConnection(self, make)
+    def connection(self, make: Callable[[], asyncio.Protocol], source: str | None = None) -> TlsConnection:
+        """For a new socket; `make` gives what is spoken on it, once it is encrypted.
+
+        :param source: where the peer comes from, if a proxy said it
+        """
+        return TlsConnection(self, make, source)
 
     def enter(self, connection: TlsConnection, address: str) -> bool:
         """A handshake begins; False where it may not."""
@@ -105,12 +108,14 @@ class TlsConnection(asyncio.Transport, asyncio.Protocol):
         "_protocol",
         "_raw",
         "_silent",
+        "_source",
         "_tls",
     )
 
-    def __init__(self, port: TlsPort, make: Callable[[], asyncio.Protocol]) -> None:
+    def __init__(self, port: TlsPort, make: Callable[[], asyncio.Protocol], source: str | None = None) -> None:
         super().__init__()
         self._port = port
+        self._source = source
         self._make = make
         self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         self._tls = port.context().wrap_bio(self._incoming, self._outgoing, server_side=True)
@@ -127,9 +132,10 @@ class TlsConnection(asyncio.Transport, asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self._raw = transport
-        if self._port.enter(self, peer_of(transport)):
+        if self._port.enter(self, self._source or peer_of(transport)):
             self._deadline = asyncio.get_running_loop().call_later(self._port.handshake_s, self._too_late)
         else:
+            self._shaken()
             transport.abort()
 
     def data_received(self, data: bytes) -> None:
@@ -152,7 +158,7 @@ class TlsConnection(asyncio.Transport, asyncio.Protocol):
         self.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._shaken()
+        self._shaken(done=self._silent)  # who only looks whether somebody listens fails at nothing
         protocol, self._protocol = self._protocol, None  # they hold each other
         self._deaf = True
         if protocol is not None:
@@ -181,6 +187,7 @@ class TlsConnection(asyncio.Transport, asyncio.Protocol):
         raw = self._raw
         assert raw is not None
         if self._silent:
+            self._shaken()
             raw.write(self._port.plain)
             raw.close()
         else:

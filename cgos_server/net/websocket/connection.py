@@ -24,6 +24,7 @@ from cgos_server.net.limits import RateLimiter
 from cgos_server.net.lingering import LINGER_US, end_writing, linger
 from cgos_server.net.listening import accept
 from cgos_server.net.loop import Handle
+from cgos_server.net.proxies.connection import ProxyPort
 from cgos_server.net.tls.connection import TlsPort
 from cgos_server.net.websocket.bot import BotDialogue
 from cgos_server.net.websocket.handshake import LINES, Opening, Rejected, complete, forget, hopeless, opened, plain
@@ -82,8 +83,8 @@ class WsConnection(BotSocket):
         "_ws",
     )
 
-    def __init__(self, port: WsPort) -> None:
-        super().__init__(port.sockets)
+    def __init__(self, port: WsPort, source: str | None = None) -> None:
+        super().__init__(port.sockets, source)
         self._port = port
         self._refusal: str | None = None
         self._deadline: Handle | None = None
@@ -380,6 +381,8 @@ class WsConnection(BotSocket):
         self._deadline = self._time.call_at(self._time.now() + LINGER_US, self.cut)
 
 
-async def listen_ws(port: WsPort, sock: socket.socket, backlog: int, tls: TlsPort | None = None) -> asyncio.Server:
-    """Accept connections on a bound socket, which the server takes over; inside `tls` where it is given."""
-    return await accept(lambda: WsConnection(port), sock, backlog, tls)
+async def listen_ws(
+    port: WsPort, sock: socket.socket, backlog: int, tls: TlsPort | None = None, *, front: ProxyPort | None = None
+) -> asyncio.Server:
+    """Accept connections on a bound socket, which the server takes over; inside `tls`, behind `front` where given."""
+    return await accept(lambda source: WsConnection(port, source), sock, backlog, tls, front=front)

@@ -64,7 +64,7 @@ def test_a_header_is_read_as_the_specification_has_it(text: str, length: int, so
 
 
 @pytest.mark.parametrize(("text", "length", "source"), GOLDEN)
-def test_a_header_may_come_in_any_pieces(text: str, length: int, source: str | None) -> None:  # noqa: ARG001
+def test_a_header_may_come_in_any_pieces(text: str, length: int, source: str | None) -> None:
     data = octets(text)
     for cut in range(length):
         assert may_begin(data[:cut])

@@ -313,11 +313,22 @@ async def test_handshakes_of_an_address_are_bounded(port: Port) -> None:
 async def test_a_handshake_has_its_time(certificate: Certificate, files: TlsFiles) -> None:
     port = Port(certificate, files, handshake_s=0.01)
     silent, late, plain, early = Peer(port), Peer(port), Peer(port, "192.0.2.2"), Peer(port).shake()
+    peers = (silent, late, plain)
     late.connection.data_received(b"\x16\x03")
     plain.connection.data_received(b"GET")
     await asyncio.sleep(0.05)
     assert (bytes(silent.raw.written), silent.raw.closing, silent.raw.aborted) == (PLAIN, True, False)
+    for peer in peers:
+        peer.connection.connection_lost(None)
+    assert (port.count.open, port.failures) == (0, len(peers))
     assert (bytes(late.raw.written), late.raw.aborted, plain.raw.aborted, early.raw.aborted) == (b"", True, True, False)
+
+
+@pytest.mark.parametrize("error", [None, ConnectionResetError()])
+async def test_who_only_looks_whether_somebody_listens_fails_at_nothing(port: Port, error: Exception | None) -> None:
+    peer = Peer(port)
+    peer.connection.connection_lost(error)
+    assert (port.count.open, port.failures) == (0, 0)
 
 
 def test_nothing_is_asked_of_one_that_is_not_there(certificate: Certificate, files: TlsFiles) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -153,6 +155,22 @@ def test_a_configured_proxy_is_believed(forwarded: str, address: str) -> None:
     other = desk.connect(address="192.0.2.202", headers={"X-Forwarded-For": "198.51.100.8"})
     assert other.subprotocol == "cgos.v2"
     for peer in (client, second, other):
+        peer.transport.lose()
+    assert desk.count.open == 0
+
+
+@pytest.mark.parametrize(
+    ("source", "address"),
+    [("198.51.100.7", "198.51.100.7"), ("192.0.2.201", "203.0.113.9")],
+)
+def test_what_stands_before_the_request_goes_before_what_it_says(source: str, address: str) -> None:
+    """Where it names another proxy, that one's word in the request counts."""
+    desk = WsDesk(connections_per_address=1)
+    arguments: Any = {"address": "192.0.2.202", "source": source, "headers": {"X-Forwarded-For": "203.0.113.9"}}
+    client, second = desk.connect(**arguments), desk.connect(**arguments)
+    assert (client.connection.address, client.connection.proxied) == (address, True)
+    assert second.subprotocol is None, "limits count by the bot's own address"
+    for peer in (client, second):
         peer.transport.lose()
     assert desk.count.open == 0
 

@@ -228,9 +228,9 @@ class WsDesk:
             settings=settings or WsSettings(compression=compression),
         )
 
-    def raw(self, address: str = "192.0.2.1") -> tuple[WsConnection, Transport]:
-        """A connection on which nothing was said."""
-        connection = WsConnection(self.port)
+    def raw(self, address: str = "192.0.2.1", source: str | None = None) -> tuple[WsConnection, Transport]:
+        """A connection on which nothing was said but where it comes from, in a header before it."""
+        connection = WsConnection(self.port, source)
         transport = Transport(connection, address)
         connection.connection_made(transport)
         return connection, transport
@@ -242,9 +242,10 @@ class WsDesk:
         address: str = "192.0.2.1",
         headers: Mapping[str, str] | None = None,
         compression: bool = False,
+        source: str | None = None,
     ) -> WsClient:
         """A client after its handshake, however that ended."""
-        connection, transport = self.raw(address)
+        connection, transport = self.raw(address, source)
         return WsClient(self, connection, transport, path, subprotocols or ("cgos.v2",), headers or {}, compression)
 
     def signed_in(self, *subprotocols: str, venues: Sequence[str] = ("9x9",), slots: int = 1) -> WsClient:
