@@ -49,10 +49,13 @@ class _Note(msgspec.Struct):
     backup: str = ""
 
 
-def note(connection: Connection, action: str, by: str, change: tuple[str, str], backup: str | None) -> None:
+def note(connection: Connection, action: str, change: tuple[str, str], *, by: str, backup: str | None) -> None:
     """Leave word of a change of the schema, within its transaction.
 
+    :param action: :data:`UPGRADE` or :data:`DOWNGRADE`
     :param change: the revisions before and after
+    :param by: who does it
+    :param backup: the file with the database of before
     """
     kept = _Note(to=change[1], version=cgos_server.__version__, before=change[0], backup=backup or "")
     row = {"at": int(time.time() * 1000), "actor": by, "action": action, "subject": "database"}

@@ -211,9 +211,7 @@ def _make(connection: Connection, revision: str) -> None:
 
 
 def tables_of(path: Path) -> Sequence[Table]:
-    """The tables of a SQLite database of a revision that this program knows, each behind those that it points at."""
-    if current(path) == head():
-        return tables.metadata.sorted_tables
+    """The tables that there are in a SQLite database, of whatever schema, each behind those that it points at."""
     engine = create_engine("sqlite://", creator=functools.partial(connect_for_reading, path), poolclass=NullPool)
     there = MetaData()
     with warnings.catch_warnings(), engine.connect() as connection:
@@ -238,7 +236,7 @@ def upgrade(location: Location, by: str = "", backup: str | None = None) -> tupl
         with connection.begin():
             command.upgrade(alembic_config(connection), "head")
             if revision != after:
-                origin.note(connection, origin.UPGRADE, by, (revision, after), backup)
+                origin.note(connection, origin.UPGRADE, (revision, after), by=by, backup=backup)
 
     with store_errors(location, "could not be upgraded", *_FAULTS):
         on_connection(location, work)
@@ -255,7 +253,7 @@ def downgrade(location: Location, to: str, by: str = "", backup: str | None = No
 
     def work(connection: Connection) -> None:
         with connection.begin():
-            origin.note(connection, origin.DOWNGRADE, by, (revision, to), backup)
+            origin.note(connection, origin.DOWNGRADE, (revision, to), by=by, backup=backup)
             command.downgrade(alembic_config(connection), to)
 
     with store_errors(location, "could not be taken back", *_FAULTS):

@@ -68,16 +68,24 @@ def _change(setup: Setup, look: Callable[[Location], Plan], *, dry_run: bool, no
         plan = look(location)
         if plan.steps:
             if not no_backup:
-                with progress_bar("backup") as bar:
-                    backup = changing.back_up(
-                        location, plan, setup.config.backups, now_ms(), lambda what, done, total: bar(done, total, what)
-                    )
+                backup = _back_up(setup, plan)
             changing.carry_out(location, plan, caller(), backup)
     if as_json:
         print_json({**msgspec.structs.asdict(plan), "backup": backup})
     else:
         for sentence in _done(plan, backup):
             say(sentence)
+
+
+def _back_up(setup: Setup, plan: Plan) -> str:
+    with progress_bar("backup") as bar:
+        return changing.back_up(
+            setup.database,
+            plan,
+            setup.config.backups,
+            at_ms=now_ms(),
+            progress=lambda what, done, total: bar(done, total, what),
+        )
 
 
 def _announce(setup: Setup, plan: Plan, no_backup: bool, as_json: bool) -> None:

@@ -65,7 +65,7 @@ def room(location: Location, folder: Path) -> Room:
     return Room(folder=str(folder), needed_bytes=size_of(location), free_bytes=shutil.disk_usage(there).free)
 
 
-def back_up(location: Location, plan: Plan, folder: Path, at_ms: int, progress: Progress) -> str:
+def back_up(location: Location, plan: Plan, folder: Path, *, at_ms: int, progress: Progress) -> str:
     """Take the backup that comes before a change, and verify it; its file.
 
     :param at_ms: now, Unix milliseconds

@@ -13,6 +13,7 @@ import pytest
 from support.storage.later_schema import REVISION, VERSION, Later
 from support.storage.storage_sample import execute, query
 
+from cgos_server.assembly.handover import CHECK
 from cgos_server.storage import schema
 from cgos_server.storage.location import Location, PostgresUrl
 from cgos_server.storage.lock import DatabaseLock
@@ -105,6 +106,7 @@ def test_an_older_program_says_both_ways_on_and_restores_the_backup(
         ("standings",),
         ("check",),
         ("serve",),
+        ("serve", CHECK),  # asked by the server that it is to take over from
         ("db", "backup"),
         ("db", "upgrade"),
         ("db", "downgrade"),
