@@ -18,6 +18,7 @@ from cgos_server.cli.output import print_json, print_table, say, show_plugins
 from cgos_server.cli.progress import progress_bar
 from cgos_server.cli.reading import read
 from cgos_server.cli.server.backups import backup, backups, drill, restore, verify_backup
+from cgos_server.cli.server.changing import downgrade, upgrade
 from cgos_server.cli.server.fitting import check_certificate, check_database
 from cgos_server.cli.server.keeping import compact, prune, size
 from cgos_server.config.keys import keys_markdown, plain, template
@@ -27,9 +28,8 @@ from cgos_server.core.rating.registry import rating_system
 from cgos_server.presentation.words import count
 from cgos_server.service.plugin_report import plugin_report
 from cgos_server.service.ratings.models import earlier_model
-from cgos_server.storage import copying, schema
+from cgos_server.storage import copying
 from cgos_server.storage.location import Location, location_of
-from cgos_server.storage.lock import DatabaseLock
 from cgos_server.storage.reading.history import History
 
 
@@ -110,20 +110,8 @@ def db() -> None:
     """The database: its schema, its place, its backups."""
 
 
-for command in (backup, backups, verify_backup, restore, drill, prune, compact, size):
+for command in (upgrade, downgrade, backup, backups, verify_backup, restore, drill, prune, compact, size):
     db.add_command(command)
-
-
-@db.command()
-@configured
-def upgrade(setup: Setup) -> None:
-    """Bring an older database to this program's schema. The server must be stopped; keep a copy."""
-    with DatabaseLock(setup.database, "cgos-server db upgrade"):
-        before, after = schema.upgrade(setup.database)
-    if before == after:
-        say(f"{setup.database} has this program's schema ({after}) already.")
-    else:
-        say(f"{setup.database}: schema {before} became {after}.")
 
 
 @db.command("copy")

@@ -56,10 +56,8 @@ def restore(backup: Path, target: Location, at_ms: int, progress: Progress) -> R
                 raise Invalid(Code.SAME_DATABASE, f"{backup} is the database itself. Give the file of a backup.")
             aside = _replace(backup, target, at_ms, progress)
         else:
-            if verified.upgrade:
-                schema.check(backup)
-            schema.prepare(target)
-            copying.move(backup, target, progress)
+            schema.prepare(target, revision=verified.schema)
+            copying.move(backup, target, schema.tables_of(backup), progress)
             aside = None
     return Restored(database=str(target), aside=None if aside is None else str(aside), backup=verified)
 

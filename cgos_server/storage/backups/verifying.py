@@ -50,7 +50,7 @@ def verify(path: Path, progress: Progress) -> Verified:
     if not path.is_file():
         raise NotFound(Code.NO_DATABASE, f"There is no file {path}. `cgos-server db backups` lists those that are.")
     _check_length(path)
-    revision = schema.known(path)
+    revision = schema.known(path, backup=True)
     steps = 2 + len(tables.metadata.sorted_tables)
     try:
         with contextlib.closing(_open(path)) as connection:

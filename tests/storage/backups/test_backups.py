@@ -208,7 +208,9 @@ def test_what_is_no_backup_is_refused(backup: Path, tmp_path: Path, make_later: 
     assert "is damaged" in refused(hurt)
     newer = Path(shutil.copy(backup, tmp_path / "newer.sqlite"))
     execute(newer, "UPDATE alembic_version SET version_num = '9999_later'")
-    assert "does not know: a newer one" in refused(newer)
+    said = refused(newer)
+    assert f"The backup {newer} has the schema 9999_later of a newer cgos-server, which this program" in said
+    assert f"give `cgos-server db downgrade --to {schema.head()}` then; or restore one from before" in said
     loose = Path(shutil.copy(backup, tmp_path / "loose.sqlite"))
     execute(loose, "INSERT INTO tokens VALUES (99, 99, 'd', '', 0, NULL)")
     assert "is damaged: a row of tokens points at one of bots" in refused(loose)
