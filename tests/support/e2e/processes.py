@@ -24,6 +24,8 @@ from pathlib import Path
 from typing import Any
 
 STEP_S = 0.05
+START_S = 90.0
+"""Within which a server is ready, also on a machine that has much else to do."""
 
 
 def gnugo() -> str | None:
@@ -119,7 +121,7 @@ pairing = {{ interval_s = 0.2, patience_s = 0.5, settle_s = 0.05 }}
                 stderr=output,
                 cwd=self.directory,
             )
-        until(self.is_ready, 30, f"the server is not ready:\n{self.tail()}")
+        until(self.is_ready, START_S, f"the server is not ready:\n{self.tail()}")
 
     def tail(self) -> str:
         return self.log.read_text()[-3000:] if self.log.exists() else ""
