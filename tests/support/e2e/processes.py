@@ -74,6 +74,7 @@ class ServerProcess:
         self.config = directory / "cgos.toml"
         self.python = python
         self.process: subprocess.Popen[bytes] | None = None
+        self.environment: dict[str, str] = {}
         self.config.write_text(
             f"""
 [server]
@@ -120,6 +121,7 @@ pairing = {{ interval_s = 0.2, patience_s = 0.5, settle_s = 0.05 }}
                 stdout=output,
                 stderr=output,
                 cwd=self.directory,
+                env=os.environ | self.environment,
             )
         until(self.is_ready, START_S, f"the server is not ready:\n{self.tail()}")
 
