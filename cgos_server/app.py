@@ -264,9 +264,9 @@ class App:
         pairing = stack.enter_context(closing(EventPairing()))
         director = EventDirector(self.venues, base.store, time=base.time, ids=base.ids, pairer=pairing)
         await director.open()
-        figures = EventFigures(director.runners)
+        figures = EventFigures(director.runners, self.venues)
         director.committed += [event_facts(base.bus, base.time.wall_ms), figures.heard]
-        base.metrics.watch(events=figures.events, event_games=figures.games, event_games_begun=lambda: figures.begun)
+        base.metrics.watch(events=figures.events, event_games=figures.games, event_games_begun=figures.begun)
         control.events = director
         herald = EventHerald(director, self.venues, base.store, time=base.time, spawn=spawner.spawn)
         herald.open()

@@ -36,6 +36,8 @@ from rich.table import Table
 from support.e2e.processes import ServerProcess, free_port, server
 from support.storage.postgres import postgres_server, why_not
 
+FAILURES = (AssertionError, OSError, RuntimeError, sqlite3.Error, subprocess.SubprocessError)
+"""Of what makes a fault, or of the doctor."""
 LONG_LOG = 140 << 20
 """Bytes: more than the doctor takes for ordinary."""
 
@@ -391,6 +393,10 @@ def run(first: Annotated[int, "only so many of the faults, the quick ones"] = 0)
             except Missing as reason:
                 table.add_row(fault.name, f"not tried: {reason}", "-", "")
                 figures[fault.name] = {"identified": None, "why": str(reason)}
+                continue
+            except FAILURES as failure:  # the others are tried all the same
+                table.add_row(fault.name, f"failed: {failure}", "NO", "")
+                figures[fault.name] = {"identified": False, "why": str(failure)}
                 continue
         sentence = _identified(fault, findings)
         table.add_row(fault.name, sentence or str(findings), "yes" if sentence else "NO", f"{took:.1f}")
