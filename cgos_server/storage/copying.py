@@ -89,7 +89,7 @@ def snapshot(source: Location, target: Path, every: Sequence[Table], progress: P
 
 
 async def _snapshot(source: Location, target: Path, every: Sequence[Table], progress: Progress) -> None:
-    async with _open(source, writing=False) as from_end, _open(target, writing=True) as to_end:
+    async with _open(source, writing=False) as from_end, sqlite_end(target, True, scratch=True) as to_end:
         await to_end.clear(tables.server)
         expected = {table: await from_end.count(table) for table in every}
         done = 0
