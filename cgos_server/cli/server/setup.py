@@ -83,24 +83,7 @@ def check(setup: Setup, keys: bool, as_json: bool) -> None:
     click.echo(f"health         {_http(config.health.tls)}://{_host(config.health.host)}:{config.health.port}")
     show_plugins(*plugin_report())
     click.echo()
-    rows = []
-    for venue in config.venue:
-        value = venue_value(venue, VenueId(0))
-        pairing = f"{value.pairing.policy} {value.pairing.method}"
-        rows.append(
-            (
-                venue.name,
-                venue.port,
-                venue.game,
-                venue.size,
-                venue.komi,
-                clock.describe(value.time),
-                venue.ko.value,
-                pairing,
-                value.rating if venue.rated else "none",
-            )
-        )
-    print_table(("venue", "port", "game", "size", "komi", "time", "ko", "pairing", "rating"), rows)
+    _print_venues(config)
     for sentence in of_before:
         say(sentence)
 
@@ -144,6 +127,30 @@ def _location(text: str) -> Location:
             Code.LOCATION,
             "What has :// in it must be a URL of a PostgreSQL database, such as postgresql://user@host:5432/name.",
         ) from None
+
+
+def _print_venues(config: Config) -> None:
+    tls = any(venue.tls_port for venue in config.venue)
+    rows = []
+    for venue in config.venue:
+        value = venue_value(venue, VenueId(0))
+        pairing = f"{value.pairing.policy} {value.pairing.method}"
+        rows.append(
+            (
+                venue.name,
+                venue.port,
+                *((venue.tls_port or "-",) if tls else ()),
+                venue.game,
+                venue.size,
+                venue.komi,
+                clock.describe(value.time),
+                venue.ko.value,
+                pairing,
+                value.rating if venue.rated else "none",
+            )
+        )
+    ports = ("port", "TLS") if tls else ("port",)
+    print_table(("venue", *ports, "game", "size", "komi", "time", "ko", "pairing", "rating"), rows)
 
 
 async def _of_earlier_models(config: Config, history: History) -> list[str]:
