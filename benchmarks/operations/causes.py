@@ -348,7 +348,7 @@ def killed_refits(place: Drill) -> Iterator[None]:
 @contextlib.contextmanager
 def event(place: Drill, name: str) -> Iterator[None]:
     """An event of two bots that are not there."""
-    place.command("event", "create", name, "round-robin", "--starts-with", "2")
+    place.command("event", "create", name, "round-robin", "--starts-with", "2", "--venue", "9x9")
     place.command("event", "open", name)
     for number in AWAY:
         place.command("event", "enter", name, called(number))
@@ -450,7 +450,9 @@ ROUNDS: tuple[tuple[Cause, ...], ...] = (
         Cause(what="an event is paused", alerts=("CgosEventPaused",), make=paused_event, limit_s=90),
         Cause(what="an event's entrants are away", alerts=("CgosEventStands",), make=standing_event, limit_s=120),
         Cause(what="the newest backup is a week old", alerts=("CgosBackupOld",), make=old_backup, limit_s=90),
-        Cause(what="the certificate has expired", alerts=("CgosCertificateExpires",), make=expired_certificate),
+        Cause(
+            what="the certificate has expired", alerts=("CgosCertificateExpires",), make=expired_certificate, limit_s=90
+        ),
     ),
     (
         Cause(

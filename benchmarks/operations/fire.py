@@ -29,7 +29,8 @@ from benchmarks.operations.drill import Drill, Missing, drill
 from benchmarks.operations.watching import Sightings, rules, watcher
 from benchmarks.reporting import program, table
 
-INTERVAL_S = 0.5
+INTERVAL_S = 1.0
+"""Between two scrapes: long enough for the answer of a busy server."""
 UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0}
 DAYS = 10.0
 """Windows of days are shortened so many times more."""
@@ -194,7 +195,7 @@ def run(
         place = stack.enter_context(drill(Path(name)))
         weighed = shortened(rules(), factor)
         watching = stack.enter_context(watcher(Path(name), place.server.health_port, INTERVAL_S, weighed))
-        sightings = Sightings(watching, INTERVAL_S / 2)
+        sightings = Sightings(watching, INTERVAL_S / 4)
         stack.enter_context(sightings.looking())
         time.sleep(4 * INTERVAL_S)
         course = Course(place, sightings, stack)

@@ -93,6 +93,10 @@ class Sightings:
                 if firing != self._seen[-1][1]:
                     self._seen.append((time.monotonic(), firing))
 
+    def ever(self) -> set[str]:
+        """All that fired at some time."""
+        return {alert for _, firing in list(self._seen) for alert in firing}
+
     def first(self, alert: str, since: float, firing: bool) -> float | None:
         """When it fired first, or did not, at or after this time; None where that has not been seen."""
         seen = list(self._seen)
