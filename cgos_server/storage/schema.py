@@ -12,11 +12,8 @@ import sqlite3
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from alembic import command
-from alembic.config import Config
-from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, insert
 from sqlalchemy.exc import DBAPIError
 
@@ -27,6 +24,9 @@ from cgos_server.storage.failures import store_errors
 from cgos_server.storage.location import Location, PostgresUrl, elsewhere, make_directory, note_path
 from cgos_server.storage.ownership import give_to_owner
 from cgos_server.storage.sqlite.connections import connect_for_reading, migrating_engine
+
+if TYPE_CHECKING:  # Alembic is loaded where something is migrated: no usual start of a program waits for it.
+    from alembic.config import Config
 
 T = TypeVar("T")
 
@@ -58,6 +58,8 @@ def on_connection(location: Location, work: Callable[[Connection], T]) -> T:
 
 def alembic_config(connection: Connection | None = None) -> Config:
     """Alembic's settings for our migrations, on `connection` if one is given."""
+    from alembic.config import Config
+
     config = Config(attributes={"connection": connection})
     config.set_main_option("script_location", str(migrations()).replace("%", "%%"))
     return config
@@ -65,10 +67,10 @@ def alembic_config(connection: Connection | None = None) -> Config:
 
 def head() -> str:
     """The revision that this program works with."""
-    revision = ScriptDirectory.from_config(alembic_config()).get_current_head()
-    if revision is None:
+    revisions = sorted(path.stem for path in (migrations() / "versions").glob("[0-9]*.py"))
+    if not revisions:
         raise FileNotFoundError(f"{migrations()} holds no migration; install cgos-server again")
-    return revision
+    return revisions[-1]
 
 
 def current(location: Location) -> str | None:
@@ -177,7 +179,7 @@ def _make(connection: Connection) -> None:
         raw: Any = connection.connection.driver_connection
         raw.execute("PRAGMA journal_mode = WAL").fetchall()
     with connection.begin():
-        command.upgrade(alembic_config(connection), "head")
+        _migrate(connection)
         row = {"id": 1, "created_at": int(time.time() * 1000), "created_by": cgos_server.__version__}
         connection.execute(insert(tables.server), row)
 
@@ -198,10 +200,18 @@ def upgrade(location: Location) -> tuple[str, str]:
 
 def _upgrade(connection: Connection) -> None:
     with connection.begin():
-        command.upgrade(alembic_config(connection), "head")
+        _migrate(connection)
+
+
+def _migrate(connection: Connection) -> None:
+    from alembic import command
+
+    command.upgrade(alembic_config(connection), "head")
 
 
 def _knows(revision: str) -> bool:
+    from alembic.script import ScriptDirectory
+
     script = ScriptDirectory.from_config(alembic_config())
     return any(known.revision == revision for known in script.walk_revisions())
 
