@@ -166,6 +166,7 @@ class App:
             await self.stop.wanted.wait()
             await self._drain(control)
             if self.stop.replaced:
+                self.handover.keep()  # pages in this process close theirs
                 await pages.end()  # while the games go on
                 self.handover.leave()
             listeners.close()
