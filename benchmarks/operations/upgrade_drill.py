@@ -4,7 +4,8 @@ One server, bots of our client on both protocols and some of another kind, and f
 again and again. Several times the installed program takes over (`cgos-server upgrade`). In the end all that bots were
 told is held against the database. Every tenth bot is of the other kind: it waits before it connects again, as old
 clients do. A game's pause goes from the last move that a bot was told before the upgrade to the first one after it, its
-thinking included. Loopback only, bounded, stops by itself; exits with 1 where anything was refused or lost.
+thinking included. With `--programs` several take over in turn, so that versions are compared under one load. Loopback
+only, bounded, stops by itself; exits with 1 where anything was refused or lost.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -82,7 +83,9 @@ class Knocking:
 class Upgrade(msgspec.Struct, kw_only=True):
     """One upgrade. Seconds, `began` and `ended` those of the monotonic clock round the command.
 
+    :ivar program: that took over; empty: the one that ran
     :ivar stated_s: that nobody was served, as the server says
+    :ivar cpu_s: of the server's process, from the command until the next upgrade
     :ivar ours_s: the longest pause of a game in which both bots are our client's; None where none went on
     :ivar others_s: the same with a bot of the other kind
     :ivar games: that went on
@@ -93,6 +96,8 @@ class Upgrade(msgspec.Struct, kw_only=True):
     ended: float
     stated_s: float
     load: float
+    program: str = ""
+    cpu_s: float = 0.0
     ours_s: float | None = None
     others_s: float | None = None
     games: int = 0
@@ -136,11 +141,12 @@ def crowd(
         process.wait(timeout=30)
 
 
-def upgraded(folder: Path) -> Upgrade:
-    """Have the program take over. Raises RuntimeError where it does not."""
+def upgraded(folder: Path, program: str = "") -> Upgrade:
+    """Have a program take over. Raises RuntimeError where it does not."""
     began, load = time.monotonic(), os.getloadavg()[0]
     done = subprocess.run(
-        [sys.executable, "-m", "cgos_server", "upgrade", "--json", "--config", str(folder / "cgos.toml")],
+        [sys.executable, "-m", "cgos_server", "upgrade", "--json", "--config", str(folder / "cgos.toml")]
+        + (["--program", program] if program else []),
         capture_output=True,
         text=True,
         timeout=180,
@@ -149,7 +155,15 @@ def upgraded(folder: Path) -> Upgrade:
     )
     if done.returncode:
         raise RuntimeError(f"the upgrade failed: {done.stderr}")
-    return Upgrade(began=began, ended=time.monotonic(), stated_s=json.loads(done.stdout)["pause_s"], load=load)
+    return Upgrade(
+        began=began, ended=time.monotonic(), stated_s=json.loads(done.stdout)["pause_s"], load=load, program=program
+    )
+
+
+def cpu_s(pid: int) -> float:
+    """CPU time of a process so far, in all programs that it was."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def stored(database: Path) -> Stored:
@@ -209,6 +223,7 @@ def run(
     every_s: Annotated[float, "seconds between two"] = 25.0,
     think_s: Annotated[float, "mean thinking time of a move; least half of it, most one and a half"] = 1.0,
     wait_s: Annotated[float, "seconds after which the other bots connect again"] = 10.0,
+    programs: Annotated[Sequence[str], "take over in turn, by their paths; without them the one that runs"] = (),
 ) -> dict[str, Any]:
     """Play, upgrade again and again, compare."""
     with tempfile.TemporaryDirectory(prefix="cgos-upgrade-") as name, contextlib.ExitStack() as stack:
@@ -221,11 +236,13 @@ def run(
             doors = {"lines": running.lines, "websocket": running.websocket, "web": running.web}
             with Knocking(doors | {"health": running.health}) as knocking:
                 upgrades = []
-                for _ in range(times):
-                    upgrades.append(upgraded(folder))
+                for number in range(times):
+                    before = cpu_s(running.pid)
+                    upgrades.append(upgraded(folder, programs[number % len(programs)] if programs else ""))
                     print(f"the server states a pause of {upgrades[-1].stated_s:.2f} s", file=sys.stderr, flush=True)
                     progress.advance(task)
                     time.sleep(every_s)
+                    upgrades[-1].cpu_s = cpu_s(running.pid) - before
         offset_s = time.time() - time.monotonic()
         witnessed = msgspec.json.decode((folder / "told.json").read_bytes(), type=Witnessed)
         there = stored(folder / "data" / "cgos.sqlite")
@@ -255,14 +272,16 @@ def _show(figures: dict[str, Any]) -> None:
             number,
             seconds(each.load),
             each.games,
-            *map(seconds, (each.stated_s, each.ours_s, each.others_s, each.charged_s)),
+            *map(seconds, (each.stated_s, each.ours_s, each.others_s, each.charged_s, each.cpu_s)),
         )
         for number, each in enumerate(figures["upgrades"], 1)
     ]
-    head = ("upgrade", "load", "games", "stated, s", "our client, s", "others, s", "most charged, s")
+    head = ("upgrade", "load", "games", "stated, s", "our client, s", "others, s", "most charged, s", "CPU, s")
     print(table("upgrades in place", head, rows))
-    stated = [each.stated_s for each in figures["upgrades"]]
-    print(f"nobody was served for {statistics.median(stated):.2f} s (median), {max(stated):.2f} s at most")
+    for path in dict.fromkeys(each.program for each in figures["upgrades"]):
+        stated = [each.stated_s for each in figures["upgrades"] if each.program == path]
+        words = f"nobody was served for {statistics.median(stated):.2f} s (median), {max(stated):.2f} s at most"
+        print(f"{path}: {words}" if path else words)
     print(f"{figures['knocks']} connects, {len(figures['connects_refused'])} refused {figures['connects_refused'][:3]}")
     print(f"the longest wait for an answer: {figures['longest_wait_s']:.2f} s")
     print(f"{figures['moves_told']} moves told, {len(figures['moves_lost'])} of them lost")
