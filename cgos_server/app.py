@@ -11,7 +11,7 @@ import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, closing
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import structlog
 
@@ -58,7 +58,9 @@ from cgos_server.service.personal.kept_files import KeptFiles
 from cgos_server.service.pruning import Kind, Pruner
 from cgos_server.service.ratings.build import one_thread, this_build
 from cgos_server.storage.store import Store
-from cgos_server.web.site import Work
+
+if TYPE_CHECKING:
+    from cgos_server.web.site import Work
 
 log = structlog.get_logger(__name__)
 

@@ -5,12 +5,14 @@ Each migration declares that itself: its docstring's first line, `LOSES`, `IRREV
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
-from alembic.script import Script, ScriptDirectory
 
 from cgos_protocol.errors import Code, Invalid
+
+if TYPE_CHECKING:
+    from alembic.script import Script, ScriptDirectory
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True):

@@ -14,11 +14,8 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from alembic import command
-from alembic.config import Config
-from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, MetaData, NullPool, Table, create_engine, insert
 from sqlalchemy.exc import DBAPIError, SAWarning
 
@@ -29,6 +26,10 @@ from cgos_server.storage.failures import store_errors
 from cgos_server.storage.location import Location, PostgresUrl, elsewhere, make_directory, note_path
 from cgos_server.storage.ownership import give_to_owner
 from cgos_server.storage.sqlite.connections import connect_for_reading, migrating_engine
+
+if TYPE_CHECKING:  # Alembic is loaded where something is migrated: no usual start of a program waits for it.
+    from alembic.config import Config
+    from alembic.script import ScriptDirectory
 
 T = TypeVar("T")
 
@@ -60,6 +61,8 @@ def on_connection(location: Location, work: Callable[[Connection], T]) -> T:
 
 def alembic_config(connection: Connection | None = None) -> Config:
     """Alembic's settings for our migrations, on `connection` if one is given."""
+    from alembic.config import Config
+
     config = Config(attributes={"connection": connection})
     config.set_main_option("script_location", str(migrations()).replace("%", "%%"))
     return config
@@ -67,10 +70,10 @@ def alembic_config(connection: Connection | None = None) -> Config:
 
 def head() -> str:
     """The revision that this program works with."""
-    revision = _scripts().get_current_head()
-    if revision is None:
+    revisions = sorted(path.stem for path in (migrations() / "versions").glob("[0-9]*.py"))
+    if not revisions:
         raise FileNotFoundError(f"{migrations()} holds no migration; install cgos-server again")
-    return revision
+    return revisions[-1]
 
 
 def current(location: Location) -> str | None:
@@ -205,7 +208,7 @@ def _make(connection: Connection, revision: str) -> None:
         raw: Any = connection.connection.driver_connection
         raw.execute("PRAGMA journal_mode = WAL").fetchall()
     with connection.begin():
-        command.upgrade(alembic_config(connection), revision)
+        _migrate(connection, revision)
         row = {"id": 1, "created_at": int(time.time() * 1000), "created_by": cgos_server.__version__}
         connection.execute(insert(tables.server), row)
 
@@ -234,7 +237,7 @@ def upgrade(location: Location, by: str = "", backup: str | None = None) -> tupl
 
     def work(connection: Connection) -> None:
         with connection.begin():
-            command.upgrade(alembic_config(connection), "head")
+            _migrate(connection, "head")
             if revision != after:
                 origin.note(connection, origin.UPGRADE, (revision, after), by=by, backup=backup)
 
@@ -252,6 +255,8 @@ def downgrade(location: Location, to: str, by: str = "", backup: str | None = No
     revision = known(location)
 
     def work(connection: Connection) -> None:
+        from alembic import command
+
         with connection.begin():
             origin.note(connection, origin.DOWNGRADE, (revision, to), by=by, backup=backup)
             command.downgrade(alembic_config(connection), to)
@@ -282,7 +287,15 @@ def _knows(revision: str) -> bool:
     return revisions.knows(_scripts(), revision)
 
 
+def _migrate(connection: Connection, revision: str) -> None:
+    from alembic import command
+
+    command.upgrade(alembic_config(connection), revision)
+
+
 def _scripts() -> ScriptDirectory:
+    from alembic.script import ScriptDirectory
+
     return ScriptDirectory.from_config(alembic_config())
 
 

@@ -206,7 +206,7 @@ def test_prometheus_accepts_the_scrape_file() -> None:
 
 
 def test_prometheus_scrapes_the_default_listener() -> None:
-    targets = re.findall(r'targets: \["([^"]+)"\]', read("prometheus.yml"))
+    targets = re.findall(r'^      - targets: \["([^"]+)"\]', read("prometheus.yml"), re.MULTILINE)
     assert targets == [f"{DEFAULT.health.host}:{DEFAULT.health.port}"] * 2
     jobs = read("prometheus.yml").split("- job_name: ")[1:]
     paths = {job.split()[0]: re.findall(r"metrics_path: (\S+)", job) for job in jobs}

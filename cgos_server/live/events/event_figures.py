@@ -34,7 +34,7 @@ class EventFigures:
             self._begun[after.settings.venue] += 1
 
     def begun(self) -> Mapping[str, int]:
-        """Venue -> games of events that began since the start; 0 where none did, or a first one would show no increase."""
+        """Venue -> games of events that began since the start; 0 where none did: a first one is an increase, too."""
         return dict.fromkeys(self._venues, 0) | self._begun
 
     def events(self) -> Mapping[tuple[str, str], int]:
