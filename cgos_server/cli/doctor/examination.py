@@ -256,7 +256,7 @@ def _backups(installation: Installation) -> list[Finding]:
     kept = backups.Backups(
         folder=str(where),
         around=next(iter(machine.entries([where])), None),
-        latest_at=there[0].at if there else None,
+        latest_at=next((each.at for each in there if each.at <= installation.now_ms), None),
         files=tuple(machine.entries([Path(backup.file) for backup in there])),
     )
     due_at = None if minute is None else last_due(installation.now_ms, minute)

@@ -367,6 +367,20 @@ def test_a_folder_keeps_what_is_no_backup(sqlite_database: Path, tmp_path: Path)
     assert len(os.listdir(place)) == 6
 
 
+def test_one_of_a_wrong_clock_and_a_folder_of_such_a_name_stay_and_cost_no_other_one_its_place(
+    sqlite_database: Path, tmp_path: Path
+) -> None:
+    place = tmp_path / "backups"
+    day = 86_400_000
+    future, named = name_of(NOW + 400 * day), name_of(NOW - 400 * day)
+    (place / named).mkdir(parents=True)
+    (place / future).touch()
+    keep = Keep(days=1, weeks=0, months=0)
+    for number in range(2):
+        folder.take_into(place, sqlite_database, keep, at_ms=NOW + number * day, progress=silent)
+    assert set(os.listdir(place)) == {future, named, name_of(NOW + day)}
+
+
 def test_a_failed_backup_removes_nothing_and_says_why(tmp_path: Path, sqlite_database: Path) -> None:
     place = tmp_path / "backups"
     place.mkdir()
