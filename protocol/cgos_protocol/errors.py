@@ -14,6 +14,9 @@ from typing import Final, Self
 EXIT_DISK: Final = 74
 """Exit code where the disk or the database did not take what was to be written (EX_IOERR of sysexits.h)."""
 
+EXIT_OVERTAKEN: Final = 75
+"""Exit code of a node of a cluster whose venues another node has taken over (EX_TEMPFAIL of sysexits.h)."""
+
 
 class CgosError(Exception):
     """Anything that this project raises on purpose. Never raised itself."""
@@ -29,6 +32,10 @@ class StoreError(OurFault):
 
 class CommitFailed(StoreError):
     """A group of writes could not be committed within the time allowed; nobody was told of it."""
+
+
+class Overtaken(CommitFailed):
+    """Another node of the cluster has taken the venues over: this one may write nothing more."""
 
 
 class Refused(CgosError):
@@ -175,6 +182,7 @@ class Code(StrEnum):
     ENDING = "ending", Conflict, "The game is just ending by itself."
     EXISTS = "exists", Conflict, "The file is there already."
     FULL = "full", Conflict, "The account has as many tokens or webhooks as it may."
+    GROUP_HELD = "group-held", Conflict, "Another node of the cluster holds the venues, and is alive."
     IN_USE = "in-use", Conflict, "Another server runs on this data directory."
     ITSELF = "itself", Conflict, "A bot or version cannot be linked to itself."
     JOINED = "joined", Conflict, "Somebody is recorded as joining the event in an impossible round."
@@ -192,6 +200,7 @@ class Code(StrEnum):
     NOT_PENDING = "not-pending", Conflict, "The bot does not wait for approval."
     NOT_RATED = "not-rated", Conflict, "The game changed no rating, or the two versions are not both rated."
     NOT_SUSPENDED = "not-suspended", Conflict, "The bot is not suspended."
+    OTHER_BUILD = "other-build", Conflict, "The venues were held last by a node of another build."
     OWNED = "owned", Conflict, "The bot has an owner."
     LAST_OPERATOR = "last-operator", Conflict, "The last operator cannot be erased."
     REVOKED = "revoked", Conflict, "The token is revoked already."
