@@ -192,6 +192,7 @@ class Code(StrEnum):
     NO_ANCHOR = "no-anchor", Conflict, "The version is no anchor of this venue."
     NO_CHANGE = "no-change", Conflict, "Nothing would change."
     NO_OWNER = "no-owner", Conflict, "The bot has no owner."
+    NO_CLUSTER = "no-cluster", Conflict, "The database is no PostgreSQL, so that there is no cluster on it."
     NO_HANDOVER = "no-handover", Conflict, "The server cannot hand over to the other program, or not now."
     NO_RELOAD = "no-reload", Conflict, "The server was not started from a configuration that can be read again."
     NOT_HERE = "not-here", Conflict, "The bot is not signed in."
@@ -207,6 +208,7 @@ class Code(StrEnum):
     RUNNING = "running", Conflict, "The game has not ended."
     SAME_PLAYER = "same-player", Conflict, "A bot cannot play itself."
     SAME_VERSION = "same-version", Conflict, "A version cannot be compared with itself."
+    STANDING_BY = "standing-by", Conflict, "This node of the cluster stands by: another one holds the venues."
     WAITS_APPROVAL = "waits-approval", Conflict, "The bot waits for approval by the operator."
 
     DISABLED = "disabled", Forbidden, "The operator has shut out the bot or the account."

@@ -7,20 +7,25 @@ statements), so that it writes nothing more once another node has it. Must not k
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from cgos_protocol.errors import Code, Conflict
+from cgos_protocol.errors import Code, Conflict, DatabaseLocked, StoreError
+from cgos_server.storage.holder import holder_name, in_use
 from cgos_server.storage.location import PostgresUrl
 from cgos_server.storage.node import Node
-from cgos_server.storage.postgres.connections import READ_ONLY, connect
+from cgos_server.storage.postgres.connections import READ_ONLY, WATCHFUL, connect, end, faults, try_lock
 
 if TYPE_CHECKING:
     import asyncpg
 
 GROUP: Final = "main"
 """The group of all venues."""
+
+_LOOK_S = 2.0
+"""Within which a look at it is answered."""
 
 _LOOK = """
 SELECT name, node, address, build, batch, extract(epoch FROM clock_timestamp() - seen)::float8,
@@ -102,9 +107,8 @@ async def claim(connection: asyncpg.Connection, node: Node, holder: int) -> int:
     :param holder: the number by which its batches are let in
     :raises Refused: (``group-held``) where it is not to be had
     """
-    number: int | None = await connection.fetchval(
-        _CLAIM, holder, node.name, node.address, node.build, GROUP, node.ttl_s, node.any_build, node.inherits
-    )
+    arguments = (holder, node.name, node.address, node.build, GROUP, node.ttl_s, node.any_build, node.inherits)
+    number: int | None = await connection.fetchval(_CLAIM, *arguments)
     if number is None:
         [row] = [row for row in await look(connection) if row.group == GROUP]
         raise refusal(row, node)
@@ -139,3 +143,52 @@ def refusal(row: GroupRow, node: Node) -> Conflict:
         f"The group {row.group} is held by node {row.node} at {row.address}, seen {row.seen_s or 0:.1f} s ago. Start "
         "this node with `cgos-server serve --standby`: it takes over when that one dies or ends.",
     )
+
+
+class GroupWatch:
+    """Looks at the group of a node that does not own it, again and again, on a connection of its own.
+
+    That connection has its share of the database's lock, so that no process alone and no command that writes gets in
+    between.
+
+    :param url: where the group is
+    """
+
+    def __init__(self, url: PostgresUrl, node: Node) -> None:
+        self._url = url
+        self._node = node
+        self._connection: asyncpg.Connection | None = None
+
+    async def look(self) -> GroupRow:
+        """The group now. Raises StoreError where PostgreSQL does not answer, DatabaseLocked where a process alone holds
+        the database."""
+        try:
+            async with asyncio.timeout(_LOOK_S):
+                connection = self._connection or await self._connect()
+                [row] = [row for row in await look(connection) if row.group == GROUP]
+        except (StoreError, DatabaseLocked):
+            self._drop()
+            raise
+        except faults() as error:
+            self._drop()
+            why = str(error) or f"it did not answer within {_LOOK_S:g} s"
+            raise StoreError(f"PostgreSQL does not say who holds {self._url}: {why}") from error
+        return row
+
+    async def close(self) -> None:
+        """Look no more."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            await end(connection)
+
+    async def _connect(self) -> asyncpg.Connection:
+        self._connection = await connect(self._url, holder_name(f"{self._node.purpose}, standing by"), WATCHFUL)
+        held = await try_lock(self._connection, shared=True)
+        if held is not None:
+            raise in_use(self._url, held.name or f"another program (session {held.pid})", held.since)
+        return self._connection
+
+    def _drop(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.terminate()

@@ -362,7 +362,7 @@ async def open_postgres_writer(
         lock.release()  # the writer takes it over
     writer = PostgresWriter(
         url,
-        functools.partial(connect_for_writing, url, name, durable, idle_s),
+        functools.partial(connect_for_writing, url, name, durable, idle_s=idle_s),
         listener,
         kept=0.0 if durable else KEPT_S,
         node=node,
