@@ -45,6 +45,7 @@ NEEDS = {
     "postgres_commit": "initdb",
     "scrape": "prometheus",
     "screenshots": "chromium",
+    "takeover": "initdb",
 }
 
 

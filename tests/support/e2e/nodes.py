@@ -25,6 +25,14 @@ class NodeProcess(ServerProcess):
         self.configure(web='mode = "off"')
         self.config.write_text(f'{self.config.read_text()}\n[cluster]\nnode = "{name}"\nttl_s = {ttl_s}\n')
 
+    def share_ports(self, other: NodeProcess) -> None:
+        """Listen for bots where `other` does, when it does not."""
+        text = self.config.read_text()
+        for name in ("port", "ws_port"):
+            text = text.replace(f"port = {getattr(self, name)}\n", f"port = {getattr(other, name)}\n")
+            setattr(self, name, getattr(other, name))
+        self.config.write_text(text)
+
     def serve(self, *options: str) -> None:
         """Start; whoever calls waits for what it wants."""
         with self.log.open("ab") as output:
