@@ -166,6 +166,7 @@ class App:
             await self.stop.wanted.wait()
             await self._drain(control)
             if self.stop.replaced:
+                self.handover.keep()  # pages in this process close theirs
                 await pages.end()  # while the games go on
                 self.handover.leave()
                 base.store.hand_on()
@@ -282,9 +283,9 @@ class App:
         pairing = stack.enter_context(closing(EventPairing()))
         director = EventDirector(self.venues, base.store, time=base.time, ids=base.ids, pairer=pairing)
         await director.open()
-        figures = EventFigures(director.runners)
+        figures = EventFigures(director.runners, self.venues)
         director.committed += [event_facts(base.bus, base.time.wall_ms), figures.heard]
-        base.metrics.watch(events=figures.events, event_games=figures.games, event_games_begun=lambda: figures.begun)
+        base.metrics.watch(events=figures.events, event_games=figures.games, event_games_begun=figures.begun)
         control.events = director
         herald = EventHerald(director, self.venues, base.store, time=base.time, spawn=spawner.spawn)
         herald.open()
