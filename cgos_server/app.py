@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 import structlog
 
-from cgos_protocol.errors import EXIT_DISK, CgosError
+from cgos_protocol.errors import EXIT_DISK, EXIT_OVERTAKEN, CgosError, Code, Overtaken, Refused
 from cgos_protocol.facts import GameEnded
 from cgos_server.assembly.foundations import Foundations, open_foundations
 from cgos_server.assembly.handover import Handover
@@ -24,7 +24,8 @@ from cgos_server.assembly.listeners import Listeners
 from cgos_server.assembly.pages import Pages
 from cgos_server.assembly.reloading import Reloading
 from cgos_server.assembly.spawning import Spawner
-from cgos_server.assembly.stopping import Stop
+from cgos_server.assembly.standing_by import Standby, node_of
+from cgos_server.assembly.stopping import Stop, Stopped
 from cgos_server.config.schema import Config
 from cgos_server.config.venues import enroll_venues
 from cgos_server.core.venue import Venue
@@ -73,10 +74,6 @@ _ENDING_S: Final = 30.0
 """What an end may take after its games, for a supervisor."""
 
 
-class _Stopped(Exception):
-    """The server was told to stop while it was starting."""
-
-
 class App:
     """One server process.
 
@@ -112,6 +109,7 @@ class App:
         self.handover = Handover(launch.program, launch.ports, self.stop, config.server)
         self._reloading = Reloading(config, self.venues, reread, launch.supervisor)
         self._spawner: Spawner | None = None
+        self._node = node_of(config.cluster, launch)
         self._files = KeptFiles(config.server.data / FOLDER)
 
     async def run(self) -> int:
@@ -123,9 +121,11 @@ class App:
         try:
             async with AsyncExitStack() as stack:
                 await self._live(stack)
+        except Stopped:
+            return 0
         except BaseExceptionGroup as group:
             # A task group wraps what its body raises; a refusal at the start is for a person to read.
-            if group.split(_Stopped)[1] is None:
+            if group.split(Stopped)[1] is None:
                 return 0
             refusals, rest = group.split((CgosError, OSError))
             if refusals is None or rest is not None:
@@ -135,11 +135,13 @@ class App:
         finally:
             for number in handled:
                 loop.remove_signal_handler(number)
-        return 0 if self.stop.failure is None else EXIT_DISK
+        if self.stop.failure is None:
+            return 0
+        return EXIT_OVERTAKEN if isinstance(self.stop.failure, Overtaken) else EXIT_DISK
 
     async def _live(self, stack: AsyncExitStack) -> None:
         config = self._config
-        base = await open_foundations(stack, config, self._clock, self.stop.commit_failed)
+        base = await self._foundations(stack)
         base.bus.subscribe(GameEnded, self.stop.game_ended)
         venues = await enroll_venues(config, base.store, base.time.wall_ms(), self._origin)
         one_thread()
@@ -169,6 +171,7 @@ class App:
                 self.handover.keep()  # pages in this process close theirs
                 await pages.end()  # while the games go on
                 self.handover.leave()
+                base.store.hand_on()
             listeners.close()
             self._suspend()
             await self._close_connections(spawner, listeners)
@@ -181,6 +184,21 @@ class App:
             live.refitter.save()
 
     # -- its parts, in order
+
+    async def _foundations(self, stack: AsyncExitStack) -> Foundations:
+        """Of a node of a cluster: once the venues are its to have."""
+        config, node = self._config, self._node
+        if node is None:
+            return await open_foundations(stack, config, self._clock, self.stop.commit_failed)
+        standby = Standby(config, node, launch=self._launch, stop=self.stop, logs=self._logs)
+        while True:
+            await standby.wait()
+            try:
+                return await open_foundations(stack, config, self._clock, self.stop.commit_failed, node=node)
+            except Refused as refused:  # somebody else was faster
+                if not self._launch.standby or refused.code not in (Code.GROUP_HELD, Code.DATABASE_LOCKED):
+                    raise
+                log.info("the venues were not to be had", why=str(refused))
 
     def _control(self, base: Foundations) -> LiveControl:
         return LiveControl(
@@ -196,6 +214,7 @@ class App:
                 check_upgrade=self.handover.check,
                 upgrade=self.handover.begin,
             ),
+            node=self._config.cluster.node,
         )
 
     def _pruner(self, base: Foundations) -> BackgroundPruner:
@@ -278,7 +297,7 @@ class App:
         log.info("folding results into ratings", venue=venue, entries=entry)
         self._launch.supervisor.busy(f"folding results of {venue} into ratings ({entry})", START_S)
         if self.stop.wanted.is_set():
-            raise _Stopped
+            raise Stopped
 
     def _open_certificate(self, base: Foundations) -> CertificateKeeper | None:
         """The certificate of what speaks TLS; None where nothing does. Raises Refused where it cannot be used."""

@@ -51,6 +51,7 @@ NEEDS = {
     "postgres_commit": "initdb",
     "scrape": "prometheus",
     "screenshots": "chromium",
+    "takeover": "initdb",
 }
 
 

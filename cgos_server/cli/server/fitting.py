@@ -10,9 +10,10 @@ import pwd
 import subprocess
 from pathlib import Path
 
-from cgos_protocol.errors import Code, ConfigError, Invalid
+from cgos_protocol.errors import Code, ConfigError, DatabaseLocked, Invalid
 from cgos_protocol.ids import VenueId
 from cgos_server import __version__
+from cgos_server.assembly.database import LOCK_PATIENCE_S, make_data
 from cgos_server.assembly.handover import FORM, Fitness
 from cgos_server.cli.common import Setup
 from cgos_server.cli.reading import read
@@ -21,6 +22,7 @@ from cgos_server.config.venues import check_fixed, venue_value
 from cgos_server.net.tls.certificates import TlsFiles, read_certificate
 from cgos_server.service.plugin_report import plugin_report
 from cgos_server.storage import schema
+from cgos_server.storage.lock import DatabaseLock
 
 
 def fitness(setup: Setup) -> Fitness:
@@ -44,6 +46,22 @@ def fitness(setup: Setup) -> Fitness:
         database=str(server.location),
         notes=plugin_report().problems,
     )
+
+
+def check_node(setup: Setup) -> None:
+    """As :func:`fitness`, before a node of a cluster stands by: what is at fault shows now, not at its takeover.
+
+    The first node of all makes the database's tables. Raises DatabaseLocked where somebody else writes to it, too.
+    """
+    make_data(setup.config.server.data)
+    if schema.current(setup.database) is None:
+        try:
+            with DatabaseLock(setup.database, "cgos-server serve", LOCK_PATIENCE_S):
+                schema.prepare(setup.database)
+        except DatabaseLocked:
+            if schema.current(setup.database) is None:
+                raise  # else another node was faster
+    fitness(setup)
 
 
 def check_certificate(setup: Setup) -> None:
