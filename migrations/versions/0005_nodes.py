@@ -17,6 +17,8 @@ down_revision: str | None = "0004_events"
 branch_labels: str | None = None
 depends_on: str | None = None
 
+LOSES: str | None = None
+
 _NODE = ("node", "address", "build")
 
 
