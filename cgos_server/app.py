@@ -162,14 +162,16 @@ class App:
             works = [*await pages.open(stack, listeners, self.venues, admin.answer), *self._works(base, listeners)]
             works += [director.run, herald.run, pruner.run, self._backups(base).run]
             works += [] if keeper is None else [keeper.run]
-            tasks = [group.create_task(health.run()), *(group.create_task(_run(work)) for work in works)]
+            probed = group.create_task(health.run())
+            tasks = [probed, *(group.create_task(_run(work)) for work in works)]
             control.pause_s = self._launch.ports.opened()
             self._say_started(control.pause_s)
             await self.stop.wanted.wait()
             await self._drain(control)
             if self.stop.replaced:
-                self.handover.keep()  # pages in this process close theirs
-                await pages.end()  # while the games go on
+                self.handover.keep()  # health and pages in this process close theirs
+                health.stop()
+                await asyncio.gather(pages.end(), asyncio.wait([probed]))  # while the games go on
                 self.handover.leave()
                 base.store.hand_on()
             listeners.close()
