@@ -34,6 +34,8 @@ from cgos_server.storage.backups.names import name_of
 
 LOOK_S = 62.0
 """The server looks at sizes of files once a minute."""
+SLOW_S = 2.8
+"""That an answer takes."""
 WAIT_S = 610.0
 """A wait for a game that is long."""
 Make = Callable[[Drill], contextlib.AbstractContextManager[object]]
@@ -405,7 +407,9 @@ def _another(place: Drill, gone: int) -> bool:
 
 @contextlib.contextmanager
 def slow_pages(place: Drill) -> Iterator[None]:
-    with interrupted(place.web_pid, 2.6, 0.5), peers.repeated(lambda: peers.visit(place.server.web_port, "/"), 0.05):
+    with contextlib.ExitStack() as stack:
+        for _ in range(3):
+            stack.enter_context(peers.repeated(lambda: peers.slow_form(place.server.web_port, SLOW_S), 0.1))
         yield
 
 
@@ -471,7 +475,7 @@ ROUNDS: tuple[tuple[Cause, ...], ...] = (
     ),
     (
         Cause(what="all bots hang until their time is over", alerts=("CgosGamesLost",), make=hung_bots),
-        Cause(what="the web process is stopped for 2.6 s at a time", alerts=("CgosPagesSlow",), make=slow_pages),
+        Cause(what="visitors take 2.8 s for a form", alerts=("CgosPagesSlow",), make=slow_pages),
     ),
     (
         Cause(

@@ -36,7 +36,7 @@ CHANGING = range(BOTS + 9, BOTS + 13)
 ANCHORS = {CHANGING[1]: 2_500, CHANGING[2]: 500}
 """Number -> a rating that it does not play like."""
 REGISTERED = BOTS + 13
-DISK = 800 << 20
+DISK = 2000 << 20
 LIMIT_S = 300.0
 """How long bots play at most."""
 REQUESTS_A_MINUTE = 100

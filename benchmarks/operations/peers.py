@@ -116,6 +116,17 @@ def visit(port: int, path: str) -> int:
             return error.code
 
 
+def slow_form(port: int, seconds: float) -> None:
+    """Somebody whose form arrives so long after the head of its request."""
+    head = f"POST /sign-in HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Length: 6\r\nConnection: close\r\n"
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as visitor:
+        visitor.sendall(f"{head}Content-Type: application/x-www-form-urlencoded\r\n\r\n".encode())
+        time.sleep(seconds)
+        visitor.sendall(b"name=a")
+        while visitor.recv(4096):
+            pass
+
+
 @contextlib.contextmanager
 def stream(port: int) -> Iterator[None]:
     """Somebody who follows what happens on the server, with every move."""
