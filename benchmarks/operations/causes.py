@@ -505,7 +505,7 @@ ROUNDS: tuple[tuple[Cause, ...], ...] = (
         ),
         Cause(what="a table that pages read is away", alerts=("CgosPagesFail",), make=failing_pages),
     ),
-    (Cause(what="processes of refits are killed", alerts=("CgosRefitsFail",), make=killed_refits, limit_s=90),),
+    (Cause(what="processes of refits are killed", alerts=("CgosRefitsFail",), make=killed_refits, limit_s=150),),
     (Cause(what="the web process reads no facts", alerts=("CgosFactsDropped",), make=late_pages, limit_s=90),),
     (
         Cause(

@@ -96,11 +96,13 @@ class Drill:
         return self.server.process.pid
 
     def children(self) -> list[tuple[int, str]]:
-        """Its child processes and their command lines."""
-        with contextlib.suppress(OSError):
-            listed = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()
-            return [(int(pid), Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ")) for pid in listed]
-        return []
+        """Its child processes, by whichever thread, and their command lines."""
+        found = []
+        for listed in Path(f"/proc/{self.pid}/task").glob("*/children"):
+            with contextlib.suppress(OSError):
+                pids = map(int, listed.read_text().split())
+                found += [(pid, Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ")) for pid in pids]
+        return found
 
     def web_pid(self) -> int | None:
         """Of the process that serves the pages."""

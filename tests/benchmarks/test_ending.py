@@ -28,3 +28,12 @@ def test_a_signal_leaves_the_contexts_inside_and_another_one_does_not_hurry_them
     assert ended.value.code == 128 + number
     assert undone == ["a mount"]
     assert signal.getsignal(number) is before
+
+
+def test_a_signal_that_is_ignored_stays_so() -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with unwinding():
+            assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
