@@ -6,6 +6,7 @@ files.
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from cgos_protocol.errors import OurFault
 from cgos_protocol.ids import BotId, VersionId
 from cgos_protocol.names import fold
 from cgos_server.core.renaming import Renaming
+from cgos_server.storage.parameters import portions
 from cgos_server.storage.reading.stored import Owner
 from cgos_server.storage.store import Store
 from cgos_server.storage.writing.erasing import (
@@ -43,6 +45,9 @@ ERASED: Final = re.compile(r"deleted-[0-9]+(-[0-9]+)?", re.IGNORECASE)
 LARGE: Final = (RoundReworded, PairingReworded, AnalysisReworded)
 """Tables that may be too large for one transaction. What they say is worded anew before, portion by portion: it names
 nobody whose name is not in the tables of names as well."""
+
+AT_ONCE: Final = 10
+"""Of these rows, how many one commit words anew: moves wait for it, and a pairing pass may have a hundred kilobytes."""
 
 _ACTOR: Final = re.compile(r"(deleted-[0-9]+) \(.*\)")
 _CANDIDATE: Final = re.compile(r'(\[[0-9]+,")([A-Za-z0-9_.-]+)(?=")')
@@ -112,7 +117,8 @@ async def reword_large(store: Store, who: Erased) -> None:
     """Word anew what may be too much for one transaction; what was done of it stays done. Raises CommitFailed."""
     for kind in LARGE:
         async for rows in _reworded(store, kind, who.renaming):
-            await store.commit(rows)
+            for some in portions(rows, AT_ONCE):
+                await store.commit(some)
 
 
 async def reworded(store: Store, who: Erased) -> list[Record]:
@@ -122,7 +128,12 @@ async def reworded(store: Store, who: Erased) -> list[Record]:
 
 async def _reworded(store: Store, kind: type[Reworded], renaming: Renaming) -> AsyncIterator[list[Record]]:
     async for rows in store.history.erasing.naming(kind, list(renaming.names)):
-        changed: list[Record] = [new for row in rows if (new := reword(row, renaming)) != row]
+        changed: list[Record] = []
+        for row in rows:
+            new = reword(row, renaming)
+            if new != row:
+                changed.append(new)
+            await asyncio.sleep(0)  # a large row takes a millisecond, and games go first
         if changed:
             yield changed
 
