@@ -7,8 +7,9 @@ files.
 from __future__ import annotations
 
 import asyncio
+import itertools
 import re
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -87,12 +88,12 @@ async def erased(store: Store, owner: Owner | None, bots: Mapping[BotId, str], g
     names = {name: bot_names[bot] for bot, name in bots.items()}
     if owner is not None:
         names[owner.name] = owner_name
-    versions, labels, counts = {}, {}, dict.fromkeys(bots, 1)
-    for version in await store.history.erasing.versions(bots):
-        label = ""
-        if version.label:
-            counts[version.bot_id] += 1
-            label = str(counts[version.bot_id])
+    versions: dict[VersionId, str] = {}
+    labels: dict[VersionId, str] = {}
+    old = await store.history.erasing.versions(bots)
+    numbers = {bot: _numbers({version.label for version in old if version.bot_id == bot}) for bot in bots}
+    for version in old:
+        label = next(numbers[version.bot_id]) if version.label else ""
         new = bot_names[version.bot_id] + (f"-{label}" if label else "")
         versions[version.id], labels[version.id] = new, label
         names[version.wire_name] = new
@@ -105,6 +106,12 @@ async def erased(store: Store, owner: Owner | None, bots: Mapping[BotId, str], g
         given_up=given_up,
         renaming=Renaming(names),
     )
+
+
+def _numbers(taken: Collection[str]) -> Iterator[str]:
+    """Labels from 2 on, but for those that are taken: a version gets its new one while others still have their old
+    ones, and no two of a bot may have the same."""
+    return (label for number in itertools.count(2) if (label := str(number)) not in taken)
 
 
 async def _free(store: Store, number: int) -> str:

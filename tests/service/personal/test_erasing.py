@@ -281,6 +281,13 @@ async def test_a_bot_of_a_thousand_versions_is_handed_out_and_erased(
     assert naming(past, "alpha", "alpha-2.0", "alpha-v999") == []
 
 
+async def test_labels_that_are_numbers_are_in_nobodys_way(past: Location, store: Store, admin: Admin) -> None:
+    await store.commit([version(5, 1, "alpha-3", 230, "3"), version(6, 1, "alpha-2", 231, "2")])
+    await admin.handle(BotErase(bot="alpha", reason="its author's wish"))
+    names = [name for (name,) in query(past, "SELECT wire_name FROM versions WHERE bot_id = 1 ORDER BY id")]
+    assert names == ["deleted-2", "deleted-2-4", "deleted-2-5", "deleted-2-6"]
+
+
 async def test_many_bots_are_handed_out_and_erased_and_nothing_twice(
     past: Location, store: Store, admin: Admin
 ) -> None:
