@@ -15,13 +15,13 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from sqlalchemy import NullPool
-from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from cgos_protocol.errors import Code, NotFound, StoreError
 from cgos_server.storage.location import PostgresUrl
 
 if TYPE_CHECKING:
     import asyncpg
+    from sqlalchemy.ext.asyncio import AsyncEngine
 
 T = TypeVar("T")
 
@@ -152,6 +152,8 @@ def migrating_engine(url: PostgresUrl) -> AsyncEngine:
 def _engine(
     url: PostgresUrl, name: str, settings: Mapping[str, str], answer_s: float | None, **options: Any
 ) -> AsyncEngine:
+    from sqlalchemy.ext.asyncio import create_async_engine  # loads the mapper of objects, too
+
     driver()
 
     async def creator() -> Any:

@@ -87,7 +87,7 @@ def test_a_database_of_a_newer_program(findings: Run, data: Path) -> None:
         connection.execute("UPDATE alembic_version SET version_num = '9999_later'")
     (fault,) = findings(fails=1)["database"]
     assert "which this program" in fault["sentence"]
-    assert "Install that newer cgos-server" in fault["remedy"]
+    assert "Use that newer program again" in fault["remedy"]
 
 
 def test_a_file_that_is_no_database(findings: Run, data: Path) -> None:
