@@ -11,7 +11,7 @@ SECONDS ?=
 KEEP ?=
 T ?=
 
-.PHONY: help venv demo serve test lint fix unit one coverage docs hooks bench bench-stale lock clean
+.PHONY: help venv demo serve test lint fix unit one coverage docs hooks bench bench-stale drill lock clean
 
 help:
 	@echo "make demo    a server with bots, live in the terminal (SECONDS=60 stops it, KEEP=DIR keeps its data,"
@@ -20,6 +20,7 @@ help:
 	@echo "make serve   the server with its built-in configuration, data in ./cgos-data"
 	@echo "make bench   measurements beside bare baselines (JSON=FILE writes them)"
 	@echo "make bench-stale  measured tables whose code has changed since (JSON=FILE writes them)"
+	@echo "make drill   a server with 200 bots is upgraded in place ten times: what is refused and lost, how long games pause"
 	@echo "make fix     ruff's and codespell's corrections, and the format"
 	@echo "make lint    ruff, codespell, mypy, import-linter"
 	@echo "make unit    the tests alone (PYTEST='-k clock -x' picks some)"
@@ -107,6 +108,9 @@ bench: venv
 
 bench-stale: venv
 	$(BIN)/python benchmarks/stale.py $(if $(JSON),--json $(JSON))
+
+drill: venv
+	$(BIN)/python -m benchmarks.operations.upgrade_drill $(if $(JSON),--json $(JSON))
 
 # What the other two distributions need is locked with it; they themselves come from this tree.
 lock: venv

@@ -52,12 +52,13 @@ class Main(Protocol):
     def __call__(self, words: Sequence[str] | None = None) -> None: ...
 
 
-def program(run: Callable[..., object], **tiny: object) -> Main:
+def program(run: Callable[..., Any], failed: Callable[[Any], bool] | None = None, **tiny: object) -> Main:
     """The `main` of a module whose options are the parameters of `run`, and whose figures are what it returns.
 
     Each option has its parameter's name, type and default. Beside the type may stand its help, what its values are
     chosen from, or what makes one of a word: ``Annotated[int, "results of the past"]``.
 
+    :param failed: whether figures are such that the program exits with 1, once they are written
     :param tiny: as for :class:`CommandLine`
     """
 
@@ -69,7 +70,10 @@ def program(run: Callable[..., object], **tiny: object) -> Main:
         options = vars(parser.read(words))
         path = options.pop("json")
         del options["tiny"]
-        write_json(path, run(**options))
+        figures = run(**options)
+        write_json(path, figures)
+        if failed is not None and failed(figures):
+            raise SystemExit(1)
 
     return main
 

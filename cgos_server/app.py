@@ -11,11 +11,11 @@ import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, closing
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import structlog
 
-from cgos_protocol.errors import EXIT_DISK, CgosError
+from cgos_protocol.errors import EXIT_DISK, EXIT_OVERTAKEN, CgosError, Code, Overtaken, Refused
 from cgos_protocol.facts import GameEnded
 from cgos_server.assembly.foundations import Foundations, open_foundations
 from cgos_server.assembly.handover import Handover
@@ -24,7 +24,8 @@ from cgos_server.assembly.listeners import Listeners
 from cgos_server.assembly.pages import Pages
 from cgos_server.assembly.reloading import Reloading
 from cgos_server.assembly.spawning import Spawner
-from cgos_server.assembly.stopping import Stop
+from cgos_server.assembly.standing_by import Standby, node_of
+from cgos_server.assembly.stopping import Stop, Stopped
 from cgos_server.config.schema import Config
 from cgos_server.config.venues import enroll_venues
 from cgos_server.core.venue import Venue
@@ -58,7 +59,9 @@ from cgos_server.service.personal.kept_files import KeptFiles
 from cgos_server.service.pruning import Kind, Pruner
 from cgos_server.service.ratings.build import one_thread, this_build
 from cgos_server.storage.store import Store
-from cgos_server.web.site import Work
+
+if TYPE_CHECKING:
+    from cgos_server.web.site import Work
 
 log = structlog.get_logger(__name__)
 
@@ -69,10 +72,6 @@ _UPGRADED: Final = "The server is upgraded and cuts all connections. Please come
 
 _ENDING_S: Final = 30.0
 """What an end may take after its games, for a supervisor."""
-
-
-class _Stopped(Exception):
-    """The server was told to stop while it was starting."""
 
 
 class App:
@@ -110,6 +109,7 @@ class App:
         self.handover = Handover(launch.program, launch.ports, self.stop, config.server)
         self._reloading = Reloading(config, self.venues, reread, launch.supervisor)
         self._spawner: Spawner | None = None
+        self._node = node_of(config.cluster, launch)
         self._files = KeptFiles(config.server.data / FOLDER)
 
     async def run(self) -> int:
@@ -121,9 +121,11 @@ class App:
         try:
             async with AsyncExitStack() as stack:
                 await self._live(stack)
+        except Stopped:
+            return 0
         except BaseExceptionGroup as group:
             # A task group wraps what its body raises; a refusal at the start is for a person to read.
-            if group.split(_Stopped)[1] is None:
+            if group.split(Stopped)[1] is None:
                 return 0
             refusals, rest = group.split((CgosError, OSError))
             if refusals is None or rest is not None:
@@ -133,11 +135,13 @@ class App:
         finally:
             for number in handled:
                 loop.remove_signal_handler(number)
-        return 0 if self.stop.failure is None else EXIT_DISK
+        if self.stop.failure is None:
+            return 0
+        return EXIT_OVERTAKEN if isinstance(self.stop.failure, Overtaken) else EXIT_DISK
 
     async def _live(self, stack: AsyncExitStack) -> None:
         config = self._config
-        base = await open_foundations(stack, config, self._clock, self.stop.commit_failed)
+        base = await self._foundations(stack)
         base.bus.subscribe(GameEnded, self.stop.game_ended)
         venues = await enroll_venues(config, base.store, base.time.wall_ms(), self._origin)
         one_thread()
@@ -158,14 +162,18 @@ class App:
             works = [*await pages.open(stack, listeners, self.venues, admin.answer), *self._works(base, listeners)]
             works += [director.run, herald.run, pruner.run, self._backups(base).run]
             works += [] if keeper is None else [keeper.run]
-            tasks = [group.create_task(health.run()), *(group.create_task(_run(work)) for work in works)]
+            probed = group.create_task(health.run())
+            tasks = [probed, *(group.create_task(_run(work)) for work in works)]
             control.pause_s = self._launch.ports.opened()
             self._say_started(control.pause_s)
             await self.stop.wanted.wait()
             await self._drain(control)
             if self.stop.replaced:
-                await pages.end()  # while the games go on
+                self.handover.keep()  # health and pages in this process close theirs
+                health.stop()
+                await asyncio.gather(pages.end(), asyncio.wait([probed]))  # while the games go on
                 self.handover.leave()
+                base.store.hand_on()
             listeners.close()
             self._suspend()
             await self._close_connections(spawner, listeners)
@@ -178,6 +186,21 @@ class App:
             live.refitter.save()
 
     # -- its parts, in order
+
+    async def _foundations(self, stack: AsyncExitStack) -> Foundations:
+        """Of a node of a cluster: once the venues are its to have."""
+        config, node = self._config, self._node
+        if node is None:
+            return await open_foundations(stack, config, self._clock, self.stop.commit_failed)
+        standby = Standby(config, node, launch=self._launch, stop=self.stop, logs=self._logs)
+        while True:
+            await standby.wait()
+            try:
+                return await open_foundations(stack, config, self._clock, self.stop.commit_failed, node=node)
+            except Refused as refused:  # somebody else was faster
+                if not self._launch.standby or refused.code not in (Code.GROUP_HELD, Code.DATABASE_LOCKED):
+                    raise
+                log.info("the venues were not to be had", why=str(refused))
 
     def _control(self, base: Foundations) -> LiveControl:
         return LiveControl(
@@ -193,6 +216,7 @@ class App:
                 check_upgrade=self.handover.check,
                 upgrade=self.handover.begin,
             ),
+            node=self._config.cluster.node,
         )
 
     def _pruner(self, base: Foundations) -> BackgroundPruner:
@@ -263,9 +287,9 @@ class App:
         pairing = stack.enter_context(closing(EventPairing()))
         director = EventDirector(self.venues, base.store, time=base.time, ids=base.ids, pairer=pairing)
         await director.open()
-        figures = EventFigures(director.runners)
+        figures = EventFigures(director.runners, self.venues)
         director.committed += [event_facts(base.bus, base.time.wall_ms), figures.heard]
-        base.metrics.watch(events=figures.events, event_games=figures.games, event_games_begun=lambda: figures.begun)
+        base.metrics.watch(events=figures.events, event_games=figures.games, event_games_begun=figures.begun)
         control.events = director
         herald = EventHerald(director, self.venues, base.store, time=base.time, spawn=spawner.spawn)
         herald.open()
@@ -275,7 +299,7 @@ class App:
         log.info("folding results into ratings", venue=venue, entries=entry)
         self._launch.supervisor.busy(f"folding results of {venue} into ratings ({entry})", START_S)
         if self.stop.wanted.is_set():
-            raise _Stopped
+            raise Stopped
 
     def _open_certificate(self, base: Foundations) -> CertificateKeeper | None:
         """The certificate of what speaks TLS; None where nothing does. Raises Refused where it cannot be used."""

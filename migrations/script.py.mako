@@ -15,6 +15,9 @@ down_revision: str | None = ${repr(down_revision)}
 branch_labels: str | None = ${repr(branch_labels)}
 depends_on: str | None = ${repr(depends_on)}
 
+LOSES: str | None = "Say what going back loses, or None."
+"""For `db downgrade`; where there is no way back, `IRREVERSIBLE` says why instead."""
+
 
 def upgrade() -> None:
     ${upgrades if upgrades else "pass"}

@@ -12,124 +12,46 @@ import shutil
 import signal
 import socket
 import sqlite3
-import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
-from pathlib import Path
 
 import msgspec
 
 from benchmarks.operations import peers
+from benchmarks.operations.drill import ANCHORS, AWAY, FAMILY, STRANGER, Drill, Missing, called, stopped
+from benchmarks.operations.engines import Engine
 from benchmarks.reporting import ROOT
 
 sys.path.insert(0, str(ROOT / "tests"))
 
-from support.e2e.processes import ServerProcess, end, until
+from support.e2e.processes import until
+from support.net.certificates import expired
 
 from cgos_server.storage.backups.names import name_of
 
-BOTS = 40
-DISK = 800 << 20
-LIMIT_S = 300.0
-"""How long bots play at most."""
-
-
-class Missing(Exception):
-    """What a cause needs is not there."""
-
-
-class Drill:
-    """One server, whose bots are registered."""
-
-    def __init__(self, server: ServerProcess, own_disk: bool, webhook_port: int) -> None:
-        self.server = server
-        self.own_disk = own_disk
-        self.webhook_port = webhook_port
-
-    @property
-    def database(self) -> Path:
-        """The file."""
-        return self.server.data / "cgos.sqlite"
-
-    @property
-    def pid(self) -> int:
-        """Of the game process."""
-        assert self.server.process is not None
-        return self.server.process.pid
-
-    def children(self) -> list[tuple[int, str]]:
-        """Its child processes and their command lines."""
-        listed = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()
-        with contextlib.suppress(OSError):
-            return [(int(pid), Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ")) for pid in listed]
-        return []
-
-    def web_pid(self) -> int | None:
-        """Of the process that serves the pages."""
-        return next((pid for pid, line in self.children() if "--listen-fd" in line), None)
-
-    def command(self, *words: str) -> None:
-        """A command to the server, which has to succeed."""
-        done = self.server.command(*words)
-        if done.returncode:
-            raise RuntimeError(f"{words}: {done.stderr}")
-
-    def bots(
-        self, count: int = BOTS, think_s: float = 0.05
-    ) -> contextlib.AbstractContextManager[subprocess.Popen[bytes]]:
-        """Bots that play."""
-        return peers.players(self.server.directory, self.server.port, count, think_s, LIMIT_S)
-
-    def configured(self, old: str, new: str) -> None:
-        """Another configuration, read again."""
-        text = self.server.config.read_text()
-        assert old in text
-        self.server.config.write_text(text.replace(old, new, 1))
-        self.command("reload")
-
-
+LOOK_S = 62.0
+"""The server looks at sizes of files once a minute."""
+SLOW_S = 2.8
+"""That an answer takes."""
+WAIT_S = 610.0
+"""A wait for a game that is long."""
 Make = Callable[[Drill], contextlib.AbstractContextManager[object]]
 
 
 class Cause(msgspec.Struct, frozen=True, kw_only=True):
-    """What is done, the alerts that must fire meanwhile and clear afterwards, and for how long they are waited for."""
+    """What is done, the alerts that must fire meanwhile and clear afterwards, and for how long they are waited for.
+
+    :ivar rounds: that it lasts: others are done beside it
+    """
 
     what: str
     alerts: tuple[str, ...]
     make: Make
     limit_s: float = 60.0
-
-
-@contextlib.contextmanager
-def drill(folder: Path) -> Iterator[Drill]:
-    """The server, where that can be had on a small disk of its own."""
-    with contextlib.ExitStack() as stack:
-        place = folder / "server"
-        place.mkdir()
-        own_disk = os.geteuid() == 0 and shutil.which("mount") is not None
-        if own_disk:
-            mount = ["mount", "-t", "tmpfs", "-o", f"size={DISK}", "drill", str(place)]
-            own_disk = subprocess.run(mount, check=False, capture_output=True).returncode == 0
-        if own_disk:
-            stack.callback(subprocess.run, ["umount", str(place)], check=True)
-        with socket.create_server(("127.0.0.1", 0)) as held:
-            webhook_port = int(held.getsockname()[1])  # nobody listens there until somebody does
-        peers.past(place / "data", BOTS + 10, f"http://127.0.0.1:{webhook_port}/")
-        settings = (
-            "commit_timeout_s = 120\ndrain_limit_s = 0\n[limits]\nconnections = 2000\nconnections_per_address = 2000\n"
-            '[backup]\nat = ""\nfolder = "backups"'
-        )
-        server = ServerProcess(place, settings, venue='time = { system = "absolute", main = "15s" }')
-        text = server.config.read_text()
-        server.config.write_text(
-            text.replace("[web]\n", '[web]\nwebhooks_to = "127.0.0.1"\nrequests_per_minute = 100\n')
-        )
-        stack.callback(lambda: end(server.process) if server.process is not None else None)
-        server.start()
-        until(lambda: server.get("/metrics/web")[0] == 200, 30, "the pages do not answer")
-        yield Drill(server, own_disk, webhook_port)
+    rounds: int = 1
 
 
 # -- processes
@@ -144,9 +66,43 @@ def down(place: Drill) -> Iterator[None]:
 
 @contextlib.contextmanager
 def restarts(place: Drill) -> Iterator[None]:
+    """A minute after the last one the server doubts its ratings: a version was exchanged, anchors do not fit."""
+    for number, rating in ANCHORS.items():
+        place.command("anchor", "set", called(number), str(rating), "--sd", "20", "--venue", place.changed)
     for _ in range(4):
-        place.server.kill()
-        place.server.start()
+        place.restart()
+    yield
+    for number in ANCHORS:
+        place.command("anchor", "unset", called(number), "--venue", place.changed)
+    place.restart()
+
+
+@contextlib.contextmanager
+def leak(place: Drill) -> Iterator[None]:
+    place.leak.touch()
+    yield
+    place.leak.unlink()
+
+
+# -- certificates
+
+
+@contextlib.contextmanager
+def expired_certificate(place: Drill) -> Iterator[None]:
+    with place.other_certificate() as folder:
+        expired(folder)
+        for kind in ("pem", "key"):
+            (folder / f"expired.{kind}").replace(place.server.directory / f"own.{kind}")
+        place.command("reload")
+        yield
+
+
+@contextlib.contextmanager
+def broken_certificate(place: Drill) -> Iterator[None]:
+    """What is there for a moment cannot be used."""
+    with place.other_certificate():
+        (place.server.directory / "own.pem").write_text("half a file")
+        place.server.command("reload")
     yield
 
 
@@ -180,8 +136,10 @@ def few_files(place: Drill) -> Iterator[None]:
     before = resource.prlimit(place.pid, resource.RLIMIT_NOFILE)
     used = len(os.listdir(f"/proc/{place.pid}/fd"))
     resource.prlimit(place.pid, resource.RLIMIT_NOFILE, (used + 8, before[1]))
-    yield
-    resource.prlimit(place.pid, resource.RLIMIT_NOFILE, before)
+    try:
+        yield
+    finally:
+        resource.prlimit(place.pid, resource.RLIMIT_NOFILE, before)
 
 
 @contextlib.contextmanager
@@ -232,7 +190,7 @@ def full_disk(place: Drill) -> Iterator[None]:
         raise Missing("only root mounts a small disk")
     ballast = place.server.directory / "ballast"
     with ballast.open("wb") as file:
-        for share, wait in ((0.6, 62.0), (0.97, 0.0)):
+        for share, wait in ((0.75, LOOK_S), (0.97, 0.0)):
             usage = shutil.disk_usage(place.server.directory)
             os.posix_fallocate(
                 file.fileno(), 0, int(share * usage.total) - usage.used + os.fstat(file.fileno()).st_size
@@ -259,6 +217,20 @@ def long_log(place: Drill) -> Iterator[None]:
         reader.execute("ROLLBACK")
         writer.execute("DROP TABLE ballast")
         writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+
+@contextlib.contextmanager
+def growth(place: Drill) -> Iterator[None]:
+    """Another program puts much into the database, twice, so that two looks at its size differ."""
+    with contextlib.closing(sqlite3.connect(place.database, isolation_level=None, timeout=30)) as writer:
+        writer.execute("CREATE TABLE growth (bytes BLOB)")
+        for wait_s in (LOOK_S, 0.0):
+            for _ in range(60):
+                writer.execute("INSERT INTO growth VALUES (zeroblob(1048576))")
+            writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            time.sleep(wait_s)
+        yield
+        writer.execute("DROP TABLE growth")
 
 
 @contextlib.contextmanager
@@ -321,11 +293,39 @@ def paused_venue(place: Drill) -> Iterator[None]:
 def hung_bots(place: Drill) -> Iterator[None]:
     with place.bots() as process:
         time.sleep(2)
-        process.send_signal(signal.SIGSTOP)
+        with stopped(process.pid):
+            yield
+
+
+@contextlib.contextmanager
+def waiting_family(place: Drill) -> Iterator[None]:
+    """Bots that may not meet one another wait, until a stranger comes and plays with those that have waited longest."""
+    for number in FAMILY[1:]:
+        place.command("family", "link", called(number), called(FAMILY[0]))
+    port = place.ports[place.kept]
+
+    def decide(_: str) -> str:
+        time.sleep(0.2)
+        return "PASS"
+
+    with contextlib.ExitStack() as stack:
+        for number in FAMILY:
+            stack.enter_context(Engine(port, called(number), decide).playing())
+        stranger = Engine(port, called(STRANGER), decide)
+        over = threading.Event()
+
+        def come() -> None:
+            if not over.wait(WAIT_S):
+                with stranger.playing():
+                    over.wait()
+
+        thread = threading.Thread(target=come, daemon=True)
+        thread.start()
         try:
             yield
         finally:
-            process.send_signal(signal.SIGCONT)
+            over.set()
+            thread.join(timeout=30)
 
 
 @contextlib.contextmanager
@@ -350,18 +350,12 @@ def killed_refits(place: Drill) -> Iterator[None]:
 @contextlib.contextmanager
 def event(place: Drill, name: str) -> Iterator[None]:
     """An event of two bots that are not there."""
-    place.command("event", "create", name, "round-robin", "--starts-with", "2")
+    place.command("event", "create", name, "round-robin", "--starts-with", "2", "--venue", "9x9")
     place.command("event", "open", name)
-    for number in (BOTS, BOTS + 1):
-        place.command("event", "enter", name, f"Load-{number:05d}")
+    for number in AWAY:
+        place.command("event", "enter", name, called(number))
     yield
     place.command("event", "cancel", name, "--reason", "The drill is over.")
-
-
-@contextlib.contextmanager
-def standing_event(place: Drill) -> Iterator[None]:
-    with event(place, "standing"):
-        yield
 
 
 @contextlib.contextmanager
@@ -378,9 +372,24 @@ def paused_event(place: Drill) -> Iterator[None]:
 def hung_pages(place: Drill) -> Iterator[None]:
     pid = place.web_pid()
     assert pid is not None
-    os.kill(pid, signal.SIGSTOP)
-    yield
-    os.kill(pid, signal.SIGCONT)
+    with stopped(pid):
+        yield
+
+
+@contextlib.contextmanager
+def failing_pages(place: Drill) -> Iterator[None]:
+    """A table that only pages read is not there."""
+
+    def rename(old: str, new: str) -> None:
+        with contextlib.closing(sqlite3.connect(place.database, isolation_level=None, timeout=30)) as other:
+            other.execute(f"ALTER TABLE {old} RENAME TO {new}")
+
+    rename("owners", "aside")
+    try:
+        with peers.repeated(lambda: peers.visit(place.server.web_port, "/api/v1/bots/Load-00000"), 0.7):
+            yield
+    finally:
+        rename("aside", "owners")
 
 
 @contextlib.contextmanager
@@ -398,13 +407,18 @@ def _another(place: Drill, gone: int) -> bool:
 
 @contextlib.contextmanager
 def slow_pages(place: Drill) -> Iterator[None]:
-    with interrupted(place.web_pid, 2.6, 0.5), peers.repeated(lambda: peers.visit(place.server.web_port, "/"), 0.05):
+    with contextlib.ExitStack() as stack:
+        for _ in range(3):
+            stack.enter_context(peers.repeated(lambda: peers.slow_form(place.server.web_port, SLOW_S), 0.1))
         yield
 
 
 @contextlib.contextmanager
 def flood(place: Drill) -> Iterator[None]:
-    with peers.repeated(lambda: peers.visit(place.server.web_port, "/api/v1/venues"), 0.02):
+    """Several at once: the rule counts a hundred refusals in ten minutes, and those are shortened."""
+    with contextlib.ExitStack() as stack:
+        for _ in range(3):
+            stack.enter_context(peers.repeated(lambda: peers.visit(place.server.web_port, "/api/v1/venues"), 0.02))
         yield
 
 
@@ -413,12 +427,8 @@ def late_pages(place: Drill) -> Iterator[None]:
     """The web process reads nothing while bots play fast."""
     pid = place.web_pid()
     assert pid is not None
-    with place.bots(think_s=0.0):
-        os.kill(pid, signal.SIGSTOP)
-        try:
-            yield
-        finally:
-            os.kill(pid, signal.SIGCONT)
+    with place.bots(think_s=0.0), stopped(pid):
+        yield
 
 
 @contextlib.contextmanager
@@ -428,56 +438,102 @@ def lost_webhooks(place: Drill) -> Iterator[None]:
         yield
 
 
-CAUSES = (
-    Cause(what="the server is killed, then started", alerts=("CgosServerDown",), make=down),
-    Cause(what="the web process is stopped", alerts=("CgosPagesDown",), make=hung_pages),
-    Cause(what="an event is paused", alerts=("CgosEventPaused",), make=paused_event, limit_s=90),
-    Cause(what="an event's entrants are away", alerts=("CgosEventStands",), make=standing_event, limit_s=120),
-    Cause(what="a venue with idle bots is paused", alerts=("CgosNoGames",), make=paused_venue),
-    Cause(what="the connections of all bots are cut", alerts=("CgosDisconnects",), make=cut_bots),
-    Cause(what="all bots hang until their time is over", alerts=("CgosGamesLost",), make=hung_bots),
-    Cause(
-        what="another program holds the database",
-        alerts=("CgosCommitsFail", "CgosNotReady"),
-        make=locked,
-        limit_s=90,
+ROUNDS: tuple[tuple[Cause, ...], ...] = (
+    (Cause(what="the server is killed, then started", alerts=("CgosServerDown",), make=down),),
+    (Cause(what="a venue with idle bots is paused", alerts=("CgosNoGames",), make=paused_venue),),
+    (
+        Cause(
+            what="bots of one family wait for ten minutes, then a stranger comes",
+            alerts=("CgosWaitsLong",),
+            make=waiting_family,
+            limit_s=WAIT_S + 60,
+            rounds=16,
+        ),
+        Cause(
+            what="an event is paused whose entrants are away",
+            alerts=("CgosEventPaused", "CgosEventStands"),
+            make=paused_event,
+            limit_s=120,
+        ),
+        Cause(what="the newest backup is a week old", alerts=("CgosBackupOld",), make=old_backup, limit_s=90),
+        Cause(
+            what="the certificate has expired", alerts=("CgosCertificateExpires",), make=expired_certificate, limit_s=90
+        ),
     ),
-    Cause(
-        what="another program holds the database for 1.6 s at a time",
-        alerts=("CgosCommitsSlow", "CgosMovesSlow"),
-        make=slow_disk,
-        limit_s=90,
+    (
+        Cause(
+            what="half a file of a certificate is read again",
+            alerts=("CgosCertificateReloadFails",),
+            make=broken_certificate,
+        ),
+        Cause(what="visitors ask more often than permitted", alerts=("CgosVisitorsTurnedAway",), make=flood),
     ),
-    Cause(what="the game process is stopped for 0.35 s at a time", alerts=("CgosLoopLag",), make=busy_processor),
-    Cause(what="a limit of open files just above their number", alerts=("CgosOpenFiles",), make=few_files),
-    Cause(what="1500 newcomers at once", alerts=("CgosPasswordQueue",), make=newcomers),
-    Cause(what="transcripts' folder cannot be written", alerts=("CgosTranscriptsDropped",), make=no_transcripts),
-    Cause(what="a configuration at fault is read again", alerts=("CgosLogErrors",), make=wrong_key),
-    Cause(what="the newest backup is a week old", alerts=("CgosBackupOld",), make=old_backup, limit_s=90),
-    Cause(what="the folder of backups cannot be made", alerts=("CgosBackupFails",), make=failing_backup, limit_s=120),
-    Cause(what="processes of refits are killed", alerts=("CgosRefitsFail",), make=killed_refits, limit_s=90),
-    Cause(what="visitors ask more often than permitted", alerts=("CgosVisitorsTurnedAway",), make=flood),
-    Cause(
-        what="the web process is stopped for 2.6 s at a time", alerts=("CgosPagesSlow",), make=slow_pages, limit_s=90
+    (Cause(what="a configuration at fault is read again", alerts=("CgosLogErrors",), make=wrong_key),),
+    (
+        Cause(what="the connections of all bots are cut", alerts=("CgosDisconnects",), make=cut_bots),
+        Cause(what="the web process is stopped", alerts=("CgosPagesDown",), make=hung_pages),
     ),
-    Cause(what="the web process reads no facts", alerts=("CgosFactsDropped",), make=late_pages, limit_s=90),
-    Cause(what="nobody takes the webhooks", alerts=("CgosWebhooksFail",), make=lost_webhooks, limit_s=150),
-    Cause(what="the web process is killed four times", alerts=("CgosPagesRestart",), make=dying_pages, limit_s=90),
-    Cause(what="a reader holds the write-ahead log", alerts=("CgosWriteAheadLogLarge",), make=long_log, limit_s=150),
-    Cause(what="a disk of its own fills up", alerts=("CgosDiskFull", "CgosDiskFillsUp"), make=full_disk, limit_s=240),
-    Cause(
-        what="the server is killed and started four times", alerts=("CgosServerRestarts",), make=restarts, limit_s=90
+    (
+        Cause(what="all bots hang until their time is over", alerts=("CgosGamesLost",), make=hung_bots),
+        Cause(what="visitors take 2.8 s for a form", alerts=("CgosPagesSlow",), make=slow_pages),
+    ),
+    (
+        Cause(
+            what="another program holds the database",
+            alerts=("CgosCommitsFail", "CgosNotReady"),
+            make=locked,
+            limit_s=90,
+        ),
+    ),
+    (
+        Cause(
+            what="another program holds the database for 1.6 s at a time",
+            alerts=("CgosCommitsSlow", "CgosMovesSlow"),
+            make=slow_disk,
+            limit_s=90,
+        ),
+    ),
+    (
+        Cause(what="the game process is stopped for 0.35 s at a time", alerts=("CgosLoopLag",), make=busy_processor),
+        Cause(what="a limit of open files just above their number", alerts=("CgosOpenFiles",), make=few_files),
+    ),
+    (Cause(what="1500 newcomers at once", alerts=("CgosPasswordQueue",), make=newcomers),),
+    (
+        Cause(what="transcripts' folder cannot be written", alerts=("CgosTranscriptsDropped",), make=no_transcripts),
+        Cause(
+            what="the folder of backups cannot be made", alerts=("CgosBackupFails",), make=failing_backup, limit_s=90
+        ),
+        Cause(what="a table that pages read is away", alerts=("CgosPagesFail",), make=failing_pages),
+    ),
+    (Cause(what="processes of refits are killed", alerts=("CgosRefitsFail",), make=killed_refits, limit_s=150),),
+    (Cause(what="the web process reads no facts", alerts=("CgosFactsDropped",), make=late_pages, limit_s=90),),
+    (
+        Cause(
+            what="nobody takes the webhooks",
+            alerts=("CgosWebhooksFail", "CgosWebhookQueue"),
+            make=lost_webhooks,
+            limit_s=120,
+        ),
+    ),
+    (Cause(what="the web process is killed four times", alerts=("CgosPagesRestart",), make=dying_pages, limit_s=90),),
+    (Cause(what="a reader holds the write-ahead log", alerts=("CgosWriteAheadLogLarge",), make=long_log, limit_s=120),),
+    (Cause(what="another program fills the database", alerts=("CgosDatabaseGrows",), make=growth, limit_s=120),),
+    (
+        Cause(
+            what="the server is killed and started four times; an engine was exchanged, anchors do not fit",
+            alerts=("CgosServerRestarts", "CgosAnchorDoubtful", "CgosVersionsFlagged"),
+            make=restarts,
+            limit_s=240,
+            rounds=3,
+        ),
+    ),
+    (Cause(what="the game process takes 1.4 GB more", alerts=("CgosMemoryGrows",), make=leak),),
+    (
+        Cause(
+            what="a disk of its own fills up", alerts=("CgosDiskFull", "CgosDiskFillsUp"), make=full_disk, limit_s=150
+        ),
     ),
 )
-
-NOT_CAUSED = {
-    "CgosMemoryGrows": "needs a gigabyte more than a day ago",
-    "CgosDatabaseGrows": "its window of a day is long even when it is shortened, and it clears as slowly",
-    "CgosWaitsLong": "needs waits of ten minutes while others are ready",
-    "CgosAnchorDoubtful": "needs hundreds of games of an anchor that plays unlike its number, and an hourly check",
-    "CgosVersionsFlagged": "needs hundreds of games of a version that changes, and an hourly check",
-    "CgosPagesFail": "needs a fault of the program, or a database that cannot be read",
-    "CgosCertificateExpires": "needs a certificate of the server's own",
-    "CgosCertificateReloadFails": "needs a certificate of the server's own",
-    "CgosWebhookQueue": "needs hundreds of owners' messages to a host that does not answer",
-}
+"""What is done one after the other, and what at the same time. While bots wait for long nothing restarts the server,
+and `CgosNoGames` fires for their venue.
+"""

@@ -30,6 +30,8 @@ from cgos_server.storage.writing.records import BotOwner, OwnerAdded, WebhookAdd
 
 OWNED = 20
 """So many of the bots have an owner."""
+WEBHOOKS = 8
+"""That the owner has, all to one address."""
 
 
 def _unexpected(error: Exception) -> None:
@@ -37,7 +39,7 @@ def _unexpected(error: Exception) -> None:
 
 
 def past(data: Path, bots: int, webhook: str) -> None:
-    """A data directory with registered bots, and an account that owns some and is told of their games.
+    """A data directory with registered bots, and an account that owns some and is told of their games again and again.
 
     :param webhook: its address
     """
@@ -50,14 +52,17 @@ def past(data: Path, bots: int, webhook: str) -> None:
             [
                 OwnerAdded(id=1, name="owner", name_key="owner", password="none", admin=0, created_at=0),
                 *(BotOwner(owner_id=1, id=BotId(number + 1)) for number in range(min(bots, OWNED))),
-                WebhookAdded(
-                    id=1,
-                    owner_id=1,
-                    bot_id=None,
-                    url=webhook,
-                    secret="secret",
-                    events="game-started game-ended",
-                    created_at=int(time.time() * 1000),
+                *(
+                    WebhookAdded(
+                        id=number + 1,
+                        owner_id=1,
+                        bot_id=None,
+                        url=webhook,
+                        secret="secret",
+                        events="game-started game-ended",
+                        created_at=int(time.time() * 1000),
+                    )
+                    for number in range(WEBHOOKS)
                 ),
             ]
         )
@@ -109,6 +114,17 @@ def visit(port: int, path: str) -> int:
     except urllib.error.HTTPError as error:
         with error:
             return error.code
+
+
+def slow_form(port: int, seconds: float) -> None:
+    """Somebody whose form arrives so long after the head of its request."""
+    head = f"POST /sign-in HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Length: 6\r\nConnection: close\r\n"
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as visitor:
+        visitor.sendall(f"{head}Content-Type: application/x-www-form-urlencoded\r\n\r\n".encode())
+        time.sleep(seconds)
+        visitor.sendall(b"name=a")
+        while visitor.recv(4096):
+            pass
 
 
 @contextlib.contextmanager

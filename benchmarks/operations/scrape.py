@@ -3,14 +3,13 @@ server under load.
 
 Bots play; a visitor reads pages and follows all games; wrong passwords, too many requests, a webhook's messages, a
 backup, an event and refits of the ratings happen. Then every query is put to Prometheus: the program exits with 1 where
-one has no data. Loopback only, bounded, stops by itself. Needs `prometheus`.
+one has no data. Loopback only, bounded, stops by itself. Needs `prometheus` and `openssl`.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
-import subprocess
 import sys
 import tempfile
 import time
@@ -18,19 +17,23 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks.moves.server_moves import Running, server
 from benchmarks.operations import peers
+from benchmarks.operations.servers import prepared, started
 from benchmarks.operations.watching import DEPLOY, Watcher, rules, watcher
 from benchmarks.reporting import ROOT, CommandLine, write_json
 
 sys.path.insert(0, str(ROOT / "tests"))
 
 from support.deploy.queries import OF_PROMETHEUS, names
+from support.e2e.processes import ServerProcess
 
 INTERVAL_S = 1.0
 MOVE_S = 0.1
 """Thinking time of a move."""
+SPARE_S = 900.0
+"""For which bots play longer at most, where a busy machine is late with the rest."""
 REQUESTS_A_MINUTE = 120
+VENUE = 'time = { system = "absolute", main = "10m" }'
 
 
 class Query(NamedTuple):
@@ -57,48 +60,39 @@ def weighed() -> Iterator[Query]:
 
 
 def settings() -> str:
-    """The table of the pages, and what is configured beside it."""
+    """Keys of the server, and tables: a backup is due as soon as it runs."""
     due = time.strftime("%H:%M", time.gmtime(time.time() - 120))
-    return f'port = 0\nrequests_per_minute = {REQUESTS_A_MINUTE}\nwebhooks_to = "127.0.0.1"\n[backup]\nat = "{due}"\n'
+    return f'[limits]\nconnections = 2000\nconnections_per_address = 2000\n[backup]\nat = "{due}"'
 
 
-def command(folder: Path, *words: str) -> None:
-    """A command to the running server."""
-    subprocess.run(
-        [sys.executable, "-m", "cgos_server", *words, "--config", str(folder / "cgos.toml")],
-        cwd=folder,
-        check=True,
-        capture_output=True,
-        timeout=120,
-    )
-
-
-def happen(folder: Path, running: Running, bots: int) -> None:
+def happen(running: ServerProcess, bots: int) -> None:
     """What does not come by itself."""
-    for name in ("create drill round-robin --starts-with 2", "open drill"):
-        command(folder, "event", *name.split())
-    for number in (0, bots):  # the second is not there, so that its game stays due
-        command(folder, "event", "enter", "drill", f"Load-{number:05d}")
+    event = ("create drill round-robin --starts-with 2", "open drill")
+    entries = (f"enter drill Load-{number:05d}" for number in (0, bots))  # the second is not there: its game stays due
+    for words in (*event, *entries):
+        done = running.command("event", *words.split())
+        if done.returncode:
+            raise RuntimeError(f"event {words}: {done.stderr}")
     for number in range(3):
-        peers.sign_in(running.lines, f"Load-{bots:05d}", password="wrong" * (number + 1))
-    peers.sign_in(running.lines, f"Load-{bots:05d}", then="what?")
+        peers.sign_in(running.port, f"Load-{bots:05d}", password="wrong" * (number + 1))
+    peers.sign_in(running.port, f"Load-{bots:05d}", then="what?")
     for _ in range(REQUESTS_A_MINUTE + 20):
-        peers.visit(running.web, "/api/v1/venues")
+        peers.visit(running.web_port, "/api/v1/venues")
 
 
 def run(bots: int, seconds: float) -> dict[str, Any]:
     """Load, look, report."""
     with tempfile.TemporaryDirectory(prefix="cgos-scrape-") as name, contextlib.ExitStack() as stack:
         folder = Path(name)
-        webhook = f"http://127.0.0.1:{stack.enter_context(peers.receiver())}/"
-        peers.past(folder / "data", bots + 1, webhook)
-        running = stack.enter_context(server(folder, bots, web=settings()))
-        watching = stack.enter_context(watcher(folder, running.health, INTERVAL_S))
-        stack.enter_context(peers.players(folder, running.lines, bots, MOVE_S, seconds + 120))
-        stack.enter_context(peers.stream(running.web))
-        stack.enter_context(peers.repeated(lambda: peers.visit(running.web, "/venue/9x9"), 1.0))
+        webhook_port = stack.enter_context(peers.receiver())
+        serving = prepared(folder, bots + 1, webhook_port, settings(), venue=VENUE, requests=REQUESTS_A_MINUTE)
+        running = stack.enter_context(started(serving))
+        watching = stack.enter_context(watcher(folder, running.health_port, INTERVAL_S))
+        stack.enter_context(peers.players(folder, running.port, bots, MOVE_S, seconds + SPARE_S))
+        stack.enter_context(peers.stream(running.web_port))
+        stack.enter_context(peers.repeated(lambda: peers.visit(running.web_port, "/venue/9x9"), 1.0))
         time.sleep(seconds / 2)
-        happen(folder, running, bots)
+        happen(running, bots)
         time.sleep(seconds / 2)
         return report(watching)
 

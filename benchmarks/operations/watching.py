@@ -10,6 +10,7 @@ import json
 import math
 import shutil
 import subprocess
+import threading
 import time
 import urllib.error
 import urllib.parse
@@ -63,6 +64,44 @@ class Watcher:
                 return True
         except OSError:
             return False
+
+
+class Sightings:
+    """What fired when, by the clock ``time.monotonic``, as a thread saw it."""
+
+    def __init__(self, watching: Watcher, every_s: float) -> None:
+        self._watching = watching
+        self._every_s = every_s
+        self._seen: list[tuple[float, frozenset[str]]] = [(time.monotonic(), frozenset())]
+        self._stopped = threading.Event()
+
+    @contextlib.contextmanager
+    def looking(self) -> Iterator[None]:
+        """It looks again and again as long as the block runs, also where Prometheus does not answer now and then."""
+        thread = threading.Thread(target=self._look, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            self._stopped.set()
+            thread.join(timeout=90)
+
+    def _look(self) -> None:
+        while not self._stopped.wait(self._every_s):
+            with contextlib.suppress(OSError):
+                firing = frozenset(self._watching.firing())
+                if firing != self._seen[-1][1]:
+                    self._seen.append((time.monotonic(), firing))
+
+    def ever(self) -> set[str]:
+        """All that fired at some time."""
+        return {alert for _, firing in list(self._seen) for alert in firing}
+
+    def first(self, alert: str, since: float, firing: bool) -> float | None:
+        """When it fired first, or did not, at or after this time; None where that has not been seen."""
+        seen = list(self._seen)
+        current = max(at for at, _ in seen if at <= since) if seen[0][0] <= since else seen[0][0]
+        return next((max(at, since) for at, alerts in seen if at >= current and (alert in alerts) == firing), None)
 
 
 @contextlib.contextmanager

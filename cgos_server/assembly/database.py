@@ -6,8 +6,10 @@ Decides what the log says while commits or checkpoints fail. Must not know: what
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from contextlib import AsyncExitStack
+from pathlib import Path
 from typing import Final
 
 import structlog
@@ -21,6 +23,7 @@ from cgos_server.observability.metrics import CommitMeter
 from cgos_server.storage import schema
 from cgos_server.storage.location import make_directory, note_elsewhere, others_may_look
 from cgos_server.storage.lock import DatabaseLock
+from cgos_server.storage.node import Node
 from cgos_server.storage.opening import open_store
 from cgos_server.storage.store import Store
 from cgos_server.storage.writing.group_commit import CommitListener
@@ -39,15 +42,17 @@ async def open_database(
     meter: CommitMeter,
     soon: Callable[[Callable[[], None]], object],
     failed: Callable[[CommitFailed], None],
+    node: Node | None = None,
 ) -> Store:
     """Lock it, bring an empty one to this program's schema, and open the store; `stack` closes it again.
 
     :param soon: as for :class:`cgos_server.storage.writing.group_commit.GroupCommit`
     :param failed: told that commits failed for too long
+    :param node: which node of a cluster this is; None where this process is alone
     :raises Refused: where directory, lock or schema cannot be used
     :raises StoreError: where the database does not answer
     """
-    lock = _locked(stack, config)
+    lock = _locked(stack, config, node)
     await asyncio.to_thread(schema.prepare, config.location)
     if config.database is not None:
         note_elsewhere(config.data, config.database)
@@ -84,16 +89,28 @@ async def open_database(
     return store
 
 
-def _locked(stack: AsyncExitStack, config: ServerConfig) -> DatabaseLock:
-    """The database's lock, its directory made where there is none."""
-    data = config.data
-    try:
+def make_data(data: Path) -> None:
+    """The data directory, where there is none. Raises Refused where it cannot be had."""
+    with _usable(data):
         make_directory(data)
-        lock = stack.enter_context(DatabaseLock(config.location, "cgos-server serve", LOCK_PATIENCE_S))
+
+
+@contextlib.contextmanager
+def _usable(data: Path) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
         raise Invalid(
             Code.DATA, f"The data directory {data} cannot be used: {error.strerror}. Mend that, or name another one."
         ) from error
+
+
+def _locked(stack: AsyncExitStack, config: ServerConfig, node: Node | None) -> DatabaseLock:
+    """The database's lock, its directory made where there is none."""
+    data = config.data
+    with _usable(data):
+        make_directory(data)
+        lock = stack.enter_context(DatabaseLock(config.location, "cgos-server serve", LOCK_PATIENCE_S, node=node))
     if others_may_look(data):
         log.warning(
             "other users of this machine can look into the data directory; if none of them has to: chmod 700",

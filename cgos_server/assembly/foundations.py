@@ -20,12 +20,13 @@ from cgos_server.config.schema import Config
 from cgos_server.live.bus import Bus
 from cgos_server.net.forwarded import comes_from
 from cgos_server.net.loop import LoopTime, PollClock
-from cgos_server.observability.metrics import Metrics
+from cgos_server.observability.metrics import Metrics, roles
 from cgos_server.service.ids import Ids
 from cgos_server.service.people.accounts import Accounts
 from cgos_server.service.people.failures import Failures
 from cgos_server.service.people.passwords import Passwords
 from cgos_server.service.ratings.families import Families
+from cgos_server.storage.node import Node
 from cgos_server.storage.store import Store
 
 
@@ -45,12 +46,18 @@ class Foundations:
 
 
 async def open_foundations(
-    stack: AsyncExitStack, config: Config, clock: PollClock, failed: Callable[[CommitFailed], None]
+    stack: AsyncExitStack,
+    config: Config,
+    clock: PollClock,
+    failed: Callable[[CommitFailed], None],
+    *,
+    node: Node | None = None,
 ) -> Foundations:
     """Lay them; `stack` takes them away again.
 
     :param clock: the selector of the running loop
     :param failed: told that commits failed for too long
+    :param node: which node of a cluster this is; None where this process is alone
     :raises Refused: where the database cannot be used
     :raises StoreError: where it does not answer
     """
@@ -58,8 +65,10 @@ async def open_foundations(
     registry = CollectorRegistry()
     metrics = Metrics(registry, __version__)
     store = await open_database(
-        stack, config.server, time=time, meter=metrics.commits, soon=clock.before_poll, failed=failed
+        stack, config.server, time=time, meter=metrics.commits, soon=clock.before_poll, failed=failed, node=node
     )
+    if node is not None:
+        metrics.watch(cluster_role=lambda: roles(owner=True))
     ids = Ids(await store.history.server.next_ids())
     passwords = stack.enter_context(Passwords(config.limits.password_queue))
     families = await Families.load(store, config.server.families)

@@ -145,8 +145,12 @@ class Handover:
         log.info("handing over to another program", command=self._command)
         self._stop.replace()
 
+    def keep(self) -> None:
+        """Keep the sockets open, whoever closes them."""
+        self._ports.keep()
+
     def leave(self) -> None:
-        """Keep the sockets open from now on; nobody accepts on them until the other program does."""
+        """Nobody accepts on them from now on, until the other program does."""
         self._left = self._ports.leave(__version__)
 
     async def _fitness(self, command: Sequence[str]) -> Fitness:

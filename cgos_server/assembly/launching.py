@@ -24,19 +24,22 @@ class Launch:
     """One a process.
 
     :ivar program: by which it was started, and can be replaced; None where it cannot
+    :ivar standby: True where a node of a cluster waits until it may take over; False: it is refused where it may not
     """
 
     ports: Ports = field(default_factory=Ports)
     program: Program | None = None
     supervisor: Supervisor = field(default_factory=Supervisor)
+    standby: bool = False
 
 
-def launched() -> Launch:
+def launched(standby: bool) -> Launch:
     """That of this process, whose environment names no sockets any more. Raises Refused where it names garbage."""
     launch = Launch(
         ports=inherited(os.environ),
         program=started_by(sys.orig_argv, sys.argv[1:], sys.executable),
         supervisor=supervisor(os.environ),
+        standby=standby,
     )
     launch.supervisor.busy("starting", START_S)
     return launch

@@ -6,7 +6,7 @@ import asyncio
 import socket
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -25,11 +25,10 @@ from cgos_server.observability.exposition import Form, rendered
 from cgos_server.observability.web_metrics import WebMetrics
 from cgos_server.presentation.settings import VenueSettings, WebSettings
 from cgos_server.storage.reading.history import History
-from cgos_server.web.application import create_app
-from cgos_server.web.around.redirecting import redirecting
-from cgos_server.web.around.response_cache import REMEMBER_S
 from cgos_server.web.command_line import command, environment
-from cgos_server.web.site import Call, Work
+
+if TYPE_CHECKING:
+    from cgos_server.web.site import Call, Work
 
 PORT_PATIENCE_S: Final = 5.0
 """How long the web process of a server that was just killed may keep the port of the pages."""
@@ -66,16 +65,7 @@ class Pages:
         server = self._config.server
         shown = self._settings(listeners.ws_port, venues)
         if settings.mode == "inline":
-            history = await stack.enter_async_context(History(server.location))
-            pages = create_app(history, shown, call=answer, data=server.data, remember_s=REMEMBER_S)
-            self._inline = pages.metrics
-            for kind in KINDS:
-                self._base.bus.subscribe(kind, pages.heard)
-            self._listeners.append(listeners.http(pages, sock, tls=settings.tls))
-            if redirect is not None:
-                https = redirecting(shown.public_url, sock.getsockname()[1])
-                self._listeners.append(HttpListener(https, redirect))
-            return [self._until_gone, pages.run]
+            return await self._open_inline(stack, listeners, sock=sock, redirect=redirect, shown=shown, answer=answer)
         process = WebProcess(
             command(
                 server.data,
@@ -92,6 +82,33 @@ class Pages:
         )
         self._listeners.append(process)
         return [self._until_gone]
+
+    async def _open_inline(
+        self,
+        stack: AsyncExitStack,
+        listeners: Listeners,
+        *,
+        sock: socket.socket,
+        redirect: socket.socket | None,
+        shown: WebSettings,
+        answer: Call,
+    ) -> list[Work]:
+        """In this process. The pages are loaded here: a server whose pages have their own process starts without."""
+        from cgos_server.web.application import create_app
+        from cgos_server.web.around.redirecting import redirecting
+        from cgos_server.web.around.response_cache import REMEMBER_S
+
+        server = self._config.server
+        history = await stack.enter_async_context(History(server.location))
+        pages = create_app(history, shown, call=answer, data=server.data, remember_s=REMEMBER_S)
+        self._inline = pages.metrics
+        for kind in KINDS:
+            self._base.bus.subscribe(kind, pages.heard)
+        self._listeners.append(listeners.http(pages, sock, tls=self._config.web.tls))
+        if redirect is not None:
+            https = redirecting(shown.public_url, sock.getsockname()[1])
+            self._listeners.append(HttpListener(https, redirect))
+        return [self._until_gone, pages.run]
 
     async def metrics(self, form: Form) -> bytes:
         """What the process that serves them counts, for a scraper. Raises Refused where nobody serves them, or that

@@ -7,9 +7,13 @@ from collections.abc import Callable
 
 import structlog
 
-from cgos_protocol.errors import CommitFailed
+from cgos_protocol.errors import CommitFailed, Overtaken
 
 log = structlog.get_logger(__name__)
+
+
+class Stopped(Exception):
+    """The server was told to stop while it was starting, or standing by."""
 
 
 class Stop:
@@ -39,7 +43,10 @@ class Stop:
 
     def commit_failed(self, failure: CommitFailed) -> None:
         """Nothing can be written any more."""
-        log.error("commits failed for too long; stopping with every told move safe", why=str(failure))
+        if isinstance(failure, Overtaken):
+            log.error("another node has taken over; stopping with every told move safe", why=str(failure))
+        else:
+            log.error("commits failed for too long; stopping with every told move safe", why=str(failure))
         self.failure = failure
         self.replaced = False
         self._end(at_once=True)

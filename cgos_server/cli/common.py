@@ -6,6 +6,7 @@ Must not know: any single command.
 from __future__ import annotations
 
 import functools
+import getpass
 import inspect
 import os
 import sys
@@ -125,6 +126,15 @@ def one_venue(setup: Setup, venue: str | None) -> str:
         return names[0]
     problem = "there are several venues" if venue is None else f"there is no venue {venue} in {setup.origin}"
     raise ConfigError("--venue", problem, f"Choose one of: {', '.join(names)}.")
+
+
+def caller() -> str:
+    """Who gives the command, for the audit."""
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError):  # a container's user may have no name
+        user = f"user {os.getuid()}"
+    return f"{user} (command)"
 
 
 password_option = click.option(

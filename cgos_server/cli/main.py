@@ -1,7 +1,8 @@
 """`cgos-server`: the group of all commands, loaded when they are called, and what errors look like to the shell.
 
 Exit codes: 0 done, 1 refused or failed, 2 wrong usage or configuration, 74 the disk did not take it (EX_IOERR of
-sysexits.h), 130 interrupted with partial results. Must not know: what the commands do.
+sysexits.h), 75 another node of the cluster has taken over, 130 interrupted with partial results. Must not
+know: what the commands do.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any
 
 import click
 
-from cgos_protocol.errors import EXIT_DISK, CgosError, CommitFailed, ConfigError, StoreError
+from cgos_protocol.errors import EXIT_DISK, EXIT_OVERTAKEN, CgosError, CommitFailed, ConfigError, Overtaken, StoreError
 from cgos_server import __version__
 from cgos_server.storage.writing.causes import Cause, cause_of
 
@@ -63,6 +64,7 @@ COMMANDS = {
     "family": "bots.families:family",
     "version": "bots.versions:version",
     "db": "server.setup:db",
+    "cluster": "server.cluster:cluster",
     "protocol": "server.protocol:protocol",
 }
 """Command -> module of this package and object in it, in the order in which help lists them."""
@@ -76,6 +78,12 @@ class _DiskFailure(_Failure):
     """The disk is at fault."""
 
     exit_code = EXIT_DISK
+
+
+class _NodeOvertaken(_Failure):
+    """Another node of the cluster has taken over."""
+
+    exit_code = EXIT_OVERTAKEN
 
 
 class _Misuse(click.ClickException):
@@ -103,6 +111,8 @@ class Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
+        except Overtaken as error:
+            raise _NodeOvertaken(str(error)) from error
         except CommitFailed as error:
             raise _DiskFailure(str(error)) from error
         except StoreError as error:
@@ -133,5 +143,5 @@ def main() -> None:
 
     `cgos-server serve` runs it, without any configuration; `cgos-server demo` shows it. Results go to standard output,
     everything else to standard error. Exit codes: 0 done, 1 refused or failed, 2 wrong usage or configuration,
-    74 the disk did not take it.
+    74 the disk did not take it, 75 another node of the cluster has taken over.
     """

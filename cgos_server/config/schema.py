@@ -14,6 +14,7 @@ import msgspec
 from cgos_protocol.clock import TimeSystem
 from cgos_protocol.games.base import Ko
 from cgos_protocol.options import Number, Text
+from cgos_server.config.cluster import ClusterConfig
 from cgos_server.config.operating import BackupConfig, RetentionConfig, TlsConfig
 from cgos_server.config.pairing import PairingConfig
 from cgos_server.config.system_keys import rating_keys, with_keys
@@ -352,6 +353,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     admin: AdminConfig = AdminConfig()
     limits: LimitsConfig = LimitsConfig()
     tls: TlsConfig = TlsConfig()
+    cluster: ClusterConfig = ClusterConfig()
     venue: tuple[VenueConfig, ...] = CLASSIC_VENUES
 
     @property

@@ -20,6 +20,7 @@ from cgos_protocol.games.registry import game_kind
 from cgos_protocol.ids import VenueId
 from cgos_protocol.openings import OpeningSet
 from cgos_server.config import openings
+from cgos_server.config.cluster import ClusterConfig
 from cgos_server.config.pairing import options
 from cgos_server.config.problems import ConfigErrors, Key, Place, objected
 from cgos_server.config.schema import Config, RatingConfig, VenueConfig
@@ -103,12 +104,8 @@ def faults(config: Config, place: Place) -> Iterator[ConfigError]:
     listeners.append(_Listener(config.health.host, config.health.port, "health", place(("health", "port"))))
     yield from _port_faults(listeners)
     yield from _tls_faults(config, place)
-    if config.listen.proxy_protocol and not config.listen.proxies.parts:
-        yield ConfigError(
-            place(("listen", "proxy_protocol")),
-            "no proxy is named in listen.proxies, and only there a header is believed",
-            "Name the addresses of the proxies in listen.proxies.",
-        )
+    yield from _proxies_faults(config, place)
+    yield from _cluster_faults(config, place)
     if config.limits.connections_per_address > config.limits.connections:
         yield ConfigError(
             place(("limits", "connections_per_address")),
@@ -129,6 +126,15 @@ def _families_faults(config: Config, place: Place) -> Iterator[ConfigError]:
         return
     if "family" not in pattern.groupindex:
         yield ConfigError(here, f"{text!r} has no group named family", remedy)
+
+
+def _proxies_faults(config: Config, place: Place) -> Iterator[ConfigError]:
+    if config.listen.proxy_protocol and not config.listen.proxies.parts:
+        yield ConfigError(
+            place(("listen", "proxy_protocol")),
+            "no proxy is named in listen.proxies, and only there a header is believed",
+            "Name the addresses of the proxies in listen.proxies.",
+        )
 
 
 def _tls_faults(config: Config, place: Place) -> Iterator[ConfigError]:
@@ -155,6 +161,27 @@ def _tls_faults(config: Config, place: Place) -> Iterator[ConfigError]:
         if encrypted and url.startswith(schemes[0]):
             problem = f"{url} is not encrypted, and {table}.tls is true"
             yield ConfigError(place((table, "public_url")), problem, f"Begin it with {schemes[1]}")
+
+
+def _cluster_faults(config: Config, place: Place) -> Iterator[ConfigError]:
+    """What else must be said where any key of `[cluster]` is given."""
+    cluster, server = config.cluster, config.server
+    given = [key for key in cluster.__struct_fields__ if getattr(cluster, key) != getattr(ClusterConfig(), key)]
+    if not given:
+        return
+    here = place(("cluster", given[0]))
+    if server.database is None:
+        yield ConfigError(
+            here,
+            "a cluster keeps its database in PostgreSQL",
+            "Set server.database, or leave the keys of [cluster] out.",
+        )
+    if server.durability != "power":
+        yield ConfigError(
+            here,
+            "a cluster's commits wait for PostgreSQL's disk",
+            'Set server.durability = "power", or leave the keys of [cluster] out.',
+        )
 
 
 class _Listener(NamedTuple):

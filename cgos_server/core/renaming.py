@@ -7,7 +7,7 @@ it ends a sentence, unless the name goes on after it. Must not know: whose names
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -56,3 +56,13 @@ class Renaming:
             case dict():
                 return {key: self.values(each) for key, each in value.items()}
         return value
+
+
+def shortest(names: Iterable[str]) -> list[str]:
+    """Those of the names, in small letters, that have none of the others in them: where any name stands, one of these
+    does. A version's name begins with that of its bot, so that a bot of a thousand versions has one."""
+    kept: list[str] = []
+    for name in sorted({name.lower() for name in names}, key=lambda name: (len(name), name)):
+        if not any(each in name for each in kept):
+            kept.append(name)
+    return kept

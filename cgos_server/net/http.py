@@ -26,6 +26,9 @@ from cgos_server.net.tls.connection import TlsPort
 GRACE_S = 2
 """Time that requests under way get when the listener stops."""
 
+FIRST_S = 0.25
+"""Time in which a peer that has asked nothing yet may do so when the listener stops: it may have connected just now."""
+
 MAX_CONNECTIONS = 200
 """Beyond this a listener answers 503."""
 
@@ -136,6 +139,7 @@ class _Connection(H11Protocol):
 
     _head: asyncio.TimerHandle | None = None
     _stalled: asyncio.TimerHandle | None = None
+    _ending = False
 
     def __init__(self, config: uvicorn.Config, *arguments: Any, **more: Any) -> None:
         super().__init__(config, *arguments, **more)
@@ -151,6 +155,8 @@ class _Connection(H11Protocol):
             self._forget_head()
         elif self._head is None:
             self._expect_head()
+        if self._ending and self.cycle is not None:
+            self.cycle.keep_alive = False
 
     def send_400_response(self, msg: str) -> None:
         """The request under way, if any, counts as left by its client: nothing more can be said to it."""
@@ -162,7 +168,12 @@ class _Connection(H11Protocol):
         self.transport.close()
 
     def shutdown(self) -> None:
-        if not self.transport.is_closing():
+        if self.transport.is_closing():
+            return
+        if self.cycle is None and not self._ending:
+            self._ending = True
+            self.loop.call_later(FIRST_S, self.shutdown)
+        else:
             super().shutdown()
 
     def connection_lost(self, exc: Exception | None) -> None:

@@ -52,6 +52,7 @@ class Ports:
         self._since = 0.0 if left is None else left.since
         self._waiting = {} if left is None else {key: _listening(number) for key, number in left.sockets.items()}
         self._bound: dict[str, socket.socket] = {}
+        self._kept: dict[str, int] = {}
 
     def bind(self, host: str, port: int, whose: str, *, next_free: bool, backlog: int) -> socket.socket:
         """As :func:`cgos_server.net.listening.bind`, or the socket that was left for it. Raises Refused."""
@@ -70,18 +71,21 @@ class Ports:
         self._waiting.clear()
         return time.monotonic() - self._since if self.version else None
 
-    def leave(self, version: str) -> Inheritance:
-        """Keep all sockets open for the next program, whatever becomes of these objects; from now on peers wait.
-
-        :param version: of this program
-        """
-        sockets = {}
+    def keep(self) -> None:
+        """Keep all sockets open for the next program, whatever becomes of these objects: whoever accepts on one may
+        close it."""
         for key, sock in self._bound.items():
             number = os.dup(sock.fileno())
             os.set_inheritable(number, True)
             sock.listen(BACKLOG)
-            sockets[key] = number
-        return Inheritance(sockets=sockets, version=version, since=time.monotonic())
+            self._kept[key] = number
+
+    def leave(self, version: str) -> Inheritance:
+        """What was kept, for the next program; from now on peers wait.
+
+        :param version: of this program
+        """
+        return Inheritance(sockets=self._kept, version=version, since=time.monotonic())
 
     def _give_way(self, port: int) -> None:
         """A socket left for another address of the same port is in the way of a new one."""

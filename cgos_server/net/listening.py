@@ -19,6 +19,11 @@ SEARCH = 100
 
 RETRY_S = 0.1
 
+_BELOW_1024 = (
+    " A port below 1024 needs a right, which AmbientCapabilities=CAP_NET_BIND_SERVICE in systemd's unit gives; or "
+    "configure a higher one."
+)
+
 
 def bind(host: str, port: int, whose: str, *, next_free: bool = False, backlog: int = 128) -> socket.socket:
     """A TCP socket that listens already, so that nobody else can take its port; peers wait until it is served.
@@ -37,7 +42,8 @@ def bind(host: str, port: int, whose: str, *, next_free: bool = False, backlog: 
             if error.errno == errno.EADDRINUSE:
                 continue
             place = f"{host or 'all addresses'}:{number}"
-            raise Invalid(Code.BIND, f"Cannot listen on {place} for {whose}: {error.strerror}.") from error
+            remedy = _BELOW_1024 if error.errno == errno.EACCES else ""
+            raise Invalid(Code.BIND, f"Cannot listen on {place} for {whose}: {error.strerror}.{remedy}") from error
     raise Invalid(
         Code.PORT_BUSY,
         f"Port {port} for {whose} is in use by another program. Stop that program, or configure another port.",

@@ -172,6 +172,7 @@ class Live(TypedDict, total=False):
     :ivar transcripts_dropped: lines of transcripts that were not written down
     :ivar certificate_expiry: listener -> when its certificate expires, Unix time in seconds
     :ivar certificate_reload_failures: changed files of the certificate that could not be used
+    :ivar cluster_role: as :func:`roles` gives it, of a node of a cluster
     """
 
     ready: Callable[[], bool]
@@ -192,6 +193,7 @@ class Live(TypedDict, total=False):
     transcripts_dropped: Callable[[], int]
     certificate_expiry: Callable[[], Mapping[str, int]]
     certificate_reload_failures: Callable[[], int]
+    cluster_role: Callable[[], Mapping[str, int]]
 
 
 _Family = tuple[str, str, tuple[str, ...], str]
@@ -218,6 +220,7 @@ _GAUGES: Final[tuple[_Family, ...]] = (
         ("listener",),
         "certificate_expiry",
     ),
+    ("cgos_cluster_role", "1 for what this node of a cluster is.", ("role",), "cluster_role"),
 )
 
 _COUNTERS: Final[tuple[_Family, ...]] = (
@@ -391,6 +394,11 @@ class Metrics:
         for name, text, field in _VENUE_HISTOGRAMS:
             meters = {venue.name: getattr(venue, field) for venue in venues}
             yield histogram(name, text, meters, label="venue", unit=SECOND)
+
+
+def roles(*, owner: bool) -> dict[str, int]:
+    """What a node of a cluster is: role -> 1 for that, 0 for the other one."""
+    return {"owner": int(owner), "standby": int(not owner)}
 
 
 def _samples(values: Mapping[Any, Any]) -> Iterator[tuple[tuple[str, ...], float]]:

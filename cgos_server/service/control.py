@@ -48,6 +48,8 @@ class ServerStatus(ServerNow, frozen=True, kw_only=True):
 
     :ivar pause_s: seconds in which nobody was served when this program took over from one before; None where it was
         started
+    :ivar node: its name among the nodes of a cluster; empty where it is alone
+    :ivar standing_by: why that node does not serve, as part of a sentence; empty where it does
     :ivar plugins: those that can be used: ``rating system steady-elo of cgos-steady-elo 1.0``
     :ivar plugin_problems: sentences about those that cannot
     """
@@ -56,6 +58,8 @@ class ServerStatus(ServerNow, frozen=True, kw_only=True):
     health: str
     websocket: str = ""
     pause_s: float | None = None
+    node: str = ""
+    standing_by: str = ""
     plugins: list[str] = msgspec.field(default_factory=list)
     plugin_problems: list[str] = msgspec.field(default_factory=list)
 

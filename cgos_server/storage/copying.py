@@ -55,15 +55,18 @@ def copy(source: Location, target: Location, progress: Progress) -> list[Copied]
     with DatabaseLock(source, _PURPOSE), DatabaseLock(target, _PURPOSE):
         schema.check(source)
         schema.prepare(target, even_elsewhere=True)
-        copied = move(source, target, progress)
+        copied = move(source, target, tables.metadata.sorted_tables, progress)
         if isinstance(target, Path) and target.name == DATABASE:
             note_elsewhere(target.parent, None)
     return copied
 
 
-def move(source: Location, target: Location, progress: Progress) -> list[Copied]:
-    """As :func:`copy`, where the target has its tables and whoever calls sees to it that nobody writes to either."""
-    return asyncio.run(_copy(source, target, progress))
+def move(source: Location, target: Location, every: Sequence[Table], progress: Progress) -> list[Copied]:
+    """As :func:`copy`, where the target has its tables and whoever calls sees to it that nobody writes to either.
+
+    :param every: the tables, each behind those that it points at
+    """
+    return asyncio.run(_copy(source, target, every, progress))
 
 
 def ask(location: Location, *questions: str) -> list[Sequence[Row]]:
@@ -76,19 +79,19 @@ async def _ask(location: Location, questions: Sequence[str]) -> list[Sequence[Ro
         return [await end.ask(question) for question in questions]
 
 
-def snapshot(source: Location, target: Path, progress: Progress) -> None:
+def snapshot(source: Location, target: Path, every: Sequence[Table], progress: Progress) -> None:
     """Fill a SQLite file, which has only its tables, with one moment of a database that may be written meanwhile.
 
     Three times as fast as :func:`move`, which also proves that each value arrived: here only the numbers of rows are
     compared. Raises StoreError.
     """
-    asyncio.run(_snapshot(source, target, progress))
+    asyncio.run(_snapshot(source, target, every, progress))
 
 
-async def _snapshot(source: Location, target: Path, progress: Progress) -> None:
-    async with _open(source, writing=False) as from_end, _open(target, writing=True) as to_end:
+async def _snapshot(source: Location, target: Path, every: Sequence[Table], progress: Progress) -> None:
+    async with _open(source, writing=False) as from_end, sqlite_end(target, True, scratch=True) as to_end:
         await to_end.clear(tables.server)
-        expected = {table: await from_end.count(table) for table in tables.metadata.sorted_tables}
+        expected = {table: await from_end.count(table) for table in every}
         done = 0
         for table, there in expected.items():
             async for rows in from_end.rows(table, ROWS_AT_ONCE):
@@ -100,13 +103,12 @@ async def _snapshot(source: Location, target: Path, progress: Progress) -> None:
         await to_end.commit()
 
 
-async def _copy(source: Location, target: Location, progress: Progress) -> list[Copied]:
-    every = tables.metadata.sorted_tables
+async def _copy(source: Location, target: Location, every: Sequence[Table], progress: Progress) -> list[Copied]:
     async with AsyncExitStack() as stack:
         from_end = await stack.enter_async_context(_open(source, writing=False))
         to_end = await stack.enter_async_context(_open(target, writing=True))
         for table in every:
-            if table is not tables.server and await to_end.count(table):
+            if table.name != tables.server.name and await to_end.count(table):
                 raise Invalid(
                     Code.NOT_EMPTY,
                     f"{target} is not empty: its table {table.name} has rows. Give an empty database; nothing was "

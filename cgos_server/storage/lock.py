@@ -20,6 +20,7 @@ import msgspec
 from cgos_protocol.errors import DatabaseLocked
 from cgos_server.storage.holder import in_use
 from cgos_server.storage.location import Location, make_directory
+from cgos_server.storage.node import Node
 from cgos_server.storage.ownership import give_to_owner
 
 
@@ -42,19 +43,21 @@ class DatabaseLock:
     :param purpose: what for, as a person would say it: ``cgos-server serve``
     :param patience_s: how long to try. PostgreSQL takes a moment to notice that a holder was killed; a file lock is
         free at once, and is not tried again
+    :param node: which node of a cluster on PostgreSQL this is: others may hold the database as well, each for itself
     :raises DatabaseLocked: another process holds it, or this one already does
     :raises StoreError: PostgreSQL cannot be reached
     """
 
-    def __init__(self, location: Location, purpose: str, patience_s: float = 0.0) -> None:
-        self.purpose = purpose
+    def __init__(self, location: Location, purpose: str, patience_s: float = 0.0, *, node: Node | None = None) -> None:
+        self.purpose = purpose if node is None else node.purpose
+        self.node = node
         self._held: _Held
         if isinstance(location, Path):
             self._held = _FileLock(location, purpose)
         else:
             from cgos_server.storage.postgres.lock import SessionLock
 
-            self._held = SessionLock(location, purpose, patience_s)
+            self._held = SessionLock(location, self.purpose, patience_s, shared=node is not None)
 
     def release(self) -> None:
         """Let the next one in. May be called twice."""

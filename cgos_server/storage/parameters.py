@@ -5,10 +5,10 @@ Must not know: tables, questions.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final, TypeVar
 
-from sqlalchemy import BigInteger, BindParameter, ColumnElement, bindparam, literal
+from sqlalchemy import BigInteger, BindParameter, ColumnElement, bindparam, false, func, literal, or_
 
 T = TypeVar("T")
 
@@ -49,6 +49,16 @@ def limited(limit: int | None) -> int:
 def portions(keys: Sequence[T], size: int = 500) -> list[Sequence[T]]:
     """The keys in portions that one question can name."""
     return [keys[at : at + size] for at in range(0, len(keys), size)]
+
+
+NAMES: Final = 4
+"""Names for which one question looks: SQLite takes no thousand conditions, and a long question holds up the loop."""
+
+
+def naming_any(columns: Iterable[ColumnElement[Any]], names: Sequence[str]) -> ColumnElement[bool]:
+    """In one of the columns stands one of the names, in capitals or not, also as a part of a word. At most `NAMES` of
+    them, in small letters."""
+    return or_(false(), *(func.lower(column).contains(name, autoescape=True) for column in columns for name in names))
 
 
 def without_nul(value: Any) -> Any:

@@ -8,25 +8,28 @@ what the tables hold.
 from __future__ import annotations
 
 import contextlib
+import functools
 import sqlite3
 import time
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from alembic import command
-from alembic.config import Config
-from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, insert
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy import Connection, MetaData, NullPool, Table, create_engine, insert
+from sqlalchemy.exc import DBAPIError, SAWarning
 
 import cgos_server
-from cgos_protocol.errors import Code, NotFound, SchemaMismatch, StoreError
-from cgos_server.storage import tables
+from cgos_protocol.errors import Code, Invalid, NotFound, SchemaMismatch, StoreError
+from cgos_server.storage import origin, revisions, tables
 from cgos_server.storage.failures import store_errors
 from cgos_server.storage.location import Location, PostgresUrl, elsewhere, make_directory, note_path
 from cgos_server.storage.ownership import give_to_owner
 from cgos_server.storage.sqlite.connections import connect_for_reading, migrating_engine
+
+if TYPE_CHECKING:  # Alembic is loaded where something is migrated: no usual start of a program waits for it.
+    from alembic.config import Config
+    from alembic.script import ScriptDirectory
 
 T = TypeVar("T")
 
@@ -58,6 +61,8 @@ def on_connection(location: Location, work: Callable[[Connection], T]) -> T:
 
 def alembic_config(connection: Connection | None = None) -> Config:
     """Alembic's settings for our migrations, on `connection` if one is given."""
+    from alembic.config import Config
+
     config = Config(attributes={"connection": connection})
     config.set_main_option("script_location", str(migrations()).replace("%", "%%"))
     return config
@@ -65,10 +70,10 @@ def alembic_config(connection: Connection | None = None) -> Config:
 
 def head() -> str:
     """The revision that this program works with."""
-    revision = ScriptDirectory.from_config(alembic_config()).get_current_head()
-    if revision is None:
+    revisions = sorted(path.stem for path in (migrations() / "versions").glob("[0-9]*.py"))
+    if not revisions:
         raise FileNotFoundError(f"{migrations()} holds no migration; install cgos-server again")
-    return revision
+    return revisions[-1]
 
 
 def current(location: Location) -> str | None:
@@ -118,13 +123,13 @@ def _check(location: Location) -> None:
     if revision != head():
         raise SchemaMismatch(
             Code.SCHEMA_OLDER,
-            f"The database {location} has the older schema {revision}, this program needs {head()}. Stop the server, "
-            "keep a copy of the database (`cgos-server db backup`), and run `cgos-server db upgrade`.",
+            f"The database {location} has the older schema {revision}, this program needs {head()}. Stop the server "
+            "and run `cgos-server db upgrade`, which takes a backup first; with --dry-run it says what it will do.",
         )
 
 
-def known(location: Location) -> str:
-    """The revision of a database that this program works with or can upgrade.
+def known(location: Location, *, backup: bool = False) -> str:
+    """The revision of a database, or of a backup, that this program works with or can upgrade.
 
     Raises SchemaMismatch or NotFound with the remedy, StoreError where it cannot be read.
     """
@@ -144,66 +149,154 @@ def known(location: Location) -> str:
             "released. This program can neither read nor upgrade it; only the version that made it can read it. "
             + _other_place(location),
         )
-    raise SchemaMismatch(
+    raise _newer(location, revision, backup)
+
+
+def _newer(location: Location, revision: str, backup: bool) -> SchemaMismatch:
+    """Who made it what it is, and both ways on."""
+    upgraded = origin.origin_of(location, revision)
+    by = "a newer cgos-server" if upgraded.version is None else f"cgos-server {upgraded.version}"
+    to = head() if upgraded.before is None or not _knows(upgraded.before) else upgraded.before
+    below = f"`cgos-server db downgrade --to {to}`"
+    empty = "" if isinstance(location, Path) else ", into an empty database"
+    ways = (
+        f"Restore it with that newer program and give {below} then; or restore one from before the upgrade "
+        "(`cgos-server db backups` lists them)."
+        if backup
+        else f"Use that newer program again. To go back, either give {below} with the newer program, which says what "
+        f"that loses; or with this one `cgos-server db restore {upgraded.backup or 'FILE'}`, the backup taken before "
+        f"the upgrade{empty}: what was recorded since is lost then."
+    )
+    return SchemaMismatch(
         Code.SCHEMA_NEWER,
-        f"The database {location} has the schema {revision}, which this program ({cgos_server.__version__}) does not "
-        "know: a newer one has upgraded it. Install that newer cgos-server (`pip install --upgrade cgos-server`).",
+        f"The {'backup' if backup else 'database'} {location} has the schema {revision} of {by}, which this program "
+        f"({cgos_server.__version__}, up to {head()}) does not know; nothing was changed. {ways}",
     )
 
 
-def prepare(location: Location, even_elsewhere: bool = False) -> None:
+def prepare(location: Location, even_elsewhere: bool = False, revision: str | None = None) -> None:
     """Make the database's tables where there are none yet, else :func:`check` it.
 
     :param even_elsewhere: also where the data directory's server keeps its database somewhere else
+    :param revision: an older one that it is to have instead of this program's
     :raises SchemaMismatch: where it is not of this program's schema
+    :raises Invalid: where it is not of that older schema
     :raises StoreError: where it cannot be made
     """
     if not even_elsewhere:
         refuse_elsewhere(location)
-    if current(location) is not None:
-        _check(location)
+    there = current(location)
+    if there is not None:
+        if revision is None:
+            _check(location)
+        elif there != revision:
+            raise Invalid(
+                Code.NOT_EMPTY, f"{location} has tables of the schema {there}, not {revision}. Give an empty database."
+            )
         return
     with store_errors(location, "could not be made", *_FAULTS):
         if isinstance(location, Path):
             make_directory(location.parent)
             location.touch(mode=0o600)
             give_to_owner(location)
-        on_connection(location, _make)
+        on_connection(location, functools.partial(_make, revision=revision or head()))
 
 
-def _make(connection: Connection) -> None:
+def _make(connection: Connection, revision: str) -> None:
     if connection.dialect.name == "sqlite":
         # Not inside the transaction below, where SQLite does not allow it; it is kept in the file from now on.
         raw: Any = connection.connection.driver_connection
         raw.execute("PRAGMA journal_mode = WAL").fetchall()
     with connection.begin():
-        command.upgrade(alembic_config(connection), "head")
+        _migrate(connection, revision)
         row = {"id": 1, "created_at": int(time.time() * 1000), "created_by": cgos_server.__version__}
         connection.execute(insert(tables.server), row)
 
 
-def upgrade(location: Location) -> tuple[str, str]:
+def tables_of(path: Path) -> Sequence[Table]:
+    """The tables that there are in a SQLite database, of whatever schema, each behind those that it points at."""
+    engine = create_engine("sqlite://", creator=functools.partial(connect_for_reading, path), poolclass=NullPool)
+    there = MetaData()
+    with warnings.catch_warnings(), engine.connect() as connection:
+        warnings.simplefilter("ignore", SAWarning)  # of indexes, which nobody asks for here
+        there.reflect(connection, only=lambda name, _metadata: name != "alembic_version")
+    return there.sorted_tables
+
+
+def upgrade(location: Location, by: str = "", backup: str | None = None) -> tuple[str, str]:
     """Bring the database to this program's schema; (revision before, revision after).
 
     The caller holds the database's lock. Raises NotFound where there is no database, SchemaMismatch where it is a newer
     one or one of a version that was never released, StoreError where it cannot be written.
+
+    :param by: who does it, for the audit
+    :param backup: the file with the database as it is, for the audit
     """
-    revision = current(location)
-    if revision is None or not _knows(revision):
-        check(location)
+    revision = known(location)
+    after = head()
+
+    def work(connection: Connection) -> None:
+        with connection.begin():
+            _migrate(connection, "head")
+            if revision != after:
+                origin.note(connection, origin.UPGRADE, (revision, after), by=by, backup=backup)
+
     with store_errors(location, "could not be upgraded", *_FAULTS):
-        on_connection(location, _upgrade)
-    return str(revision), head()
+        on_connection(location, work)
+    return revision, after
 
 
-def _upgrade(connection: Connection) -> None:
-    with connection.begin():
-        command.upgrade(alembic_config(connection), "head")
+def downgrade(location: Location, to: str, by: str = "", backup: str | None = None) -> None:
+    """Bring the database back to an earlier schema, in one transaction; parameters as for :func:`upgrade`.
+
+    The caller holds the database's lock, and has seen by :func:`way_back` that there is a way. Raises StoreError where
+    it cannot be written.
+    """
+    revision = known(location)
+
+    def work(connection: Connection) -> None:
+        from alembic import command
+
+        with connection.begin():
+            origin.note(connection, origin.DOWNGRADE, (revision, to), by=by, backup=backup)
+            command.downgrade(alembic_config(connection), to)
+
+    with store_errors(location, "could not be taken back", *_FAULTS):
+        on_connection(location, work)
+
+
+def way_up(location: Location) -> list[revisions.Step]:
+    """The steps from the database's schema to this program's. Raises as :func:`known`."""
+    refuse_elsewhere(location)
+    return revisions.between(_scripts(), known(location), head())
+
+
+def way_back(location: Location, to: str | None) -> list[revisions.Step]:
+    """The steps that lead back to an earlier schema, the latest first.
+
+    :param to: None: to what the database had before its last upgrade; one step where that is not known
+    :raises Invalid: where there is no such revision, it is a newer one, or there is no way back
+    :raises Refused: as :func:`known`
+    """
+    refuse_elsewhere(location)
+    revision = known(location)
+    return revisions.way_back(_scripts(), revision, to or origin.origin_of(location, revision).before)
 
 
 def _knows(revision: str) -> bool:
-    script = ScriptDirectory.from_config(alembic_config())
-    return any(known.revision == revision for known in script.walk_revisions())
+    return revisions.knows(_scripts(), revision)
+
+
+def _migrate(connection: Connection, revision: str) -> None:
+    from alembic import command
+
+    command.upgrade(alembic_config(connection), revision)
+
+
+def _scripts() -> ScriptDirectory:
+    from alembic.script import ScriptDirectory
+
+    return ScriptDirectory.from_config(alembic_config())
 
 
 def refuse_elsewhere(location: Location) -> None:

@@ -50,6 +50,10 @@ class Store:
         """Groups submitted and not committed yet."""
         return self._writer.pending
 
+    def hand_on(self) -> None:
+        """Another program goes on in this process: what this one holds is for it, and for nobody else who waits."""
+        self._writer.hand_on()
+
     async def close(self) -> None:
         """Commit what has gathered, then release everything."""
         await self._writer.drain()

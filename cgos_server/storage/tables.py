@@ -420,6 +420,12 @@ writer = sa.Table(
     postgres_metadata,
     sa.Column("id", sa.Integer, primary_key=True, autoincrement=False),
     *_filled(holder=sa.BigInteger, batch=sa.BigInteger),
+    *_filled(name=sa.String),
+    sa.Column("seen", sa.DateTime(timezone=True)),
+    *_optional(node=sa.String, address=sa.String, build=sa.String),
+    sa.UniqueConstraint("name"),
 )
-"""One row: the number of the last batch that was committed, and a number of the writer's that may commit the next one.
-It tells whether a batch was committed when the connection broke before the answer."""
+"""One row a group of venues, `main` for all of them: the number of the last batch that was committed, and a number of
+the writer's that may commit the next one. It tells whether a batch was committed when the connection broke before the
+answer. The rest is empty but where a node of a cluster owns the group: which node, where, of which build (its id), and
+when it last wrote by PostgreSQL's own clock; `seen` is empty again where it has let go of it."""

@@ -40,6 +40,11 @@ class Pauses:
         step, self._step = self._step, min(self._longest, self._step * 2)
         return max(step * (0.5 + 0.5 * self._rng.random()), at_least * (1.0 + 0.1 * self._rng.random()))
 
+    def soon(self) -> float:
+        """A pause before all others, after a session that was good: anything up to half the first step. A server that
+        was upgraded takes whoever comes."""
+        return self._first / 2 * self._rng.random()
+
     def reset(self) -> None:
         """Begin anew."""
         self._step = self._first
@@ -54,6 +59,7 @@ class Retries:
     def __init__(self, rng: random.Random, pauses: Pauses | None = None) -> None:
         self._pauses = pauses or Pauses(rng)
         self._refusal_pauses = Pauses(rng, first=20.0)
+        self._was_good = False
         self.refusals = 0
         """Those in a row that waiting does not heal."""
 
@@ -63,10 +69,12 @@ class Retries:
             self._pauses.reset()
             self._refusal_pauses.reset()
             self.refusals = 0
+            self._was_good = True
 
     def pause(self, at_least: float = 0.0) -> float:
-        """Seconds before the next attempt, where waiting may help."""
-        return self._pauses.next(at_least)
+        """Seconds before the next attempt, where waiting may help: next to none after a good session."""
+        was_good, self._was_good = self._was_good, False
+        return self._pauses.soon() if was_good and not at_least else self._pauses.next(at_least)
 
     def pause_after_refusal(self, at_least: float = 0.0) -> float | None:
         """The same after a refusal that waiting does not heal; None where it was one too many."""

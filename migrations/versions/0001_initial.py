@@ -18,6 +18,9 @@ down_revision: str | None = None
 branch_labels: str | None = None
 depends_on: str | None = None
 
+LOSES: str | None = "Everything."
+IRREVERSIBLE: str | None = "Nothing comes before the initial schema."
+
 
 def rows_with(condition: str) -> dict[str, Any]:
     """What makes an index one of some rows only."""

@@ -17,6 +17,8 @@ down_revision: str | None = "0001_initial"
 branch_labels: str | None = None
 depends_on: str | None = None
 
+LOSES: str | None = "Both ends of the intervals of ratings, and which links are sure."
+
 _ENDS = {
     "rating_changes": ("before_lower", "before_upper", "after_lower", "after_upper"),
     "ratings": ("lower", "upper"),

@@ -16,6 +16,8 @@ down_revision: str | None = "0002_intervals"
 branch_labels: str | None = None
 depends_on: str | None = None
 
+LOSES: str | None = "What refits said of ranks."
+
 _KEY = ["venue_id", "system", "number"]
 
 

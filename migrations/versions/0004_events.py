@@ -16,6 +16,8 @@ down_revision: str | None = "0003_ranks"
 branch_labels: str | None = None
 depends_on: str | None = None
 
+LOSES: str | None = "All tournaments of the server: their logs, entrants, and which games they had. The games stay."
+
 
 def _number(name: str, table: str, of: str) -> sa.Column[int]:
     key = sa.ForeignKey(f"{of}.id", name=f"fk_{table}_{name}")

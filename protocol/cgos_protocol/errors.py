@@ -14,6 +14,9 @@ from typing import Final, Self
 EXIT_DISK: Final = 74
 """Exit code where the disk or the database did not take what was to be written (EX_IOERR of sysexits.h)."""
 
+EXIT_OVERTAKEN: Final = 75
+"""Exit code of a node of a cluster whose venues another node has taken over (EX_TEMPFAIL of sysexits.h)."""
+
 
 class CgosError(Exception):
     """Anything that this project raises on purpose. Never raised itself."""
@@ -29,6 +32,10 @@ class StoreError(OurFault):
 
 class CommitFailed(StoreError):
     """A group of writes could not be committed within the time allowed; nobody was told of it."""
+
+
+class Overtaken(CommitFailed):
+    """Another node of the cluster has taken the venues over: this one may write nothing more."""
 
 
 class Refused(CgosError):
@@ -175,6 +182,7 @@ class Code(StrEnum):
     ENDING = "ending", Conflict, "The game is just ending by itself."
     EXISTS = "exists", Conflict, "The file is there already."
     FULL = "full", Conflict, "The account has as many tokens or webhooks as it may."
+    GROUP_HELD = "group-held", Conflict, "Another node of the cluster holds the venues, and is alive."
     IN_USE = "in-use", Conflict, "Another server runs on this data directory."
     ITSELF = "itself", Conflict, "A bot or version cannot be linked to itself."
     JOINED = "joined", Conflict, "Somebody is recorded as joining the event in an impossible round."
@@ -184,6 +192,7 @@ class Code(StrEnum):
     NO_ANCHOR = "no-anchor", Conflict, "The version is no anchor of this venue."
     NO_CHANGE = "no-change", Conflict, "Nothing would change."
     NO_OWNER = "no-owner", Conflict, "The bot has no owner."
+    NO_CLUSTER = "no-cluster", Conflict, "The database is no PostgreSQL, so that there is no cluster on it."
     NO_HANDOVER = "no-handover", Conflict, "The server cannot hand over to the other program, or not now."
     NO_RELOAD = "no-reload", Conflict, "The server was not started from a configuration that can be read again."
     NOT_HERE = "not-here", Conflict, "The bot is not signed in."
@@ -192,12 +201,14 @@ class Code(StrEnum):
     NOT_PENDING = "not-pending", Conflict, "The bot does not wait for approval."
     NOT_RATED = "not-rated", Conflict, "The game changed no rating, or the two versions are not both rated."
     NOT_SUSPENDED = "not-suspended", Conflict, "The bot is not suspended."
+    OTHER_BUILD = "other-build", Conflict, "The venues were held last by a node of another build."
     OWNED = "owned", Conflict, "The bot has an owner."
     LAST_OPERATOR = "last-operator", Conflict, "The last operator cannot be erased."
     REVOKED = "revoked", Conflict, "The token is revoked already."
     RUNNING = "running", Conflict, "The game has not ended."
     SAME_PLAYER = "same-player", Conflict, "A bot cannot play itself."
     SAME_VERSION = "same-version", Conflict, "A version cannot be compared with itself."
+    STANDING_BY = "standing-by", Conflict, "This node of the cluster stands by: another one holds the venues."
     WAITS_APPROVAL = "waits-approval", Conflict, "The bot waits for approval by the operator."
 
     DISABLED = "disabled", Forbidden, "The operator has shut out the bot or the account."
@@ -288,6 +299,7 @@ class Code(StrEnum):
     HOURS = "hours", Invalid, "Hours of play cannot be read."
     INHERITED = "inherited", Invalid, "What a program before has left is no listening socket."
     INVALID = "invalid", Invalid, "A parameter or the body of a request cannot be read, or is out of range."
+    IRREVERSIBLE = "irreversible", Invalid, "A change of the schema cannot be taken back."
     LIMITS = "limits", Invalid, "A limit that an owner sets is out of range."
     LOCATION = "location", Invalid, "The place of a database cannot be used."
     LONG_REASON = "long-reason", Invalid, "The reason is longer than what is kept."
@@ -333,6 +345,7 @@ class Code(StrEnum):
     RESULT = "result", Invalid, "A game cannot have that result."
     RESULT_DEPENDS = "result-depends", Invalid, "Games that were paired by the present result have been played."
     RESULTS = "results", Invalid, "A file of results cannot be read."
+    REVISION = "revision", Invalid, "The database cannot go back to that schema."
     ROUND_BEGUN = "round-begun", Invalid, "The round has begun already."
     ROUND_NUMBER = "round-number", Invalid, "The number of a round is not possible there."
     ROUND_OPEN = "round-open", Invalid, "Games of the round have no result yet."

@@ -22,7 +22,12 @@ def module_of(name: str) -> ModuleType:
     return importlib.import_module(".".join(FILES[name].relative_to(TOP).with_suffix("").parts))
 
 
-PARTS = {"load_bots": "server_moves", "bare_relay": "server_moves", "ws_relay": "move_pairs"}
+PARTS = {
+    "load_bots": "server_moves",
+    "bare_relay": "server_moves",
+    "returning_bots": "upgrade_drill",
+    "ws_relay": "move_pairs",
+}
 """Programs that others start as processes, and who does it in its tiny form."""
 DATABASE = "data/cgos.sqlite"
 WORDS: dict[str, Sequence[str]] = {
@@ -40,11 +45,13 @@ WORDS: dict[str, Sequence[str]] = {
 }
 """What a program must be told, its working directory being empty."""
 NEEDS = {
+    "calm": "prometheus",
     "fire": "prometheus",
     "move_instructions": "valgrind",
     "postgres_commit": "initdb",
     "scrape": "prometheus",
     "screenshots": "chromium",
+    "takeover": "initdb",
 }
 
 

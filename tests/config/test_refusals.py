@@ -62,6 +62,11 @@ from cgos_server.core.pairing.registry import METHODS, matchmaker
          "health.port: port 8080 belongs to the pages already. Give each listener its own port."),
         ("[venue]\nname = 'a'",
          "venue: venues are a list of tables. Begin each venue with [[venue]], in two brackets."),
+        ("[cluster]\nnode = 'a'\n[server]\ndatabase = 'postgresql://h/n'", "cluster.node: a cluster's commits wait for "
+         'PostgreSQL\'s disk. Set server.durability = "power", or leave the keys of [cluster] out.'),
+        ("[cluster]\nany_build = true\n[server]\ndurability = 'power'", "cluster.any_build: a cluster keeps its "
+         "database in PostgreSQL. Set server.database, or leave the keys of [cluster] out."),
+        ("[cluster]\nttl_s = 0.5", "cluster.ttl_s: 0.5 is not possible. Give a number from 1 to 300."),
         ("venue = []", "venue: venues are a list of tables. Begin each venue with [[venue]], in two brackets."),
     ],
 )  # fmt: skip

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from cgos_server.core.renaming import Renaming
+from cgos_server.core.renaming import Renaming, shortest
 
 RENAMING = Renaming({"Tree": "deleted-2", "Tree-2.0": "deleted-2-2", "bot.x": "deleted-4"})
 
@@ -33,3 +33,8 @@ def test_json_keeps_its_keys_and_what_names_nobody_its_bytes() -> None:
     for text in ('{"Tree": 1.50}', '{"other" :  1}', ""):
         assert RENAMING.json(text) == text
     assert RENAMING.json("Tree, no JSON") == "deleted-2, no JSON"
+
+
+def test_names_that_have_another_one_in_them_need_not_be_looked_for() -> None:
+    assert shortest(["Tree-2.0", "Tree", "oak", "OAK", "soak", "elm"]) == ["elm", "oak", "tree"]
+    assert shortest([]) == []

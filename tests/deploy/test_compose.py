@@ -14,6 +14,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from ipaddress import IPv4Network, ip_address
 from pathlib import Path
 from typing import Any
 
@@ -188,6 +189,16 @@ def test_the_server_takes_its_configuration(files: tuple[str, ...]) -> None:
     assert str(config.backup.folder) in targets
     assert str(config.backup.at)
     assert bool(config.server.database) == (len(files) == 2)
+
+
+def test_no_container_can_take_the_address_that_the_server_believes() -> None:
+    (settings,) = PARTS["compose.yml"]["networks"]["default"]["ipam"]["config"]
+    subnet, given_out = IPv4Network(settings["subnet"]), IPv4Network(settings["ip_range"])
+    proxy = ip_address(services()["proxy"]["networks"]["default"]["ipv4_address"])
+    assert given_out.subnet_of(subnet)
+    for fixed in (proxy, ip_address(settings["gateway"])):
+        assert fixed in subnet
+        assert fixed not in given_out
 
 
 def test_the_servers_password_is_that_of_the_database() -> None:

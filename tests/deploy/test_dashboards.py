@@ -18,6 +18,8 @@ DEPLOY = Path(__file__).parents[2] / "deploy"
 GRAFANA = DEPLOY / "grafana"
 DASHBOARDS = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in GRAFANA.glob("dashboards/*.json")}
 
+UNITS = {"none", "short", "percentunit", "s", "bytes", "ops", "reqps"}
+"""Grafana's words for those in use."""
 SUBJECTS = {
     "bots": "cgos_bots",
     "games": "cgos_games_running",
@@ -94,6 +96,22 @@ def test_dashboards_are_told_apart_and_have_one_source() -> None:
         for panel in panels(dashboard):
             for part in (panel, *panel["targets"]):
                 assert part["datasource"] == {"type": "prometheus", "uid": "${datasource}"}
+
+
+@pytest.mark.parametrize("name", DASHBOARDS)
+def test_each_panel_says_what_it_shows_in_which_unit_and_names_its_lines(name: str) -> None:
+    dashboard = DASHBOARDS[name]
+    assert "id" not in dashboard, "Grafana gives it, and takes no other one's"
+    assert dashboard["schemaVersion"] >= 36, "from then on sources are named as here"
+    assert [panel["id"] for panel in dashboard["panels"]] == list(range(1, len(dashboard["panels"]) + 1))
+    titles = [panel["title"] for panel in dashboard["panels"] if panel["type"] == "timeseries"]
+    assert len(titles) == len(set(titles))
+    for panel in panels(dashboard):
+        assert panel["description"].endswith("."), panel["title"]
+        assert panel["fieldConfig"]["defaults"]["unit"] in UNITS, panel["title"]
+        assert all(target["legendFormat"] for target in panel["targets"]), panel["title"]
+        refs = [target["refId"] for target in panel["targets"]]
+        assert len(refs) == len(set(refs)) > 0, panel["title"]
 
 
 @pytest.mark.parametrize("name", DASHBOARDS)

@@ -170,7 +170,10 @@ def test_the_guide_makes_the_user_the_folders_and_the_files_of_the_service() -> 
     (user,) = service["User"]
     assert re.search(rf"useradd .*--home-dir {config.server.data} .* {user}$", text, re.MULTILINE)
     assert f"install -d -m 700 -o {user} -g {user} {config.server.data} {config.backups}\n" in text
-    assert f" cgos.toml {assignments(service['Environment'])['CGOS_CONFIG']}\n" in text
+    installed = re.findall(r"^    (?:cp|install .*) (deploy/\S+) /", text, re.MULTILINE)
+    assert len(installed) == 3
+    assert all((TOP / path).is_file() for path in installed)
+    assert f" deploy/cgos.toml {assignments(service['Environment'])['CGOS_CONFIG']}\n" in text
 
 
 @pytest.mark.parametrize(("given", "expected"), [({}, "/etc/cgos/cgos.toml"), ({"CGOS_CONFIG": "a.toml"}, "a.toml")])
@@ -203,7 +206,7 @@ def test_prometheus_accepts_the_scrape_file() -> None:
 
 
 def test_prometheus_scrapes_the_default_listener() -> None:
-    targets = re.findall(r'targets: \["([^"]+)"\]', read("prometheus.yml"))
+    targets = re.findall(r'^      - targets: \["([^"]+)"\]', read("prometheus.yml"), re.MULTILINE)
     assert targets == [f"{DEFAULT.health.host}:{DEFAULT.health.port}"] * 2
     jobs = read("prometheus.yml").split("- job_name: ")[1:]
     paths = {job.split()[0]: re.findall(r"metrics_path: (\S+)", job) for job in jobs}

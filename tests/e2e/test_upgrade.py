@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from support.e2e.processes import server, until
+from support.e2e.processes import ServerProcess, end, server, until
 from support.e2e.witnessing import assert_nothing_told_is_lost, plies, witnesses
 
 from cgos_protocol.errors import Refused
@@ -109,3 +109,18 @@ def test_games_go_on_under_the_new_program_and_nobody_is_refused(
     assert plain == ["STATUS=starting", "READY=1", *took_over, "STOPPING=1"]
     assert len(plain) < len(words)
     assert [event for event in serving.log_events() if event["level"] in ("warning", "error")] == []
+
+
+def test_pages_in_the_game_process_go_on_at_their_port(tmp_path: Path) -> None:
+    serving = ServerProcess(tmp_path, settings="drain_limit_s = 0")
+    serving.configure(web='mode = "inline"')
+    try:
+        serving.start()
+        assert serving.process is not None
+        upgraded = serving.command("upgrade", "--json")
+        assert upgraded.returncode == 0, upgraded.stderr + serving.tail()
+        assert serving.get("/", serving.web_port)[0] == 200
+        assert serving.process.poll() is None
+    finally:
+        if serving.process is not None:
+            end(serving.process)

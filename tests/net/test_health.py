@@ -327,6 +327,30 @@ async def test_a_request_under_way_may_end_after_stop() -> None:
     assert response.text == "done"
 
 
+async def test_who_has_connected_just_before_the_stop_is_answered() -> None:
+    """A server that is replaced in place resets nobody whose request is on its way."""
+    sock = bound()
+    port = sock.getsockname()[1]
+    listener = HttpListener(health_app({}, CollectorRegistry()), sock)
+    async with asyncio.timeout(30), asyncio.TaskGroup() as group:
+        running = group.create_task(listener.run())
+        asking, writer = await asyncio.open_connection("127.0.0.1", port)
+        silent, other = await asyncio.open_connection("127.0.0.1", port)
+        while len(connections := listener._server.server_state.connections) < 2:  # noqa: ASYNC110
+            await asyncio.sleep(0)
+        listener.stop()
+        while not all(each._ending for each in connections):  # noqa: ASYNC110
+            await asyncio.sleep(0)
+        assert not running.done()
+        writer.write(b"GET /livez HTTP/1.1\r\nHost: here\r\n\r\n")
+        answer = await asking.read()
+        assert answer.startswith(b"HTTP/1.1 200 ")
+        assert await silent.read() == b""
+    for each in (writer, other):
+        each.close()
+        await each.wait_closed()
+
+
 async def test_an_application_that_fails_answers_500_and_lives_on() -> None:
     async def broken(request: Request) -> Response:
         raise RuntimeError

@@ -22,10 +22,11 @@ def bound(ports: Ports, port: int = 0, whose: str = "venue 9x9", host: str = HOS
 def left() -> Inheritance:
     """Two sockets of a program that is gone."""
     before = Ports()
-    socks = [bound(before), bound(before, whose="the pages")]
+    lines, pages = bound(before), bound(before, whose="the pages")
+    before.keep()
+    pages.close()  # before the games end
     inheritance = before.leave("0.1.0")
-    for sock in socks:
-        sock.close()
+    lines.close()
     return inheritance
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import socket
 from collections.abc import Iterator
 
@@ -55,3 +56,12 @@ def test_what_waiting_cannot_mend_is_refused_at_once() -> None:
 
     with pytest.raises(Refused, match="Cannot listen on"):
         asyncio.run(until_free(lambda: bind("192.0.2.1", 0, "the pages"), 5.0, pause))
+
+
+def test_a_port_that_needs_a_right_says_what_gives_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_arguments: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(socket.socket, "bind", refuse)
+    with pytest.raises(Refused, match=r"127\.0\.0\.1:443 for the pages: .*CAP_NET_BIND_SERVICE"):
+        bind("127.0.0.1", 443, "the pages")

@@ -19,7 +19,7 @@ from cgos_protocol.api.route import Limit
 from cgos_protocol.verdict import Reason
 from cgos_server.core.venue import Policy
 from cgos_server.observability.meters import MAX_REFUSAL_CODES, Meter
-from cgos_server.observability.metrics import LATENCY_BOUNDS_US, CloseReason, LoginOutcome, Metrics
+from cgos_server.observability.metrics import LATENCY_BOUNDS_US, CloseReason, LoginOutcome, Metrics, roles
 from cgos_server.observability.web_metrics import Lack, RouteGroup, StreamKind, WebhookOutcome, WebMetrics
 
 DOCS = Path(__file__).parents[2] / "docs" / "metrics.md"
@@ -41,6 +41,7 @@ def busy(registry: CollectorRegistry) -> Metrics:
     metrics.watch(ready=lambda: True, transcripts_dropped=lambda: 3)
     metrics.watch(database_size=lambda: {"database": 4096, "log": 512}, transcripts_size=lambda: 99)
     metrics.watch(disk_free=lambda: 1_000, disk_size=lambda: 2_000)
+    metrics.watch(cluster_role=lambda: roles(owner=True))
     metrics.watch(certificate_expiry=lambda: {"web": 1_900_000_000}, certificate_reload_failures=lambda: 2)
     venue = metrics.venue("9x9")
     for latency in (90, 100, 101, 3_000_000, 60_000_000):

@@ -13,18 +13,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from alembic import command
 from alembic.config import CommandLine, Config
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection
-from support.storage.later_schema import REVISION
+from support.storage.later_schema import REVISION, VERSION, Later
 from support.storage.postgres import PostgresServer
 from support.storage.storage_sample import execute, put, query, refits
 
 import cgos_server
-from cgos_protocol.errors import NotFound, SchemaMismatch, StoreError
-from cgos_server.storage import schema
+from cgos_protocol.errors import Invalid, NotFound, SchemaMismatch, StoreError
+from cgos_server.storage import copy_ends, revisions, schema
 from cgos_server.storage.location import Location, PostgresUrl, note_elsewhere, note_path
 from cgos_server.storage.tables import metadata, postgres_metadata
 
@@ -69,8 +70,9 @@ def _evened(sql: str) -> str:
 
 
 def contents(location: Location) -> dict[str, list[tuple[Any, ...]]]:
-    """All rows of all tables, by the columns that the program knows."""
-    names = {table: ", ".join(f'"{column.name}"' for column in table.columns) for table in metadata.sorted_tables}
+    """All rows of all tables but the audit, which tells of each change, by the columns that the program knows."""
+    every = [table for table in metadata.sorted_tables if table.name != "audit"]
+    names = {table: ", ".join(f'"{column.name}"' for column in table.columns) for table in every}
     return {
         table.name: sorted(query(location, f"SELECT {columns} FROM {table.name}"), key=repr)
         for table, columns in names.items()
@@ -204,7 +206,17 @@ def test_a_difference_is_seen_on_postgresql(new_url: Callable[..., PostgresUrl],
 
 
 def test_a_new_postgresql_database_has_the_writer_s_row(new_url: Callable[..., PostgresUrl]) -> None:
-    assert query(new_url(), "SELECT * FROM writer") == [(1, 0, 0)]
+    assert [tuple(row) for row in query(new_url(), "SELECT * FROM writer")] == [(1, 0, 0, "main", *[None] * 4)]
+
+
+def test_the_writer_s_row_becomes_that_of_a_group_that_nobody_holds(new_url: Callable[..., PostgresUrl]) -> None:
+    place = new_url()
+    migrate(place, command.downgrade, "0004_events")
+    execute(place, "UPDATE writer SET holder = 7, batch = 8")
+    before = query(place, "SELECT * FROM writer")
+    assert [tuple(row) for row in before] == [(1, 7, 8)]
+    assert schema.upgrade(place) == ("0004_events", schema.head())
+    assert [tuple(row) for row in query(place, "SELECT * FROM writer")] == [(1, 7, 8, "main", *[None] * 4)]
 
 
 def test_alembic_s_own_check_works_on_a_database(database: Location) -> None:
@@ -216,9 +228,7 @@ def test_alembic_s_own_check_works_on_a_database(database: Location) -> None:
         CommandLine().main(argv=arguments)
 
 
-def test_an_older_schema_is_refused_until_it_is_upgraded(
-    history_database: Location, make_later: Callable[[], Path]
-) -> None:
+def test_an_older_schema_is_refused_until_it_is_upgraded(history_database: Location, make_later: Later) -> None:
     place, head = history_database, schema.head()
     before = objects(place), contents(place)
     make_later()
@@ -232,9 +242,7 @@ def test_an_older_schema_is_refused_until_it_is_upgraded(
     assert schema.upgrade(place) == (REVISION, REVISION)
 
 
-def test_an_upgrade_keeps_what_is_there_and_so_does_the_way_back(
-    history_database: Location, make_later: Callable[[], Path]
-) -> None:
+def test_an_upgrade_keeps_what_is_there_and_so_does_the_way_back(history_database: Location, make_later: Later) -> None:
     place, head = history_database, schema.head()
     shape, before = objects(place), contents(place)
     assert all(before[table] for table in ("bots", "versions", "games", "moves", "ledger", "ratings"))
@@ -275,16 +283,118 @@ def test_nothing_comes_before_the_initial_schema(database: Location) -> None:
     assert objects(database) == before
 
 
-def test_a_newer_schema_is_refused(
-    database: Location, make_later: Callable[[], Path], monkeypatch: pytest.MonkeyPatch
+def back_by_one(location: Location) -> None:
+    schema.way_back(location, None)
+
+
+def test_a_newer_schema_is_refused(database: Location, make_later: Later) -> None:
+    make_later()
+    schema.upgrade(database, "root (command)", "/backups/before.sqlite")
+    make_later.older_again()
+    for call in (
+        schema.check,
+        schema.prepare,
+        schema.upgrade,
+        schema.way_up,
+        lambda place: schema.way_back(place, None),
+    ):
+        with pytest.raises(SchemaMismatch) as refusal:
+            call(database)
+        assert refusal.value.code == "schema-newer"
+        said = str(refusal.value)
+        assert f"the schema {REVISION} of cgos-server {VERSION}, which this program" in said
+        assert f"({cgos_server.__version__}, up to {make_later.before}) does not know; nothing was changed." in said
+        assert f"`cgos-server db downgrade --to {make_later.before}` with the newer program" in said
+        assert "`cgos-server db restore /backups/before.sqlite`" in said
+        assert ("into an empty database" in said) == (not isinstance(database, Path))
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        ("UPDATE audit SET detail = '[]'", "of a newer cgos-server"),
+        ("DELETE FROM audit", "of a newer cgos-server"),  # which says nothing of who upgraded it
+        ("ALTER TABLE audit RENAME TO deeds", "of a newer cgos-server"),
+        ("DELETE FROM audit; UPDATE server SET created_by = '98.0.0'", "of cgos-server 98.0.0"),
+    ],
+)
+def test_a_newer_schema_about_which_little_is_known(
+    database: Location, make_later: Later, spoil: str, said: str
 ) -> None:
     make_later()
     schema.upgrade(database)
-    monkeypatch.undo()
-    for call in (schema.check, schema.prepare, schema.upgrade):
-        with pytest.raises(SchemaMismatch, match="Install that newer cgos-server") as refusal:
-            call(database)
-        assert refusal.value.code == "schema-newer"
+    for statement in spoil.split("; "):
+        execute(database, statement)
+    make_later.older_again()
+    with pytest.raises(SchemaMismatch, match=rf"{said}.*db downgrade --to {make_later.before}.*db restore FILE"):
+        schema.check(database)
+
+
+def test_the_way_back_is_in_the_audit_and_one_transaction(history_database: Location, make_later: Later) -> None:
+    place, shape = history_database, objects(history_database)
+    make_later()
+    schema.upgrade(place, "root (command)", "/backups/before.sqlite")
+    [step] = schema.way_back(place, None)
+    assert (step.revision, step.before, step.loses) == (REVISION, make_later.before, "All mottoes and remarks.")
+    before = contents(place)
+    schema.downgrade(place, make_later.before, "root (command)")
+    assert objects(place) == shape
+    assert contents(place) == before
+    rows = query(place, "SELECT actor, action, subject, detail FROM audit ORDER BY id DESC LIMIT 2")
+    assert [row[:3] for row in rows] == [
+        ("root (command)", "db downgrade", "database"),
+        ("root (command)", "db upgrade", "database"),
+    ]
+    detail = {"to": make_later.before, "version": VERSION, "before": REVISION, "backup": ""}
+    assert msgspec.json.decode(rows[0][3]) == detail
+
+
+def test_ways_back_that_there_are_not(database: Location, make_later: Later) -> None:
+    head = schema.head()
+    with pytest.raises(
+        Invalid, match=r"no schema 0000_none\. This program can go back to: 0004_events, 0003_ranks, 0002"
+    ):
+        schema.way_back(database, "0000_none")
+    with pytest.raises(Invalid, match=r"no schema 0001_init\."):  # no part of a name
+        schema.way_back(database, "0001_init")
+    assert schema.way_back(database, head) == []
+    assert [step.revision for step in schema.way_back(database, "0002_intervals")] == [
+        "0005_nodes",
+        "0004_events",
+        "0003_ranks",
+    ]
+    make_later(more="IRREVERSIBLE = 'Mottoes are for ever.'")
+    with pytest.raises(Invalid, match=rf"{REVISION} is newer than that of the database, {head}\..*db upgrade"):
+        schema.way_back(database, REVISION)
+    schema.upgrade(database)
+    with pytest.raises(Invalid, match=r"no way back over 9999_mottoes: Mottoes are for ever\. Restore") as refusal:
+        schema.way_back(database, head)
+    assert refusal.value.code == "irreversible"
+
+
+def test_every_migration_says_what_going_back_loses(sqlite_database: Path) -> None:
+    scripts = ScriptDirectory.from_config(schema.alembic_config())
+    steps = revisions.between(scripts, "0001_initial", schema.head())
+    assert [step.before for step in steps] == ["0001_initial", *(step.revision for step in steps[:-1])]
+    for step in steps:
+        assert step.does.endswith("."), step.revision
+        assert step.loses is None or step.loses.endswith("."), step.revision
+    migrate(sqlite_database, command.downgrade, "0001_initial")
+    with pytest.raises(Invalid, match="Nothing comes before the initial schema"):
+        schema.way_back(sqlite_database, None)
+
+
+def test_the_tables_of_a_file_are_those_that_were_declared(sqlite_database: Path) -> None:
+    """Their names and columns, in their order, with the keys."""
+    there = schema.tables_of(sqlite_database)
+    assert {table.name for table in there} == set(metadata.tables)
+    for table in there:
+        declared = metadata.tables[table.name]
+        assert copy_ends.selection(table) == copy_ends.selection(declared)
+        assert copy_ends.selection(table, "!") == copy_ends.selection(declared, "!")
+        assert (table.autoincrement_column is None) == (declared.autoincrement_column is None), table.name
+        for key in table.foreign_keys:
+            assert there.index(key.column.table) <= there.index(table)
 
 
 @pytest.mark.parametrize("revision", ["0001", "0002", "0003", "0004", "0005", "0006"])
@@ -300,9 +410,7 @@ def test_a_schema_of_before_the_first_release_is_refused_by_its_name(database: L
     assert schema.current(database) == revision
 
 
-def test_an_upgrade_that_fails_half_way_leaves_the_old_schema(
-    history_database: Location, make_later: Callable[[str], Path]
-) -> None:
+def test_an_upgrade_that_fails_half_way_leaves_the_old_schema(history_database: Location, make_later: Later) -> None:
     place, head = history_database, schema.head()
     before = objects(place), contents(place)
     make_later("raise RuntimeError('the light went out')")
@@ -312,26 +420,36 @@ def test_an_upgrade_that_fails_half_way_leaves_the_old_schema(
     assert (objects(place), contents(place)) == before
 
 
-UPGRADE = """
+CHANGE = """
 import sys
 from pathlib import Path
-from cgos_server.storage import schema
+from cgos_server.storage import copy_ends, revisions, schema
 from cgos_server.storage.location import location_of
-schema.migrations = lambda: Path(sys.argv[2])
-schema.upgrade(location_of(sys.argv[1]))
+place, folder, which, to = sys.argv[1:]
+schema.migrations = lambda: Path(folder)
+schema.upgrade(location_of(place)) if which == "up" else schema.downgrade(location_of(place), to)
 """
 
 
-def test_an_upgrade_that_is_killed_half_way_leaves_the_old_schema(
-    history_database: Location, make_later: Callable[[str], Path]
+def test_a_change_that_is_killed_half_way_leaves_the_schema_as_it_was(
+    history_database: Location, make_later: Later
 ) -> None:
     place, head = history_database, schema.head()
-    before = objects(place), contents(place)
-    folder = make_later("os.kill(os.getpid(), signal.SIGKILL)")
+    kill = "os.kill(os.getpid(), signal.SIGKILL)"
+    folder = make_later(last=f"if 'up' in sys.argv: {kill}", back=kill)
     where = str(place) if isinstance(place, Path) else place.dsn
-    assert subprocess.run([sys.executable, "-c", UPGRADE, where, str(folder)]).returncode == -signal.SIGKILL
+
+    def killed(which: str) -> None:
+        before = objects(place), contents(place), query(place, "SELECT count(*) FROM audit")
+        words = [sys.executable, "-c", CHANGE, where, str(folder), which, head]
+        assert subprocess.run(words).returncode == -signal.SIGKILL
+        assert (objects(place), contents(place), query(place, "SELECT count(*) FROM audit")) == before
+
+    killed("up")
     assert schema.current(place) == head
-    assert (objects(place), contents(place)) == before
+    schema.upgrade(place)
+    killed("down")
+    assert schema.current(place) == REVISION
 
 
 def test_no_database_is_no_reason_to_make_one(place: Location) -> None:

@@ -96,6 +96,11 @@ def _versions(name: str, versions: list[VersionNow]) -> None:
 
 def _status(now: ServerStatus) -> None:
     state = "draining" if now.draining else "ready" if now.ready else "not ready"
+    if now.node:
+        click.echo(f"node {now.node} of a cluster {'stands by' if now.standing_by else 'holds the venues'}")
+    if now.standing_by:
+        click.echo(f"cgos-server {now.version}, process {now.pid}, up {_span(now.up_s)}: {now.standing_by}")
+        return
     ended = ", ".join(f"{count} by {word}" for word, count in now.ended.items()) or "none"
     click.echo(f"cgos-server {now.version}, process {now.pid}, up {_span(now.up_s)}: {state}")
     click.echo(f"moves since the start: {now.moves}; games ended: {ended}")

@@ -6,8 +6,6 @@ Must not know: what a command does.
 from __future__ import annotations
 
 import asyncio
-import getpass
-import os
 import time
 from contextlib import AsyncExitStack
 from functools import partial
@@ -17,7 +15,7 @@ import msgspec
 
 from cgos_protocol.errors import Code, CommitFailed, DatabaseLocked, NotFound, Unavailable
 from cgos_server.cli.commands.asking import ask_server
-from cgos_server.cli.common import Setup
+from cgos_server.cli.common import Setup, caller
 from cgos_server.cli.output import say
 from cgos_server.cli.reading import now_ms
 from cgos_server.config.venues import enroll_venues
@@ -55,7 +53,7 @@ def perform(setup: Setup, command: Command[A]) -> A:
             f"There is no database at {setup.database}. Start the server, which makes one, with: cgos-server serve. "
             "If there is one elsewhere, give the right --data.",
         )
-    command = msgspec.structs.replace(command, actor=f"{_user()} (command)")
+    command = msgspec.structs.replace(command, actor=caller())
     deadline = time.monotonic() + PATIENCE_S
     while True:
         try:
@@ -123,10 +121,3 @@ def _folded(venue: str, entries: int) -> None:
 def _failed(error: CommitFailed | Exception) -> None:
     """Whoever waits for the commit hears of it as well."""
     say(f"The database does not commit: {error}")
-
-
-def _user() -> str:
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):  # a container's user may have no name
-        return f"user {os.getuid()}"

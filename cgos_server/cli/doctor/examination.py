@@ -41,7 +41,7 @@ from cgos_server.cli.doctor.observing import machine, processes, transcripts
 from cgos_server.cli.doctor.observing import ports as listened_ports
 from cgos_server.cli.doctor.observing import server as running_server
 from cgos_server.cli.reading import read
-from cgos_server.cli.server.fitting import check_database
+from cgos_server.cli.server.fitting import check_database, check_owner_reads
 from cgos_server.config.schema import Config
 from cgos_server.net.control_socket import SOCKET
 from cgos_server.net.limits import SPARE_FILES
@@ -241,6 +241,7 @@ def _certificates(installation: Installation) -> list[Finding]:
     if files is not None:
         try:
             own = shown_certificates.own(files)
+            check_owner_reads(files, config.server.data)
         except Invalid as refusal:
             sentence, _, remedy = refusal.sentence.partition(". ")
             findings.append(wrong(f"{sentence}.", remedy))
@@ -255,7 +256,7 @@ def _backups(installation: Installation) -> list[Finding]:
     kept = backups.Backups(
         folder=str(where),
         around=next(iter(machine.entries([where])), None),
-        latest_at=there[0].at if there else None,
+        latest_at=next((each.at for each in there if each.at <= installation.now_ms), None),
         files=tuple(machine.entries([Path(backup.file) for backup in there])),
     )
     due_at = None if minute is None else last_due(installation.now_ms, minute)

@@ -146,7 +146,7 @@ def drill(setup: Setup, source: Path | None, as_json: bool) -> None:
             timed.step("backup", lambda: taking.take(setup.database, taken, now_ms(), progress))
         restored = timed.step("verify and restore", lambda: restoring.restore(taken, place, now_ms(), progress))
         if restored.backup.upgrade:
-            timed.step("upgrade", lambda: schema.upgrade(place))
+            timed.step("upgrade", lambda: schema.upgrade(place, "cgos-server db drill"))
         verdicts = timed.step("replay of ratings", lambda: _replayed(setup, place))
         compared = timed.step("comparison", lambda: compare(place, setup.database))
     agrees = all(line["agrees"] for line in verdicts) and all(each.backup == each.running for each in compared)

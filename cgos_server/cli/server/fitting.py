@@ -5,17 +5,24 @@ Must not know: the live server.
 
 from __future__ import annotations
 
-from cgos_protocol.errors import ConfigError
+import os
+import pwd
+import subprocess
+from pathlib import Path
+
+from cgos_protocol.errors import Code, ConfigError, DatabaseLocked, Invalid
 from cgos_protocol.ids import VenueId
 from cgos_server import __version__
+from cgos_server.assembly.database import LOCK_PATIENCE_S, make_data
 from cgos_server.assembly.handover import FORM, Fitness
 from cgos_server.cli.common import Setup
 from cgos_server.cli.reading import read
 from cgos_server.config.problems import ConfigErrors
 from cgos_server.config.venues import check_fixed, venue_value
-from cgos_server.net.tls.certificates import read_certificate
+from cgos_server.net.tls.certificates import TlsFiles, read_certificate
 from cgos_server.service.plugin_report import plugin_report
 from cgos_server.storage import schema
+from cgos_server.storage.lock import DatabaseLock
 
 
 def fitness(setup: Setup) -> Fitness:
@@ -41,11 +48,52 @@ def fitness(setup: Setup) -> Fitness:
     )
 
 
+def check_node(setup: Setup) -> None:
+    """As :func:`fitness`, before a node of a cluster stands by: what is at fault shows now, not at its takeover.
+
+    The first node of all makes the database's tables. Raises DatabaseLocked where somebody else writes to it, too.
+    """
+    make_data(setup.config.server.data)
+    if schema.current(setup.database) is None:
+        try:
+            with DatabaseLock(setup.database, "cgos-server serve", LOCK_PATIENCE_S):
+                schema.prepare(setup.database)
+        except DatabaseLocked:
+            if schema.current(setup.database) is None:
+                raise  # else another node was faster
+    fitness(setup)
+
+
 def check_certificate(setup: Setup) -> None:
-    """Read it, where something is to speak TLS. Raises Refused where it cannot be used."""
+    """Read it, where something is to speak TLS. Raises Refused where it cannot be used, or not by the server's user."""
     files = setup.config.tls.files
     if files is not None and setup.config.tls_listeners:
         read_certificate(files)
+        check_owner_reads(files, setup.config.server.data)
+
+
+def check_owner_reads(files: TlsFiles, data: Path) -> None:
+    """Root can read everything, the server's user cannot: ask the system about whoever the data directory belongs to.
+
+    Others than root have seen by their own reading; without a data directory nobody knows yet who it will be.
+    :raises Refused: where that user cannot read a file of TLS
+    """
+    if os.geteuid() != 0 or not data.is_dir():
+        return
+    owner, group = data.stat().st_uid, data.stat().st_gid
+    try:
+        name = pwd.getpwuid(owner).pw_name
+        groups = os.getgrouplist(name, group)
+    except KeyError:
+        name, groups = str(owner), [group]
+    for path in (files.certificate, files.key):
+        asked = subprocess.run(["test", "-r", path], user=owner, group=group, extra_groups=groups, check=False)
+        if asked.returncode:
+            raise Invalid(
+                Code.CERTIFICATE,
+                f"{path} cannot be read by the user {name}, whom {data} belongs to and who runs the server. Let that "
+                "user's group read it (chgrp, chmod 640), and let it into the folders above.",
+            )
 
 
 def check_database(setup: Setup) -> bool:

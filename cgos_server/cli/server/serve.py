@@ -13,11 +13,12 @@ import click
 import msgspec
 import structlog
 
+from cgos_protocol.errors import ConfigError
 from cgos_server.app import App
 from cgos_server.assembly.handover import CHECK
 from cgos_server.assembly.launching import launched
 from cgos_server.cli.common import config_option, data_option, load_setup
-from cgos_server.cli.server.fitting import fitness
+from cgos_server.cli.server.fitting import check_node, fitness
 from cgos_server.net.loop import PollClock, new_loop
 from cgos_server.observability import logs
 from cgos_server.service.plugin_report import plugin_report
@@ -29,24 +30,34 @@ log = structlog.get_logger(__name__)
 @config_option
 @data_option
 @click.option("--next-free-ports", is_flag=True, default=None, help="Where a port is busy, take the next free one.")
+@click.option("--standby", is_flag=True, help="Wait while another node of the cluster lives, and then take over.")
 @click.option(CHECK, is_flag=True, help="Only say whether this program could take over from the running one; JSON.")
-def serve(config_path: Path | None, data: Path | None, next_free_ports: bool | None, check_handover: bool) -> None:
+def serve(
+    config_path: Path | None, data: Path | None, next_free_ports: bool | None, standby: bool, check_handover: bool
+) -> None:
     """Run the server.
 
     Without a configuration: 9x9, 13x13 and 19x19 on ports 6809, 6813 and 6819, all of them by WebSocket on port 6868,
     data in ./cgos-data, pages on port 8080 and metrics on port 9809 of this machine. The first SIGTERM or Ctrl-C lets
     running games end, the second one does not; either way unfinished games go on after the next start. SIGHUP reads the
     configuration again, as `cgos-server reload` does.
+
+    With --standby a node of a cluster (cluster.node) serves once no other one does; until then it listens for health
+    and metrics alone.
     """
     given = {"listen.next_free_port": next_free_ports}
     config, origin = setup = load_setup(config_path, data, given)
+    if standby and not config.cluster.node:
+        raise ConfigError("--standby", "this process is no node of a cluster", "Set cluster.node to its name.")
     if check_handover:
         click.echo(msgspec.json.encode(fitness(setup)))
         return
     counts = logs.configure(config.server.log_format, config.server.log_level, sys.stderr)
     for problem in plugin_report().problems:
         log.warning("a plug-in is left out", reason=problem)
-    launch = launched()
+    launch = launched(standby)
+    if config.cluster.node:
+        check_node(setup)
     clock = PollClock()
     app = App(
         config=config,

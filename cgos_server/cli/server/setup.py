@@ -18,6 +18,7 @@ from cgos_server.cli.output import print_json, print_table, say, show_plugins
 from cgos_server.cli.progress import progress_bar
 from cgos_server.cli.reading import read
 from cgos_server.cli.server.backups import backup, backups, drill, restore, verify_backup
+from cgos_server.cli.server.changing import downgrade, upgrade
 from cgos_server.cli.server.fitting import check_certificate, check_database
 from cgos_server.cli.server.keeping import compact, prune, size
 from cgos_server.config.keys import keys_markdown, plain, template
@@ -27,9 +28,8 @@ from cgos_server.core.rating.registry import rating_system
 from cgos_server.presentation.words import count
 from cgos_server.service.plugin_report import plugin_report
 from cgos_server.service.ratings.models import earlier_model
-from cgos_server.storage import copying, schema
+from cgos_server.storage import copying
 from cgos_server.storage.location import Location, location_of
-from cgos_server.storage.lock import DatabaseLock
 from cgos_server.storage.reading.history import History
 
 
@@ -83,24 +83,7 @@ def check(setup: Setup, keys: bool, as_json: bool) -> None:
     click.echo(f"health         {_http(config.health.tls)}://{_host(config.health.host)}:{config.health.port}")
     show_plugins(*plugin_report())
     click.echo()
-    rows = []
-    for venue in config.venue:
-        value = venue_value(venue, VenueId(0))
-        pairing = f"{value.pairing.policy} {value.pairing.method}"
-        rows.append(
-            (
-                venue.name,
-                venue.port,
-                venue.game,
-                venue.size,
-                venue.komi,
-                clock.describe(value.time),
-                venue.ko.value,
-                pairing,
-                value.rating if venue.rated else "none",
-            )
-        )
-    print_table(("venue", "port", "game", "size", "komi", "time", "ko", "pairing", "rating"), rows)
+    _print_venues(config)
     for sentence in of_before:
         say(sentence)
 
@@ -110,20 +93,8 @@ def db() -> None:
     """The database: its schema, its place, its backups."""
 
 
-for command in (backup, backups, verify_backup, restore, drill, prune, compact, size):
+for command in (upgrade, downgrade, backup, backups, verify_backup, restore, drill, prune, compact, size):
     db.add_command(command)
-
-
-@db.command()
-@configured
-def upgrade(setup: Setup) -> None:
-    """Bring an older database to this program's schema. The server must be stopped; keep a copy."""
-    with DatabaseLock(setup.database, "cgos-server db upgrade"):
-        before, after = schema.upgrade(setup.database)
-    if before == after:
-        say(f"{setup.database} has this program's schema ({after}) already.")
-    else:
-        say(f"{setup.database}: schema {before} became {after}.")
 
 
 @db.command("copy")
@@ -156,6 +127,30 @@ def _location(text: str) -> Location:
             Code.LOCATION,
             "What has :// in it must be a URL of a PostgreSQL database, such as postgresql://user@host:5432/name.",
         ) from None
+
+
+def _print_venues(config: Config) -> None:
+    tls = any(venue.tls_port for venue in config.venue)
+    rows = []
+    for venue in config.venue:
+        value = venue_value(venue, VenueId(0))
+        pairing = f"{value.pairing.policy} {value.pairing.method}"
+        rows.append(
+            (
+                venue.name,
+                venue.port,
+                *((venue.tls_port or "-",) if tls else ()),
+                venue.game,
+                venue.size,
+                venue.komi,
+                clock.describe(value.time),
+                venue.ko.value,
+                pairing,
+                value.rating if venue.rated else "none",
+            )
+        )
+    ports = ("port", "TLS") if tls else ("port",)
+    print_table(("venue", *ports, "game", "size", "komi", "time", "ko", "pairing", "rating"), rows)
 
 
 async def _of_earlier_models(config: Config, history: History) -> list[str]:

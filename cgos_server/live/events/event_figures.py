@@ -20,17 +20,22 @@ class EventFigures:
     """One a server. `heard` is told of every entry that is committed.
 
     :param runners: name -> event, as they are now
-    :ivar begun: venue -> games of events that began since the start
+    :param venues: those that are open, as they are now
     """
 
-    def __init__(self, runners: Mapping[str, EventRunner]) -> None:
+    def __init__(self, runners: Mapping[str, EventRunner], venues: Iterable[str]) -> None:
         self._runners = runners
-        self.begun: Counter[str] = Counter()
+        self._venues = venues
+        self._begun: Counter[str] = Counter()
 
     def heard(self, before: EventState, said: log.Said | None, after: EventState) -> None:  # noqa: ARG002
         """See :data:`cgos_server.live.events.runner.Committed`: what others submit is that a game begins."""
         if said is None or isinstance(said, log.Began):
-            self.begun[after.settings.venue] += 1
+            self._begun[after.settings.venue] += 1
+
+    def begun(self) -> Mapping[str, int]:
+        """Venue -> games of events that began since the start; 0 where none did: a first one is an increase, too."""
+        return dict.fromkeys(self._venues, 0) | self._begun
 
     def events(self) -> Mapping[tuple[str, str], int]:
         """(venue, phase or ``paused``) -> events that are not over."""

@@ -92,16 +92,17 @@ class BackupSchedule:
         """Take a backup where one is due."""
         plan, now = self._plan(), self._time.wall_ms()
         try:
-            newest = next(iter(await asyncio.to_thread(folder.listed, plan.folder)), None)
+            there = await asyncio.to_thread(folder.listed, plan.folder)
         except OSError as error:
-            newest = None
+            there = []
             log.debug("the folder of backups cannot be read", folder=str(plan.folder), why=str(error))
+        # One that seems to be of the future was taken under a wrong clock.
+        newest = next((backup for backup in there if backup.at <= now), None)
         if newest is not None:
             self._meter.there(newest.at, newest.size_bytes)
         if plan.minute is None or now < self._not_before:
             return
-        # One that seems to be of the future was taken under a wrong clock.
-        if newest is not None and last_due(now, plan.minute) <= newest.at <= now:
+        if newest is not None and last_due(now, plan.minute) <= newest.at:
             return
         outcome = await self._perform(partial(folder.attempt, plan.folder, self._source, plan.keep, at_ms=now))
         if isinstance(outcome, Backup):

@@ -7,6 +7,7 @@ those who watch. Must not know: what is stored, who reads the figures.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import shutil
 import time
@@ -90,7 +91,8 @@ def bytes_below(folder: Path) -> int:
                     if entry.is_dir(follow_symlinks=False):
                         folders.append(entry.path)
                     else:
-                        total += entry.stat(follow_symlinks=False).st_size
+                        with contextlib.suppress(FileNotFoundError):  # the others are still there
+                            total += entry.stat(follow_symlinks=False).st_size
         except FileNotFoundError:
             continue
     return total

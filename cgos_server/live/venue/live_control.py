@@ -64,6 +64,7 @@ class ServerActs:
 class LiveControl:
     """Answers at once, from memory.
 
+    :param node: its name among the nodes of a cluster
     :ivar events: the live events, once they are open
     :ivar draining: True once the server takes no new game
     :ivar pause_s: as :attr:`cgos_server.service.control.ServerStatus.pause_s`
@@ -78,6 +79,7 @@ class LiveControl:
         logs: LogCounts,
         addresses: Addresses,
         acts: ServerActs,
+        node: str = "",
     ) -> None:
         self.draining = False
         self.pause_s: float | None = None
@@ -89,6 +91,7 @@ class LiveControl:
         self._logs = logs
         self._addresses = addresses
         self._acts = acts
+        self._node = node
         self._since = time.now()
 
     def begin_draining(self) -> None:
@@ -116,6 +119,7 @@ class LiveControl:
             health=self._addresses.health,
             websocket=self._addresses.websocket,
             pause_s=self.pause_s,
+            node=self._node,
             plugins=report.used,
             plugin_problems=report.problems,
         )

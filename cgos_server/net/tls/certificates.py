@@ -72,9 +72,7 @@ def read_certificate(files: TlsFiles) -> Certificate:
         try:
             content = Path(path).read_bytes()
         except OSError as error:
-            raise Invalid(
-                Code.CERTIFICATE, f"{path} cannot be read ({error.strerror}). Name a file that this user can read."
-            ) from error
+            raise _unreadable(path, error) from error
         if f"{label}-----".encode() not in content:
             raise Invalid(
                 Code.CERTIFICATE,
@@ -86,6 +84,8 @@ def read_certificate(files: TlsFiles) -> Certificate:
         inside = _tried(context, files.certificate)
     except (ssl.SSLError, ValueError) as error:
         raise Invalid(Code.CERTIFICATE, _sentence(files, error)) from error
+    except OSError as error:  # replaced since it was read above; the library does not say which of both
+        raise _unreadable(f"{files.certificate} or {files.key}", error) from error
     return Certificate(
         context=context,
         names=tuple(name for _, name in inside.get("subjectAltName", ())),
@@ -113,6 +113,10 @@ def _tried(context: ssl.SSLContext, certificate: str) -> dict[str, Any]:
 def _no_password() -> bytes:
     """Asked for where the key is encrypted. Without it OpenSSL would ask at the terminal."""
     raise ValueError("encrypted")
+
+
+def _unreadable(path: str, error: OSError) -> Invalid:
+    return Invalid(Code.CERTIFICATE, f"{path} cannot be read ({error.strerror}). Name a file that this user can read.")
 
 
 def _sentence(files: TlsFiles, error: Exception) -> str:

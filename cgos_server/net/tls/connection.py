@@ -20,6 +20,13 @@ HANDSHAKE_S: Final = 10.0
 """Time in which a handshake must be done."""
 
 _READ: Final = 65_536
+_PIECE: Final = 4_096
+"""Bytes that are taken apart before anybody looks whether there was something in them."""
+_RECORD: Final = 128
+"""Bytes that a record may have besides what is said in it; every usual cipher takes fewer."""
+_EMPTY_MAX: Final = 32_768
+"""Bytes in which nothing is said, beyond those of records; one record that is on its way takes half of it. Changes of
+keys (RFC 8446, 4.6.3) need 27 bytes each, and take the loop longer than a move."""
 _HANDSHAKE: Final = 22
 """The first byte of every TLS connection: the type of its record (RFC 8446, 5.1)."""
 
@@ -99,6 +106,7 @@ class TlsConnection(asyncio.Transport, asyncio.Protocol):
         "_deadline",
         "_deaf",
         "_discarded",
+        "_empty",
         "_error",
         "_incoming",
         "_make",
@@ -125,7 +133,7 @@ class TlsConnection(asyncio.Transport, asyncio.Protocol):
         self._error: Exception | None = None
         self._paused = self._deaf = False
         self._silent = True
-        self._discarded = 0
+        self._discarded = self._empty = 0
 
     # -- what the socket says
 
@@ -139,17 +147,13 @@ class TlsConnection(asyncio.Transport, asyncio.Protocol):
             transport.abort()
 
     def data_received(self, data: bytes) -> None:
-        if self._deaf:
-            self._discard(len(data))
-            return
         if self._silent:
             self._silent = False
-            if data[0] != _HANDSHAKE:
+            if data[0] != _HANDSHAKE and not self._deaf:
                 self._answer_plainly()
                 return
-        self._incoming.write(data)
-        if self._protocol is not None or self._shake():
-            self._read()
+        for start in range(0, len(data), _PIECE):
+            self._take(data[start : start + _PIECE])
 
     def eof_received(self) -> None:
         """A peer that closes its socket without a word of TLS is one that closes."""
@@ -173,6 +177,17 @@ class TlsConnection(asyncio.Transport, asyncio.Protocol):
             self._protocol.resume_writing()
 
     # -- TLS
+
+    def _take(self, data: bytes) -> None:
+        if self._deaf:
+            self._discard(len(data))
+            return
+        self._incoming.write(data)
+        if self._protocol is not None:
+            self._empty += len(data)
+            self._read()
+        elif self._shake():
+            self._read()
 
     def _answer_plainly(self) -> None:
         """Say to a peer that speaks no TLS that this is wanted, and wait for its close until the handshake's time is
@@ -241,8 +256,12 @@ class TlsConnection(asyncio.Transport, asyncio.Protocol):
                 self.eof_received()
                 return
             assert self._protocol is not None
+            self._empty = max(0, self._empty - len(data) - _RECORD)
             self._protocol.data_received(data)
         self._flush()
+        if self._empty > _EMPTY_MAX and not (self._paused or self._deaf):
+            self._error = ssl.SSLError("too much in which nothing is said")
+            self.abort()
 
     def _flush(self) -> None:
         if self._outgoing.pending and self._raw is not None and not self._raw.is_closing():

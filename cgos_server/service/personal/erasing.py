@@ -6,8 +6,10 @@ files.
 
 from __future__ import annotations
 
+import asyncio
+import itertools
 import re
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -17,6 +19,7 @@ from cgos_protocol.errors import OurFault
 from cgos_protocol.ids import BotId, VersionId
 from cgos_protocol.names import fold
 from cgos_server.core.renaming import Renaming
+from cgos_server.storage.parameters import portions
 from cgos_server.storage.reading.stored import Owner
 from cgos_server.storage.store import Store
 from cgos_server.storage.writing.erasing import (
@@ -43,6 +46,9 @@ ERASED: Final = re.compile(r"deleted-[0-9]+(-[0-9]+)?", re.IGNORECASE)
 LARGE: Final = (RoundReworded, PairingReworded, AnalysisReworded)
 """Tables that may be too large for one transaction. What they say is worded anew before, portion by portion: it names
 nobody whose name is not in the tables of names as well."""
+
+AT_ONCE: Final = 10
+"""Of these rows, how many one commit words anew: moves wait for it, and a pairing pass may have a hundred kilobytes."""
 
 _ACTOR: Final = re.compile(r"(deleted-[0-9]+) \(.*\)")
 _CANDIDATE: Final = re.compile(r'(\[[0-9]+,")([A-Za-z0-9_.-]+)(?=")')
@@ -82,12 +88,12 @@ async def erased(store: Store, owner: Owner | None, bots: Mapping[BotId, str], g
     names = {name: bot_names[bot] for bot, name in bots.items()}
     if owner is not None:
         names[owner.name] = owner_name
-    versions, labels, counts = {}, {}, dict.fromkeys(bots, 1)
-    for version in await store.history.erasing.versions(bots):
-        label = ""
-        if version.label:
-            counts[version.bot_id] += 1
-            label = str(counts[version.bot_id])
+    versions: dict[VersionId, str] = {}
+    labels: dict[VersionId, str] = {}
+    old = await store.history.erasing.versions(bots)
+    numbers = {bot: _numbers({version.label for version in old if version.bot_id == bot}) for bot in bots}
+    for version in old:
+        label = next(numbers[version.bot_id]) if version.label else ""
         new = bot_names[version.bot_id] + (f"-{label}" if label else "")
         versions[version.id], labels[version.id] = new, label
         names[version.wire_name] = new
@@ -102,6 +108,12 @@ async def erased(store: Store, owner: Owner | None, bots: Mapping[BotId, str], g
     )
 
 
+def _numbers(taken: Collection[str]) -> Iterator[str]:
+    """Labels from 2 on, but for those that are taken: a version gets its new one while others still have their old
+    ones, and no two of a bot may have the same."""
+    return (label for number in itertools.count(2) if (label := str(number)) not in taken)
+
+
 async def _free(store: Store, number: int) -> str:
     while await store.history.bots.name_taken(f"deleted-{number}") is not None:
         number += 2
@@ -112,7 +124,8 @@ async def reword_large(store: Store, who: Erased) -> None:
     """Word anew what may be too much for one transaction; what was done of it stays done. Raises CommitFailed."""
     for kind in LARGE:
         async for rows in _reworded(store, kind, who.renaming):
-            await store.commit(rows)
+            for some in portions(rows, AT_ONCE):
+                await store.commit(some)
 
 
 async def reworded(store: Store, who: Erased) -> list[Record]:
@@ -122,7 +135,12 @@ async def reworded(store: Store, who: Erased) -> list[Record]:
 
 async def _reworded(store: Store, kind: type[Reworded], renaming: Renaming) -> AsyncIterator[list[Record]]:
     async for rows in store.history.erasing.naming(kind, list(renaming.names)):
-        changed: list[Record] = [new for row in rows if (new := reword(row, renaming)) != row]
+        changed: list[Record] = []
+        for row in rows:
+            new = reword(row, renaming)
+            if new != row:
+                changed.append(new)
+            await asyncio.sleep(0)  # a large row takes a millisecond, and games go first
         if changed:
             yield changed
 

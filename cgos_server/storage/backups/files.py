@@ -23,7 +23,12 @@ from cgos_server.storage.ownership import give_to_owner
 
 _PREFIX: Final = ".cgos-backup-"
 _TEMPORARY: Final = re.compile(re.escape(_PREFIX) + r"\w+\.part(-wal|-shm|-journal)?")
-_COMPANIONS: Final = ("", "-wal", "-shm", "-journal")
+
+MAGIC: Final = b"SQLite format 3\0"
+"""How every database of SQLite begins."""
+
+COMPANIONS: Final = ("-wal", "-shm", "-journal")
+"""What SQLite may have beside a database, behind its name."""
 
 
 def absent(target: Path) -> None:
@@ -56,7 +61,7 @@ def temporary(target: Path, size: int) -> Iterator[Path]:
             give_to_owner(Path(name))
             yield Path(name)
         finally:
-            for end in _COMPANIONS:
+            for end in ("", *COMPANIONS):
                 Path(name + end).unlink(missing_ok=True)
 
 

@@ -48,10 +48,13 @@ def _listed(folder: Path) -> Iterator[Listed]:
 def take_into(folder: Path, source: Location, keep: names.Keep, *, at_ms: int, progress: Progress) -> Backup:
     """Take a backup, then remove those in the folder that are out of date. Raises as :func:`.taking.take`.
 
+    One that seems to be of the future was taken under a wrong clock: it stays, and takes nobody's place.
+
     :param at_ms: now, Unix milliseconds
     """
     backup = take(source, folder / names.name_of(at_ms), at_ms, progress)
-    for name in names.outdated([path.name for path in folder.iterdir()], keep):
+    there = [Path(each.file).name for each in listed(folder) if each.at <= at_ms]
+    for name in names.outdated(there, keep):
         (folder / name).unlink(missing_ok=True)
     return backup
 

@@ -7,9 +7,11 @@ how the backup was taken.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import itertools
 import os
+import sqlite3
 from pathlib import Path
 
 import msgspec
@@ -54,10 +56,8 @@ def restore(backup: Path, target: Location, at_ms: int, progress: Progress) -> R
                 raise Invalid(Code.SAME_DATABASE, f"{backup} is the database itself. Give the file of a backup.")
             aside = _replace(backup, target, at_ms, progress)
         else:
-            if verified.upgrade:
-                schema.check(backup)
-            schema.prepare(target)
-            copying.move(backup, target, progress)
+            schema.prepare(target, revision=verified.schema)
+            copying.move(backup, target, schema.tables_of(backup), progress)
             aside = None
     return Restored(database=str(target), aside=None if aside is None else str(aside), backup=verified)
 
@@ -66,27 +66,54 @@ def _replace(backup: Path, target: Path, at_ms: int, progress: Progress) -> Path
     with files.temporary(target, backup.stat().st_size) as part:
         copy_pages(backup, part, progress)
         files.sync(part)
+        _settle(target)
         aside = _move_aside(target, _unused(target.with_name(f"{target.name}.before-{names.name_of(at_ms)}")))
         part.replace(target)
         files.sync(target.parent)
     return aside
 
 
+def _settle(target: Path) -> None:
+    """Have SQLite finish what a killed program left beside the database at `target`: its log is moved into it, its
+    journal is rolled back. It is one file then, which leaves its name in one step. What is no database stays as it is:
+    SQLite would throw its log away."""
+    if not _is_database(target) or not any(companion.exists() for companion in _companions(target)):
+        return
+    with (
+        contextlib.suppress(sqlite3.Error),
+        contextlib.closing(sqlite3.connect(target, isolation_level=None)) as connection,
+    ):
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+
+def _is_database(path: Path) -> bool:
+    if not path.exists():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(files.MAGIC)) == files.MAGIC
+
+
 def _move_aside(target: Path, aside: Path) -> Path | None:
-    """Give the database at `target`, if there is one, another name, and leave it where it is under its own as well."""
-    if not target.exists():
-        return None
-    for end in ("-wal", "-shm"):
-        companion = target.with_name(target.name + end)
+    """Give the database at `target`, if there is one, another name, and leave it where it is under its own as well.
+    What lies beside it goes along, also where the database itself is gone: SQLite would put it into the next one."""
+    there = target.exists()
+    if there:
+        try:
+            os.link(target, aside)
+        except OSError as error:
+            if error.errno not in (errno.EPERM, errno.EOPNOTSUPP):
+                raise
+            target.rename(aside)  # a file system without links
+    for companion, beside in zip(_companions(target), _companions(aside), strict=True):
         if companion.exists():
-            companion.rename(aside.with_name(aside.name + end))
-    try:
-        os.link(target, aside)
-    except OSError as error:
-        if error.errno not in (errno.EPERM, errno.EOPNOTSUPP):
-            raise
-        target.rename(aside)  # a file system without links
-    return aside
+            companion.rename(beside)
+    files.sync(target.parent)
+    return aside if there else None
+
+
+def _companions(path: Path) -> list[Path]:
+    return [path.with_name(path.name + end) for end in files.COMPANIONS]
 
 
 def _unused(path: Path) -> Path:

@@ -43,28 +43,27 @@ def take(source: Location, target: Path, at_ms: int, progress: Progress) -> Back
     schema.refuse_elsewhere(source)
     files.absent(target)
     began = time.monotonic()
-    if isinstance(source, Path):
-        schema.known(source)
-        with files.temporary(target, _size(source)) as part:
+    revision = schema.known(source)
+    with files.temporary(target, size_of(source)) as part:
+        if isinstance(source, Path):
             copy_pages(source, part, progress)
-            _finish(part, target, progress)
-    else:
-        schema.check(source)
-        # The same rows take less in SQLite.
-        (((size,),),) = copying.ask(source, "SELECT pg_database_size(current_database())")
-        with files.temporary(target, size) as part:
-            schema.prepare(part, even_elsewhere=True)
-            copying.snapshot(source, part, progress)
-            _finish(part, target, progress)
+        else:
+            schema.prepare(part, even_elsewhere=True, revision=revision)
+            copying.snapshot(source, part, schema.tables_of(part), progress)
+        _finish(part, target, progress)
     return Backup(
         file=str(target), at=at_ms, size_bytes=target.stat().st_size, seconds=round(time.monotonic() - began, 3)
     )
 
 
-def _size(path: Path) -> int:
-    """Bytes of a SQLite database with its write-ahead log."""
-    log = path.with_name(path.name + "-wal")
-    return path.stat().st_size + (log.stat().st_size if log.exists() else 0)
+def size_of(source: Location) -> int:
+    """Bytes that a backup takes at most: of SQLite its file with the write-ahead log. Raises StoreError, OSError."""
+    if not isinstance(source, Path):
+        # The same rows take less in SQLite.
+        (((size,),),) = copying.ask(source, "SELECT pg_database_size(current_database())")
+        return int(size)
+    log = source.with_name(source.name + "-wal")
+    return source.stat().st_size + (log.stat().st_size if log.exists() else 0)
 
 
 def _finish(part: Path, target: Path, progress: Progress) -> None:

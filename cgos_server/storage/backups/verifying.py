@@ -16,9 +16,9 @@ import msgspec
 
 from cgos_protocol.errors import Code, Invalid, NotFound, SchemaMismatch
 from cgos_server.storage import schema, tables
+from cgos_server.storage.backups import files
 from cgos_server.storage.copying import Progress
 
-_MAGIC: Final = b"SQLite format 3\0"
 _TIMES: Final = ("at", "started_at", "ended_at", "opened_at", "closed_at", "created_at")
 """Columns that say when something happened (Unix milliseconds)."""
 
@@ -50,7 +50,7 @@ def verify(path: Path, progress: Progress) -> Verified:
     if not path.is_file():
         raise NotFound(Code.NO_DATABASE, f"There is no file {path}. `cgos-server db backups` lists those that are.")
     _check_length(path)
-    revision = schema.known(path)
+    revision = schema.known(path, backup=True)
     steps = 2 + len(tables.metadata.sorted_tables)
     try:
         with contextlib.closing(_open(path)) as connection:
@@ -96,7 +96,7 @@ def _check_length(path: Path) -> None:
     """A file that was cut short says so by its header: SQLite itself sees it only where it reads."""
     with path.open("rb") as file:
         header = file.read(100)
-    if len(header) < 100 or not header.startswith(_MAGIC):
+    if len(header) < 100 or not header.startswith(files.MAGIC):
         raise SchemaMismatch(
             Code.NOT_A_DATABASE, f"{path} is not a database of cgos-server. Give a file that `db backup` has written."
         )

@@ -15,13 +15,13 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from sqlalchemy import NullPool
-from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from cgos_protocol.errors import Code, NotFound, StoreError
 from cgos_server.storage.location import PostgresUrl
 
 if TYPE_CHECKING:
     import asyncpg
+    from sqlalchemy.ext.asyncio import AsyncEngine
 
 T = TypeVar("T")
 
@@ -59,11 +59,13 @@ class Held(NamedTuple):
 
     :ivar pid: of its process in the PostgreSQL server
     :ivar name: who it is; empty where this role may not see that
+    :ivar shared: True where it is a node of a cluster, and others may hold it as well
     """
 
     pid: int
     name: str
     since: datetime | None
+    shared: bool = False
 
 
 def driver() -> Any:
@@ -107,10 +109,18 @@ async def connect(
     return connection
 
 
-async def connect_for_writing(url: PostgresUrl, name: str, synchronous: bool) -> asyncpg.Connection:
-    """The writer's connection; commits wait for the disk where `synchronous`. Raises StoreError."""
+async def connect_for_writing(
+    url: PostgresUrl, name: str, synchronous: bool, idle_s: float | None = None
+) -> asyncpg.Connection:
+    """The writer's connection; commits wait for the disk where `synchronous`. Raises StoreError.
+
+    :param idle_s: seconds after which PostgreSQL ends the session in the middle of a transaction that does not go on;
+        None: never
+    """
     # The writer has deadlines of its own.
     settings = {"synchronous_commit": "on" if synchronous else "off", **WATCHFUL}
+    if idle_s is not None:
+        settings["idle_in_transaction_session_timeout"] = f"{round(idle_s * 1000)}ms"
     return await connect(url, name, settings, answer_s=None)
 
 
@@ -142,6 +152,8 @@ def migrating_engine(url: PostgresUrl) -> AsyncEngine:
 def _engine(
     url: PostgresUrl, name: str, settings: Mapping[str, str], answer_s: float | None, **options: Any
 ) -> AsyncEngine:
+    from sqlalchemy.ext.asyncio import create_async_engine  # loads the mapper of objects, too
+
     driver()
 
     async def creator() -> Any:
@@ -150,19 +162,24 @@ def _engine(
     return create_async_engine("postgresql+asyncpg://", async_creator=creator, **options)
 
 
-async def try_lock(connection: asyncpg.Connection) -> Held | None:
-    """Take the advisory lock for the rest of this session. None: it is ours; else who holds it."""
-    if await connection.fetchval("SELECT pg_try_advisory_lock($1)", LOCK):
+async def try_lock(connection: asyncpg.Connection, shared: bool = False) -> Held | None:
+    """Take the advisory lock for the rest of this session. None: it is ours; else who holds it.
+
+    :param shared: together with others who take it so
+    """
+    how = "pg_try_advisory_lock_shared" if shared else "pg_try_advisory_lock"
+    if await connection.fetchval(f"SELECT {how}($1)", LOCK):
         return None
     holder = await connection.fetchrow(
-        "SELECT l.pid, a.application_name, a.backend_start FROM pg_locks l LEFT JOIN pg_stat_activity a USING (pid) "
+        "SELECT l.pid, a.application_name, a.backend_start, l.mode = 'ShareLock' "
+        "FROM pg_locks l LEFT JOIN pg_stat_activity a USING (pid) "
         "WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1 AND l.classid = 0 AND l.objid = $1 "
         "AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())",
         LOCK,
     )
     if holder is None:
         return Held(0, "", None)  # it was let go while we asked
-    return Held(holder[0], holder[1] or "", holder[2])
+    return Held(holder[0], holder[1] or "", holder[2], holder[3])
 
 
 async def end(connection: asyncpg.Connection) -> None:

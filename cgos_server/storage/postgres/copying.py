@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Table
 
 from cgos_protocol.errors import StoreError
-from cgos_server.storage import tables
 from cgos_server.storage.copy_ends import Errors, Row, errors_of, selection
 from cgos_server.storage.location import PostgresUrl
 from cgos_server.storage.postgres.connections import connect, end, faults
@@ -28,6 +27,7 @@ class PostgresEnd:
         self._connection = connection
         self._transaction = transaction
         self._errors = errors
+        self._written: set[Table] = set()
 
     async def count(self, table: Table) -> int:
         with self._errors():
@@ -49,6 +49,7 @@ class PostgresEnd:
             await self._connection.execute(f"DELETE FROM {table.name}")
 
     async def write(self, table: Table, rows: Sequence[Row]) -> None:
+        self._written.add(table)
         with self._errors():
             try:
                 await self._connection.copy_records_to_table(
@@ -60,7 +61,7 @@ class PostgresEnd:
 
     async def commit(self) -> None:
         with self._errors():
-            for table in tables.metadata.sorted_tables:
+            for table in self._written:
                 # Rows that came with a number of their own have not moved the sequence on.
                 if table.autoincrement_column is not None:
                     await self._connection.execute(

@@ -25,14 +25,15 @@ class SessionLock:
     The session's writer takes the lock over by releasing it just before: whoever gets in between is told apart by the
     writer, which then refuses to start.
 
+    :param shared: together with the other nodes of a cluster
     :raises DatabaseLocked: another session holds it
     :raises StoreError: PostgreSQL cannot be reached
     """
 
-    def __init__(self, url: PostgresUrl, purpose: str, patience_s: float) -> None:
+    def __init__(self, url: PostgresUrl, purpose: str, patience_s: float, *, shared: bool = False) -> None:
         self._loop: OtherLoop | None = OtherLoop()
         try:
-            self._connection = self._loop.run(_locked(url, purpose, patience_s))
+            self._connection = self._loop.run(_locked(url, purpose, patience_s, shared))
         except BaseException:
             self._loop.close()
             raise
@@ -45,11 +46,11 @@ class SessionLock:
             loop.close()
 
 
-async def _locked(url: PostgresUrl, purpose: str, patience_s: float) -> asyncpg.Connection:
+async def _locked(url: PostgresUrl, purpose: str, patience_s: float, shared: bool) -> asyncpg.Connection:
     patience = Patience(time.monotonic, patience_s)
     connection = await connect(url, holder_name(purpose), WATCHFUL)
     try:
-        while (held := await try_lock(connection)) is not None:
+        while (held := await try_lock(connection, shared)) is not None:
             pause = patience.pause()
             if pause is None:
                 break
@@ -65,4 +66,4 @@ async def _locked(url: PostgresUrl, purpose: str, patience_s: float) -> asyncpg.
 
 def refusal(url: PostgresUrl, held: Held) -> DatabaseLocked:
     """Who holds the database, as a sentence."""
-    return in_use(url, held.name or f"another program (session {held.pid})", held.since)
+    return in_use(url, held.name or f"another program (session {held.pid})", held.since, cluster=held.shared)

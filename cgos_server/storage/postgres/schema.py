@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection
 
@@ -51,5 +51,22 @@ async def _look(url: PostgresUrl) -> tuple[set[str], str | None]:
                     revision = await connection.fetchval("SELECT version_num FROM alembic_version")
                 await connection.close()
                 return tables, revision
+    finally:
+        connection.terminate()
+
+
+def ask(url: PostgresUrl, question: str) -> list[Any]:
+    """The first column of the answer to a statement. Raises StoreError."""
+    return apart(lambda: _ask(url, question))
+
+
+async def _ask(url: PostgresUrl, question: str) -> list[Any]:
+    connection = await connect(url, "cgos-server, schema", READ_ONLY)
+    try:
+        with store_errors(url, "cannot be read", *faults()):
+            async with asyncio.timeout(_LOOK_S):
+                rows = await connection.fetch(question)
+                await connection.close()
+                return [row[0] for row in rows]
     finally:
         connection.terminate()

@@ -28,6 +28,8 @@ _TYPES: tuple[tuple[type, str], ...] = (
 )
 
 FENCE = "UPDATE writer SET batch = $1 WHERE id = 1 AND holder = $2 AND batch = $1 - 1 RETURNING id"
+OWNERS_FENCE = FENCE.replace("batch = $1 WHERE", "batch = $1, seen = clock_timestamp() WHERE")
+"""That of a node that owns a group: it also says that it lives."""
 
 
 class Step(NamedTuple):
@@ -47,8 +49,11 @@ class Plan(NamedTuple):
     records: int
 
 
-def plan(batch: Sequence[Group]) -> Plan:
-    """The statements for a batch. Raises TypeError where no table takes a record."""
+def plan(batch: Sequence[Group], fence: str = FENCE) -> Plan:
+    """The statements for a batch; none where there is nothing to write. Raises TypeError where no table takes a record.
+
+    :param fence: moves the batch's number on
+    """
     kinds: dict[type, list[Sequence[Any]]] = defaultdict(list)
     for group in batch:
         for record in group.records:
@@ -57,7 +62,7 @@ def plan(batch: Sequence[Group]) -> Plan:
         raise TypeError(f"no table takes {', '.join(k.__name__ for k in kinds.keys() - KINDS.keys())}")
     steps: list[Step] = []
     for kinds_together in _split(tuple(kind for kind in KINDS if kind in kinds)):
-        sql = _statement(kinds_together, first=not steps)
+        sql = _statement(kinds_together, "" if steps else fence)
         steps.append(Step(sql, [array for kind in kinds_together for array in _arrays(KINDS[kind], kinds[kind])]))
     return Plan(steps, sum(map(len, kinds.values())))
 
@@ -78,15 +83,20 @@ def _split(kinds: tuple[type, ...]) -> tuple[tuple[type, ...], ...]:
     return tuple(map(tuple, runs))
 
 
+def sign_of_life() -> Plan:
+    """A batch without a record, by which a group's owner says that it lives."""
+    return Plan([Step(_statement((), OWNERS_FENCE), [])], 0)
+
+
 @functools.cache
-def _statement(kinds: tuple[type, ...], first: bool) -> str:
-    parts = [f"fence AS ({FENCE})"] if first else []
-    place = 3 if first else 1
+def _statement(kinds: tuple[type, ...], fence: str) -> str:
+    parts = [f"fence AS ({fence})"] if fence else []
+    place = 3 if fence else 1
     for number, kind in enumerate(kinds):
         effect = KINDS[kind]
-        parts.append(f"part{number} AS ({_part(effect, place, first)})")
+        parts.append(f"part{number} AS ({_part(effect, place, bool(fence))})")
         place += len(effect.columns)
-    return f"WITH {', '.join(parts)} SELECT {'count(*)::int FROM fence' if first else '1'}"
+    return f"WITH {', '.join(parts)} SELECT {'count(*)::int FROM fence' if fence else '1'}"
 
 
 def _part(effect: Effect, place: int, fenced: bool) -> str:

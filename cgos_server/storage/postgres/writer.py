@@ -4,12 +4,15 @@ side).
 A connection may break between a COMMIT and its answer. Therefore every batch has a number, kept in the one row of the
 table `writer` by the batch's own transaction; a new connection looks there first. That row also names its holder, so
 that a session of before, or another program, can commit nothing more once we have taken over; and taking over waits
-for a transaction of before that still runs. Must not know: SQL of the records (see statements), sockets, games.
+for a transaction of before that still runs. A node of a cluster holds the lock together with the others, and the row
+alone by the rules of groups; it writes there that it lives. Must not know: SQL of the records (see statements),
+sockets, games.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import enum
 import functools
 import math
@@ -19,13 +22,15 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from cgos_protocol.errors import CommitFailed, DatabaseLocked, StoreError
+from cgos_protocol.errors import CommitFailed, Overtaken, Refused, StoreError
 from cgos_server.storage.holder import holder_name
 from cgos_server.storage.location import PostgresUrl
 from cgos_server.storage.lock import DatabaseLock
+from cgos_server.storage.node import Node
+from cgos_server.storage.postgres import groups
 from cgos_server.storage.postgres.connections import connect_for_writing, driver, end, try_lock
 from cgos_server.storage.postgres.lock import refusal
-from cgos_server.storage.postgres.statements import Plan, plan
+from cgos_server.storage.postgres.statements import FENCE, OWNERS_FENCE, Plan, plan, sign_of_life
 from cgos_server.storage.writing.group_commit import CommitListener, Group, GroupCommit, Patience, explain
 
 if TYPE_CHECKING:
@@ -47,6 +52,8 @@ _END_OF_OURS = (
 )
 """Ends a session of ours whose end the server has not noticed."""
 
+_LET_GO_S = 2.0
+
 _ATTEMPT = 0.5
 """Of the commit timeout: what one attempt may take. A connection that has gone dumb leaves time for another one."""
 
@@ -54,6 +61,9 @@ _BITS = 63
 """Of a holder's number."""
 
 _SOMEBODY = "another program has written to the database meanwhile"
+
+_ALONE = "UPDATE writer SET holder = $1, node = NULL, address = NULL, build = NULL, seen = NULL WHERE id = 1"
+_STILL_OWNER = "UPDATE writer SET holder = $1, seen = clock_timestamp() WHERE id = 1"
 
 
 class _Kept(NamedTuple):
@@ -85,6 +95,7 @@ class PostgresWriter(GroupCommit):
     :param connect: see `Connect`
     :param kept: seconds for which batches are kept (at least), to be written again where PostgreSQL lost them; 0 where
         its commits wait for the disk
+    :param node: which node of a cluster this is; None where this process is alone
     :param sleep: pauses between two tries, seconds; the other parameters are those of :class:`GroupCommit`
     """
 
@@ -95,6 +106,7 @@ class PostgresWriter(GroupCommit):
         listener: CommitListener,
         *,
         kept: float = KEPT_S,
+        node: Node | None = None,
         commit_timeout: float = 10.0,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
@@ -104,6 +116,7 @@ class PostgresWriter(GroupCommit):
         self._url = url
         self._connect = connect
         self._kept = kept
+        self._node = node
         self._sleep = sleep
         self._incurable = (
             pg.IntegrityConstraintViolationError,
@@ -121,11 +134,12 @@ class PostgresWriter(GroupCommit):
         self._task: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Connect and take the database's lock. Raises StoreError; DatabaseLocked where somebody else holds it."""
+        """Connect and take the database's lock. Raises StoreError; DatabaseLocked where somebody else holds it; Refused
+        (``group-held``, ``other-build``) where another node owns the venues."""
         try:
             async with asyncio.timeout(self._commit_timeout):
                 await self._take_over()
-        except (StoreError, DatabaseLocked):
+        except (StoreError, Refused):
             await self._drop()
             raise
         except Exception as error:
@@ -151,11 +165,12 @@ class PostgresWriter(GroupCommit):
 
     async def _run(self) -> None:
         try:
-            while (work := await self._work.get()) is not _End.CLOSED:
+            while (work := await self._next()) is not _End.CLOSED:
                 if work is _End.CUT:
                     await self._come_back()
                 else:
                     self._committed(await self._commit(work))
+            await self._let_go()
         except CommitFailed as failure:
             self._give_up(failure)
         except Exception as error:
@@ -164,13 +179,37 @@ class PostgresWriter(GroupCommit):
         finally:
             await self._drop(cut=self._failure is not None)
 
+    async def _next(self) -> _Work:
+        """What is to be done next. A group's owner who has nothing to write says that it lives."""
+        if self._node is None:
+            return await self._work.get()
+        while True:
+            try:
+                async with asyncio.timeout(self._node.beat_s):
+                    return await self._work.get()
+            except TimeoutError:
+                self.submit(())
+
+    def _plan(self, batch: Sequence[Group]) -> Plan:
+        if self._node is None:
+            return plan(batch, FENCE)
+        planned = plan(batch, OWNERS_FENCE)
+        return planned if planned.steps else sign_of_life()
+
+    async def _let_go(self) -> None:
+        """The last act of an owner who ends in good order; where it fails, others wait until it counts as dead."""
+        if self._node is not None and self._connection is not None and not self._handed_on:
+            with contextlib.suppress(Exception):
+                async with asyncio.timeout(_LET_GO_S):
+                    await groups.free(self._connection, self._holder)
+
     async def _commit(self, batch: Sequence[Group]) -> int:
         """Commit, on a new connection after each failure. Raises CommitFailed when time is up or the batch is wrong."""
         patience = Patience(self._clock, self._commit_timeout)
         number = self._number + 1
         while True:
             try:
-                what = plan(batch)
+                what = self._plan(batch)
                 if what.steps:
                     await self._attempt(number, what)
             except Exception as error:
@@ -189,6 +228,10 @@ class PostgresWriter(GroupCommit):
         """Connect again while nothing is to be written, so that nobody else takes the lock; without a hurry."""
         if self._connection is None or not self._connection.is_closed():
             return  # a commit has seen to it
+        if self._node is not None:
+            self._failing = True
+            self.submit(())  # with the patience of any commit: whoever cannot write is no owner for long
+            return
         pause = Patience(self._clock, math.inf).pause
         await self._failed_with(None)
         while self._work.empty():
@@ -219,6 +262,8 @@ class PostgresWriter(GroupCommit):
         self._failing = True
         await self._drop(cut=True)
         if isinstance(error, _Overtaken):
+            if self._node is not None:
+                raise Overtaken(f"{error}. This node stops; started again by `serve --standby` it stands by") from error
             raise CommitFailed(f"{error}. The server stops, so that nothing gets mixed up; start it again") from error
 
     async def _write(self, connection: asyncpg.Connection, number: int, what: Plan) -> None:
@@ -226,7 +271,7 @@ class PostgresWriter(GroupCommit):
         if rest:
             await connection.execute("BEGIN")
         if await connection.fetchval(first.sql, number, self._holder, *first.arguments) != 1:
-            raise _Overtaken(_SOMEBODY)
+            raise _Overtaken(await self._somebody(connection))
         for step in rest:
             await connection.fetchval(step.sql, *step.arguments)
         if rest:
@@ -236,7 +281,9 @@ class PostgresWriter(GroupCommit):
         """Connect, take the lock, become the holder, and learn how much of what we sent is there."""
         connection = self._connection = await self._connect()
         connection.add_termination_listener(self._cut)
-        held = await try_lock(connection)
+        if self._node is not None and self._pid:
+            await connection.execute(_END_OF_OURS, self._pid)  # it may hold the row, in a transaction
+        held = await try_lock(connection, shared=self._node is not None)
         if held is not None:
             if held.pid == self._pid:
                 await connection.execute(_END_OF_OURS, held.pid)
@@ -247,13 +294,17 @@ class PostgresWriter(GroupCommit):
         holder = secrets.randbits(_BITS) | 1
         before = self._was_holder.copy()
         self._was_holder.add(holder)
+        if self._node is not None and not self._holder:
+            self._number = await groups.claim(connection, self._node, holder)
+            self._holder = holder
+            return connection
         await connection.execute("BEGIN")
         # This must not get lost, whatever may happen to the batches: it is what keeps others out.
         await connection.execute("SET LOCAL synchronous_commit = on")
         was, number = await connection.fetchrow("SELECT holder, batch FROM writer WHERE id = 1 FOR UPDATE")
         if before and was not in before:
-            raise _Overtaken(_SOMEBODY)
-        await connection.execute("UPDATE writer SET holder = $1 WHERE id = 1", holder)
+            raise _Overtaken(await self._somebody(connection))
+        await connection.execute(_ALONE if self._node is None else _STILL_OWNER, holder)
         await connection.execute("COMMIT")
         first, self._holder = not self._holder, holder
         if first:
@@ -261,6 +312,13 @@ class PostgresWriter(GroupCommit):
         else:
             await self._catch_up(connection, number)
         return connection
+
+    async def _somebody(self, connection: asyncpg.Connection) -> str:
+        """Who has overtaken us."""
+        if self._node is None:
+            return _SOMEBODY
+        [row] = [row for row in await groups.look(connection) if row.group == groups.GROUP]
+        return f"node {row.node} has taken the venues over" if row.node else _SOMEBODY
 
     async def _catch_up(self, connection: asyncpg.Connection, number: int) -> None:
         """The database holds our batches up to `number`, the one in flight perhaps among them."""
@@ -291,18 +349,23 @@ class PostgresWriter(GroupCommit):
 async def open_postgres_writer(
     url: PostgresUrl, listener: CommitListener, *, durable: bool, commit_timeout: float, lock: DatabaseLock | None
 ) -> PostgresWriter:
-    """See :func:`cgos_server.storage.opening.open_store`. Raises StoreError; DatabaseLocked, too.
+    """See :func:`cgos_server.storage.opening.open_store`. Raises StoreError; DatabaseLocked and what
+    :meth:`PostgresWriter.start` raises, too.
 
     :param durable: commits wait for PostgreSQL's disk
     """
     name = holder_name("cgos-server" if lock is None else lock.purpose)
+    node = None if lock is None else lock.node
+    # Whoever stops in the middle of a transaction must not keep the row from the next owner.
+    idle_s = None if node is None else node.ttl_s / 2
     if lock is not None:
         lock.release()  # the writer takes it over
     writer = PostgresWriter(
         url,
-        functools.partial(connect_for_writing, url, name, durable),
+        functools.partial(connect_for_writing, url, name, durable, idle_s=idle_s),
         listener,
         kept=0.0 if durable else KEPT_S,
+        node=node,
         commit_timeout=commit_timeout,
     )
     await writer.start()

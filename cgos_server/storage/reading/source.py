@@ -12,12 +12,11 @@ import functools
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar, get_type_hints
 
 import msgspec
 from sqlalchemy import CompoundSelect, RowMapping, Select, select
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from cgos_protocol.errors import Code, NotFound, Refused, StoreError
 from cgos_protocol.ids import VenueId, VersionId
@@ -27,13 +26,16 @@ from cgos_server.storage.parameters import portions, without_nul
 from cgos_server.storage.sqlite.readers import SqliteReaders
 from cgos_server.storage.writing.group_commit import Patience
 
+if TYPE_CHECKING:  # with the mapper of objects, which nothing here uses and a start would wait for
+    from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+
 _versions = tables.versions
 _VERSION_IDS: Final = select(_versions.c.id, _versions.c.wire_name)
 
 T = TypeVar("T")
 
 Statement = Select[Any] | CompoundSelect[Any]
-Engine = AsyncEngine | SqliteReaders
+Engine: TypeAlias = "AsyncEngine | SqliteReaders"
 """What opens connections that cannot write."""
 
 VenueKey = str | VenueId

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import sqlite3
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
 
 from sqlalchemy import URL, Connection, Engine, NullPool, create_engine, event
-from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from cgos_server.storage.sqlite.readers import SqliteReaders
+
+if TYPE_CHECKING:
+    from sqlalchemy.ext.asyncio import AsyncEngine
 
 Durability = Literal["process", "power"]
 """What a commit survives: the death of the process, or a power cut too."""
@@ -86,6 +88,8 @@ def reading_engine(path: Path, *, mapped: bool = True) -> SqliteReaders:
 
 def bulk_engine(path: Path) -> AsyncEngine:
     """An engine on the database at `path` for those who read all of it: few connections, and nobody else's."""
+    from sqlalchemy.ext.asyncio import create_async_engine  # loads the mapper of objects, too
+
     url = URL.create("sqlite+aiosqlite", database=_uri(path), query={"mode": "ro", "uri": "true"})
     engine = create_async_engine(url, pool_size=2, max_overflow=0, pool_timeout=BULK_WAIT_S)
     _begin_by(engine.sync_engine, "BEGIN")

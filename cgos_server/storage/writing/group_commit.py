@@ -108,6 +108,7 @@ class GroupCommit(abc.ABC):
         self._failing = False
         self._failure: CommitFailed | None = None
         self._closed = False
+        self._handed_on = False
         self._waiters: set[asyncio.Future[None]] = set()
         self._quiet = asyncio.Event()
 
@@ -141,7 +142,7 @@ class GroupCommit(abc.ABC):
     async def commit(self, records: Sequence[Record]) -> None:
         """See :meth:`cgos_server.storage.store.Store.commit`. Raises CommitFailed; StoreError once it is closed."""
         if self._failure:
-            raise CommitFailed(str(self._failure))
+            raise type(self._failure)(str(self._failure))
         if self._closed:
             raise StoreError("the store is closed")
         waiter: asyncio.Future[None] = self._loop.create_future()
@@ -163,6 +164,10 @@ class GroupCommit(abc.ABC):
     def pending(self) -> int:
         """Groups that are not committed yet."""
         return len(self._in_flight) + len(self._gathered)
+
+    def hand_on(self) -> None:
+        """Another program goes on in this process: nobody else is let in when this one is closed."""
+        self._handed_on = True
 
     async def drain(self) -> None:
         """Wait until everything that was submitted is committed, or has failed."""
@@ -231,7 +236,7 @@ class GroupCommit(abc.ABC):
         self._failure = failure
         for waiter in self._waiters:
             if not waiter.done():
-                waiter.set_exception(CommitFailed(str(failure)))
+                waiter.set_exception(type(failure)(str(failure)))
         self._quiet.set()
         self._listener.failed(failure)
 

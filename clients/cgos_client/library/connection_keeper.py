@@ -102,7 +102,7 @@ class ConnectionKeeper:
             pause = self._pause_after(error) if self._reconnect else None
             if pause is None:
                 return error
-            log.warning("%s: %s; trying again in %.0f s", self._who, error.text, pause)
+            log.warning("%s: %s; trying again in %.2g s", self._who, error.text, pause)
             with suppress(TimeoutError):
                 async with asyncio.timeout(pause):
                     await self._leaving.wait()

@@ -75,7 +75,7 @@ class Runner(BotRunner):
                 return FAILED
             if self.agenda.done and self.agenda.game is None:
                 return OK
-            log.info("trying again in %.0f s", pause)
+            log.info("trying again in %.2g s", pause)
             await self.sleep(pause)
 
     def _pause_after(self, ended: Ended) -> float | None:

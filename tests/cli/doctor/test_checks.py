@@ -158,8 +158,14 @@ def test_a_server_that_does_not_listen_where_it_is_configured_was_started_otherw
 def test_an_address_that_the_machine_has_not_is_wrong() -> None:
     refused = change(PORT, problem="Cannot assign requested address")
     assert "cannot be had" in the_fault(ports.judge([refused], frozenset(), False))
-    (low,) = ports.judge([change(refused, number=80)], frozenset(), False)
-    assert "CAP_NET_BIND_SERVICE" in low.remedy
+
+
+def test_a_port_that_only_the_service_may_have_is_unknown_to_others() -> None:
+    low = change(PORT, number=80, problem="Permission denied", forbidden=True)
+    (finding,) = ports.judge([low], frozenset(), False)
+    assert finding.level is Level.UNKNOWN
+    assert "CAP_NET_BIND_SERVICE" in finding.remedy
+    assert "is not listened on" in the_fault(ports.judge([low], frozenset({7}), False))
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 import socket
@@ -86,7 +87,7 @@ def test_a_database_of_a_newer_program(findings: Run, data: Path) -> None:
         connection.execute("UPDATE alembic_version SET version_num = '9999_later'")
     (fault,) = findings(fails=1)["database"]
     assert "which this program" in fault["sentence"]
-    assert "Install that newer cgos-server" in fault["remedy"]
+    assert "Use that newer program again" in fault["remedy"]
 
 
 def test_a_file_that_is_no_database(findings: Run, data: Path) -> None:
@@ -151,6 +152,18 @@ def test_a_port_of_another_program(data: Path, as_json: Run, monkeypatch: pytest
             assert f"(process {os.getpid()})" in fault["sentence"]
         assert obstacle("127.0.0.1", number) is not None
     assert obstacle("127.0.0.1", number) is None
+
+
+@pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="only Linux tells who listens where")
+def test_a_port_that_this_user_may_not_have_can_still_be_the_servers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The service has a right to port 443 which commands of its user lack."""
+    monkeypatch.setattr(ports, "obstacle", lambda _host, _port: PermissionError(errno.EACCES, "Permission denied"))
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        config = load(None, {}, {"health.port": listening.getsockname()[1]})
+        *_, held = ports.look(config)
+    assert (held.busy, held.forbidden) == (True, False)
+    *_, free = ports.look(config)
+    assert (free.busy, free.forbidden) == (False, True)
 
 
 def test_a_server_that_takes_connections_and_never_answers(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:

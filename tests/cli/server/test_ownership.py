@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.net.certificates import self_signed
 
 SERVER = 6809
 """The number of a user that need not exist."""
@@ -61,3 +64,37 @@ def test_where_root_cannot_give_files_away_it_goes_on(
     monkeypatch.setattr(os, "fchown", refuse)
     run("bot", "erase", "Alpha", "--reason", "its wish")
     run("db", "backup")
+
+
+@pytest.fixture
+def key(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Of the certificate by which the pages are to speak TLS, in a folder that everybody may enter."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        files = self_signed(Path(folder))
+        for variable, value in (
+            ("WEB__TLS", "true"),
+            ("VENUE__9X9__TLS_PORT", "6810"),
+            ("TLS__CERTIFICATE", files.certificate),
+            ("TLS__KEY", files.key),
+        ):
+            monkeypatch.setenv(f"CGOS_{variable}", value)
+        Path(files.certificate).chmod(0o644)
+        Path(files.key).chmod(0o640)
+        yield Path(files.key)
+
+
+def test_a_key_that_root_alone_can_read_is_refused(run: Any, of_the_server: Path, key: Path) -> None:
+    sentence = f"{key} cannot be read by the user {SERVER}, whom {of_the_server} belongs to"
+    assert sentence in run("check", fails=1).stderr
+    assert sentence in run("doctor", fails=1).stdout
+    os.chown(key, 0, SERVER)
+    lines = [line.split()[:3] for line in run("check").stdout.splitlines()]
+    assert ["9x9", "6809", "6810"] in lines
+    assert ["13x13", "6813", "-"] in lines
+
+
+def test_a_key_in_a_folder_that_is_closed_to_the_server_is_refused(run: Any, of_the_server: Path, key: Path) -> None:
+    key.chmod(0o644)
+    key.parent.chmod(0o700)
+    run("check", fails=1)

@@ -11,7 +11,7 @@ import pytest
 
 from cgos_client.errors import CannotConnect
 from cgos_client.playing.transport import connect
-from cgos_client.retry import REFUSALS, Pauses, heals_by_waiting, pause_named
+from cgos_client.retry import REFUSALS, SETTLED_SECONDS, Pauses, Retries, heals_by_waiting, pause_named
 
 SETUP = "setup 17 9 7.0 60000 Other(1700?) Bot(1800)"
 
@@ -23,6 +23,19 @@ def test_pauses_grow_to_a_minute_and_start_anew():
         assert step / 2 <= pauses.next() <= step
     pauses.reset()
     assert 1 <= pauses.next() <= 2
+
+
+def test_after_a_good_session_clients_come_back_at_once_but_not_together():
+    first = []
+    for seed in range(200):
+        retries = Retries(random.Random(seed))
+        retries.signed_in(SETTLED_SECONDS, had_game=False)
+        first.append(retries.pause())
+        assert 1 <= retries.pause() <= 2, "nobody answered"
+        retries.signed_in(1.0, had_game=True)
+        assert retries.pause(at_least=30) >= 30, "the server named a pause"
+    assert max(first) <= 1
+    assert max(sum(moment <= pause < moment + 0.1 for pause in first) for moment in first) < 40
 
 
 def test_pauses_differ_between_clients():

@@ -122,7 +122,7 @@ async def test_resume_replays_all_moves_and_goes_on(bench):
         "genmove b",
     ]
     assert len(bench.pauses) == 1
-    assert 1.0 <= bench.pauses[0] <= 2.0
+    assert 0 <= bench.pauses[0] <= 1
     assert bench.results[0].won is False
     assert bench.results[0].moves == 5
 

@@ -24,9 +24,10 @@ def test_events_and_their_games_are_counted() -> None:
     paused.say(log.Paused(reason="Lunch."))
     over.say(log.Cancelled(reason="It rains."))
     runners: Any = {held.state.settings.name: SimpleNamespace(state=held.state) for held in (runs, waits, paused, over)}
-    figures = EventFigures(runners)
+    figures = EventFigures(runners, {"9x9": None, "19x19": None})
     assert figures.events() == {("9x9", "running"): 1, ("9x9", "announced"): 1, ("9x9", "paused"): 1}
     assert figures.games() == {("9x9", "running"): 1, ("9x9", "due"): 3}
+    assert figures.begun() == {"9x9": 0, "19x19": 0}
     for said in (None, runs.entries[-1].said, log.Opened()):
         figures.heard(runs.state, said, runs.state)
-    assert figures.begun == {"9x9": 2}
+    assert figures.begun() == {"9x9": 2, "19x19": 0}

@@ -122,11 +122,14 @@ async def test_one_by_command_counts_and_without_an_hour_there_is_none(world: Wo
     assert world.value("size_bytes") == 0
 
 
-async def test_a_backup_of_a_wrong_clock_holds_nothing_up(world: World) -> None:
+async def test_a_backup_of_a_wrong_clock_neither_holds_one_up_nor_asks_for_more(world: World) -> None:
     world.plan.folder.mkdir()
     (world.plan.folder / name_of(world.time.wall_ms() + 10**11)).touch()
     await world.schedule.look()
     assert len(world.attempts) == 1
+    await world.hours(24)
+    assert len(world.attempts) == 2
+    assert world.value("last_success_timestamp_seconds") == world.attempts[-1].timestamp()
 
 
 async def test_a_folder_that_cannot_be_read_is_a_failure(world: World) -> None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import shutil
+import time
 from collections.abc import Mapping
 from pathlib import Path
+
+import pytest
 
 from cgos_protocol.errors import StoreError
 from cgos_server.live.processes.sizes import PAUSE_AFTER, Sizes, bytes_below
@@ -61,3 +64,10 @@ def test_a_folder_is_as_large_as_all_files_below_it(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("/")
     link = (tmp_path / "link").lstat().st_size
     assert bytes_below(tmp_path) == sum(range(2 * PAUSE_AFTER + 1)) + link
+
+
+def test_a_file_that_goes_meanwhile_takes_no_other_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(PAUSE_AFTER + 10):
+        (tmp_path / str(number)).write_bytes(bytes(100))
+    monkeypatch.setattr(time, "sleep", lambda _: [path.unlink() for path in list(tmp_path.iterdir())[-5:-4]])
+    assert bytes_below(tmp_path) == (PAUSE_AFTER + 9) * 100

@@ -123,6 +123,24 @@ async def test_it_is_refused_at_a_reload_as_well_and_the_one_of_before_goes_on(
     assert (keeper.current.names, keeper.failures) == (("localhost", "127.0.0.1"), 1)
 
 
+async def test_files_that_go_while_they_are_read_are_refused_as_well(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = self_signed(tmp_path)
+    keeper = CertificateKeeper(files)
+    read = Path.read_bytes
+
+    def read_and_replaced(path: Path) -> bytes:
+        content = read(path)
+        if str(path) == files.key:
+            path.unlink()
+        return content
+
+    monkeypatch.setattr(Path, "read_bytes", read_and_replaced)
+    assert "cannot be read (No such file or directory)" in str(await keeper.reload())
+    assert (keeper.current.names, keeper.failures) == (("localhost", "127.0.0.1"), 1)
+
+
 async def test_an_expired_certificate_is_warned_of_at_the_start_and_at_a_reload(
     tmp_path: Path,
 ) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.net.certificates import self_signed, trusting
+from support.net.certificates import key_updates, self_signed, trusting
 from support.net.wires import OtherEnd
 
 from cgos_server.net.limits import ConnectionCount
@@ -257,6 +257,29 @@ async def test_what_was_tampered_with_ends_the_connection(port: Port) -> None:
     assert peer.raw.aborted
     peer.connection.connection_lost(None)
     assert peer.spoken.came == ["SSLError"]
+
+
+async def test_who_changes_keys_and_says_nothing_is_cut_before_it_holds_up_the_loop(port: Port) -> None:
+    peer = Peer(port).shake()
+    key_updates(peer.tls, 5_000)
+    flood = peer.outgoing.read()
+    peer.connection.data_received(flood)
+    assert peer.raw.aborted
+    assert len(peer.raw.written) < len(flood) // 3, "each change asks for one of ours: most were never looked at"
+    peer.connection.connection_lost(None)
+    assert peer.spoken.came[-1] == "SSLError"
+
+
+async def test_whoever_says_something_may_change_keys(port: Port) -> None:
+    peer = Peer(port).shake()
+    for _ in range(400):
+        key_updates(peer.tls, 4)
+        peer.say(b"e5\n")
+    for _ in range(3):
+        peer.say(bytes(200_000))
+    peer.spoken.transport.write(b"play w D5 1000\n")
+    assert peer.hear() == b"play w D5 1000\n"
+    assert not peer.raw.aborted
 
 
 async def test_no_more_is_handed_over_than_is_wanted(port: Port) -> None:

@@ -39,6 +39,7 @@ from cgos_server.storage.writing.records import (
     TokenAdded,
     WebhookAdded,
 )
+from cgos_server.storage.writing.records import BotAdded as BotStored
 
 NEVER = {
     "server.created_by", "venues.name", "venues.fixed", "owners.password", "owners.state", "bots.password",
@@ -269,6 +270,36 @@ async def test_what_was_erased_is_handed_out_to_nobody(past: Location, store: St
     await admin.handle(AccountErase(account="Olive", reason="its wish", bots=True))
     kept = await everything(store, 1)
     assert Renaming({"Olive": "-", "alpha": "-", "alpha-2.0": "-"}).text(json.dumps(kept)) == json.dumps(kept)
+
+
+async def test_a_bot_of_a_thousand_versions_is_handed_out_and_erased(
+    past: Location, store: Store, admin: Admin
+) -> None:
+    await store.commit([version(100 + number, 1, f"alpha-v{number}", 230, f"v{number}") for number in range(1_000)])
+    assert len((await everything(store, None, 1))["versions"]) == 1_002
+    await admin.handle(BotErase(bot="alpha", reason="its author's wish"))
+    assert naming(past, "alpha", "alpha-2.0", "alpha-v999") == []
+
+
+async def test_labels_that_are_numbers_are_in_nobodys_way(past: Location, store: Store, admin: Admin) -> None:
+    await store.commit([version(5, 1, "alpha-3", 230, "3"), version(6, 1, "alpha-2", 231, "2")])
+    await admin.handle(BotErase(bot="alpha", reason="its author's wish"))
+    names = [name for (name,) in query(past, "SELECT wire_name FROM versions WHERE bot_id = 1 ORDER BY id")]
+    assert names == ["deleted-2", "deleted-2-4", "deleted-2-5", "deleted-2-6"]
+
+
+async def test_many_bots_are_handed_out_and_erased_and_nothing_twice(
+    past: Location, store: Store, admin: Admin
+) -> None:
+    others = [f"{word}-bot" for word in ("red", "green", "blue", "white", "black", "gray")]
+    for number, name in enumerate(others, 10):  # none of them ever signed in
+        await store.commit([BotStored(number, name, name, "hash", "active", 400), BotOwner(1, number)])
+        await store.commit([AuditAdded(500, "operator", "bot add", name, "{}")])
+    await store.commit([AuditAdded(510, "operator", "said", "Olive", json.dumps({"reason": ", ".join(others)}))])
+    audit = [row["id"] for row in (await everything(store, 1))["audit"]]
+    assert sorted(audit) == list(range(1, 10))
+    await admin.handle(AccountErase(account="Olive", reason="its wish", bots=True))
+    assert naming(past, "Olive", "alpha", *others) == []
 
 
 async def test_the_archive_has_the_transcripts(past: Location, store: Store, tmp_path: Path) -> None:

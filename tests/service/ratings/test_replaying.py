@@ -101,6 +101,19 @@ async def test_under_another_build_a_millionth_of_an_elo_is_no_difference(data: 
     assert other.agrees
 
 
+async def test_what_another_build_went_on_with_is_the_same_and_not_the_same_bits(data: Path) -> None:
+    """As after a takeover by a node of another build: from entry 30 on its numbers differ in their last bits."""
+    alter(data, "INSERT INTO builds (id, text) VALUES ('other', 'another build')")
+    assert alter(data, "UPDATE refits SET build = 'other' WHERE system = 'bayes' AND applied >= 30") > 0
+    alter(data, "UPDATE rating_changes SET after_mean = after_mean + 3e-9 WHERE system = 'bayes' AND seq >= 30")
+    for build in (this_build().text, "another build"):  # wherever it is computed again
+        replayed = await again(data, build=build)
+        assert len(replayed.builds) == 2
+        assert not replayed.exact
+        assert replayed.agrees
+        assert replayed.stopped == ""
+
+
 async def test_other_options_are_named_where_the_numbers_differ(rated_past: Path) -> None:
     async with History(rated_past / "cgos.sqlite") as history:
         other = rating_system("bayes", 1800.0, {"advantage_sd": 0.0})

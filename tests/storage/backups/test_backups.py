@@ -208,7 +208,9 @@ def test_what_is_no_backup_is_refused(backup: Path, tmp_path: Path, make_later: 
     assert "is damaged" in refused(hurt)
     newer = Path(shutil.copy(backup, tmp_path / "newer.sqlite"))
     execute(newer, "UPDATE alembic_version SET version_num = '9999_later'")
-    assert "does not know: a newer one" in refused(newer)
+    said = refused(newer)
+    assert f"The backup {newer} has the schema 9999_later of a newer cgos-server, which this program" in said
+    assert f"give `cgos-server db downgrade --to {schema.head()}` then; or restore one from before" in said
     loose = Path(shutil.copy(backup, tmp_path / "loose.sqlite"))
     execute(loose, "INSERT INTO tokens VALUES (99, 99, 'd', '', 0, NULL)")
     assert "is damaged: a row of tokens points at one of bots" in refused(loose)
@@ -252,6 +254,61 @@ def test_a_damaged_database_is_moved_aside_as_it_is(backup: Path, tmp_path: Path
     assert aside.read_bytes() == b"nonsense" * 1_000
     assert aside.with_name(aside.name + "-wal").read_bytes() == b"more"
     assert verifying.verify(place, silent).rows["moves"] == 6
+
+
+def test_a_restore_that_is_killed_leaves_what_lay_in_the_log(
+    backup: Path, sqlite_database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy = tmp_path / "killed" / "cgos.sqlite"
+    copy.parent.mkdir()
+    with closing(connect_for_writing(sqlite_database)) as held:
+        held.execute("DELETE FROM moves WHERE game_id = 3")
+        for end in ("", "-wal"):
+            shutil.copy(f"{sqlite_database}{end}", f"{copy}{end}")
+
+    def killed(*_names: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "replace", killed)
+    with pytest.raises(KeyboardInterrupt):
+        restoring.restore(backup, copy, NOW, silent)
+    assert query(copy, "SELECT count(*) FROM moves WHERE game_id = 3") == [(0,)]
+
+
+def test_what_a_killed_upgrade_left_does_not_get_into_what_is_restored(
+    backup: Path, sqlite_database: Path, tmp_path: Path
+) -> None:
+    killed = tmp_path / "killed" / "cgos.sqlite"
+    restoring.restore(backup, killed, NOW, silent)
+    copy = tmp_path / "copy"
+    with closing(sqlite3.connect(killed, isolation_level=None)) as upgrading:
+        upgrading.execute("PRAGMA cache_size = 2").fetchall()
+        upgrading.execute("BEGIN IMMEDIATE")
+        upgrading.execute("CREATE TABLE new (x)")
+        upgrading.executemany("INSERT INTO new VALUES (?)", [("x" * 3_000,)] * 500)
+        upgrading.execute("DELETE FROM moves")
+        shutil.copytree(killed.parent, copy)
+    there = copy / killed.name
+    assert there.with_name("cgos.sqlite-journal").exists()
+    put(sqlite_database, [move(3, number) for number in range(3, 2_000)])
+    larger = take(sqlite_database, tmp_path / "backups" / "two.sqlite")
+    restored = restoring.restore(larger, there, NOW + 1_000, silent)
+    assert query(there, "PRAGMA integrity_check") == [("ok",)]
+    assert query(there, "SELECT count(*) FROM moves") == query(larger, "SELECT count(*) FROM moves")
+    assert query(Path(restored.aside or ""), "SELECT count(*) FROM moves") == [(6,)]
+
+
+def test_a_log_whose_database_is_gone_does_not_get_into_what_is_restored(backup: Path, sqlite_database: Path) -> None:
+    log = sqlite_database.with_name("cgos.sqlite-wal")
+    with closing(connect_for_writing(sqlite_database)) as held:
+        held.execute("DELETE FROM moves")
+        left = log.read_bytes()
+    sqlite_database.unlink()
+    log.write_bytes(left)
+    assert restoring.restore(backup, sqlite_database, NOW, silent).aside is None
+    assert query(sqlite_database, "SELECT count(*) FROM moves") == [(6,)]
+    [aside] = sqlite_database.parent.glob("*.before-*-wal")
+    assert aside.read_bytes() == left
 
 
 def test_a_restore_is_refused_where_it_would_hurt(backup: Path, sqlite_database: Path, tmp_path: Path) -> None:
@@ -308,6 +365,20 @@ def test_a_folder_keeps_what_is_no_backup(sqlite_database: Path, tmp_path: Path)
         (place / f"note {number}").touch()
     assert [Path(each.file).name for each in folder.listed(place)] == [name_of(NOW + 3 * day), name_of(NOW + 2 * day)]
     assert len(os.listdir(place)) == 6
+
+
+def test_one_of_a_wrong_clock_and_a_folder_of_such_a_name_stay_and_cost_no_other_one_its_place(
+    sqlite_database: Path, tmp_path: Path
+) -> None:
+    place = tmp_path / "backups"
+    day = 86_400_000
+    future, named = name_of(NOW + 400 * day), name_of(NOW - 400 * day)
+    (place / named).mkdir(parents=True)
+    (place / future).touch()
+    keep = Keep(days=1, weeks=0, months=0)
+    for number in range(2):
+        folder.take_into(place, sqlite_database, keep, at_ms=NOW + number * day, progress=silent)
+    assert set(os.listdir(place)) == {future, named, name_of(NOW + day)}
 
 
 def test_a_failed_backup_removes_nothing_and_says_why(tmp_path: Path, sqlite_database: Path) -> None:

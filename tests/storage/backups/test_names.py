@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cgos_server.storage.backups.names import Keep, instant_of, last_due, name_of, outdated
+from cgos_server.storage.backups.names import Keep, instant_of, is_before_change, last_due, name_of, outdated
 
 DAY = 86_400_000
 NIGHT = round(datetime(2026, 3, 31, 3, 30, tzinfo=UTC).timestamp() * 1000)
@@ -86,3 +86,23 @@ def test_one_is_due_each_day(now: int, minute: int) -> None:
     due = last_due(now, minute)
     assert now - DAY < due <= now
     assert due // 60_000 % 1440 == minute
+
+
+@given(folders, instants, keeps)
+def test_one_before_a_change_of_the_schema_stays_for_months(folder: list[str], at: int, keep: Keep) -> None:
+    before = name_of(at, before=("upgrade", "0005_country"))
+    assert instant_of(before) == at
+    assert is_before_change(before)
+    assert not any(map(is_before_change, folder))
+    removed = outdated([*folder, before], keep)
+    age = max([at, *(instant_of(name) or 0 for name in folder)]) - at
+    assert (before in removed) == (age > max(1, keep.months) * 31 * DAY)
+    assert [name for name in removed if name != before] == outdated(folder, keep)  # it counts for no day
+
+
+def test_what_a_backup_before_a_change_is_called() -> None:
+    assert name_of(NIGHT, before=("downgrade", "0004_events")) == (
+        "cgos-20260331T033000Z-before-downgrade-to-0004_events.sqlite"
+    )
+    for name in ("cgos-20260331T033000Z-before-lunch-to-0004.sqlite", "cgos-20260331T033000Z-before-.sqlite"):
+        assert instant_of(name) is None

@@ -38,6 +38,15 @@ def declared() -> set[str]:
     return {name for registry in (game, web) for family in registry.collect() for name in _parts(family)}
 
 
+def bounds() -> set[tuple[str, str]]:
+    """(histogram's buckets, upper bound) of all that both processes export."""
+    game, web = CollectorRegistry(), CollectorRegistry()
+    Metrics(game, "1").venue("9x9")
+    WebMetrics(web)
+    samples = (sample for registry in (game, web) for family in registry.collect() for sample in family.samples)
+    return {(sample.name, sample.labels["le"]) for sample in samples if "le" in sample.labels}
+
+
 def _parts(family: Metric) -> Iterator[str]:
     if family.type == "counter":
         yield f"{family.name}_total"

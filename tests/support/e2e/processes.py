@@ -24,6 +24,8 @@ from pathlib import Path
 from typing import Any
 
 STEP_S = 0.05
+START_S = 90.0
+"""Within which a server is ready, also on a machine that has much else to do."""
 
 
 def gnugo() -> str | None:
@@ -72,6 +74,7 @@ class ServerProcess:
         self.config = directory / "cgos.toml"
         self.python = python
         self.process: subprocess.Popen[bytes] | None = None
+        self.environment: dict[str, str] = {}
         self.config.write_text(
             f"""
 [server]
@@ -118,8 +121,9 @@ pairing = {{ interval_s = 0.2, patience_s = 0.5, settle_s = 0.05 }}
                 stdout=output,
                 stderr=output,
                 cwd=self.directory,
+                env=os.environ | self.environment,
             )
-        until(self.is_ready, 30, f"the server is not ready:\n{self.tail()}")
+        until(self.is_ready, START_S, f"the server is not ready:\n{self.tail()}")
 
     def tail(self) -> str:
         return self.log.read_text()[-3000:] if self.log.exists() else ""

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+import cgos_server
 from cgos_server.storage import schema
 
 REVISION = "9999_mottoes"
+VERSION = "99.1.0"
 
 # On SQLite two tables are copied, as most changes of a table need it there: one that refers to itself and that others
 # refer to, and one without row numbers that has indexes of some rows only.
-_STEP = """
+_STEP = '''
+"""Bots have mottoes, entries of the ledger remarks."""
+
 import os
 import signal
+import sys
 
 import sqlalchemy as sa
 from alembic import op
@@ -25,6 +30,9 @@ revision = "{revision}"
 down_revision = "{before}"
 branch_labels = None
 depends_on = None
+
+LOSES = "All mottoes and remarks."
+{more}
 
 
 def copied(**options):
@@ -47,20 +55,47 @@ def downgrade():
         batch.drop_column("remark")
     with op.batch_alter_table("bots", **copied()) as batch:
         batch.drop_column("motto")
-"""
+    {back}
+'''
+
+
+class Later:
+    """Makes this process the newer program, and the older one again.
+
+    :param folder: where that program's migrations are to lie
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._patch = pytest.MonkeyPatch()
+        self.before = schema.head()
+
+    def __call__(self, last: str = "", back: str = "", more: str = "") -> Path:
+        """The folder of its migrations.
+
+        :param last: a statement with which its step ends
+        :param back: one with which the way back over that ends
+        :param more: one that the step declares
+        """
+        shutil.copytree(schema.migrations(), self._folder, ignore=shutil.ignore_patterns("__pycache__"))
+        step = _STEP.format(revision=REVISION, before=self.before, last=last, back=back, more=more)
+        (self._folder / "versions" / f"{REVISION}.py").write_text(step)
+        self.newer_again()
+        return self._folder
+
+    def newer_again(self) -> None:
+        """Be the newer program."""
+        self._patch.setattr(schema, "migrations", lambda: self._folder)
+        self._patch.setattr(cgos_server, "__version__", VERSION)
+
+    def older_again(self) -> None:
+        """Be what this process was."""
+        self._patch.undo()
 
 
 @pytest.fixture
-def make_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Path]:
-    """Makes this process the newer program, whose step ends with a statement of the caller's; the folder."""
-    before = schema.head()
-
-    def make(last: str = "") -> Path:
-        folder = tmp_path / "later"
-        shutil.copytree(schema.migrations(), folder, ignore=shutil.ignore_patterns("__pycache__"))
-        step = _STEP.format(revision=REVISION, before=before, last=last)
-        (folder / "versions" / f"{REVISION}.py").write_text(step)
-        monkeypatch.setattr(schema, "migrations", lambda: folder)
-        return folder
-
-    return make
+def make_later(tmp_path: Path) -> Iterator[Later]:
+    """Makes this process the newer program."""
+    later = Later(tmp_path / "later")
+    yield later
+    later.older_again()

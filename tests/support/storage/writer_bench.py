@@ -174,10 +174,13 @@ class PostgresDisk(Disk):
 
     async def connect(self) -> Any:
         self._opening()
-        assert isinstance(self.location, PostgresUrl)
-        connection = await postgres.connect_for_writing(self.location, "the writer under test", False)
+        connection = await self.connection()
         self.connections.append(connection)
         return _PostgresConnection(self, connection)
+
+    async def connection(self) -> asyncpg.Connection:
+        assert isinstance(self.location, PostgresUrl)
+        return await postgres.connect_for_writing(self.location, "the writer under test", False)
 
     def writer(self, time: Time | None, listener: CommitListener, **options: Any) -> PostgresWriter:
         if time is not None:

@@ -22,7 +22,8 @@ class Backups(msgspec.Struct, frozen=True, kw_only=True):
     """What lies in the folder of backups.
 
     :ivar around: the folder itself; None where it is not there
-    :ivar latest_at: when the latest one was taken, Unix milliseconds; None where there is none
+    :ivar latest_at: when the latest one was taken, Unix milliseconds, but for those that seem to be of the future; None
+        where there is none
     :ivar files: the backups themselves
     """
 

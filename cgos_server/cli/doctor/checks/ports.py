@@ -12,6 +12,7 @@ class Port(msgspec.Struct, frozen=True, kw_only=True):
 
     :ivar host: empty for all addresses
     :ivar problem: why the system does not give it; empty where it does
+    :ivar forbidden: this user has no right to it, and nobody listens there; the server's service may have one
     :ivar busy: somebody listens there
     :ivar holders: processes that listen there, number -> command; empty where that cannot be seen
     """
@@ -21,6 +22,7 @@ class Port(msgspec.Struct, frozen=True, kw_only=True):
     host: str
     number: int
     problem: str
+    forbidden: bool = False
     busy: bool
     holders: dict[int, str]
 
@@ -44,20 +46,21 @@ def _one(port: Port, own: frozenset[int] | None, next_free: bool) -> Finding | N
             return unknown(f"{sentence}; whether that is this server cannot be seen")
         stop = f"Stop that program (as root: ss -ltnp 'sport = :{port.number}'), or give another {port.key}."
         return wrong(f"{sentence}.", stop if not next_free else f"{stop} With listen.next_free_port a start moves on.")
-    if port.problem:
-        return wrong(f"{where} cannot be had: {port.problem}.", _remedy(port))
+    if port.problem and not port.forbidden:
+        remedy = f"Give {port.key} and its host an address that this machine has."
+        return wrong(f"{where} cannot be had: {port.problem}.", remedy)
     if own:
         return wrong(
             f"{where} is not listened on, though the server runs.",
             "Its configuration was another one when it started: give this command the same --config, or restart it.",
         )
+    if port.forbidden:
+        return unknown(
+            f"{where} needs a right that this user does not have; whether the server has it cannot be seen",
+            "Ports below 1024 need one: AmbientCapabilities=CAP_NET_BIND_SERVICE in systemd's unit, or give another "
+            f"{port.key}.",
+        )
     return None
-
-
-def _remedy(port: Port) -> str:
-    if port.number < 1024:
-        return f"Ports below 1024 need a right of their own (CAP_NET_BIND_SERVICE): give another {port.key}."
-    return f"Give {port.key} and its host an address that this machine has."
 
 
 def _all(ports: list[Port], own: frozenset[int] | None) -> str:

@@ -36,13 +36,15 @@ def look(config: Config) -> list[Port]:
 
 def _port(whose: str, key: str, host: str, number: int) -> Port:
     error = obstacle(host, number)
-    busy = error is not None and error.errno == errno.EADDRINUSE
+    forbidden = error is not None and error.errno == errno.EACCES
+    busy = processes.is_listened_on(number) if forbidden else error is not None and error.errno == errno.EADDRINUSE
     return Port(
         whose=whose,
         key=key,
         host=host,
         number=number,
         problem="" if error is None or busy else str(error.strerror),
+        forbidden=forbidden and not busy,
         busy=busy,
         holders=processes.listeners(number) if busy else {},
     )

@@ -81,6 +81,11 @@ def listeners(port: int) -> dict[int, str]:
     return _holders(sockets.__contains__) if sockets else {}
 
 
+def is_listened_on(port: int) -> bool:
+    """Whether anybody listens on a port of any address, whoever it is; False where that cannot be seen."""
+    return any(_inodes(port))
+
+
 def readers(path: Path) -> dict[int, str]:
     """Processes that have a file open, number -> command; those that may be seen."""
     name = str(path.resolve())

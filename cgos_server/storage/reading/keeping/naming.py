@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Collection, Sequence
 from typing import Final, NamedTuple
 
-from sqlalchemy import RowMapping, func, or_, select, tuple_
+from sqlalchemy import RowMapping, or_, select, tuple_
 
 from cgos_protocol.ids import BotId, VersionId
+from cgos_server.core.renaming import shortest
 from cgos_server.storage import tables
-from cgos_server.storage.parameters import portions
+from cgos_server.storage.parameters import NAMES, naming_any, portions
 from cgos_server.storage.reading.source import Read, Subject
 from cgos_server.storage.writing.effects import KINDS
 from cgos_server.storage.writing.erasing import ConnectionReworded, Reworded
@@ -83,15 +84,17 @@ class Erasing(Subject):
 
     async def naming(self, kind: type[Reworded], names: Sequence[str]) -> AsyncIterator[list[Reworded]]:
         """The rows in whose texts one of these names stands, also as a part of a word, in portions; what is changed
-        meanwhile disturbs nothing."""
+        meanwhile disturbs nothing. A row may come more than once."""
+        for some in portions(shortest(names), NAMES):
+            async for rows in self._naming(kind, some):
+                yield rows
+
+    async def _naming(self, kind: type[Reworded], names: Sequence[str]) -> AsyncIterator[list[Reworded]]:
         effect = KINDS[kind]
         columns = [effect.table.c[name] for name in effect.columns]
         keys = [effect.table.c[name] for name in effect.keys]
         texts = [column for column in columns if column.name not in effect.keys]
-        any_of_them = or_(
-            *(func.lower(text).contains(name.lower(), autoescape=True) for text in texts for name in names)
-        )
-        wanted = select(*columns).where(any_of_them).order_by(*keys).limit(ROWS)
+        wanted = select(*columns).where(naming_any(texts, names)).order_by(*keys).limit(ROWS)
         after: tuple[int, ...] = ()
 
         async def ask(read: Read) -> list[Reworded]:

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Collection, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import ColumnElement, FromClause, Select, false, func, or_, select, tuple_
+from sqlalchemy import ColumnElement, FromClause, Select, or_, select, tuple_, union
 
 from cgos_protocol.ids import BotId
-from cgos_server.core.renaming import Renaming
+from cgos_server.core.renaming import Renaming, shortest
 from cgos_server.storage import tables
+from cgos_server.storage.parameters import NAMES, naming_any
 from cgos_server.storage.reading.source import Subject
 
 ROWS: Final = 500
@@ -35,12 +36,17 @@ class About(NamedTuple):
 
 
 class _Section(NamedTuple):
-    """Rows of one table. `mentioning`: columns of which one must name somebody as a whole word."""
+    """Rows of one table.
+
+    :ivar mentioning: columns of which one must name somebody as a whole word
+    :ivar given: names by which the section has been searched before, and those rows were given
+    """
 
     name: str
     rows: Select[Any]
     key: tuple[ColumnElement[Any], ...]
     mentioning: tuple[str, ...] = ()
+    given: Collection[str] = ()
 
 
 class Personal(Subject):
@@ -52,8 +58,11 @@ class Personal(Subject):
         if owner is not None:
             rows = await self._source.rows(select(bots_.id).where(bots_.owner_id == owner).order_by(bots_.id))
             bots = [row["id"] for row in rows]
-        names = select(versions.wire_name.label("name")).where(versions.bot_id.in_(bots))
-        names = names.union(select(owners.name).where(owners.id == owner))  # type: ignore[assignment]
+        names = union(
+            select(versions.wire_name.label("name")).where(versions.bot_id.in_(bots)),
+            select(bots_.name).where(bots_.id.in_(bots)),  # one that never signed in has no version
+            select(owners.name).where(owners.id == owner),
+        )
         return About(owner, bots, [row["name"] for row in await self._source.rows(names)])
 
     async def everything(self, about: About) -> AsyncGenerator[Portion, None]:
@@ -68,7 +77,7 @@ class Personal(Subject):
                 if not rows:
                     break
                 after = tuple(rows[-1][column.name] for column in section.key)
-                yield section.name, [dict(row) for row in rows if _mentions(row, section.mentioning, named)]
+                yield section.name, [dict(row) for row in rows if _mentions(row, section, named)]
 
 
 def _sections(about: About) -> Iterator[_Section]:
@@ -84,9 +93,9 @@ def _sections(about: About) -> Iterator[_Section]:
     yield _of("connections", t.connections, t.connections.c.version_id.in_(versions))
     yield _of("suspensions", t.suspensions, t.suspensions.c.version_id.in_(versions))
     yield _of("event_entries", t.event_entrants, t.event_entrants.c.bot_id.in_(bots))
-    yield _naming("event_log", t.event_log, about.names, ("actor", "body"))
-    yield _naming("corrections", t.corrections, about.names, ("actor", "reason"))
-    yield _naming("audit", t.audit, about.names, ("actor", "subject", "detail"))
+    yield from _naming("event_log", t.event_log, about.names, ("actor", "body"))
+    yield from _naming("corrections", t.corrections, about.names, ("actor", "reason"))
+    yield from _naming("audit", t.audit, about.names, ("actor", "subject", "detail"))
     played = or_(t.games.c.black_id.in_(versions), t.games.c.white_id.in_(versions))
     columns = ("id", "venue_id", "black_id", "white_id", "started_at", "ended_at", "reason", "detail", "result")
     yield _Section("games", select(*(t.games.c[name] for name in columns)).where(played), (t.games.c.id,))
@@ -97,14 +106,19 @@ def _of(name: str, table: Any, condition: ColumnElement[bool]) -> _Section:
     return _Section(name, select(*columns).where(condition), tuple(table.primary_key.columns))
 
 
-def _naming(name: str, table: FromClause, names: Collection[str], columns: tuple[str, ...]) -> _Section:
-    any_of_them = or_(
-        false(),
-        *(func.lower(table.c[column]).contains(each.lower(), autoescape=True) for column in columns for each in names),
-    )
-    return _of(name, table, any_of_them)._replace(mentioning=columns)
+def _naming(name: str, table: FromClause, names: Collection[str], columns: tuple[str, ...]) -> Iterator[_Section]:
+    """A section searched for a few names at a time, at least once."""
+    wanted = shortest(names)
+    for at in range(0, max(1, len(wanted)), NAMES):
+        named = naming_any([table.c[column] for column in columns], wanted[at : at + NAMES])
+        yield _of(name, table, named)._replace(mentioning=columns, given=wanted[:at])
 
 
-def _mentions(row: Mapping[Any, Any], columns: tuple[str, ...], named: Renaming | None) -> bool:
-    """True where a whole name stands in one of the columns, or it need not."""
-    return not columns or (named is not None and any(named.text(row[name]) != row[name] for name in columns))
+def _mentions(row: Mapping[Any, Any], section: _Section, named: Renaming | None) -> bool:
+    """True where a whole name stands in one of the columns, or it need not, and the row was not given before."""
+    texts = [row[name] for name in section.mentioning]
+    if not texts:
+        return True
+    if named is None or not any(named.text(text) != text for text in texts):
+        return False
+    return not any(name in text.lower() for text in texts for name in section.given)

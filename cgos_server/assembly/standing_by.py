@@ -1,0 +1,224 @@
+"""A node of a cluster before it serves: it waits until the venues may be taken over, and says why not yet.
+
+While it waits it listens for health and metrics alone, answers its control socket, and has everything imported. Must
+not know: how a server is built, how a group is taken (see :mod:`cgos_server.storage.postgres.groups`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import Final, NamedTuple
+
+import msgspec
+import structlog
+from prometheus_client import CollectorRegistry
+
+from cgos_protocol.api.people import Done
+from cgos_protocol.errors import Code, DatabaseLocked, StoreError
+from cgos_server import __version__
+from cgos_server.assembly.database import make_data
+from cgos_server.assembly.launching import START_S, Launch, stay_watched
+from cgos_server.assembly.stopping import Stop, Stopped
+from cgos_server.config.cluster import ClusterConfig
+from cgos_server.config.schema import Config
+from cgos_server.net import control_socket
+from cgos_server.net.health import health_app
+from cgos_server.net.http import HttpListener
+from cgos_server.net.tls.certificates import CertificateKeeper
+from cgos_server.observability.logs import LogCounts
+from cgos_server.observability.metrics import Metrics, roles
+from cgos_server.service.commands.registry import Refusal, answer_line, decode
+from cgos_server.service.commands.server import Drain, StatusRequest
+from cgos_server.service.control import ServerStatus
+from cgos_server.service.ratings.build import this_build
+from cgos_server.storage.node import Node
+from cgos_server.storage.postgres.groups import GroupRow, GroupWatch, refusal
+
+log = structlog.get_logger(__name__)
+
+LOOK_EVERY_S: Final = 0.25
+"""Between two looks at who holds the venues."""
+
+
+class _Reason(NamedTuple):
+    """Why a node stands by, as part of a sentence. `wrong`: somebody has to do something about it."""
+
+    words: str
+    wrong: bool = False
+
+
+def node_of(cluster: ClusterConfig, launch: Launch) -> Node | None:
+    """Which node of a cluster this process is; None where it is alone.
+
+    Whoever starts a node without ``--standby`` wants it to serve: then another build is no obstacle.
+    """
+    if not cluster.node:
+        return None
+    return Node(
+        name=cluster.node,
+        address=cluster.reached,
+        build=this_build().id,
+        ttl_s=cluster.ttl_s,
+        any_build=cluster.any_build or not launch.standby,
+        inherits=bool(launch.ports.version),
+    )
+
+
+class Standby:
+    """One a node.
+
+    :param logs: what was logged, for those who ask
+    """
+
+    def __init__(self, config: Config, node: Node, *, launch: Launch, stop: Stop, logs: LogCounts) -> None:
+        self._config = config
+        self._node = node
+        self._launch = launch
+        self._stop = stop
+        self._logs = logs
+        self._since = time.monotonic()
+        self._why = _Reason("starting")
+
+    async def wait(self) -> None:
+        """Return once the venues may be taken.
+
+        :raises Stopped: where the server was told to stop meanwhile
+        :raises Refused: where this node is not to stand by, and another one lives; or a port cannot be had
+        :raises StoreError: where this node is not to stand by, and PostgreSQL does not answer
+        """
+        database = self._config.server.database
+        assert database is not None  # the configuration of a cluster is refused otherwise
+        watch = GroupWatch(database, self._node)
+        try:
+            if not self._launch.standby:
+                await self._until_dead(watch)
+            elif not await self._takeable(watch):
+                self._launch.ports.opened()  # what a program before has left: nobody is served there now
+                async with self._listening():
+                    while not await self._takeable(watch):
+                        await self._pause()
+                log.info("taking over", node=self._node.name)
+                self._launch.supervisor.busy("taking over", START_S)
+        finally:
+            await watch.close()
+
+    async def _until_dead(self, watch: GroupWatch) -> None:
+        """An owner that was killed just now does not write again, and soon counts as dead."""
+        first = row = await watch.look()
+        while not row.takeable(self._node):
+            if row.batch != first.batch:
+                raise refusal(row, self._node)
+            await self._pause()
+            row = await watch.look()
+
+    async def _takeable(self, watch: GroupWatch) -> bool:
+        try:
+            row = await watch.look()
+        except (StoreError, DatabaseLocked) as error:
+            self._say(_Reason(str(error).rstrip("."), wrong=True))
+            return False
+        if row.takeable(self._node):
+            return True
+        self._say(_reason(row, self._node))
+        return False
+
+    async def _pause(self) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(LOOK_EVERY_S):
+                await self._stop.wanted.wait()
+                raise Stopped
+
+    def _say(self, why: _Reason) -> None:
+        """To the log and to the supervisor, once."""
+        if why != self._why:
+            self._why = why
+            (log.warning if why.wrong else log.info)("standing by", node=self._node.name, why=why.words)
+            self._launch.supervisor.ready(f"standing by ({why.words})")
+
+    @asynccontextmanager
+    async def _listening(self) -> AsyncIterator[None]:
+        """Be seen while the block runs."""
+        data, settings = self._config.server.data, self._config.health
+        make_data(data)
+        registry = CollectorRegistry()
+        metrics = Metrics(registry, __version__)
+        metrics.watch(ready=lambda: False, log_events=self._logs.by_level, cluster_role=lambda: roles(owner=False))
+        app = health_app({"cluster": lambda: (False, f"standing by ({self._why.words})")}, registry)
+        files = self._config.tls.files if settings.tls else None
+        keeper = None if files is None else CertificateKeeper(files)
+        sock = self._launch.ports.bind(
+            settings.host,
+            settings.port,
+            "health and metrics",
+            next_free=self._config.listen.next_free_port,
+            backlog=self._config.listen.backlog,
+        )
+        health = HttpListener(app, sock, context=None if keeper is None else keeper.context)
+        async with asyncio.TaskGroup() as group:
+            tasks = [
+                group.create_task(health.run()),
+                group.create_task(stay_watched(self._launch.supervisor, lambda: True)),
+            ]
+            tasks += [] if keeper is None else [group.create_task(keeper.run())]
+            async with control_socket.serve(data, self._answer):
+                yield
+            for task in tasks:
+                task.cancel()
+
+    async def _answer(self, line: bytes) -> bytes:
+        """One line of the control socket."""
+        try:
+            command = decode(line)
+        except msgspec.DecodeError as error:
+            return msgspec.json.encode(
+                Refusal(Code.BAD_REQUEST, f"The server does not understand this request: {error}.")
+            )
+        if isinstance(command, StatusRequest):
+            return answer_line(self._status())
+        if isinstance(command, Drain):
+            self._stop.ask()
+            return answer_line(Done(sentence="This node stands by no longer, and ends."))
+        return msgspec.json.encode(
+            Refusal(
+                Code.STANDING_BY,
+                f"Node {self._node.name} stands by ({self._why.words}). Give the command to the node that holds the "
+                "venues: `cgos-server cluster status` names it.",
+            )
+        )
+
+    def _status(self) -> ServerStatus:
+        return ServerStatus(
+            pid=os.getpid(),
+            version=__version__,
+            up_s=time.monotonic() - self._since,
+            ready=False,
+            draining=self._stop.wanted.is_set(),
+            venues=[],
+            games=[],
+            bots=[],
+            moves=0,
+            ended={},
+            warnings=self._logs.warnings,
+            errors=self._logs.errors,
+            web="",
+            health="",
+            node=self._node.name,
+            standing_by=self._why.words,
+        )
+
+
+def _reason(row: GroupRow, node: Node) -> _Reason:
+    if row.held(node.ttl_s):
+        if row.strange(node):
+            words = f"node {row.node} holds the venues, of another build ({row.build}; this is {node.build})"
+            return _Reason(f"{words}: this one will not take over", wrong=True)
+        return _Reason(f"node {row.node} holds the venues")
+    return _Reason(
+        f"nobody holds the venues, and node {row.node} held them last, of another build ({row.build}; this is "
+        f"{node.build}): set cluster.any_build, or start a node without --standby",
+        wrong=True,
+    )

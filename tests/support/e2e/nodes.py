@@ -1,0 +1,76 @@
+"""Real nodes of a cluster on one real PostgreSQL, each with a directory and ports of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from support.e2e.processes import ServerProcess, end, until
+from support.storage.postgres_fixtures import ask
+
+
+class NodeProcess(ServerProcess):
+    """`cgos-server serve` as the node `name`, in a directory of its own below `directory`, on the database at `url`."""
+
+    def __init__(self, directory: Path, name: str, url: str, *, ttl_s: float) -> None:
+        self.name = name
+        self.database = url
+        own = directory / name
+        own.mkdir()
+        super().__init__(own, settings=f'database = "{url}"\ndurability = "power"\ndrain_limit_s = 0\n')
+        self.configure(web='mode = "off"')
+        self.config.write_text(f'{self.config.read_text()}\n[cluster]\nnode = "{name}"\nttl_s = {ttl_s}\n')
+
+    def share_ports(self, other: NodeProcess) -> None:
+        """Listen for bots where `other` does, when it does not."""
+        text = self.config.read_text()
+        for name in ("port", "ws_port"):
+            text = text.replace(f"port = {getattr(self, name)}\n", f"port = {getattr(other, name)}\n")
+            setattr(self, name, getattr(other, name))
+        self.config.write_text(text)
+
+    def serve(self, *options: str) -> None:
+        """Start; whoever calls waits for what it wants."""
+        with self.log.open("ab") as output:
+            self.process = subprocess.Popen(
+                [self.python, "-m", "cgos_server", "serve", "--config", str(self.config), *options],
+                stdout=output,
+                stderr=output,
+                cwd=self.directory,
+            )
+
+    def stand_by(self) -> None:
+        """Start it beside a node that serves, and wait until it waits."""
+        self.serve("--standby")
+        until(self.stands_by, 30, f"node {self.name} does not stand by:\n{self.tail()}")
+
+    def stands_by(self) -> bool:
+        """Whether it says so."""
+        assert self.process is not None
+        assert self.process.poll() is None, self.tail()
+        return "standing by" in self.get("/readyz")[1]
+
+    def serves(self) -> bool:
+        """Whether it says so."""
+        return self.get("/readyz")[0] == 200
+
+    def query(self, sql: str, *parameters: object) -> list[tuple[Any, ...]]:
+        assert not parameters
+        return ask(self.database, sql)
+
+
+@contextlib.contextmanager
+def nodes(directory: Path, url: str, *names: str, ttl_s: float) -> Iterator[list[NodeProcess]]:
+    """Nodes that were not started yet; those that run at the end of the block are ended."""
+    made = [NodeProcess(directory, name, url, ttl_s=ttl_s) for name in names]
+    try:
+        yield made
+    finally:
+        for node in made:
+            if node.process is not None:
+                node.process.send_signal(signal.SIGCONT)  # who is stopped cannot end
+                end(node.process)
