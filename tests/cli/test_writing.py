@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -535,7 +534,7 @@ def test_db_upgrade(run: Any, tmp_path: Path, live: Live) -> None:
 
 
 def test_db_upgrade_of_an_up_to_date_database(run: Any) -> None:
-    assert re.search(r"has the schema \w+ already", run("db", "upgrade").stderr)
+    assert "has the schema" in run("db", "upgrade").stderr
 
 
 def test_the_runner_sees_real_exit_codes() -> None:

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from prometheus_client import CollectorRegistry
 from support.live.simulated import SimulatedTime
-from support.net.wires import OtherEnd
+from support.net.wires import SocketEnd
 
 from cgos_protocol.games.base import Color
 from cgos_protocol.session import Credentials, GameOver, GameSetup, PlayerSession, Turn
@@ -33,38 +33,8 @@ GENEROUS = SocketLimits(
 )
 
 
-class Transport(OtherEnd):
-    """Takes bytes; can be told to be full."""
-
-    def __init__(self, protocol: BotConnection, address: str = "192.0.2.1") -> None:
-        super().__init__(protocol, address)
-        self.written = b""
-        self.unread = 0
-        self.ended = False
-        self.closing = False
-        self.aborted = False
-
-    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
-        self.high = high
-
-    def write(self, data: bytes | bytearray | memoryview) -> None:
-        assert not self.ended, "written after the close"
-        self.written += bytes(data)
-
-    def write_eof(self) -> None:
-        self.ended = True
-
-    def get_write_buffer_size(self) -> int:
-        return self.unread
-
-    def is_closing(self) -> bool:
-        return self.closing
-
-    def close(self) -> None:
-        self.ended = self.closing = True
-
-    def abort(self) -> None:
-        self.ended = self.closing = self.aborted = True
+class Transport(SocketEnd):
+    """Takes bytes; can be told to be full, and to break."""
 
     def lose(self, error: Exception | None = None) -> None:
         self.ended = self.closing = True

@@ -188,7 +188,8 @@ class PostgresWriter(GroupCommit):
                 async with asyncio.timeout(self._node.beat_s):
                     return await self._work.get()
             except TimeoutError:
-                self.submit(())
+                if not self._closed:
+                    self.submit(())
 
     def _plan(self, batch: Sequence[Group]) -> Plan:
         if self._node is None:

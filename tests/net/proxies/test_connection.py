@@ -16,7 +16,7 @@ from prometheus_client import CollectorRegistry
 from structlog.testing import capture_logs
 from support.live.simulated import SimulatedTime
 from support.net.certificates import self_signed, trusting
-from support.net.wires import OtherEnd, context
+from support.net.wires import SocketEnd, context
 
 from cgos_protocol.session import Credentials, PlayerSession
 from cgos_server.net.listening import bind
@@ -35,36 +35,6 @@ def header(source: str = BOT) -> bytes:
     address = ip_address(source)
     family, size = (b"\x11", 12) if address.version == 4 else (b"\x21", 36)
     return SIGNATURE + b"\x21" + family + size.to_bytes(2) + 2 * address.packed + bytes.fromhex("d4311a99")
-
-
-class Raw(OtherEnd):
-    """The socket under a connection."""
-
-    def __init__(self, protocol: asyncio.Protocol, address: str) -> None:
-        super().__init__(protocol, address)
-        self.written = b""
-        self.ended = self.closing = self.aborted = False
-
-    def write(self, data: bytes | bytearray | memoryview) -> None:
-        assert not self.ended, "written after the close"
-        self.written += bytes(data)
-
-    def write_eof(self) -> None:
-        self.ended = True
-
-    def is_closing(self) -> bool:
-        return self.closing
-
-    def close(self) -> None:
-        self.ended = self.closing = True
-
-    def abort(self) -> None:
-        self.ended = self.closing = self.aborted = True
-
-    def get_write_buffer_size(self) -> int:
-        return 0
-
-    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None: ...
 
 
 class Spoken(asyncio.Protocol):
@@ -99,14 +69,14 @@ class Port:
         self.spoken.append(Spoken(source))
         return self.spoken[-1]
 
-    def connect(self, address: str = PROXY) -> Raw:
-        raw = Raw(self.port.connection(self._make), address)
+    def connect(self, address: str = PROXY) -> SocketEnd:
+        raw = SocketEnd(self.port.connection(self._make), address)
         raw.protocol.connection_made(raw)
         return raw
 
-    def connect_bot(self, source: str) -> Raw:
+    def connect_bot(self, source: str) -> SocketEnd:
         """A connection on which the lines are spoken, from its header on."""
-        raw = Raw(self.port.connection(lambda source: BotConnection(self.context, source)), PROXY)
+        raw = SocketEnd(self.port.connection(lambda source: BotConnection(self.context, source)), PROXY)
         raw.protocol.connection_made(raw)
         raw.protocol.data_received(header(source))
         return raw

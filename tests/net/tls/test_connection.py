@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.net.certificates import key_updates, self_signed, trusting
-from support.net.wires import OtherEnd
+from support.net.wires import SocketEnd
 
 from cgos_server.net.limits import ConnectionCount
 from cgos_server.net.lingering import DISCARDED_MAX, linger
@@ -22,38 +22,11 @@ from cgos_server.net.tls.connection import TlsConnection, TlsPort
 PLAIN = b"Error: this port speaks TLS\n"
 
 
-class Raw(OtherEnd):
-    """The socket under a connection."""
-
-    def __init__(self, protocol: asyncio.Protocol, address: str) -> None:
-        super().__init__(protocol, address)
-        self.written = bytearray()
-        self.ended = self.closing = self.aborted = False
-
-    def write(self, data: bytes | bytearray | memoryview) -> None:
-        assert not self.ended, "written after the close"
-        self.written += data
-
-    def write_eof(self) -> None:
-        self.ended = True
-
-    def is_closing(self) -> bool:
-        return self.closing
-
-    def close(self) -> None:
-        self.ended = self.closing = True
-
-    def abort(self) -> None:
-        self.ended = self.closing = self.aborted = True
-
-    def resume_reading(self) -> None:
-        self.reading = True
+class Raw(SocketEnd):
+    """The socket under a connection, which sends nothing by itself."""
 
     def get_write_buffer_size(self) -> int:
         return len(self.written)
-
-    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
-        self.high = high
 
 
 class Spoken(asyncio.Protocol):

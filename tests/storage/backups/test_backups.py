@@ -231,13 +231,19 @@ def test_restored_as_it_was_and_back_again(backup: Path, sqlite_database: Path) 
     put(sqlite_database, [move(3, 4)])  # it goes on
 
 
-def test_what_lies_in_the_log_alone_is_moved_aside_too(backup: Path, sqlite_database: Path, tmp_path: Path) -> None:
-    copy = tmp_path / "killed" / "cgos.sqlite"
+def killed_server(database: Path, folder: Path) -> Path:
+    """A copy of the database as a killed server leaves it: that game 3 has no moves lies in the log alone."""
+    copy = folder / "killed" / "cgos.sqlite"
     copy.parent.mkdir()
-    with closing(connect_for_writing(sqlite_database)) as held:
+    with closing(connect_for_writing(database)) as held:
         held.execute("DELETE FROM moves WHERE game_id = 3")
         for end in ("", "-wal"):
-            shutil.copy(f"{sqlite_database}{end}", f"{copy}{end}")
+            shutil.copy(f"{database}{end}", f"{copy}{end}")
+    return copy
+
+
+def test_what_lies_in_the_log_alone_is_moved_aside_too(backup: Path, sqlite_database: Path, tmp_path: Path) -> None:
+    copy = killed_server(sqlite_database, tmp_path)
     restored = restoring.restore(backup, copy, NOW, silent)
     before = Path(restored.aside or "")
     assert query(before, "SELECT count(*) FROM moves WHERE game_id = 3") == [(0,)]
@@ -259,12 +265,7 @@ def test_a_damaged_database_is_moved_aside_as_it_is(backup: Path, tmp_path: Path
 def test_a_restore_that_is_killed_leaves_what_lay_in_the_log(
     backup: Path, sqlite_database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    copy = tmp_path / "killed" / "cgos.sqlite"
-    copy.parent.mkdir()
-    with closing(connect_for_writing(sqlite_database)) as held:
-        held.execute("DELETE FROM moves WHERE game_id = 3")
-        for end in ("", "-wal"):
-            shutil.copy(f"{sqlite_database}{end}", f"{copy}{end}")
+    copy = killed_server(sqlite_database, tmp_path)
 
     def killed(*_names: object) -> None:
         raise KeyboardInterrupt

@@ -57,6 +57,45 @@ class OtherEnd(asyncio.Transport):
         self.reading = False
 
 
+class SocketEnd(OtherEnd):
+    """A socket's transport that keeps what is written.
+
+    :ivar unread: bytes that it says it still has to send
+    """
+
+    def __init__(self, protocol: asyncio.Protocol, address: str = "192.0.2.1") -> None:
+        super().__init__(protocol, address)
+        self.written = bytearray()
+        self.unread = 0
+        self.high: int | None = None
+        self.ended = self.closing = self.aborted = False
+
+    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
+        self.high = high
+
+    def resume_reading(self) -> None:
+        self.reading = True
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        assert not self.ended, "written after the close"
+        self.written += data
+
+    def write_eof(self) -> None:
+        self.ended = True
+
+    def get_write_buffer_size(self) -> int:
+        return self.unread
+
+    def is_closing(self) -> bool:
+        return self.closing
+
+    def close(self) -> None:
+        self.ended = self.closing = True
+
+    def abort(self) -> None:
+        self.ended = self.closing = self.aborted = True
+
+
 class FakeWire:
     """A :class:`cgos_server.net.wire.Wire`. `capacity` is how many bytes it takes before it has no room; None: any."""
 
