@@ -34,8 +34,9 @@ INTERVAL_S = 1.0
 UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0}
 DAYS = 10.0
 """Windows of days are shortened so many times more."""
-LESS = {"CgosRefitsFail": 4.0}
-"""Alerts whose times are shortened so many times less: a refit that failed rests for half a minute."""
+LESS = {"CgosRefitsFail": 4.0, "CgosServerRestarts": 4.0}
+"""Alerts whose times are shortened so many times less: a refit that failed rests for half a minute, and four starts take
+longer than half of one."""
 SETTLE_S = 20.0
 """What has not cleared by then is looked at again at the end."""
 LEFT_S = 240.0
