@@ -38,6 +38,8 @@ SLOW_S = 2.8
 """That an answer takes."""
 WAIT_S = 610.0
 """A wait for a game that is long."""
+SEEN_S = 3.0
+"""How long a server that was started stays, so that whoever looks each second sees it."""
 Make = Callable[[Drill], contextlib.AbstractContextManager[object]]
 
 
@@ -71,6 +73,7 @@ def restarts(place: Drill) -> Iterator[None]:
         place.command("anchor", "set", called(number), str(rating), "--sd", "20", "--venue", place.changed)
     for _ in range(4):
         place.restart()
+        time.sleep(SEEN_S)
     yield
     for number in ANCHORS:
         place.command("anchor", "unset", called(number), "--venue", place.changed)

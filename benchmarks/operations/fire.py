@@ -35,8 +35,8 @@ UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0}
 DAYS = 10.0
 """Windows of days are shortened so many times more."""
 LESS = {"CgosRefitsFail": 4.0, "CgosServerRestarts": 4.0}
-"""Alerts whose times are shortened so many times less: a refit that failed rests for half a minute, and four starts take
-longer than half of one."""
+"""Alerts whose times are shortened so many times less: a refit that failed rests for half a minute, four starts take
+longer than that."""
 SETTLE_S = 20.0
 """What has not cleared by then is looked at again at the end."""
 LEFT_S = 240.0
@@ -152,6 +152,11 @@ class Course:
         self._sightings = sightings
         self._stack = stack
 
+    @property
+    def lasts(self) -> bool:
+        """Whether a cause of before is to last for another round."""
+        return bool(self._lasting)
+
     def round(self, causes: Sequence[Cause]) -> list[Trial]:
         """Bring these causes about and look; those whose last round this was are undone, and returned."""
         names = {alert for cause in causes for alert in cause.alerts}
@@ -203,8 +208,8 @@ def run(
         time.sleep(4 * INTERVAL_S)
         course = Course(place, sightings, stack)
         rounds = chosen(only)
-        while rounds and time.monotonic() - began < minutes * 60:
-            for trial in course.round(rounds.pop(0)):
+        while (rounds or course.lasts) and time.monotonic() - began < minutes * 60:
+            for trial in course.round(rounds.pop(0) if rounds else ()):
                 for alert, each in trial.outcome().items():
                     print(f"{time.monotonic() - began:.0f} s: {alert}: {each}", flush=True)
         waited(LEFT_S, lambda: any(trial.waits_for(False) for trial in course.over))
