@@ -28,7 +28,8 @@ sys.path.insert(0, str(ROOT / "tests"))
 from support.e2e.processes import ServerProcess
 
 INTERVAL_S = 5.0
-THINK_S = 0.1
+THINK_S = 1.0
+"""Of a move. A game has two: of faster ones there would be more messages to webhooks than leave the server."""
 SETTINGS = '[limits]\nconnections = 2000\nconnections_per_address = 2000\n[backup]\nat = ""'
 VENUE = 'time = { system = "absolute", main = "1m" }'
 
