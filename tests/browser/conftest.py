@@ -84,7 +84,7 @@ def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
         players = {"Random": (["bot", "random"], ()), "Greedy": (["bot", "greedy"], ())}
         with bots(process, players):
             until(lambda: process.query("select 1 from games where ended_at is not null"), 60, "no game has ended")
-            until(lambda: process.get("/", process.web_port)[0] == 200, 20, "the pages do not answer")
+            assert process.page("/")[0] == 200
             yield Serving(process=process, quiet_port=quiet, small_port=small)
 
 

@@ -102,7 +102,7 @@ def test_a_bot_of_one_environment_plays_rated_on_a_server_of_another(wheels: dic
             client(serving, "Greedy", ["bot", "greedy"], python=str(own)),
         ):
             until(lambda: serving.query("select 1 from games where ended_at is not null"), 60, "no game has ended")
-        assert "Greedy" in serving.get("/", serving.web_port)[1]
+        assert "Greedy" in serving.page("/")[1]
         assert serving.query("select 1 from ratings where games > 0")
         assert serving.stop() == 0
 

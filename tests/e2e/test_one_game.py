@@ -24,7 +24,7 @@ def test_two_bots_play_a_rated_game(tmp_path: Path) -> None:
         assert plies > 20
         assert serving.query("select min(games) > 0 from ratings") == [(1,)]
         assert_the_better_of_two_is_rated_higher(serving)
-        status, page = serving.get("/", serving.web_port)
+        status, page = serving.page("/")
         assert status == 200
         assert "Greedy" in page
         assert "cgos_moves_total" in serving.get("/metrics")[1]

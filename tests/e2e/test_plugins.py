@@ -99,9 +99,9 @@ def test_a_server_plays_rates_and_pairs_with_them(
         f"/round/{played.query('select max(id) from rounds')[0][0]}": "Elo apart",
     }
     for address, part in pages.items():
-        code, page = played.get(address, played.web_port)
+        code, page = played.page(address)
         assert (code, part in page) == (200, True), address
-    _, rules = played.get("/venue/9x9/rules", played.web_port)
+    _, rules = played.page("/venue/9x9/rules")
     for part in (
         "Go in which whoever takes a stone first has won", "The first capture wins", "provisional (?) for 10 games",
         "those meet whose ratings are nearest", "Elo over which a game&#39;s worth falls to a third",

@@ -98,7 +98,7 @@ def test_postgresql_restarted_during_play_costs_nobody_anything(
             until(lambda: serving.get("/readyz")[0] == 200, 10, "readyz stays red")
             assert_nothing_told_is_lost(serving, threads)
         until(lambda: ended(serving) >= 2, 90, "no game ends")
-        until(lambda: "witness0" in serving.get("/", serving.web_port)[1], 60, "no page shows the players")
+        until(lambda: "witness0" in serving.page("/")[1], 60, "no page shows the players")
         assert serving.stop() == 0
         assert_nothing_told_is_lost(serving, threads)
         assert_every_result_is_rated_once(serving)

@@ -119,7 +119,7 @@ def test_pages_in_the_game_process_go_on_at_their_port(tmp_path: Path) -> None:
         assert serving.process is not None
         upgraded = serving.command("upgrade", "--json")
         assert upgraded.returncode == 0, upgraded.stderr + serving.tail()
-        assert serving.get("/", serving.web_port)[0] == 200
+        assert serving.page("/")[0] == 200
         assert serving.process.poll() is None
     finally:
         if serving.process is not None:

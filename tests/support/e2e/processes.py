@@ -139,6 +139,10 @@ pairing = {{ interval_s = 0.2, patience_s = 0.5, settle_s = 0.05 }}
         except (OSError, urllib.error.URLError):
             return 0, ""
 
+    def page(self, path: str) -> tuple[int, str]:
+        """(status, body) of a page, asked again until the web process answers: it starts beside the games, in its own time."""
+        return until(lambda: (answer := self.get(path, self.web_port))[0] and answer, START_S, f"no answer to {path}")
+
     def is_ready(self) -> bool:
         assert self.process is not None
         if self.process.poll() is not None:
