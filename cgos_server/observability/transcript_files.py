@@ -236,6 +236,11 @@ def forget(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
+def newest_bot(folder: Path) -> int:
+    """The highest number of a bot that has a folder below `folder`; 0 where none has. Raises OSError."""
+    return max((int(each.name) for each in folder.glob("[0-9]*") if each.name.isdecimal()), default=0)
+
+
 def sweep(folder: Path, oldest: float) -> None:
     """Remove a bot's files that were last written before `oldest` (Unix seconds), and its folder where none is left."""
     with contextlib.suppress(OSError):

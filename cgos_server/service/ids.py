@@ -16,11 +16,15 @@ Id = TypeVar("Id")
 
 
 class Ids:
-    """Counters. Each call returns a number that was never returned before on this database."""
+    """Counters. Each call returns a number that was never returned before on this database.
 
-    def __init__(self, start: NextIds) -> None:
+    :param kept: the highest number of a bot of whom files are kept: an older backup that was restored may not have that
+        bot, and its number must not become another bot's, whose owner would read those files
+    """
+
+    def __init__(self, start: NextIds, *, kept: int = 0) -> None:
         self.owner = count(start.owner).__next__
-        self.bot = _counted(start.bot, BotId)
+        self.bot = _counted(max(start.bot, kept + 1), BotId)
         self.version = _counted(start.version, VersionId)
         self.token = count(start.token).__next__
         self.connection = _counted(start.connection, ConnectionId)

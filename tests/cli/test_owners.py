@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 import time
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.storage.storage_sample import bot_row
 
 from cgos_server.config.loader import load
 from cgos_server.presentation.words import moment
@@ -18,12 +17,6 @@ from cgos_server.storage.writing import records as r
 from cgos_server.storage.writing.group_commit import CommitListener
 
 T0 = 1_700_000_000_000
-
-
-def bot_row(data: Path, name: str) -> Any:
-    with closing(sqlite3.connect(data / "cgos.sqlite")) as database:
-        database.row_factory = sqlite3.Row
-        return database.execute("SELECT * FROM bots WHERE name = ?", (name,)).fetchone()
 
 
 def put(data: Path, *records: r.Record) -> None:

@@ -15,6 +15,7 @@ from argon2 import PasswordHasher
 from click.testing import CliRunner
 from support.cli.in_thread import InThread
 from support.service.loaded_ratings import loaded_ratings
+from support.storage.storage_sample import bot_row
 
 from cgos_protocol.api.people import BotNow, EndedGame, GameNow, VenueNow
 from cgos_protocol.games.base import Color
@@ -39,12 +40,6 @@ from cgos_server.storage.writing.group_commit import CommitListener
 def audits(data: Path) -> list[tuple[str, str, str]]:
     with closing(sqlite3.connect(data / "cgos.sqlite")) as connection:
         return connection.execute("SELECT actor, action, subject FROM audit ORDER BY id").fetchall()
-
-
-def bot_row(data: Path, name: str) -> dict[str, Any]:
-    with closing(sqlite3.connect(data / "cgos.sqlite")) as connection:
-        connection.row_factory = sqlite3.Row
-        return dict(connection.execute("SELECT * FROM bots WHERE name = ?", (name,)).fetchone())
 
 
 # -- on a closed database

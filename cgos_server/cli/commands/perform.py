@@ -19,7 +19,7 @@ from cgos_server.cli.common import Setup, caller
 from cgos_server.cli.output import say
 from cgos_server.cli.reading import now_ms
 from cgos_server.config.venues import enroll_venues
-from cgos_server.observability.transcript_files import FOLDER
+from cgos_server.observability.transcript_files import FOLDER, newest_bot
 from cgos_server.presentation.words import count
 from cgos_server.service.admin import Admin
 from cgos_server.service.commands.declaration import Command
@@ -86,7 +86,7 @@ async def _alone(setup: Setup, command: Command[A], lock: DatabaseLock) -> A:
             commit_timeout=config.server.commit_timeout_s,
         )
         stack.push_async_callback(store.close)
-        ids = Ids(await store.history.server.next_ids())
+        ids = Ids(await store.history.server.next_ids(), kept=newest_bot(config.server.data / FOLDER))
         passwords = stack.enter_context(Passwords(1))
         families = await Families.load(store, config.server.families)
         accounts = Accounts(

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -26,9 +25,9 @@ from cgos_server.presentation.words import count, moment
 from cgos_server.storage import DATABASE, schema
 from cgos_server.storage.backups import folder, restoring, taking
 from cgos_server.storage.backups.comparing import compare
+from cgos_server.storage.backups.files import temporary_folder
 from cgos_server.storage.backups.verifying import Verified, verify
 from cgos_server.storage.copying import Progress
-from cgos_server.storage.location import make_directory
 
 T = TypeVar("T")
 
@@ -137,11 +136,10 @@ def drill(setup: Setup, source: Path | None, as_json: bool) -> None:
     """
     _stand_back()
     timed = _Steps()
-    make_directory(setup.config.backups)
-    with tempfile.TemporaryDirectory(prefix=".cgos-drill-", dir=setup.config.backups) as name, progress_bar("") as bar:
+    with temporary_folder(setup.config.backups) as here, progress_bar("") as bar:
         progress = _steps(bar)
-        place = Path(name) / "data" / DATABASE
-        taken = source or Path(name) / "backup.sqlite"
+        place = here / "data" / DATABASE
+        taken = source or here / "backup" / DATABASE
         if source is None:
             timed.step("backup", lambda: taking.take(setup.database, taken, now_ms(), progress))
         restored = timed.step("verify and restore", lambda: restoring.restore(taken, place, now_ms(), progress))

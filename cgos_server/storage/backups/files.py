@@ -13,7 +13,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -22,6 +22,7 @@ from cgos_server.storage.location import make_directory
 from cgos_server.storage.ownership import give_to_owner
 
 _PREFIX: Final = ".cgos-backup-"
+_FOLDER_PREFIX: Final = ".cgos-drill-"
 _TEMPORARY: Final = re.compile(re.escape(_PREFIX) + r"\w+\.part(-wal|-shm|-journal)?")
 
 MAGIC: Final = b"SQLite format 3\0"
@@ -66,16 +67,38 @@ def temporary(target: Path, size: int) -> Iterator[Path]:
 
 
 @contextmanager
+def temporary_folder(parent: Path) -> Iterator[Path]:
+    """An empty folder in `parent`, removed in the end with all that is in it.
+
+    Those of processes that were killed are removed first; any number may be in use. Raises OSError.
+    """
+    make_directory(parent)
+    for left in parent.glob(f"{_FOLDER_PREFIX}*"):
+        with suppress(BlockingIOError), _locked(left):
+            shutil.rmtree(left)
+    with tempfile.TemporaryDirectory(prefix=_FOLDER_PREFIX, dir=parent) as name, _locked(Path(name)):
+        yield Path(name)
+
+
+@contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    # The folder itself is locked: a file for it would lie around in the folders of backups.
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
+    with ExitStack() as stack:
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            stack.enter_context(_locked(folder))
         except BlockingIOError as error:
             raise Unavailable(
                 Code.BUSY, f"Another backup or restore is writing into {folder}. Try again when it has ended."
             ) from error
+        yield
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Raises BlockingIOError where another process, or another place in this one, has it."""
+    # The folder itself is locked: a file for it would lie around in the folders of backups.
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield
     finally:
         os.close(handle)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 from collections.abc import Callable
@@ -10,7 +11,7 @@ from typing import Any
 
 import pytest
 from support.storage.postgres_fixtures import ask
-from support.storage.storage_sample import execute
+from support.storage.storage_sample import bot_row, execute
 
 from cgos_server.storage.location import PostgresUrl
 from cgos_server.storage.lock import DatabaseLock
@@ -80,6 +81,16 @@ def test_restored_and_taken_back(run: Any, data: Path) -> None:
     assert "Delta" in run("bots").stdout
 
 
+def test_a_bot_that_an_older_backup_does_not_have_leaves_its_number_to_nobody(run: Any, data: Path) -> None:
+    run("db", "backup", "one.sqlite")
+    run("bot", "add", "Delta", stdin="secret\n")
+    number = bot_row(data, "Delta")["id"]
+    (data / "transcripts" / str(number)).mkdir(parents=True)
+    run("db", "restore", "one.sqlite")
+    run("bot", "add", "Epsilon", stdin="secret\n")
+    assert bot_row(data, "Epsilon")["id"] == number + 1
+
+
 def test_a_restore_waits_for_no_server(run: Any, data: Path) -> None:
     run("db", "backup", "one.sqlite")
     with DatabaseLock(data / "cgos.sqlite", "cgos-server serve"):
@@ -109,6 +120,21 @@ def test_a_drill_says_what_it_did_and_leaves_nothing(run: Any, place: str, data:
     assert {line["verdict"] for line in done["ratings"]} <= {"same bits", "same"}
     assert list((data / "backups").iterdir()) == []
     assert "What was restored is what the database had." in run("db", "drill").stderr
+
+
+def test_a_drill_removes_what_killed_ones_have_left_and_nothing_that_is_in_use(
+    run: Any, data: Path, tmp_path: Path
+) -> None:
+    left, used = (data / "backups" / f".cgos-drill-{name}" for name in ("left", "used"))
+    for folder in (left, used):
+        (folder / "data").mkdir(parents=True)
+    handle = os.open(used, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        run("db", "drill")
+    finally:
+        os.close(handle)
+    assert list((data / "backups").iterdir()) == [used]
 
 
 def test_a_drill_finds_what_differs(run: Any, data: Path, tmp_path: Path) -> None:

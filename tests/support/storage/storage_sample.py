@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
+from cgos_server.storage import DATABASE
 from cgos_server.storage.location import Location
 from cgos_server.storage.opening import open_store
 from cgos_server.storage.writing.group_commit import CommitListener
@@ -77,6 +78,13 @@ def execute(location: Location, sql: str) -> None:
             connection.execute(sql)
     else:
         ask(location.dsn, sql)
+
+
+def bot_row(data: Path, name: str) -> dict[str, Any]:
+    """What the SQLite database of a data directory holds of a bot, by column."""
+    with contextlib.closing(sqlite3.connect(data / DATABASE)) as connection:
+        connection.row_factory = sqlite3.Row
+        return dict(connection.execute("SELECT * FROM bots WHERE name = ?", (name,)).fetchone())
 
 
 def put(location: Location, records: Sequence[Record]) -> None:
