@@ -24,7 +24,7 @@ from cgos_server.assembly.listeners import Listeners
 from cgos_server.assembly.pages import Pages
 from cgos_server.assembly.reloading import Reloading
 from cgos_server.assembly.spawning import Spawner
-from cgos_server.assembly.standing_by import Standby, node_of
+from cgos_server.assembly.standing_by import Standby, nodes_of
 from cgos_server.assembly.stopping import Stop, Stopped
 from cgos_server.config.schema import Config
 from cgos_server.config.venues import enroll_venues
@@ -37,11 +37,13 @@ from cgos_server.live.events.herald import EventHerald
 from cgos_server.live.games.recovery import cut_off, restore
 from cgos_server.live.pairing.executor import PairingProcess
 from cgos_server.live.processes.backups import BackupSchedule, Plan
+from cgos_server.live.processes.bot_changes import BotChanges
 from cgos_server.live.processes.housekeeping import calm_collector, look_after, measure_lag
 from cgos_server.live.processes.pruning import BackgroundPruner
 from cgos_server.live.processes.sizes import Sizes
 from cgos_server.live.ratings.refit_executor import FitProcesses
 from cgos_server.live.signing_in.multi_venue import MultiVenueSignIn
+from cgos_server.live.venue.elsewhere import Elsewhere
 from cgos_server.live.venue.live_control import Addresses, LiveControl, ServerActs
 from cgos_server.live.venue.live_venue import LiveVenue, Shared, bots_by_state, open_venue, running
 from cgos_server.live.venue.operator_session import Operators
@@ -109,7 +111,8 @@ class App:
         self.handover = Handover(launch.program, launch.ports, self.stop, config.server)
         self._reloading = Reloading(config, self.venues, reread, launch.supervisor)
         self._spawner: Spawner | None = None
-        self._node = node_of(config.cluster, launch)
+        self._nodes = nodes_of(config, launch)
+        self._elsewhere = Elsewhere()
         self._files = KeptFiles(config.server.data / FOLDER)
 
     async def run(self) -> int:
@@ -140,8 +143,8 @@ class App:
         return EXIT_OVERTAKEN if isinstance(self.stop.failure, Overtaken) else EXIT_DISK
 
     async def _live(self, stack: AsyncExitStack) -> None:
-        config = self._config
         base = await self._foundations(stack)
+        config = self._config
         base.bus.subscribe(GameEnded, self.stop.game_ended)
         venues = await enroll_venues(config, base.store, base.time.wall_ms(), self._origin)
         one_thread()
@@ -161,6 +164,8 @@ class App:
             health = listeners.health(probes, base.registry, pages.metrics)
             works = [*await pages.open(stack, listeners, self.venues, admin.answer), *self._works(base, listeners)]
             works += [director.run, herald.run, pruner.run, self._backups(base).run]
+            if base.store.sharing.block:
+                works += self._shared_works(base, control, admin)
             works += [] if keeper is None else [keeper.run]
             probed = group.create_task(health.run())
             tasks = [probed, *(group.create_task(_run(work)) for work in works)]
@@ -188,15 +193,18 @@ class App:
     # -- its parts, in order
 
     async def _foundations(self, stack: AsyncExitStack) -> Foundations:
-        """Of a node of a cluster: once the venues are its to have."""
-        config, node = self._config, self._node
-        if node is None:
+        """Of a node of a cluster: once a group of venues is its to have; no other venue is configured from then on."""
+        config = self._config
+        if not self._nodes:
             return await open_foundations(stack, config, self._clock, self.stop.commit_failed)
-        standby = Standby(config, node, launch=self._launch, stop=self.stop, logs=self._logs)
+        standby = Standby(config, self._nodes, launch=self._launch, stop=self.stop, logs=self._logs)
         while True:
-            await standby.wait()
+            node = await standby.wait()
+            self._config = config.of_group(node.group)
+            others = {venue.name: venue.group for venue in config.venue if venue.group != node.group}
+            self._elsewhere = Elsewhere(others)
             try:
-                return await open_foundations(stack, config, self._clock, self.stop.commit_failed, node=node)
+                return await open_foundations(stack, self._config, self._clock, self.stop.commit_failed, node=node)
             except Refused as refused:  # somebody else was faster
                 if not self._launch.standby or refused.code not in (Code.GROUP_HELD, Code.DATABASE_LOCKED):
                     raise
@@ -217,6 +225,7 @@ class App:
                 upgrade=self.handover.begin,
             ),
             node=self._config.cluster.node,
+            elsewhere=self._elsewhere,
         )
 
     def _pruner(self, base: Foundations) -> BackgroundPruner:
@@ -247,6 +256,19 @@ class App:
             files=self._files,
         )
 
+    def _shared_works(self, base: Foundations, control: LiveControl, admin: Admin) -> list[Work]:
+        """What a node does besides, as others change what is common to all."""
+        sharing = base.store.sharing
+        changes = BotChanges(
+            base.store,
+            control,
+            families=base.families,
+            ledgers=admin.ledgers,
+            here=lambda: {player.bot for venue in self.venues.values() for player in venue.roster.here()},
+            now_ms=base.time.wall_ms,
+        )
+        return [changes.run, lambda: base.ids.stock(sharing), lambda: self._elsewhere.run(sharing)]
+
     async def _shared(self, stack: AsyncExitStack, base: Foundations, *, admin: Admin, spawner: Spawner) -> Shared:
         return Shared(
             store=base.store,
@@ -271,10 +293,12 @@ class App:
         for venue in venues:
             self.venues[venue.name] = await open_venue(venue, shared)
         store = shared.store
-        if left_open := await store.history.server.left_open():
-            await store.commit(cut_off(left_open))
+        left_open = await store.history.server.left_open()
+        if ours := await store.sharing.ours("connection", left_open):
+            await store.commit(cut_off({number: at for number, at in left_open.items() if number in ours}))
         by_id = {live.venue.id: live for live in self.venues.values()}
-        restored, waiting = restore(await store.history.games.unfinished(), by_id)
+        others = [venue.id for venue in await store.history.server.venues() if venue.name in self._elsewhere]
+        restored, waiting = restore(await store.history.games.unfinished(others), by_id)
         if restored or waiting:
             log.info("unfinished games", restored=restored, of_venues_not_configured=waiting)
         for live in self.venues.values():
@@ -285,7 +309,9 @@ class App:
     ) -> tuple[EventDirector, EventHerald]:
         """The events that are not over, as they stand after the games of before."""
         pairing = stack.enter_context(closing(EventPairing()))
-        director = EventDirector(self.venues, base.store, time=base.time, ids=base.ids, pairer=pairing)
+        director = EventDirector(
+            self.venues, base.store, time=base.time, ids=base.ids, pairer=pairing, elsewhere=self._elsewhere
+        )
         await director.open()
         figures = EventFigures(director.runners, self.venues)
         director.committed += [event_facts(base.bus, base.time.wall_ms), figures.heard]
@@ -338,7 +364,7 @@ class App:
         stack.push_async_callback(self._close_connections, spawner, listeners)
         stack.callback(listeners.close)  # what listens already when a later port is refused
         arrivals = {name: live.arrivals for name, live in self.venues.items()}
-        await listeners.open_ports(self.venues, MultiVenueSignIn(arrivals))
+        await listeners.open_ports(self.venues, MultiVenueSignIn(arrivals, self._elsewhere))
         return listeners
 
     async def _transcripts(self, stack: AsyncExitStack) -> Transcripts | None:

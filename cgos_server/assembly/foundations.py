@@ -22,7 +22,7 @@ from cgos_server.net.forwarded import comes_from
 from cgos_server.net.loop import LoopTime, PollClock
 from cgos_server.observability.metrics import Metrics, roles
 from cgos_server.observability.transcript_files import FOLDER, newest_bot
-from cgos_server.service.ids import Ids
+from cgos_server.service.ids import Ids, open_ids
 from cgos_server.service.people.accounts import Accounts
 from cgos_server.service.people.failures import Failures
 from cgos_server.service.people.passwords import Passwords
@@ -70,7 +70,7 @@ async def open_foundations(
     )
     if node is not None:
         metrics.watch(cluster_role=lambda: roles(owner=True))
-    ids = Ids(await store.history.server.next_ids(), kept=newest_bot(config.server.data / FOLDER))
+    ids = await open_ids(store, newest_bot(config.server.data / FOLDER))
     passwords = stack.enter_context(Passwords(config.limits.password_queue))
     families = await Families.load(store, config.server.families)
     accounts = Accounts(

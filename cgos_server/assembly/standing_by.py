@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Final, NamedTuple
 
@@ -23,7 +23,6 @@ from cgos_server import __version__
 from cgos_server.assembly.database import make_data
 from cgos_server.assembly.launching import START_S, Launch, stay_watched
 from cgos_server.assembly.stopping import Stop, Stopped
-from cgos_server.config.cluster import ClusterConfig
 from cgos_server.config.schema import Config
 from cgos_server.net import control_socket
 from cgos_server.net.health import health_app
@@ -36,6 +35,7 @@ from cgos_server.service.commands.server import Drain, StatusRequest
 from cgos_server.service.control import ServerStatus
 from cgos_server.service.ratings.build import this_build
 from cgos_server.storage.node import Node
+from cgos_server.storage.postgres import groups
 from cgos_server.storage.postgres.groups import GroupRow, GroupWatch, refusal
 
 log = structlog.get_logger(__name__)
@@ -51,40 +51,56 @@ class _Reason(NamedTuple):
     wrong: bool = False
 
 
-def node_of(cluster: ClusterConfig, launch: Launch) -> Node | None:
-    """Which node of a cluster this process is; None where it is alone.
+def nodes_of(config: Config, launch: Launch) -> list[Node]:
+    """What this process may be in a cluster: the node that it is, with each group that it may have, the one that it
+    wants first first. Empty where it is alone.
 
     Whoever starts a node without ``--standby`` wants it to serve: then another build is no obstacle.
     """
+    cluster = config.cluster
     if not cluster.node:
-        return None
-    return Node(
-        name=cluster.node,
-        address=cluster.reached,
-        build=this_build().id,
-        ttl_s=cluster.ttl_s,
-        any_build=cluster.any_build or not launch.standby,
-        inherits=bool(launch.ports.version),
-    )
+        return []
+    return [
+        Node(
+            name=cluster.node,
+            address=cluster.reached,
+            build=this_build().id,
+            ttl_s=cluster.ttl_s,
+            group=group,
+            any_build=cluster.any_build or not launch.standby,
+            inherits=bool(launch.ports.version),
+        )
+        for group in cluster.groups.parts or config.groups
+    ]
+
+
+def choose(rows: Sequence[GroupRow], nodes: Sequence[Node]) -> Node | None:
+    """The first of `nodes` whose group may be taken; before all others the one whose group a program before has left
+    to this one. None: there is none."""
+    pairs = [(groups.of_node(rows, node), node) for node in nodes]
+    left = [node for row, node in pairs if node.inherits and row.node == node.name and row.seen_s is not None]
+    return next((node for row, node in pairs if node in left or (not left and row.takeable(node))), None)
 
 
 class Standby:
     """One a node.
 
+    :param nodes: what it may be, see :func:`nodes_of`
     :param logs: what was logged, for those who ask
     """
 
-    def __init__(self, config: Config, node: Node, *, launch: Launch, stop: Stop, logs: LogCounts) -> None:
+    def __init__(self, config: Config, nodes: Sequence[Node], *, launch: Launch, stop: Stop, logs: LogCounts) -> None:
         self._config = config
-        self._node = node
+        self._nodes = nodes
+        self._name = nodes[0].name
         self._launch = launch
         self._stop = stop
         self._logs = logs
         self._since = time.monotonic()
         self._why = _Reason("starting")
 
-    async def wait(self) -> None:
-        """Return once the venues may be taken.
+    async def wait(self) -> Node:
+        """Return once a group of venues may be taken, with this node as the one that wants it.
 
         :raises Stopped: where the server was told to stop meanwhile
         :raises Refused: where this node is not to stand by, and another one lives; or a port cannot be had
@@ -92,39 +108,46 @@ class Standby:
         """
         database = self._config.server.database
         assert database is not None  # the configuration of a cluster is refused otherwise
-        watch = GroupWatch(database, self._node)
+        watch = GroupWatch(database, self._nodes[0].purpose)
         try:
             if not self._launch.standby:
-                await self._until_dead(watch)
-            elif not await self._takeable(watch):
+                return await self._until_dead(watch)
+            chosen = await self._chosen(watch)
+            if chosen is None:
                 self._launch.ports.opened()  # what a program before has left: nobody is served there now
                 async with self._listening():
-                    while not await self._takeable(watch):
+                    while (chosen := await self._chosen(watch)) is None:
                         await self._pause()
-                log.info("taking over", node=self._node.name)
+                log.info("taking over", node=self._name, group=chosen.group)
                 self._launch.supervisor.busy("taking over", START_S)
+            return chosen
         finally:
             await watch.close()
 
-    async def _until_dead(self, watch: GroupWatch) -> None:
+    async def _until_dead(self, watch: GroupWatch) -> Node:
         """An owner that was killed just now does not write again, and soon counts as dead."""
-        first = row = await watch.look()
-        while not row.takeable(self._node):
-            if row.batch != first.batch:
-                raise refusal(row, self._node)
+        first = rows = await watch.look()
+        while (chosen := choose(rows, self._nodes)) is None:
+            if all(self._lives(first, rows, node) for node in self._nodes):
+                raise refusal(groups.of_node(rows, self._nodes[0]), self._nodes[0])
             await self._pause()
-            row = await watch.look()
+            rows = await watch.look()
+        return chosen
 
-    async def _takeable(self, watch: GroupWatch) -> bool:
+    def _lives(self, before: Sequence[GroupRow], now: Sequence[GroupRow], node: Node) -> bool:
+        """Whether somebody writes in the group of `node`."""
+        return groups.of_node(before, node).batch != groups.of_node(now, node).batch
+
+    async def _chosen(self, watch: GroupWatch) -> Node | None:
         try:
-            row = await watch.look()
+            rows = await watch.look()
         except (StoreError, DatabaseLocked) as error:
             self._say(_Reason(str(error).rstrip("."), wrong=True))
-            return False
-        if row.takeable(self._node):
-            return True
-        self._say(_reason(row, self._node))
-        return False
+            return None
+        chosen = choose(rows, self._nodes)
+        if chosen is None:
+            self._say(_reason([(groups.of_node(rows, node), node) for node in self._nodes]))
+        return chosen
 
     async def _pause(self) -> None:
         with suppress(TimeoutError):
@@ -136,7 +159,7 @@ class Standby:
         """To the log and to the supervisor, once."""
         if why != self._why:
             self._why = why
-            (log.warning if why.wrong else log.info)("standing by", node=self._node.name, why=why.words)
+            (log.warning if why.wrong else log.info)("standing by", node=self._name, why=why.words)
             self._launch.supervisor.ready(f"standing by ({why.words})")
 
     @asynccontextmanager
@@ -185,7 +208,7 @@ class Standby:
         return msgspec.json.encode(
             Refusal(
                 Code.STANDING_BY,
-                f"Node {self._node.name} stands by ({self._why.words}). Give the command to the node that holds the "
+                f"Node {self._name} stands by ({self._why.words}). Give the command to the node that holds the "
                 "venues: `cgos-server cluster status` names it.",
             )
         )
@@ -206,19 +229,27 @@ class Standby:
             errors=self._logs.errors,
             web="",
             health="",
-            node=self._node.name,
+            node=self._name,
             standing_by=self._why.words,
         )
 
 
-def _reason(row: GroupRow, node: Node) -> _Reason:
+def _reason(pairs: Sequence[tuple[GroupRow, Node]]) -> _Reason:
+    """Why none of these groups is taken by the node beside it."""
+    if len(pairs) == 1:
+        return _of_one(*pairs[0], what="the venues")
+    reasons = [_of_one(row, node, what=f"the group {row.group}") for row, node in pairs]
+    return _Reason("; ".join(reason.words for reason in reasons), any(reason.wrong for reason in reasons))
+
+
+def _of_one(row: GroupRow, node: Node, *, what: str) -> _Reason:
     if row.held(node.ttl_s):
         if row.strange(node):
-            words = f"node {row.node} holds the venues, of another build ({row.build}; this is {node.build})"
+            words = f"node {row.node} holds {what}, of another build ({row.build}; this is {node.build})"
             return _Reason(f"{words}: this one will not take over", wrong=True)
-        return _Reason(f"node {row.node} holds the venues")
+        return _Reason(f"node {row.node} holds {what}")
     return _Reason(
-        f"nobody holds the venues, and node {row.node} held them last, of another build ({row.build}; this is "
+        f"nobody holds {what}, and node {row.node} held them last, of another build ({row.build}; this is "
         f"{node.build}): set cluster.any_build, or start a node without --standby",
         wrong=True,
     )

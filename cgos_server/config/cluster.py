@@ -9,6 +9,7 @@ from typing import Annotated
 import msgspec
 
 from cgos_protocol.options import Number, Text
+from cgos_server.config.values import Words
 
 
 class ClusterConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -24,6 +25,11 @@ class ClusterConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
         Text(0, 255),
         "Where others reach this node, as `cgos-server cluster status` shows it; empty: its host's name.",
     ] = ""
+    groups: Annotated[
+        Words,
+        "The groups of venues of which this node may have one, the one that it wants first first. Empty: any, in the "
+        "order of the venues.",
+    ] = Words()
     ttl_s: Annotated[
         float,
         Number(1, 300),

@@ -34,6 +34,7 @@ from cgos_server.config.values import (
 from cgos_server.service.people.accounts import Registration
 from cgos_server.storage import DATABASE
 from cgos_server.storage.location import Location, PostgresUrl
+from cgos_server.storage.node import MAIN
 from cgos_server.storage.sqlite.connections import Durability
 
 LogFormat = Literal["auto", "text", "json"]
@@ -278,6 +279,11 @@ class VenueConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
     name: Annotated[VenueName, "The venue's name: letters, digits, `_`, `.` and `-`."]
     port: Annotated[Port, "The port where its bots connect; 0 takes any free one."]
+    group: Annotated[
+        VenueName,
+        "The group of venues that it belongs to. [A node of a cluster](cluster.md) has one group at a time, and plays "
+        "all of its venues.",
+    ] = MAIN
     public_address: Annotated[
         PublicAddress,
         "Where bots reach that port, such as `cgos.example.org:6809`; empty: `listen.bots_host`, or else the host "
@@ -355,6 +361,15 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     tls: TlsConfig = TlsConfig()
     cluster: ClusterConfig = ClusterConfig()
     venue: tuple[VenueConfig, ...] = CLASSIC_VENUES
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """The groups of the venues, each once, in their order."""
+        return tuple(dict.fromkeys(venue.group for venue in self.venue))
+
+    def of_group(self, group: str) -> Config:
+        """As it is for a node that has this group: with the group's venues alone."""
+        return msgspec.structs.replace(self, venue=tuple(venue for venue in self.venue if venue.group == group))
 
     @property
     def backups(self) -> Path:

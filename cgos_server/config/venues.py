@@ -29,6 +29,7 @@ from cgos_server.config.values import Span, us
 from cgos_server.core.pairing.registry import matchmaker
 from cgos_server.core.rating.registry import SYSTEMS, rating_system
 from cgos_server.core.venue import PairingSettings, Venue
+from cgos_server.storage.node import MAIN
 from cgos_server.storage.store import Store
 from cgos_server.storage.writing.records import Record, VenueAdded
 
@@ -164,8 +165,17 @@ def _tls_faults(config: Config, place: Place) -> Iterator[ConfigError]:
 
 
 def _cluster_faults(config: Config, place: Place) -> Iterator[ConfigError]:
-    """What else must be said where any key of `[cluster]` is given."""
+    """What else must be said where any key of `[cluster]` is given, or venues are put into groups."""
     cluster, server = config.cluster, config.server
+    for word in cluster.groups.parts:
+        if word not in config.groups:
+            there = ", ".join(config.groups)
+            yield ConfigError(place(("cluster", "groups")), f"no venue is in a group {word}", f"There are: {there}.")
+    if not cluster.node:
+        for index, venue in enumerate(config.venue):
+            if venue.group != MAIN:
+                problem = "only the nodes of a cluster have groups of venues"
+                yield ConfigError(place(("venue", index, "group")), problem, "Set cluster.node, or leave the key out.")
     given = [key for key in cluster.__struct_fields__ if getattr(cluster, key) != getattr(ClusterConfig(), key)]
     if not given:
         return
@@ -349,26 +359,29 @@ async def enroll_venues(config: Config, store: Store, at: int, place: str) -> li
     :param at: Unix milliseconds
     :param place: where the configuration comes from, for the message
     :raises ConfigErrors: where fixed terms of known venues have changed
+    :raises Conflict: where another node of a cluster plays one of them
     """
-    known = {venue.name: venue for venue in await store.history.server.venues()}
-    free = VenueId(max((venue.id for venue in known.values()), default=0) + 1)
-    problems: list[ConfigError] = []
-    venues: list[Venue] = []
-    added: list[Record] = []
-    for venue in config.venue:
-        stored = known.get(venue.name)
-        if stored is None:
-            added.append(VenueAdded(free, venue.name, fixed(venue), at))
-            venues.append(venue_value(venue, free))
-            free = VenueId(free + 1)
-            continue
-        try:
-            check_fixed(venue, stored.fixed, place)
-        except ConfigError as problem:
-            problems.append(problem)
-        venues.append(venue_value(venue, stored.id))
-    if problems:
-        raise ConfigErrors(problems)
-    if added:
-        await store.commit(added)
+    async with store.sharing.hold("venues"):
+        known = {venue.name: venue for venue in await store.history.server.venues()}
+        free = VenueId(max((venue.id for venue in known.values()), default=0) + 1)
+        problems: list[ConfigError] = []
+        venues: list[Venue] = []
+        added: list[Record] = []
+        for venue in config.venue:
+            stored = known.get(venue.name)
+            if stored is None:
+                added.append(VenueAdded(free, venue.name, fixed(venue), at))
+                venues.append(venue_value(venue, free))
+                free = VenueId(free + 1)
+                continue
+            try:
+                check_fixed(venue, stored.fixed, place)
+            except ConfigError as problem:
+                problems.append(problem)
+            venues.append(venue_value(venue, stored.id))
+        if problems:
+            raise ConfigErrors(problems)
+        if added:
+            await store.commit(added)
+        await store.sharing.take_venues([venue.id for venue in venues])
     return venues

@@ -63,6 +63,11 @@ class Admin:
             files=files,
         )
 
+    @property
+    def ledgers(self) -> VenueLedgers:
+        """Where commands reach the ratings."""
+        return self._context.ledgers
+
     async def answer(self, line: bytes) -> bytes:
         """One line of the control socket: a command in JSON, answered by its answer or a :class:`Refusal`."""
         try:

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
+
+MAIN: Final = "main"
+"""The group of all venues of which nothing else is said."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -10,6 +14,7 @@ class Node:
     """One a process that is not alone.
 
     :ivar name: among the nodes
+    :ivar group: the group of venues that it has or wants
     :ivar address: where others reach it, for people
     :ivar build: the id of what its numbers depend on (:func:`cgos_server.service.ratings.build.this_build`)
     :ivar ttl_s: seconds after which a node that has written nothing counts as dead
@@ -22,6 +27,7 @@ class Node:
     address: str
     build: str
     ttl_s: float
+    group: str = MAIN
     any_build: bool = False
     inherits: bool = False
 

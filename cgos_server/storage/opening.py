@@ -9,6 +9,7 @@ from pathlib import Path
 from cgos_server.storage.location import Location
 from cgos_server.storage.lock import DatabaseLock
 from cgos_server.storage.reading.history import History
+from cgos_server.storage.sharing import Sharing
 from cgos_server.storage.sqlite.connections import Durability, connect_for_writing
 from cgos_server.storage.sqlite.writer import Writer
 from cgos_server.storage.store import Store
@@ -31,15 +32,20 @@ async def open_store(
     :param commit_timeout: seconds for which a failing batch is tried again, and a question of PostgreSQL
     """
     writer: GroupCommit
+    sharing: Sharing | None = None
     if isinstance(location, Path):
         connect = functools.partial(connect_for_writing, location, durability)
         writer = Writer(connect, listener, commit_timeout=commit_timeout, soon=soon)
         await writer.start()
     else:
         # Only where it is configured: its driver is an extra that need not be installed.
+        from cgos_server.storage.postgres.sharing import GroupSharing
         from cgos_server.storage.postgres.writer import open_postgres_writer
 
-        writer = await open_postgres_writer(
+        writer = postgres = await open_postgres_writer(
             location, listener, durable=durability == "power", commit_timeout=commit_timeout, lock=lock
         )
-    return Store(writer, History(location, live=True, patience_s=commit_timeout))
+        if lock is not None and lock.node is not None:
+            sharing = GroupSharing(location, lock.node, lambda: postgres.owner)
+            await sharing.start()
+    return Store(writer, History(location, live=True, patience_s=commit_timeout), sharing)

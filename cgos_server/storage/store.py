@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from cgos_server.storage.sharing import COMMON, Alone, Sharing
 from cgos_server.storage.writing.records import Record
 
 if TYPE_CHECKING:  # a command that only names a store need not load SQLAlchemy
@@ -21,11 +22,13 @@ class Store:
     """One writer, and the read side beside it. Made by :func:`cgos_server.storage.opening.open_store`.
 
     :ivar history: answers questions
+    :ivar sharing: what is common to several groups on this database
     """
 
-    def __init__(self, writer: GroupCommit, history: History) -> None:
+    def __init__(self, writer: GroupCommit, history: History, sharing: Sharing | None = None) -> None:
         self._writer = writer
         self.history = history
+        self.sharing = sharing or Alone()
 
     def submit(self, records: Sequence[Record], then: Callable[[], None] | None = None) -> None:
         """Queue a group of writes. Called in the event loop, never blocks, never raises.
@@ -37,7 +40,18 @@ class Store:
         self._writer.submit(records, then)
 
     async def commit(self, records: Sequence[Record]) -> None:
-        """As :meth:`submit`, and wait until it is committed. Raises CommitFailed."""
+        """As :meth:`submit`, and wait until it is committed. Raises CommitFailed.
+
+        Under a name that is held (see :attr:`sharing`) what is common to all groups goes first, by itself; then it
+        raises Unavailable and StoreError as well.
+        """
+        if self.sharing.holding:
+            common = [record for record in records if type(record) in COMMON]
+            if common:
+                await self.sharing.commit(common)
+                records = [record for record in records if type(record) not in COMMON]
+                if not records:
+                    return
         await self._writer.commit(records)
 
     @property
@@ -58,5 +72,6 @@ class Store:
         """Commit what has gathered, then release everything."""
         await self._writer.drain()
         await self.history.close()
+        await self.sharing.close()
         # On SQLite the last connection to close leaves one complete file behind.
         await self._writer.close()

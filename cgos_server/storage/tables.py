@@ -7,7 +7,9 @@ Must not know: who writes, who reads, how it is opened.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Final
 
 import sqlalchemy as sa
 
@@ -412,6 +414,22 @@ event_entrants = sa.Table(
 )
 """Who ever entered an event: by whom its events are found."""
 
+NUMBERED: Final[Mapping[str, sa.Table]] = MappingProxyType(
+    {
+        "owner": owners,
+        "bot": bots,
+        "version": versions,
+        "token": tokens,
+        "connection": connections,
+        "round": rounds,
+        "game": games,
+        "access": access,
+        "webhook": webhooks,
+        "event": events,
+    }
+)
+"""Whose numbers the server gives out itself, by what they are called in :class:`.reading.stored.NextIds`."""
+
 postgres_metadata = sa.MetaData(naming_convention=metadata.naming_convention)
 """What a PostgreSQL database has besides."""
 
@@ -429,3 +447,32 @@ writer = sa.Table(
 the writer's that may commit the next one. It tells whether a batch was committed when the connection broke before the
 answer. The rest is empty but where a node of a cluster owns the group: which node, where, of which build (its id), and
 when it last wrote by PostgreSQL's own clock; `seen` is empty again where it has let go of it."""
+
+number_blocks = sa.Table(
+    "number_blocks",
+    postgres_metadata,
+    *_filled(kind=sa.String, first=sa.Integer, last=sa.Integer),
+    sa.Column("group_id", sa.Integer, sa.ForeignKey(writer.c.id), nullable=False),
+    sa.PrimaryKeyConstraint("kind", "first"),
+)
+"""Numbers that were given to a group for its games, connections and so on, both ends inclusive. Those of before the
+first block of a kind were one process's, which was alone."""
+
+group_venues = sa.Table(
+    "group_venues",
+    postgres_metadata,
+    sa.Column("venue_id", sa.Integer, sa.ForeignKey(venues.c.id), primary_key=True, autoincrement=False),
+    sa.Column("group_id", sa.Integer, sa.ForeignKey(writer.c.id), nullable=False),
+)
+"""Which group had a venue last; none where one process has always been alone."""
+
+families_to_apply = sa.Table(
+    "families_to_apply",
+    postgres_metadata,
+    sa.Column("group_id", sa.Integer, sa.ForeignKey(writer.c.id), nullable=False),
+    sa.Column("bot_id", sa.Integer, sa.ForeignKey(bots.c.id), nullable=False),
+    sa.Column("was", sa.Integer),
+    sa.PrimaryKeyConstraint("group_id", "bot_id"),
+)
+"""Bots whose family has changed, and the ledgers of the group's venues do not say so yet; `was`: the bot that led the
+family in which they have it, empty for its own."""

@@ -209,6 +209,7 @@ class Code(StrEnum):
     SAME_PLAYER = "same-player", Conflict, "A bot cannot play itself."
     SAME_VERSION = "same-version", Conflict, "A version cannot be compared with itself."
     STANDING_BY = "standing-by", Conflict, "This node of the cluster stands by: another one holds the venues."
+    VENUE_ELSEWHERE = "venue-elsewhere", Conflict, "Another node of the cluster plays the venue."
     WAITS_APPROVAL = "waits-approval", Conflict, "The bot waits for approval by the operator."
 
     DISABLED = "disabled", Forbidden, "The operator has shut out the bot or the account."

@@ -15,7 +15,7 @@ from support.storage.storage_sample import execute, query
 
 from cgos_protocol.errors import Code, DatabaseLocked, Refused, StoreError
 from cgos_server.assembly.launching import Launch
-from cgos_server.assembly.standing_by import Standby, node_of
+from cgos_server.assembly.standing_by import Standby, nodes_of
 from cgos_server.assembly.stopping import Stop, Stopped
 from cgos_server.config.cluster import ClusterConfig
 from cgos_server.config.schema import Config, HealthConfig, ServerConfig
@@ -61,9 +61,8 @@ class Room:
             health=HealthConfig(port=self.port),
             cluster=ClusterConfig(node="y", address="y.example", ttl_s=1.0),
         )
-        node = node_of(self.config.cluster, self.launch)
-        assert node is not None
-        self.standby = Standby(self.config, node, launch=self.launch, stop=self.stop, logs=LogCounts())
+        nodes = nodes_of(self.config, self.launch)
+        self.standby = Standby(self.config, nodes, launch=self.launch, stop=self.stop, logs=LogCounts())
 
     async def held(self, *, build: str | None = None, more: int = 60) -> None:
         """By `x`, for so many seconds more than it is."""

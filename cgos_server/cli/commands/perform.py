@@ -23,7 +23,7 @@ from cgos_server.observability.transcript_files import FOLDER, newest_bot
 from cgos_server.presentation.words import count
 from cgos_server.service.admin import Admin
 from cgos_server.service.commands.declaration import Command
-from cgos_server.service.ids import Ids
+from cgos_server.service.ids import open_ids
 from cgos_server.service.people.accounts import Accounts
 from cgos_server.service.people.passwords import Passwords
 from cgos_server.service.personal.kept_files import KeptFiles
@@ -86,7 +86,7 @@ async def _alone(setup: Setup, command: Command[A], lock: DatabaseLock) -> A:
             commit_timeout=config.server.commit_timeout_s,
         )
         stack.push_async_callback(store.close)
-        ids = Ids(await store.history.server.next_ids(), kept=newest_bot(config.server.data / FOLDER))
+        ids = await open_ids(store, newest_bot(config.server.data / FOLDER))
         passwords = stack.enter_context(Passwords(1))
         families = await Families.load(store, config.server.families)
         accounts = Accounts(

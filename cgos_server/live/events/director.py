@@ -24,6 +24,7 @@ from cgos_server.live.events.following import Following
 from cgos_server.live.events.presence import Presence
 from cgos_server.live.events.runner import SERVER, Committed, EventRunner, read_log
 from cgos_server.live.games.live_game import LiveGame
+from cgos_server.live.venue.elsewhere import Elsewhere
 from cgos_server.live.venue.live_venue import LiveVenue
 from cgos_server.live.venue.player import Player
 from cgos_server.net.loop import Timekeeper
@@ -71,6 +72,7 @@ class _Wanted(NamedTuple):
 class EventDirector:
     """One a server.
 
+    :param elsewhere: venues that other nodes of a cluster play
     :ivar committed: hear of each entry of any log, once it is committed
     :ivar runners: by name, of the events that are not over, and of those that are over while something of them is still
         being done: an entry is not committed, a game of theirs runs, their playoff is held, or a result is to be ruled
@@ -83,6 +85,7 @@ class EventDirector:
         time: Timekeeper,
         ids: Ids,
         pairer: EventPairer,
+        elsewhere: Elsewhere | None = None,
     ) -> None:
         self.runners: dict[str, EventRunner] = {}
         self.committed: list[Committed] = []
@@ -91,6 +94,7 @@ class EventDirector:
         self._time = time
         self._ids = ids
         self._pairer = pairer
+        self._elsewhere = elsewhere or Elsewhere()
         self._following = Following(self._announce, self.runners.get, time.wall_ms)
         self._games: dict[GameId, tuple[EventRunner, int]] = {}
         self._up_since = 0
@@ -99,6 +103,7 @@ class EventDirector:
         self._was_any_on = False  # an event was running since the last look: slots may be kept for it
         self._presence = {name: Presence(live) for name, live in venues.items()}
         self._waiting: dict[str, tuple[Code, str]] = {}  # events that are not over and cannot go on, and why
+        self._held_elsewhere: dict[str, str] = {}
         self._lengths: dict[str, float] = {}
         self._news = asyncio.Event()
         self._reading = asyncio.Lock()  # or two would have one event at hand twice
@@ -113,6 +118,9 @@ class EventDirector:
         self._following.names.update(rows)
         for row in rows.values():
             if row.phase in AFTER:
+                continue
+            if row.venue in self._elsewhere:
+                self._held_elsewhere[row.name] = row.venue
                 continue
             if row.venue not in self._venues:
                 log_.warning("the venue of an event is not configured; it waits", tournament=row.name, venue=row.venue)
@@ -223,6 +231,7 @@ class EventDirector:
     def _venue(self, name: str) -> LiveVenue:
         live = self._venues.get(name)
         if live is None:
+            self._elsewhere.refuse(name)
             raise NotFound(Code.UNKNOWN_VENUE, f"There is no venue {name}. Choose one of: {', '.join(self._venues)}.")
         return live
 
@@ -233,6 +242,8 @@ class EventDirector:
         if name in self._waiting:
             code, why = self._waiting[name]
             raise code.kind(code, why)
+        if name in self._held_elsewhere:
+            self._elsewhere.refuse(self._held_elsewhere[name])
         if name in self._following.names:
             raise Invalid(Code.EVENT_OVER, f"{name} is over, or was called off: nothing goes on in it.")
         raise NotFound(Code.NO_EVENT, f"There is no event {name}. See: cgos-server event list")

@@ -21,6 +21,7 @@ from cgos_protocol.session import Limits
 from cgos_server import __version__
 from cgos_server.core.renaming import Renaming
 from cgos_server.live.venue import rulings, vacating
+from cgos_server.live.venue.elsewhere import Elsewhere
 from cgos_server.live.venue.live_venue import LiveVenue, bots_by_state, running
 from cgos_server.live.venue.player import Player
 from cgos_server.net.loop import Timekeeper
@@ -80,6 +81,7 @@ class LiveControl:
         addresses: Addresses,
         acts: ServerActs,
         node: str = "",
+        elsewhere: Elsewhere | None = None,
     ) -> None:
         self.draining = False
         self.pause_s: float | None = None
@@ -92,6 +94,7 @@ class LiveControl:
         self._addresses = addresses
         self._acts = acts
         self._node = node
+        self._elsewhere = elsewhere or Elsewhere()
         self._since = time.now()
 
     def begin_draining(self) -> None:
@@ -167,7 +170,10 @@ class LiveControl:
 
     def ratings(self, venue: str) -> VenueRatings | None:
         live = self._venues.get(venue)
-        return None if live is None else live.ratings
+        if live is None:
+            self._elsewhere.refuse(venue)
+            return None
+        return live.ratings
 
     def ratings_changed(self, venue: str) -> None:
         live = self._venues.get(venue)
@@ -247,6 +253,7 @@ class LiveControl:
     def _live(self, venue: str) -> LiveVenue:
         live = self._venues.get(venue)
         if live is None:
+            self._elsewhere.refuse(venue)
             raise NotFound(Code.UNKNOWN_VENUE, f"There is no venue {venue}. Choose one of: {', '.join(self._venues)}.")
         return live
 

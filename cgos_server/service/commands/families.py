@@ -5,19 +5,20 @@ Must not know: ratings' formulas.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from typing import Annotated, Final
 
 from cgos_protocol.api import people as api
 from cgos_protocol.api.people import Done
 from cgos_protocol.errors import Code, Conflict
-from cgos_protocol.ids import BotId, VersionId
-from cgos_server.core.rating.lineage import Lineage, Predecessor
+from cgos_protocol.ids import BotId
 from cgos_server.service.commands.context import CommandContext
 from cgos_server.service.commands.declaration import Command, Right
 from cgos_server.service.commands.fields import BotName, Field
 from cgos_server.service.commands.surfaces import ApiRoute, CommandLine, PageForm
 from cgos_server.service.ratings.families import Families
-from cgos_server.service.ratings.venue_ratings import VenueRatings
+from cgos_server.service.ratings.family_links import join, part
+from cgos_server.service.ratings.venue_ledgers import VenueLedgers
 from cgos_server.storage.reading.stored import BotLogin
 from cgos_server.storage.writing.records import BotFamily, Record
 
@@ -47,30 +48,20 @@ class FamilyLink(Command[Done], frozen=True, kw_only=True, tag="family link"):
 
     async def perform(self, context: CommandContext) -> Done:
         families, ledgers = context.accounts.families, context.ledgers
-        async with ledgers.lock:
+        async with context.accounts.family_lock(), ledgers.lock:
             bot, named = await context.bot(self.bot), await context.bot(self.leader)
             names = {number: name for number, name, _ in await context.store.history.bots.names()}
             leader = families.leader(named.bot_id)
             _may_join(families, bot, leader, names)
+            if context.store.sharing.block:  # the owners of all groups apply it to their venues, this one too
+                await context.commit(self, bot.name, [BotFamily(leader, bot.bot_id)], leader=names[leader], venues="")
+                return Done(sentence=f"{bot.name} belongs to the family of {names[leader]}.")
             venues = await ledgers.all()
             at = context.now_ms()
             for login in (bot, named):
                 families.arrived(login.version_id, login.bot_id)
-            records: list[Record] = [BotFamily(leader, bot.bot_id)]
-            linked: list[str] = []
-            own = families.versions(bot.bot_id)
-            others = {
-                version for member in (leader, *families.members(leader)) for version in families.versions(member)
-            }
-            for venue, ratings in venues.items():
-                pair = _neighbors(*({v for v in versions if ratings.knows(v)} for versions in (own, others)))
-                if pair is not None and _may_be_linked(ratings.lineage, *pair):
-                    successor, predecessor = pair[0], Predecessor(pair[1])
-                    records += ratings.link(successor, predecessor, at).records
-                    families.linked(successor, predecessor)
-                    linked.append(venue)
-                    ledgers.changed(venue)
-            families.lead(bot.bot_id, leader)
+            linked = join(families, venues, bot.bot_id, leader, at)
+            records = [BotFamily(leader, bot.bot_id), *_told(ledgers, linked)]
             await context.commit(self, bot.name, records, leader=names[leader], venues=", ".join(linked))
         return Done(sentence=f"{bot.name} belongs to the family of {names[leader]}.{_where(linked, 'linked')}")
 
@@ -93,7 +84,7 @@ class FamilyUnlink(Command[Done], frozen=True, kw_only=True, tag="family unlink"
 
     async def perform(self, context: CommandContext) -> Done:
         families, ledgers = context.accounts.families, context.ledgers
-        async with ledgers.lock:
+        async with context.accounts.family_lock(), ledgers.lock:
             bot = await context.bot(self.bot)
             leader = families.leader(bot.bot_id)
             if leader == bot.bot_id:
@@ -101,47 +92,16 @@ class FamilyUnlink(Command[Done], frozen=True, kw_only=True, tag="family unlink"
                 hint = f" It leads one of {len(members) + 1}: unlink the others from it." if members else ""
                 raise Conflict(Code.NOT_LINKED, f"{bot.name} belongs to no other bot's family.{hint}")
             names = {number: name for number, name, _ in await context.store.history.bots.names()}
+            if context.store.sharing.block:
+                await context.commit(self, bot.name, [BotFamily(None, bot.bot_id)], leader=names[leader], venues="")
+                return Done(sentence=f"{bot.name} does not belong to the family of {names[leader]} any more.")
             venues = await ledgers.all()
             at = context.now_ms()
-            of_family = {
-                version for member in (leader, *families.members(leader)) for version in families.versions(member)
-            }
-            families.lead(bot.bot_id, None)
-            cut = {
-                venue: _cut(families, ratings, bot=bot.bot_id, of_family=of_family, at=at)
-                for venue, ratings in venues.items()
-            }
-            unlinked = [venue for venue, entries in cut.items() if entries]
-            for venue in unlinked:
-                ledgers.changed(venue)
-            records = [BotFamily(None, bot.bot_id), *(entry for entries in cut.values() for entry in entries)]
+            unlinked = part(families, venues, bot.bot_id, leader, at)
+            records = [BotFamily(None, bot.bot_id), *_told(ledgers, unlinked)]
             await context.commit(self, bot.name, records, leader=names[leader], venues=", ".join(unlinked))
         where = _where(unlinked, "unlinked")
         return Done(sentence=f"{bot.name} does not belong to the family of {names[leader]} any more.{where}")
-
-
-def _cut(families: Families, ratings: VenueRatings, *, bot: BotId, of_family: set[VersionId], at: int) -> list[Record]:
-    """Part this bot's versions from those `of_family`, its own among them: who succeeded them succeeds what is older
-    there."""
-    own, lineage = families.versions(bot), ratings.lineage
-    records: list[Record] = []
-    for version, predecessor in lineage.links():
-        if not {version, predecessor.version} <= of_family or (version in own) == (predecessor.version in own):
-            continue
-        records += ratings.unlink(version, predecessor.version, at).records
-        families.linked(version, None)
-        if version in own:
-            continue
-        older = families.newest(version, {other for other in ratings.standings() if other < version})
-        if older is not None and _may_be_linked(lineage, version, older.version):
-            records += ratings.link(version, older, at).records
-            families.linked(version, older)
-    return records
-
-
-def _may_be_linked(lineage: Lineage, version: VersionId, other: VersionId) -> bool:
-    """Whether nobody has said already whom the version succeeds, and the other does not come from it."""
-    return lineage.predecessor(version) is None and not lineage.descends(other, version)
 
 
 def _may_join(families: Families, bot: BotLogin, leader: BotId, names: dict[BotId, str]) -> None:
@@ -164,19 +124,14 @@ def _may_join(families: Families, bot: BotLogin, leader: BotId, names: dict[BotI
         )
 
 
-def _neighbors(own: set[VersionId], others: set[VersionId]) -> tuple[VersionId, VersionId] | None:
-    """(successor, predecessor) by which these versions join those: versions are numbered as they came."""
-    if not own or not others:
-        return None
-    first = min(own)
-    older = max((version for version in others if version < first), default=None)
-    if older is not None:
-        return first, older
-    after = min(others)
-    return after, max(version for version in own if version < after)
+def _told(ledgers: VenueLedgers, entries: Mapping[str, list[Record]]) -> list[Record]:
+    """All of them; the refits of their venues hear of it."""
+    for venue in entries:
+        ledgers.changed(venue)
+    return [entry for of_venue in entries.values() for entry in of_venue]
 
 
-def _where(venues: list[str], done: str) -> str:
+def _where(venues: Collection[str], done: str) -> str:
     return f" Its versions are {done} in {', '.join(venues)}." if venues else ""
 
 

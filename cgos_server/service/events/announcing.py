@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from cgos_protocol.api import people as api
 from cgos_protocol.api.people import Done
-from cgos_protocol.errors import Code, Invalid
+from cgos_protocol.errors import Code, Conflict, Invalid
 from cgos_server.service.commands.context import CommandContext
 from cgos_server.service.commands.declaration import Command, Right
 from cgos_server.service.commands.fields import Field, VenueName
@@ -95,7 +95,7 @@ class EventCreate(Terms, frozen=True, kw_only=True, tag="event create"):
         rated = events.is_rated(settings)
         named = [await candidate_of(context, self.venue, name) for name in dict.fromkeys(self.enter)]
         actor = actor_of(context)
-        state = events.announce(settings, actor)
+        state = await _announced(context, settings, actor)
         for candidate in named:
             state = events.say(self.event, entering(state, candidate, by_operator=True), actor)
         await context.commit(self, self.event, [], venue=self.venue, system=self.system, rated=rated)
@@ -247,9 +247,24 @@ class EventClone(Command[Done], frozen=True, kw_only=True, tag="event clone"):
         _require_to_come(self.starts_at, context.now_ms())
         settings = _once_more((await events.reopen(self.event)).settings, self.name, self.starts_at)
         rated = events.is_rated(settings)
-        state = events.announce(settings, actor_of(context))
+        state = await _announced(context, settings, actor_of(context))
         await context.commit(self, self.name, [], of=self.event, rated=rated)
         return Done(sentence=f"{self.name} is announced as {self.event} was. {_rated(rated)} {_next_step(state)}")
+
+
+async def _announced(context: CommandContext, settings: EventSettings, actor: str) -> EventState:
+    """A new event. Raises Refused where it cannot be, as where another node has one of this name."""
+    store, events = context.store, context.server.events
+    if not store.sharing.block:
+        return events.announce(settings, actor)
+    async with store.sharing.hold(f"event {settings.name}"):
+        if any(row.name == settings.name for row in await store.history.events.all()):
+            raise Conflict(
+                Code.EVENT_NAME_TAKEN, f"There is an event {settings.name}, or there was. Take another name."
+            )
+        state = events.announce(settings, actor)
+        await store.commit([])  # it is there before anybody else looks
+        return state
 
 
 def _require_to_come(starts_at: int | None, now_ms: int) -> None:

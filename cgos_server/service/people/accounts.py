@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import enum
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import UTC, datetime
 from typing import NamedTuple
 from weakref import WeakValueDictionary
@@ -166,13 +167,24 @@ class Accounts:
             return Predecessor(VersionId(version.id), named.sd, named.surely)
         raise Invalid(Code.PREDECESSOR, f"{sentence}: name another predecessor, or leave it out.")
 
-    def name_lock(self, name: str) -> asyncio.Lock:
-        """Hold it from the look whether `name` is free until its commit; capitals do not count."""
-        return self._locks.setdefault(fold(name), asyncio.Lock())
+    @asynccontextmanager
+    async def name_lock(self, name: str) -> AsyncIterator[None]:
+        """Hold it from the look whether `name` is free until its commit; capitals do not count. Raises Unavailable and
+        StoreError as :meth:`cgos_server.storage.sharing.Sharing.hold` does."""
+        key = fold(name)
+        async with self._locks.setdefault(key, asyncio.Lock()), self.store.sharing.hold(f"name {key}"):
+            yield
 
-    def bot_lock(self, bot_id: BotId) -> asyncio.Lock:
-        """Hold it from the look at a bot's state, owner or wishes until the commit that replaces them."""
-        return self._bot_locks.setdefault(bot_id, asyncio.Lock())
+    @asynccontextmanager
+    async def bot_lock(self, bot_id: BotId) -> AsyncIterator[None]:
+        """Hold it from the look at a bot's state, owner or wishes until the commit that replaces them. Raises as
+        :meth:`name_lock`."""
+        async with self._bot_locks.setdefault(bot_id, asyncio.Lock()), self.store.sharing.hold(f"bot {bot_id}"):
+            yield
+
+    def family_lock(self) -> AbstractAsyncContextManager[None]:
+        """Hold it from the look at families until the commit that changes them. Raises as :meth:`name_lock`."""
+        return self.store.sharing.hold("families")
 
     async def new_password(self, password: str, address: str = "") -> str:
         """The hash of a password that a bot is to have. Raises Refused (``password``, ``busy``); `address` as in

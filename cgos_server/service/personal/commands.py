@@ -168,6 +168,7 @@ class BotErase(Command[Done], frozen=True, kw_only=True, tag="bot erase"):
     async def perform(self, context: CommandContext) -> Done:
         reason = reason_for(self.reason, "the bot is erased")
         bot = await context.bot(self.bot)
+        await _require_all_groups(context)
         await _end_play(context, {bot.bot_id: bot.name})
         who = await erased(context.store, None, {bot.bot_id: bot.name}, [])
         new = who.bots[bot.bot_id]
@@ -179,6 +180,7 @@ async def _erase_account(
     command: AccountErase | OwnErase, context: CommandContext, owner: Owner, *, with_bots: bool, reason: str
 ) -> Done:
     """Called under the account's lock."""
+    await _require_all_groups(context)
     if await context.store.history.erasing.operators() == [owner.id]:
         raise Conflict(
             Code.LAST_OPERATOR,
@@ -194,6 +196,17 @@ async def _erase_account(
         await _erase(command, context, who, who.owner_name, reason=reason, bots=len(bots))
     more = f", and {len(bots)} of its bots" if bots else ""
     return Done(sentence=f"{owner.name} is erased{more}: it is {who.owner_name} now.")
+
+
+async def _require_all_groups(context: CommandContext) -> None:
+    """Raises Refused where other nodes live: names are in the games of their venues, too, and in their memory."""
+    lives = sorted(owner.group for owner in await context.store.sharing.owners() if owner.lives)
+    if len(lives) > 1:
+        raise Conflict(
+            Code.GROUP_HELD,
+            f"The names are in the records of all groups, and nodes have {' and '.join(lives)}. Stop all nodes, give "
+            "the command on one of their machines, and start them again.",
+        )
 
 
 async def _end_play(context: CommandContext, bots: dict[BotId, str]) -> None:

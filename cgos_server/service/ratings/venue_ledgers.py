@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Final, TypeVar
 
-from cgos_protocol.errors import Code, NotFound, Unavailable
+from cgos_protocol.errors import Code, NotFound, Refused, Unavailable
 from cgos_server.service.control import Control
 from cgos_server.service.ratings.venue_ratings import VenueRatings
 from cgos_server.storage.store import Store
@@ -38,7 +38,7 @@ class VenueLedgers:
         self._load_ratings = load_ratings
 
     async def ratings(self, venue: str) -> VenueRatings:
-        """Raises Refused (``unknown-venue``)."""
+        """Raises Refused (``unknown-venue``, ``venue-elsewhere``)."""
         ratings = self._control.ratings(venue) if self._control is not None else None
         if self._control is None and self._load_ratings is not None:
             ratings = await self._load_ratings(venue)
@@ -47,13 +47,13 @@ class VenueLedgers:
         return ratings
 
     async def all(self) -> dict[str, VenueRatings]:
-        """The ratings of all venues that are configured."""
+        """The ratings of all venues that this process has."""
         by_venue: dict[str, VenueRatings] = {}
         for venue in await self._store.history.server.venues():
             try:
                 by_venue[venue.name] = await self.ratings(venue.name)
-            except NotFound as refusal:
-                if refusal.code is not Code.UNKNOWN_VENUE:
+            except Refused as refusal:
+                if refusal.code not in (Code.UNKNOWN_VENUE, Code.VENUE_ELSEWHERE):
                     raise
         return by_venue
 

@@ -97,16 +97,26 @@ async def connect(
     pg = driver()
     known: tuple[type[Exception], ...] = (*faults(), ValueError)
     try:
-        connection: asyncpg.Connection = await pg.connect(
-            url.dsn,
-            timeout=_CONNECT_S,
-            command_timeout=answer_s,
-            max_cached_statement_lifetime=0,
-            server_settings={"application_name": _fitting(name), **settings},
-        )
+        connection: asyncpg.Connection = await pg.connect(url.dsn, **_options(name, settings, answer_s))
     except known as error:
         raise unreachable(url, error) from error
     return connection
+
+
+def pool(url: PostgresUrl, name: str, settings: Mapping[str, str], *, most: int) -> asyncpg.Pool:
+    """At most `most` connections like those of :func:`connect`, opened when they are needed. What a session has set or
+    locked ends when it is given back."""
+    made: asyncpg.Pool = driver().create_pool(url.dsn, min_size=0, max_size=most, **_options(name, settings, _ANSWER_S))
+    return made
+
+
+def _options(name: str, settings: Mapping[str, str], answer_s: float | None) -> dict[str, Any]:
+    return {
+        "timeout": _CONNECT_S,
+        "command_timeout": answer_s,
+        "max_cached_statement_lifetime": 0,
+        "server_settings": {"application_name": _fitting(name), **settings},
+    }
 
 
 async def connect_for_writing(

@@ -8,7 +8,8 @@ statements), so that it writes nothing more once another node has it. Must not k
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -21,9 +22,6 @@ from cgos_server.storage.postgres.connections import READ_ONLY, WATCHFUL, connec
 if TYPE_CHECKING:
     import asyncpg
 
-GROUP: Final = "main"
-"""The group of all venues."""
-
 _LOOK_S = 2.0
 """Within which a look at it is answered."""
 
@@ -32,6 +30,13 @@ SELECT name, node, address, build, batch, extract(epoch FROM clock_timestamp() -
   extract(epoch FROM clock_timestamp() - pg_postmaster_start_time())::float8
 FROM writer ORDER BY id
 """
+
+_ENTER = """
+INSERT INTO writer (id, holder, batch, name)
+SELECT (SELECT max(id) + 1 FROM writer), 0, 0, $1::text WHERE NOT EXISTS (SELECT FROM writer WHERE name = $1::text)
+ON CONFLICT DO NOTHING
+"""
+"""Of two nodes that enter two groups at once one does not get its row, and tries again."""
 
 _CLAIM = """
 UPDATE writer SET holder = $1, node = $2, address = $3, build = $4, seen = clock_timestamp()
@@ -46,10 +51,24 @@ WHERE name = $5 AND (
     )
   )
 )
-RETURNING batch
+RETURNING id, batch
 """
 
 _FREE = "UPDATE writer SET seen = NULL WHERE holder = $1"
+
+
+class Owner(NamedTuple):
+    """How the database knows who owns a group: the id of its row, and the number by which batches are let in."""
+
+    group: int
+    holder: int
+
+
+class Claimed(NamedTuple):
+    """A group that is ours: the id of its row, and the number of the last batch."""
+
+    id: int
+    batch: int
 
 
 class GroupRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -101,18 +120,24 @@ async def look(connection: asyncpg.Connection) -> list[GroupRow]:
     ]
 
 
-async def claim(connection: asyncpg.Connection, node: Node, holder: int) -> int:
-    """Make `node` the owner of the group; the number of the last batch.
+async def claim(connection: asyncpg.Connection, node: Node, holder: int) -> Claimed:
+    """Make `node` the owner of its group, which is new where it has no row.
 
     :param holder: the number by which its batches are let in
     :raises Refused: (``group-held``) where it is not to be had
     """
-    arguments = (holder, node.name, node.address, node.build, GROUP, node.ttl_s, node.any_build, node.inherits)
-    number: int | None = await connection.fetchval(_CLAIM, *arguments)
-    if number is None:
-        [row] = [row for row in await look(connection) if row.group == GROUP]
-        raise refusal(row, node)
-    return number
+    await connection.execute(_ENTER, node.group)
+    arguments = (holder, node.name, node.address, node.build, node.group, node.ttl_s, node.any_build, node.inherits)
+    claimed = await connection.fetchrow(_CLAIM, *arguments)
+    if claimed is None:
+        raise refusal(of_node(await look(connection), node), node)
+    return Claimed(*claimed)
+
+
+def of_node(rows: Sequence[GroupRow], node: Node) -> GroupRow:
+    """The group of `node` among all; one that nobody ever had where it is not there yet."""
+    new = GroupRow(group=node.group, node="", address="", build="", batch=0, seen_s=None, up_s=rows[0].up_s)
+    return next((row for row in rows if row.group == node.group), new)
 
 
 async def free(connection: asyncpg.Connection, holder: int) -> None:
@@ -146,26 +171,27 @@ def refusal(row: GroupRow, node: Node) -> Conflict:
 
 
 class GroupWatch:
-    """Looks at the group of a node that does not own it, again and again, on a connection of its own.
+    """Looks at the groups for a node that owns none, again and again, on a connection of its own.
 
     That connection has its share of the database's lock, so that no process alone and no command that writes gets in
     between.
 
-    :param url: where the group is
+    :param url: where the groups are
+    :param purpose: what the node holds the database for
     """
 
-    def __init__(self, url: PostgresUrl, node: Node) -> None:
+    def __init__(self, url: PostgresUrl, purpose: str) -> None:
         self._url = url
-        self._node = node
+        self._purpose = purpose
         self._connection: asyncpg.Connection | None = None
 
-    async def look(self) -> GroupRow:
-        """The group now. Raises StoreError where PostgreSQL does not answer, DatabaseLocked where a process alone holds
-        the database."""
+    async def look(self) -> list[GroupRow]:
+        """All groups now. Raises StoreError where PostgreSQL does not answer, DatabaseLocked where a process alone
+        holds the database."""
         try:
             async with asyncio.timeout(_LOOK_S):
                 connection = self._connection or await self._connect()
-                [row] = [row for row in await look(connection) if row.group == GROUP]
+                rows = await look(connection)
         except (StoreError, DatabaseLocked):
             self._drop()
             raise
@@ -173,7 +199,7 @@ class GroupWatch:
             self._drop()
             why = str(error) or f"it did not answer within {_LOOK_S:g} s"
             raise StoreError(f"PostgreSQL does not say who holds {self._url}: {why}") from error
-        return row
+        return rows
 
     async def close(self) -> None:
         """Look no more."""
@@ -182,7 +208,7 @@ class GroupWatch:
             await end(connection)
 
     async def _connect(self) -> asyncpg.Connection:
-        self._connection = await connect(self._url, holder_name(f"{self._node.purpose}, standing by"), WATCHFUL)
+        self._connection = await connect(self._url, holder_name(f"{self._purpose}, standing by"), WATCHFUL)
         held = await try_lock(self._connection, shared=True)
         if held is not None:
             raise in_use(self._url, held.name or f"another program (session {held.pid})", held.since)

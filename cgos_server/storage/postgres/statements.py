@@ -28,8 +28,12 @@ _TYPES: tuple[tuple[type, str], ...] = (
 )
 
 FENCE = "UPDATE writer SET batch = $1 WHERE id = 1 AND holder = $2 AND batch = $1 - 1 RETURNING id"
-OWNERS_FENCE = FENCE.replace("batch = $1 WHERE", "batch = $1, seen = clock_timestamp() WHERE")
-"""That of a node that owns a group: it also says that it lives."""
+"""That of a process alone, whose row is the first."""
+
+_OWNERS_FENCE = (
+    "UPDATE writer SET batch = $1, seen = clock_timestamp() "
+    "WHERE id = {group} AND holder = $2 AND batch = $1 - 1 RETURNING id"
+)
 
 
 class Step(NamedTuple):
@@ -83,9 +87,15 @@ def _split(kinds: tuple[type, ...]) -> tuple[tuple[type, ...], ...]:
     return tuple(map(tuple, runs))
 
 
-def sign_of_life() -> Plan:
+@functools.cache
+def owners_fence(group: int) -> str:
+    """That of a node that owns the group with this row: it also says that it lives."""
+    return _OWNERS_FENCE.format(group=group)
+
+
+def sign_of_life(fence: str) -> Plan:
     """A batch without a record, by which a group's owner says that it lives."""
-    return Plan([Step(_statement((), OWNERS_FENCE), [])], 0)
+    return Plan([Step(_statement((), fence), [])], 0)
 
 
 @functools.cache

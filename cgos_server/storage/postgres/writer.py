@@ -29,8 +29,9 @@ from cgos_server.storage.lock import DatabaseLock
 from cgos_server.storage.node import Node
 from cgos_server.storage.postgres import groups
 from cgos_server.storage.postgres.connections import connect_for_writing, driver, end, try_lock
+from cgos_server.storage.postgres.groups import Owner
 from cgos_server.storage.postgres.lock import refusal
-from cgos_server.storage.postgres.statements import FENCE, OWNERS_FENCE, Plan, plan, sign_of_life
+from cgos_server.storage.postgres.statements import FENCE, Plan, owners_fence, plan, sign_of_life
 from cgos_server.storage.writing.group_commit import CommitListener, Group, GroupCommit, Patience, explain
 
 if TYPE_CHECKING:
@@ -62,8 +63,13 @@ _BITS = 63
 
 _SOMEBODY = "another program has written to the database meanwhile"
 
-_ALONE = "UPDATE writer SET holder = $1, node = NULL, address = NULL, build = NULL, seen = NULL WHERE id = 1"
-_STILL_OWNER = "UPDATE writer SET holder = $1, seen = clock_timestamp() WHERE id = 1"
+_ALONE = (
+    "UPDATE writer SET holder = CASE id WHEN 1 THEN $1::bigint ELSE 0 END, "
+    "node = NULL, address = NULL, build = NULL, seen = NULL"
+)
+"""A process alone has all groups, and a node that wakes up later finds that it has none."""
+_STILL_OWNER = "UPDATE writer SET holder = $1, seen = clock_timestamp() WHERE id = $2"
+_LAST_BATCH = "SELECT holder, batch FROM writer WHERE id = $1 FOR UPDATE"
 
 
 class _Kept(NamedTuple):
@@ -126,12 +132,18 @@ class PostgresWriter(GroupCommit):
         )
         self._connection: asyncpg.Connection | None = None
         self._pid = 0
+        self._group = 1
         self._holder = 0
         self._was_holder: set[int] = set()
         self._number = 0
         self._recent: deque[_Kept] = deque()
         self._work: asyncio.Queue[_Work] = asyncio.Queue()
         self._task: asyncio.Task[None] | None = None
+
+    @property
+    def owner(self) -> Owner:
+        """How the database knows us."""
+        return Owner(self._group, self._holder)
 
     async def start(self) -> None:
         """Connect and take the database's lock. Raises StoreError; DatabaseLocked where somebody else holds it; Refused
@@ -194,8 +206,9 @@ class PostgresWriter(GroupCommit):
     def _plan(self, batch: Sequence[Group]) -> Plan:
         if self._node is None:
             return plan(batch, FENCE)
-        planned = plan(batch, OWNERS_FENCE)
-        return planned if planned.steps else sign_of_life()
+        fence = owners_fence(self._group)
+        planned = plan(batch, fence)
+        return planned if planned.steps else sign_of_life(fence)
 
     async def _let_go(self) -> None:
         """The last act of an owner who ends in good order; where it fails, others wait until it counts as dead."""
@@ -296,16 +309,19 @@ class PostgresWriter(GroupCommit):
         before = self._was_holder.copy()
         self._was_holder.add(holder)
         if self._node is not None and not self._holder:
-            self._number = await groups.claim(connection, self._node, holder)
+            self._group, self._number = await groups.claim(connection, self._node, holder)
             self._holder = holder
             return connection
         await connection.execute("BEGIN")
         # This must not get lost, whatever may happen to the batches: it is what keeps others out.
         await connection.execute("SET LOCAL synchronous_commit = on")
-        was, number = await connection.fetchrow("SELECT holder, batch FROM writer WHERE id = 1 FOR UPDATE")
+        was, number = await connection.fetchrow(_LAST_BATCH, self._group)
         if before and was not in before:
             raise _Overtaken(await self._somebody(connection))
-        await connection.execute(_ALONE if self._node is None else _STILL_OWNER, holder)
+        if self._node is None:
+            await connection.execute(_ALONE, holder)
+        else:
+            await connection.execute(_STILL_OWNER, holder, self._group)
         await connection.execute("COMMIT")
         first, self._holder = not self._holder, holder
         if first:
@@ -318,7 +334,7 @@ class PostgresWriter(GroupCommit):
         """Who has overtaken us."""
         if self._node is None:
             return _SOMEBODY
-        [row] = [row for row in await groups.look(connection) if row.group == groups.GROUP]
+        row = groups.of_node(await groups.look(connection), self._node)
         return f"node {row.node} has taken the venues over" if row.node else _SOMEBODY
 
     async def _catch_up(self, connection: asyncpg.Connection, number: int) -> None:

@@ -32,7 +32,7 @@ from sqlalchemy import (
 from cgos_protocol.api.games import Game
 from cgos_protocol.clock import ClockState
 from cgos_protocol.errors import Code, NotFound
-from cgos_protocol.ids import GameId, VersionId
+from cgos_protocol.ids import GameId, VenueId, VersionId
 from cgos_server.storage import tables
 from cgos_server.storage.parameters import VENUE, number, portions
 from cgos_server.storage.reading import game_search
@@ -261,9 +261,10 @@ class Games(Subject):
 
     # -- as the live server goes on with them
 
-    async def unfinished(self) -> list[StoredGame]:
-        """All games without a verdict, moves included, oldest first."""
-        return await self._source.answer(lambda read: _with_moves(read, _UNFINISHED))
+    async def unfinished(self, but: Collection[VenueId] = ()) -> list[StoredGame]:
+        """All games without a verdict, moves included, oldest first; none of the venues `but`."""
+        games = _UNFINISHED.where(_games.c.venue_id.not_in(but)) if but else _UNFINISHED
+        return await self._source.answer(lambda read: _with_moves(read, games))
 
     async def untold(self, venue: VenueKey, version: VersionId, since: int) -> list[StoredGame]:
         """The games of this version that ended at or after `since` (Unix ms) and whose end it was not surely told (its

@@ -28,24 +28,12 @@ _LATEST: Final = 1_000
 """Games that are looked through for the last sign of life: more than run at once in most places."""
 
 _unfinished = select(_games.c.id).where(_games.c.result.is_(None))
-_NUMBERED: Final = {
-    "owner": tables.owners,
-    "bot": tables.bots,
-    "version": tables.versions,
-    "token": tables.tokens,
-    "connection": tables.connections,
-    "round": tables.rounds,
-    "game": tables.games,
-    "access": tables.access,
-    "webhook": tables.webhooks,
-    "event": tables.events,
-}
 
 # Built once: to build them takes longer than most answers.
 _NEXT_IDS: Final = select(
     *(
         select(func.coalesce(func.max(table.c.id), 0) + 1).scalar_subquery().label(name)
-        for name, table in _NUMBERED.items()
+        for name, table in tables.NUMBERED.items()
     )
 )
 _LEFT_OPEN: Final = (
