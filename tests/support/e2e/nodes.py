@@ -9,21 +9,32 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from support.e2e.processes import ServerProcess, end, until
+from support.e2e.processes import ServerProcess, end, free_port, until
 from support.storage.postgres_fixtures import ask
 
 
 class NodeProcess(ServerProcess):
-    """`cgos-server serve` as the node `name`, in a directory of its own below `directory`, on the database at `url`."""
+    """`cgos-server serve` as the node `name`, in a directory of its own below `directory`, on the database at `url`.
 
-    def __init__(self, directory: Path, name: str, url: str, *, ttl_s: float) -> None:
+    With `second` there is another 9x9 venue of this name, in a group that is called like it, whose port is
+    `second_port`.
+    """
+
+    def __init__(self, directory: Path, name: str, url: str, *, ttl_s: float, second: str = "") -> None:
         self.name = name
         self.database = url
         own = directory / name
         own.mkdir()
         super().__init__(own, settings=f'database = "{url}"\ndurability = "power"\ndrain_limit_s = 0\n')
         self.configure(web='mode = "off"')
-        self.config.write_text(f'{self.config.read_text()}\n[cluster]\nnode = "{name}"\nttl_s = {ttl_s}\n')
+        self.config.write_text(f'{self.config.read_text()}\n[cluster]\nnode = "{name}"\naddress = "{name}.example"\nttl_s = {ttl_s}\n')
+        self.second_port = free_port()
+        if second:
+            self.config.write_text(
+                f'{self.config.read_text()}[[venue]]\nname = "{second}"\ngroup = "{second}"\nport = {self.second_port}\n'
+                'size = 9\nkomi = 7.0\ntime = { system = "absolute", main = "2m" }\n'
+                "pairing = { interval_s = 0.2, patience_s = 0.5, settle_s = 0.05 }\n"
+            )
 
     def share_ports(self, other: NodeProcess) -> None:
         """Listen for bots where `other` does, when it does not."""
@@ -64,9 +75,9 @@ class NodeProcess(ServerProcess):
 
 
 @contextlib.contextmanager
-def nodes(directory: Path, url: str, *names: str, ttl_s: float) -> Iterator[list[NodeProcess]]:
+def nodes(directory: Path, url: str, *names: str, ttl_s: float, second: str = "") -> Iterator[list[NodeProcess]]:
     """Nodes that were not started yet; those that run at the end of the block are ended."""
-    made = [NodeProcess(directory, name, url, ttl_s=ttl_s) for name in names]
+    made = [NodeProcess(directory, name, url, ttl_s=ttl_s, second=second) for name in names]
     try:
         yield made
     finally:

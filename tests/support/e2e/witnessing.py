@@ -11,8 +11,10 @@ from support.e2e.witness import Witness
 
 
 @contextlib.contextmanager
-def witnesses(serving: ServerProcess, count: int = 4) -> Iterator[list[Witness]]:
-    threads = [Witness(serving.port, f"witness{number}", number) for number in range(count)]
+def witnesses(serving: ServerProcess, count: int = 4, *, port: int = 0, first: int = 0) -> Iterator[list[Witness]]:
+    """At another port than the first venue's where `port` says so; their numbers begin with `first`."""
+    numbers = range(first, first + count)
+    threads = [Witness(port or serving.port, f"witness{number}", number) for number in numbers]
     for thread in threads:
         thread.start()
     try:
