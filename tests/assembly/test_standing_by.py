@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import httpx
+import msgspec
 import pytest
 from structlog.testing import capture_logs
 from support.e2e.processes import free_port
@@ -15,10 +17,10 @@ from support.storage.storage_sample import execute, query
 
 from cgos_protocol.errors import Code, DatabaseLocked, Refused, StoreError
 from cgos_server.assembly.launching import Launch
-from cgos_server.assembly.standing_by import Standby, nodes_of
+from cgos_server.assembly.standing_by import Standby, choose, nodes_of
 from cgos_server.assembly.stopping import Stop, Stopped
 from cgos_server.config.cluster import ClusterConfig
-from cgos_server.config.schema import Config, HealthConfig, ServerConfig
+from cgos_server.config.schema import CLASSIC_VENUES, Config, HealthConfig, ServerConfig
 from cgos_server.net import control_socket
 from cgos_server.net.inheriting import Inheritance, Ports
 from cgos_server.observability.logs import LogCounts
@@ -28,6 +30,8 @@ from cgos_server.service.commands.server import Drain, Reload, StatusRequest
 from cgos_server.service.ratings.build import this_build
 from cgos_server.storage.location import PostgresUrl
 from cgos_server.storage.lock import DatabaseLock
+from cgos_server.storage.node import Node
+from cgos_server.storage.postgres.groups import GroupRow
 
 HELD = (
     "UPDATE writer SET holder = 7, node = 'x', address = 'x.example', build = '{build}', batch = batch + 1, "
@@ -49,7 +53,15 @@ class Told(Supervisor):
 class Room:
     """A node `y` that is to serve, and a row that says that `x` owns the group."""
 
-    def __init__(self, url: PostgresUrl, data: Path, *, standby: bool = True, ports: Ports | None = None) -> None:
+    def __init__(
+        self,
+        url: PostgresUrl,
+        data: Path,
+        *,
+        standby: bool = True,
+        ports: Ports | None = None,
+        groups: Sequence[str] = ("main",),
+    ) -> None:
         self.url = url
         self.data = data
         self.told = Told()
@@ -60,6 +72,7 @@ class Room:
             server=ServerConfig(data=data, database=url, durability="power"),
             health=HealthConfig(port=self.port),
             cluster=ClusterConfig(node="y", address="y.example", ttl_s=1.0),
+            venue=tuple(msgspec.structs.replace(CLASSIC_VENUES[0], name=group, group=group) for group in groups),
         )
         nodes = nodes_of(self.config, self.launch)
         self.standby = Standby(self.config, nodes, launch=self.launch, stop=self.stop, logs=LogCounts())
@@ -179,6 +192,47 @@ async def test_the_next_program_of_the_same_process_does_not_wait(url: PostgresU
     async with asyncio.timeout(2):
         await room.standby.wait()
     assert room.told.words == []
+
+
+def node(group: str, **more: Any) -> Node:
+    return Node(**{"name": "y", "address": "", "build": "one", "ttl_s": 5.0, "group": group} | more)
+
+
+def row(group: str, **more: Any) -> GroupRow:
+    free = {"group": group, "node": "x", "address": "", "build": "one", "batch": 1, "seen_s": None, "up_s": 100.0}
+    return GroupRow(**free | more)
+
+
+def test_the_first_group_that_may_be_taken_is_taken() -> None:
+    large, main = node("large"), node("main")
+    held, free = row("main", seen_s=1.0), row("main")
+    assert choose([free, row("large")], [large, main]) is large
+    assert choose([free], [large, main]) is large  # nobody ever had it
+    assert choose([free, row("large", seen_s=1.0)], [large, main]) is main
+    assert choose([held, row("large", seen_s=1.0)], [large, main]) is None
+    assert choose([held, row("large", seen_s=6.0, build="two")], [large, main]) is None
+
+
+def test_what_a_program_before_has_left_comes_before_all_others() -> None:
+    large, main = node("large", inherits=True), node("main", inherits=True)
+    left = row("main", node="y", seen_s=1.0)
+    assert choose([left, row("large")], [large, main]) is main
+    assert choose([row("main", node="y"), row("large")], [large, main]) is large  # it had let go of it
+
+
+async def test_a_node_of_several_groups_says_who_has_each_and_takes_the_one_that_is_free(
+    url: PostgresUrl, tmp_path: Path
+) -> None:
+    room = Room(url, tmp_path / "data", groups=("main", "large"))
+    await room.held()
+    await asyncio.to_thread(
+        execute, url, "INSERT INTO writer SELECT 2, holder, batch, 'large', seen, 'z', address, build FROM writer"
+    )
+    waiting = asyncio.create_task(room.standby.wait())
+    await room.says("standing by (node x holds the group main; node z holds the group large)")
+    await asyncio.to_thread(execute, url, "UPDATE writer SET seen = NULL WHERE id = 2")
+    async with asyncio.timeout(5):
+        assert (await waiting).group == "large"
 
 
 async def test_a_postgresql_that_is_away_is_waited_for(url: PostgresUrl, tmp_path: Path) -> None:

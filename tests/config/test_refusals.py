@@ -67,6 +67,10 @@ from cgos_server.core.pairing.registry import METHODS, matchmaker
         ("[cluster]\nany_build = true\n[server]\ndurability = 'power'", "cluster.any_build: a cluster keeps its "
          "database in PostgreSQL. Set server.database, or leave the keys of [cluster] out."),
         ("[cluster]\nttl_s = 0.5", "cluster.ttl_s: 0.5 is not possible. Give a number from 1 to 300."),
+        ("[cluster]\nnode = 'a'\ngroups = 'main, large'\n[server]\ndurability = 'power'\ndatabase = 'postgresql://h/n'",
+         "cluster.groups: no venue is in a group large. There are: main."),
+        ("[[venue]]\nname = 'a'\nport = 1\nsize = 9\ngroup = 'large'\ntime = {main = '5m'}",
+         "venue.a.group: only the nodes of a cluster have groups of venues. Set cluster.node, or leave the key out."),
         ("venue = []", "venue: venues are a list of tables. Begin each venue with [[venue]], in two brackets."),
     ],
 )  # fmt: skip

@@ -33,6 +33,7 @@ from cgos_server.core.rating.registry import SYSTEMS, systems
 from cgos_server.core.venue import PairingSettings, Policy, Venue
 from cgos_server.presentation.settings import VenueSettings, WebSettings
 from cgos_server.storage.reading.answers import VenueRow
+from cgos_server.storage.sharing import Alone
 from cgos_server.storage.writing.records import Record, VenueAdded
 from cgos_server.web.command_line import command
 
@@ -329,6 +330,7 @@ class Venues:
 
     def __init__(self) -> None:
         self.history: Any = Subjects(self)
+        self.sharing = Alone()
         self.rows: list[VenueRow] = []
 
     async def server_venues(self) -> list[VenueRow]:

@@ -30,6 +30,7 @@ from cgos_server.storage.reading.stored import (
     StoredSuspension,
     StoredVersion,
 )
+from cgos_server.storage.sharing import Alone
 from cgos_server.storage.writing import records as r
 
 CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
@@ -40,6 +41,7 @@ class MemoryStore:
 
     def __init__(self) -> None:
         self.history: Any = Subjects(self)
+        self.sharing = Alone()
         self.groups: list[list[Any]] = []
         self.bots: dict[str, BotLogin] = {}
         self.owners: dict[str, Owner] = {}

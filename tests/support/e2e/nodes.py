@@ -27,14 +27,15 @@ class NodeProcess(ServerProcess):
         own.mkdir()
         super().__init__(own, settings=f'database = "{url}"\ndurability = "power"\ndrain_limit_s = 0\n')
         self.configure(web='mode = "off"')
-        self.config.write_text(f'{self.config.read_text()}\n[cluster]\nnode = "{name}"\naddress = "{name}.example"\nttl_s = {ttl_s}\n')
         self.second_port = free_port()
-        if second:
-            self.config.write_text(
-                f'{self.config.read_text()}[[venue]]\nname = "{second}"\ngroup = "{second}"\nport = {self.second_port}\n'
-                'size = 9\nkomi = 7.0\ntime = { system = "absolute", main = "2m" }\n'
-                "pairing = { interval_s = 0.2, patience_s = 0.5, settle_s = 0.05 }\n"
-            )
+        with self.config.open("a") as config:
+            config.write(f'\n[cluster]\nnode = "{name}"\naddress = "{name}.example"\nttl_s = {ttl_s}\n')
+            if second:
+                config.write(
+                    f'[[venue]]\nname = "{second}"\ngroup = "{second}"\nport = {self.second_port}\n'
+                    'size = 9\nkomi = 7.0\ntime = { system = "absolute", main = "2m" }\n'
+                    "pairing = { interval_s = 0.2, patience_s = 0.5, settle_s = 0.05 }\n"
+                )
 
     def share_ports(self, other: NodeProcess) -> None:
         """Listen for bots where `other` does, when it does not."""

@@ -9,6 +9,7 @@ from typing import Any
 from cgos_protocol.event_news import EventNews
 from cgos_protocol.games.base import Color
 from cgos_protocol.session import GameOver, GameSetup, OperatorDesk, Seat, Turn
+from cgos_server.storage.sharing import Alone
 from cgos_server.storage.writing.records import Record
 from support.storage.subjects import Subjects
 
@@ -69,6 +70,7 @@ class MemoryStore:
 
     def __init__(self) -> None:
         self.history: Any = Subjects(self)
+        self.sharing = Alone()
         self.records: list[Record] = []
         self.held: list[tuple[Sequence[Record], Callable[[], None] | None]] = []
         self.holding = False

@@ -8,6 +8,7 @@ from typing import Any
 from cgos_server.core.rating.base import Entry, Kind
 from cgos_server.storage.reading.answers import SavedState
 from cgos_server.storage.reading.stored import RankRow, RanksRow, Shown, StoredRefit
+from cgos_server.storage.sharing import Alone
 from cgos_server.storage.writing.records import (
     LedgerAdded,
     RankMoved,
@@ -30,6 +31,7 @@ class LedgerStore:
 
     def __init__(self, groups: Sequence[Sequence[Record]] = ()) -> None:
         self.history: Any = Subjects(self)
+        self.sharing = Alone()
         self.groups: list[list[Record]] = []
         self.entries: list[LedgerAdded] = []
         self.moved: dict[tuple[int, str, int], RatingMoved] = {}
