@@ -49,6 +49,7 @@ NEEDS = {
     "fire": "prometheus",
     "move_instructions": "valgrind",
     "postgres_commit": "initdb",
+    "races": "initdb",
     "scrape": "prometheus",
     "screenshots": "chromium",
     "takeover": "initdb",

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import select
-import socket
 from pathlib import Path
 
 import pytest
-from support.e2e.nodes import NodeProcess, nodes
+from support.e2e.nodes import NodeProcess, nodes, race
 from support.e2e.processes import until
 from support.e2e.witness import Witness
 from support.e2e.witnessing import assert_nothing_told_is_lost, witnesses
@@ -20,24 +17,7 @@ pytestmark = pytest.mark.e2e
 
 TTL_S = 1.5
 SECOND = "second"
-RACES = 20
-
-
-def race(ports: tuple[int, int], name: str) -> list[str]:
-    """Two register one name at once, at two nodes, with two passwords; what one of them is told, or both."""
-    with contextlib.ExitStack() as stack:
-        bots = [stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=20)) for port in ports]
-        lines = [stack.enter_context(bot.makefile("r")) for bot in bots]
-        for answer in ("e1 racer", name):
-            for bot, said in zip(bots, lines, strict=True):
-                said.readline()
-                bot.sendall(f"{answer}\n".encode())
-        for said in lines:
-            said.readline()
-        for port, bot in zip(ports, bots, strict=True):
-            bot.sendall(f"password-{port}\n".encode())
-        told, _, _ = select.select(bots, [], [], 20)
-        return [said.readline() for bot, said in zip(bots, lines, strict=True) if bot in told]
+RACES = 10
 
 
 def plies(node: NodeProcess, venue: str) -> int:

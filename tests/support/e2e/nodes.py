@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import select
 import signal
+import socket
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -73,6 +75,32 @@ class NodeProcess(ServerProcess):
     def query(self, sql: str, *parameters: object) -> list[tuple[Any, ...]]:
         assert not parameters
         return ask(self.database, sql)
+
+
+def race(ports: tuple[int, int], name: str) -> list[str]:
+    """Two register one name at once, at two nodes, with two passwords; the errors that they are told."""
+    with contextlib.ExitStack() as stack:
+        bots = [stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=20)) for port in ports]
+        lines = [stack.enter_context(bot.makefile("r")) for bot in bots]
+        for answer in ("e1 racer", name):
+            for bot, said in zip(bots, lines, strict=True):
+                said.readline()
+                bot.sendall(f"{answer}\n".encode())
+        for said in lines:
+            said.readline()
+        for port, bot in zip(ports, bots, strict=True):
+            bot.sendall(f"password-{port}\n".encode())
+        errors: list[str] = []
+        while told := select.select(bots, [], [], 0.05 if errors else 20)[0]:  # who is let in may hear of a game
+            for bot, said in zip(bots, lines, strict=True):
+                line = said.readline() if bot in told else ""
+                if line.startswith("Error"):
+                    errors.append(line)
+                    bots, lines = (
+                        [each for each in bots if each is not bot],
+                        [each for each in lines if each is not said],
+                    )
+        return errors
 
 
 @contextlib.contextmanager
