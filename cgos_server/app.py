@@ -47,7 +47,7 @@ from cgos_server.live.venue.elsewhere import Elsewhere
 from cgos_server.live.venue.live_control import Addresses, LiveControl, ServerActs
 from cgos_server.live.venue.live_venue import LiveVenue, Shared, bots_by_state, open_venue, running
 from cgos_server.live.venue.operator_session import Operators
-from cgos_server.net import control_socket
+from cgos_server.net import control_socket, node_control
 from cgos_server.net.health import Probe
 from cgos_server.net.loop import PollClock
 from cgos_server.net.tls.certificates import CertificateKeeper
@@ -69,6 +69,7 @@ log = structlog.get_logger(__name__)
 
 
 _GOES_DOWN: Final = "The server goes down for a while and takes no new games. Please come back."
+_HANDED_OVER: Final = "Another machine goes on with all games. Please come back at once."
 _UPGRADED: Final = "The server is upgraded and cuts all connections. Please come back at once: all games go on."
 
 
@@ -139,7 +140,7 @@ class App:
             for number in handled:
                 loop.remove_signal_handler(number)
         if self.stop.failure is None:
-            return 0
+            return EXIT_OVERTAKEN if self.stop.handed_over else 0
         return EXIT_OVERTAKEN if isinstance(self.stop.failure, Overtaken) else EXIT_DISK
 
     async def _live(self, stack: AsyncExitStack) -> None:
@@ -158,6 +159,7 @@ class App:
             keeper = self._open_certificate(base)
             listeners = await self._open_listeners(stack, base, spawner=spawner, keeper=keeper)
             await stack.enter_async_context(control_socket.serve(config.server.data, admin.answer))
+            await self._answer_nodes(stack, listeners, admin)
             pages = Pages(config, base, self.addresses)
             probes = _probes(base.store, control)
             base.metrics.watch(ready=lambda: all(probe()[0] for probe in probes.values()))
@@ -223,6 +225,7 @@ class App:
                 reload=self._reloading.reload,
                 check_upgrade=self.handover.check,
                 upgrade=self.handover.begin,
+                hand_over=self.stop.hand_over,
             ),
             node=self._config.cluster.node,
             elsewhere=self._elsewhere,
@@ -367,6 +370,14 @@ class App:
         await listeners.open_ports(self.venues, MultiVenueSignIn(arrivals, self._elsewhere))
         return listeners
 
+    async def _answer_nodes(self, stack: AsyncExitStack, listeners: Listeners, admin: Admin) -> None:
+        """Take commands that are given on the machines of other nodes, where that is configured."""
+        cluster = self._config.cluster
+        if cluster.key is not None and cluster.control_port is not None:
+            context = node_control.server_context(cluster.key)
+            sock = listeners.bind("", cluster.control_port, "commands of other nodes")
+            await stack.enter_async_context(node_control.serve(sock, context, admin.answer))
+
     async def _transcripts(self, stack: AsyncExitStack) -> Transcripts | None:
         """What takes down what is said; None where nothing is kept, and what was kept is removed."""
         kept = self._config.transcripts
@@ -413,10 +424,11 @@ class App:
     async def _drain(self, control: LiveControl) -> None:
         """No new game; the running ones may end for a while, then they are left as they are: committed."""
         control.begin_draining()
+        words = _UPGRADED if self.stop.replaced else _HANDED_OVER if self.stop.handed_over else _GOES_DOWN
         for venue in self.venues.values():
-            for player in venue.roster.here() if self.stop.replaced else venue.roster.idle():
+            for player in venue.roster.idle() if words == _GOES_DOWN else venue.roster.here():
                 if player.session is not None:
-                    player.session.info(_UPGRADED if self.stop.replaced else _GOES_DOWN)
+                    player.session.info(words)
         log.info("draining", games=self._begun())
         supervisor, limit_s = self._launch.supervisor, self._config.server.drain_limit_s
         if self.stop.replaced:

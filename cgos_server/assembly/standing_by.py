@@ -67,6 +67,7 @@ def nodes_of(config: Config, launch: Launch) -> list[Node]:
             build=this_build().id,
             ttl_s=cluster.ttl_s,
             group=group,
+            control=cluster.control,
             any_build=cluster.any_build or not launch.standby,
             inherits=bool(launch.ports.version),
         )

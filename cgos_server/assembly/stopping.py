@@ -21,12 +21,14 @@ class Stop:
 
     :ivar wanted: set once it is to end
     :ivar replaced: True where another program goes on in its place
+    :ivar handed_over: True where another node of the cluster is to go on in its place
     :ivar failure: why it cannot go on, where that is the reason
     """
 
     def __init__(self) -> None:
         self.wanted = asyncio.Event()
         self.replaced = False
+        self.handed_over = False
         self.failure: CommitFailed | None = None
         self._at_once = False
         self._progress = asyncio.Event()
@@ -39,6 +41,12 @@ class Stop:
     def replace(self) -> None:
         """Another program takes over: its games are suspended at once."""
         self.replaced = True
+        self._end(at_once=True)
+
+    def hand_over(self) -> None:
+        """Another node takes over: games are suspended at once, and this process ends."""
+        self.replaced = False
+        self.handed_over = True
         self._end(at_once=True)
 
     def commit_failed(self, failure: CommitFailed) -> None:

@@ -4,12 +4,13 @@ takes over."""
 from __future__ import annotations
 
 import socket
+from pathlib import Path
 from typing import Annotated
 
 import msgspec
 
 from cgos_protocol.options import Number, Text
-from cgos_server.config.values import Words
+from cgos_server.config.values import Port, Words
 
 
 class ClusterConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -30,6 +31,16 @@ class ClusterConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
         "The groups of venues of which this node may have one, the one that it wants first first. Empty: any, in the "
         "order of the venues.",
     ] = Words()
+    control_port: Annotated[
+        Port | None,
+        "The port where commands given on other nodes' machines reach this one, by TLS with `cluster.key`; without the "
+        "key there is none.",
+    ] = None
+    key: Annotated[
+        Path | None,
+        "File (PEM) with the certificate of the cluster and its private key, the same on all nodes: whoever has it may "
+        "give any command. A relative path in a file counts from the file's directory.",
+    ] = None
     ttl_s: Annotated[
         float,
         Number(1, 300),
@@ -46,3 +57,8 @@ class ClusterConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     def reached(self) -> str:
         """Where others reach this node."""
         return self.address or socket.gethostname()
+
+    @property
+    def control(self) -> str:
+        """Where commands reach this node, ``host:port``; empty for nowhere."""
+        return "" if self.control_port is None else f"{self.reached}:{self.control_port}"

@@ -82,6 +82,10 @@ def _placed(config: Config, path: Path | None, reader: _Reader) -> Config:
         config,
         server=msgspec.structs.replace(config.server, data=placed(("server", "data"), config.server.data)),
         tls=msgspec.structs.replace(config.tls, **tls),
+        cluster=msgspec.structs.replace(
+            config.cluster,
+            key=None if config.cluster.key is None else placed(("cluster", "key"), config.cluster.key),
+        ),
         venue=tuple(_with_openings(venue, Path() if path is None else path.parent) for venue in config.venue),
     )
 

@@ -171,6 +171,11 @@ def _cluster_faults(config: Config, place: Place) -> Iterator[ConfigError]:
         if word not in config.groups:
             there = ", ".join(config.groups)
             yield ConfigError(place(("cluster", "groups")), f"no venue is in a group {word}", f"There are: {there}.")
+    if (cluster.control_port is None) != (cluster.key is None):
+        there, missing = ("key", "control_port") if cluster.control_port is None else ("control_port", "key")
+        yield ConfigError(
+            place(("cluster", there)), f"cluster.{missing} is missing", f"Give cluster.{missing} as well."
+        )
     if not cluster.node:
         for index, venue in enumerate(config.venue):
             if venue.group != MAIN:

@@ -46,29 +46,15 @@ async def serve(directory: Path, handler: Handler) -> AsyncIterator[Path]:
     if len(os.fsencode(path.absolute())) > PATH_MAX:
         pointer = directory / POINTER
         path = Path(tempfile.mkdtemp(prefix="cgos-")) / SOCKET
-    peers: set[asyncio.Task[None]] = set()
-
-    async def converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        peers.add(task)
+    async with Conversations(handler) as conversations:
+        server = await asyncio.start_unix_server(conversations.begin, sock=_bound(path), limit=REQUEST_MAX)
         try:
-            await _converse(reader, writer, handler)
+            if pointer is not None:
+                _point(pointer, path)
+            yield path
         finally:
-            peers.discard(task)
-            writer.transport.abort()
-
-    server = await asyncio.start_unix_server(converse, sock=_bound(path), limit=REQUEST_MAX)
-    try:
-        if pointer is not None:
-            _point(pointer, path)
-        yield path
-    finally:
-        server.close()
-        for peer in peers:
-            peer.cancel()
-        await asyncio.gather(*peers, return_exceptions=True)
-        _remove(directory, path)
+            server.close()
+            _remove(directory, path)
 
 
 async def call(directory: Path, request: bytes, timeout_s: float = ANSWER_S) -> bytes:
@@ -81,14 +67,7 @@ async def call(directory: Path, request: bytes, timeout_s: float = ANSWER_S) -> 
     try:
         async with asyncio.timeout(timeout_s):
             reader, writer = await asyncio.open_unix_connection(_socket_path(directory), limit=ANSWER_MAX)
-            try:
-                writer.write(request + b"\n")
-                await writer.drain()
-                line = await reader.readline()
-            finally:
-                writer.close()
-                with contextlib.suppress(ConnectionError):
-                    await writer.wait_closed()
+            line = await exchange(reader, writer, request)
     except TimeoutError as error:
         raise OurFault(f"The server on {directory} did not answer within {timeout_s:g} seconds.") from error
     except (FileNotFoundError, ConnectionRefusedError) as error:
@@ -124,6 +103,48 @@ def listener(directory: Path) -> int:
             return int.from_bytes(peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 4), sys.byteorder)
         except OSError:
             return 0
+
+
+async def exchange(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, request: bytes) -> bytes:
+    """Send one line and read one, to its end or to where the peer broke off; the connection is closed then."""
+    try:
+        writer.write(request + b"\n")
+        await writer.drain()
+        return await reader.readline()
+    finally:
+        writer.close()
+        with contextlib.suppress(ConnectionError):
+            await writer.wait_closed()
+
+
+class Conversations:
+    """Those that a server has; at the end of its block those under way are broken off.
+
+    :param handler: takes a request's line and gives the answer's, both without the line end; must not raise
+    """
+
+    def __init__(self, handler: Handler) -> None:
+        self._handler = handler
+        self._peers: set[asyncio.Task[None]] = set()
+
+    async def begin(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Have one, of one request."""
+        task = asyncio.current_task()
+        assert task is not None
+        self._peers.add(task)
+        try:
+            await _converse(reader, writer, self._handler)
+        finally:
+            self._peers.discard(task)
+            writer.transport.abort()
+
+    async def __aenter__(self) -> Conversations:
+        return self
+
+    async def __aexit__(self, *_exception: object) -> None:
+        for peer in self._peers:
+            peer.cancel()
+        await asyncio.gather(*self._peers, return_exceptions=True)
 
 
 async def _converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, handler: Handler) -> None:

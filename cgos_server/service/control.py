@@ -19,6 +19,7 @@ from cgos_server.core.renaming import Renaming
 from cgos_server.service.events.desk import EventDesk
 from cgos_server.service.ratings.venue_ratings import VenueRatings
 from cgos_server.storage.reading.stored import StoredGame
+from cgos_server.storage.sharing import GroupOwner
 
 
 class VersionNow(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,6 +50,7 @@ class ServerStatus(ServerNow, frozen=True, kw_only=True):
     :ivar pause_s: seconds in which nobody was served when this program took over from one before; None where it was
         started
     :ivar node: its name among the nodes of a cluster; empty where it is alone
+    :ivar groups: who has the groups of venues; empty where it is alone, or stands by
     :ivar standing_by: why that node does not serve, as part of a sentence; empty where it does
     :ivar plugins: those that can be used: ``rating system steady-elo of cgos-steady-elo 1.0``
     :ivar plugin_problems: sentences about those that cannot
@@ -60,6 +62,7 @@ class ServerStatus(ServerNow, frozen=True, kw_only=True):
     pause_s: float | None = None
     node: str = ""
     standing_by: str = ""
+    groups: list[GroupOwner] = msgspec.field(default_factory=list)
     plugins: list[str] = msgspec.field(default_factory=list)
     plugin_problems: list[str] = msgspec.field(default_factory=list)
 
@@ -187,3 +190,6 @@ class Control(Protocol):
 
     def upgrade(self) -> None:
         """Let the program take over that was checked."""
+
+    def hand_over(self) -> None:
+        """End at once, every game as it stands: another node of the cluster goes on with them."""

@@ -16,6 +16,7 @@ class Node:
     :ivar name: among the nodes
     :ivar group: the group of venues that it has or wants
     :ivar address: where others reach it, for people
+    :ivar control: where commands of other nodes reach it, ``host:port``; empty for nowhere
     :ivar build: the id of what its numbers depend on (:func:`cgos_server.service.ratings.build.this_build`)
     :ivar ttl_s: seconds after which a node that has written nothing counts as dead
     :ivar any_build: True where it takes over from a node of another build, too
@@ -28,6 +29,7 @@ class Node:
     build: str
     ttl_s: float
     group: str = MAIN
+    control: str = ""
     any_build: bool = False
     inherits: bool = False
 

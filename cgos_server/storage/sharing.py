@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
-from typing import Final, NamedTuple, Protocol
+from typing import Final, Protocol
+
+import msgspec
 
 from cgos_protocol.ids import BotId
 from cgos_server.storage.writing import records
@@ -40,8 +42,12 @@ COMMON: Final[frozenset[type]] = frozenset(
 """What no group has for itself. All else belongs to one group, and goes through its batches, in their order."""
 
 
-class GroupOwner(NamedTuple):
-    """Who has a group of venues, or had it last: a node, and where others reach it. `lives`: it may be alive."""
+class GroupOwner(msgspec.Struct, frozen=True, kw_only=True):
+    """Who has a group of venues, or had it last.
+
+    :ivar address: where others reach the node
+    :ivar lives: it may be alive
+    """
 
     group: str
     node: str

@@ -440,13 +440,14 @@ writer = sa.Table(
     *_filled(holder=sa.BigInteger, batch=sa.BigInteger),
     *_filled(name=sa.String),
     sa.Column("seen", sa.DateTime(timezone=True)),
-    *_optional(node=sa.String, address=sa.String, build=sa.String),
+    *_optional(node=sa.String, address=sa.String, build=sa.String, control=sa.String),
     sa.UniqueConstraint("name"),
 )
 """One row a group of venues, `main` for all of them: the number of the last batch that was committed, and a number of
 the writer's that may commit the next one. It tells whether a batch was committed when the connection broke before the
-answer. The rest is empty but where a node of a cluster owns the group: which node, where, of which build (its id), and
-when it last wrote by PostgreSQL's own clock; `seen` is empty again where it has let go of it."""
+answer. The rest is empty but where a node of a cluster owns the group: which node, where, of which build (its id),
+where it takes commands, and when it last wrote by PostgreSQL's own clock; `seen` is empty again where it has let go of
+it."""
 
 number_blocks = sa.Table(
     "number_blocks",

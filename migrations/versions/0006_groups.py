@@ -3,7 +3,7 @@
 Revision: 0006_groups
 After: 0005_nodes
 
-On PostgreSQL three tables more, empty at first: which numbers were given to which group, which venue is in which, and
+On PostgreSQL a column for where a node takes commands, and three tables more, empty at first: which numbers were given to which group, which venue is in which, and
 what a group has still to apply of changed families. On SQLite nothing changes.
 """
 
@@ -28,6 +28,7 @@ def _group(table: str) -> sa.Column[int]:
 def upgrade() -> None:
     if op.get_bind().dialect.name != "postgresql":
         return
+    op.add_column("writer", sa.Column("control", sa.String()))
     op.create_table(
         "number_blocks",
         sa.Column("kind", sa.String(), nullable=False),
@@ -63,4 +64,5 @@ def downgrade() -> None:
     op.drop_table("families_to_apply")
     op.drop_table("group_venues")
     op.drop_table("number_blocks")
+    op.drop_column("writer", "control")
     op.execute("DELETE FROM writer WHERE id <> 1")

@@ -148,6 +148,7 @@ class Code(StrEnum):
     NO_EVENT = "no-event", NotFound, "There is no event of that name."
     NO_ENTRY = "no-entry", NotFound, "The ledger of the venue has no such entry."
     NO_GAME = "no-game", NotFound, "There is no such game, or it does not run."
+    NO_GROUP = "no-group", NotFound, "No node of the cluster has such a group of venues."
     NO_HTTP = "no-http", NotFound, "The host of a webhook does not answer in HTTP."
     NO_PAIRING = (
         "no-pairing",
@@ -193,6 +194,8 @@ class Code(StrEnum):
     NO_CHANGE = "no-change", Conflict, "Nothing would change."
     NO_OWNER = "no-owner", Conflict, "The bot has no owner."
     NO_CLUSTER = "no-cluster", Conflict, "The database is no PostgreSQL, so that there is no cluster on it."
+    NO_CONTROL = "no-control", Conflict, "The node takes no commands from other machines."
+    NO_STANDBY = "no-standby", Conflict, "No node of the cluster stands by to take the group."
     NO_HANDOVER = "no-handover", Conflict, "The server cannot hand over to the other program, or not now."
     NO_RELOAD = "no-reload", Conflict, "The server was not started from a configuration that can be read again."
     NOT_HERE = "not-here", Conflict, "The bot is not signed in."

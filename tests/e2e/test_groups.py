@@ -10,6 +10,7 @@ from support.e2e.nodes import NodeProcess, nodes, race
 from support.e2e.processes import until
 from support.e2e.witness import Witness
 from support.e2e.witnessing import assert_nothing_told_is_lost, witnesses
+from support.net.certificates import cluster_key
 from support.storage.postgres import PostgresServer
 from support.storage.postgres_fixtures import ask
 
@@ -39,7 +40,8 @@ def goes_on(node: NodeProcess, venue: str, threads: list[Witness], port: int) ->
 
 def test_two_groups_and_what_they_have_in_common(postgres: PostgresServer, tmp_path: Path) -> None:
     ask(postgres.url(), "CREATE DATABASE groups")
-    with nodes(tmp_path, postgres.url("groups"), "a", "b", "c", ttl_s=TTL_S, second=SECOND) as three:
+    key = cluster_key(tmp_path / "cluster.pem")
+    with nodes(tmp_path, postgres.url("groups"), "a", "b", "c", ttl_s=TTL_S, second=SECOND, key=key) as three:
         a, b, c = three
         for node, group in ((a, "main"), (b, SECOND)):
             node.serve("--standby")
@@ -53,18 +55,15 @@ def test_two_groups_and_what_they_have_in_common(postgres: PostgresServer, tmp_p
             goes_on(a, "9x9", at_main, a.port)
             goes_on(a, SECOND, at_second, b.second_port)
 
-            for node, venue in ((a, "9x9"), (b, SECOND)):
-                assert node.command("pause", "--venue", venue).returncode == 0
+            for venue in ("9x9", SECOND):  # the other node's, too
+                done = a.command("pause", "--venue", venue)
+                assert done.returncode == 0, done.stderr
             for number in range(RACES):  # of two who register one name at once one gets it
                 told = race((a.port, b.second_port), f"racer{number}")
                 assert told == [f"Error: Sorry, password doesn't match the name racer{number}.\n"]
             assert a.query("SELECT count(*) FROM bots WHERE name LIKE 'racer%'") == [(RACES,)]
-
-            for node, venue in ((a, "9x9"), (b, SECOND)):
-                assert node.command("resume", "--venue", venue).returncode == 0
-            elsewhere = a.command("pause", "--venue", SECOND)
-            assert elsewhere.returncode == 1
-            assert "The venue second is in the group second: node b at b.example plays it." in elsewhere.stderr
+            for venue in ("9x9", SECOND):  # by a node that stands by
+                assert c.command("resume", "--venue", venue).returncode == 0
 
             done = a.command("bot", "disable", "witness2", "--reason", "it hangs")  # it plays at the other node
             assert done.returncode == 0, done.stderr
@@ -84,11 +83,21 @@ def test_two_groups_and_what_they_have_in_common(postgres: PostgresServer, tmp_p
             goes_on(a, "9x9", at_main, a.port)
             goes_on(a, SECOND, at_second, c.second_port)
             b.stand_by()
+            handed_over = c.command("cluster", "handover", "main")
+            assert handed_over.returncode == 0, handed_over.stderr
+            assert "Node b at localhost has the group main." in handed_over.stderr
+            assert a.process is not None
+            assert a.process.wait(20) == 75
+            until(b.serves, 20, "the other one does not take the group that was handed over")
+            goes_on(b, "9x9", at_main, b.port)
+            assert "No node stands by" in c.command("cluster", "handover", SECOND).stderr
+            groups = sorted(line for line in b.command("status").stdout.splitlines() if line.startswith("group "))
+            assert groups == ["group main: node b at localhost", "group second: node c at localhost"]
         games = a.query("SELECT venues.name, count(*) FROM games JOIN venues ON venues.id = venue_id GROUP BY 1")
         assert {name for name, _ in games} == {"9x9", SECOND}
         reasons = a.query("SELECT DISTINCT reason FROM games WHERE reason IN ('time', 'forfeit')")
         assert reasons == []
-        for node in (a, c, b):
+        for node in (b, c):
             assert node.stop() == 0
     for node in three:
         assert not [event for event in node.log_events() if event["level"] == "error"]

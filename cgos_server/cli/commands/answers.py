@@ -112,6 +112,9 @@ def _status(now: ServerStatus) -> None:
         ("venue", "port", "games", "playing", "idle", "owe ready"),
         [(venue.name, venue.port, venue.games, venue.playing, venue.idle, venue.owing) for venue in now.venues],
     )
+    for owner in now.groups:
+        where = f"node {owner.node} at {owner.address}" if owner.lives else "nobody"
+        click.echo(f"group {owner.group}: {where}")
     show_plugins(now.plugins, now.plugin_problems)
     paused = ", ".join(venue.name for venue in now.venues if venue.paused)
     if paused:

@@ -6,7 +6,7 @@ Must not know: how nodes hear of one another, who asks.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 import structlog
@@ -32,8 +32,10 @@ class Elsewhere:
     def __contains__(self, venue: str) -> bool:
         return venue in self._groups
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._groups)
+    @property
+    def owners(self) -> list[GroupOwner]:
+        """Who has the groups, this process among them, as of the latest look."""
+        return list(self._owners.values())
 
     def refusal(self, venue: str) -> Conflict | None:
         """Why nothing can be done in `venue` here, with where it can; None where no other node plays it."""

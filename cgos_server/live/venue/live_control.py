@@ -54,12 +54,14 @@ class ServerActs:
     :ivar reload: reads the configuration again and says what has changed; raises ConfigError, Refused
     :ivar check_upgrade: whether the program at this path can take over; raises Refused
     :ivar upgrade: lets it
+    :ivar hand_over: lets another node of the cluster go on
     """
 
     drain: Callable[[], None]
     reload: Callable[[], Awaitable[list[str]]]
     check_upgrade: Callable[[str | None], Awaitable[Upgraded]]
     upgrade: Callable[[], None]
+    hand_over: Callable[[], None]
 
 
 class LiveControl:
@@ -123,6 +125,7 @@ class LiveControl:
             websocket=self._addresses.websocket,
             pause_s=self.pause_s,
             node=self._node,
+            groups=self._elsewhere.owners,
             plugins=report.used,
             plugin_problems=report.problems,
         )
@@ -249,6 +252,9 @@ class LiveControl:
 
     def upgrade(self) -> None:
         self._acts.upgrade()
+
+    def hand_over(self) -> None:
+        self._acts.hand_over()
 
     def _live(self, venue: str) -> LiveVenue:
         live = self._venues.get(venue)

@@ -51,6 +51,7 @@ class Command(msgspec.Struct, Generic[A], frozen=True, kw_only=True, tag_field="
         one after the other
     :cvar live: True where it needs the running server
     :cvar creates: True where it makes sense before the first start: only such commands make a database
+    :cvar forwarded: False where it is about the process of one machine, so that no other node of a cluster can do it
     :cvar audited: which details the audit keeps besides who, when and what; None where it keeps nothing
     :ivar actor: who does it, for the audit
     """
@@ -59,6 +60,7 @@ class Command(msgspec.Struct, Generic[A], frozen=True, kw_only=True, tag_field="
     concerns: ClassVar[str | None] = None
     live: ClassVar[bool] = False
     creates: ClassVar[bool] = False
+    forwarded: ClassVar[bool] = True
     audited: ClassVar[tuple[str, ...] | None] = ()
     surfaces: ClassVar[tuple[Surface, ...]] = ()
 

@@ -26,6 +26,7 @@ DRAIN: Final = "drain"
 class StatusRequest(Command[ServerStatus], frozen=True, kw_only=True, tag="status"):
     """The live server."""
 
+    forwarded = False
     allowed = Right.OPERATOR
     audited = None
     live = True
@@ -52,6 +53,7 @@ class StrengthChangesRequest(Command[list[StrengthChange]], frozen=True, kw_only
 class Drain(Command[Done], frozen=True, kw_only=True, tag="drain"):
     """End the running server in good order."""
 
+    forwarded = False
     allowed = Right.OPERATOR
     audited = None
     live = True
@@ -83,6 +85,7 @@ class Drain(Command[Done], frozen=True, kw_only=True, tag="drain"):
 class Reload(Command[Reloaded], frozen=True, kw_only=True, tag="reload"):
     """Read the configuration again."""
 
+    forwarded = False
     allowed = Right.OPERATOR
     live = True
     audited = ("changes",)
@@ -124,6 +127,7 @@ class Pruned(msgspec.Struct, frozen=True, kw_only=True):
 class Prune(Command[Pruned], frozen=True, kw_only=True, tag="db prune"):
     """Remove what is kept no longer from the database; a running server does it beside its games."""
 
+    forwarded = False
     allowed = Right.NOBODY
     audited = tuple(kind.value for kind in Kind)
 
@@ -138,6 +142,7 @@ class Prune(Command[Pruned], frozen=True, kw_only=True, tag="db prune"):
 class Upgrade(Command[Upgraded], frozen=True, kw_only=True, tag="upgrade"):
     """Have the installed program take over from the running server."""
 
+    forwarded = False
     allowed = Right.OPERATOR
     live = True
     audited = ("before", "after", "program")
@@ -175,4 +180,20 @@ class Upgrade(Command[Upgraded], frozen=True, kw_only=True, tag="upgrade"):
         return upgraded
 
 
-COMMANDS: Final = (StatusRequest, StrengthChangesRequest, Drain, Reload, Upgrade, Prune)
+class HandOver(Command[Done], frozen=True, kw_only=True, tag="cluster handover"):
+    """Have another node of the cluster go on with this one's group. Given to the node that has it."""
+
+    forwarded = False
+    allowed = Right.NOBODY
+    live = True
+    audited = ()
+
+    group: str
+
+    async def perform(self, context: CommandContext) -> Done:
+        await context.commit(self, self.group, [])
+        context.server.hand_over()
+        return Done(sentence=f"This node lets go of the group {self.group}. Whoever stands by takes it.")
+
+
+COMMANDS: Final = (StatusRequest, StrengthChangesRequest, Drain, Reload, Upgrade, HandOver, Prune)

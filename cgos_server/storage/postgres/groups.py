@@ -26,7 +26,7 @@ _LOOK_S = 2.0
 """Within which a look at it is answered."""
 
 _LOOK = """
-SELECT name, node, address, build, batch, extract(epoch FROM clock_timestamp() - seen)::float8,
+SELECT name, node, address, control, build, batch, extract(epoch FROM clock_timestamp() - seen)::float8,
   extract(epoch FROM clock_timestamp() - pg_postmaster_start_time())::float8
 FROM writer ORDER BY id
 """
@@ -39,7 +39,7 @@ ON CONFLICT DO NOTHING
 """Of two nodes that enter two groups at once one does not get its row, and tries again."""
 
 _CLAIM = """
-UPDATE writer SET holder = $1, node = $2, address = $3, build = $4, seen = clock_timestamp()
+UPDATE writer SET holder = $1, node = $2, address = $3, build = $4, control = $9, seen = clock_timestamp()
 WHERE name = $5 AND (
   $8 AND node = $2
   OR (
@@ -52,6 +52,11 @@ WHERE name = $5 AND (
   )
 )
 RETURNING id, batch
+"""
+
+_STANDING_BY = """
+SELECT DISTINCT substring(application_name from 'node (.*), standing by') FROM pg_stat_activity
+WHERE datname = current_database() AND application_name ~ 'node .*, standing by' ORDER BY 1
 """
 
 _FREE = "UPDATE writer SET seen = NULL WHERE holder = $1"
@@ -75,6 +80,7 @@ class GroupRow(msgspec.Struct, frozen=True, kw_only=True):
     """A group of venues as its row has it.
 
     :ivar node: who owns it, or did last; empty where no node ever did, or a process alone did after it
+    :ivar control: where commands reach that node, ``host:port``; empty for nowhere
     :ivar build: the id of that node's build
     :ivar batch: number of the last batch that was committed
     :ivar seen_s: seconds since the owner wrote last; None where it has let go
@@ -84,6 +90,7 @@ class GroupRow(msgspec.Struct, frozen=True, kw_only=True):
     group: str
     node: str
     address: str
+    control: str
     build: str
     batch: int
     seen_s: float | None
@@ -111,12 +118,13 @@ async def look(connection: asyncpg.Connection) -> list[GroupRow]:
             group=group,
             node=node or "",
             address=address or "",
+            control=control or "",
             build=build or "",
             batch=batch,
             seen_s=seen_s,
             up_s=up_s,
         )
-        for group, node, address, build, batch, seen_s, up_s in await connection.fetch(_LOOK)
+        for group, node, address, control, build, batch, seen_s, up_s in await connection.fetch(_LOOK)
     ]
 
 
@@ -127,8 +135,8 @@ async def claim(connection: asyncpg.Connection, node: Node, holder: int) -> Clai
     :raises Refused: (``group-held``) where it is not to be had
     """
     await connection.execute(_ENTER, node.group)
-    arguments = (holder, node.name, node.address, node.build, node.group, node.ttl_s, node.any_build, node.inherits)
-    claimed = await connection.fetchrow(_CLAIM, *arguments)
+    may = (node.group, node.ttl_s, node.any_build, node.inherits)
+    claimed = await connection.fetchrow(_CLAIM, holder, node.name, node.address, node.build, *may, node.control)
     if claimed is None:
         raise refusal(of_node(await look(connection), node), node)
     return Claimed(*claimed)
@@ -136,13 +144,22 @@ async def claim(connection: asyncpg.Connection, node: Node, holder: int) -> Clai
 
 def of_node(rows: Sequence[GroupRow], node: Node) -> GroupRow:
     """The group of `node` among all; one that nobody ever had where it is not there yet."""
-    new = GroupRow(group=node.group, node="", address="", build="", batch=0, seen_s=None, up_s=rows[0].up_s)
+    new = GroupRow(group=node.group, node="", address="", control="", build="", batch=0, seen_s=None, up_s=rows[0].up_s)
     return next((row for row in rows if row.group == node.group), new)
 
 
 async def free(connection: asyncpg.Connection, holder: int) -> None:
     """Let go of what the owner with this number holds: the next node can have it at once."""
     await connection.execute(_FREE, holder)
+
+
+async def standing_by(url: PostgresUrl) -> list[str]:
+    """The names of the nodes that stand by, as far as their sessions can be seen. Raises StoreError."""
+    connection = await connect(url, "cgos-server cluster", READ_ONLY)
+    try:
+        return [name for (name,) in await connection.fetch(_STANDING_BY)]
+    finally:
+        await connection.close()
 
 
 async def groups(url: PostgresUrl) -> list[GroupRow]:

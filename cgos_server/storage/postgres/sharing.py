@@ -198,7 +198,10 @@ class GroupSharing:
                     rows = await look(connection)
             except faults() as error:
                 raise self._unsure(error) from error
-        return [GroupOwner(row.group, row.node, row.address, row.held(self._node.ttl_s)) for row in rows]
+        return [
+            GroupOwner(group=row.group, node=row.node, address=row.address, lives=row.held(self._node.ttl_s))
+            for row in rows
+        ]
 
     async def changes(self) -> AsyncIterator[Collection[BotId] | None]:
         heard: asyncio.Queue[Collection[BotId] | None] = asyncio.Queue(_UNREAD)

@@ -65,7 +65,7 @@ _SOMEBODY = "another program has written to the database meanwhile"
 
 _ALONE = (
     "UPDATE writer SET holder = CASE id WHEN 1 THEN $1::bigint ELSE 0 END, "
-    "node = NULL, address = NULL, build = NULL, seen = NULL"
+    "node = NULL, address = NULL, control = NULL, build = NULL, seen = NULL"
 )
 """A process alone has all groups, and a node that wakes up later finds that it has none."""
 _STILL_OWNER = "UPDATE writer SET holder = $1, seen = clock_timestamp() WHERE id = $2"

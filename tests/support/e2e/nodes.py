@@ -19,10 +19,12 @@ class NodeProcess(ServerProcess):
     """`cgos-server serve` as the node `name`, in a directory of its own below `directory`, on the database at `url`.
 
     With `second` there is another 9x9 venue of this name, in a group that is called like it, whose port is
-    `second_port`.
+    `second_port`. With `key`, the file of the cluster's key, it takes commands that are given to other nodes.
     """
 
-    def __init__(self, directory: Path, name: str, url: str, *, ttl_s: float, second: str = "") -> None:
+    def __init__(
+        self, directory: Path, name: str, url: str, *, ttl_s: float, second: str = "", key: Path | None = None
+    ) -> None:
         self.name = name
         self.database = url
         own = directory / name
@@ -31,7 +33,9 @@ class NodeProcess(ServerProcess):
         self.configure(web='mode = "off"')
         self.second_port = free_port()
         with self.config.open("a") as config:
-            config.write(f'\n[cluster]\nnode = "{name}"\naddress = "{name}.example"\nttl_s = {ttl_s}\n')
+            config.write(f'\n[cluster]\nnode = "{name}"\naddress = "localhost"\nttl_s = {ttl_s}\n')
+            if key is not None:
+                config.write(f'control_port = {free_port()}\nkey = "{key}"\n')
             if second:
                 config.write(
                     f'[[venue]]\nname = "{second}"\ngroup = "{second}"\nport = {self.second_port}\n'
@@ -104,9 +108,9 @@ def race(ports: tuple[int, int], name: str) -> list[str]:
 
 
 @contextlib.contextmanager
-def nodes(directory: Path, url: str, *names: str, ttl_s: float, second: str = "") -> Iterator[list[NodeProcess]]:
-    """Nodes that were not started yet; those that run at the end of the block are ended."""
-    made = [NodeProcess(directory, name, url, ttl_s=ttl_s, second=second) for name in names]
+def nodes(directory: Path, url: str, *names: str, **options: Any) -> Iterator[list[NodeProcess]]:
+    """Nodes that were not started yet, see :class:`NodeProcess`; those that run at the end of the block are ended."""
+    made = [NodeProcess(directory, name, url, **options) for name in names]
     try:
         yield made
     finally:

@@ -10,7 +10,9 @@ from cgos_server.live.venue.live_control import ServerActs
 
 def server_acts(reload: Callable[[], Awaitable[list[str]]]) -> ServerActs:
     """Those of a control whose server can only read its configuration again."""
-    return ServerActs(drain=lambda: None, reload=reload, check_upgrade=_nothing_new, upgrade=lambda: None)
+    return ServerActs(
+        drain=lambda: None, reload=reload, check_upgrade=_nothing_new, upgrade=lambda: None, hand_over=lambda: None
+    )
 
 
 async def _nothing_new(_program: str | None) -> Upgraded:

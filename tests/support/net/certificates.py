@@ -34,6 +34,16 @@ def self_signed(directory: Path, *names: str, days: int = 30, word: str = "own")
     return TlsFiles(certificate=str(certificate), key=str(key))
 
 
+def cluster_key(file: Path) -> Path:
+    """The key of a cluster, in this file."""
+    openssl(
+        *("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "1"),
+        *("-subj", "/CN=cluster", "-keyout", str(file), "-out", str(file.with_suffix(".crt"))),
+    )
+    file.write_text(file.read_text() + file.with_suffix(".crt").read_text())
+    return file
+
+
 def expired(directory: Path) -> TlsFiles:
     """A certificate of the first of January 2020, without names."""
     certificate, key = directory / "expired.pem", directory / "expired.key"
