@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 import structlog
 
-from cgos_protocol.errors import EXIT_DISK, EXIT_OVERTAKEN, CgosError, Code, Overtaken, Refused
+from cgos_protocol.errors import EXIT_DISK, EXIT_OVERTAKEN, CgosError, Code, Overtaken, Refused, StoreError
 from cgos_protocol.facts import GameEnded
 from cgos_server.assembly.foundations import Foundations, open_foundations
 from cgos_server.assembly.handover import Handover
@@ -206,11 +206,16 @@ class App:
             others = {venue.name: venue.group for venue in config.venue if venue.group != node.group}
             self._elsewhere = Elsewhere(others)
             try:
-                return await open_foundations(stack, self._config, self._clock, self.stop.commit_failed, node=node)
-            except Refused as refused:  # somebody else was faster
-                if not self._launch.standby or refused.code not in (Code.GROUP_HELD, Code.DATABASE_LOCKED):
+                async with AsyncExitStack() as laid:
+                    failed = self.stop.commit_failed
+                    base = await open_foundations(laid, self._config, self._clock, failed, node=node)
+                    stack.push_async_exit(laid.pop_all())
+                    return base
+            except (Refused, StoreError) as error:
+                faster = isinstance(error, Refused) and error.code in (Code.GROUP_HELD, Code.DATABASE_LOCKED)
+                if not self._launch.standby or not (faster or isinstance(error, StoreError)):
                     raise
-                log.info("the venues were not to be had", why=str(refused))
+                log.info("the venues were not to be had", why=str(error))
 
     def _control(self, base: Foundations) -> LiveControl:
         return LiveControl(

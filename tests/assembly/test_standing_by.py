@@ -199,7 +199,16 @@ def node(group: str, **more: Any) -> Node:
 
 
 def row(group: str, **more: Any) -> GroupRow:
-    free = {"group": group, "node": "x", "address": "", "build": "one", "batch": 1, "seen_s": None, "up_s": 100.0}
+    free = {
+        "group": group,
+        "node": "x",
+        "address": "",
+        "control": "",
+        "build": "one",
+        "batch": 1,
+        "seen_s": None,
+        "up_s": 100.0,
+    }
     return GroupRow(**free | more)
 
 

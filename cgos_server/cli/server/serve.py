@@ -13,7 +13,7 @@ import click
 import msgspec
 import structlog
 
-from cgos_protocol.errors import ConfigError
+from cgos_protocol.errors import ConfigError, StoreError
 from cgos_server.app import App
 from cgos_server.assembly.handover import CHECK
 from cgos_server.assembly.launching import launched
@@ -57,7 +57,12 @@ def serve(
         log.warning("a plug-in is left out", reason=problem)
     launch = launched(standby)
     if config.cluster.node:
-        check_node(setup)
+        try:
+            check_node(setup)
+        except StoreError as error:
+            if not standby:
+                raise
+            log.warning("whether this node could take over is not known yet; it stands by", why=str(error))
     clock = PollClock()
     app = App(
         config=config,

@@ -125,12 +125,11 @@ class GroupSharing:
     @asynccontextmanager
     async def _hold(self, key: str) -> AsyncIterator[None]:
         task = asyncio.current_task()
-        if task in self._held:
-            await self._lock(self._held[task], key)
-            yield
-            return
         async with self._session() as connection:
             await self._lock(connection, key)
+            if task in self._held:
+                yield
+                return
             self._held[task] = connection
             try:
                 yield
@@ -273,7 +272,11 @@ class GroupSharing:
 
     @asynccontextmanager
     async def _session(self) -> AsyncIterator[asyncpg.Connection]:
-        """Whoever gives it back lets go of all names that it holds."""
+        """That of this task, where it holds a name; another one lets go of all names when it is given back."""
+        held = self._held.get(asyncio.current_task())
+        if held is not None:
+            yield held
+            return
         try:
             connection = await self._pool.acquire(timeout=_PATIENCE_S)
         except faults() as error:
