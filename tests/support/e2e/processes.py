@@ -141,7 +141,10 @@ pairing = {{ interval_s = 0.2, patience_s = 0.5, settle_s = 0.05 }}
 
     def page(self, path: str) -> tuple[int, str]:
         """(status, body) of a page, asked again until the web process answers, which starts beside the games."""
-        return until(lambda: (answer := self.get(path, self.web_port))[0] and answer, START_S, f"no answer to {path}")
+        answer: tuple[int, str] = until(
+            lambda: (answer := self.get(path, self.web_port))[0] and answer, START_S, f"no answer to {path}"
+        )
+        return answer
 
     def is_ready(self) -> bool:
         assert self.process is not None
