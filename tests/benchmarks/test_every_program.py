@@ -29,6 +29,8 @@ PARTS = {
     "ws_relay": "move_pairs",
 }
 """Programs that others start as processes, and who does it in its tiny form."""
+TESTED = {"event_all": "e2e/test_events.py"}
+"""Programs whose work another test does, and which."""
 DATABASE = "data/cgos.sqlite"
 WORDS: dict[str, Sequence[str]] = {
     "big_database": (DATABASE,),
@@ -64,6 +66,9 @@ def test_it_works(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
     module = module_of(name)
     if name in PARTS:
         assert name in FILES[PARTS[name]].read_text() + FILES["loads"].read_text()
+        return
+    if name in TESTED:
+        assert f".{name} import" in (TOP / "tests" / TESTED[name]).read_text()
         return
     main = getattr(module, "main", None)
     if main is None:

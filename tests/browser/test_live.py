@@ -209,7 +209,7 @@ async def test_hostile_analysis_is_harmless(visitor, serving, stack) -> None:
 
 async def test_the_wall_moves(visitor, serving, stack) -> None:
     page = await visitor.open("/wall?venue=quiet")
-    await expect(page.locator("#quiet")).to_be_visible()
+    await expect(page.locator("#quiet")).to_be_visible(timeout=20_000)  # a game of before may just have ended
     await page.locator("#wall[data-ready]").wait_for(state="attached")
     duel = await asyncio.to_thread(Duel, serving.quiet_port, stack)
     place = page.locator(f"#wall li[data-game='{duel.game}']")

@@ -60,7 +60,9 @@ def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     lanes = [free_port() for _ in range(LANES)]
     systems = {name: free_port() for name in SYSTEMS}
     times = dict.fromkeys(lanes, TIME)
-    times |= {systems[name]: f"time = {{ system = {time} }}" for name, (time, _) in SYSTEMS.items()}
+    times |= {
+        systems[name]: f"time = {{ system = {time} }}\nfirst_move_limit_s = 15" for name, (time, _) in SYSTEMS.items()
+    }
     more = "".join(MORE.format(name=f"lane-{port}", port=port, time=time) for port, time in times.items())
     with server(tmp_path_factory.mktemp("conformance"), venue=TIME + more) as process:
         yield Serving(process, lanes, systems)

@@ -84,7 +84,8 @@ def test_cgos_protocol_passes_its_tests_by_itself(wheels: dict[str, Path], tmp_p
     python = environment(tmp_path / "home", [wheels["cgos_protocol"]], also=TOOLS)
     assert distributions(python) & {"cgos-client", "cgos-server", "sqlalchemy", "numpy"} == set()
     # Not `python -m pytest`: that would find the packages that lie in the current directory.
-    output = run(python.with_name("pytest"), "-p", "no:cacheprovider", "-n", "2", "-q", ROOT / "tests/protocol")
+    pytest_ = (python.with_name("pytest"), "-p", "no:cacheprovider", "-n", "2", "-q", "-m", "not slow")
+    output = run(*pytest_, ROOT / "tests/protocol")
     assert " passed" in output
 
 
