@@ -204,7 +204,7 @@ class App:
             node = await standby.wait()
             self._config = config.of_group(node.group)
             others = {venue.name: venue.group for venue in config.venue if venue.group != node.group}
-            self._elsewhere = Elsewhere(others)
+            self._elsewhere = Elsewhere(others, node=node.name)
             try:
                 async with AsyncExitStack() as laid:
                     failed = self.stop.commit_failed
@@ -232,7 +232,6 @@ class App:
                 upgrade=self.handover.begin,
                 hand_over=self.stop.hand_over,
             ),
-            node=self._config.cluster.node,
             elsewhere=self._elsewhere,
         )
 

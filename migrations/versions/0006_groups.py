@@ -3,8 +3,9 @@
 Revision: 0006_groups
 After: 0005_nodes
 
-On PostgreSQL a column for where a node takes commands, and three tables more, empty at first: which numbers were given to which group, which venue is in which, and
-what a group has still to apply of changed families. On SQLite nothing changes.
+On PostgreSQL a column for where a node takes commands, and three tables more, empty at first: which numbers were given
+to which group, which venue is in which, and what a group has still to apply of changed families. On SQLite nothing
+changes.
 """
 
 from __future__ import annotations

@@ -206,7 +206,7 @@ def test_a_difference_is_seen_on_postgresql(new_url: Callable[..., PostgresUrl],
 
 
 def test_a_new_postgresql_database_has_the_writer_s_row(new_url: Callable[..., PostgresUrl]) -> None:
-    assert [tuple(row) for row in query(new_url(), "SELECT * FROM writer")] == [(1, 0, 0, "main", *[None] * 4)]
+    assert [tuple(row) for row in query(new_url(), "SELECT * FROM writer")] == [(1, 0, 0, "main", *[None] * 5)]
 
 
 def test_the_writer_s_row_becomes_that_of_a_group_that_nobody_holds(new_url: Callable[..., PostgresUrl]) -> None:
@@ -216,7 +216,7 @@ def test_the_writer_s_row_becomes_that_of_a_group_that_nobody_holds(new_url: Cal
     before = query(place, "SELECT * FROM writer")
     assert [tuple(row) for row in before] == [(1, 7, 8)]
     assert schema.upgrade(place) == ("0004_events", schema.head())
-    assert [tuple(row) for row in query(place, "SELECT * FROM writer")] == [(1, 7, 8, "main", *[None] * 4)]
+    assert [tuple(row) for row in query(place, "SELECT * FROM writer")] == [(1, 7, 8, "main", *[None] * 5)]
 
 
 def test_alembic_s_own_check_works_on_a_database(database: Location) -> None:

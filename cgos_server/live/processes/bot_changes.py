@@ -84,10 +84,10 @@ class BotChanges:
             venues = await self._ledgers.all()
             for bot, before in changed.items():
                 after, at = leaders[bot], self._now_ms()
-                entries = {} if before is None else part(self._families, venues, bot, before, at)
+                entries = {} if before is None else part(self._families, venues, bot=bot, leader=before, at=at)
                 self._families.lead(bot, after)
                 if after is not None:
-                    for venue, more in join(self._families, venues, bot, after, at).items():
+                    for venue, more in join(self._families, venues, bot=bot, leader=after, at=at).items():
                         entries.setdefault(venue, []).extend(more)
                 for venue, records in entries.items():
                     await self._store.commit(records)

@@ -23,9 +23,11 @@ class Elsewhere:
     """One a server.
 
     :param groups: venue -> its group, of those that this process does not play
+    :ivar node: the name of this process among the nodes; empty where it is alone
     """
 
-    def __init__(self, groups: Mapping[str, str] | None = None) -> None:
+    def __init__(self, groups: Mapping[str, str] | None = None, *, node: str = "") -> None:
+        self.node = node
         self._groups = dict(groups or {})
         self._owners: Mapping[str, GroupOwner] = {}
 

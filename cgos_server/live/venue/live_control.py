@@ -67,7 +67,7 @@ class ServerActs:
 class LiveControl:
     """Answers at once, from memory.
 
-    :param node: its name among the nodes of a cluster
+    :param elsewhere: which venues other nodes of a cluster play; None where this process is alone
     :ivar events: the live events, once they are open
     :ivar draining: True once the server takes no new game
     :ivar pause_s: as :attr:`cgos_server.service.control.ServerStatus.pause_s`
@@ -82,7 +82,6 @@ class LiveControl:
         logs: LogCounts,
         addresses: Addresses,
         acts: ServerActs,
-        node: str = "",
         elsewhere: Elsewhere | None = None,
     ) -> None:
         self.draining = False
@@ -95,7 +94,6 @@ class LiveControl:
         self._logs = logs
         self._addresses = addresses
         self._acts = acts
-        self._node = node
         self._elsewhere = elsewhere or Elsewhere()
         self._since = time.now()
 
@@ -124,7 +122,7 @@ class LiveControl:
             health=self._addresses.health,
             websocket=self._addresses.websocket,
             pause_s=self.pause_s,
-            node=self._node,
+            node=self._elsewhere.node,
             groups=self._elsewhere.owners,
             plugins=report.used,
             plugin_problems=report.problems,

@@ -60,7 +60,7 @@ class FamilyLink(Command[Done], frozen=True, kw_only=True, tag="family link"):
             at = context.now_ms()
             for login in (bot, named):
                 families.arrived(login.version_id, login.bot_id)
-            linked = join(families, venues, bot.bot_id, leader, at)
+            linked = join(families, venues, bot=bot.bot_id, leader=leader, at=at)
             records = [BotFamily(leader, bot.bot_id), *_told(ledgers, linked)]
             await context.commit(self, bot.name, records, leader=names[leader], venues=", ".join(linked))
         return Done(sentence=f"{bot.name} belongs to the family of {names[leader]}.{_where(linked, 'linked')}")
@@ -97,7 +97,7 @@ class FamilyUnlink(Command[Done], frozen=True, kw_only=True, tag="family unlink"
                 return Done(sentence=f"{bot.name} does not belong to the family of {names[leader]} any more.")
             venues = await ledgers.all()
             at = context.now_ms()
-            unlinked = part(families, venues, bot.bot_id, leader, at)
+            unlinked = part(families, venues, bot=bot.bot_id, leader=leader, at=at)
             records = [BotFamily(None, bot.bot_id), *_told(ledgers, unlinked)]
             await context.commit(self, bot.name, records, leader=names[leader], venues=", ".join(unlinked))
         where = _where(unlinked, "unlinked")

@@ -15,7 +15,7 @@ from cgos_server.storage.writing.records import Record
 
 
 def join(
-    families: Families, venues: Mapping[str, VenueRatings], bot: BotId, leader: BotId, at: int
+    families: Families, venues: Mapping[str, VenueRatings], *, bot: BotId, leader: BotId, at: int
 ) -> dict[str, list[Record]]:
     """Put `bot` into the family of `leader`; the entries, applied already, by those of `venues` that have any.
 
@@ -35,7 +35,7 @@ def join(
 
 
 def part(
-    families: Families, venues: Mapping[str, VenueRatings], bot: BotId, leader: BotId, at: int
+    families: Families, venues: Mapping[str, VenueRatings], *, bot: BotId, leader: BotId, at: int
 ) -> dict[str, list[Record]]:
     """Take `bot` out of the family of `leader`, as :func:`join` puts it in."""
     members = {bot, leader, *families.members(leader)}

@@ -135,8 +135,9 @@ async def claim(connection: asyncpg.Connection, node: Node, holder: int) -> Clai
     :raises Refused: (``group-held``) where it is not to be had
     """
     await connection.execute(_ENTER, node.group)
+    it_is = (holder, node.name, node.address, node.build)
     may = (node.group, node.ttl_s, node.any_build, node.inherits)
-    claimed = await connection.fetchrow(_CLAIM, holder, node.name, node.address, node.build, *may, node.control)
+    claimed = await connection.fetchrow(_CLAIM, *it_is, *may, node.control)
     if claimed is None:
         raise refusal(of_node(await look(connection), node), node)
     return Claimed(*claimed)

@@ -166,7 +166,8 @@ class GroupSharing:
     async def numbers(self, kind: str, /, above: int = 0) -> range:
         sql = _BLOCK.format(table=NUMBERED[kind].name)
         async with self._changing(f"numbers {kind}") as (connection, owner):
-            first = await connection.fetchval(sql, kind, owner.group, above, self.block)
+            given = (kind, owner.group, above, self.block)
+            first = await connection.fetchval(sql, *given)
         return range(first, first + self.block)
 
     async def ours(self, kind: str, numbers: Collection[int], /) -> set[int]:
