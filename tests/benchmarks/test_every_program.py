@@ -48,6 +48,7 @@ WORDS: dict[str, Sequence[str]] = {
 """What a program must be told, its working directory being empty."""
 NEEDS = {
     "calm": "prometheus",
+    "faults": "haproxy",
     "fire": "prometheus",
     "move_instructions": "valgrind",
     "postgres_commit": "initdb",
