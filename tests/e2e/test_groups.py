@@ -62,6 +62,9 @@ def test_two_groups_and_what_they_have_in_common(postgres: PostgresServer, tmp_p
                 told = race((a.port, b.second_port), f"racer{number}")
                 assert told == [f"Error: Sorry, password doesn't match the name racer{number}.\n"]
             assert a.query("SELECT count(*) FROM bots WHERE name LIKE 'racer%'") == [(RACES,)]
+            for node in three:  # each listens where it has to, and nowhere else
+                assert _ports(node) == ["ok"]
+
             for venue in ("9x9", SECOND):  # by a node that stands by
                 assert c.command("resume", "--venue", venue).returncode == 0
 
@@ -108,3 +111,9 @@ def _status(node: NodeProcess) -> list[dict[str, object]]:
     assert done.returncode == 0, done.stderr
     rows: list[dict[str, object]] = json.loads(done.stdout)
     return rows
+
+
+def _ports(node: NodeProcess) -> list[str]:
+    """What `doctor` says of its ports."""
+    findings = json.loads(node.command("doctor", "--json").stdout)
+    return [finding["level"] for finding in findings if finding["check"] == "ports"]

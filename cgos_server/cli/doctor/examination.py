@@ -193,7 +193,12 @@ def _ports(installation: Installation) -> list[Finding]:
     own: frozenset[int] | None = processes.family(server.pid) if server.pid else frozenset()
     if not server.pid and server.state is not answering.State.ABSENT:
         own = None
-    return ports.judge(listened_ports.look(installation.config), own, installation.config.listen.next_free_port)
+    config = installation.config
+    if server.venues:  # of a node of a cluster perhaps not all
+        venues = tuple(venue for venue in config.venue if venue.name in server.venues)
+        config = msgspec.structs.replace(config, venue=venues)
+    seen = listened_ports.look(config, standing_by=bool(server.standing_by))
+    return ports.judge(seen, own, config.listen.next_free_port)
 
 
 def _clock(installation: Installation) -> list[Finding]:

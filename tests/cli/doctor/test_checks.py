@@ -99,6 +99,7 @@ def configured(**keys: Any) -> Any:
         ports.judge([change(PORT, busy=True)], frozenset({7}), False),
         answering.judge(ALIVE, "1.0"),
         answering.judge(Answering(state=State.ABSENT, directory="/data"), "1.0"),
+        answering.judge(change(ALIVE, standing_by="node b holds the venues", livez=None, readyz=None), "1.0"),
         clocks.judge(KEPT, NOW, NOW, 3),
         clocks.judge(KEPT, NOW, None, None),
         disks.judge(DISK, 1e6),

@@ -196,6 +196,7 @@ def test_every_port_that_is_configured_is_looked_at() -> None:
     looked_at = {port.number: port.key for port in ports.look(config)}
     assert (looked_at[16810], looked_at[18081]) == ("tls_port of [[venue]] 9x9", "web.redirect_port")
     assert len(looked_at) == 8
+    assert [port.key for port in ports.look(config, standing_by=True)] == ["health.port"]
 
 
 def test_who_has_a_file_open(tmp_path: Path) -> None:

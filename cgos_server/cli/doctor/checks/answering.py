@@ -27,6 +27,8 @@ class Answering(msgspec.Struct, frozen=True, kw_only=True):
     :ivar reason: why it cannot be asked, or does not answer
     :ivar livez: status of HTTP and body, or None and why there is no answer; None where nobody was asked
     :ivar errors: lines of its log since its start
+    :ivar standing_by: why, as part of a sentence, where it is a node of a cluster that does not serve
+    :ivar venues: those that it plays; empty where it does not say so
     """
 
     state: State
@@ -37,6 +39,8 @@ class Answering(msgspec.Struct, frozen=True, kw_only=True):
     version: str = ""
     draining: bool = False
     errors: int = 0
+    standing_by: str = ""
+    venues: frozenset[str] = frozenset()
     health: str = ""
     livez: tuple[int | None, str] | None = None
     readyz: tuple[int | None, str] | None = None
@@ -79,6 +83,8 @@ def judge(seen: Answering, program: str) -> list[Finding]:
 def _answers(seen: Answering) -> Finding:
     if seen.draining:
         return warning(f"the server (process {seen.pid}) is draining.", "It ends when its games have; then start it.")
+    if seen.standing_by:
+        return ok(f"the server answers (process {seen.pid}, version {seen.version}) and stands by ({seen.standing_by})")
     return ok(f"the server answers (process {seen.pid}, version {seen.version})")
 
 

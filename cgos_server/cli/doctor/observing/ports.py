@@ -13,8 +13,15 @@ from cgos_server.config.schema import Config
 from cgos_server.net.listening import obstacle
 
 
-def look(config: Config) -> list[Port]:
-    """All ports with numbers of their own."""
+def look(config: Config, *, standing_by: bool = False) -> list[Port]:
+    """All ports with numbers of their own; of a node that stands by that of health alone."""
+    health = ("health and metrics", "health.port", config.health.host, config.health.port)
+    wanted = [health] if standing_by else [*_of_servers(config), health]
+    return [_port(*each) for each in wanted if each[-1]]
+
+
+def _of_servers(config: Config) -> list[tuple[str, str, str, int]]:
+    """Whose, by which key, host and number."""
     wanted = [
         (f"venue {venue.name}", f"port of [[venue]] {venue.name}", config.listen.bots_host, venue.port)
         for venue in config.venue
@@ -30,8 +37,7 @@ def look(config: Config) -> list[Port]:
         wanted.append(("pages", "web.port", config.web.host, config.web.port))
         if config.web.redirect_port is not None:
             wanted.append(("redirection to https", "web.redirect_port", config.web.host, config.web.redirect_port))
-    wanted.append(("health and metrics", "health.port", config.health.host, config.health.port))
-    return [_port(*each) for each in wanted if each[-1]]
+    return wanted
 
 
 def _port(whose: str, key: str, host: str, number: int) -> Port:
