@@ -134,6 +134,8 @@ class Conversations:
         self._peers.add(task)
         try:
             await _converse(reader, writer, self._handler)
+        except asyncio.CancelledError:
+            pass  # the server ends; asyncio's streams would complain of a cancelled handler
         finally:
             self._peers.discard(task)
             writer.transport.abort()
@@ -149,7 +151,6 @@ class Conversations:
 
 async def _converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, handler: Handler) -> None:
     """One request and its answer. A peer that is late, sends too much or goes away is dropped."""
-    writer.transport.set_write_buffer_limits(0)  # so that drain waits until the kernel has everything
     try:
         async with asyncio.timeout(READ_S):
             line = await reader.readline()
@@ -160,7 +161,8 @@ async def _converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, 
     try:
         async with asyncio.timeout(ANSWER_S):
             writer.write(await handler(line.rstrip(b"\r\n")) + b"\n")
-            await writer.drain()
+            writer.close()
+            await writer.wait_closed()  # the kernel has everything then
     except (TimeoutError, ConnectionError):
         return
 

@@ -42,6 +42,17 @@ async def test_a_line_is_answered(key: Path, address: str) -> None:
     assert lines == [b"%d" % number for number in range(20)]
 
 
+async def test_the_server_ends_a_conversation_once_all_is_on_its_way(key: Path, address: str) -> None:
+    context = node_control.client_context(key)
+    host, _, port = address.partition(":")
+    reader, writer = await asyncio.open_connection(host, int(port), ssl=context)
+    writer.write(b"one\n")
+    async with asyncio.timeout(5):
+        assert await reader.read() == b"ONE\n"
+    writer.close()
+    assert await node_control.call(address, context, b"x" * 900_000) == b"X" * 900_000
+
+
 async def test_another_key_is_not_answered(tmp_path: Path, address: str) -> None:
     other = node_control.client_context(cluster_key(tmp_path / "other.pem"))
     with pytest.raises(Unavailable, match=r"cannot be reached: .*certificate verify failed"):
