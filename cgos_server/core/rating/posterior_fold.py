@@ -142,8 +142,7 @@ class PosteriorFold(ABC, Generic[StateT]):
         else:
             at = state.index[version]
             held = state.anchors.pop(at)
-            if at not in state.links:
-                state.take(Step(entry.seq, StepKind.FREE, at))
+            state.take(Step(entry.seq, StepKind.FREE, at, score2=int(at in state.links)))
         if held is not None:
             state.take(Step(entry.seq, StepKind.FACT, at, value=held[0], precision=-self._precision(held[1])))
             state.take(Step(entry.seq, StepKind.NEEDS_REFIT))

@@ -20,7 +20,7 @@ class Step(NamedTuple):
     :ivar what: one of the numbers in :class:`StepKind`
     :ivar a: first version
     :ivar b: second version, -1: none
-    :ivar score2: of a result; of a successor 1 where its link is sure
+    :ivar score2: of a result; of a successor 1 where its link is sure; of a freed one 1 where it has a predecessor
     :ivar value: Elo; of a successor the sd of its step, 0: none is stated
     :ivar precision: 1/Elo^2
     """
@@ -220,7 +220,13 @@ class PosteriorState:
     def _apply(self, step: Step, previous: int) -> None:
         self.pending += step.seq != previous
         self.needs_refit = self.needs_refit or step.what == StepKind.NEEDS_REFIT
+        if step.what == StepKind.FREE and step.score2 and self.knows_link(step.a):
+            return  # its predecessor says where it stands
         step.move(self.belief)
+
+    def knows_link(self, at: int) -> bool:  # noqa: ARG002 - see the states that know more
+        """Whether `belief` has the link of a successor, which comes in by a refit where it was declared later."""
+        return True
 
     # -- plain values
 
