@@ -73,13 +73,13 @@ fix: venv
 	$(BIN)/ruff format .
 	$(BIN)/codespell --write-changes
 
-# Real servers and engines mostly wait: three files of them at a time, whatever the machine.
+# Real servers and engines mostly wait: two files of them at a time, whatever the machine.
 unit: venv
 ifdef PYTEST
 	$(BIN)/pytest $(PYTEST)
 else
 	$(BIN)/pytest -n auto --maxprocesses 4 -m "not e2e and not wheel"
-	$(BIN)/pytest -n 3 --dist loadfile -m "e2e or wheel" --durations 12
+	$(BIN)/pytest -n 2 --dist loadfile -m "e2e or wheel" --durations 12
 endif
 
 test: lint unit
