@@ -79,7 +79,7 @@ ifdef PYTEST
 	$(BIN)/pytest $(PYTEST)
 else
 	$(BIN)/pytest -n auto --maxprocesses 4 -m "not e2e and not wheel"
-	$(BIN)/pytest -n 2 --dist loadgroup -m "e2e or wheel" --durations 12
+	$(BIN)/pytest -n 2 --dist loadfile -m "e2e or wheel" --durations 12
 endif
 
 test: lint unit

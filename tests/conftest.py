@@ -21,15 +21,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--vectors", metavar="DIR", help="read vector files from DIR instead of tests/vectors")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """How tests of whole servers are shared out: a file is one group, and so are all that look at pages in a browser,
-    whose server plays on until the end."""
-    for item in items:
-        browser = item.path.parent.name == "browser"
-        if browser or item.get_closest_marker("e2e") or item.get_closest_marker("wheel"):
-            item.add_marker(pytest.mark.xdist_group("browser" if browser else item.path.stem))
-
-
 @pytest.fixture(scope="session")
 def vectors(request: pytest.FixtureRequest) -> Vectors:
     """`vectors("learned_prior")` is that vector file, read."""
