@@ -60,7 +60,7 @@ class EncryptedServer(ServerProcess):
         until(lambda: any(each["event"] == event for each in self.log_events()), 10, event)
 
     def page(self) -> http.client.HTTPSConnection:
-        return http.client.HTTPSConnection("localhost", self.web_port, timeout=10, context=self.trust)
+        return http.client.HTTPSConnection("localhost", self.web_port, timeout=30, context=self.trust)
 
 
 @pytest.fixture
@@ -106,7 +106,7 @@ def pages_stay_encrypted(server: EncryptedServer) -> None:
     assert f"127.0.0.1:{server.tls_port}" in text
     page.close()
 
-    plain = http.client.HTTPConnection("localhost", server.redirect_port, timeout=10)
+    plain = http.client.HTTPConnection("localhost", server.redirect_port, timeout=30)
     plain.request("GET", "/venue/9x9?page=2", headers={"Host": "cgos.example.org:80"})
     answer = plain.getresponse()
     where = f"https://cgos.example.org:{server.web_port}/venue/9x9?page=2"
@@ -117,7 +117,7 @@ def pages_stay_encrypted(server: EncryptedServer) -> None:
 
 def who_speaks_no_tls_is_told(server: EncryptedServer) -> None:
     for port in (server.web_port, server.ws_port):
-        page = http.client.HTTPConnection("localhost", port, timeout=10)
+        page = http.client.HTTPConnection("localhost", port, timeout=30)
         page.request("GET", "/")
         answer = page.getresponse()
         assert (answer.status, b"begin the address with https://" in answer.read()) == (400, True)

@@ -8,7 +8,9 @@ from __future__ import annotations
 import os
 import pwd
 import subprocess
+import time
 from pathlib import Path
+from typing import Final
 
 from cgos_protocol.errors import Code, ConfigError, DatabaseLocked, Invalid
 from cgos_protocol.ids import VenueId
@@ -23,6 +25,9 @@ from cgos_server.net.tls.certificates import TlsFiles, read_certificate
 from cgos_server.service.plugin_report import plugin_report
 from cgos_server.storage import schema
 from cgos_server.storage.lock import DatabaseLock
+
+_FIRST_S: Final = 60.0
+"""How long another node may take that makes the tables at the same time."""
 
 
 def fitness(setup: Setup) -> Fitness:
@@ -54,13 +59,14 @@ def check_node(setup: Setup) -> None:
     The first node of all makes the database's tables. Raises DatabaseLocked where somebody else writes to it, too.
     """
     make_data(setup.config.server.data)
-    if schema.current(setup.database) is None:
+    deadline = time.monotonic() + _FIRST_S
+    while schema.current(setup.database) is None:
         try:
             with DatabaseLock(setup.database, "cgos-server serve", LOCK_PATIENCE_S):
                 schema.prepare(setup.database)
-        except DatabaseLocked:
-            if schema.current(setup.database) is None:
-                raise  # else another node was faster
+        except DatabaseLocked:  # perhaps by another node that makes them
+            if schema.current(setup.database) is None and time.monotonic() > deadline:
+                raise
     fitness(setup)
 
 
