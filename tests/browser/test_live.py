@@ -220,9 +220,8 @@ async def test_the_wall_moves(visitor, serving, stack) -> None:
     late = await visitor.open("/wall")
     await expect(late.locator(f"#wall li[data-game='{duel.game}'] .ply")).to_have_text("move 3")
     await duel.play("resign")
-    for each_page in (page, late):
-        ended = each_page.locator(f"#wall li[data-game='{duel.game}']")
-        await expect(ended.locator(".ply")).to_have_text("B+Resign")
+    ended = [each_page.locator(f"#wall li[data-game='{duel.game}'] .ply") for each_page in (page, late)]
+    await asyncio.gather(*(expect(ply).to_have_text("B+Resign") for ply in ended))  # it is not there for long
     await place.locator("a").focus()
     await page.keyboard.press("Enter")
     await page.wait_for_url(f"**/game/{duel.game}")
