@@ -24,7 +24,7 @@ from cgos_server.assembly.listeners import Listeners
 from cgos_server.assembly.pages import Pages
 from cgos_server.assembly.reloading import Reloading
 from cgos_server.assembly.spawning import Spawner
-from cgos_server.assembly.standing_by import Standby, nodes_of
+from cgos_server.assembly.standing_by import LOOK_EVERY_S, Standby, nodes_of
 from cgos_server.assembly.stopping import Stop, Stopped
 from cgos_server.config.schema import Config
 from cgos_server.config.venues import enroll_venues
@@ -167,7 +167,7 @@ class App:
             works = [*await pages.open(stack, listeners, self.venues, admin.answer), *self._works(base, listeners)]
             works += [director.run, herald.run, pruner.run, self._backups(base).run]
             if base.store.sharing.block:
-                works += self._shared_works(base, control, admin)
+                works += self._works_of_node(base, control, admin)
             works += [] if keeper is None else [keeper.run]
             probed = group.create_task(health.run())
             tasks = [probed, *(group.create_task(_run(work)) for work in works)]
@@ -204,7 +204,7 @@ class App:
             node = await standby.wait()
             self._config = config.of_group(node.group)
             others = {venue.name: venue.group for venue in config.venue if venue.group != node.group}
-            self._elsewhere = Elsewhere(others, node=node.name)
+            self._elsewhere = Elsewhere(others, node=node.name, group=node.group)
             try:
                 async with AsyncExitStack() as laid:
                     failed = self.stop.commit_failed
@@ -212,10 +212,11 @@ class App:
                     stack.push_async_exit(laid.pop_all())
                     return base
             except (Refused, StoreError) as error:
-                faster = isinstance(error, Refused) and error.code in (Code.GROUP_HELD, Code.DATABASE_LOCKED)
-                if not self._launch.standby or not (faster or isinstance(error, StoreError)):
+                passes = isinstance(error, StoreError) or error.code in (Code.GROUP_HELD, Code.DATABASE_LOCKED)
+                if not (self._launch.standby and passes):
                     raise
                 log.info("the venues were not to be had", why=str(error))
+                await asyncio.sleep(LOOK_EVERY_S)
 
     def _control(self, base: Foundations) -> LiveControl:
         return LiveControl(
@@ -263,7 +264,7 @@ class App:
             files=self._files,
         )
 
-    def _shared_works(self, base: Foundations, control: LiveControl, admin: Admin) -> list[Work]:
+    def _works_of_node(self, base: Foundations, control: LiveControl, admin: Admin) -> list[Work]:
         """What a node does besides, as others change what is common to all."""
         sharing = base.store.sharing
         changes = BotChanges(
@@ -429,8 +430,9 @@ class App:
         """No new game; the running ones may end for a while, then they are left as they are: committed."""
         control.begin_draining()
         words = _UPGRADED if self.stop.replaced else _HANDED_OVER if self.stop.handed_over else _GOES_DOWN
+        games_go_on = self.stop.replaced or self.stop.handed_over
         for venue in self.venues.values():
-            for player in venue.roster.idle() if words == _GOES_DOWN else venue.roster.here():
+            for player in venue.roster.here() if games_go_on else venue.roster.idle():
                 if player.session is not None:
                     player.session.info(words)
         log.info("draining", games=self._begun())

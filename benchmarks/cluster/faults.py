@@ -29,14 +29,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from statistics import median
 from typing import Annotated
 
 import msgspec
 
-from benchmarks.cluster.dam import Dam
 from benchmarks.cluster.memory import ClientBots, LineBot, Memory
 from benchmarks.moves.server_moves import register
 from benchmarks.reporting import ROOT, program, table
@@ -46,6 +45,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 from support.e2e.nodes import NodeProcess
 from support.e2e.processes import end, free_port
+from support.net.cutting_proxy import CuttingProxy
 from support.storage.postgres import PostgresServer, postgres_server
 from support.storage.postgres_fixtures import ask
 
@@ -100,17 +100,17 @@ class Outcome(msgspec.Struct, kw_only=True):
 
 
 class Cluster:
-    """Three nodes, each with a dam before PostgreSQL; they run as standbys."""
+    """Three nodes, each with a port of its own in a proxy before PostgreSQL; they run as standbys."""
 
-    def __init__(self, folder: Path, postgres: PostgresServer, dams: Sequence[Dam], ttl_s: float) -> None:
+    def __init__(self, folder: Path, postgres: PostgresServer, proxy: CuttingProxy, ttl_s: float) -> None:
         self.postgres = postgres
         self.url = postgres.url("nodes")
         self.ttl_s = ttl_s
         self.nodes = [
-            NodeProcess(folder, name, postgres.url("nodes", dam.port), ttl_s=ttl_s, second=SECOND)
-            for name, dam in zip("abc", dams, strict=True)
+            NodeProcess(folder, name, postgres.url("nodes", proxy.port_for(name)), ttl_s=ttl_s, second=SECOND)
+            for name in "abc"
         ]
-        self.dams = dict(zip("abc", dams, strict=True))
+        self.proxy = proxy
         for node in self.nodes:
             with node.config.open("a") as config:
                 config.write("[limits]\nconnections_per_address = 2000\nconnections = 2000\n")
@@ -166,8 +166,7 @@ def run(
         postgres = stack.enter_context(postgres_server("fsync = on"))
         ask(postgres.url(), "CREATE DATABASE nodes")
         register(PostgresUrl.parse(postgres.url("nodes")), bots)
-        dams = [stack.enter_context(Dam(postgres.port)) for _ in range(3)]
-        cluster = Cluster(folder, postgres, dams, ttl_s)
+        cluster = Cluster(folder, postgres, stack.enter_context(CuttingProxy(postgres.port, seed)), ttl_s)
         stack.callback(_end_all, cluster)
         for node in cluster.nodes:
             node.serve("--standby")
@@ -230,9 +229,9 @@ def _stopped(cluster: Cluster, lots: random.Random) -> tuple[str, float]:
 def _cut_off(cluster: Cluster, lots: random.Random) -> tuple[str, float]:
     name = lots.choice(sorted(cluster.owners().values()))
     lasting = lots.uniform(0.2, LONGEST_STOP) * cluster.ttl_s
-    cluster.dams[name].shut()
+    cluster.proxy.stop_flow(name)
     time.sleep(lasting)
-    cluster.dams[name].open()
+    cluster.proxy.let_flow(name)
     return "a node with a group is cut from PostgreSQL", lasting
 
 

@@ -416,7 +416,7 @@ def _run(wanted: Sequence[Fault]) -> dict[str, Any]:
     return {"faults": figures, "tried": len(tried), "identified": sum(tried), "false_alarms": wrong}
 
 
-main = program(run, first=4)
+main = program(run, first=7)
 
 if __name__ == "__main__":
     main()

@@ -50,6 +50,7 @@ class ServerStatus(ServerNow, frozen=True, kw_only=True):
     :ivar pause_s: seconds in which nobody was served when this program took over from one before; None where it was
         started
     :ivar node: its name among the nodes of a cluster; empty where it is alone
+    :ivar group: the group of venues that it has; empty where it is alone, or stands by
     :ivar groups: who has the groups of venues; empty where it is alone, or stands by
     :ivar standing_by: why that node does not serve, as part of a sentence; empty where it does
     :ivar plugins: those that can be used: ``rating system steady-elo of cgos-steady-elo 1.0``
@@ -62,6 +63,7 @@ class ServerStatus(ServerNow, frozen=True, kw_only=True):
     pause_s: float | None = None
     node: str = ""
     standing_by: str = ""
+    group: str = ""
     groups: list[GroupOwner] = msgspec.field(default_factory=list)
     plugins: list[str] = msgspec.field(default_factory=list)
     plugin_problems: list[str] = msgspec.field(default_factory=list)

@@ -1,4 +1,4 @@
-"""Sixty games between real GNU Go and built-in bots, with the server killed twice in the middle of them."""
+"""A hundred games between real GNU Go and built-in bots, with the server killed twice in the middle of them."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from cgos_server.storage.reading.history import History
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(900)]
 
-GAMES = 60
-KILL_AT = (15, 35)
+GAMES = 100
+KILL_AT = (30, 65)
 RUNNING = "select id from games where ended_at is null and (select count(*) from moves where game_id = games.id) > 2"
 GNUGO = ["--mode", "gtp", "--chinese-rules", "--positional-superko", "--capture-all-dead"]
 
@@ -45,7 +45,7 @@ def replayed(record: str) -> tuple[boards.Board, sgf.Sgf_game]:
     return board, game
 
 
-def test_sixty_games_with_two_kills(tmp_path: Path) -> None:
+def test_a_hundred_games_with_two_kills(tmp_path: Path) -> None:
     engine = gnugo()
     if engine is None:
         pytest.skip("GNU Go is not installed here")

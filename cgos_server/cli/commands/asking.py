@@ -20,7 +20,7 @@ from cgos_server.storage.location import PostgresUrl
 A = TypeVar("A")
 
 
-_NOT_HERE: Final = (Code.NO_SERVER, Code.STANDING_BY, Code.VENUE_ELSEWHERE)
+_NOT_HERE: Final = (Code.NO_SERVER, Code.STANDING_BY, Code.VENUE_ELSEWHERE, Code.NOT_HERE, Code.NO_GAME)
 """Refusals of a node in whose place another one may perform the command."""
 
 

@@ -21,6 +21,7 @@ from cgos_server.cli.common import Setup
 from cgos_server.cli.reading import read
 from cgos_server.config.problems import ConfigErrors
 from cgos_server.config.venues import check_fixed, venue_value
+from cgos_server.net import node_control
 from cgos_server.net.tls.certificates import TlsFiles, read_certificate
 from cgos_server.service.plugin_report import plugin_report
 from cgos_server.storage import schema
@@ -36,13 +37,15 @@ def fitness(setup: Setup) -> Fitness:
     :raises SchemaMismatch: where the database is of another schema
     :raises NotFound: where there is none
     :raises ConfigErrors: where the venues cannot be had, or are others than those of the database
-    :raises Invalid: where the certificate of TLS cannot be used
+    :raises Invalid: where the certificate of TLS, or the key of the cluster, cannot be used
     """
     schema.check(setup.database)
     for venue in setup.config.venue:
         venue_value(venue, VenueId(0))  # imports what it names
     check_database(setup)
     check_certificate(setup)
+    if setup.config.cluster.key is not None:
+        node_control.server_context(setup.config.cluster.key)
     server = setup.config.server
     return Fitness(
         version=__version__,

@@ -18,7 +18,7 @@ class Step(NamedTuple):
 
     :ivar seq: the entry that caused it
     :ivar what: one of the numbers in :class:`StepKind`
-    :ivar a: first version
+    :ivar a: first version; of what needs a refit the one whose link was declared, -1: it is something else
     :ivar b: second version, -1: none
     :ivar score2: of a result; of a successor 1 where its link is sure; of a freed one 1 where it has a predecessor
     :ivar value: Elo; of a successor the sd of its step, 0: none is stated
@@ -114,6 +114,7 @@ class PosteriorState:
     :ivar own: value and sd of outside knowledge besides the prior
     :ivar links: successor -> its link
     :ivar steps: what came after the refit that is installed, as it was applied to `belief`
+    :ivar included: the last entry that the refit counts which is installed
     :ivar seq: the last entry
     :ivar pending: entries after the installed refit that a refit would make use of
     :ivar needs_refit: True where one of them took something back
@@ -129,6 +130,7 @@ class PosteriorState:
     own: dict[int, tuple[float, float]] = field(default_factory=dict)
     links: dict[int, Link] = field(default_factory=dict)
     steps: list[Step] = field(default_factory=list)
+    included: int = 0
     seq: int = 0
     pending: int = 0
     needs_refit: bool = False
@@ -175,7 +177,7 @@ class PosteriorState:
             del self.links[ancestor.new]
         self.links[link.new] = link
         self.relinked += 1
-        self.take(Step(seq, StepKind.NEEDS_REFIT))
+        self.take(Step(seq, StepKind.NEEDS_REFIT, link.new))
 
     def unlink(self, new: int, old: int, seq: int) -> bool:
         """A version succeeds none from the next refit on. False, and nothing is done, where it did not succeed this
@@ -210,7 +212,7 @@ class PosteriorState:
     def go_on_from(self, included: int, belief: Belief) -> None:
         """A refit takes its place, and the steps of the entries after `included`, which it does not know, are applied
         to it again."""
-        self.belief, self.pending, self.needs_refit = belief, 0, False
+        self.belief, self.included, self.pending, self.needs_refit = belief, included, 0, False
         previous = 0
         for step in self.steps:
             if step.seq > included:
@@ -220,13 +222,15 @@ class PosteriorState:
     def _apply(self, step: Step, previous: int) -> None:
         self.pending += step.seq != previous
         self.needs_refit = self.needs_refit or step.what == StepKind.NEEDS_REFIT
-        if step.what == StepKind.FREE and step.score2 and self.knows_link(step.a):
+        if step.what == StepKind.FREE and step.score2 and not self._is_relinked(step.a):
             return  # its predecessor says where it stands
         step.move(self.belief)
 
-    def knows_link(self, at: int) -> bool:  # noqa: ARG002 - see the states that know more
-        """Whether `belief` has the link of a successor, which comes in by a refit where it was declared later."""
-        return True
+    def _is_relinked(self, at: int) -> bool:
+        """Whether the link of a successor was declared after it had joined, and `belief` does not have it yet."""
+        return any(
+            step.what == StepKind.NEEDS_REFIT and step.a == at and step.seq > self.included for step in self.steps
+        )
 
     # -- plain values
 

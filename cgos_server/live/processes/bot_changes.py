@@ -58,8 +58,8 @@ class BotChanges:
 
         :raises CgosError: where the database does not say so
         """
-        names = {bot: name for bot, name, _ in await self._store.history.bots.names()}
         here = set(self._here())
+        names = {bot: name for bot, name, _ in await self._store.history.bots.names()}  # of all who were here before
         for bot in sorted(here if bots is None else here & set(bots)):
             await self._apply(bot, names[bot])
         await self._apply_families()

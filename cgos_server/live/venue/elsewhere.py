@@ -24,10 +24,12 @@ class Elsewhere:
 
     :param groups: venue -> its group, of those that this process does not play
     :ivar node: the name of this process among the nodes; empty where it is alone
+    :ivar group: the group that it has; empty where it is alone
     """
 
-    def __init__(self, groups: Mapping[str, str] | None = None, *, node: str = "") -> None:
+    def __init__(self, groups: Mapping[str, str] | None = None, *, node: str = "", group: str = "") -> None:
         self.node = node
+        self.group = group
         self._groups = dict(groups or {})
         self._owners: Mapping[str, GroupOwner] = {}
 

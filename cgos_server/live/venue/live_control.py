@@ -123,6 +123,7 @@ class LiveControl:
             websocket=self._addresses.websocket,
             pause_s=self.pause_s,
             node=self._elsewhere.node,
+            group=self._elsewhere.group,
             groups=self._elsewhere.owners,
             plugins=report.used,
             plugin_problems=report.problems,

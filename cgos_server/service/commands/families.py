@@ -50,7 +50,7 @@ class FamilyLink(Command[Done], frozen=True, kw_only=True, tag="family link"):
         families, ledgers = context.accounts.families, context.ledgers
         async with context.accounts.family_lock(), ledgers.lock:
             bot, named = await context.bot(self.bot), await context.bot(self.leader)
-            names = {number: name for number, name, _ in await context.store.history.bots.names()}
+            names = await _names(context)
             leader = families.leader(named.bot_id)
             _may_join(families, bot, leader, names)
             if context.store.sharing.block:  # the owners of all groups apply it to their venues, this one too
@@ -86,12 +86,12 @@ class FamilyUnlink(Command[Done], frozen=True, kw_only=True, tag="family unlink"
         families, ledgers = context.accounts.families, context.ledgers
         async with context.accounts.family_lock(), ledgers.lock:
             bot = await context.bot(self.bot)
+            names = await _names(context)
             leader = families.leader(bot.bot_id)
             if leader == bot.bot_id:
                 members = families.members(bot.bot_id)
                 hint = f" It leads one of {len(members) + 1}: unlink the others from it." if members else ""
                 raise Conflict(Code.NOT_LINKED, f"{bot.name} belongs to no other bot's family.{hint}")
-            names = {number: name for number, name, _ in await context.store.history.bots.names()}
             if context.store.sharing.block:
                 await context.commit(self, bot.name, [BotFamily(None, bot.bot_id)], leader=names[leader], venues="")
                 return Done(sentence=f"{bot.name} does not belong to the family of {names[leader]} any more.")
@@ -102,6 +102,14 @@ class FamilyUnlink(Command[Done], frozen=True, kw_only=True, tag="family unlink"
             await context.commit(self, bot.name, records, leader=names[leader], venues=", ".join(unlinked))
         where = _where(unlinked, "unlinked")
         return Done(sentence=f"{bot.name} does not belong to the family of {names[leader]} any more.{where}")
+
+
+async def _names(context: CommandContext) -> dict[BotId, str]:
+    """Of all bots, whose families are known then as the database has them: another node may just have changed one."""
+    rows = await context.store.history.bots.names()
+    for bot, _, leader in rows:
+        context.accounts.families.lead(bot, leader)
+    return {bot: name for bot, name, _ in rows}
 
 
 def _may_join(families: Families, bot: BotLogin, leader: BotId, names: dict[BotId, str]) -> None:

@@ -11,7 +11,7 @@ import msgspec
 
 from cgos_protocol.api.messages import StrengthChange
 from cgos_protocol.api.people import Done, Reloaded, Upgraded
-from cgos_protocol.errors import Code, Forbidden
+from cgos_protocol.errors import Code, Forbidden, NotFound
 from cgos_server.service.commands.context import CommandContext
 from cgos_server.service.commands.declaration import Command, Right
 from cgos_server.service.commands.fields import Field, Source
@@ -191,6 +191,10 @@ class HandOver(Command[Done], frozen=True, kw_only=True, tag="cluster handover")
     group: str
 
     async def perform(self, context: CommandContext) -> Done:
+        if context.server.status().group != self.group:
+            raise NotFound(
+                Code.NO_GROUP, f"This node does not have the group {self.group}. See: cgos-server cluster status"
+            )
         await context.commit(self, self.group, [])
         context.server.hand_over()
         return Done(sentence=f"This node lets go of the group {self.group}. Whoever stands by takes it.")

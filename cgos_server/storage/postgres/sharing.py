@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import math
 import zlib
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
@@ -205,14 +206,8 @@ class GroupSharing:
 
     async def changes(self) -> AsyncIterator[Collection[BotId] | None]:
         heard: asyncio.Queue[Collection[BotId] | None] = asyncio.Queue(_UNREAD)
-        pause = Patience(asyncio.get_running_loop().time, float("inf")).pause
         while True:
-            try:
-                connection = await connect(self._url, holder_name(f"{self._node.purpose}, listening"), WATCHFUL)
-            except StoreError:
-                await asyncio.sleep(pause() or 0.0)
-                continue
-            pause = Patience(asyncio.get_running_loop().time, float("inf")).pause
+            connection = await self._listener()
             try:
                 with suppress(*faults()):
                     await connection.add_listener(CHANNEL, functools.partial(_heard, heard))
@@ -221,6 +216,15 @@ class GroupSharing:
                         yield bots
             finally:
                 connection.terminate()
+
+    async def _listener(self) -> asyncpg.Connection:
+        """A connection for messages, as soon as PostgreSQL gives one."""
+        pause = Patience(asyncio.get_running_loop().time, math.inf).pause
+        while True:
+            try:
+                return await connect(self._url, holder_name(f"{self._node.purpose}, listening"), WATCHFUL)
+            except StoreError:
+                await asyncio.sleep(pause() or 0.0)
 
     async def _messages(
         self, connection: asyncpg.Connection, heard: asyncio.Queue[Collection[BotId] | None]

@@ -165,6 +165,39 @@ def test_the_same_ledger_gives_the_same_numbers(name: str, entries: list[Entry])
     assert dict(system_of(name).standings(state)) == dict(system_of(name).standings(other))
 
 
+def linked_anchor() -> list[Entry]:
+    """Version 1 is an anchor, loses to 2, is linked to it, and is no anchor any more; 3 and 4 have nothing to do with
+    either."""
+    entries = [Entry(seq, Kind.ENTER, seq, at=DAY) for seq in range(1, 5)]
+
+    def add(kind: Kind, *args: Any, **fields: Any) -> None:
+        entries.append(Entry(len(entries) + 1, kind, *args, **fields, at=len(entries) * DAY))
+
+    add(Kind.ANCHOR, 1, value=0.0)
+    for _ in range(7):
+        add(Kind.GAME, None, 3, 4, 0)
+    add(Kind.GAME, None, 1, 2, 0)
+    add(Kind.LINK, 1, other=2)
+    add(Kind.GAME, None, 1, 2, 0)
+    add(Kind.UNANCHOR, 1)
+    return entries
+
+
+@pytest.mark.parametrize("included", range(16))
+@pytest.mark.parametrize("name", NOT_ALONE)
+def test_an_anchor_that_was_linked_has_a_place_when_it_is_none_any_more(name: str, included: int) -> None:
+    """A link of a version that has joined comes in by a refit: until then its predecessor says nothing of it."""
+    system, entries = system_of(name), linked_anchor()
+    state, _ = folded(system, entries[:included])
+    fit = system.refit(system.job(state, False))
+    state, _ = folded(system, entries[included:], state)
+    state = system.install(state, fit)
+    for each_state in (state, system.load(system.dump(state))):
+        for rating in system.standings(each_state).values():
+            assert rating.spread < 1_500
+            assert abs(rating.mean - 1800) < 1_500
+
+
 @pytest.mark.parametrize("name", NOT_ALONE)
 @settings(max_examples=10)
 @given(entries=ledgers(), begun=st.integers(0, 40), done=st.integers(0, 40), cold=st.booleans())

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from structlog.testing import capture_logs
-from support.service.real_pool import RealPool
+from support.service.real_pool import RealPool, pool_of_four
 from support.storage.storage_sample import execute
 
 from cgos_protocol.errors import StoreError
@@ -82,14 +82,8 @@ class Node:
 
 @pytest.fixture
 async def pool(tmp_path: Path) -> AsyncIterator[RealPool]:
-    """Aa (1) and Cc (3) in both venues, Bb (2) in the first, Dd (4) in none."""
-    opened = await RealPool(tmp_path / "cgos.sqlite", ("9x9", "19x19")).open()
-    await opened.bot("Aa", "9x9", "19x19")
-    await opened.bot("Bb", "9x9")
-    await opened.bot("Cc", "9x9", "19x19")
-    await opened.bot("Dd")
-    yield opened
-    await opened.store.close()
+    async with pool_of_four(tmp_path) as opened:
+        yield opened
 
 
 async def links(pool: RealPool, venue: int = 1) -> list[tuple[str, int | None, int | None]]:

@@ -127,8 +127,8 @@ def test_random_games_agree_with_sgfmill() -> None:
 
 
 @pytest.mark.slow
-def test_random_moves_agree_with_sgfmill() -> None:
-    moves = int(os.environ.get("CGOS_BOARD_MOVES", "40000"))
+def test_a_hundred_thousand_random_moves_agree_with_sgfmill() -> None:
+    moves = int(os.environ.get("CGOS_BOARD_MOVES", "100000"))
     counts = compare(moves, seed=20)
     print(dict(counts))
     assert counts["accepted"] == moves

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.service.real_pool import Elsewhere, RealPool, refit_of
+from support.service.real_pool import Elsewhere, RealPool, pool_of_four, refit_of
 
 from cgos_protocol.errors import Conflict, Refused
 from cgos_protocol.session import Credentials
@@ -95,14 +95,8 @@ def test_the_predecessor_is_the_newest_of_the_family_in_the_venue() -> None:
 
 @pytest.fixture
 async def pool(tmp_path: Path) -> AsyncIterator[RealPool]:
-    """Aa (1) and Cc (3) in both venues, Bb (2) in the first, Dd (4) in none."""
-    opened = await RealPool(tmp_path / "cgos.sqlite", ("9x9", "19x19")).open()
-    await opened.bot("Aa", "9x9", "19x19")
-    await opened.bot("Bb", "9x9")
-    await opened.bot("Cc", "9x9", "19x19")
-    await opened.bot("Dd")
-    yield opened
-    await opened.store.close()
+    async with pool_of_four(tmp_path) as opened:
+        yield opened
 
 
 async def link(pool: RealPool, bot: str, leader: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from support.service.real_pool import T0, Elsewhere, RealPool
+from support.service.real_pool import T0, Elsewhere, RealPool, pool_of_four
 from support.storage.rated_past import alter
 
 from cgos_protocol.errors import Refused
@@ -26,14 +26,8 @@ from cgos_server.storage.writing import records as r
 
 @pytest.fixture
 async def pool(tmp_path: Path) -> AsyncIterator[RealPool]:
-    """Aa (1) and Cc (3) in both venues, Bb (2) in the first, Dd (4) in none."""
-    opened = await RealPool(tmp_path / "cgos.sqlite", ("9x9", "19x19")).open()
-    await opened.bot("Aa", "9x9", "19x19")
-    await opened.bot("Bb", "9x9")
-    await opened.bot("Cc", "9x9", "19x19")
-    await opened.bot("Dd")
-    yield opened
-    await opened.store.close()
+    async with pool_of_four(tmp_path) as opened:
+        yield opened
 
 
 async def link(pool: RealPool, version: str, predecessor: str, sd: float | None = None, surely: bool = False) -> str:

@@ -62,6 +62,7 @@ class CuttingProxy(threading.Thread):
         self._target = target
         self._rng = random.Random(seed)
         self._links: dict[str, set[_Link]] = {}
+        self._stopped: set[str] = set()
         self._loop = asyncio.new_event_loop()
         self._closing: asyncio.Event | None = None
         self._started = threading.Event()
@@ -101,10 +102,10 @@ class CuttingProxy(threading.Thread):
         """A port through which `name` reaches the server."""
         sock = socket.create_server(("127.0.0.1", 0))
         port = int(sock.getsockname()[1])
-        links = self._links.setdefault(name, set())
+        self._links.setdefault(name, set())
 
         async def open_port() -> None:
-            server = await asyncio.start_server(lambda reader, writer: self._accept(links, reader, writer), sock=sock)
+            server = await asyncio.start_server(lambda reader, writer: self._accept(name, reader, writer), sock=sock)
             self._servers.append(server)
 
         asyncio.run_coroutine_threadsafe(open_port(), self._loop).result(5)
@@ -113,6 +114,24 @@ class CuttingProxy(threading.Thread):
     def connected(self) -> list[str]:
         """Who has a connection now."""
         return sorted(name for name, links in self._links.items() if links)
+
+    def stop_flow(self, name: str) -> None:
+        """Let nothing through for `name`, in either direction, and tell nobody, until :meth:`let_flow`."""
+        self._loop.call_soon_threadsafe(self._stop_flow, name)
+
+    def let_flow(self, name: str) -> None:
+        """Deliver what was held back, and go on."""
+        self._loop.call_soon_threadsafe(self._let_flow, name)
+
+    def _stop_flow(self, name: str) -> None:
+        self._stopped.add(name)
+        for link in self._links[name]:
+            link.flows.clear()
+
+    def _let_flow(self, name: str) -> None:
+        self._stopped.discard(name)
+        for link in self._links[name]:
+            link.flows.set()
 
     def cut_somebody(self, kinds: tuple[Kind, ...] = tuple(Kind)) -> Cut | None:
         """Cut one bot at random, in a way at random; None where nobody is connected."""
@@ -124,14 +143,16 @@ class CuttingProxy(threading.Thread):
         asyncio.run_coroutine_threadsafe(self._cut(cut), self._loop)
         return cut
 
-    async def _accept(self, links: set[_Link], reader: asyncio.StreamReader, near: asyncio.StreamWriter) -> None:
+    async def _accept(self, name: str, reader: asyncio.StreamReader, near: asyncio.StreamWriter) -> None:
         try:
             far_reader, far = await asyncio.open_connection("127.0.0.1", self._target)
         except OSError:
             _reset(near)
             return
-        link = _Link(near, far)
+        link, links = _Link(near, far), self._links[name]
         links.add(link)
+        if name in self._stopped:
+            link.flows.clear()
         try:
             await asyncio.gather(self._carry(link, reader, far), self._carry(link, far_reader, near))
         except asyncio.CancelledError:
@@ -146,8 +167,8 @@ class CuttingProxy(threading.Thread):
                 await link.flows.wait()
                 writer.write(data)
                 await writer.drain()
-            if link.flows.is_set():
-                writer.close()
+            await link.flows.wait()  # an end is held back as well
+            writer.close()
 
     async def _cut(self, cut: Cut) -> None:
         for link in list(self._links[cut.name]):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
@@ -210,3 +210,17 @@ class Elsewhere:
         if venue not in self._pool.rated:
             raise NotFound(Code.UNKNOWN_VENUE, f"There is no venue {venue}.")
         return await self._pool.load(self._pool.venues.index(venue) + 1)
+
+
+@asynccontextmanager
+async def pool_of_four(directory: Path) -> AsyncIterator[RealPool]:
+    """Two venues. Aa (1) and Cc (3) are in both, Bb (2) is in the first, Dd (4) in none."""
+    pool = await RealPool(directory / "cgos.sqlite", ("9x9", "19x19")).open()
+    await pool.bot("Aa", "9x9", "19x19")
+    await pool.bot("Bb", "9x9")
+    await pool.bot("Cc", "9x9", "19x19")
+    await pool.bot("Dd")
+    try:
+        yield pool
+    finally:
+        await pool.store.close()

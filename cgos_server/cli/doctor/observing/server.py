@@ -41,25 +41,17 @@ def look(directory: Path) -> Answering:
         return seen(state=State.UNKNOWN, reason=refusal.sentence.rstrip("."))
     except msgspec.MsgspecError as error:
         return seen(state=State.UNKNOWN, reason=f"its answer is not one that this program knows ({error})")
-    if now.standing_by:
-        return seen(
-            state=State.ANSWERS,
-            pid=now.pid,
-            version=now.version,
-            draining=now.draining,
-            errors=now.errors,
-            standing_by=now.standing_by,
-        )
     return seen(
         state=State.ANSWERS,
         pid=now.pid,
         version=now.version,
         draining=now.draining,
         errors=now.errors,
+        standing_by=now.standing_by,
         venues=frozenset(venue.name for venue in now.venues),
         health=now.health,
-        livez=_get(f"{now.health}/livez"),
-        readyz=_get(f"{now.health}/readyz"),
+        livez=None if now.standing_by else _get(f"{now.health}/livez"),
+        readyz=None if now.standing_by else _get(f"{now.health}/readyz"),
     )
 
 

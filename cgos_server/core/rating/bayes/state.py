@@ -160,10 +160,6 @@ class State(PosteriorState):
             self.cells.add(first, second, score2)
         return True
 
-    def knows_link(self, at: int) -> bool:
-        known = self.base.known
-        return at >= known.n or any(link.new == at for link in known.links)
-
     def install(self, base: Base, belief: Belief) -> None:
         """A refit takes its place, and what it does not know is applied to it again."""
         self.base = base

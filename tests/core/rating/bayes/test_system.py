@@ -257,27 +257,6 @@ def test_who_is_no_anchor_any_more_is_one_of_the_others() -> None:
     assert venue.ratings()[3].mean == pytest.approx(again.ratings()[3].mean, abs=0.05)
 
 
-@pytest.mark.parametrize("first", ["link", "refit"])
-def test_an_anchor_that_was_linked_meanwhile_has_a_place_when_it_is_none_any_more(first: str) -> None:
-    """A link of a version that has joined comes in by a refit: until then its predecessor says nothing of it."""
-    venue = Venue()
-    venue.enter(1, 2, 3, 4)
-    venue.anchor(1, 0.0)
-    venue.play(3, 4, "-" * 7)
-    if first == "refit":
-        venue.refit()
-    venue.play(1, 2, "--")
-    venue.say(Kind.LINK, 1, other=2)
-    if first == "link":
-        venue.refit()
-    venue.say(Kind.UNANCHOR, 1)
-    freed = venue.ratings()
-    assert {version: rating.spread < 1500 for version, rating in freed.items()} == dict.fromkeys((1, 2, 3, 4), True)
-    venue.refit()
-    for version, rating in venue.ratings().items():
-        assert abs(freed[version].mean - rating.mean) < 2 * rating.spread
-
-
 def test_a_rating_from_elsewhere_is_knowledge_and_the_venues_own_start_is_none() -> None:
     venue = Venue()
     venue.enter(1, 2)
