@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,7 +14,12 @@ from support.e2e.witness import Witness
 from support.e2e.witnessing import assert_nothing_told_is_lost, witnesses
 from support.net.certificates import cluster_key
 from support.storage.postgres import PostgresServer
-from support.storage.postgres_fixtures import ask
+from support.storage.postgres_fixtures import ask as query
+
+from cgos_protocol.errors import NotFound
+from cgos_server.net import control_socket
+from cgos_server.service.commands.registry import ask
+from cgos_server.service.commands.server import HandOver
 
 pytestmark = pytest.mark.e2e
 
@@ -39,7 +46,7 @@ def goes_on(node: NodeProcess, venue: str, threads: list[Witness], port: int) ->
 
 
 def test_two_groups_and_what_they_have_in_common(postgres: PostgresServer, tmp_path: Path) -> None:
-    ask(postgres.url(), "CREATE DATABASE groups")
+    query(postgres.url(), "CREATE DATABASE groups")
     key = cluster_key(tmp_path / "cluster.pem")
     with nodes(tmp_path, postgres.url("groups"), "a", "b", "c", ttl_s=TTL_S, second=SECOND, key=key) as three:
         a, b, c = three
@@ -48,6 +55,9 @@ def test_two_groups_and_what_they_have_in_common(postgres: PostgresServer, tmp_p
             until(node.serves, 30, f"node {node.name} does not serve")
             held = {row["group"]: row["node"] for row in _status(node)}
             assert held[group] == node.name
+        upgraded = a.command("upgrade")  # it keeps its group, and its port for commands
+        assert upgraded.returncode == 0, upgraded.stderr
+        until(a.serves, 30, "node a does not go on")
         c.stand_by()
         assert "node a holds the group main; node b holds the group second" in c.get("/readyz")[1]
 
@@ -64,6 +74,9 @@ def test_two_groups_and_what_they_have_in_common(postgres: PostgresServer, tmp_p
             assert a.query("SELECT count(*) FROM bots WHERE name LIKE 'racer%'") == [(RACES,)]
             for node in three:  # each listens where it has to, and nowhere else
                 assert _ports(node) == ["ok"]
+
+            with pytest.raises(NotFound, match="This node does not have the group second"):
+                asyncio.run(ask(partial(control_socket.call, a.data), HandOver(group=SECOND)))
 
             for venue in ("9x9", SECOND):  # by a node that stands by
                 assert c.command("resume", "--venue", venue).returncode == 0

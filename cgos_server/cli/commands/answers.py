@@ -39,7 +39,7 @@ def show(command: Command[Any], answer: Any, *, as_json: bool = False) -> None:
         case Upgraded():
             for note in answer.notes:
                 say(note)
-            pause = f"; nobody was served for {answer.pause_s:.1f} s"
+            pause = "" if answer.pause_s is None else f"; nobody was served for {answer.pause_s:.1f} s"
             click.echo(f"cgos-server {answer.after} took over from {answer.before}{pause}.")
         case ArrangedGame():
             rated = "rated" if answer.rated else "not rated"

@@ -26,7 +26,8 @@ _LOOK_S: Final = 0.1
 
 
 def _served(setup: Setup, checked: Upgraded) -> Upgraded:
-    """Wait until the new program serves. Raises OurFault where it does not."""
+    """Wait until the new program serves, or stands by as another node was faster. Raises OurFault where it does
+    neither."""
     say(f"Version {checked.after} was checked and takes over from {checked.before}.")
     answered = time.monotonic()
     status: ServerStatus | None = None
@@ -38,6 +39,9 @@ def _served(setup: Setup, checked: Upgraded) -> Upgraded:
             continue
         if status.up_s < waited and status.pause_s is not None:
             return msgspec.structs.replace(checked, after=status.version, pause_s=status.pause_s)
+        if status.up_s < waited and status.standing_by:
+            say(f"The new program stands by: {status.standing_by}.")
+            return msgspec.structs.replace(checked, after=status.version)
     if status is not None and status.up_s < LIMIT_S:
         raise OurFault("the server was started again, and did not take over: its log says why. Bots can come back")
     raise OurFault(
