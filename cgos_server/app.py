@@ -38,6 +38,7 @@ from cgos_server.live.games.recovery import cut_off, restore
 from cgos_server.live.pairing.executor import PairingProcess
 from cgos_server.live.processes.backups import BackupSchedule, Plan
 from cgos_server.live.processes.bot_changes import BotChanges
+from cgos_server.live.processes.fact_notices import FactNotices
 from cgos_server.live.processes.housekeeping import calm_collector, look_after, measure_lag
 from cgos_server.live.processes.pruning import BackgroundPruner
 from cgos_server.live.processes.sizes import Sizes
@@ -103,7 +104,7 @@ class App:
         self.venues: dict[str, LiveVenue] = {}
         self.addresses = Addresses()
         self.stop = Stop()
-        self._config = config
+        self._config = self._whole = config
         self._clock = clock
         self._logs = logs
         self._origin = origin
@@ -160,7 +161,7 @@ class App:
             listeners = await self._open_listeners(stack, base, spawner=spawner, keeper=keeper)
             await stack.enter_async_context(control_socket.serve(config.server.data, admin.answer))
             await self._answer_nodes(stack, listeners, admin)
-            pages = Pages(config, base, self.addresses)
+            pages = Pages(self._whole, base, self.addresses)
             probes = _probes(base.store, control)
             base.metrics.watch(ready=lambda: all(probe()[0] for probe in probes.values()))
             health = listeners.health(probes, base.registry, pages.metrics)
@@ -275,7 +276,8 @@ class App:
             here=lambda: {player.bot for venue in self.venues.values() for player in venue.roster.here()},
             now_ms=base.time.wall_ms,
         )
-        return [changes.run, lambda: base.ids.stock(sharing), lambda: self._elsewhere.run(sharing)]
+        notices = FactNotices(base.bus, sharing.tell, dropped=base.metrics.facts_dropped)
+        return [changes.run, notices.run, lambda: base.ids.stock(sharing), lambda: self._elsewhere.run(sharing)]
 
     async def _shared(self, stack: AsyncExitStack, base: Foundations, *, admin: Admin, spawner: Spawner) -> Shared:
         return Shared(

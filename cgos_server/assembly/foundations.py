@@ -69,7 +69,7 @@ async def open_foundations(
         stack, config.server, time=time, meter=metrics.commits, soon=clock.before_poll, failed=failed, node=node
     )
     if node is not None:
-        metrics.watch(cluster_role=lambda: roles(owner=True))
+        metrics.watch(cluster_role=lambda: roles("owner"))
     ids = await open_ids(store, newest_bot(config.server.data / FOLDER))
     passwords = stack.enter_context(Passwords(config.limits.password_queue))
     families = await Families.load(store, config.server.families)

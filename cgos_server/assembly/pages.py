@@ -6,14 +6,17 @@ import asyncio
 import socket
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
 from cgos_protocol.errors import Code, NotFound
+from cgos_protocol.ids import VenueId
 from cgos_server.assembly.foundations import Foundations
 from cgos_server.assembly.listeners import Listeners, url_of
-from cgos_server.config.schema import Config
+from cgos_server.config.schema import Config, VenueConfig
+from cgos_server.config.venues import venue_value
+from cgos_server.core.venue import Venue
 from cgos_server.live.processes.fact_pipe import KINDS, FactPipe
 from cgos_server.live.processes.scrape_channel import ScrapeChannel
 from cgos_server.live.processes.web_process import WebProcess
@@ -25,18 +28,20 @@ from cgos_server.observability.exposition import Form, rendered
 from cgos_server.observability.web_metrics import WebMetrics
 from cgos_server.presentation.settings import VenueSettings, WebSettings
 from cgos_server.storage.reading.history import History
-from cgos_server.web.command_line import command, environment
+from cgos_server.web.command_line import Cluster, command, environment
 
 if TYPE_CHECKING:
-    from cgos_server.web.site import Call, Work
+    from cgos_server.service.commands.registry import Call
+    from cgos_server.web.site import Work
 
 PORT_PATIENCE_S: Final = 5.0
 """How long the web process of a server that was just killed may keep the port of the pages."""
 
 
 class Pages:
-    """The pages of one server.
+    """The pages of one server; of a node those of all venues of its cluster.
 
+    :param config: with the venues of all groups
     :param addresses: learns where they are
     """
 
@@ -63,21 +68,25 @@ class Pages:
         self._addresses.web = url_of(sock, settings.host, "https" if settings.tls else "http")
         redirect = await self._redirect(listeners)
         server = self._config.server
-        shown = self._settings(listeners.ws_port, venues)
+        places = {name: Where(live.venue, live.port, live.tls_port) for name, live in venues.items()}
+        said = shown(self._config, listeners.ws_port, places)
         if settings.mode == "inline":
-            return await self._open_inline(stack, listeners, sock=sock, redirect=redirect, shown=shown, answer=answer)
+            return await self._open_inline(stack, listeners, sock=sock, redirect=redirect, shown=said, answer=answer)
+        node = self._config.cluster.node
+        facts = None if node else FactPipe(self._base.bus, self._base.time, dropped=self._base.metrics.facts_dropped)
         process = WebProcess(
             command(
                 server.data,
-                shown,
+                said,
                 log_format=server.log_format,
                 log_level=server.log_level,
                 tls=self._config.tls.files if settings.tls else None,
+                cluster=of_cluster(self._config, f"cgos-server serve, pages of {node}", node) if node else None,
             ),
             {"--listen-fd": sock} | ({} if redirect is None else {"--redirect-fd": redirect}),
             environment(server.database),
             restarted=self._base.metrics.web_restarted,
-            pipe_user=FactPipe(self._base.bus, self._base.time, dropped=self._base.metrics.facts_dropped),
+            pipe_user=facts,
             scraper=self._scrapes,
         )
         self._listeners.append(process)
@@ -97,10 +106,11 @@ class Pages:
         from cgos_server.web.application import create_app
         from cgos_server.web.around.redirecting import redirecting
         from cgos_server.web.around.response_cache import REMEMBER_S
+        from cgos_server.web.server import OneServer
 
         server = self._config.server
         history = await stack.enter_async_context(History(server.location))
-        pages = create_app(history, shown, call=answer, data=server.data, remember_s=REMEMBER_S)
+        pages = create_app(history, shown, server=OneServer(answer, server.data), remember_s=REMEMBER_S)
         self._inline = pages.metrics
         for kind in KINDS:
             self._base.bus.subscribe(kind, pages.heard)
@@ -148,31 +158,52 @@ class Pages:
         finally:
             self._gone.set()
 
-    def _settings(self, ws_port: int, venues: Mapping[str, LiveVenue]) -> WebSettings:
-        settings, server = self._config.web, self._config.server
-        return WebSettings(
-            server_name=server.name,
-            venues={
-                config.name: msgspec.structs.replace(
-                    VenueSettings.of(live.venue, live.port),
-                    public_address=str(config.public_address),
-                    tls_port=live.tls_port,
-                    public_tls_address=str(config.public_tls_address),
-                )
-                for config, live in zip(self._config.venue, venues.values(), strict=True)
-            },
-            bots_host=self._config.listen.bots_host,
-            registration=server.registration.value,
-            websocket=ws_port,
-            websocket_tls=self._config.websocket.tls,
-            websocket_url=str(self._config.websocket.public_url),
-            public_url=settings.public_url.rstrip("/"),
-            hsts_s=round(settings.hsts_days * 86_400),
-            proxies=tuple(map(str, settings.proxies.parts)),
-            accounts=settings.accounts,
-            requests_per_minute=settings.requests_per_minute,
-            streams_per_address=settings.streams_per_address,
-            exports_at_once=settings.exports_at_once,
-            webhooks_to=tuple(map(str, settings.webhooks_to.parts)),
-            transcript_days=self._config.transcripts.days,
-        )
+
+class Where(NamedTuple):
+    """A venue, and where bots reach it; 0 for no port."""
+
+    venue: Venue
+    port: int
+    tls_port: int
+
+
+def shown(config: Config, ws_port: int, places: Mapping[str, Where]) -> WebSettings:
+    """What pages know of the configuration. `places`: venues that are open in this process, by name; of all others it
+    is believed that they are where the configuration says."""
+    settings = config.web
+    return WebSettings(
+        server_name=config.server.name,
+        venues={venue.name: _venue(venue, places.get(venue.name) or _configured(venue)) for venue in config.venue},
+        bots_host=config.listen.bots_host,
+        registration=config.server.registration.value,
+        websocket=ws_port,
+        websocket_tls=config.websocket.tls,
+        websocket_url=str(config.websocket.public_url),
+        public_url=settings.public_url.rstrip("/"),
+        hsts_s=round(settings.hsts_days * 86_400),
+        proxies=tuple(map(str, settings.proxies.parts)),
+        accounts=settings.accounts,
+        requests_per_minute=settings.requests_per_minute,
+        streams_per_address=settings.streams_per_address,
+        exports_at_once=settings.exports_at_once,
+        webhooks_to=tuple(map(str, settings.webhooks_to.parts)),
+        transcript_days=config.transcripts.days,
+    )
+
+
+def of_cluster(config: Config, name: str, node: str = "") -> Cluster:
+    """How a web process finds the others. `name`: its own, `node`: whose it is."""
+    return Cluster(name=name, node=node, key=config.cluster.key, ttl_s=config.cluster.ttl_s)
+
+
+def _configured(venue: VenueConfig) -> Where:
+    return Where(venue_value(venue, VenueId(0)), venue.port, venue.tls_port or 0)
+
+
+def _venue(config: VenueConfig, where: Where) -> VenueSettings:
+    return msgspec.structs.replace(
+        VenueSettings.of(where.venue, where.port),
+        public_address=str(config.public_address),
+        tls_port=where.tls_port,
+        public_tls_address=str(config.public_tls_address),
+    )

@@ -170,7 +170,7 @@ class Standby:
         make_data(data)
         registry = CollectorRegistry()
         metrics = Metrics(registry, __version__)
-        metrics.watch(ready=lambda: False, log_events=self._logs.by_level, cluster_role=lambda: roles(owner=False))
+        metrics.watch(ready=lambda: False, log_events=self._logs.by_level, cluster_role=lambda: roles("standby"))
         app = health_app({"cluster": lambda: (False, f"standing by ({self._why.words})")}, registry)
         files = self._config.tls.files if settings.tls else None
         keeper = None if files is None else CertificateKeeper(files)

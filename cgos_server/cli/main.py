@@ -65,6 +65,7 @@ COMMANDS = {
     "version": "bots.versions:version",
     "db": "server.setup:db",
     "cluster": "server.cluster:cluster",
+    "web": "server.web:web",
     "protocol": "server.protocol:protocol",
 }
 """Command -> module of this package and object in it, in the order in which help lists them."""

@@ -171,6 +171,9 @@ def _cluster_faults(config: Config, place: Place) -> Iterator[ConfigError]:
         if word not in config.groups:
             there = ", ".join(config.groups)
             yield ConfigError(place(("cluster", "groups")), f"no venue is in a group {word}", f"There are: {there}.")
+    if cluster.node and config.web.mode == "inline":
+        problem = "the pages of a cluster need a process of their own"
+        yield ConfigError(place(("web", "mode")), problem, 'Set it to "process", or to "off".')
     if (cluster.control_port is None) != (cluster.key is None):
         there, missing = ("key", "control_port") if cluster.control_port is None else ("control_port", "key")
         yield ConfigError(

@@ -12,22 +12,17 @@ import os
 import socket
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 from cgos_protocol.errors import Code, Conflict, NotFound, OurFault, Unavailable
-
-Handler = Callable[[bytes], Awaitable[bytes]]
+from cgos_server.net.conversations import ANSWER_MAX, ANSWER_S, REQUEST_MAX, Conversations, Handler, exchange
 
 SOCKET = "control.sock"
 POINTER = "control.path"
 PATH_MAX = 100
 """Bytes of a socket's path; systems take 104 to 108."""
 
-REQUEST_MAX = 1 << 20
-ANSWER_MAX = 64 << 20
-READ_S = 5.0
-ANSWER_S = 30.0
 _PROBE_S = 1.0
 
 
@@ -103,68 +98,6 @@ def listener(directory: Path) -> int:
             return int.from_bytes(peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 4), sys.byteorder)
         except OSError:
             return 0
-
-
-async def exchange(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, request: bytes) -> bytes:
-    """Send one line and read one, to its end or to where the peer broke off; the connection is closed then."""
-    try:
-        writer.write(request + b"\n")
-        await writer.drain()
-        return await reader.readline()
-    finally:
-        writer.close()
-        with contextlib.suppress(ConnectionError):
-            await writer.wait_closed()
-
-
-class Conversations:
-    """Those that a server has; at the end of its block those under way are broken off.
-
-    :param handler: takes a request's line and gives the answer's, both without the line end; must not raise
-    """
-
-    def __init__(self, handler: Handler) -> None:
-        self._handler = handler
-        self._peers: set[asyncio.Task[None]] = set()
-
-    async def begin(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Have one, of one request."""
-        task = asyncio.current_task()
-        assert task is not None
-        self._peers.add(task)
-        try:
-            await _converse(reader, writer, self._handler)
-        except asyncio.CancelledError:
-            pass  # the server ends; asyncio's streams would complain of a cancelled handler
-        finally:
-            self._peers.discard(task)
-            writer.transport.abort()
-
-    async def __aenter__(self) -> Conversations:
-        return self
-
-    async def __aexit__(self, *_exception: object) -> None:
-        for peer in self._peers:
-            peer.cancel()
-        await asyncio.gather(*self._peers, return_exceptions=True)
-
-
-async def _converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, handler: Handler) -> None:
-    """One request and its answer. A peer that is late, sends too much or goes away is dropped."""
-    try:
-        async with asyncio.timeout(READ_S):
-            line = await reader.readline()
-    except (TimeoutError, ValueError, ConnectionError):
-        return
-    if not line.endswith(b"\n"):
-        return
-    try:
-        async with asyncio.timeout(ANSWER_S):
-            writer.write(await handler(line.rstrip(b"\r\n")) + b"\n")
-            writer.close()
-            await writer.wait_closed()  # the kernel has everything then
-    except (TimeoutError, ConnectionError):
-        return
 
 
 def _bound(path: Path) -> socket.socket:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from cgos_protocol.errors import Code, Invalid, OurFault, Unavailable
-from cgos_server.net.control_socket import ANSWER_MAX, ANSWER_S, REQUEST_MAX, Conversations, Handler, exchange
+from cgos_server.net.conversations import ANSWER_MAX, ANSWER_S, REQUEST_MAX, Conversations, Handler, exchange
 
 _CONNECT_S: Final = 5.0
 _NO_CHECK_TIME: Final = 0x200000

@@ -396,9 +396,13 @@ class Metrics:
             yield histogram(name, text, meters, label="venue", unit=SECOND)
 
 
-def roles(*, owner: bool) -> dict[str, int]:
-    """What a node of a cluster is: role -> 1 for that, 0 for the other one."""
-    return {"owner": int(owner), "standby": int(not owner)}
+ROLES: Final = ("owner", "standby", "web")
+"""What a process of a cluster may be: it holds venues, it stands by, it serves pages alone."""
+
+
+def roles(role: str) -> dict[str, int]:
+    """What a process of a cluster is: each of :data:`ROLES` -> 1 for that, 0 for the others."""
+    return {each: int(each == role) for each in ROLES}
 
 
 def _samples(values: Mapping[Any, Any]) -> Iterator[tuple[tuple[str, ...], float]]:

@@ -6,18 +6,15 @@ Written portion by portion, in constant memory. Must not know: HTTP, SQL, who ma
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import zipfile
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from pathlib import Path
 from typing import Final
 
 import msgspec
 
-from cgos_protocol.ids import BotId
-from cgos_server.observability.transcript_files import FOLDER
 from cgos_server.presentation.export_forms import Written
+from cgos_server.service.nodes.transcripts import Transcripts
 from cgos_server.storage.reading.keeping.personal import About, Personal, Portion
 
 FORMAT: Final = "cgos-personal-data/1"
@@ -34,8 +31,10 @@ async def personal_json(personal: Personal, about: About, at: int) -> AsyncGener
     yield b"]}"
 
 
-async def personal_zip(personal: Personal, about: About, at: int, data: Path | None) -> AsyncGenerator[bytes, None]:
-    """The same as ``data.json`` in an archive, with a folder of each bot's transcripts. `data`: the data directory."""
+async def personal_zip(
+    personal: Personal, about: About, at: int, transcripts: Transcripts
+) -> AsyncGenerator[bytes, None]:
+    """The same as ``data.json`` in an archive, with a folder of each bot's transcripts."""
     written = Written()
     archive = zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED)
     with archive.open("data.json", "w") as entry:
@@ -43,8 +42,8 @@ async def personal_zip(personal: Personal, about: About, at: int, data: Path | N
             async for portion in portions:
                 await asyncio.to_thread(entry.write, portion)
                 yield written.taken()
-    for path in await asyncio.to_thread(_transcripts, data, about.bots):
-        await asyncio.to_thread(_add, archive, path)
+    async for name, content in transcripts.files(list(about.bots)):
+        await asyncio.to_thread(archive.writestr, name, content, zipfile.ZIP_DEFLATED)
         yield written.taken()
     archive.close()
     yield written.taken()
@@ -69,12 +68,3 @@ class _Sections:
             parts.append(msgspec.json.encode(rows)[1:-1])
             self._has_rows = True
         return b"".join(parts)
-
-
-def _transcripts(data: Path | None, bots: Iterable[BotId]) -> list[Path]:
-    return [] if data is None else sorted(path for bot in bots for path in (data / FOLDER / str(bot)).glob("*"))
-
-
-def _add(archive: zipfile.ZipFile, path: Path) -> None:
-    with contextlib.suppress(FileNotFoundError):  # it was too old just now
-        archive.write(path, f"{FOLDER}/{path.parent.name}/{path.name}")

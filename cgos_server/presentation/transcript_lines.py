@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Final, NamedTuple
 
-from cgos_server.observability import transcript_files
+from cgos_protocol.ids import BotId
 from cgos_server.observability.transcript_files import TranscriptLine
+from cgos_server.service.commands.transcripts import LinesRequest
 
 LINES_MAX: Final = 5000
 """Lines of one game that are shown; the latest."""
@@ -31,12 +31,10 @@ class Timed(NamedTuple):
     clock: bool
 
 
-def read(data: Path, bot: int, game: int, began_ms: int, ended_ms: int) -> list[TranscriptLine]:
-    """The latest lines of one bot's game (Unix ms), in their order. Reads files: not for the event loop."""
+def lines_of(bot: BotId, game: int, began_ms: int, ended_ms: int) -> LinesRequest:
+    """What to ask for the latest lines of one bot's game (Unix ms)."""
     since, until = 1000 * began_ms - _BEFORE_US, 1000 * ended_ms + _AFTER_US
-    return transcript_files.read(
-        data / transcript_files.FOLDER, bot, since_us=since, until_us=until, game=game, limit=LINES_MAX
-    )
+    return LinesRequest(bot=bot, since_us=since, until_us=until, game=game, limit=LINES_MAX)
 
 
 def timed(lines: Sequence[TranscriptLine]) -> list[Timed]:
@@ -63,6 +61,11 @@ def as_text(lines: Sequence[TranscriptLine]) -> str:
     return "".join(
         f"{line.at} {line.since or '0.000':>9} {'<' if line.from_bot else '>'} {line.text}\n" for line in timed(lines)
     )
+
+
+def as_note(missing: Sequence[str]) -> str:
+    """A line that names the nodes whose transcripts are missing in a file; empty where none is."""
+    return f"(missing, as these nodes do not answer: {', '.join(missing)})\n" if missing else ""
 
 
 def _asks(text: str) -> bool:

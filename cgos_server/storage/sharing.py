@@ -42,6 +42,13 @@ COMMON: Final[frozenset[type]] = frozenset(
 """What no group has for itself. All else belongs to one group, and goes through its batches, in their order."""
 
 
+FACTS: Final = "cgos_facts"
+"""What a node tells is said there."""
+
+TOLD_MOST: Final = 7_900
+"""Bytes of a text; PostgreSQL takes less than 8000."""
+
+
 class GroupOwner(msgspec.Struct, frozen=True, kw_only=True):
     """Who has a group of venues, or had it last.
 
@@ -107,6 +114,12 @@ class Sharing(Protocol):
     def changes(self) -> AsyncIterator[Collection[BotId] | None]:
         """Bots that somebody changed, this process among them; None: any may have changed. Without end."""
 
+    async def tell(self, texts: Sequence[str], /) -> None:
+        """Say these to all processes that listen on :data:`FACTS`, each of at most :data:`TOLD_MOST` bytes.
+
+        :raises StoreError: where it is not known that they were said
+        """
+
     async def families_to_apply(self) -> dict[BotId, BotId | None]:
         """Bots whose family has changed, and the ledgers of our venues do not say so yet: bot -> the leader of the
         family in which these have it, None: it had its own. Raises StoreError."""
@@ -145,6 +158,9 @@ class Alone:
     async def changes(self) -> AsyncIterator[Collection[BotId] | None]:
         return
         yield
+
+    async def tell(self, texts: Sequence[str], /) -> None:
+        raise AssertionError(f"nobody listens to {len(texts)} texts of a process that is alone")
 
     async def families_to_apply(self) -> dict[BotId, BotId | None]:
         return {}

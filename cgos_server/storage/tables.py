@@ -477,3 +477,29 @@ families_to_apply = sa.Table(
 )
 """Bots whose family has changed, and the ledgers of the group's venues do not say so yet; `was`: the bot that led the
 family in which they have it, empty for its own."""
+
+nodes = sa.Table(
+    "nodes",
+    postgres_metadata,
+    sa.Column("name", sa.String, primary_key=True),
+    *_filled(address=sa.String, control=sa.String),
+    sa.Column("overtaken_at", sa.DateTime(timezone=True)),
+)
+"""Every node that ever had a group: where it is reached and takes commands (empty for nowhere), and since when another
+one has its group."""
+
+webhook_outcomes = sa.Table(
+    "webhook_outcomes",
+    postgres_metadata,
+    sa.Column("webhook_id", sa.Integer, primary_key=True, autoincrement=False),
+    *_filled(outcome=sa.Text),
+)
+"""What became of the messages of each webhook (JSON), as the web node that sends them says."""
+
+webhook_notes = sa.Table(
+    "webhook_notes",
+    postgres_metadata,
+    sa.Column("id", sa.Integer, primary_key=True, autoincrement=False),
+    *_filled(since=sa.BigInteger, until=sa.BigInteger),
+)
+"""One row: when those outcomes begin, and until when everything was told or stands in a line."""

@@ -1,13 +1,15 @@
 """The web process: serves the pages on an inherited socket until the pipe that it inherited closes.
 
-Started by the game process, which holds the pipe's other end: whatever ends that process closes the pipe. Until then
-facts come through it, and through a socket beside it questions for the metrics of this process. Reads the database with
-connections that cannot write, and acts only by asking at the control socket. Must not know: the live server.
+Started by the game process, or by `cgos-server web`, which holds the pipe's other end: whatever ends that process
+closes the pipe. Until then facts come through it (in a cluster through the database), and through a socket beside it
+questions for the metrics of this process. Reads the database with connections that cannot write, and acts only by
+asking at the control socket, or the nodes of the cluster. Must not know: the live server.
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import signal
 import socket
@@ -23,15 +25,17 @@ from cgos_server.net.http import HttpListener
 from cgos_server.net.limits import room_for
 from cgos_server.net.tls.certificates import CertificateKeeper
 from cgos_server.observability import logs
-from cgos_server.storage.location import Location
+from cgos_server.storage.location import Location, PostgresUrl
 from cgos_server.storage.reading.history import History
 from cgos_server.web.application import create_app
 from cgos_server.web.around.limiting import STREAMS_OF_ALL
 from cgos_server.web.around.redirecting import redirecting
 from cgos_server.web.around.response_cache import REMEMBER_S
+from cgos_server.web.cluster import ClusterServer, listen
 from cgos_server.web.command_line import Arguments, database_of, parse
 from cgos_server.web.live.fact_reader import FactReader
 from cgos_server.web.scrape_answers import answer_scrapes
+from cgos_server.web.server import OneServer, Server
 
 log = structlog.get_logger(__name__)
 
@@ -60,10 +64,11 @@ async def serve(given: Arguments, database: Location, keeper: CertificateKeeper 
             room=room,
         )
     async with History(database) as history, asyncio.TaskGroup() as group:
-        call = partial(control_socket.call, given.data)
-        app = create_app(history, given.settings, call=call, data=given.data, remember_s=REMEMBER_S)
+        app = create_app(history, given.settings, server=_server(given, database), remember_s=REMEMBER_S)
         listener = HttpListener(app, sock, room, context=None if keeper is None else keeper.context)
         works = [app.run] if keeper is None else [app.run, keeper.run]
+        if given.cluster is not None and isinstance(database, PostgresUrl):
+            works.append(partial(listen, database, given.cluster.name, app.heard))
         listeners = [listener]
         if given.redirect_fd is not None:
             plain = redirecting(given.settings.public_url, sock.getsockname()[1])
@@ -92,6 +97,16 @@ async def serve(given: Arguments, database: Location, keeper: CertificateKeeper 
             loop.remove_signal_handler(signal.SIGTERM)
 
 
+def _server(given: Arguments, database: Location) -> Server:
+    """Whoever plays. Raises Refused where the cluster's key cannot be used."""
+    call = partial(control_socket.call, given.data)
+    if given.cluster is None or not isinstance(database, PostgresUrl):
+        return OneServer(call, given.data)
+    days = given.settings.transcript_days
+    own = (call, given.data) if given.cluster.node else None
+    return ClusterServer(database, given.cluster, days=math.ceil(days), own=own)
+
+
 def _piped(pipe: int, inflow: FactReader, stop: Callable[[], None]) -> None:
     """Something came through the pipe: facts, or its end."""
     try:
@@ -113,10 +128,10 @@ def main() -> None:
     sys.setswitchinterval(THREADS_HAND_OVER_S)
     try:
         keeper = None if given.tls is None else CertificateKeeper(given.tls)
+        asyncio.run(serve(given, database_of(given.data, os.environ), keeper))
     except Refused as refusal:
         log.error("no pages", why=refusal.sentence)
         sys.exit(1)
-    asyncio.run(serve(given, database_of(given.data, os.environ), keeper))
     log.info("the web process ends")
 
 

@@ -51,7 +51,8 @@ from cgos_server.web.pages import (
 from cgos_server.web.people import addresses as people
 from cgos_server.web.people import feeds, own_bot
 from cgos_server.web.people.outside import Outside
-from cgos_server.web.site import Call, Site, Work, wall_ms
+from cgos_server.web.server import Server
+from cgos_server.web.site import Site, Work, wall_ms
 
 log = structlog.get_logger(__name__)
 
@@ -82,8 +83,7 @@ def create_app(
     now_ms: Callable[[], int] = wall_ms,
     *,
     hub: Hub | None = None,
-    call: Call | None = None,
-    data: Path | None = None,
+    server: Server | None = None,
     outside: Outside | None = None,
     remember_s: float = 0.0,
 ) -> Application:
@@ -91,8 +91,7 @@ def create_app(
 
     :param now_ms: Unix time in milliseconds
     :param hub: told the facts of the live server by the caller
-    :param call: the way to the live server; None where there is none
-    :param data: the server's data directory, for transcripts
+    :param server: whoever plays; None where nobody does
     :param outside: the way to where webhooks are sent; None: the one that the settings permit
     :param remember_s: seconds for which everybody who asks for the same gets the same answer
     """
@@ -103,8 +102,7 @@ def create_app(
         static_version=_version_of(STATIC),
         now_ms=now_ms,
         hub=hub,
-        call=call,
-        data=data,
+        server=server,
         outside=outside,
     )
     handlers: dict[Any, Any] = {

@@ -25,6 +25,21 @@ DATABASE_VARIABLE = "CGOS_SERVER__DATABASE"
 argument, because those can be read by every user of the machine."""
 
 
+class Cluster(msgspec.Struct, frozen=True, kw_only=True):
+    """Where the pages are those of a cluster: facts come by the database, commands go to the nodes.
+
+    :ivar name: of the process, among those that use the database
+    :ivar node: the node whose pages these are; empty where they are no node's
+    :ivar key: file with the cluster's key; None: commands reach that node alone
+    :ivar ttl_s: seconds after which a node that has written nothing counts as dead
+    """
+
+    name: str
+    node: str = ""
+    key: Path | None = None
+    ttl_s: float = 5.0
+
+
 class Arguments(NamedTuple):
     """The child's command line.
 
@@ -33,6 +48,7 @@ class Arguments(NamedTuple):
     :ivar redirect_fd: the inherited one that leads visitors to it; None where there is none
     :ivar pipe_fd: the inherited end of the pipe through which facts come, and whose closing ends the process
     :ivar scrape_fd: the inherited socket through which this process is asked for its metrics
+    :ivar cluster: None where the server is alone
     """
 
     data: Path
@@ -44,14 +60,22 @@ class Arguments(NamedTuple):
     settings: WebSettings
     redirect_fd: int | None = None
     tls: TlsFiles | None = None
+    cluster: Cluster | None = None
 
 
 def command(
-    data: Path, settings: WebSettings, *, log_format: str, log_level: str, tls: TlsFiles | None = None
+    data: Path,
+    settings: WebSettings,
+    *,
+    log_format: str,
+    log_level: str,
+    tls: TlsFiles | None = None,
+    cluster: Cluster | None = None,
 ) -> list[str]:
     """How to execute the web process, but for the descriptors that whoever starts it adds.
 
     :param tls: what it speaks TLS with; None where it does not
+    :param cluster: None where the server is alone
     """
     # In one word with their options: a server may well be called "-x".
     return [
@@ -59,6 +83,7 @@ def command(
         *(f"--data={data}", f"--log-format={log_format}", f"--log-level={log_level}"),
         f"--settings={msgspec.json.encode(settings).decode()}",
         *([] if tls is None else [f"--tls={msgspec.json.encode(tls).decode()}"]),
+        *([] if cluster is None else [f"--cluster={_json(cluster)}"]),
     ]
 
 
@@ -86,6 +111,7 @@ def parse(arguments: Sequence[str]) -> Arguments:
     parser.add_argument("--redirect-fd", type=int, help="descriptor of a listening socket that leads to https")
     parser.add_argument("--settings", type=_settings, default=WebSettings(), metavar="JSON", help="what pages show")
     parser.add_argument("--tls", type=_tls_files, metavar="JSON", help="certificate and key")
+    parser.add_argument("--cluster", type=_cluster, metavar="JSON", help="where the pages are those of a cluster")
     parser.add_argument("--log-format", choices=("auto", "text", "json"), default="auto")
     parser.add_argument("--log-level", choices=("debug", "info", "warning", "error"), default="info")
     return Arguments(**vars(parser.parse_args(arguments)))
@@ -97,6 +123,14 @@ def _settings(text: str) -> WebSettings:
 
 def _tls_files(text: str) -> TlsFiles:
     return _decoded(text, TlsFiles)
+
+
+def _cluster(text: str) -> Cluster:
+    return _decoded(text, Cluster)
+
+
+def _json(cluster: Cluster) -> str:
+    return msgspec.json.encode(cluster, enc_hook=str).decode()
 
 
 def _decoded(text: str, kind: type[T]) -> T:

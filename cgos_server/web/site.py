@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 import jinja2
@@ -17,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from cgos_protocol.api.games import Game
-from cgos_protocol.errors import CgosError, Code, Unavailable
+from cgos_protocol.errors import CgosError
 from cgos_protocol.facts import AnyFact
 from cgos_protocol.ids import GameId
 from cgos_server import __version__
@@ -41,16 +40,10 @@ from cgos_server.web.around.redirecting import HOST
 from cgos_server.web.drawing.interval_svg import beside_rating, scale, standing_interval
 from cgos_server.web.live.hub import Hub
 from cgos_server.web.people.bots_now import BotsNow
-from cgos_server.web.people.deliveries import Deliveries
 from cgos_server.web.people.outside import Outside
 from cgos_server.web.rehearsals import Rehearsals
+from cgos_server.web.server import OneServer, Server
 from cgos_server.web.strength_changes import StrengthChanges
-
-Call = Callable[[bytes], Awaitable[bytes]]
-"""Takes one line to the live server's control socket and brings the answer."""
-
-
-_AWAY: Final = "The server that plays does not answer just now. Please try again in a minute."
 
 A = TypeVar("A")
 
@@ -69,10 +62,9 @@ class Site:
     """One server as its pages see it.
 
     :ivar bots_now: what owners' bots do in the live server
-    :ivar call: None where there is no live server to ask
+    :ivar server: whoever plays
     :ivar events: tournaments that the server holds
     :ivar deliveries: what became of webhooks' messages
-    :ivar data: the server's data directory, where the transcripts are; None where there is none
     :ivar hub: what happens now
     :ivar hearers: told every fact, None where some are missing; they return at once
     :ivar strength_changes: which versions seem to have changed
@@ -90,8 +82,7 @@ class Site:
         static_version: str,
         now_ms: Callable[[], int],
         hub: Hub,
-        call: Call | None = None,
-        data: Path | None = None,
+        server: Server | None = None,
         outside: Outside | None = None,
     ) -> None:
         self.history = history
@@ -99,8 +90,7 @@ class Site:
         self.now_ms = now_ms
         self.hub = hub
         self.metrics = WebMetrics()
-        self.call = call
-        self.data = data
+        self.server = server or OneServer()
         self.outside = outside or Outside(networks(settings.webhooks_to))
         self.hearers: list[Callable[[AnyFact | None], None]] = [hub.heard]
         self.works: list[Work] = [hub.run]
@@ -111,9 +101,9 @@ class Site:
         self.events = ReadEvents(history)
         self.rehearsals = Rehearsals(history, self.events, settings, now_ms)
         self.works += [self.events.read_ahead, self.rehearsals.run]
-        self.deliveries = Deliveries(data, now_ms)
-        self.bots_now = BotsNow(self.on_behalf, now_ms)
-        self.strength_changes = StrengthChanges(self.ask, now_ms)
+        self.deliveries = self.server.deliveries(history, now_ms)
+        self.bots_now = BotsNow(self.everywhere_on_behalf, now_ms)
+        self.strength_changes = StrengthChanges(self.everywhere, now_ms)
         self.templates = jinja2.Environment(
             loader=jinja2.PackageLoader("cgos_server.web"),
             autoescape=True,
@@ -160,28 +150,28 @@ class Site:
         return HTMLResponse(page, status)
 
     async def ask(self, command: Command[A]) -> A:
-        """Have the live server perform it. Raises Refused (``no-server`` where there is none), OurFault."""
-        return await self._reached(lambda call: registry.ask(call, command))
+        """Have it performed. Raises Refused (``no-server`` where nobody answers), OurFault."""
+        return await registry.ask(self._call(command), command)
 
     async def on_behalf(self, credential: str, request: Request, command: Command[A]) -> A:
-        """Have the live server perform it with the rights of whoever has this session or token. Raises as
-        :meth:`ask`."""
-        address = self.visitor(request)
-        answer = await self._reached(lambda call: registry.ask_on_behalf(call, command, credential, address))
+        """Have it performed with the rights of whoever has this session or token. Raises as :meth:`ask`."""
+        answer = await registry.ask_on_behalf(self._call(command), command, credential, self.visitor(request))
         bot = command.concerned()
         if isinstance(bot, str) and not isinstance(command, BotLook):
             self.bots_now.forget(bot)
         return answer
 
-    async def _reached(self, asking: Callable[[Call], Awaitable[A]]) -> A:
-        if self.call is None:
-            raise Unavailable(Code.NO_SERVER, _AWAY)
-        try:
-            return await asking(self.call)
-        except Unavailable as refusal:
-            if refusal.code is Code.NO_SERVER:  # said for operators at a shell, with the directory
-                raise Unavailable(Code.NO_SERVER, _AWAY) from refusal
-            raise
+    async def everywhere(self, command: Command[A]) -> list[A]:
+        """What each server that plays answers, one answer at least. Raises as :meth:`ask`."""
+        return await registry.ask_all(self.server.everywhere, command)
+
+    async def everywhere_on_behalf(self, credential: str, request: Request, command: Command[A]) -> list[A]:
+        """As :meth:`everywhere`, with the rights of whoever has this session or token."""
+        visitor = self.visitor(request)
+        return await registry.ask_all_on_behalf(self.server.everywhere, command, credential, visitor)
+
+    def _call(self, command: Command[Any]) -> registry.Call:
+        return self.server.call if command.forwarded else self.server.here
 
     def refused(self, failure: CgosError) -> None:
         """Count an answer that says so."""

@@ -20,8 +20,8 @@ FRESH_MS: Final = 30_000
 WAIT_S: Final = 2.0
 """A page waits so long for the answer at most."""
 
-Ask = Callable[[StrengthChangesRequest], Awaitable[list[StrengthChange]]]
-"""Has the live server answer: :meth:`cgos_server.web.site.Site.ask`."""
+Ask = Callable[[StrengthChangesRequest], Awaitable[list[list[StrengthChange]]]]
+"""Has all that play answer: :meth:`cgos_server.web.site.Site.everywhere`."""
 
 
 class StrengthChanges:
@@ -44,7 +44,8 @@ class StrengthChanges:
                 self._at = self._now_ms()
                 try:
                     async with asyncio.timeout(WAIT_S):
-                        self._known = await self._ask(StrengthChangesRequest())
+                        answers = await self._ask(StrengthChangesRequest())
+                        self._known = [change for answer in answers for change in answer]
                 except (CgosError, TimeoutError):
                     pass
         return self._known

@@ -160,6 +160,7 @@ class Code(StrEnum):
     NO_RATING = "no-rating", NotFound, "The version is rated in no venue."
     NO_ROUND = "no-round", NotFound, "There is no such round, or forbidden pairs leave no way to pair one."
     NO_SYSTEM = "no-system", NotFound, "There is no such system here, or none was named."
+    NO_TRANSCRIPT = "no-transcript", NotFound, "No transcript of this name is on the machine that was asked."
     NO_TRUST = "no-trust", NotFound, "The TLS certificate of a webhook's host cannot be trusted."
     NO_VENUE = "no-venue", NotFound, "There is no such venue."
     NO_VERSION = "no-version", NotFound, "There is no such version, or it is not rated here."

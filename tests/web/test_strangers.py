@@ -18,6 +18,7 @@ from cgos_server.presentation.settings import VenueSettings, WebSettings
 from cgos_server.storage.reading.history import History
 from cgos_server.web.application import STATIC, create_app
 from cgos_server.web.pages.embeds import WAITING, Pictures
+from cgos_server.web.server import OneServer
 
 SETTINGS: dict[str, Any] = {"venues": {"9x9": VenueSettings(port=6809)}}
 HOSTS = (
@@ -103,7 +104,9 @@ async def test_no_number_in_an_address_is_too_long_to_be_refused(history: Histor
 
 async def test_where_the_server_keeps_its_data_is_told_to_nobody(history: History, tmp_path: Path) -> None:
     """Commands name the directory on which no server runs; visitors learn that it is away, and no more."""
-    app = create_app(history, WebSettings(**SETTINGS), lambda: NOW, call=partial(control_socket.call, tmp_path))
+    app = create_app(
+        history, WebSettings(**SETTINGS), lambda: NOW, server=OneServer(partial(control_socket.call, tmp_path))
+    )
     transport = httpx2.ASGITransport(app)
     async with httpx2.AsyncClient(transport=transport, base_url="http://go.example.org") as web:
         answer = await web.post("/api/v1/sign-in", json={"name": "alice", "password": "secret-of-alice"})

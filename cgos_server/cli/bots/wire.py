@@ -5,15 +5,18 @@ Both are read, the one from the transcripts' files, the other from the database.
 
 from __future__ import annotations
 
+import asyncio
+
 import click
 
+from cgos_protocol.ids import BotId
+from cgos_server.cli.commands.asking import transcripts_of
 from cgos_server.cli.common import Setup, configured, game_number, json_option
 from cgos_server.cli.output import print_json, print_list, say, shown, when
 from cgos_server.cli.reading import read
-from cgos_server.observability import transcript_files
-from cgos_server.observability.transcript_files import TranscriptLine
 from cgos_server.presentation import transcript_lines as wire
 from cgos_server.presentation.words import moment
+from cgos_server.service.commands.transcripts import LinesRequest
 
 _LATEST_US = 2**62
 
@@ -33,10 +36,10 @@ def transcript(setup: Setup, name: str, game: int | None, limit: int, as_json: b
     it is: < the bot's, > the server's. Passwords are masked.
     """
     bot = read(setup, lambda history: history.bots.detail(name))
-    folder = setup.config.server.data / transcript_files.FOLDER
-    lines: list[TranscriptLine] = transcript_files.read(
-        folder, bot.id, since_us=0, until_us=_LATEST_US, game=game, limit=limit
-    )
+    wanted = LinesRequest(bot=BotId(bot.id), since_us=0, until_us=_LATEST_US, game=game, limit=limit)
+    lines, missing = asyncio.run(transcripts_of(setup).lines(wanted))
+    if missing:
+        say(f"What these nodes wrote down is missing, as they do not answer: {', '.join(missing)}.")
     if as_json:
         print_json(lines)
         return

@@ -5,7 +5,7 @@ Must not know: what a command does.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Any, Final, TypeVar, Union
 
 import msgspec
@@ -23,6 +23,7 @@ from cgos_server.service.commands import (
     sessions,
     successions,
     tokens,
+    transcripts,
     webhooks,
 )
 from cgos_server.service.commands.context import CommandContext
@@ -70,6 +71,7 @@ COMMANDS: Final[tuple[type[Command[Any]], ...]] = (
     *server.COMMANDS,
     *accounts.COMMANDS,
     *personal.COMMANDS,
+    *transcripts.COMMANDS,
     OnBehalf,
 )
 """Every command once, in the order of the documentation."""
@@ -112,25 +114,52 @@ def answer_line(answer: Any) -> bytes:
     return msgspec.json.encode(_Answered(msgspec.Raw(msgspec.json.encode(answer))))
 
 
-async def ask(call: Callable[[bytes], Awaitable[bytes]], command: Command[A]) -> A:
-    """Have a running server perform `command`; `call` takes one line to its control socket and brings the answer.
+Call = Callable[[bytes], Awaitable[bytes]]
+"""Takes one line to a control socket and brings the answer."""
 
-    :raises Refused: where the server refuses, or `call` does
-    """
-    return await _asked(call, command, command)
+CallAll = Callable[[bytes], Awaitable[Sequence[bytes]]]
+"""The same to those of several servers: at least one answer."""
 
 
-async def ask_on_behalf(
-    call: Callable[[bytes], Awaitable[bytes]], command: Command[A], credential: str, address: str
-) -> A:
+async def ask(call: Call, command: Command[A]) -> A:
+    """Have a running server perform `command`. Raises Refused where the server refuses, or `call` does."""
+    return _answered(await call(msgspec.json.encode(command)), command)
+
+
+async def ask_on_behalf(call: Call, command: Command[A], credential: str, address: str) -> A:
     """As :func:`ask`, with the rights of whoever has this session or token."""
+    return _answered(await call(_on_behalf(command, credential, address)), command)
+
+
+async def ask_all(call: CallAll, command: Command[A]) -> list[A]:
+    """As :func:`ask`, of several servers. Raises Refused where none performs it."""
+    return _all_answered(await call(msgspec.json.encode(command)), command)
+
+
+async def ask_all_on_behalf(call: CallAll, command: Command[A], credential: str, address: str) -> list[A]:
+    """As :func:`ask_all`, with the rights of whoever has this session or token."""
+    return _all_answered(await call(_on_behalf(command, credential, address)), command)
+
+
+def refusal_in(line: bytes) -> Refusal | None:
+    """What an answer says that was no command performed; None where one was."""
+    response = _ANSWER.decode(line)
+    return response if isinstance(response, Refusal) else None
+
+
+def _on_behalf(command: Command[Any], credential: str, address: str) -> bytes:
     inner = msgspec.Raw(msgspec.json.encode(command))
-    return await _asked(call, OnBehalf(credential=credential, address=address, request=inner), command)
+    return msgspec.json.encode(OnBehalf(credential=credential, address=address, request=inner))
 
 
-async def _asked(call: Callable[[bytes], Awaitable[bytes]], line: Command[Any], command: Command[A]) -> A:
-    response = _ANSWER.decode(await call(msgspec.json.encode(line)))
+def _answered(line: bytes, command: Command[A]) -> A:
+    response = _ANSWER.decode(line)
     if isinstance(response, Refusal):
         raise Refused.of(response.code, response.sentence, response.retry_after_s)
     answer: A = msgspec.json.decode(response.answer, type=command.answer())
     return answer
+
+
+def _all_answered(lines: Sequence[bytes], command: Command[A]) -> list[A]:
+    performed = [line for line in lines if refusal_in(line) is None]
+    return [_answered(line, command) for line in performed or lines[:1]]

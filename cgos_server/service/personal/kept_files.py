@@ -18,12 +18,12 @@ from cgos_server.observability.transcripts import Transcripts
 class KeptFiles:
     """One a data directory.
 
-    :param folder: of the transcripts
+    :ivar folder: of the transcripts
     :ivar transcripts: who writes them just now
     """
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self.folder = folder
         self.transcripts: Transcripts | None = None
 
     async def erase(self, bots: Collection[BotId], renaming: Renaming) -> None:
@@ -31,4 +31,4 @@ class KeptFiles:
         if self.transcripts is not None:
             await self.transcripts.erase(bots, renaming.text)
         else:
-            await asyncio.to_thread(erase, self._folder, bots, renaming.text)
+            await asyncio.to_thread(erase, self.folder, bots, renaming.text)

@@ -8,7 +8,8 @@ statements), so that it writes nothing more once another node has it. Must not k
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -52,6 +53,21 @@ WHERE name = $5 AND (
   )
 )
 RETURNING id, batch
+"""
+
+_REMEMBER = """
+INSERT INTO nodes (name, address, control) VALUES ($1, $2, $3)
+ON CONFLICT (name) DO UPDATE SET address = excluded.address, control = excluded.control, overtaken_at = NULL
+"""
+
+_FORMER = """
+UPDATE nodes SET overtaken_at = clock_timestamp() WHERE name = $1 AND name <> $2
+  AND NOT EXISTS (SELECT FROM writer WHERE node = $1 AND name <> $3)
+"""
+
+_KNOWN = """
+SELECT name, control FROM nodes
+WHERE overtaken_at IS NULL OR overtaken_at > clock_timestamp() - make_interval(days => $1) ORDER BY name
 """
 
 _STANDING_BY = """
@@ -135,11 +151,14 @@ async def claim(connection: asyncpg.Connection, node: Node, holder: int) -> Clai
     :raises Refused: (``group-held``) where it is not to be had
     """
     await connection.execute(_ENTER, node.group)
+    former = await connection.fetchval("SELECT node FROM writer WHERE name = $1", node.group)
     it_is = (holder, node.name, node.address, node.build)
     may = (node.group, node.ttl_s, node.any_build, node.inherits)
     claimed = await connection.fetchrow(_CLAIM, *it_is, *may, node.control)
     if claimed is None:
         raise refusal(of_node(await look(connection), node), node)
+    await connection.execute(_REMEMBER, node.name, node.address, node.control)
+    await connection.execute(_FORMER, former, node.name, node.group)
     return Claimed(*claimed)
 
 
@@ -154,22 +173,41 @@ async def free(connection: asyncpg.Connection, holder: int) -> None:
     await connection.execute(_FREE, holder)
 
 
+class KnownNode(NamedTuple):
+    """A node that has a group, or had one. `control`: where it takes commands, ``host:port``; empty for nowhere."""
+
+    name: str
+    control: str
+
+
+async def known_nodes(url: PostgresUrl, days: int) -> list[KnownNode]:
+    """All nodes that have a group, had one last, or had one within so many days. Raises StoreError."""
+    async with _reading(url, "cgos-server cluster") as connection:
+        return [KnownNode(*row) for row in await connection.fetch(_KNOWN, days)]
+
+
 async def standing_by(url: PostgresUrl) -> list[str]:
     """The names of the nodes that stand by, as far as their sessions can be seen. Raises StoreError."""
-    connection = await connect(url, "cgos-server cluster", READ_ONLY)
-    try:
+    async with _reading(url, "cgos-server cluster") as connection:
         return [name for (name,) in await connection.fetch(_STANDING_BY)]
-    finally:
-        await connection.close()
 
 
 async def groups(url: PostgresUrl) -> list[GroupRow]:
     """All groups, for people. Raises StoreError."""
-    connection = await connect(url, "cgos-server cluster status", READ_ONLY)
-    try:
+    async with _reading(url, "cgos-server cluster status") as connection:
         return await look(connection)
+
+
+@asynccontextmanager
+async def _reading(url: PostgresUrl, name: str) -> AsyncIterator[asyncpg.Connection]:
+    """A connection for one question. Raises StoreError where PostgreSQL does not answer."""
+    connection = await connect(url, name, READ_ONLY)
+    try:
+        yield connection
+    except faults() as error:
+        raise StoreError(f"PostgreSQL does not say who has {url}: {error}") from error
     finally:
-        await connection.close()
+        await end(connection)
 
 
 def refusal(row: GroupRow, node: Node) -> Conflict:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import math
 import zlib
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
@@ -22,13 +21,14 @@ from cgos_protocol.ids import BotId
 from cgos_server.storage.holder import holder_name
 from cgos_server.storage.location import PostgresUrl
 from cgos_server.storage.node import Node
-from cgos_server.storage.postgres.connections import WATCHFUL, connect, driver, faults, pool
+from cgos_server.storage.postgres.connections import WATCHFUL, driver, faults, pool
 from cgos_server.storage.postgres.groups import Owner, look
+from cgos_server.storage.postgres.listening import Teller, messages
 from cgos_server.storage.postgres.statements import plan
-from cgos_server.storage.sharing import GroupOwner
+from cgos_server.storage.sharing import FACTS, GroupOwner
 from cgos_server.storage.tables import NUMBERED
 from cgos_server.storage.writing import records as r
-from cgos_server.storage.writing.group_commit import Group, Patience
+from cgos_server.storage.writing.group_commit import Group
 from cgos_server.storage.writing.records import Record
 
 if TYPE_CHECKING:
@@ -43,10 +43,6 @@ _SESSIONS: Final = 4
 _PATIENCE_S: Final = 5.0
 _MOST_BOTS: Final = 500
 """In one message; PostgreSQL takes 8000 bytes."""
-_UNREAD: Final = 1_000
-"""Messages that wait to be applied; of more it is only known that there were some."""
-_QUIET_S: Final = 20.0
-"""Without a message the connection is tried: one that is dead may not say so."""
 
 _MINE = "SELECT id FROM writer WHERE id = {group} AND holder = $2 AND $1::bigint = 0 FOR SHARE"
 
@@ -114,6 +110,7 @@ class GroupSharing:
         self._node = node
         self._owner = owner
         self._pool = pool(url, holder_name(f"{node.purpose}, changing"), WATCHFUL, most=_SESSIONS)
+        self._teller = Teller(url, node.purpose, FACTS)
         self._held: dict[asyncio.Task[Any] | None, asyncpg.Connection] = {}
 
     async def start(self) -> None:
@@ -205,39 +202,11 @@ class GroupSharing:
         ]
 
     async def changes(self) -> AsyncIterator[Collection[BotId] | None]:
-        heard: asyncio.Queue[Collection[BotId] | None] = asyncio.Queue(_UNREAD)
-        while True:
-            connection = await self._listener()
-            try:
-                with suppress(*faults()):
-                    await connection.add_listener(CHANNEL, functools.partial(_heard, heard))
-                    yield None  # before it was listened to
-                    async for bots in self._messages(connection, heard):
-                        yield bots
-            finally:
-                connection.terminate()
+        async for text in messages(self._url, self._node.purpose, CHANNEL):
+            yield None if text is None else _bots(text)
 
-    async def _listener(self) -> asyncpg.Connection:
-        """A connection for messages, as soon as PostgreSQL gives one."""
-        pause = Patience(asyncio.get_running_loop().time, math.inf).pause
-        while True:
-            try:
-                return await connect(self._url, holder_name(f"{self._node.purpose}, listening"), WATCHFUL)
-            except StoreError:
-                await asyncio.sleep(pause() or 0.0)
-
-    async def _messages(
-        self, connection: asyncpg.Connection, heard: asyncio.Queue[Collection[BotId] | None]
-    ) -> AsyncIterator[Collection[BotId] | None]:
-        """Until the connection is lost, which raises one of the driver's faults."""
-        while True:
-            try:
-                async with asyncio.timeout(_QUIET_S):
-                    bots = await heard.get()
-            except TimeoutError:
-                await connection.execute("SELECT 1", timeout=_PATIENCE_S)
-                continue
-            yield bots
+    async def tell(self, texts: Sequence[str], /) -> None:
+        await self._teller.tell(texts)
 
     async def families_to_apply(self) -> dict[BotId, BotId | None]:
         group = self._owner().group
@@ -259,6 +228,7 @@ class GroupSharing:
             )
 
     async def close(self) -> None:
+        self._teller.close()
         self._pool.terminate()
 
     @asynccontextmanager
@@ -323,14 +293,9 @@ async def _tell(connection: asyncpg.Connection, common: Sequence[Record]) -> Non
         await connection.execute("SELECT pg_notify($1, $2)", CHANNEL, msgspec.json.encode(message).decode())
 
 
-def _heard(queue: asyncio.Queue[Collection[BotId] | None], _connection: object, _pid: int, _of: str, text: str) -> None:
-    """Keep a message. One that another build wrote, or one too many, says only that something changed."""
+def _bots(text: str) -> list[BotId] | None:
+    """Those that a message names; one that another build wrote says only that something changed."""
     try:
-        bots = msgspec.json.decode(text, type=_Message).bots
+        return msgspec.json.decode(text, type=_Message).bots
     except msgspec.DecodeError:
-        bots = None
-    if queue.full():
-        while not queue.empty():
-            queue.get_nowait()
-        bots = None
-    queue.put_nowait(bots)
+        return None

@@ -16,8 +16,15 @@ from cgos_server.storage import tables
 from cgos_server.storage.functions import bytewise
 from cgos_server.storage.parameters import bounded, number
 from cgos_server.storage.reading.bots import belongings
-from cgos_server.storage.reading.people_answers import AccountDetail, BotOwnerRow, OwnedBot, OwnedLimits, WebhookRow
-from cgos_server.storage.reading.source import Subject, decoded, value
+from cgos_server.storage.reading.people_answers import (
+    AccountDetail,
+    BotOwnerRow,
+    OwnedBot,
+    OwnedLimits,
+    WebhookNotes,
+    WebhookRow,
+)
+from cgos_server.storage.reading.source import Read, Subject, decoded, value
 from cgos_server.storage.reading.stored import Access, BotOwned, Owner, Person
 
 _access, _bots, _owners, _versions = tables.access, tables.bots, tables.owners, tables.versions
@@ -131,6 +138,17 @@ class People(Subject):
         if only_told:
             wanted = wanted.where(_webhooks.c.stopped_at.is_(None), _owners.c.state == "active")
         return [_webhook(row) for row in await self._source.rows(wanted)]
+
+    async def webhook_notes(self) -> WebhookNotes:
+        """What became of their messages; kept in PostgreSQL alone, for the processes of a cluster."""
+
+        async def ask(read: Read) -> WebhookNotes:
+            outcomes = {row["webhook_id"]: row["outcome"] for row in await read(select(tables.webhook_outcomes))}
+            notes = await read(select(tables.webhook_notes))
+            since, until = (notes[0]["since"], notes[0]["until"]) if notes else (None, None)
+            return WebhookNotes(outcomes=outcomes, since=since, until=until)
+
+        return await self._source.answer(ask)
 
     async def account_id(self, name: str) -> int:
         """The number of the account with exactly this name. Raises Refused (``no-account``)."""

@@ -72,3 +72,16 @@ class WebhookRow(Value, frozen=True, kw_only=True):
     created_at: int
     stopped_at: int | None
     why: str
+
+
+class WebhookNotes(Value, frozen=True, kw_only=True):
+    """What became of webhooks' messages, as the process that sends them notes it for others.
+
+    :ivar outcomes: number of a webhook -> JSON
+    :ivar since: when that begins; None where nothing was ever noted
+    :ivar until: everything that happened before was told, or will be
+    """
+
+    outcomes: dict[int, str]
+    since: int | None
+    until: int | None

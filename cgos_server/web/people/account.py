@@ -114,6 +114,7 @@ class AccountPage(FormPage):
             if row.revoked_at is None and (row.expires_at is None or row.expires_at > now)
         ]
         webhooks = await history.people.webhooks(person.owner_id)
+        await self.site.deliveries.refresh()
         return {
             "strength_changes": [
                 (bot.name, change)

@@ -24,12 +24,12 @@ ROWS: Final = 100
 STATES: Final = ("pending", "active", "disabled")
 
 
-async def status_of_server(page: FormPage, request: Request, here: Visit) -> tuple[ServerStatus | None, str]:
-    """What the live server does, or why that is not known."""
+async def statuses(page: FormPage, request: Request, here: Visit) -> tuple[list[ServerStatus], str]:
+    """What each server that plays does, or why that is not known."""
     try:
-        return await page.site.on_behalf(here.session, request, StatusRequest()), ""
+        return await page.site.everywhere_on_behalf(here.session, request, StatusRequest()), ""
     except Refused as refusal:
-        return None, refusal.sentence
+        return [], refusal.sentence
 
 
 def found_bots(bots: Sequence[BotRow], text: str, state: str) -> list[BotRow]:
@@ -96,9 +96,9 @@ class AdminConnections(FormPage):
     template = "people/admin_connections.html"
 
     async def values(self, request: Request, here: Visit) -> dict[str, Any]:
-        status, why = await status_of_server(self, request, here)
+        live, why = await statuses(self, request, here)
         text = request.query_params.get("search", "").strip()[:40]
-        bots = [] if status is None else [bot for bot in status.bots if text.lower() in bot.name.lower()]
+        bots = [bot for status in live for bot in status.bots if text.lower() in bot.name.lower()]
         bots.sort(key=lambda bot: (bot.venue, bot.name))
         address = request.query_params.get("address", "").strip()[:64]
         past = await self.site.history.bots.connections(address=address, limit=ROWS) if address else []

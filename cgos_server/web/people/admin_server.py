@@ -11,7 +11,7 @@ from starlette.requests import Request
 
 from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.web.pages.requests import PAGE_SIZE, Systems, before, by_system, page_of
-from cgos_server.web.people.admin_bots import status_of_server
+from cgos_server.web.people.admin_bots import statuses
 from cgos_server.web.people.form_page import FormPage
 from cgos_server.web.people.sessions import Visit
 
@@ -25,9 +25,9 @@ class AdminHome(FormPage):
     template = "people/admin.html"
 
     async def values(self, request: Request, here: Visit) -> dict[str, Any]:
-        status, why = await status_of_server(self, request, here)
+        live, why = await statuses(self, request, here)
         pending = [bot for bot in await self.site.history.bots.page() if bot.state == "pending"]
-        return {"live": status, "why": why, "pending": pending}
+        return {"live": live, "why": why, "pending": pending}
 
 
 class AdminGames(FormPage):
@@ -54,8 +54,8 @@ class AdminVenues(FormPage):
     template = "people/admin_venues.html"
 
     async def values(self, request: Request, here: Visit) -> dict[str, Any]:
-        status, why = await status_of_server(self, request, here)
-        now = {} if status is None else {venue.name: venue for venue in status.venues}
+        live, why = await statuses(self, request, here)
+        now = {venue.name: venue for status in live for venue in status.venues}
         systems, venues = Systems(self.site), []
         for venue in await self.site.history.server.venues():
             tables = by_system(await self.site.history.ratings.standings(venue.name))

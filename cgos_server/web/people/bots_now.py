@@ -17,8 +17,8 @@ from cgos_protocol.errors import CgosError, Code, Refused
 from cgos_server.service.commands.availability import BotLook
 from cgos_server.service.control import VersionNow
 
-OnBehalf = Callable[[str, Request, BotLook], Awaitable[list[VersionNow]]]
-"""Has the game process look with the rights of a credential: :meth:`cgos_server.web.site.Site.on_behalf`."""
+OnBehalf = Callable[[str, Request, BotLook], Awaitable[list[list[VersionNow]]]]
+"""Has all that play look with the rights of a credential: :meth:`cgos_server.web.site.Site.everywhere_on_behalf`."""
 
 FRESH_MS: Final = 2_000
 """How long an answer is believed."""
@@ -90,11 +90,11 @@ class BotsNow:
         """The answer, and whether it holds for others who may see the bot as well."""
         try:
             async with asyncio.timeout(self._wait_s):
-                versions = await self._on_behalf(credential, request, BotLook(bot=bot))
+                answers = await self._on_behalf(credential, request, BotLook(bot=bot))
         except Refused as refusal:
             if refusal.code is not Code.NO_SERVER:
                 return Now(None, refusal.sentence), False
             return Now(None, SILENT), True
         except (CgosError, TimeoutError):
             return Now(None, SILENT), True
-        return Now(versions), True
+        return Now([version for answer in answers for version in answer]), True

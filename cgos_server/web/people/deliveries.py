@@ -6,14 +6,16 @@ anew, and say since when they count. Must not know: what is delivered, how, who 
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import stat
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 import msgspec
 import structlog
@@ -92,9 +94,12 @@ class Deliveries:
 
     :param data: the data directory; None keeps everything in memory
     :param now_ms: Unix time in milliseconds
+    :cvar note_ms: milliseconds after which :meth:`save` is due though nothing has changed but the time
     :ivar since: when the figures began to count (Unix milliseconds)
     :ivar until: everything that happened before was taken note of; at the beginning: by the process before this one
     """
+
+    note_ms: ClassVar[int] = 60_000
 
     def __init__(self, data: Path | None, now_ms: Callable[[], int]) -> None:
         self._path = None if data is None else data / FILE
@@ -137,9 +142,19 @@ class Deliveries:
         """All that is known but the time."""
         return dict(self._hooks)
 
-    def save(self) -> None:
-        """Write the file, if there is something new. A disk that refuses is said once in the log."""
-        self.write(self.encoded())
+    def turn(self) -> AbstractAsyncContextManager[None]:
+        """Inside the block this process is the one that sends."""
+        return nullcontext()
+
+    async def refresh(self) -> None:
+        """Learn what another process has noted, where one may."""
+
+    async def save(self) -> None:
+        """Write the file, if there is something new. A disk that refuses is said once in the log.
+
+        :raises StoreError: in no process that is alone: another one may send now
+        """
+        await asyncio.to_thread(self.write, self.encoded())
 
     def encoded(self) -> bytes:
         """The file as it is to be, empty where that is what was written last."""

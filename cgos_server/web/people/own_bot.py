@@ -5,7 +5,6 @@ For the owner and for operators. Must not know: SQL, what a command does, where 
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
@@ -15,7 +14,7 @@ from starlette.responses import PlainTextResponse, Response
 
 from cgos_protocol.api.games import Game
 from cgos_protocol.api.people import Done
-from cgos_protocol.ids import GameId
+from cgos_protocol.ids import BotId, GameId
 from cgos_server.presentation import transcript_lines as wire
 from cgos_server.presentation import words
 from cgos_server.service.holds import NOT_HERE, Hold
@@ -106,7 +105,7 @@ class OwnBotPage(FormPage):
             "choices": {"version": newest_versions(bot)},
             "games": page,
             "older": older,
-            "transcript_days": self.site.settings.transcript_days if self.site.data is not None else 0,
+            "transcript_days": self.site.settings.transcript_days,
         }
 
     async def done(self, request: Request, here: Visit, answer: Any) -> Response:
@@ -128,13 +127,12 @@ async def transcript(site: Site, request: Request) -> Response:
     if game is None:
         raise HTTPException(404, "Which game? Follow the links of the bot's page.")
     row = await _game(site, GameId(game), [version.name for version in bot.versions])
-    data = site.data
-    span = (row.started_at, row.ended_at or site.now_ms())
-    lines = [] if data is None else await asyncio.to_thread(wire.read, data, bot.id, game, *span)
+    wanted = wire.lines_of(BotId(bot.id), game, row.started_at, row.ended_at or site.now_ms())
+    lines, missing = await site.server.transcripts.lines(wanted)
     if request.query_params.get("format") == "text":
         name = f"{bot.name}-{game}.txt"
         headers = PRIVATE | {"Content-Disposition": f'attachment; filename="{name}"'}
-        return PlainTextResponse(wire.as_text(lines), headers=headers)
+        return PlainTextResponse(wire.as_text(lines) + wire.as_note(missing), headers=headers)
     response = site.render(
         "people/transcript.html",
         here="/account",
@@ -144,6 +142,7 @@ async def transcript(site: Site, request: Request) -> Response:
         game=row,
         lines=wire.timed(lines),
         days=site.settings.transcript_days,
+        missing=missing,
     )
     response.headers.update(PRIVATE)
     return response

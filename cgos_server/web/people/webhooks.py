@@ -21,7 +21,7 @@ import msgspec
 import structlog
 
 from cgos_protocol.api.games import Game
-from cgos_protocol.errors import CgosError, Code, Invalid, Refused
+from cgos_protocol.errors import CgosError, Code, Invalid, Refused, StoreError
 from cgos_protocol.facts import AnyFact, BotArrived, BotLeft, EventMoved, GameEnded, GameStarted
 from cgos_protocol.ids import GameId
 from cgos_server import __version__
@@ -57,9 +57,6 @@ TEST_PAUSE_MS: Final = 5000
 
 SAVE_S: Final = 2.0
 """Between two looks at what is to be kept."""
-
-SAVE_MS: Final = 60_000
-"""That nothing happened is written down so often."""
 
 CATCH_UP_MS: Final = 86_400_000
 """What happened longer ago is not made up for."""
@@ -155,7 +152,8 @@ class Webhooks:
         self._owners: dict[str, BotOwnerRow | None] = {}
         self._read_at = -FRESH_MS
         self._ended: OrderedDict[int, None] = OrderedDict()
-        self._missed_from: int | None = site.deliveries.until
+        self._sending = False
+        self._missed_from: int | None = None
         self._caught_up_at = -AGAIN_MS
         self._telling = False
         self._saved_at = site.now_ms()
@@ -163,13 +161,15 @@ class Webhooks:
         self._suspended_at: dict[tuple[str, str], int] = {}
         self._changes_at = -CHANGES_MS
         self._changes_told: set[tuple[str, str, int]] = set()
-        self._since = site.deliveries.until - SLACK_MS
+        self._since = 0
         self._slots = asyncio.Semaphore(AT_ONCE)
         self._outcomes = site.metrics.webhooks
         site.metrics.webhook_queue = lambda: sum(len(line.waiting) for line in self._lines.values())
 
     def heard(self, fact: AnyFact | None) -> None:
         """The next fact; None where some were lost on the way."""
+        if not self._sending:
+            return  # whoever sends looks up what was before its turn
         if isinstance(fact, EventMoved) and not event_happenings.may_tell(fact):
             return
         if isinstance(fact, (GameStarted, GameEnded, BotArrived, BotLeft, EventMoved)):
@@ -186,7 +186,24 @@ class Webhooks:
         return self._site.deliveries.of(webhook).latest
 
     async def run(self) -> None:
-        """Send until cancelled."""
+        """Send until cancelled, whenever it is this process's turn."""
+        while True:
+            async with self._site.deliveries.turn():
+                try:
+                    await self._send()
+                except* StoreError as errors:
+                    # What it was doing may be done again, by whoever sends now.
+                    log.warning("another process may send webhooks from now on", error=str(errors.exceptions[0]))
+
+    async def _send(self) -> None:
+        """Until cancelled, or StoreErrors say that it is another process's turn."""
+        deliveries = self._site.deliveries
+        self._lines.clear()
+        self._facts.clear()
+        self._read_at = -FRESH_MS
+        self._missed_from = deliveries.until
+        self._since = deliveries.until - SLACK_MS
+        self._sending = True
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._keep_saving())
@@ -196,8 +213,10 @@ class Webhooks:
                     self._come.clear()
                     await self._all_that_came(group)
         finally:
+            self._sending = False
             self._look_at_lines()
-            self._site.deliveries.save()
+            with contextlib.suppress(StoreError):  # then it was said, or whoever sends next looks it up
+                await deliveries.save()
 
     async def _all_that_came(self, group: asyncio.TaskGroup) -> None:
         self._telling = True
@@ -251,8 +270,8 @@ class Webhooks:
             self._take_note()
             self._look_at_lines()
             now, figures = self._site.now_ms(), deliveries.figures()
-            if figures != before or not 0 <= now - self._saved_at < SAVE_MS:
-                await asyncio.to_thread(deliveries.write, deliveries.encoded())
+            if figures != before or not 0 <= now - self._saved_at < deliveries.note_ms:
+                await deliveries.save()
                 before, self._saved_at = figures, now
 
     def _look_at_lines(self) -> None:

@@ -40,6 +40,7 @@ from cgos_server.storage.writing.records import (
 )
 from cgos_server.web.application import create_app
 from cgos_server.web.people.outside import Outside
+from cgos_server.web.server import OneServer
 from support.service import acting
 from support.web.names import literals
 from support.web.past import NOW, terms
@@ -144,7 +145,7 @@ class DeedsServer:
         self.admin = Admin(accounts, self.live)  # type: ignore[arg-type]
         settings = WebSettings(server_name="Test", venues={"9x9": VenueSettings(port=6809)})
         outside = Outside((), literals)
-        app = create_app(history, settings, self.now_ms, call=self.admin.answer, data=data, outside=outside)
+        app = create_app(history, settings, self.now_ms, server=OneServer(self.admin.answer, data), outside=outside)
         self.site = app._site
         transport = httpx2.ASGITransport(app, raise_app_exceptions=False)
         self.client = httpx2.AsyncClient(transport=transport, base_url="https://go.example.org")

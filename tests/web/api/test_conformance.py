@@ -22,6 +22,7 @@ from cgos_server.storage.reading.history import History
 from cgos_server.web.api import openapi
 from cgos_server.web.api.operations import ROUTES
 from cgos_server.web.application import create_app
+from cgos_server.web.server import OneServer
 
 EXAMPLES = 12
 SETTINGS = WebSettings(
@@ -62,7 +63,7 @@ def test_answers_conform(database: Path, schema: Schema, route: openapi.Operatio
 
     with asyncio.Runner() as runner:
         history = History(database)
-        app = create_app(history, SETTINGS, lambda: NOW, call=refusing)
+        app = create_app(history, SETTINGS, lambda: NOW, server=OneServer(refusing))
         web = httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://x")
 
         @drawn(EXAMPLES)

@@ -36,6 +36,7 @@ from cgos_server.storage.store import Store
 from cgos_server.storage.writing.group_commit import CommitListener
 from cgos_server.web.application import Application, create_app
 from cgos_server.web.people.outside import Outside
+from cgos_server.web.server import OneServer
 
 HOSTILE = "\"'><script>alert(1)</script>&amp;"
 BASE = "http://go.example.org"
@@ -167,7 +168,7 @@ class House:
         } | settings
         there = WebSettings(**options)
         outside = Outside(networks(there.webhooks_to), literals)
-        return create_app(self.history, there, self.clock, call=self.call, data=self.data, outside=outside)
+        return create_app(self.history, there, self.clock, server=OneServer(self.call, self.data), outside=outside)
 
     def browser(self, base: str = BASE, address: str = "192.0.2.7", **settings: Any) -> Browser:
         return Browser(self.app(**settings), base, address)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import stat
 from pathlib import Path
@@ -31,7 +32,7 @@ def test_the_next_process_knows_what_this_one_knew(tmp_path: Path) -> None:
     first.note(7, BAD)
     first.note(7, BAD)
     first.until = NOW + 500
-    first.save()
+    asyncio.run(first.save())
     later = at(tmp_path, NOW + 9_000)
     assert later.of(7) == Kept(well=False, success=GOOD, failure=BAD, in_a_row=2)
     assert later.of(7).latest == BAD
@@ -56,16 +57,16 @@ def test_the_file_is_private_and_replaced_whole(tmp_path: Path) -> None:
     kept.note(7, GOOD)
     old = os.umask(0)
     try:
-        kept.save()
+        asyncio.run(kept.save())
     finally:
         os.umask(old)
     assert stat.S_IMODE((tmp_path / FILE).stat().st_mode) == 0o600
     before = (tmp_path / FILE).stat().st_ino
     (tmp_path / f"{FILE}.new").write_text("half")  # a process died here
-    kept.save()
+    asyncio.run(kept.save())
     assert (tmp_path / FILE).stat().st_ino == before, "nothing new, nothing written"
     kept.note(7, BAD)
-    kept.save()
+    asyncio.run(kept.save())
     assert (tmp_path / FILE).stat().st_ino != before
     assert [path.name for path in tmp_path.iterdir()] == [FILE]
     assert at(tmp_path).of(7).failure == BAD
@@ -97,7 +98,7 @@ def test_a_damaged_file_counts_as_none_and_gives_way(tmp_path: Path, content: by
     kept = at(tmp_path)
     assert (kept.since, kept.until, kept.figures()) == (NOW, NOW, {})
     kept.note(7, GOOD)
-    kept.save()
+    asyncio.run(kept.save())
     assert at(tmp_path).of(7).success == GOOD
 
 
@@ -125,7 +126,7 @@ def test_no_link_is_followed_and_no_pipe_waited_for(tmp_path: Path) -> None:
     assert kept.since == NOW
     (data / f"{FILE}.new").symlink_to(elsewhere)
     kept.note(7, GOOD)
-    kept.save()
+    asyncio.run(kept.save())
     assert elsewhere.read_bytes() == msgspec.json.encode(file())
     assert not (data / FILE).is_symlink()
     (data / FILE).unlink()
@@ -137,19 +138,19 @@ def test_a_disk_that_refuses_is_survived(tmp_path: Path) -> None:
     kept = at(tmp_path / "nowhere")
     kept.note(7, GOOD)
     with capture_logs() as logs:
-        kept.save()
-        kept.save()
+        asyncio.run(kept.save())
+        asyncio.run(kept.save())
         assert kept.of(7).success == GOOD
         assert not (tmp_path / "nowhere").exists()
         (tmp_path / "nowhere").mkdir()
-        kept.save()
+        asyncio.run(kept.save())
         kept.note(7, BAD)
-        kept.save()
+        asyncio.run(kept.save())
     assert [log["event"] for log in logs] == [
         "what became of webhooks cannot be kept", "what became of webhooks is kept again"
     ]  # fmt: skip
     (tmp_path / FILE).mkdir()
-    at(tmp_path).save()
+    asyncio.run(at(tmp_path).save())
 
 
 def test_a_file_from_the_future_hides_nothing(tmp_path: Path) -> None:
@@ -164,6 +165,6 @@ def test_it_is_bounded(tmp_path: Path) -> None:
         kept.note(hook, msgspec.structs.replace(BAD, sentence="x" * 10_000))
     assert len(kept.figures()) == HOOKS_MAX
     assert kept.of(0) == NOTHING
-    kept.save()
+    asyncio.run(kept.save())
     assert (tmp_path / FILE).stat().st_size < 600 * HOOKS_MAX
     assert len(at(tmp_path).figures()) == HOOKS_MAX

@@ -30,6 +30,7 @@ from cgos_server.web.live.hub import Hub
 from cgos_server.web.people.happenings import Happenings
 from cgos_server.web.people.outside import Answered, Outside
 from cgos_server.web.people.webhooks import CHANGES_MS, GIVE_UP, LINE_MAX, PAUSES_S, TEST_PAUSE_MS, Webhooks
+from cgos_server.web.server import OneServer
 from cgos_server.web.site import Site
 
 ALL = list(EVENTS)
@@ -93,7 +94,9 @@ class Post:
 async def post(house: House) -> AsyncIterator[Post]:
     await house.signed_in("alice", owns="Sakura-5k")
     settings = WebSettings()
-    site = Site(house.history, settings, "", house.clock, Hub(house.history, settings, house.clock), house.call)
+    site = Site(
+        house.history, settings, "", house.clock, Hub(house.history, settings, house.clock), OneServer(house.call)
+    )
     net, pauses = Net(), list[float]()
 
     async def pause(seconds: float) -> None:

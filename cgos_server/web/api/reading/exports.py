@@ -251,7 +251,8 @@ async def personal_data(site: Site, person: Person, *, packed: bool) -> Bulk:
     """All that is kept about a person and its bots; `packed` with transcripts."""
     personal, now = site.history.personal, site.now_ms()
     about = await personal.about(person.owner_id, [])
-    body = personal_zip(personal, about, now, site.data) if packed else personal_json(personal, about, now)
+    transcripts = site.server.transcripts
+    body = personal_zip(personal, about, now, transcripts) if packed else personal_json(personal, about, now)
     file = f"{person.name}.{'zip' if packed else 'json'}"
     headers = {"Cache-Control": "no-store", "Content-Disposition": f'attachment; filename="{file}"'}
     return Bulk(body, headers, api_route.ZIP if packed else api_route.JSON)

@@ -5,7 +5,6 @@ Must not know: who may read what, what commands change.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from typing import Annotated, Any, Final
 
@@ -17,9 +16,11 @@ from starlette.responses import Response, StreamingResponse
 from cgos_protocol.api import people
 from cgos_protocol.api.people import Access
 from cgos_protocol.api.route import JSON, LARGEST, NDJSON, ZIP, Limit, Needs
-from cgos_server.observability import transcript_files
+from cgos_protocol.ids import BotId
+from cgos_server.observability.transcript_files import TranscriptLine
 from cgos_server.presentation.answers import published
 from cgos_server.service.commands.tokens import SCOPES
+from cgos_server.service.commands.transcripts import LinesRequest
 from cgos_server.service.holds import NOT_HERE, Hold
 from cgos_server.service.people.authority import Sight
 from cgos_server.storage.reading.people_answers import OwnedBot
@@ -33,6 +34,9 @@ from cgos_server.web.site import Site
 OWN, OWN_BOTS = "Your own", "Your own bots"
 
 _LATEST_US: Final = 2**62
+MISSING: Final = "Cgos-Missing-Nodes"
+"""Header of an answer that names the nodes of a cluster whose part of it is missing."""
+
 _PORTION: Final = 500
 """Lines of a transcript that are encoded at once."""
 
@@ -93,6 +97,7 @@ class ReadingOwn:
         """One's own webhooks."""
         person = await person_of(self._site, request, Sight.OWN_BOTS)
         deliveries, items = self._site.deliveries, []
+        await deliveries.refresh()
         for row in reversed(await self._history.people.webhooks(person.owner_id)):
             kept = deliveries.of(row.id)
             webhook = msgspec.structs.replace(
@@ -148,13 +153,10 @@ class ReadingOwn:
         """What was said on the wire, passwords masked."""
         await self._may_see(bot, request)
         detail = await self._history.bots.detail(bot)
-        lines: list[transcript_files.TranscriptLine] = []
-        if self._site.data is not None:
-            folder = self._site.data / transcript_files.FOLDER
-            lines = await asyncio.to_thread(
-                transcript_files.read, folder, detail.id, since_us=0, until_us=_LATEST_US, game=game, limit=limit
-            )
-        return StreamingResponse(_ndjson(lines), media_type=NDJSON, headers={"Cache-Control": "no-store"})
+        wanted = LinesRequest(bot=BotId(detail.id), since_us=0, until_us=_LATEST_US, game=game, limit=limit)
+        lines, missing = await self._site.server.transcripts.lines(wanted)
+        headers = {"Cache-Control": "no-store"} | ({MISSING: " ".join(missing)} if missing else {})
+        return StreamingResponse(_ndjson(lines), media_type=NDJSON, headers=headers)
 
     # -- what they share
 
@@ -171,7 +173,7 @@ def _own_bot(row: OwnedBot) -> people.OwnBot:
     return published(asdict(row) | asdict(row.limits), people.OwnBot)
 
 
-async def _ndjson(lines: list[transcript_files.TranscriptLine]) -> AsyncIterator[bytes]:
+async def _ndjson(lines: list[TranscriptLine]) -> AsyncIterator[bytes]:
     for start in range(0, len(lines), _PORTION):
         portion = published(lines[start : start + _PORTION], list[people.TranscriptLine])
         yield msgspec.json.Encoder().encode_lines(portion)

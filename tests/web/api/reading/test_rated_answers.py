@@ -19,6 +19,7 @@ from cgos_server.service.commands.server import StatusRequest
 from cgos_server.service.control import ServerStatus
 from cgos_server.storage.reading.history import History
 from cgos_server.web.application import create_app
+from cgos_server.web.server import OneServer
 
 SETTINGS = WebSettings(venues={VENUE: VenueSettings(port=6809)}, requests_per_minute=100_000)
 BEST = NAMES[-1]
@@ -156,7 +157,7 @@ async def test_where_a_version_stands_under_every_system(history: History) -> No
 
 async def test_what_the_live_server_says_is_asked_for_every_two_seconds(history: History) -> None:
     server, now = LiveServer(), 1_000_000
-    async with client(history, call=server, now_ms=lambda: now) as web:
+    async with client(history, server=OneServer(server), now_ms=lambda: now) as web:
         for _ in range(3):
             metrics = await get(web, f"/venues/{VENUE}/metrics")
             assert (metrics["playing"], metrics["idle"], metrics["owing"], metrics["paused"]) == (3, 2, 1, True)

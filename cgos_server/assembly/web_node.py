@@ -1,0 +1,165 @@
+"""`cgos-server web`: the pages of a cluster by themselves, on any machine.
+
+Keeps a web process alive, as a server does, and says over HTTP how it is. Stops on SIGTERM, and when the database has
+another schema than this program. Must not know: what pages show, who plays.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import socket
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from functools import partial
+from typing import Any, Final
+
+import structlog
+from prometheus_client import CollectorRegistry
+
+from cgos_protocol.errors import Code, Conflict, Refused, StoreError
+from cgos_server import __version__
+from cgos_server.assembly.database import make_data
+from cgos_server.assembly.launching import Launch, stay_watched
+from cgos_server.assembly.listeners import url_of
+from cgos_server.assembly.pages import of_cluster, shown
+from cgos_server.config.schema import Config
+from cgos_server.live.processes.scrape_channel import ScrapeChannel
+from cgos_server.live.processes.web_process import WebProcess
+from cgos_server.net.health import health_app
+from cgos_server.net.http import HttpListener
+from cgos_server.net.tls.certificates import CertificateKeeper
+from cgos_server.observability.logs import LogCounts
+from cgos_server.observability.metrics import Metrics, roles
+from cgos_server.storage import schema
+from cgos_server.storage.location import PostgresUrl
+from cgos_server.web.command_line import command, environment
+
+_Work = Callable[[], Coroutine[Any, Any, None]]
+
+log = structlog.get_logger(__name__)
+
+LOOK_EVERY_S: Final = 5.0
+"""Between two looks whether the database answers and is of this program's schema."""
+
+_LOOK_S: Final = 10.0
+
+
+class WebNode:
+    """One process.
+
+    :param logs: what was counted while logging was set up
+    :param started: called with the address of the pages and that of health and metrics, once pages are served
+    :raises Refused: where the configuration is not that of a cluster
+    """
+
+    def __init__(self, config: Config, launch: Launch, logs: LogCounts, started: Callable[[str, str], None]) -> None:
+        if config.server.database is None:
+            raise Conflict(
+                Code.NO_CLUSTER,
+                "These pages are those of a cluster, whose database is in PostgreSQL: set server.database. A server "
+                "that is alone serves its own pages: `cgos-server serve`.",
+            )
+        self._config = config
+        self._database: PostgresUrl = config.server.database
+        self._launch = launch
+        self._logs = logs
+        self._started = started
+        self._stop = asyncio.Event()
+        self._why = "the database was not asked yet"
+        self._scrapes = ScrapeChannel()
+
+    async def run(self) -> None:
+        """Serve until SIGTERM or SIGINT. Raises Refused where a port or the certificate cannot be had, or the schema
+        is another program's."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self._stop.set)
+        make_data(self._config.server.data)
+        registry = CollectorRegistry()
+        metrics = Metrics(registry, __version__)
+        metrics.watch(ready=lambda: not self._why, log_events=self._logs.by_level, cluster_role=lambda: roles("web"))
+        health, keeper, address = self._health(registry)
+        pages, shown_at = self._pages(metrics.web_restarted)
+        works: list[_Work] = [
+            health.run,
+            partial(stay_watched, self._launch.supervisor, lambda: True),
+        ]
+        works += [] if keeper is None else [keeper.run]
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks = [group.create_task(work()) for work in works]
+                await self._serve(group, pages, partial(self._started, shown_at, address))
+                health.stop()
+                for task in tasks:
+                    task.cancel()
+        except* Refused as refusals:
+            raise refusals.exceptions[0] from None
+
+    async def _serve(self, group: asyncio.TaskGroup, pages: WebProcess, started: Callable[[], None]) -> None:
+        """Until this process is to end: whenever the database could be asked once, there are pages."""
+        serving: asyncio.Task[None] | None = None
+        while not self._stop.is_set():
+            await self._look()
+            if serving is None and not self._why:
+                serving = group.create_task(pages.run())
+                started()
+            self._launch.supervisor.ready(f"not ready: {self._why}" if self._why else "serving pages")
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LOOK_EVERY_S):
+                    await self._stop.wait()
+        pages.stop()
+        if serving is not None:
+            await serving
+
+    async def _look(self) -> None:
+        """Whether the database answers. Raises Refused where it is of another schema: this program cannot read it."""
+        before = self._why
+        try:
+            async with asyncio.timeout(_LOOK_S):
+                await asyncio.to_thread(schema.check, self._database)
+        except (StoreError, TimeoutError) as error:
+            self._why = str(error).rstrip(".") or f"PostgreSQL did not answer within {_LOOK_S:g} s"
+        else:
+            self._why = ""
+        if self._why != before:
+            (log.warning if self._why else log.info)("the database", answers=not self._why, why=self._why)
+
+    def _health(self, registry: CollectorRegistry) -> tuple[HttpListener, CertificateKeeper | None, str]:
+        settings = self._config.health
+        probe = lambda: (not self._why, self._why or "it answers")  # noqa: E731
+        app = health_app({"database": probe}, registry, self._scrapes.ask)
+        keeper = (
+            None if self._config.tls.files is None or not settings.tls else CertificateKeeper(self._config.tls.files)
+        )
+        sock = self._bind(settings.host, settings.port, "health and metrics")
+        listener = HttpListener(app, sock, context=None if keeper is None else keeper.context)
+        return listener, keeper, url_of(sock, settings.host, "https" if settings.tls else "http")
+
+    def _pages(self, restarted: Callable[[], None]) -> tuple[WebProcess, str]:
+        """The web process, which does not run yet, and the address of the pages."""
+        config, settings = self._config, self._config.web
+        sock = self._bind(settings.host, settings.port, "the pages")
+        sockets = {"--listen-fd": sock}
+        if settings.redirect_port is not None:
+            sockets["--redirect-fd"] = self._bind(settings.host, settings.redirect_port, "the redirection")
+        name = f"cgos-server web, {config.cluster.node or socket.gethostname()}"
+        process = WebProcess(
+            command(
+                config.server.data,
+                shown(config, config.websocket.port if config.websocket.enabled else 0, {}),
+                log_format=config.server.log_format,
+                log_level=config.server.log_level,
+                tls=config.tls.files if settings.tls else None,
+                cluster=of_cluster(config, name),
+            ),
+            sockets,
+            environment(self._database),
+            restarted=restarted,
+            scraper=self._scrapes,
+        )
+        return process, url_of(sock, settings.host, "https" if settings.tls else "http")
+
+    def _bind(self, host: str, port: int, whose: str) -> socket.socket:
+        listen = self._config.listen
+        return self._launch.ports.bind(host, port, whose, next_free=listen.next_free_port, backlog=listen.backlog)

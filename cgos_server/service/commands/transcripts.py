@@ -1,0 +1,101 @@
+"""What pages and commands of other machines ask of the transcripts that lie on this one.
+
+Must not know: who may see them, how they are shown.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from cgos_protocol.errors import Code, NotFound
+from cgos_protocol.ids import BotId
+from cgos_server.observability import transcript_files
+from cgos_server.observability.transcript_files import TranscriptLine
+from cgos_server.service.commands.context import CommandContext
+from cgos_server.service.commands.declaration import Command, Right
+
+A = TypeVar("A")
+
+_NAME: Final = re.compile(r"[0-9]+/[0-9]+\.[a-z]+")
+
+
+class OfTranscripts(Command[A], frozen=True, kw_only=True):
+    """A question that the files of one machine answer, whatever its node does."""
+
+    allowed = Right.NOBODY
+    audited = None
+    forwarded = False
+
+    def read(self, folder: Path) -> A:
+        """The answer, from the folder with the transcripts. Reads files: not for the event loop."""
+        raise NotImplementedError
+
+
+class LinesRequest(OfTranscripts[list[TranscriptLine]], frozen=True, kw_only=True, tag="transcript lines"):
+    """The last lines of a bot; fields as of :func:`cgos_server.observability.transcript_files.read`."""
+
+    bot: BotId
+    since_us: int
+    until_us: int
+    game: int | None = None
+    limit: int
+
+    def read(self, folder: Path) -> list[TranscriptLine]:
+        return transcript_files.read(
+            folder, self.bot, since_us=self.since_us, until_us=self.until_us, game=self.game, limit=self.limit
+        )
+
+    async def perform(self, context: CommandContext) -> list[TranscriptLine]:
+        return await _read(self, context)
+
+
+class FilesRequest(OfTranscripts[list[str]], frozen=True, kw_only=True, tag="transcript files"):
+    """The files of some bots, as ``<bot>/<file>``."""
+
+    bots: list[BotId]
+
+    def read(self, folder: Path) -> list[str]:
+        return names_of(folder, self.bots)
+
+    async def perform(self, context: CommandContext) -> list[str]:
+        return await _read(self, context)
+
+
+class FileRequest(OfTranscripts[bytes], frozen=True, kw_only=True, tag="transcript file"):
+    """One file, by the name that :class:`FilesRequest` gives it; empty where it is not there any more."""
+
+    name: str
+
+    def read(self, folder: Path) -> bytes:
+        return content_of(folder, self.name)
+
+    async def perform(self, context: CommandContext) -> bytes:
+        return await _read(self, context)
+
+
+def names_of(folder: Path, bots: Collection[BotId]) -> list[str]:
+    """The files of these bots, as ``<bot>/<file>``."""
+    return sorted(f"{bot}/{path.name}" for bot in bots for path in (folder / str(bot)).glob("*"))
+
+
+def content_of(folder: Path, name: str) -> bytes:
+    """What a file holds; nothing where it is not there any more. Raises NotFound where none can have that name."""
+    if _NAME.fullmatch(name) is None:
+        raise NotFound(Code.NO_TRANSCRIPT, f"There is no transcript {name!r}.")
+    try:
+        return (folder / name).read_bytes()
+    except FileNotFoundError:
+        return b""
+
+
+async def _read(request: OfTranscripts[A], context: CommandContext) -> A:
+    if context.files is None:
+        raise NotFound(Code.NO_TRANSCRIPT, "There are no transcripts here.")
+    return await asyncio.to_thread(request.read, context.files.folder)
+
+
+COMMANDS: Final[tuple[type[Command[Any]], ...]] = (LinesRequest, FilesRequest, FileRequest)

@@ -1,0 +1,69 @@
+"""Who plays, as the pages reach it: one server, or the nodes of a cluster. Must not know: pages, what commands do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final, Protocol
+
+from cgos_protocol.errors import Code, Unavailable
+from cgos_server.service.commands.registry import Call
+from cgos_server.service.nodes.transcripts import NoTranscripts, OwnTranscripts, Transcripts
+from cgos_server.storage.reading.history import History
+from cgos_server.web.people.deliveries import Deliveries
+
+AWAY: Final = "The server that plays does not answer just now. Please try again in a minute."
+
+
+class Server(Protocol):
+    """The way to it. Every call raises Refused (``no-server`` where nobody answers) and OurFault.
+
+    :ivar transcripts: what bots and the server said to each other
+    """
+
+    @property
+    def transcripts(self) -> Transcripts: ...
+
+    async def call(self, line: bytes) -> bytes:
+        """The answer to a command of whoever can perform it."""
+
+    async def here(self, line: bytes) -> bytes:
+        """The answer to a command about the process beside these pages."""
+
+    async def everywhere(self, line: bytes) -> Sequence[bytes]:
+        """The answers of all that play, one at least."""
+
+    def deliveries(self, history: History, now_ms: Callable[[], int], /) -> Deliveries:
+        """What became of webhooks' messages."""
+
+
+class OneServer:
+    """A server that is alone.
+
+    :param call: asks it at its control socket; None where there is none to ask
+    :param data: its data directory; None where there is none
+    """
+
+    def __init__(self, call: Call | None = None, data: Path | None = None) -> None:
+        self._call = call
+        self._data = data
+        self.transcripts: Transcripts = NoTranscripts() if data is None else OwnTranscripts(data)
+
+    async def call(self, line: bytes) -> bytes:
+        if self._call is None:
+            raise Unavailable(Code.NO_SERVER, AWAY)
+        try:
+            return await self._call(line)
+        except Unavailable as refusal:
+            if refusal.code is Code.NO_SERVER:  # said for operators at a shell, with the directory
+                raise Unavailable(Code.NO_SERVER, AWAY) from refusal
+            raise
+
+    async def here(self, line: bytes) -> bytes:
+        return await self.call(line)
+
+    async def everywhere(self, line: bytes) -> Sequence[bytes]:
+        return [await self.call(line)]
+
+    def deliveries(self, _history: History, now_ms: Callable[[], int], /) -> Deliveries:
+        return Deliveries(self._data, now_ms)
