@@ -193,7 +193,8 @@ def shown(config: Config, ws_port: int, places: Mapping[str, Where]) -> WebSetti
 
 def of_cluster(config: Config, name: str, node: str = "") -> Cluster:
     """How a web process finds the others. `name`: its own, `node`: whose it is."""
-    return Cluster(name=name, node=node, key=config.cluster.key, ttl_s=config.cluster.ttl_s)
+    key = config.cluster.key
+    return Cluster(name=name, node=node, key="" if key is None else str(key), ttl_s=config.cluster.ttl_s)
 
 
 def _configured(venue: VenueConfig) -> Where:

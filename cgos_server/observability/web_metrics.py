@@ -108,6 +108,7 @@ class WebMetrics:
     :ivar webhooks: outcome -> how often
     :ivar facts_missed: times that facts of the game process did not reach this one
     :ivar webhook_queue: messages that wait, once somebody says so
+    :ivar sends_webhooks: whether this process is the one that sends them
     """
 
     def __init__(self, registry: CollectorRegistry | None = None) -> None:
@@ -118,6 +119,7 @@ class WebMetrics:
         self.webhooks = dict.fromkeys(WebhookOutcome, 0)
         self.facts_missed = 0
         self.webhook_queue: Callable[[], int] = int
+        self.sends_webhooks: Callable[[], bool] = bool
         self._refusals = RefusalTally()
         self.registry.register(self)
         ProcessCollector(registry=self.registry)
@@ -167,6 +169,9 @@ class WebMetrics:
             yield counter(name, text, label, counts)
         yield GaugeMetricFamily(
             "cgos_web_webhook_queue_length", "Messages of webhooks that wait.", self.webhook_queue()
+        )
+        yield GaugeMetricFamily(
+            "cgos_web_sends_webhooks", "1 for the process that sends webhooks, else 0.", self.sends_webhooks()
         )
         yield CounterMetricFamily(
             "cgos_web_facts_missed_total", "Times that facts did not reach this process.", value=self.facts_missed

@@ -39,7 +39,7 @@ class ClusterServer:
     _here: Call | None
 
     def __init__(self, url: PostgresUrl, cluster: Cluster, *, days: int, own: tuple[Call, Path] | None) -> None:
-        context = None if cluster.key is None else node_control.client_context(cluster.key)
+        context = node_control.client_context(Path(cluster.key)) if cluster.key else None
         data: Path | None
         self._here, data = own or (None, None)
         nodes = Nodes(Place(url, cluster.ttl_s, context, cluster.node, self._here))

@@ -30,13 +30,13 @@ class Cluster(msgspec.Struct, frozen=True, kw_only=True):
 
     :ivar name: of the process, among those that use the database
     :ivar node: the node whose pages these are; empty where they are no node's
-    :ivar key: file with the cluster's key; None: commands reach that node alone
+    :ivar key: file with the cluster's key; empty: commands reach that node alone
     :ivar ttl_s: seconds after which a node that has written nothing counts as dead
     """
 
     name: str
     node: str = ""
-    key: Path | None = None
+    key: str = ""
     ttl_s: float = 5.0
 
 
@@ -83,7 +83,7 @@ def command(
         *(f"--data={data}", f"--log-format={log_format}", f"--log-level={log_level}"),
         f"--settings={msgspec.json.encode(settings).decode()}",
         *([] if tls is None else [f"--tls={msgspec.json.encode(tls).decode()}"]),
-        *([] if cluster is None else [f"--cluster={_json(cluster)}"]),
+        *([] if cluster is None else [f"--cluster={msgspec.json.encode(cluster).decode()}"]),
     ]
 
 
@@ -127,10 +127,6 @@ def _tls_files(text: str) -> TlsFiles:
 
 def _cluster(text: str) -> Cluster:
     return _decoded(text, Cluster)
-
-
-def _json(cluster: Cluster) -> str:
-    return msgspec.json.encode(cluster, enc_hook=str).decode()
 
 
 def _decoded(text: str, kind: type[T]) -> T:

@@ -164,6 +164,7 @@ class Webhooks:
         self._since = 0
         self._slots = asyncio.Semaphore(AT_ONCE)
         self._outcomes = site.metrics.webhooks
+        site.metrics.sends_webhooks = lambda: self._sending
         site.metrics.webhook_queue = lambda: sum(len(line.waiting) for line in self._lines.values())
 
     def heard(self, fact: AnyFact | None) -> None:
