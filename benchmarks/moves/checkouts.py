@@ -21,12 +21,15 @@ HOST = """
 import json, subprocess, sys, types
 from pathlib import Path
 import cgos_server, server_moves
+from cgos_server.storage.location import PostgresUrl
 
 def started(command, **options):
     with open(command[-1], "a") as config:
         config.write(sys.argv[3])
     return subprocess.Popen([*json.loads(sys.argv[4]), *command], **options)
 
+if sys.argv[5]:
+    server_moves.prepare = lambda _, bots: server_moves.register(PostgresUrl.parse(sys.argv[5]), bots)
 server_moves.subprocess = types.SimpleNamespace(Popen=started, PIPE=subprocess.PIPE)
 with server_moves.server(Path(sys.argv[1]), int(sys.argv[2])) as running:
     ports = {"lines": running.lines, "websocket": running.websocket}
@@ -46,20 +49,25 @@ class Hosted(msgspec.Struct):
 
 
 @contextlib.contextmanager
-def hosted(tree: Path, directory: Path, bots: int, venue: str = "", under: Sequence[str] = ()) -> Iterator[Hosted]:
+def hosted(
+    tree: Path, directory: Path, bots: int, *, venue: str = "", under: Sequence[str] = (), database: str = ""
+) -> Iterator[Hosted]:
     """A server of the checkout `tree`, its bots registered.
 
+    :param database: URL of an empty one in PostgreSQL; empty for a file in `directory`
     :param venue: lines of configuration to add to its venue
     :param under: a command that runs it, and its options
     """
     paths = map(str, (tree, tree / "benchmarks", _server_moves(tree).parent, tree / "clients", tree / "protocol"))
     process = subprocess.Popen(
-        [sys.executable, "-c", HOST, str(directory), str(bots), venue, json.dumps(under)],
+        [sys.executable, "-c", HOST, str(directory), str(bots), venue, json.dumps(under), database],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
         cwd=directory,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
+        env=os.environ
+        | {"PYTHONPATH": os.pathsep.join(paths)}
+        | ({"CGOS_SERVER__DATABASE": database} if database else {}),
     )
     assert process.stdout is not None
     try:

@@ -108,7 +108,7 @@ def played(
     with tempfile.TemporaryDirectory(prefix="cgos-bench-") as name:
         file = Path(name) / "script.json"
         file.write_text(json.dumps(script))
-        with hosted(tree, Path(name), bots, "" if rated else "rated = false\n") as running:
+        with hosted(tree, Path(name), bots, venue="" if rated else "rated = false\n") as running:
             options = ("--script", str(file), "--hold", str(hold), "--progress", str(hold / 10))
             for report in reports(running.lines, bots, SIGN_IN_LIMIT_S, *options):
                 if report.errors or report.closed:

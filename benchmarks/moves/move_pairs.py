@@ -10,11 +10,14 @@ Loopback only, bounded, stops by itself.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
+import math
 import statistics
+import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -24,6 +27,11 @@ from benchmarks.moves.checkouts import checkout, commit, hosted
 from benchmarks.moves.loads import WIRES, Cost, Window, Wire, measure, relay
 from benchmarks.moves.server_moves import SIZES, scripted_game
 from benchmarks.reporting import ROOT, program
+
+sys.path.insert(0, str(ROOT / "tests"))
+
+from support.storage.postgres import postgres_server
+from support.storage.postgres_fixtures import ask
 
 
 class Pair(msgspec.Struct, kw_only=True):
@@ -48,6 +56,34 @@ class Pairs(msgspec.Struct, kw_only=True):
     median: float
     least: float
     most: float
+    bound: float
+
+
+def upper_bound(ratios: Sequence[float]) -> float:
+    """An upper bound of the median of what `ratios` were drawn from, at 95 percent at least, whatever its shape: the
+    smallest of the ordered ratios above which, by chance, so few or fewer lie in one case of twenty at most; infinite
+    where there are too few."""
+    runs = len(ratios)
+    above = [sum(math.comb(runs, k) for k in range(first + 1)) / 2**runs for first in range(runs)]
+    allowed = sum(chance <= 0.05 for chance in above)
+    return sorted(ratios)[-allowed] if allowed else math.inf
+
+
+@contextlib.contextmanager
+def _databases(postgres: bool) -> Iterator[Callable[[], str]]:
+    """Gives URLs of empty databases in PostgreSQL, or of none."""
+    if not postgres:
+        yield str
+        return
+    numbers = itertools.count()
+    with postgres_server("fsync = on") as server:
+
+        def new() -> str:
+            name = f"pairs{next(numbers)}"
+            ask(server.url(), f"CREATE DATABASE {name}")
+            return server.url(name)
+
+        yield new
 
 
 def run(
@@ -60,12 +96,13 @@ def run(
     think: Annotated[float, "mean seconds that bots and the relay's ends think about a move"] = 0.0,
     settle: Annotated[float, "seconds at full swing before a window"] = 5.0,
     no_relay: Annotated[bool, "the two trees alone"] = False,
+    postgres: Annotated[bool, "on a private PostgreSQL that waits for its disk, instead of SQLite"] = False,
 ) -> dict[str, object]:
     """Both trees and the relay, for each protocol and number of bots."""
     print(f"{commit(tree)} ({tree}) against {commit(against)} ({against})", flush=True)
     game = scripted_game()
     results = []
-    with tempfile.TemporaryDirectory(prefix="cgos-pairs-") as root:
+    with tempfile.TemporaryDirectory(prefix="cgos-pairs-") as root, _databases(postgres) as database:
         script = Path(root) / "script.json"
         script.write_text(json.dumps(game))
 
@@ -74,7 +111,10 @@ def run(
                 return measure(pid, port, count, window, "--relay", "--think", str(think), *wire.options)
 
         def cost(its: Path, wire: Wire, count: int, window: Window) -> Cost:
-            with tempfile.TemporaryDirectory(dir=root) as name, hosted(its, Path(name), count) as running:
+            with (
+                tempfile.TemporaryDirectory(dir=root) as name,
+                hosted(its, Path(name), count, database=database()) as running,
+            ):
                 port = running.websocket if wire.options else running.lines
                 options = ("--script", str(script), "--think", str(think), *wire.options)
                 return measure(running.pid, port, count, window, *options)
@@ -104,6 +144,7 @@ def run(
                     median=statistics.median(ratios),
                     least=min(ratios),
                     most=max(ratios),
+                    bound=upper_bound(ratios),
                 )
             )
             _show_all(results[-1])
@@ -126,7 +167,8 @@ def _show(wire: str, bots: int, pair: Pair) -> None:
 def _show_all(pairs: Pairs) -> None:
     this, other = (statistics.median(getattr(pair, side).us for pair in pairs.pairs) for side in ("this", "other"))
     print(
-        f"{pairs.wire:>10}, {pairs.bots:4} bots: ratio {pairs.median:.3f} ({pairs.least:.3f} to {pairs.most:.3f}),"
+        f"{pairs.wire:>10}, {pairs.bots:4} bots: ratio {pairs.median:.3f} ({pairs.least:.3f} to {pairs.most:.3f}; at most"
+        f" {pairs.bound:.3f} at 95 %),"
         f" median of {len(pairs.pairs)}: {this:.1f} us against {other:.1f} us\n",
         flush=True,
     )
