@@ -374,7 +374,7 @@ class App:
         stack.push_async_callback(self._close_connections, spawner, listeners)
         stack.callback(listeners.close)  # what listens already when a later port is refused
         arrivals = {name: live.arrivals for name, live in self.venues.items()}
-        await listeners.open_ports(self.venues, MultiVenueSignIn(arrivals, self._elsewhere))
+        await listeners.open_ports(self.venues, MultiVenueSignIn(arrivals, self._elsewhere), self._elsewhere)
         return listeners
 
     async def _answer_nodes(self, stack: AsyncExitStack, listeners: Listeners, admin: Admin) -> None:

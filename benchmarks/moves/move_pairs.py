@@ -167,8 +167,8 @@ def _show(wire: str, bots: int, pair: Pair) -> None:
 def _show_all(pairs: Pairs) -> None:
     this, other = (statistics.median(getattr(pair, side).us for pair in pairs.pairs) for side in ("this", "other"))
     print(
-        f"{pairs.wire:>10}, {pairs.bots:4} bots: ratio {pairs.median:.3f} ({pairs.least:.3f} to {pairs.most:.3f}; at most"
-        f" {pairs.bound:.3f} at 95 %),"
+        f"{pairs.wire:>10}, {pairs.bots:4} bots: ratio {pairs.median:.3f} ({pairs.least:.3f} to {pairs.most:.3f};"
+        f" at most {pairs.bound:.3f} at 95 %),"
         f" median of {len(pairs.pairs)}: {this:.1f} us against {other:.1f} us\n",
         flush=True,
     )

@@ -21,6 +21,7 @@ from cgos_server import __version__
 from cgos_server.assembly.foundations import Foundations
 from cgos_server.config.schema import Config
 from cgos_server.config.values import us
+from cgos_server.live.venue.elsewhere import Elsewhere
 from cgos_server.live.venue.live_control import Addresses
 from cgos_server.live.venue.live_venue import LiveVenue
 from cgos_server.net.health import Probe, Scrape, health_app
@@ -107,7 +108,9 @@ class Listeners:
         """How many connections there are."""
         return self._sockets.count.open
 
-    async def open_ports(self, venues: Mapping[str, LiveVenue], reception: MultiVenueReception) -> None:
+    async def open_ports(
+        self, venues: Mapping[str, LiveVenue], reception: MultiVenueReception, elsewhere: Elsewhere
+    ) -> None:
         """Listen on every venue's port and on the WebSocket's. Raises Refused where a port cannot be had."""
         settings = self._config.listen
         contexts: dict[str, ConnectionContext] = {}
@@ -126,10 +129,14 @@ class Listeners:
                 venue.tls_port = sock.getsockname()[1]
             contexts[config.name] = context
         if self._config.websocket.enabled:
-            self._servers.append(await self._open_websocket(venues, contexts, reception))
+            self._servers.append(await self._open_websocket(venues, contexts, reception, elsewhere))
 
     async def _open_websocket(
-        self, venues: Mapping[str, LiveVenue], contexts: Mapping[str, ConnectionContext], reception: MultiVenueReception
+        self,
+        venues: Mapping[str, LiveVenue],
+        contexts: Mapping[str, ConnectionContext],
+        reception: MultiVenueReception,
+        elsewhere: Elsewhere,
     ) -> asyncio.Server:
         config = self._config.websocket
         port = WsPort(
@@ -146,6 +153,7 @@ class Listeners:
                 )
                 for venue, live in zip(self._config.venue, venues.values(), strict=True)
             ),
+            elsewhere=lambda venue: None if (why := elsewhere.refusal(venue)) is None else why.sentence,
             server=self._config.server.name,
             software=f"cgos-server {__version__}",
             settings=WsSettings(

@@ -188,6 +188,7 @@ def shown(config: Config, ws_port: int, places: Mapping[str, Where]) -> WebSetti
         exports_at_once=settings.exports_at_once,
         webhooks_to=tuple(map(str, settings.webhooks_to.parts)),
         transcript_days=config.transcripts.days,
+        several_groups=len(config.groups) > 1,
     )
 
 

@@ -41,9 +41,17 @@ def example() -> dict[str, str]:
     return dict(re.findall(r"^#?([A-Z_]+)=(.+)$", text, re.MULTILINE))
 
 
+CLUSTER: dict[str, Any] = yaml.safe_load((HERE / "cluster.yml").read_text(encoding="utf-8"))
+"""Not one of the others: it is started by itself."""
+
+
 def services() -> dict[str, dict[str, Any]]:
     """Those that are defined; postgres.yml adds to the server besides."""
     return PARTS["postgres.yml"]["services"] | PARTS["compose.yml"]["services"]
+
+
+def all_services() -> dict[str, dict[str, Any]]:
+    return services() | CLUSTER["services"]
 
 
 def keys(section: str) -> set[str]:
@@ -64,7 +72,7 @@ def mounts() -> Iterator[tuple[str, str, str]]:
 
 
 def images() -> Iterator[str]:
-    for service in services().values():
+    for service in all_services().values():
         yield filled(service["image"])
         yield from re.findall(r"^FROM (\S+)", service.get("build", {}).get("dockerfile_inline", ""), re.MULTILINE)
 
@@ -84,14 +92,14 @@ def test_the_image_of_the_server_is_built_by_the_dockerfile() -> None:
     assert (TOP / build["dockerfile"]).is_file()
 
 
-@pytest.mark.parametrize("name", sorted(services()))
+@pytest.mark.parametrize("name", sorted(all_services()))
 def test_a_service_is_shut_in_and_starts_again(name: str) -> None:
-    service = services()[name]
+    service = all_services()[name]
     assert service["restart"] == "unless-stopped"
     assert service["read_only"] is True
     assert (service["cap_drop"], service["security_opt"]) == (["ALL"], ["no-new-privileges:true"])
-    assert service.get("cap_add", []) == (["NET_BIND_SERVICE"] if name == "proxy" else [])
-    if name == "server":
+    assert service.get("cap_add", []) == (["NET_BIND_SERVICE"] if name in ("proxy", "balancer") else [])
+    if service["image"].startswith("cgos-server:"):
         assert "user" not in service, "the Dockerfile says it"
     else:
         assert int(service["user"].split(":")[0]) > 0
@@ -189,6 +197,27 @@ def test_the_server_takes_its_configuration(files: tuple[str, ...]) -> None:
     assert str(config.backup.folder) in targets
     assert str(config.backup.at)
     assert bool(config.server.database) == (len(files) == 2)
+
+
+@pytest.mark.parametrize("name", ["a", "b", "w1", "w2"])
+def test_a_node_of_the_cluster_takes_its_configuration(name: str) -> None:
+    service = CLUSTER["services"][name]
+    environment = {"CGOS_WEB__HOST": "0.0.0.0", "CGOS_HEALTH__HOST": "0.0.0.0", "CGOS_SERVER__DATA": "/data"}
+    environment |= {key: filled(value) for key, value in service["environment"].items() if key != "CGOS_CONFIG"}
+    config = load(HERE / "cluster/cgos.toml", env=environment)
+    assert config.cluster.node == name
+    assert config.cluster.key is not None
+    assert config.cluster.key.name in service["secrets"]
+    (balancer,) = CLUSTER["services"]["balancer"]["networks"].values()
+    assert str(config.listen.proxies) == str(config.web.proxies) == f"{balancer['ipv4_address']}/32"
+    example_of_proxy = (TOP / "deploy/proxies/haproxy-cluster.cfg").read_text(encoding="utf-8")
+    address = service["networks"]["default"]["ipv4_address"]
+    assert f"server {name} {address}:{DEFAULT.web.port}" in example_of_proxy
+    if name in "ab":
+        assert config.cluster.address == address
+    sources = [mount.split(":")[0] for mount in service["volumes"] if mount.startswith(".")]
+    assert all((HERE / source).is_dir() for source in sources)
+    assert {mount.split(":")[0] for mount in service["volumes"]} & {"a", "b", "w1", "w2"} == {name}
 
 
 def test_no_container_can_take_the_address_that_the_server_believes() -> None:

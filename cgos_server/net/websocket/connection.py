@@ -160,7 +160,7 @@ class WsConnection(BotSocket):
         port, count = self._port, self._sockets.count
         rest = bytes(head[length:])
         self._head = None
-        opening = Opening(bytes(head[:length]), port.contexts, port.settings.compression)
+        opening = Opening(bytes(head[:length]), port.contexts, port.settings.compression, port.elsewhere)
         if self.proxied:
             count.leave(self.address)
             self.address = opening.address(self.address, self._sockets.proxies)

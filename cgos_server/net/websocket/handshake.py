@@ -9,7 +9,7 @@ from __future__ import annotations
 import http
 import logging
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -101,10 +101,18 @@ class Opening:
     """One complete request, to be answered once.
 
     :param venues: by name
+    :param elsewhere: where another venue is played, as a sentence; None where that is not known
     """
 
-    def __init__(self, head: bytes, venues: Collection[str], compression: bool) -> None:
+    def __init__(
+        self,
+        head: bytes,
+        venues: Collection[str],
+        compression: bool,
+        elsewhere: Callable[[str], str | None] = lambda _: None,
+    ) -> None:
         self._venues = venues
+        self._elsewhere = elsewhere
         self._protocol = ServerProtocol(
             extensions=_DEFLATE if compression else None,
             select_subprotocol=lambda _, offered: self._select(offered),
@@ -141,6 +149,8 @@ class Opening:
             response.headers["Upgrade"] = "websocket"
         elif refusal is not None:
             response, code = protocol.reject(503, f"{refusal}\n"), "connections"
+        elif venue and (where := self._elsewhere(venue)):
+            response = protocol.reject(421, f"{where}\n")
         elif venue and not line_venue:
             response = protocol.reject(404, f"There is no venue {venue!r} here. The venues are: {', '.join(venues)}.\n")
         if response.status_code != http.HTTPStatus.SWITCHING_PROTOCOLS:

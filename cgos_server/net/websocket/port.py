@@ -5,7 +5,7 @@ Must not know: sockets, what the messages mean.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -132,6 +132,7 @@ class WsPort:
     :ivar contexts: by venue; for the line dialogue, and for the venues' galleries
     :ivar venues: as `welcome` lists them, in its order
     :ivar server: what the server calls itself; `software` is the program with its version
+    :ivar elsewhere: where a venue is played that is not here, as a sentence; None where that is not known
     """
 
     sockets: BotSockets
@@ -141,6 +142,7 @@ class WsPort:
     server: str
     software: str
     settings: WsSettings = WsSettings()
+    elsewhere: Callable[[str], str | None] = lambda _: None
     heart: Heart = field(init=False)
     sessions: SessionContext = field(init=False)
 

@@ -23,6 +23,7 @@ from cgos_protocol.api import route as api_route
 from cgos_protocol.api.bulk import ExportedChange, ExportedGame, ExportedRank, ExportedRefit
 from cgos_protocol.api.figures import LedgerEntry
 from cgos_protocol.api.route import Operation
+from cgos_protocol.errors import Code, Invalid
 from cgos_server.presentation.export_forms import Csv, File, Form, Joined, Ndjson, Tar, Zip, stream
 from cgos_server.presentation.exports import exported_games, game_files
 from cgos_server.presentation.personal import personal_json, personal_zip
@@ -136,14 +137,16 @@ class Exports:
         """Ended games, oldest first."""
         chunks = self._history.bulk.rated_games(await self._known(filters), after)
         rows = functools.partial(exported_games, headline=Systems(self._site).headline)
-        return _bulk(operation, chunks, rows, name="games", next_after=await self._next_game(), kind=ExportedGame)
+        last = await self._next_game(filters.venue, after)
+        return _bulk(operation, chunks, rows, name="games", next_after=last, kind=ExportedGame)
 
     @export("/games.tar", "Games as files (SGF) in an archive.", _GAMES + _LEFT_OUT)
     async def files(self, operation: Operation, filters: GameFilters, after: AfterGame = 0) -> Annotated[Bulk, File]:
         """The same games as files in an archive, a folder a venue."""
         chunks = self._history.bulk.details(await self._known(filters), after)
         rows = functools.partial(game_files, place=self._site.settings.server_name)
-        return _bulk(operation, chunks, rows, name="games", next_after=await self._next_game())
+        last = await self._next_game(filters.venue, after)
+        return _bulk(operation, chunks, rows, name="games", next_after=last)
 
     @export("/events/{event}/games.sgf", "An event's games as one SGF collection.", _EVENT)
     @export("/events/{event}/games.zip", "An event's games as files (SGF) in an archive.", _EVENT)
@@ -152,7 +155,7 @@ class Exports:
         wanted = GameFilter(event=event, running=False)
         chunks = self._history.bulk.details(await self._of_known(wanted))
         rows = functools.partial(game_files, place=self._site.settings.server_name, event=event)
-        return _bulk(operation, chunks, rows, name=event, next_after=await self._next_game())
+        return _bulk(operation, chunks, rows, name=event, next_after=await self._next_game(None, 0))
 
     @export("/venues/{venue}/ratings.ndjson", "Every change of every rating as lines of JSON.", _RATINGS)
     @export("/venues/{venue}/ratings.csv", "Every change of every rating as a table.", _RATINGS)
@@ -209,12 +212,21 @@ class Exports:
         await self._history.games.search(wanted, 1)
         return wanted
 
-    async def _next_game(self) -> int:
-        """The largest number up to which every game has ended."""
-        running = await self._history.games.running()
+    async def _next_game(self, venue: str | None, after: int) -> int:
+        """The largest number up to which every game of the venue, or (None) of all, has ended.
+
+        :raises Invalid: where games of all venues are to go on after one, and these have no common order
+        """
+        if venue is None and after and self._site.settings.several_groups:
+            raise Invalid(
+                Code.BAD_REQUEST,
+                "The venues of this server are in several groups, whose games have numbers in no common order. With "
+                "`after` name one venue.",
+            )
+        running = await self._history.games.running(venue)
         if running:
             return min(game.id for game in running) - 1
-        newest = await self._history.games.find(GameFilter(), 1)
+        newest = await self._history.games.find(GameFilter(venue=venue), 1)
         return newest[0].id if newest else 0
 
 
