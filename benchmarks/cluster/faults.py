@@ -8,12 +8,14 @@ fault is one of:
 - a node that has a group is killed (`kill -9`)
 - it is stopped (SIGSTOP) for a while, often longer than its time to live, and goes on (SIGCONT)
 - it is cut from PostgreSQL for a while; what it sent comes late
+- it is cut from HAProxy for a while, likewise
 - PostgreSQL is killed, and started again
 - the node that stands by is killed
 
 After each one the time is measured until every bot has answered a move, and nodes that have ended are started again.
-In the end all moves and results that any bot was told are looked for in the database, and the time is computed that
-any clock was charged for a move. Loopback only, bounded, stops by itself. Needs `haproxy`.
+In the end all moves and results that any bot was told are looked for in the database, and for each move what its clock
+was charged beyond the time that its bot took, by the bot's own clock. Loopback only, bounded, stops by itself. Needs
+`haproxy`.
 
     python -m benchmarks.cluster.faults
     python -m benchmarks.cluster.faults --faults 10 --bots 40
@@ -21,135 +23,49 @@ any clock was charged for a move. Loopback only, bounded, stops by itself. Needs
 
 from __future__ import annotations
 
-import contextlib
 import random
-import shutil
 import signal
-import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Sequence
 from statistics import median
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import msgspec
 
-from benchmarks.cluster.memory import ClientBots, LineBot, Memory
-from benchmarks.moves.server_moves import register
+from benchmarks.cluster.memory import Memory
+from benchmarks.cluster.running import GROUPS, Cluster, balanced, playing, running, until
 from benchmarks.reporting import ROOT, program, table
-from cgos_server.storage.location import PostgresUrl
 
 sys.path.insert(0, str(ROOT / "tests"))
 
-from support.e2e.nodes import NodeProcess
-from support.e2e.processes import end, free_port
-from support.net.cutting_proxy import CuttingProxy
-from support.storage.postgres import PostgresServer, postgres_server
 from support.storage.postgres_fixtures import ask
 
-SECOND = "second"
-GROUPS = {"main": "9x9", SECOND: SECOND}
-"""Group -> its venue."""
-LIMIT_S = 120.0
 REST_S = (2.0, 6.0)
 """Between two faults."""
 LONGEST_STOP = 3.0
 """Times to live for which a node is stopped or cut off at most."""
-OVERTAKEN = 75
-
-_BALANCER = """
-global
-    maxconn 4000
-defaults
-    mode tcp
-    timeout client 1h
-    timeout server 1h
-    timeout connect 2s
-    retries 60
-    option redispatch 1
-    default-server on-marked-down shutdown-sessions
-"""
-_CHECKS = """
-backend has-{group}-{node}
-    timeout check 1s
-    option tcp-check
-    tcp-check connect port {lines}
-    tcp-check connect port {health}
-    tcp-check send "GET /livez HTTP/1.0\\r\\n\\r\\n"
-    tcp-check expect string alive
-    default-server check inter 500ms fastinter 250ms downinter 250ms fall 3 rise 1
-    server it 127.0.0.1:{lines}
-"""
+LATE_S = 30.0
+"""Bots that have not answered a move so long after a fault are named."""
+CHARGED_S = 0.25
+"""What a clock may be charged for a move besides what its bot thought: the way there and back on a busy machine."""
 
 
 class Outcome(msgspec.Struct, kw_only=True):
     """Of one fault.
 
     :ivar fault: in words, with its node
+    :ivar at: when it began, Unix seconds
     :ivar lasted_s: how long it was there; 0 for a kill
     :ivar playing_s: from its begin until every bot had answered a move since
     :ivar exits: (node, exit code) of those that ended by themselves
     """
 
     fault: str
+    at: float
     lasted_s: float
     playing_s: float
     exits: list[tuple[str, int]]
-
-
-class Cluster:
-    """Three nodes, each with a port of its own in a proxy before PostgreSQL; they run as standbys."""
-
-    def __init__(self, folder: Path, postgres: PostgresServer, proxy: CuttingProxy, ttl_s: float) -> None:
-        self.postgres = postgres
-        self.url = postgres.url("nodes")
-        self.ttl_s = ttl_s
-        self.nodes = [
-            NodeProcess(folder, name, postgres.url("nodes", proxy.port_for(name)), ttl_s=ttl_s, second=SECOND)
-            for name in "abc"
-        ]
-        self.proxy = proxy
-        for node in self.nodes:
-            with node.config.open("a") as config:
-                config.write("[limits]\nconnections_per_address = 2000\nconnections = 2000\n")
-
-    def owners(self) -> dict[str, str]:
-        """Group -> the node that has it."""
-        rows = ask(self.url, "SELECT name, node FROM writer WHERE seen > clock_timestamp() - interval '5 s'")
-        return {group: node for group, node in rows if node}
-
-    def named(self, name: str) -> NodeProcess:
-        return next(node for node in self.nodes if node.name == name)
-
-    def ended(self) -> list[tuple[str, int]]:
-        """Those that have ended, and how; they are started again."""
-        found = []
-        for node in self.nodes:
-            if node.process is not None and node.process.poll() is not None:
-                found.append((node.name, node.process.returncode))
-                if node.process.returncode not in (-signal.SIGKILL, OVERTAKEN):
-                    print(node.tail()[-1500:], file=sys.stderr)
-                node.serve("--standby")
-        return found
-
-    def balancer(self, ports: dict[str, tuple[int, int]]) -> str:
-        """HAProxy's configuration; `ports`: group -> where it takes lines and WebSocket."""
-        text = _BALANCER
-        for group, of_group in ports.items():
-            for node in self.nodes:
-                lines = node.port if group == "main" else node.second_port
-                text += _CHECKS.format(group=group, node=node.name, lines=lines, health=node.health_port)
-            for way, port in zip(("lines", "websocket"), of_group, strict=True):
-                text += f"\nfrontend {way}-{group}\n    bind 127.0.0.1:{port}\n    default_backend {way}-{group}\n"
-                text += f"\nbackend {way}-{group}\n"
-                for node in self.nodes:
-                    lines = node.port if group == "main" else node.second_port
-                    to = lines if way == "lines" else node.ws_port
-                    text += f"    server {node.name} 127.0.0.1:{to} track has-{group}-{node.name}/it\n"
-                text += "    server nobody 127.0.0.1:1 backup\n"
-        return text
 
 
 def run(
@@ -160,47 +76,38 @@ def run(
     seed: Annotated[int, "of the faults"] = 1,
 ) -> dict[str, object]:
     """Print a table of the kinds and what was lost; the same as figures, with each fault's outcome."""
-    haproxy = shutil.which("haproxy") or "/usr/sbin/haproxy"
-    with contextlib.ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="cgos-faults-")))
-        postgres = stack.enter_context(postgres_server("fsync = on"))
-        ask(postgres.url(), "CREATE DATABASE nodes")
-        register(PostgresUrl.parse(postgres.url("nodes")), bots)
-        cluster = Cluster(folder, postgres, stack.enter_context(CuttingProxy(postgres.port, seed)), ttl_s)
-        stack.callback(_end_all, cluster)
-        for node in cluster.nodes:
-            node.serve("--standby")
-        _until(lambda: len(cluster.owners()) == len(GROUPS), "no node takes a group")
-        ports = {group: (free_port(), free_port()) for group in GROUPS}
-        config = folder / "haproxy.cfg"
-        config.write_text(cluster.balancer(ports))
-        log = stack.enter_context((folder / "haproxy.log").open("wb"))
-        balancer = subprocess.Popen([haproxy, "-db", "-f", str(config)], stdout=log, stderr=log)
-        stack.callback(end, balancer)
-        memory = Memory()
-        with _playing(memory, ports, bots, think_s):
-            _until(lambda: memory.after(0.0) == bots, "not every bot plays")
+    memory = Memory()
+    with running(bots=bots, ttl_s=ttl_s, seed=seed) as (cluster, ports):
+        with playing(memory, ports, bots, think_s):
             outcomes = _campaign(cluster, memory, faults=faults, bots=bots, lots=random.Random(seed))
-        lost = _lost(cluster.url, memory)
-        charged = _charged(cluster.url)
-    _print(outcomes, lost, charged, think_s)
-    return {"outcomes": outcomes, **lost, "most charged for a move, s": charged, "told": len(memory.moves)}
+        lost = lost_of(cluster.url, memory)
+        charges = charges_of(cluster.url, memory)
+    _print(outcomes, lost, charges)
+    return {"outcomes": outcomes, **lost, "charged beyond thinking": charges[:100], "told": len(memory.moves)}
 
 
 def _campaign(cluster: Cluster, memory: Memory, *, faults: int, bots: int, lots: random.Random) -> list[Outcome]:
-    kinds = [_killed, _stopped, _cut_off, _without_postgres, _standby_killed]
+    kinds = [_killed, _stopped, _cut_off, _unbalanced, _without_postgres, _standby_killed]
     outcomes: list[Outcome] = []
     for number in range(faults):
-        _until(lambda: len(cluster.owners()) == len(GROUPS), "a group has no node")
+        until(lambda: len(cluster.owners()) == len(GROUPS), "a group has no node")
         time.sleep(lots.uniform(*REST_S))
-        began = time.monotonic()
+        began, at = time.monotonic(), time.time()
         what, lasted = lots.choice(kinds)(cluster, lots)
         exits = cluster.ended()
         since = time.monotonic() if lasted else began  # while a node hangs its bots may go on at another one
-        _until(lambda since=since: memory.after(since) == bots, f"after fault {number} ({what}) not every bot plays")  # type: ignore[misc]
+        patience = began + LATE_S
+        until(
+            lambda since=since, patience=patience: memory.after(since) == bots or time.monotonic() > patience,  # type: ignore[misc]
+            "they are waited for no longer than that",
+        )
+        late = memory.late(since)
+        if late:
+            print(f"  {len(late)} bots play late: {', '.join(late[:10])}", file=sys.stderr)
+        until(lambda since=since: memory.after(since) == bots, f"after fault {number} ({what}) not every bot plays")  # type: ignore[misc]
         playing = time.monotonic() - began
         exits += cluster.ended()
-        outcomes.append(Outcome(fault=what, lasted_s=round(lasted, 2), playing_s=round(playing, 2), exits=exits))
+        outcomes.append(Outcome(fault=what, at=at, lasted_s=round(lasted, 2), playing_s=round(playing, 2), exits=exits))
         print(
             f"  {number + 1} of {faults}: {what}, {lasted:.1f} s; all play after {playing:.1f} s; {exits}",
             file=sys.stderr,
@@ -235,6 +142,15 @@ def _cut_off(cluster: Cluster, lots: random.Random) -> tuple[str, float]:
     return "a node with a group is cut from PostgreSQL", lasting
 
 
+def _unbalanced(cluster: Cluster, lots: random.Random) -> tuple[str, float]:
+    name = lots.choice(sorted(cluster.owners().values()))
+    lasting = lots.uniform(0.2, LONGEST_STOP) * cluster.ttl_s
+    cluster.proxy.stop_flow(balanced(name))
+    time.sleep(lasting)
+    cluster.proxy.let_flow(balanced(name))
+    return "a node with a group is cut from HAProxy", lasting
+
+
 def _without_postgres(cluster: Cluster, lots: random.Random) -> tuple[str, float]:
     lasting = lots.uniform(0.0, 4.0)
     cluster.postgres.stop("immediate")
@@ -250,29 +166,7 @@ def _standby_killed(cluster: Cluster, lots: random.Random) -> tuple[str, float]:
     return "the node that stands by is killed", 0.0
 
 
-@contextlib.contextmanager
-def _playing(memory: Memory, ports: dict[str, tuple[int, int]], bots: int, think_s: float) -> Iterator[None]:
-    """A quarter of the bots in each group by each protocol, while the block runs."""
-    groups = list(GROUPS)
-    by_lines = [LineBot(ports[groups[number % 2]][0], number, memory, think_s) for number in range(bots // 2)]
-    places = [
-        (f"ws://127.0.0.1:{ports[groups[number % 2]][1]}", GROUPS[groups[number % 2]])
-        for number in range(bots - len(by_lines))
-    ]
-    clients = ClientBots(places, len(by_lines), memory, think_s)
-    for thread in (*by_lines, clients):
-        thread.start()
-    try:
-        yield
-    finally:
-        for bot in by_lines:
-            bot.stopping.set()
-        clients.stop()
-        for bot in by_lines:
-            bot.join(10)
-
-
-def _lost(url: str, memory: Memory) -> dict[str, object]:
+def lost_of(url: str, memory: Memory) -> dict[str, object]:
     """What was told and is not there, and games that ended otherwise than by their moves."""
     stored = set(ask(url, "SELECT game_id, ply FROM moves"))
     results = dict(ask(url, "SELECT id, result FROM games"))
@@ -296,46 +190,54 @@ def _gaps(url: str) -> int:
     return sum(last - count for count, last in rows)
 
 
-def _charged(url: str) -> float:
-    """Seconds, the most that a clock was charged for one move: main time is all that there is."""
+class Charge(NamedTuple):
+    """What a clock was charged for a move beyond what its bot took. `at`: when it was played, Unix seconds."""
+
+    game: int
+    ply: int
+    at: float
+    seconds: float
+
+
+def charges_of(url: str, memory: Memory) -> list[Charge]:
+    """All of them, the largest first."""
     rows = ask(
         url,
-        "SELECT max(before - main_us) FROM (SELECT main_us, lag(main_us, 2) OVER (PARTITION BY game_id ORDER BY ply) "
-        "AS before FROM moves) AS of_side",
+        "SELECT game_id, ply, at, before - main_us FROM (SELECT game_id, ply, at, main_us, "
+        "lag(main_us, 2) OVER (PARTITION BY game_id ORDER BY ply) AS before FROM moves) AS of_side WHERE before > 0",
     )
-    return round((rows[0][0] or 0) / 1e6, 3)
+    charges = [
+        Charge(game, ply, at / 1000, max(0.0, used / 1e6 - memory.thought[game, ply]))
+        for game, ply, at, used in rows
+        if (game, ply) in memory.thought
+    ]
+    return sorted(charges, key=lambda charge: -charge.seconds)
 
 
-def _print(outcomes: list[Outcome], lost: dict[str, object], charged: float, think_s: float) -> None:
-    rows = []
+def _by_fault(outcomes: Sequence[Outcome], charges: Sequence[Charge]) -> dict[str, float]:
+    """Fault -> the most that was charged for a move after one of that kind, and before the next."""
+    most: dict[str, float] = {}
+    for charge in charges:
+        before = [outcome for outcome in outcomes if outcome.at <= charge.at]
+        kind = before[-1].fault if before else "none yet"
+        most[kind] = max(most.get(kind, 0.0), charge.seconds)
+    return most
+
+
+def _print(outcomes: Sequence[Outcome], lost: dict[str, object], charges: Sequence[Charge]) -> None:
+    rows, most = [], _by_fault(outcomes, charges)
     for fault in sorted({outcome.fault for outcome in outcomes}):
         these = [outcome for outcome in outcomes if outcome.fault == fault]
         playing = [outcome.playing_s for outcome in these]
         codes = [code for outcome in these for _, code in outcome.exits]
         ended = ", ".join(f"{codes.count(code)} by {code}" for code in sorted(set(codes))) or "none"
-        rows.append((fault, len(these), f"{median(playing):.1f}", f"{max(playing):.1f}", ended))
-    print(table("faults", ("fault", "times", "all play after, s, p50", "worst", "nodes ended"), rows))
-    thinking = f"bots think {0.5 * think_s:g} to {1.5 * think_s:g}"
-    figures = [*lost.items(), (f"most charged for a move, s ({thinking})", charged)]
+        times = (f"{median(playing):.1f}", f"{max(playing):.1f}", f"{most.get(fault, 0.0):.2f}")
+        rows.append((fault, len(these), *times, ended))
+    heads = ("fault", "times", "all play after, s, p50", "worst", "most charged beyond thinking, s", "nodes ended")
+    print(table("faults", heads, rows))
+    beyond = sum(charge.seconds > CHARGED_S for charge in charges)
+    figures = [*lost.items(), (f"moves charged {CHARGED_S} s or more beyond thinking", f"{beyond} of {len(charges)}")]
     print(table("what was lost", ("figure", "value"), figures))
-
-
-def _until(condition: Callable[[], bool], what: str) -> None:
-    deadline = time.monotonic() + LIMIT_S
-    while True:
-        with contextlib.suppress(OSError):  # PostgreSQL may be away
-            if condition():
-                return
-        if time.monotonic() > deadline:
-            raise RuntimeError(f"after {LIMIT_S:g} s {what}")
-        time.sleep(0.1)
-
-
-def _end_all(cluster: Cluster) -> None:
-    for node in cluster.nodes:
-        if node.process is not None:
-            node.process.send_signal(signal.SIGCONT)
-            end(node.process)
 
 
 main = program(run, faults=2, bots=8, ttl_s=1.5, think_s=0.05)

@@ -33,7 +33,9 @@ class Memory:
     :ivar moves: (game, ply) that somebody was told
     :ivar ends: game -> the results that anybody was told
     :ivar faults: what cannot be
-    :ivar moved: bot -> when it last answered, by the monotonic clock
+    :ivar moved: bot -> when the server last went on after a move of it, by the monotonic clock
+    :ivar pauses: bot -> the longest time between two of these, since somebody has emptied this
+    :ivar thought: (game, ply) -> seconds from when a bot was asked, the last time, until it answered
     """
 
     def __init__(self) -> None:
@@ -41,6 +43,8 @@ class Memory:
         self.ends: dict[int, set[str]] = defaultdict(set)
         self.faults: list[str] = []
         self.moved: dict[str, float] = {}
+        self.pauses: dict[str, float] = {}
+        self.thought: dict[tuple[int, int], float] = {}
 
     def told(self, game: int, ply: int, move: str) -> None:
         """A move, which has to be that of the script."""
@@ -48,9 +52,23 @@ class Memory:
             self.faults.append(f"game {game} ply {ply}: {move} instead of {SCRIPT[ply - 1]}")
         self.moves.add((game, ply))
 
+    def answered(self, game: int, ply: int, asked: float) -> None:
+        """A bot moves now, which was asked at `asked` on the monotonic clock."""
+        self.thought[game, ply] = time.monotonic() - asked
+
+    def confirmed(self, bot: str) -> None:
+        """The server goes on after a move of the bot."""
+        now = time.monotonic()
+        self.pauses[bot] = max(self.pauses.get(bot, 0.0), now - self.moved.get(bot, now))
+        self.moved[bot] = now
+
     def after(self, moment: float) -> int:
-        """How many bots have answered since then."""
+        """How many bots have played since then."""
         return sum(at > moment for at in list(self.moved.values()))
+
+    def late(self, moment: float) -> list[str]:
+        """The bots that have not played since then."""
+        return sorted(bot for bot, at in list(self.moved.items()) if at <= moment)
 
 
 class LineBot(Witness):
@@ -66,11 +84,17 @@ class LineBot(Witness):
             return token(self.name)
         word, _, rest = line.partition(" ")
         if word == "genmove":
+            asked = time.monotonic()
             self.stopping.wait(self._think_s * self.rng.uniform(0.5, 1.5))
-            self._memory.moved[self.name] = time.monotonic()
+            self._memory.answered(self.game, self.position.ply + 1, asked)
         elif word == "gameover":
             self._memory.ends[self.game].add(rest.split()[1])
         return super()._hear(line)
+
+    def _confirm(self) -> None:
+        if self._unanswered is not None:
+            self._memory.confirmed(self.name)
+        super()._confirm()
 
     def _choose(self) -> str:
         return SCRIPT[self.position.ply]
@@ -111,11 +135,13 @@ class ClientBots(threading.Thread):
     async def _bot(self, name: str, url: str, venue: str) -> None:
         async def play(game: Game) -> None:
             async for turn in game.turns():
+                asked = time.monotonic()
                 for ply, played in enumerate(turn.position.plies, 1):
                     self._memory.told(game.number, ply, played.move)
                 await asyncio.sleep(self._think_s * random.uniform(0.5, 1.5))
+                self._memory.answered(game.number, turn.ply, asked)
                 if await game.move(SCRIPT[turn.ply - 1]):
-                    self._memory.moved[name] = time.monotonic()
+                    self._memory.confirmed(name)
             if game.result is not None:
                 self._memory.ends[game.number].add(game.result.result)
 

@@ -48,11 +48,13 @@ WORDS: dict[str, Sequence[str]] = {
 """What a program must be told, its working directory being empty."""
 NEEDS = {
     "calm": "prometheus",
+    "costs": "initdb",
     "faults": "haproxy",
     "fire": "prometheus",
     "move_instructions": "valgrind",
     "postgres_commit": "initdb",
     "races": "initdb",
+    "rolling": "haproxy",
     "scrape": "prometheus",
     "screenshots": "chromium",
     "takeover": "initdb",

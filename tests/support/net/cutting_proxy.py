@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import enum
+import functools
 import random
 import socket
 import struct
@@ -98,14 +99,14 @@ class CuttingProxy(threading.Thread):
         self._loop.call_soon_threadsafe(self._closing.set)
         self.join(10)
 
-    def port_for(self, name: str) -> int:
-        """A port through which `name` reaches the server."""
+    def port_for(self, name: str, target: int = 0) -> int:
+        """A port through which `name` reaches the server, or another port of this machine."""
         sock = socket.create_server(("127.0.0.1", 0))
         port = int(sock.getsockname()[1])
         self._links.setdefault(name, set())
 
         async def open_port() -> None:
-            server = await asyncio.start_server(lambda reader, writer: self._accept(name, reader, writer), sock=sock)
+            server = await asyncio.start_server(functools.partial(self._accept, name, target), sock=sock)
             self._servers.append(server)
 
         asyncio.run_coroutine_threadsafe(open_port(), self._loop).result(5)
@@ -143,9 +144,9 @@ class CuttingProxy(threading.Thread):
         asyncio.run_coroutine_threadsafe(self._cut(cut), self._loop)
         return cut
 
-    async def _accept(self, name: str, reader: asyncio.StreamReader, near: asyncio.StreamWriter) -> None:
+    async def _accept(self, name: str, target: int, reader: asyncio.StreamReader, near: asyncio.StreamWriter) -> None:
         try:
-            far_reader, far = await asyncio.open_connection("127.0.0.1", self._target)
+            far_reader, far = await asyncio.open_connection("127.0.0.1", target or self._target)
         except OSError:
             _reset(near)
             return
