@@ -1,7 +1,8 @@
 """A node of a cluster before it serves: it waits until the venues may be taken over, and says why not yet.
 
-While it waits it listens for health and metrics alone, answers its control socket, and has everything imported. Must
-not know: how a server is built, how a group is taken (see :mod:`cgos_server.storage.postgres.groups`).
+While it waits it listens for health and metrics alone, answers its control socket and other nodes, which may ask for
+transcripts, and has everything imported. Must not know: how a server is built, how a group is taken (see
+:mod:`cgos_server.storage.postgres.groups`).
 """
 
 from __future__ import annotations
@@ -18,20 +19,22 @@ import structlog
 from prometheus_client import CollectorRegistry
 
 from cgos_protocol.api.people import Done
-from cgos_protocol.errors import Code, DatabaseLocked, StoreError
+from cgos_protocol.errors import Code, DatabaseLocked, Refused, StoreError
 from cgos_server import __version__
 from cgos_server.assembly.database import make_data
 from cgos_server.assembly.launching import START_S, Launch, stay_watched
 from cgos_server.assembly.stopping import Stop, Stopped
 from cgos_server.config.schema import Config
-from cgos_server.net import control_socket
+from cgos_server.net import control_socket, node_control
 from cgos_server.net.health import health_app
 from cgos_server.net.http import HttpListener
 from cgos_server.net.tls.certificates import CertificateKeeper
 from cgos_server.observability.logs import LogCounts
 from cgos_server.observability.metrics import Metrics, roles
+from cgos_server.observability.transcript_files import FOLDER
 from cgos_server.service.commands.registry import Refusal, answer_line, decode
 from cgos_server.service.commands.server import Drain, StatusRequest
+from cgos_server.service.commands.transcripts import OfTranscripts
 from cgos_server.service.control import ServerStatus
 from cgos_server.service.ratings.build import this_build
 from cgos_server.storage.node import Node
@@ -188,13 +191,26 @@ class Standby:
                 group.create_task(stay_watched(self._launch.supervisor, lambda: True)),
             ]
             tasks += [] if keeper is None else [group.create_task(keeper.run())]
-            async with control_socket.serve(data, self._answer):
+            async with control_socket.serve(data, self._answer), self._answering_nodes():
                 yield
             for task in tasks:
                 task.cancel()
 
+    @asynccontextmanager
+    async def _answering_nodes(self) -> AsyncIterator[None]:
+        """Answer the other nodes as well, where that is configured: they may ask for transcripts."""
+        cluster, listen = self._config.cluster, self._config.listen
+        if cluster.key is None or cluster.control_port is None:
+            yield
+            return
+        sock = self._launch.ports.bind(
+            "", cluster.control_port, "commands of other nodes", next_free=listen.next_free_port, backlog=listen.backlog
+        )
+        async with node_control.serve(sock, node_control.server_context(cluster.key), self._answer):
+            yield
+
     async def _answer(self, line: bytes) -> bytes:
-        """One line of the control socket."""
+        """One line of the control socket, or of another node."""
         try:
             command = decode(line)
         except msgspec.DecodeError as error:
@@ -203,6 +219,11 @@ class Standby:
             )
         if isinstance(command, StatusRequest):
             return answer_line(self._status())
+        if isinstance(command, OfTranscripts):
+            try:
+                return answer_line(await asyncio.to_thread(command.read, self._config.server.data / FOLDER))
+            except Refused as refused:
+                return msgspec.json.encode(Refusal(refused.code, refused.sentence))
         if isinstance(command, Drain):
             self._stop.ask()
             return answer_line(Done(sentence="This node stands by no longer, and ends."))

@@ -68,6 +68,7 @@ class WebNode:
         self._stop = asyncio.Event()
         self._why = "the database was not asked yet"
         self._scrapes = ScrapeChannel()
+        self._process: WebProcess | None = None
 
     async def run(self) -> None:
         """Serve until SIGTERM or SIGINT. Raises Refused where a port or the certificate cannot be had, or the schema
@@ -78,9 +79,10 @@ class WebNode:
         make_data(self._config.server.data)
         registry = CollectorRegistry()
         metrics = Metrics(registry, __version__)
-        metrics.watch(ready=lambda: not self._why, log_events=self._logs.by_level, cluster_role=lambda: roles("web"))
+        metrics.watch(ready=self._ready, log_events=self._logs.by_level, cluster_role=lambda: roles("web"))
         health, keeper, address = self._health(registry)
         pages, shown_at = self._pages(metrics.web_restarted)
+        self._process = pages
         works: list[_Work] = [
             health.run,
             partial(stay_watched, self._launch.supervisor, lambda: True),
@@ -127,14 +129,22 @@ class WebNode:
 
     def _health(self, registry: CollectorRegistry) -> tuple[HttpListener, CertificateKeeper | None, str]:
         settings = self._config.health
-        probe = lambda: (not self._why, self._why or "it answers")  # noqa: E731
-        app = health_app({"database": probe}, registry, self._scrapes.ask)
-        keeper = (
-            None if self._config.tls.files is None or not settings.tls else CertificateKeeper(self._config.tls.files)
-        )
+        app = health_app({"database": self._database_answers, "pages": self._pages_run}, registry, self._scrapes.ask)
+        files = self._config.tls.files if settings.tls else None
+        keeper = None if files is None else CertificateKeeper(files)
         sock = self._bind(settings.host, settings.port, "health and metrics")
         listener = HttpListener(app, sock, context=None if keeper is None else keeper.context)
         return listener, keeper, url_of(sock, settings.host, "https" if settings.tls else "http")
+
+    def _database_answers(self) -> tuple[bool, str]:
+        return not self._why, self._why or "it answers"
+
+    def _pages_run(self) -> tuple[bool, str]:
+        running = self._process is not None and self._process.pid is not None
+        return running, "their process runs" if running else "their process does not run"
+
+    def _ready(self) -> bool:
+        return self._database_answers()[0] and self._pages_run()[0]
 
     def _pages(self, restarted: Callable[[], None]) -> tuple[WebProcess, str]:
         """The web process, which does not run yet, and the address of the pages."""

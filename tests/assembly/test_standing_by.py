@@ -13,20 +13,24 @@ import msgspec
 import pytest
 from structlog.testing import capture_logs
 from support.e2e.processes import free_port
+from support.net.certificates import cluster_key
 from support.storage.storage_sample import execute, query
 
-from cgos_protocol.errors import Code, DatabaseLocked, Refused, StoreError
+from cgos_protocol.errors import Code, DatabaseLocked, NotFound, Refused, StoreError, Unavailable
+from cgos_protocol.ids import BotId
 from cgos_server.assembly.launching import Launch
 from cgos_server.assembly.standing_by import Standby, choose, nodes_of
 from cgos_server.assembly.stopping import Stop, Stopped
 from cgos_server.config.cluster import ClusterConfig
 from cgos_server.config.schema import CLASSIC_VENUES, Config, HealthConfig, ServerConfig
-from cgos_server.net import control_socket
+from cgos_server.net import control_socket, node_control
 from cgos_server.net.inheriting import Inheritance, Ports
 from cgos_server.observability.logs import LogCounts
 from cgos_server.observability.notifying import Supervisor
+from cgos_server.observability.transcript_files import FOLDER
 from cgos_server.service.commands.registry import ask
-from cgos_server.service.commands.server import Drain, Reload, StatusRequest
+from cgos_server.service.commands.server import Drain, Reload, StatusRequest, StrengthChangesRequest
+from cgos_server.service.commands.transcripts import FileRequest, FilesRequest, LinesRequest
 from cgos_server.service.ratings.build import this_build
 from cgos_server.storage.location import PostgresUrl
 from cgos_server.storage.lock import DatabaseLock
@@ -61,6 +65,7 @@ class Room:
         standby: bool = True,
         ports: Ports | None = None,
         groups: Sequence[str] = ("main",),
+        key: Path | None = None,
     ) -> None:
         self.url = url
         self.data = data
@@ -71,7 +76,13 @@ class Room:
         self.config = Config(
             server=ServerConfig(data=data, database=url, durability="power"),
             health=HealthConfig(port=self.port),
-            cluster=ClusterConfig(node="y", address="y.example", ttl_s=1.0),
+            cluster=ClusterConfig(
+                node="y",
+                address="y.example",
+                ttl_s=1.0,
+                key=key,
+                control_port=None if key is None else free_port(),
+            ),
             venue=tuple(msgspec.structs.replace(CLASSIC_VENUES[0], name=group, group=group) for group in groups),
         )
         nodes = nodes_of(self.config, self.launch)
@@ -129,6 +140,30 @@ async def test_it_says_how_it_is_and_goes_on_when_the_owner_lets_go(url: Postgre
     with pytest.raises(httpx.ConnectError):
         await room.get("/livez")
     await asyncio.to_thread(lambda: DatabaseLock(url, "cgos-server db upgrade").release())
+
+
+async def test_other_nodes_ask_it_for_transcripts_and_for_nothing_else(url: PostgresUrl, tmp_path: Path) -> None:
+    room = Room(url, tmp_path / "data", key=cluster_key(tmp_path / "cluster.pem"))
+    folder = room.data / FOLDER / "7"
+    folder.mkdir(parents=True)
+    (folder / "100.transcript").write_text('#{"name":"amigo","connection":3}\n100<D4\n')
+    await room.held()
+    waiting = asyncio.create_task(room.standby.wait())
+    await room.says("standing by (node x holds the venues)")
+    address = f"localhost:{room.config.cluster.control_port}"
+    call = functools.partial(node_control.call, address, node_control.client_context(tmp_path / "cluster.pem"))
+    (line,) = await ask(call, LinesRequest(bot=BotId(7), since_us=0, until_us=2**62, limit=10))
+    assert (line.name, line.text, line.connection) == ("amigo", "D4", 3)
+    assert await ask(call, FilesRequest(bots=[BotId(7), BotId(8)])) == ["7/100.transcript"]
+    with pytest.raises(NotFound, match=r"There is no transcript '\.\./secret'"):
+        await ask(call, FileRequest(name="../secret"))
+    with pytest.raises(Refused, match="Node y stands by"):
+        await ask(call, StrengthChangesRequest())
+    await room.freed()
+    async with asyncio.timeout(5):
+        await waiting
+    with pytest.raises(Unavailable):
+        await ask(call, FilesRequest(bots=[]))
 
 
 @pytest.mark.parametrize("asked", [True, False], ids=["by drain", "by a signal"])

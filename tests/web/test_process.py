@@ -28,7 +28,7 @@ from cgos_server.observability.exposition import Form
 from cgos_server.presentation.settings import VenueSettings, WebSettings
 from cgos_server.storage.copying import copy
 from cgos_server.storage.location import PostgresUrl
-from cgos_server.web.command_line import command, database_of, environment
+from cgos_server.web.command_line import Cluster, command, database_of, environment, parse
 
 SETTINGS = WebSettings(server_name="Riverside", venues={"9x9": VenueSettings(port=6809)})
 
@@ -225,6 +225,15 @@ async def test_it_reads_postgresql_where_the_environment_says_so(
             assert page.status_code == 200
             assert "Sakura-5k" in page.text
             web.stop()
+
+
+def test_where_the_pages_are_those_of_a_cluster_is_on_the_command_line(tmp_path: Path) -> None:
+    cluster = Cluster(name="cgos-server web, w", node="a", key="/etc/cgos/key.pem", ttl_s=2.5)
+    line = command(tmp_path, SETTINGS, log_format="json", log_level="info", cluster=cluster)
+    given = parse([*line[3:], "--listen-fd=3", "--pipe-fd=4", "--scrape-fd=5"])
+    assert (given.cluster, given.settings) == (cluster, SETTINGS)
+    alone = command(tmp_path, SETTINGS, log_format="json", log_level="info")
+    assert parse([*alone[3:], "--listen-fd=3", "--pipe-fd=4", "--scrape-fd=5"]).cluster is None
 
 
 def test_an_empty_variable_is_the_file_in_the_data_directory(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import ssl
-from collections.abc import Sequence
+from collections.abc import AsyncIterator
 from typing import Final, NamedTuple
 
 from cgos_protocol.errors import Code, OurFault, Refused, Unavailable
@@ -56,8 +56,7 @@ class Nodes:
         :raises StoreError: where the database does not say which nodes there are
         """
         last: bytes | Unavailable = Unavailable(Code.NO_SERVER, _NOBODY)
-        asked = [] if self._place.here is None else [self._place.here]
-        for call in (*asked, *await self._others()):
+        async for call in self._calls():
             try:
                 answer = await call(line)
             except Unavailable as refusal:
@@ -75,8 +74,7 @@ class Nodes:
 
     async def everywhere(self, line: bytes) -> list[bytes]:
         """The answers of all nodes that have a group and can be reached. Raises as :meth:`call`."""
-        asked = [] if self._place.here is None else [self._place.here]
-        calls = [*asked, *await self._others()]
+        calls = [call async for call in self._calls()]
         answers = [answer for answer in await asyncio.gather(*(_unless_away(call, line) for call in calls)) if answer]
         if not answers:
             raise Unavailable(Code.NO_SERVER, _NOBODY)
@@ -92,11 +90,14 @@ class Nodes:
             raise Unavailable(Code.NO_SERVER, f"Node {node.name} takes no commands from here.")
         return await node_control.call(node.control, self._place.context, line)
 
-    async def _others(self) -> Sequence[Call]:
-        if self._place.context is None:
-            return []
-        rows = [row for row in await groups.groups(self._place.url) if self._asked(row)]
-        return [functools.partial(node_control.call, row.control, self._place.context) for row in rows]
+    async def _calls(self) -> AsyncIterator[Call]:
+        """Who is asked: the node of this machine, and then, as the database knows them, the others."""
+        if self._place.here is not None:
+            yield self._place.here
+        if self._place.context is not None:
+            for row in await groups.groups(self._place.url):
+                if self._asked(row):
+                    yield functools.partial(node_control.call, row.control, self._place.context)
 
     def _asked(self, row: GroupRow) -> bool:
         mine = self._place.here is not None and row.node == self._place.node

@@ -67,6 +67,15 @@ def test_an_unknown_venue_is_not_found() -> None:
     assert "9x9, 13x13" in body(client)
 
 
+def test_a_venue_of_another_group_is_refused_with_its_node() -> None:
+    where = {"large": "The venue large is in the group large: node b at b.example plays it. Go there."}
+    client = WsDesk(elsewhere=where.get).connect("cgos.v1", path="/large")
+    assert client.response is not None
+    assert client.response.status_code == 421
+    assert body(client) == f"{where['large']}\n"
+    assert WsDesk(elsewhere=where.get).connect("cgos.v1", path="/9x9").subprotocol == "cgos.v1"
+
+
 def test_typed_messages_are_not_spoken_at_a_venues_path() -> None:
     client = WsDesk().connect("cgos.v2", path="/9x9")
     assert client.response is not None

@@ -17,6 +17,9 @@ from cgos_server.storage.lock import DatabaseLock
 from cgos_server.storage.node import Node
 from cgos_server.storage.opening import open_store
 from cgos_server.storage.postgres import sharing as shared
+from cgos_server.storage.postgres.groups import known_nodes
+from cgos_server.storage.postgres.listening import messages
+from cgos_server.storage.sharing import FACTS
 from cgos_server.storage.store import Store
 from cgos_server.storage.writing.group_commit import CommitListener
 from cgos_server.storage.writing.records import (
@@ -267,3 +270,24 @@ async def test_every_group_hears_of_a_changed_family_until_it_has_applied_it(
         await big.commit([BotFamily(None, BotId(101))])
     assert await big.sharing.families_to_apply() == {101: 1}
     assert await main.sharing.families_to_apply() == {2: None, 101: None}
+
+
+async def test_every_node_that_had_a_group_is_known(database: PostgresUrl, opened: Open) -> None:
+    main = await opened("main", control="main.example:1")
+    await opened("big", control="big.example:1")
+    await main.close()
+    await opened("third", group="main")
+    assert await known_nodes(database, 7) == [("big", "big.example:1"), ("main", "main.example:1"), ("third", "")]
+    execute(database, "UPDATE nodes SET overtaken_at = overtaken_at - interval '8 days'")
+    assert await known_nodes(database, 7) == [("big", "big.example:1"), ("third", "")]
+    assert len(await known_nodes(database, 9)) == 3
+
+
+async def test_what_is_told_reaches_all_who_listen(database: PostgresUrl, opened: Open) -> None:
+    told = messages(database, "a test", FACTS)
+    assert await anext(told) is None
+    main, big = await opened("main"), await opened("big")
+    await main.sharing.tell(["one", "two"])
+    await big.sharing.tell(["three"])
+    assert {await anext(told) for _ in range(3)} == {"one", "two", "three"}
+    await told.aclose()  # type: ignore[attr-defined]

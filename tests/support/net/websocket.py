@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from ipaddress import ip_network
 from typing import Any
@@ -194,6 +194,7 @@ class WsDesk:
         compression: bool = False,
         concierge: MultiVenueReception | None = None,
         settings: WsSettings | None = None,
+        elsewhere: Callable[[str], str | None] = lambda _: None,
         time: SimulatedTime | None = None,
         **limits: int,
     ) -> None:
@@ -226,6 +227,7 @@ class WsDesk:
             server="Test server",
             software="cgos-server 0",
             settings=settings or WsSettings(compression=compression),
+            elsewhere=elsewhere,
         )
 
     def raw(self, address: str = "192.0.2.1", source: str | None = None) -> tuple[WsConnection, Transport]:

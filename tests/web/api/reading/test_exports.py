@@ -330,3 +330,19 @@ def _scope(path: str) -> dict[str, Any]:
         "scheme": "http", "path": path, "raw_path": path.encode(), "query_string": b"", "root_path": "", "headers": [],
         "client": ("127.0.0.1", 1), "server": ("test", 80),
     }  # fmt: skip
+
+
+async def test_a_cursor_of_games_counts_within_one_venue_where_there_are_several_groups(history: History) -> None:
+    grouped = msgspec.structs.replace(SETTINGS, several_groups=True)
+    transport = httpx2.ASGITransport(create_app(history, grouped, lambda: NOW))
+    async with httpx2.AsyncClient(transport=transport, base_url="http://test") as web:
+        whole = await web.get(f"{EXPORT}/games.ndjson")
+        assert whole.status_code == 200
+        refused = await web.get(f"{EXPORT}/games.ndjson?after=1")
+        assert (refused.status_code, refused.json()["code"]) == (422, "bad-request")
+        assert "With `after` name one venue." in refused.json()["detail"]
+        part = await web.get(f"{EXPORT}/games.ndjson?after=1&venue={VENUE}")
+        assert part.status_code == 200
+        newest = (await history.games.find(GameFilter(venue=VENUE), 1))[0].id
+        running = [game.id for game in await history.games.running(VENUE)]
+        assert int(part.headers[exports.NEXT_AFTER]) == (min(running) - 1 if running else newest)
