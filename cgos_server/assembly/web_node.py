@@ -69,6 +69,7 @@ class WebNode:
         self._why = "the database was not asked yet"
         self._scrapes = ScrapeChannel()
         self._process: WebProcess | None = None
+        self._bound: list[socket.socket] = []
 
     async def run(self) -> None:
         """Serve until SIGTERM or SIGINT. Raises Refused where a port or the certificate cannot be had, or the schema
@@ -97,6 +98,9 @@ class WebNode:
                     task.cancel()
         except* Refused as refusals:
             raise refusals.exceptions[0] from None
+        finally:
+            for sock in self._bound:
+                sock.close()
 
     async def _serve(self, group: asyncio.TaskGroup, pages: WebProcess, started: Callable[[], None]) -> None:
         """Until this process is to end: whenever the database could be asked once, there are pages."""
@@ -172,4 +176,6 @@ class WebNode:
 
     def _bind(self, host: str, port: int, whose: str) -> socket.socket:
         listen = self._config.listen
-        return self._launch.ports.bind(host, port, whose, next_free=listen.next_free_port, backlog=listen.backlog)
+        sock = self._launch.ports.bind(host, port, whose, next_free=listen.next_free_port, backlog=listen.backlog)
+        self._bound.append(sock)
+        return sock

@@ -45,8 +45,8 @@ class Room:
         self.started: list[tuple[str, str]] = []
         self.node = WebNode(self.config, Launch(), LogCounts(), lambda *addresses: self.started.append(addresses))
 
-    async def get(self, port: int, path: str, status: int) -> str:
-        """What is there, as soon as it has this status."""
+    async def get(self, port: int, path: str, status: int, words: str = "") -> str:
+        """What is there, as soon as it has this status and these words."""
         async with httpx.AsyncClient(trust_env=False) as client:
             for _ in range(300):
                 try:
@@ -54,13 +54,13 @@ class Room:
                 except httpx.TransportError:
                     await asyncio.sleep(0.1)  # a real process begins
                     continue
-                if answer.status_code == status:
+                if answer.status_code == status and words in answer.text:
                     return answer.text
                 await asyncio.sleep(0.1)
         raise AssertionError(f"{path} has never been {status}")
 
-    async def health(self, path: str, status: int = 200) -> str:
-        return await self.get(self.config.health.port, path, status)
+    async def health(self, path: str, status: int = 200, words: str = "") -> str:
+        return await self.get(self.config.health.port, path, status, words)
 
 
 def test_without_postgresql_there_is_no_cluster(tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def test_without_postgresql_there_is_no_cluster(tmp_path: Path) -> None:
 async def test_it_waits_for_the_database_and_says_so(tmp_path: Path) -> None:
     room = Room(PostgresUrl("postgresql://127.0.0.1:1/nowhere"), tmp_path / "data")
     running = asyncio.ensure_future(room.node.run())
-    assert "database: PostgreSQL does not let us into" in await room.health("/readyz", 503)
+    await room.health("/readyz", 503, "database: PostgreSQL does not let us into")
     assert 'cgos_cluster_role{role="web"} 1.0' in await room.health("/metrics")
     assert room.started == []
     os.kill(os.getpid(), signal.SIGTERM)
