@@ -51,6 +51,10 @@ CHARGED_S = 0.25
 """What a clock may be charged for a move besides what its bot thought: the way there and back on a busy machine."""
 
 
+NEVER = ("moves told and lost", "results told and lost", "told and impossible", "entries of ledgers out of order")
+"""What must be 0, whatever the fault."""
+
+
 class Outcome(msgspec.Struct, kw_only=True):
     """Of one fault.
 
@@ -83,6 +87,9 @@ def run(
         lost = lost_of(cluster.url, memory)
         charges = charges_of(cluster.url, memory)
     _print(outcomes, lost, charges)
+    broken = {what: lost[what] for what in NEVER if lost[what]}
+    if broken:
+        raise RuntimeError(f"this may never happen: {broken}")
     return {"outcomes": outcomes, **lost, "charged beyond thinking": charges[:100], "told": len(memory.moves)}
 
 
@@ -240,7 +247,7 @@ def _print(outcomes: Sequence[Outcome], lost: dict[str, object], charges: Sequen
     print(table("what was lost", ("figure", "value"), figures))
 
 
-main = program(run, faults=2, bots=8, ttl_s=1.5, think_s=0.05)
+main = program(run, faults=10, bots=8, ttl_s=1.5, think_s=0.05)
 
 if __name__ == "__main__":
     main()
