@@ -10,6 +10,9 @@ import re
 
 REFUSALS = 5
 """Refusals in a row, of the kind that waiting does not heal, after which the client gives up."""
+SHORT = 8
+"""Pauses that are short: some twelve seconds, within which another node of a cluster has taken over, or a server was
+started again."""
 SETTLED_SECONDS = 10.0
 """A session that lasted this long, or had a game, was a good one: the next pause is short again."""
 
@@ -26,18 +29,24 @@ _NAMED = re.compile(r"\bin (\d{1,3}) (s|min)\b")
 class Pauses:
     """Growing pauses with jitter, so that a thousand clients do not come back at the same moment.
 
-    :param first: upper end of the first pause, seconds; each next one is twice as long, up to `longest`
+    :param first: upper end of the first pauses, seconds
+    :param alike: how many of them; each next one is twice as long as the one before, up to `longest`
     """
 
-    def __init__(self, rng: random.Random, first: float = 2.0, longest: float = 60.0) -> None:
+    def __init__(self, rng: random.Random, first: float = 2.0, longest: float = 60.0, alike: int = 1) -> None:
         self._rng = rng
         self._first = first
         self._longest = longest
+        self._alike = alike
+        self._count = 0
         self._step = first
 
     def next(self, at_least: float = 0.0) -> float:
         """The next pause in seconds: between half the step and the step, and a little over `at_least`."""
-        step, self._step = self._step, min(self._longest, self._step * 2)
+        step = self._step
+        self._count += 1
+        if self._count >= self._alike:
+            self._step = min(self._longest, step * 2)
         return max(step * (0.5 + 0.5 * self._rng.random()), at_least * (1.0 + 0.1 * self._rng.random()))
 
     def soon(self) -> float:
@@ -47,7 +56,7 @@ class Pauses:
 
     def reset(self) -> None:
         """Begin anew."""
-        self._step = self._first
+        self._step, self._count = self._first, 0
 
 
 class Retries:
@@ -57,7 +66,7 @@ class Retries:
     """
 
     def __init__(self, rng: random.Random, pauses: Pauses | None = None) -> None:
-        self._pauses = pauses or Pauses(rng)
+        self._pauses = pauses or Pauses(rng, alike=SHORT)
         self._refusal_pauses = Pauses(rng, first=20.0)
         self._was_good = False
         self.refusals = 0
