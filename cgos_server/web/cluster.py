@@ -42,7 +42,7 @@ class ClusterServer:
         context = node_control.client_context(Path(cluster.key)) if cluster.key else None
         data: Path | None
         self._here, data = own or (None, None)
-        nodes = Nodes(Place(url, cluster.ttl_s, context, cluster.node, self._here))
+        nodes = Nodes(Place(url=url, ttl_s=cluster.ttl_s, context=context, node=cluster.node, here=self._here))
         self.call, self.everywhere = nodes.call, nodes.everywhere
         self.transcripts = NodeTranscripts(nodes, days, cluster.node, data)
         self._turn = WebhookTurn(url, cluster.name)

@@ -53,4 +53,4 @@ def nodes_of(setup: Setup, own: Call | None = None) -> Nodes:
     cluster = setup.config.cluster
     assert isinstance(setup.database, PostgresUrl)  # the configuration is refused otherwise
     context = None if cluster.key is None else node_control.client_context(cluster.key)
-    return Nodes(Place(setup.database, cluster.ttl_s, context, cluster.node, own))
+    return Nodes(Place(url=setup.database, ttl_s=cluster.ttl_s, context=context, node=cluster.node, here=own))

@@ -9,7 +9,8 @@ import asyncio
 import functools
 import ssl
 from collections.abc import AsyncIterator
-from typing import Final, NamedTuple
+from dataclasses import dataclass
+from typing import Final
 
 from cgos_protocol.errors import Code, OurFault, Refused, Unavailable
 from cgos_server.net import node_control
@@ -24,7 +25,8 @@ NOT_HERE: Final = (Code.NO_SERVER, Code.STANDING_BY, Code.VENUE_ELSEWHERE, Code.
 _NOBODY: Final = "No node that plays can be reached just now. `cgos-server cluster status` says who has the venues."
 
 
-class Place(NamedTuple):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
     """Where commands for the nodes begin.
 
     :ivar url: of the database that the nodes share

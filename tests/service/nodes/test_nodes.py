@@ -40,7 +40,7 @@ class Cluster:
     def nodes(self, here: str = "", *, key: bool = True) -> Nodes:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if key else None
         own = functools.partial(self._answer, here) if here else None
-        return Nodes(Place(URL, 5.0, context, here, own))
+        return Nodes(Place(url=URL, ttl_s=5.0, context=context, node=here, here=own))
 
     async def _groups(self, _url: PostgresUrl) -> list[GroupRow]:
         return self._rows
