@@ -34,8 +34,8 @@ from cgos_server.observability.metrics import Metrics, roles
 from cgos_server.observability.transcript_files import FOLDER
 from cgos_server.service.commands.registry import Refusal, answer_line, decode
 from cgos_server.service.commands.server import Drain, StatusRequest
-from cgos_server.service.commands.transcripts import OfTranscripts
 from cgos_server.service.control import ServerStatus
+from cgos_server.service.nodes.commands import OfTranscripts
 from cgos_server.service.ratings.build import this_build
 from cgos_server.storage.node import Node
 from cgos_server.storage.postgres import groups

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from cgos_protocol.ids import BotId
 from cgos_server.observability.transcript_files import TranscriptLine
-from cgos_server.service.commands.transcripts import LinesRequest
+from cgos_server.service.nodes.commands import LinesRequest
 
 LINES_MAX: Final = 5000
 """Lines of one game that are shown; the latest."""

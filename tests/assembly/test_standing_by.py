@@ -30,7 +30,7 @@ from cgos_server.observability.notifying import Supervisor
 from cgos_server.observability.transcript_files import FOLDER
 from cgos_server.service.commands.registry import ask
 from cgos_server.service.commands.server import Drain, Reload, StatusRequest, StrengthChangesRequest
-from cgos_server.service.commands.transcripts import FileRequest, FilesRequest, LinesRequest
+from cgos_server.service.nodes.commands import FileRequest, FilesRequest, LinesRequest
 from cgos_server.service.ratings.build import this_build
 from cgos_server.storage.location import PostgresUrl
 from cgos_server.storage.lock import DatabaseLock

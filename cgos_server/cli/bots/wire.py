@@ -16,7 +16,7 @@ from cgos_server.cli.output import print_json, print_list, say, shown, when
 from cgos_server.cli.reading import read
 from cgos_server.presentation import transcript_lines as wire
 from cgos_server.presentation.words import moment
-from cgos_server.service.commands.transcripts import LinesRequest
+from cgos_server.service.nodes.commands import LinesRequest
 
 _LATEST_US = 2**62
 

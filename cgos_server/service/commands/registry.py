@@ -23,13 +23,13 @@ from cgos_server.service.commands import (
     sessions,
     successions,
     tokens,
-    transcripts,
     webhooks,
 )
 from cgos_server.service.commands.context import CommandContext
 from cgos_server.service.commands.declaration import Command, Right
 from cgos_server.service.commands.surfaces import Surface
 from cgos_server.service.events import commands as events
+from cgos_server.service.nodes import commands as nodes
 from cgos_server.service.personal import commands as personal
 
 A = TypeVar("A")
@@ -71,7 +71,7 @@ COMMANDS: Final[tuple[type[Command[Any]], ...]] = (
     *server.COMMANDS,
     *accounts.COMMANDS,
     *personal.COMMANDS,
-    *transcripts.COMMANDS,
+    *nodes.COMMANDS,
     OnBehalf,
 )
 """Every command once, in the order of the documentation."""

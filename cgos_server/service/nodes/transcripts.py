@@ -15,7 +15,7 @@ from cgos_protocol.errors import CgosError
 from cgos_protocol.ids import BotId
 from cgos_server.observability.transcript_files import FOLDER, TranscriptLine
 from cgos_server.service.commands.registry import ask
-from cgos_server.service.commands.transcripts import FileRequest, FilesRequest, LinesRequest, OfTranscripts
+from cgos_server.service.nodes.commands import FileRequest, FilesRequest, LinesRequest, OfTranscripts
 from cgos_server.service.nodes.nodes import Nodes
 from cgos_server.storage.postgres.groups import KnownNode
 

@@ -12,7 +12,7 @@ from cgos_protocol.errors import Code, NotFound, Unavailable
 from cgos_protocol.ids import BotId
 from cgos_server.observability.transcript_files import FOLDER, TranscriptLine
 from cgos_server.service.commands.registry import Refusal, answer_line, decode
-from cgos_server.service.commands.transcripts import FileRequest, FilesRequest, LinesRequest, OfTranscripts
+from cgos_server.service.nodes.commands import FileRequest, FilesRequest, LinesRequest, OfTranscripts
 from cgos_server.service.nodes.transcripts import MISSING, NodeTranscripts, OwnTranscripts
 from cgos_server.storage.postgres.groups import KnownNode
 

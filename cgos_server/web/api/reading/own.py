@@ -20,8 +20,8 @@ from cgos_protocol.ids import BotId
 from cgos_server.observability.transcript_files import TranscriptLine
 from cgos_server.presentation.answers import published
 from cgos_server.service.commands.tokens import SCOPES
-from cgos_server.service.commands.transcripts import LinesRequest
 from cgos_server.service.holds import NOT_HERE, Hold
+from cgos_server.service.nodes.commands import LinesRequest
 from cgos_server.service.people.authority import Sight
 from cgos_server.storage.reading.people_answers import OwnedBot
 from cgos_server.web.api.caller import person_of
