@@ -45,7 +45,6 @@ REASONS: Final = {
     "create_table": "SQLAlchemy takes columns by position",
     "select": "SQLAlchemy takes columns by position",
     "GzipFile": "the standard library's, with two places that are nothing",
-    "to_thread": "the standard library's: a function and its own arguments",
 }
 """Why what is larger than it should be stays so: by the last word of what it is, or by its file and that word."""
 
