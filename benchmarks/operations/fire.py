@@ -184,6 +184,10 @@ class Course:
         return self._sightings.first(alert, time.monotonic(), False) is None
 
 
+OF_CLUSTERS = {"CgosNobodyPlays", "CgosNobodyStandsBy"}
+"""Alerts for which one server, as this drill has it, is no cause."""
+
+
 def chosen(only: Sequence[str]) -> list[list[Cause]]:
     """The rounds with the causes of these alerts, or of all."""
     rounds = ([cause for cause in causes if not only or set(only) & set(cause.alerts)] for causes in ROUNDS)
@@ -197,7 +201,7 @@ def run(
 ) -> dict[str, Any]:
     """One round after the other."""
     alerts = {rule["alert"] for group in rules()["groups"] for rule in group["rules"]}
-    assert alerts == {name for causes in ROUNDS for cause in causes for name in cause.alerts}
+    assert alerts - OF_CLUSTERS == {name for causes in ROUNDS for cause in causes for name in cause.alerts}
     began = time.monotonic()
     with unwinding(), tempfile.TemporaryDirectory(prefix="cgos-fire-") as name, contextlib.ExitStack() as stack:
         place = stack.enter_context(drill(Path(name)))

@@ -69,7 +69,7 @@ def test_each_rule_has_a_case_that_fires_and_one_that_does_not_and_one_that_clea
 
 def test_the_cases_have_histograms_as_the_program_exports_them() -> None:
     series = {each["series"] for path in CASES for case in loaded(path)["tests"] for each in case["input_series"]}
-    used = {(each.partition("{")[0], bound) for each in series for bound in re.findall(r'le="([^"]+)"', each)}
+    used = {(each.partition("{")[0], bound) for each in series for bound in re.findall(r'\ble="([^"]+)"', each)}
     assert used
     assert used <= queries.bounds()
 
