@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cgos_protocol.errors import OurFault, Refused
-from cgos_server.net import control_socket
+from cgos_server.net import control_socket, conversations
 from cgos_server.net.control_socket import POINTER, SOCKET, call, serve
 
 
@@ -158,7 +158,7 @@ async def test_an_endless_line_is_cut_off(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 async def test_a_client_that_says_nothing_is_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(control_socket, "READ_S", 0.02)
+    monkeypatch.setattr(conversations, "READ_S", 0.02)
     async with serve(tmp_path, echo):
         reader, writer = await asyncio.open_unix_connection(str(tmp_path / SOCKET))
         async with asyncio.timeout(5):

@@ -41,7 +41,7 @@ def test_settings_survive_the_command_line(
     line = command(Path("/data"), settings, log_format="json", log_level="warning", tls=files)
     assert line[1:3] == ["-m", "cgos_server.web"]
     parsed = parse([*line[3:], "--listen-fd", "7", "--pipe-fd", "9", "--scrape-fd", "11"])
-    assert parsed == (Path("/data"), 7, 9, 11, "json", "warning", settings, None, files)
+    assert parsed == (Path("/data"), 7, 9, 11, "json", "warning", settings, None, files, None)
     assert list(parsed.settings.ports) == list(ports)
 
 

@@ -21,12 +21,12 @@ class Server:
         self.away = False
         self.changes: list[StrengthChange] = []
 
-    async def ask(self, _command: StrengthChangesRequest) -> list[StrengthChange]:
+    async def ask(self, _command: StrengthChangesRequest) -> list[list[StrengthChange]]:
         self.times += 1
         await asyncio.sleep(0)
         if self.away:
             raise Unavailable(Code.NO_SERVER, "It is away.")
-        return list(self.changes)
+        return [self.changes[:1], self.changes[1:]]  # of two nodes
 
 
 async def test_everybody_shares_one_question() -> None:

@@ -26,7 +26,6 @@ _NAME: Final = re.compile(r"[0-9]+/[0-9]+\.[a-z]+")
 class OfTranscripts(Command[A], frozen=True, kw_only=True):
     """A question that the files of one machine answer, whatever its node does."""
 
-    allowed = Right.NOBODY
     audited = None
     forwarded = False
 
@@ -37,6 +36,8 @@ class OfTranscripts(Command[A], frozen=True, kw_only=True):
 
 class LinesRequest(OfTranscripts[list[TranscriptLine]], frozen=True, kw_only=True, tag="transcript lines"):
     """The last lines of a bot; fields as of :func:`cgos_server.observability.transcript_files.read`."""
+
+    allowed = Right.NOBODY
 
     bot: BotId
     since_us: int
@@ -56,6 +57,8 @@ class LinesRequest(OfTranscripts[list[TranscriptLine]], frozen=True, kw_only=Tru
 class FilesRequest(OfTranscripts[list[str]], frozen=True, kw_only=True, tag="transcript files"):
     """The files of some bots, as ``<bot>/<file>``."""
 
+    allowed = Right.NOBODY
+
     bots: list[BotId]
 
     def read(self, folder: Path) -> list[str]:
@@ -67,6 +70,8 @@ class FilesRequest(OfTranscripts[list[str]], frozen=True, kw_only=True, tag="tra
 
 class FileRequest(OfTranscripts[bytes], frozen=True, kw_only=True, tag="transcript file"):
     """One file, by the name that :class:`FilesRequest` gives it; empty where it is not there any more."""
+
+    allowed = Right.NOBODY
 
     name: str
 

@@ -21,6 +21,7 @@ from cgos_server.service.admin import Admin
 from cgos_server.service.commands.accounts import AccountAdd
 from cgos_server.service.commands.bots import BotAdd
 from cgos_server.service.ids import Ids
+from cgos_server.service.nodes.transcripts import OwnTranscripts
 from cgos_server.service.people.accounts import Accounts
 from cgos_server.service.people.passwords import Passwords
 from cgos_server.service.personal.commands import AccountErase, BotErase
@@ -307,7 +308,7 @@ async def test_the_archive_has_the_transcripts(past: Location, store: Store, tmp
     folder.mkdir(parents=True)
     (folder / "1.transcript").write_text("said")
     personal = store.history.personal
-    parts = [part async for part in personal_zip(personal, await personal.about(1, []), 1, tmp_path)]
+    parts = [part async for part in personal_zip(personal, await personal.about(1, []), 1, OwnTranscripts(tmp_path))]
     with zipfile.ZipFile(io.BytesIO(b"".join(parts))) as archive:
         assert archive.namelist() == ["data.json", "transcripts/1/1.transcript"]
         assert archive.testzip() is None
