@@ -22,6 +22,7 @@ from cgos_server.assembly.handover import Handover
 from cgos_server.assembly.launching import START_S, Launch, stay_watched
 from cgos_server.assembly.listeners import Listeners
 from cgos_server.assembly.pages import Pages
+from cgos_server.assembly.reaching import kept_files
 from cgos_server.assembly.reloading import Reloading
 from cgos_server.assembly.spawning import Spawner
 from cgos_server.assembly.standing_by import LOOK_EVERY_S, Standby, nodes_of
@@ -58,7 +59,6 @@ from cgos_server.observability.transcript_files import FOLDER, forget
 from cgos_server.observability.transcripts import Transcripts
 from cgos_server.service.admin import Admin
 from cgos_server.service.people.sessions import DAY_MS
-from cgos_server.service.personal.kept_files import KeptFiles
 from cgos_server.service.pruning import Kind, Pruner
 from cgos_server.service.ratings.build import one_thread, this_build
 from cgos_server.storage.store import Store
@@ -115,7 +115,7 @@ class App:
         self._spawner: Spawner | None = None
         self._nodes = nodes_of(config, launch)
         self._elsewhere = Elsewhere()
-        self._files = KeptFiles(config.server.data / FOLDER)
+        self._files = kept_files(config)
 
     async def run(self) -> int:
         """Run until a signal, `drain` or a fault of the disk; the exit code. Every told move is safe then."""

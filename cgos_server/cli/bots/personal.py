@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from cgos_protocol.ids import BotId
-from cgos_server.cli.commands.asking import transcripts_of
+from cgos_server.assembly.reaching import transcripts_of
 from cgos_server.cli.common import Setup, configured
 from cgos_server.cli.games.writing import whole
 from cgos_server.cli.reading import now_ms, read
@@ -48,7 +48,7 @@ def _write(setup: Setup, file: Path, account: str = "", bot: str = "") -> None:
         bots = [BotId((await history.bots.detail(bot)).id)] if bot else []
         about = await history.personal.about(owner, bots)
         written: AsyncGenerator[bytes, None] = (
-            personal_zip(history.personal, about, now_ms(), transcripts_of(setup))
+            personal_zip(history.personal, about, now_ms(), transcripts_of(setup.config))
             if file.suffix == ".zip"
             else personal_json(history.personal, about, now_ms())
         )

@@ -10,7 +10,7 @@ import asyncio
 import click
 
 from cgos_protocol.ids import BotId
-from cgos_server.cli.commands.asking import transcripts_of
+from cgos_server.assembly.reaching import transcripts_of
 from cgos_server.cli.common import Setup, configured, game_number, json_option
 from cgos_server.cli.output import print_json, print_list, say, shown, when
 from cgos_server.cli.reading import read
@@ -37,7 +37,7 @@ def transcript(setup: Setup, name: str, game: int | None, limit: int, as_json: b
     """
     bot = read(setup, lambda history: history.bots.detail(name))
     wanted = LinesRequest(bot=BotId(bot.id), since_us=0, until_us=_LATEST_US, game=game, limit=limit)
-    lines, missing = asyncio.run(transcripts_of(setup).lines(wanted))
+    lines, missing = asyncio.run(transcripts_of(setup.config).lines(wanted))
     if missing:
         say(f"What these nodes wrote down is missing, as they do not answer: {', '.join(missing)}.")
     if as_json:

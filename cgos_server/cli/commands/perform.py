@@ -14,6 +14,7 @@ from typing import TypeVar
 import msgspec
 
 from cgos_protocol.errors import Code, CommitFailed, DatabaseLocked, NotFound, Unavailable
+from cgos_server.assembly.reaching import kept_files
 from cgos_server.cli.commands.asking import ask_server
 from cgos_server.cli.common import Setup, caller
 from cgos_server.cli.output import say
@@ -26,7 +27,6 @@ from cgos_server.service.commands.declaration import Command
 from cgos_server.service.ids import open_ids
 from cgos_server.service.people.accounts import Accounts
 from cgos_server.service.people.passwords import Passwords
-from cgos_server.service.personal.kept_files import KeptFiles
 from cgos_server.service.pruning import Pruner
 from cgos_server.service.ratings.build import one_thread, this_build
 from cgos_server.service.ratings.families import Families
@@ -108,7 +108,7 @@ async def _alone(setup: Setup, command: Command[A], lock: DatabaseLock) -> A:
             raise NotFound(Code.UNKNOWN_VENUE, f"There is no venue {name} in {setup.origin}.")
 
         pruner = Pruner(store, config.retention.days, now_ms=now_ms)
-        files = KeptFiles(config.server.data / FOLDER)
+        files = kept_files(config)
         return await Admin(accounts, load_ratings=ratings_of, pruner=pruner, files=files).handle(command)
 
 

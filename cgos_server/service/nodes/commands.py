@@ -13,7 +13,9 @@ from typing import Any, Final, TypeVar
 
 from cgos_protocol.errors import Code, NotFound
 from cgos_protocol.ids import BotId
+from cgos_server.core.renaming import Renaming
 from cgos_server.observability import transcript_files
+from cgos_server.observability.transcript_erasing import erase
 from cgos_server.observability.transcript_files import TranscriptLine
 from cgos_server.service.commands.context import CommandContext
 from cgos_server.service.commands.declaration import Command, Right
@@ -24,13 +26,14 @@ _NAME: Final = re.compile(r"[0-9]+/[0-9]+\.[a-z]+")
 
 
 class OfTranscripts(Command[A], frozen=True, kw_only=True):
-    """A question that the files of one machine answer, whatever its node does."""
+    """Something about the files of one machine, whatever its node does."""
 
     audited = None
     forwarded = False
 
     def read(self, folder: Path) -> A:
-        """The answer, from the folder with the transcripts. Reads files: not for the event loop."""
+        """The answer, from the folder with the transcripts, where no node writes just now or what it writes does not
+        matter. Works with files: not for the event loop."""
         raise NotImplementedError
 
 
@@ -82,6 +85,27 @@ class FileRequest(OfTranscripts[bytes], frozen=True, kw_only=True, tag="transcri
         return await _read(self, context)
 
 
+class EraseRequest(OfTranscripts[int], frozen=True, kw_only=True, tag="transcript erase"):
+    """Somebody was erased by another node: remove the files of these bots, and have those of others say the new names.
+
+    :ivar names: old name -> new name
+    """
+
+    allowed = Right.NOBODY
+
+    bots: list[BotId]
+    names: dict[str, str]
+
+    def read(self, folder: Path) -> int:
+        erase(folder, self.bots, Renaming(self.names).text)
+        return len(self.bots)
+
+    async def perform(self, context: CommandContext) -> int:
+        if context.files is not None:
+            await context.files.erase_here(self.bots, Renaming(self.names))
+        return len(self.bots)
+
+
 def names_of(folder: Path, bots: Collection[BotId]) -> list[str]:
     """The files of these bots, as ``<bot>/<file>``."""
     return sorted(f"{bot}/{path.name}" for bot in bots for path in (folder / str(bot)).glob("*"))
@@ -103,4 +127,4 @@ async def _read(request: OfTranscripts[A], context: CommandContext) -> A:
     return await asyncio.to_thread(request.read, context.files.folder)
 
 
-COMMANDS: Final[tuple[type[Command[Any]], ...]] = (LinesRequest, FilesRequest, FileRequest)
+COMMANDS: Final[tuple[type[Command[Any]], ...]] = (LinesRequest, FilesRequest, FileRequest, EraseRequest)

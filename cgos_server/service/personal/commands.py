@@ -172,8 +172,8 @@ class BotErase(Command[Done], frozen=True, kw_only=True, tag="bot erase"):
         await _end_play(context, {bot.bot_id: bot.name})
         who = await erased(context.store, None, {bot.bot_id: bot.name}, [])
         new = who.bots[bot.bot_id]
-        await _erase(self, context, who, new, reason=reason)
-        return Done(sentence=f"{bot.name} is erased: it is {new} now.")
+        left = await _erase(self, context, who, new, reason=reason)
+        return Done(sentence=f"{bot.name} is erased: it is {new} now.{left}")
 
 
 async def _erase_account(
@@ -193,9 +193,9 @@ async def _erase_account(
             await stack.enter_async_context(context.accounts.bot_lock(bot))
         await _end_play(context, bots)
         who = await erased(context.store, owner, bots, [bot for bot in owned if bot not in bots])
-        await _erase(command, context, who, who.owner_name, reason=reason, bots=len(bots))
+        left = await _erase(command, context, who, who.owner_name, reason=reason, bots=len(bots))
     more = f", and {len(bots)} of its bots" if bots else ""
-    return Done(sentence=f"{owner.name} is erased{more}: it is {who.owner_name} now.")
+    return Done(sentence=f"{owner.name} is erased{more}: it is {who.owner_name} now.{left}")
 
 
 async def _require_all_groups(context: CommandContext) -> None:
@@ -220,8 +220,9 @@ async def _end_play(context: CommandContext, bots: dict[BotId, str]) -> None:
 
 async def _erase(
     command: AccountErase | OwnErase | BotErase, context: CommandContext, who: Erased, subject: str, **detail: str | int
-) -> None:
-    """One transaction, but for what is too large for one and is done before; then wherever names are in memory."""
+) -> str:
+    """One transaction, but for what is too large for one and is done before; then wherever names are in memory, and in
+    files. A sentence about what is left, if anything is."""
     store, renaming = context.store, who.renaming
     detail = {name: renaming.text(text) if isinstance(text, str) else text for name, text in detail.items()}
     actor = renaming.text(command.actor)
@@ -238,8 +239,10 @@ async def _erase(
     store.history.forget_names()
     if context.control is not None:
         await context.control.erased(who.versions, renaming)
-    if context.files is not None:
-        await context.files.erase(list(who.bots), renaming)
+    left = [] if context.files is None else await context.files.erase(list(who.bots), renaming)
+    if not left:
+        return ""
+    return f" Transcripts on {' and '.join(left)} stay until they are too old: these nodes do not answer."
 
 
 COMMANDS: Final = (AccountErase, OwnErase, BotErase)

@@ -10,10 +10,13 @@ import pytest
 
 from cgos_protocol.errors import Code, NotFound, Unavailable
 from cgos_protocol.ids import BotId
+from cgos_server.core.renaming import Renaming
 from cgos_server.observability.transcript_files import FOLDER, TranscriptLine
 from cgos_server.service.commands.registry import Refusal, answer_line, decode
 from cgos_server.service.nodes.commands import FileRequest, FilesRequest, LinesRequest, OfTranscripts
+from cgos_server.service.nodes.erasing import FilesOfNodes
 from cgos_server.service.nodes.transcripts import MISSING, NodeTranscripts, OwnTranscripts
+from cgos_server.service.personal.kept_files import KeptFiles
 from cgos_server.storage.postgres.groups import KnownNode
 
 PASSAGE = '#{{"name":"amigo","connection":{connection},"game":7}}\n{at}<D4\n{later}>play w C3 1\n'
@@ -95,3 +98,16 @@ def test_no_other_file_is_read(tmp_path: Path, name: str) -> None:
 def test_a_file_that_is_gone_is_empty(tmp_path: Path) -> None:
     assert FileRequest(name="1/100.transcript").read(tmp_path) == b""
     assert FilesRequest(bots=[BotId(1)]).read(tmp_path) == []
+
+
+async def test_whoever_is_erased_is_erased_on_all_machines(tmp_path: Path) -> None:
+    data = {name: written(tmp_path / name, 1, 100) for name in "abz"}
+    for each in data.values():
+        written(each, 2, 200, bot=2)
+    machines = Machines(a=data["a"], b=data["b"], z=None)
+    files = KeptFiles(data["a"] / FOLDER, FilesOfNodes(machines, 7, "a"))  # type: ignore[arg-type]
+    assert await files.erase([BotId(1)], Renaming({"amigo": "erased-1"})) == ["z"]
+    for name in "ab":
+        assert not (data[name] / FOLDER / "1").exists()
+        assert '"name":"erased-1"' in (data[name] / FOLDER / "2/200.transcript").read_text()
+    assert (data["z"] / FOLDER / "1").exists()
