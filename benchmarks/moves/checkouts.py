@@ -8,14 +8,22 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import itertools
 import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
+
+from benchmarks.reporting import ROOT
+
+sys.path.insert(0, str(ROOT / "tests"))
+
+from support.storage.postgres import postgres_server
+from support.storage.postgres_fixtures import ask
 
 HOST = """
 import json, subprocess, sys, types
@@ -82,6 +90,23 @@ def hosted(
         yield running
     finally:
         process.communicate(timeout=60)
+
+
+@contextlib.contextmanager
+def databases(postgres: bool) -> Iterator[Callable[[], str]]:
+    """Gives URLs of empty databases in PostgreSQL, or of none."""
+    if not postgres:
+        yield str
+        return
+    numbers = itertools.count()
+    with postgres_server("fsync = on") as server:
+
+        def new() -> str:
+            name = f"pairs{next(numbers)}"
+            ask(server.url(), f"CREATE DATABASE {name}")
+            return server.url(name)
+
+        yield new
 
 
 def checkout(text: str) -> Path:

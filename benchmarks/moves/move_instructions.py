@@ -17,7 +17,7 @@ from typing import Annotated
 
 import msgspec
 
-from benchmarks.moves.checkouts import Hosted, checkout, commit, hosted
+from benchmarks.moves.checkouts import Hosted, checkout, commit, databases, hosted
 from benchmarks.moves.loads import WIRES, Wire, reports
 from benchmarks.moves.server_moves import scripted_game
 from benchmarks.reporting import ROOT, program
@@ -45,29 +45,33 @@ def run(
     bots: Sequence[int] = (20, 200),
     wires: Annotated[Sequence[str], WIRES] = tuple(WIRES),
     moves: Annotated[int, "least moves that are counted, after as many games as there are pairs"] = 24_000,
+    postgres: Annotated[bool, "on a private PostgreSQL that waits for its disk, instead of SQLite"] = False,
 ) -> dict[str, object]:
     """Both trees, for each protocol and number of bots."""
     print(f"{commit(tree)} ({tree}) against {commit(against)} ({against})", flush=True)
     results = []
-    with tempfile.TemporaryDirectory(prefix="cgos-instructions-") as root:
+    with tempfile.TemporaryDirectory(prefix="cgos-instructions-") as root, databases(postgres) as database:
         script = Path(root) / "script.json"
         script.write_text(json.dumps(scripted_game()))
         for name in wires:
             for count in bots:
-                this, other = (_counted(each, WIRES[name], count, moves, script) for each in (tree, against))
+                this, other = (
+                    _counted(each, WIRES[name], count, moves=moves, script=script, database=database())
+                    for each in (tree, against)
+                )
                 results.append(Counted(wire=name, bots=count, this=this, other=other))
                 ratio = results[-1].ratio
                 print(f"{name:>10}, {count:4} bots: {this:9.0f} a move, the other {other:9.0f}, ratio {ratio:.3f}")
     return {"this": commit(tree), "other": commit(against), "results": results}
 
 
-def _counted(tree: Path, wire: Wire, bots: int, moves: int, script: Path) -> float:
+def _counted(tree: Path, wire: Wire, bots: int, *, moves: int, script: Path, database: str) -> float:
     """Instructions a move of a server of `tree`, once every bot has played about one game."""
     with tempfile.TemporaryDirectory(dir=script.parent) as name:
         out, data = Path(name) / "counts", Path(name) / "data"
         data.mkdir()
         valgrind = ["valgrind", "--tool=callgrind", "--instr-atstart=no", f"--log-file={name}/log"]
-        with hosted(tree, data, bots, under=[*valgrind, f"--callgrind-out-file={out}"]) as running:
+        with hosted(tree, data, bots, under=[*valgrind, f"--callgrind-out-file={out}"], database=database) as running:
             played = _window(running, wire, bots, moves, script)
         # The first file is the window's, which was asked for; what the end of the process writes is none of it.
         totals = (line for line in Path(f"{out}.1").read_text().splitlines() if line.startswith("totals:"))

@@ -10,28 +10,21 @@ Loopback only, bounded, stops by itself.
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import json
 import math
 import statistics
-import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import msgspec
 
-from benchmarks.moves.checkouts import checkout, commit, hosted
+from benchmarks.moves.checkouts import checkout, commit, databases, hosted
 from benchmarks.moves.loads import WIRES, Cost, Window, Wire, measure, relay
 from benchmarks.moves.server_moves import SIZES, scripted_game
 from benchmarks.reporting import ROOT, program
-
-sys.path.insert(0, str(ROOT / "tests"))
-
-from support.storage.postgres import postgres_server
-from support.storage.postgres_fixtures import ask
 
 
 class Pair(msgspec.Struct, kw_only=True):
@@ -69,23 +62,6 @@ def upper_bound(ratios: Sequence[float]) -> float:
     return sorted(ratios)[-allowed] if allowed else math.inf
 
 
-@contextlib.contextmanager
-def _databases(postgres: bool) -> Iterator[Callable[[], str]]:
-    """Gives URLs of empty databases in PostgreSQL, or of none."""
-    if not postgres:
-        yield str
-        return
-    numbers = itertools.count()
-    with postgres_server("fsync = on") as server:
-
-        def new() -> str:
-            name = f"pairs{next(numbers)}"
-            ask(server.url(), f"CREATE DATABASE {name}")
-            return server.url(name)
-
-        yield new
-
-
 def run(
     against: Annotated[Path, checkout, "the other checkout"],
     tree: Annotated[Path, checkout, "in place of this one"] = ROOT,
@@ -102,7 +78,7 @@ def run(
     print(f"{commit(tree)} ({tree}) against {commit(against)} ({against})", flush=True)
     game = scripted_game()
     results = []
-    with tempfile.TemporaryDirectory(prefix="cgos-pairs-") as root, _databases(postgres) as database:
+    with tempfile.TemporaryDirectory(prefix="cgos-pairs-") as root, databases(postgres) as database:
         script = Path(root) / "script.json"
         script.write_text(json.dumps(game))
 

@@ -40,7 +40,7 @@ def busy(registry: CollectorRegistry) -> Metrics:
     metrics.watch(ready=lambda: True, transcripts_dropped=lambda: 3)
     metrics.watch(database_size=lambda: {"database": 4096, "log": 512}, transcripts_size=lambda: 99)
     metrics.watch(disk_free=lambda: 1_000, disk_size=lambda: 2_000)
-    metrics.watch(cluster_role=lambda: roles(owner=True))
+    metrics.watch(cluster_role=lambda: roles("owner"))
     metrics.watch(certificate_expiry=lambda: {"web": 1_900_000_000}, certificate_reload_failures=lambda: 2)
     venue = metrics.venue("9x9")
     for latency in (90, 100, 101, 3_000_000, 60_000_000):
