@@ -174,7 +174,7 @@ def _stop(players: Sequence[LineBot]) -> None:
         player.join(10)
 
 
-main = program(run, bots=2, groups=[1, 2], seconds=1.0, think_s=0.05)
+main = program(run, bots=2, groups=[1], seconds=1.0, think_s=0.05)
 
 if __name__ == "__main__":
     main()
