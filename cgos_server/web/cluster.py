@@ -21,6 +21,7 @@ from cgos_server.storage.sharing import FACTS
 from cgos_server.web.command_line import Cluster
 from cgos_server.web.people.deliveries import Deliveries
 from cgos_server.web.people.shared_deliveries import SharedDeliveries
+from cgos_server.web.server import for_visitors
 
 _NO_PROCESS: Final = (
     "No server plays beside these pages, and this is about one process: give the command on the machine of its node. "
@@ -42,15 +43,22 @@ class ClusterServer:
         context = node_control.client_context(Path(cluster.key)) if cluster.key else None
         data: Path | None
         self._here, data = own or (None, None)
-        nodes = Nodes(Place(url=url, ttl_s=cluster.ttl_s, context=context, node=cluster.node, here=self._here))
-        self.call, self.everywhere = nodes.call, nodes.everywhere
+        self._nodes = nodes = Nodes(
+            Place(url=url, ttl_s=cluster.ttl_s, context=context, node=cluster.node, here=self._here)
+        )
         self.transcripts = NodeTranscripts(nodes, days, cluster.node, data)
         self._turn = WebhookTurn(url, cluster.name)
+
+    async def call(self, line: bytes) -> bytes:
+        return await for_visitors(self._nodes.call(line))
 
     async def here(self, line: bytes) -> bytes:
         if self._here is None:
             raise Conflict(Code.NO_CONTROL, _NO_PROCESS)
-        return await self._here(line)
+        return await for_visitors(self._here(line))
+
+    async def everywhere(self, line: bytes) -> Sequence[bytes]:
+        return await for_visitors(self._nodes.everywhere(line))
 
     def deliveries(self, history: History, now_ms: Callable[[], int], /) -> Deliveries:
         return SharedDeliveries(history.people, self._turn, now_ms)

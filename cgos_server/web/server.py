@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final, Protocol, TypeVar
 
 from cgos_protocol.errors import Code, Unavailable
 from cgos_server.service.commands.registry import Call
 from cgos_server.service.nodes.transcripts import NoTranscripts, OwnTranscripts, Transcripts
 from cgos_server.storage.reading.history import History
 from cgos_server.web.people.deliveries import Deliveries
+
+A = TypeVar("A")
 
 AWAY: Final = "The server that plays does not answer just now. Please try again in a minute."
 
@@ -37,6 +39,16 @@ class Server(Protocol):
         """What became of webhooks' messages."""
 
 
+async def for_visitors(asking: Awaitable[A]) -> A:
+    """What `asking` brings; where nobody answers without the directories and addresses that operators are told."""
+    try:
+        return await asking
+    except Unavailable as refusal:
+        if refusal.code is Code.NO_SERVER:
+            raise Unavailable(Code.NO_SERVER, AWAY) from refusal
+        raise
+
+
 class OneServer:
     """A server that is alone.
 
@@ -52,12 +64,7 @@ class OneServer:
     async def call(self, line: bytes) -> bytes:
         if self._call is None:
             raise Unavailable(Code.NO_SERVER, AWAY)
-        try:
-            return await self._call(line)
-        except Unavailable as refusal:
-            if refusal.code is Code.NO_SERVER:  # said for operators at a shell, with the directory
-                raise Unavailable(Code.NO_SERVER, AWAY) from refusal
-            raise
+        return await for_visitors(self._call(line))
 
     async def here(self, line: bytes) -> bytes:
         return await self.call(line)
