@@ -153,7 +153,7 @@ class Listeners:
                 )
                 for venue, live in zip(self._config.venue, venues.values(), strict=True)
             ),
-            elsewhere=lambda venue: None if (why := elsewhere.refusal(venue)) is None else why.sentence,
+            elsewhere=elsewhere.where,
             server=self._config.server.name,
             software=f"cgos-server {__version__}",
             settings=WsSettings(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -67,30 +67,25 @@ class Pages:
         sock = await until_free(lambda: listeners.bind(settings.host, settings.port, "the pages"), PORT_PATIENCE_S)
         self._addresses.web = url_of(sock, settings.host, "https" if settings.tls else "http")
         redirect = await self._redirect(listeners)
-        server = self._config.server
         places = {name: Where(live.venue, live.port, live.tls_port) for name, live in venues.items()}
-        said = shown(self._config, listeners.ws_port, places)
+        shown = web_settings(self._config, listeners.ws_port, places)
         if settings.mode == "inline":
-            return await self._open_inline(stack, listeners, sock=sock, redirect=redirect, shown=said, answer=answer)
+            return await self._open_inline(stack, listeners, sock=sock, redirect=redirect, shown=shown, answer=answer)
         node = self._config.cluster.node
-        facts = None if node else FactPipe(self._base.bus, self._base.time, dropped=self._base.metrics.facts_dropped)
-        process = WebProcess(
-            command(
-                server.data,
-                said,
-                log_format=server.log_format,
-                log_level=server.log_level,
-                tls=self._config.tls.files if settings.tls else None,
-                cluster=of_cluster(self._config, f"cgos-server serve, pages of {node}", node) if node else None,
-            ),
+        process = web_process(
+            self._config,
+            shown,
             {"--listen-fd": sock} | ({} if redirect is None else {"--redirect-fd": redirect}),
-            environment(server.database),
+            cluster=of_cluster(self._config, f"cgos-server serve, pages of {node}", node) if node else None,
             restarted=self._base.metrics.web_restarted,
-            pipe_user=facts,
-            scraper=self._scrapes,
+            facts=None if node else self._facts(),
+            scrapes=self._scrapes,
         )
         self._listeners.append(process)
         return [self._until_gone]
+
+    def _facts(self) -> FactPipe:
+        return FactPipe(self._base.bus, self._base.time, dropped=self._base.metrics.facts_dropped)
 
     async def _open_inline(
         self,
@@ -167,7 +162,7 @@ class Where(NamedTuple):
     tls_port: int
 
 
-def shown(config: Config, ws_port: int, places: Mapping[str, Where]) -> WebSettings:
+def web_settings(config: Config, ws_port: int, places: Mapping[str, Where]) -> WebSettings:
     """What pages know of the configuration. `places`: venues that are open in this process, by name; of all others it
     is believed that they are where the configuration says."""
     settings = config.web
@@ -189,6 +184,40 @@ def shown(config: Config, ws_port: int, places: Mapping[str, Where]) -> WebSetti
         webhooks_to=tuple(map(str, settings.webhooks_to.parts)),
         transcript_days=config.transcripts.days,
         several_groups=len(config.groups) > 1,
+    )
+
+
+def web_process(
+    config: Config,
+    shown: WebSettings,
+    sockets: Mapping[str, socket.socket],
+    *,
+    cluster: Cluster | None,
+    restarted: Callable[[], None],
+    facts: FactPipe | None,
+    scrapes: ScrapeChannel,
+) -> WebProcess:
+    """The process that serves pages, which does not run yet.
+
+    :param sockets: see :class:`WebProcess`
+    :param cluster: None where the server is alone
+    :param facts: None where it hears them otherwise
+    """
+    server = config.server
+    return WebProcess(
+        command(
+            server.data,
+            shown,
+            log_format=server.log_format,
+            log_level=server.log_level,
+            tls=config.tls.files if config.web.tls else None,
+            cluster=cluster,
+        ),
+        sockets,
+        environment(server.database),
+        restarted=restarted,
+        pipe_user=facts,
+        scraper=scrapes,
     )
 
 

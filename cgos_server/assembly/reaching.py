@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from cgos_server.config.schema import Config
 from cgos_server.net import node_control
 from cgos_server.observability.transcript_files import FOLDER
@@ -29,13 +27,12 @@ def transcripts_of(config: Config) -> Transcripts:
     """What bots and the server said to each other: in this data directory, or of all nodes of the cluster."""
     if not config.cluster.node:
         return OwnTranscripts(config.server.data)
-    days = math.ceil(config.transcripts.days)
-    return NodeTranscripts(nodes_reached(config), days, config.cluster.node, config.server.data)
+    return NodeTranscripts(nodes_reached(config), config.transcripts.days, config.cluster.node, config.server.data)
 
 
 def kept_files(config: Config) -> KeptFiles:
     """What is kept of people in files, here and on the machines of other nodes."""
     others = None
     if config.cluster.node:
-        others = FilesOfNodes(nodes_reached(config), math.ceil(config.transcripts.days), config.cluster.node)
+        others = FilesOfNodes(nodes_reached(config), config.transcripts.days, config.cluster.node)
     return KeptFiles(config.server.data / FOLDER, others)

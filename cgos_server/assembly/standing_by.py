@@ -12,27 +12,26 @@ import os
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-import msgspec
 import structlog
 from prometheus_client import CollectorRegistry
 
 from cgos_protocol.api.people import Done
-from cgos_protocol.errors import Code, DatabaseLocked, Refused, StoreError
+from cgos_protocol.errors import Code, Conflict, DatabaseLocked, StoreError
 from cgos_server import __version__
 from cgos_server.assembly.database import make_data
+from cgos_server.assembly.health import open_health
 from cgos_server.assembly.launching import START_S, Launch, stay_watched
 from cgos_server.assembly.stopping import Stop, Stopped
 from cgos_server.config.schema import Config
 from cgos_server.net import control_socket, node_control
 from cgos_server.net.health import health_app
-from cgos_server.net.http import HttpListener
-from cgos_server.net.tls.certificates import CertificateKeeper
 from cgos_server.observability.logs import LogCounts
 from cgos_server.observability.metrics import Metrics, roles
 from cgos_server.observability.transcript_files import FOLDER
-from cgos_server.service.commands.registry import Refusal, answer_line, decode
+from cgos_server.service.commands.declaration import Command
+from cgos_server.service.commands.registry import answered
 from cgos_server.service.commands.server import Drain, StatusRequest
 from cgos_server.service.control import ServerStatus
 from cgos_server.service.nodes.commands import OfTranscripts
@@ -40,6 +39,9 @@ from cgos_server.service.ratings.build import this_build
 from cgos_server.storage.node import Node
 from cgos_server.storage.postgres import groups
 from cgos_server.storage.postgres.groups import GroupRow, GroupWatch, refusal
+
+if TYPE_CHECKING:
+    from cgos_server.web.site import Work
 
 log = structlog.get_logger(__name__)
 
@@ -169,28 +171,16 @@ class Standby:
     @asynccontextmanager
     async def _listening(self) -> AsyncIterator[None]:
         """Be seen while the block runs."""
-        data, settings = self._config.server.data, self._config.health
+        data = self._config.server.data
         make_data(data)
         registry = CollectorRegistry()
         metrics = Metrics(registry, __version__)
         metrics.watch(ready=lambda: False, log_events=self._logs.by_level, cluster_role=lambda: roles("standby"))
         app = health_app({"cluster": lambda: (False, f"standing by ({self._why.words})")}, registry)
-        files = self._config.tls.files if settings.tls else None
-        keeper = None if files is None else CertificateKeeper(files)
-        sock = self._launch.ports.bind(
-            settings.host,
-            settings.port,
-            "health and metrics",
-            next_free=self._config.listen.next_free_port,
-            backlog=self._config.listen.backlog,
-        )
-        health = HttpListener(app, sock, context=None if keeper is None else keeper.context)
+        health = open_health(self._config, self._launch.ports, app)
+        works: list[Work] = [*health.works, lambda: stay_watched(self._launch.supervisor, lambda: True)]
         async with asyncio.TaskGroup() as group:
-            tasks = [
-                group.create_task(health.run()),
-                group.create_task(stay_watched(self._launch.supervisor, lambda: True)),
-            ]
-            tasks += [] if keeper is None else [group.create_task(keeper.run())]
+            tasks = [group.create_task(work()) for work in works]
             async with control_socket.serve(data, self._answer), self._answering_nodes():
                 yield
             for task in tasks:
@@ -211,28 +201,20 @@ class Standby:
 
     async def _answer(self, line: bytes) -> bytes:
         """One line of the control socket, or of another node."""
-        try:
-            command = decode(line)
-        except msgspec.DecodeError as error:
-            return msgspec.json.encode(
-                Refusal(Code.BAD_REQUEST, f"The server does not understand this request: {error}.")
-            )
+        return await answered(line, self._perform)
+
+    async def _perform(self, command: Command[Any]) -> Any:
         if isinstance(command, StatusRequest):
-            return answer_line(self._status())
+            return self._status()
         if isinstance(command, OfTranscripts):
-            try:
-                return answer_line(await asyncio.to_thread(command.read, self._config.server.data / FOLDER))
-            except Refused as refused:
-                return msgspec.json.encode(Refusal(refused.code, refused.sentence))
+            return await asyncio.to_thread(command.work, self._config.server.data / FOLDER)
         if isinstance(command, Drain):
             self._stop.ask()
-            return answer_line(Done(sentence="This node stands by no longer, and ends."))
-        return msgspec.json.encode(
-            Refusal(
-                Code.STANDING_BY,
-                f"Node {self._name} stands by ({self._why.words}). Give the command to the node that holds the "
-                "venues: `cgos-server cluster status` names it.",
-            )
+            return Done(sentence="This node stands by no longer, and ends.")
+        raise Conflict(
+            Code.STANDING_BY,
+            f"Node {self._name} stands by ({self._why.words}). Give the command to the node that holds the venues: "
+            "`cgos-server cluster status` names it.",
         )
 
     def _status(self) -> ServerStatus:

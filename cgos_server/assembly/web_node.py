@@ -9,10 +9,10 @@ from __future__ import annotations
 import asyncio
 import signal
 import socket
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 import structlog
 from prometheus_client import CollectorRegistry
@@ -20,22 +20,21 @@ from prometheus_client import CollectorRegistry
 from cgos_protocol.errors import Code, Conflict, Refused, StoreError
 from cgos_server import __version__
 from cgos_server.assembly.database import make_data
+from cgos_server.assembly.health import open_health
 from cgos_server.assembly.launching import Launch, stay_watched
 from cgos_server.assembly.listeners import url_of
-from cgos_server.assembly.pages import of_cluster, shown
+from cgos_server.assembly.pages import of_cluster, web_process, web_settings
 from cgos_server.config.schema import Config
 from cgos_server.live.processes.scrape_channel import ScrapeChannel
 from cgos_server.live.processes.web_process import WebProcess
 from cgos_server.net.health import health_app
-from cgos_server.net.http import HttpListener
-from cgos_server.net.tls.certificates import CertificateKeeper
 from cgos_server.observability.logs import LogCounts
 from cgos_server.observability.metrics import Metrics, roles
 from cgos_server.storage import schema
 from cgos_server.storage.location import PostgresUrl
-from cgos_server.web.command_line import command, environment
 
-_Work = Callable[[], Coroutine[Any, Any, None]]
+if TYPE_CHECKING:
+    from cgos_server.web.site import Work
 
 log = structlog.get_logger(__name__)
 
@@ -81,19 +80,16 @@ class WebNode:
         registry = CollectorRegistry()
         metrics = Metrics(registry, __version__)
         metrics.watch(ready=self._ready, log_events=self._logs.by_level, cluster_role=lambda: roles("web"))
-        health, keeper, address = self._health(registry)
-        pages, shown_at = self._pages(metrics.web_restarted)
+        app = health_app({"database": self._database_answers, "pages": self._pages_run}, registry, self._scrapes.ask)
+        health = open_health(self._config, self._launch.ports, app)
+        pages, address = self._pages(metrics.web_restarted)
         self._process = pages
-        works: list[_Work] = [
-            health.run,
-            partial(stay_watched, self._launch.supervisor, lambda: True),
-        ]
-        works += [] if keeper is None else [keeper.run]
+        works: list[Work] = [*health.works, partial(stay_watched, self._launch.supervisor, lambda: True)]
         try:
             async with asyncio.TaskGroup() as group:
                 tasks = [group.create_task(work()) for work in works]
-                await self._serve(group, pages, partial(self._started, shown_at, address))
-                health.stop()
+                await self._serve(group, pages, partial(self._started, address, health.address))
+                health.listener.stop()
                 for task in tasks:
                     task.cancel()
         except* Refused as refusals:
@@ -131,15 +127,6 @@ class WebNode:
         if self._why != before:
             (log.warning if self._why else log.info)("the database", answers=not self._why, why=self._why)
 
-    def _health(self, registry: CollectorRegistry) -> tuple[HttpListener, CertificateKeeper | None, str]:
-        settings = self._config.health
-        app = health_app({"database": self._database_answers, "pages": self._pages_run}, registry, self._scrapes.ask)
-        files = self._config.tls.files if settings.tls else None
-        keeper = None if files is None else CertificateKeeper(files)
-        sock = self._bind(settings.host, settings.port, "health and metrics")
-        listener = HttpListener(app, sock, context=None if keeper is None else keeper.context)
-        return listener, keeper, url_of(sock, settings.host, "https" if settings.tls else "http")
-
     def _database_answers(self) -> tuple[bool, str]:
         return not self._why, self._why or "it answers"
 
@@ -158,19 +145,14 @@ class WebNode:
         if settings.redirect_port is not None:
             sockets["--redirect-fd"] = self._bind(settings.host, settings.redirect_port, "the redirection")
         name = f"cgos-server web, {config.cluster.node or socket.gethostname()}"
-        process = WebProcess(
-            command(
-                config.server.data,
-                shown(config, config.websocket.port if config.websocket.enabled else 0, {}),
-                log_format=config.server.log_format,
-                log_level=config.server.log_level,
-                tls=config.tls.files if settings.tls else None,
-                cluster=of_cluster(config, name),
-            ),
+        process = web_process(
+            config,
+            web_settings(config, config.websocket.port if config.websocket.enabled else 0, {}),
             sockets,
-            environment(self._database),
+            cluster=of_cluster(config, name),
             restarted=restarted,
-            scraper=self._scrapes,
+            facts=None,
+            scrapes=self._scrapes,
         )
         return process, url_of(sock, settings.host, "https" if settings.tls else "http")
 

@@ -19,7 +19,8 @@ class ClusterConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     node: Annotated[
         str,
         Text(0, 32),
-        "The name of this process among the nodes. Empty: it is alone, and the other keys have no effect.",
+        "The name of this process among the nodes: letters, digits, `_`, `.` and `-`. Empty: it is alone, and the "
+        "other keys have no effect.",
     ] = ""
     address: Annotated[
         str,

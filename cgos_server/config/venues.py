@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import asdict
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -32,6 +32,9 @@ from cgos_server.core.venue import PairingSettings, Venue
 from cgos_server.storage.node import MAIN
 from cgos_server.storage.store import Store
 from cgos_server.storage.writing.records import Record, VenueAdded
+
+_NODE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+"""A name that may be part of a file's name, of a header, and of what a session of PostgreSQL is called."""
 
 
 def venue_value(venue: VenueConfig, venue_id: VenueId) -> Venue:
@@ -171,6 +174,9 @@ def _cluster_faults(config: Config, place: Place) -> Iterator[ConfigError]:
         if word not in config.groups:
             there = ", ".join(config.groups)
             yield ConfigError(place(("cluster", "groups")), f"no venue is in a group {word}", f"There are: {there}.")
+    if cluster.node and not _NODE.fullmatch(cluster.node):
+        problem = f"{cluster.node!r} is no name of a node"
+        yield ConfigError(place(("cluster", "node")), problem, "Use letters, digits, '_', '.' and '-'.")
     if cluster.node and config.web.mode == "inline":
         problem = "the pages of a cluster need a process of their own"
         yield ConfigError(place(("web", "mode")), problem, 'Set it to "process", or to "off".')

@@ -42,9 +42,10 @@ async def personal_zip(
             async for portion in portions:
                 await asyncio.to_thread(entry.write, portion)
                 yield written.taken()
-    async for name, content in transcripts.files(list(about.bots)):
-        await asyncio.to_thread(archive.writestr, name, content, zipfile.ZIP_DEFLATED)
-        yield written.taken()
+    async with aclosing(transcripts.files(list(about.bots))) as files:
+        async for name, content in files:
+            await asyncio.to_thread(archive.writestr, name, content)
+            yield written.taken()
     archive.close()
     yield written.taken()
 

@@ -13,11 +13,11 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from cgos_protocol.errors import CgosError, Code, Invalid, Refused, Unavailable
+from cgos_protocol.errors import Code, Invalid, Unavailable
 from cgos_server.service.commands.context import Caller, CommandContext
 from cgos_server.service.commands.declaration import Command
 from cgos_server.service.commands.reasons import shown_address
-from cgos_server.service.commands.registry import OnBehalf, Refusal, answer_line, decode
+from cgos_server.service.commands.registry import OnBehalf, answered, decode
 from cgos_server.service.control import Control
 from cgos_server.service.people.accounts import Accounts
 from cgos_server.service.people.authority import may
@@ -69,16 +69,8 @@ class Admin:
         return self._context.ledgers
 
     async def answer(self, line: bytes) -> bytes:
-        """One line of the control socket: a command in JSON, answered by its answer or a :class:`Refusal`."""
-        try:
-            return answer_line(await self.handle(decode(line)))
-        except msgspec.DecodeError as error:
-            refusal = Refusal(Code.BAD_REQUEST, f"The server does not understand this request: {error}.")
-        except Refused as refused:
-            refusal = Refusal(refused.code, refused.sentence, refused.retry_after_s)
-        except CgosError as error:
-            refusal = Refusal(Code.OUR_FAULT, f"The server could not do it: {error}")
-        return msgspec.json.encode(refusal)
+        """One line of the control socket: a command in JSON, answered by its answer or a refusal."""
+        return await answered(line, self.handle)
 
     async def handle(self, command: Command[A]) -> A:
         """Perform it. Raises Refused with the sentence, CommitFailed where the database does not commit."""

@@ -12,23 +12,13 @@ from typing import Final
 
 import msgspec
 
-from cgos_protocol.facts import (
-    AnyFact,
-    BotArrived,
-    BotLeft,
-    EventMoved,
-    GameEnded,
-    GameStarted,
-    MovePlayed,
-    NamesErased,
-    RatingChanged,
-)
+from cgos_protocol.facts import AnyFact, MovePlayed, NamesErased
 from cgos_protocol.ids import GameId
 
 _Move = tuple[str, GameId, int, str, int]
 """The fields of :class:`MovePlayed`, in their order."""
 
-_Item = GameStarted | GameEnded | RatingChanged | BotArrived | BotLeft | EventMoved | _Move | None
+_Item = AnyFact | _Move | None
 
 _ENCODER: Final = msgspec.json.Encoder()
 _DECODER: Final = msgspec.json.Decoder(list[_Item])

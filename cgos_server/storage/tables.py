@@ -482,11 +482,11 @@ nodes = sa.Table(
     "nodes",
     postgres_metadata,
     sa.Column("name", sa.String, primary_key=True),
-    *_filled(address=sa.String, control=sa.String),
+    *_filled(control=sa.String),
     sa.Column("overtaken_at", sa.DateTime(timezone=True)),
 )
-"""Every node that ever had a group: where it is reached and takes commands (empty for nowhere), and since when another
-one has its group."""
+"""Every node that ever had a group: where it takes commands (empty for nowhere), and since when another one has its
+group."""
 
 webhook_outcomes = sa.Table(
     "webhook_outcomes",

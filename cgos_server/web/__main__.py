@@ -9,7 +9,6 @@ asking at the control socket, or the nodes of the cluster. Must not know: the li
 from __future__ import annotations
 
 import asyncio
-import math
 import os
 import signal
 import socket
@@ -31,11 +30,12 @@ from cgos_server.web.application import create_app
 from cgos_server.web.around.limiting import STREAMS_OF_ALL
 from cgos_server.web.around.redirecting import redirecting
 from cgos_server.web.around.response_cache import REMEMBER_S
-from cgos_server.web.cluster import ClusterServer, listen
+from cgos_server.web.cluster import ClusterServer
 from cgos_server.web.command_line import Arguments, database_of, parse
 from cgos_server.web.live.fact_reader import FactReader
 from cgos_server.web.scrape_answers import answer_scrapes
 from cgos_server.web.server import OneServer, Server
+from cgos_server.web.site import Work
 
 log = structlog.get_logger(__name__)
 
@@ -64,11 +64,10 @@ async def serve(given: Arguments, database: Location, keeper: CertificateKeeper 
             room=room,
         )
     async with History(database) as history, asyncio.TaskGroup() as group:
-        app = create_app(history, given.settings, server=_server(given, database), remember_s=REMEMBER_S)
+        server = _server(given, database)
+        app = create_app(history, given.settings, server=server, remember_s=REMEMBER_S)
         listener = HttpListener(app, sock, room, context=None if keeper is None else keeper.context)
-        works = [app.run] if keeper is None else [app.run, keeper.run]
-        if given.cluster is not None and isinstance(database, PostgresUrl):
-            works.append(partial(listen, database, given.cluster.name, app.heard))
+        works: list[Work] = [app.run, lambda: server.hear(app.heard), *([] if keeper is None else [keeper.run])]
         listeners = [listener]
         if given.redirect_fd is not None:
             plain = redirecting(given.settings.public_url, sock.getsockname()[1])
@@ -102,9 +101,8 @@ def _server(given: Arguments, database: Location) -> Server:
     call = partial(control_socket.call, given.data)
     if given.cluster is None or not isinstance(database, PostgresUrl):
         return OneServer(call, given.data)
-    days = given.settings.transcript_days
     own = (call, given.data) if given.cluster.node else None
-    return ClusterServer(database, given.cluster, days=math.ceil(days), own=own)
+    return ClusterServer(database, given.cluster, days=given.settings.transcript_days, own=own)
 
 
 def _piped(pipe: int, inflow: FactReader, stop: Callable[[], None]) -> None:

@@ -39,7 +39,7 @@ class ClusterServer:
 
     _here: Call | None
 
-    def __init__(self, url: PostgresUrl, cluster: Cluster, *, days: int, own: tuple[Call, Path] | None) -> None:
+    def __init__(self, url: PostgresUrl, cluster: Cluster, *, days: float, own: tuple[Call, Path] | None) -> None:
         context = node_control.client_context(Path(cluster.key)) if cluster.key else None
         data: Path | None
         self._here, data = own or (None, None)
@@ -48,6 +48,8 @@ class ClusterServer:
         )
         self.transcripts = NodeTranscripts(nodes, days, cluster.node, data)
         self._turn = WebhookTurn(url, cluster.name)
+        self._url = url
+        self._name = cluster.name
 
     async def call(self, line: bytes) -> bytes:
         return await for_visitors(self._nodes.call(line))
@@ -63,10 +65,8 @@ class ClusterServer:
     def deliveries(self, history: History, now_ms: Callable[[], int], /) -> Deliveries:
         return SharedDeliveries(history.people, self._turn, now_ms)
 
-
-async def listen(url: PostgresUrl, name: str, heard: Callable[[AnyFact | None], None]) -> None:
-    """Tell `heard` what the nodes tell, without end; None where something may be missing."""
-    async for text in messages(url, name, FACTS):
-        facts: Sequence[AnyFact | None] = [None] if text is None else facts_of(text)
-        for fact in facts:
-            heard(fact)
+    async def hear(self, heard: Callable[[AnyFact | None], None], /) -> None:
+        async for text in messages(self._url, self._name, FACTS):
+            facts: Sequence[AnyFact | None] = [None] if text is None else facts_of(text)
+            for fact in facts:
+                heard(fact)

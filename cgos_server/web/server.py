@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final, Protocol, TypeVar
 
 from cgos_protocol.errors import Code, Unavailable
+from cgos_protocol.facts import AnyFact
 from cgos_server.service.commands.registry import Call
 from cgos_server.service.nodes.transcripts import NoTranscripts, OwnTranscripts, Transcripts
 from cgos_server.storage.reading.history import History
@@ -37,6 +38,9 @@ class Server(Protocol):
 
     def deliveries(self, history: History, now_ms: Callable[[], int], /) -> Deliveries:
         """What became of webhooks' messages."""
+
+    async def hear(self, heard: Callable[[AnyFact | None], None], /) -> None:
+        """Tell `heard` what happens, where this is the way on which it comes; None where something may be missing."""
 
 
 async def for_visitors(asking: Awaitable[A]) -> A:
@@ -74,3 +78,6 @@ class OneServer:
 
     def deliveries(self, _history: History, now_ms: Callable[[], int], /) -> Deliveries:
         return Deliveries(self._data, now_ms)
+
+    async def hear(self, _heard: Callable[[AnyFact | None], None], /) -> None:
+        """Whoever serves the pages is told by the server itself."""

@@ -6,7 +6,7 @@ Made once an application. Must not know: what stands on a page, which addresses 
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from typing import Any, TypeVar
 from urllib.parse import quote
 
@@ -47,7 +47,7 @@ from cgos_server.web.strength_changes import StrengthChanges
 
 A = TypeVar("A")
 
-Work = Callable[[], Awaitable[None]]
+Work = Callable[[], Coroutine[Any, Any, None]]
 """Runs until it is cancelled, or there is nothing more to do."""
 
 

@@ -26,7 +26,6 @@ def upgrade() -> None:
     op.create_table(
         "nodes",
         sa.Column("name", sa.String(), nullable=False),
-        sa.Column("address", sa.String(), nullable=False),
         sa.Column("control", sa.String(), nullable=False),
         sa.Column("overtaken_at", sa.DateTime(timezone=True)),
         sa.PrimaryKeyConstraint("name", name="pk_nodes"),

@@ -66,6 +66,8 @@ from cgos_server.core.pairing.registry import METHODS, matchmaker
          'PostgreSQL\'s disk. Set server.durability = "power", or leave the keys of [cluster] out.'),
         ("[cluster]\nany_build = true\n[server]\ndurability = 'power'", "cluster.any_build: a cluster keeps its "
          "database in PostgreSQL. Set server.database, or leave the keys of [cluster] out."),
+        ("[cluster]\nnode = '../a'\n[server]\ndurability = 'power'\ndatabase = 'postgresql://h/n'",
+         "cluster.node: '../a' is no name of a node. Use letters, digits, '_', '.' and '-'."),
         ("[cluster]\nnode = 'a'\n[web]\nmode = 'inline'\n[server]\ndurability = 'power'\ndatabase = 'postgresql://h/n'",
          "web.mode: the pages of a cluster need a process of their own. Set it to \"process\", or to \"off\"."),
         ("[cluster]\nttl_s = 0.5", "cluster.ttl_s: 0.5 is not possible. Give a number from 1 to 300."),

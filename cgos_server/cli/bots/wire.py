@@ -18,8 +18,6 @@ from cgos_server.presentation import transcript_lines as wire
 from cgos_server.presentation.words import moment
 from cgos_server.service.nodes.commands import LinesRequest
 
-_LATEST_US = 2**62
-
 
 @click.command()
 @click.argument("name")
@@ -36,7 +34,7 @@ def transcript(setup: Setup, name: str, game: int | None, limit: int, as_json: b
     it is: < the bot's, > the server's. Passwords are masked.
     """
     bot = read(setup, lambda history: history.bots.detail(name))
-    wanted = LinesRequest(bot=BotId(bot.id), since_us=0, until_us=_LATEST_US, game=game, limit=limit)
+    wanted = LinesRequest(bot=BotId(bot.id), game=game, limit=limit)
     lines, missing = asyncio.run(transcripts_of(setup.config).lines(wanted))
     if missing:
         say(f"What these nodes wrote down is missing, as they do not answer: {', '.join(missing)}.")

@@ -54,6 +54,11 @@ class Elsewhere:
         )
         return Conflict(Code.VENUE_ELSEWHERE, f"The venue {venue} is in the group {group}: {where}.")
 
+    def where(self, venue: str) -> str | None:
+        """The same as a sentence."""
+        refusal = self.refusal(venue)
+        return None if refusal is None else refusal.sentence
+
     def refuse(self, venue: str) -> None:
         """Raises Conflict (``venue-elsewhere``) where another node plays it."""
         refusal = self.refusal(venue)

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar, Union
 
 import msgspec
 
-from cgos_protocol.errors import Code, Refused
+from cgos_protocol.errors import CgosError, Code, Refused
 from cgos_server.service.commands import (
     accounts,
     availability,
@@ -107,6 +107,22 @@ def decode(line: bytes) -> Command[Any]:
     except RecursionError as error:
         raise msgspec.DecodeError("it is nested too deeply") from error
     return command
+
+
+async def answered(line: bytes, perform: Callable[[Command[Any]], Awaitable[Any]]) -> bytes:
+    """The answer to one line of the control socket: that of the command in it, or a :class:`Refusal`.
+
+    :param perform: performs it; raises CgosError
+    """
+    try:
+        return answer_line(await perform(decode(line)))
+    except msgspec.DecodeError as error:
+        refusal = Refusal(Code.BAD_REQUEST, f"The server does not understand this request: {error}.")
+    except Refused as refused:
+        refusal = Refusal(refused.code, refused.sentence, refused.retry_after_s)
+    except CgosError as error:
+        refusal = Refusal(Code.OUR_FAULT, f"The server could not do it: {error}")
+    return msgspec.json.encode(refusal)
 
 
 def answer_line(answer: Any) -> bytes:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Collection
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -31,30 +30,33 @@ class OfTranscripts(Command[A], frozen=True, kw_only=True):
     audited = None
     forwarded = False
 
-    def read(self, folder: Path) -> A:
-        """The answer, from the folder with the transcripts, where no node writes just now or what it writes does not
-        matter. Works with files: not for the event loop."""
+    def work(self, folder: Path) -> A:
+        """Do it in the folder with the transcripts. Works with files: not for the event loop.
+
+        Raises Refused. Where files are changed nobody may write there meanwhile.
+        """
         raise NotImplementedError
 
 
 class LinesRequest(OfTranscripts[list[TranscriptLine]], frozen=True, kw_only=True, tag="transcript lines"):
-    """The last lines of a bot; fields as of :func:`cgos_server.observability.transcript_files.read`."""
+    """The last lines of a bot, of any time where none is said; fields as of
+    :func:`cgos_server.observability.transcript_files.read`."""
 
     allowed = Right.NOBODY
 
     bot: BotId
-    since_us: int
-    until_us: int
+    since_us: int = 0
+    until_us: int = 2**62
     game: int | None = None
     limit: int
 
-    def read(self, folder: Path) -> list[TranscriptLine]:
+    def work(self, folder: Path) -> list[TranscriptLine]:
         return transcript_files.read(
             folder, self.bot, since_us=self.since_us, until_us=self.until_us, game=self.game, limit=self.limit
         )
 
     async def perform(self, context: CommandContext) -> list[TranscriptLine]:
-        return await _read(self, context)
+        return await _worked(self, context)
 
 
 class FilesRequest(OfTranscripts[list[str]], frozen=True, kw_only=True, tag="transcript files"):
@@ -64,11 +66,11 @@ class FilesRequest(OfTranscripts[list[str]], frozen=True, kw_only=True, tag="tra
 
     bots: list[BotId]
 
-    def read(self, folder: Path) -> list[str]:
-        return names_of(folder, self.bots)
+    def work(self, folder: Path) -> list[str]:
+        return sorted(f"{bot}/{path.name}" for bot in self.bots for path in (folder / str(bot)).glob("*"))
 
     async def perform(self, context: CommandContext) -> list[str]:
-        return await _read(self, context)
+        return await _worked(self, context)
 
 
 class FileRequest(OfTranscripts[bytes], frozen=True, kw_only=True, tag="transcript file"):
@@ -78,11 +80,16 @@ class FileRequest(OfTranscripts[bytes], frozen=True, kw_only=True, tag="transcri
 
     name: str
 
-    def read(self, folder: Path) -> bytes:
-        return content_of(folder, self.name)
+    def work(self, folder: Path) -> bytes:
+        if _NAME.fullmatch(self.name) is None:
+            raise NotFound(Code.NO_TRANSCRIPT, f"There is no transcript {self.name!r}.")
+        try:
+            return (folder / self.name).read_bytes()
+        except FileNotFoundError:
+            return b""
 
     async def perform(self, context: CommandContext) -> bytes:
-        return await _read(self, context)
+        return await _worked(self, context)
 
 
 class EraseRequest(OfTranscripts[int], frozen=True, kw_only=True, tag="transcript erase"):
@@ -96,7 +103,7 @@ class EraseRequest(OfTranscripts[int], frozen=True, kw_only=True, tag="transcrip
     bots: list[BotId]
     names: dict[str, str]
 
-    def read(self, folder: Path) -> int:
+    def work(self, folder: Path) -> int:
         erase(folder, self.bots, Renaming(self.names).text)
         return len(self.bots)
 
@@ -106,25 +113,10 @@ class EraseRequest(OfTranscripts[int], frozen=True, kw_only=True, tag="transcrip
         return len(self.bots)
 
 
-def names_of(folder: Path, bots: Collection[BotId]) -> list[str]:
-    """The files of these bots, as ``<bot>/<file>``."""
-    return sorted(f"{bot}/{path.name}" for bot in bots for path in (folder / str(bot)).glob("*"))
-
-
-def content_of(folder: Path, name: str) -> bytes:
-    """What a file holds; nothing where it is not there any more. Raises NotFound where none can have that name."""
-    if _NAME.fullmatch(name) is None:
-        raise NotFound(Code.NO_TRANSCRIPT, f"There is no transcript {name!r}.")
-    try:
-        return (folder / name).read_bytes()
-    except FileNotFoundError:
-        return b""
-
-
-async def _read(request: OfTranscripts[A], context: CommandContext) -> A:
+async def _worked(request: OfTranscripts[A], context: CommandContext) -> A:
     if context.files is None:
         raise NotFound(Code.NO_TRANSCRIPT, "There are no transcripts here.")
-    return await asyncio.to_thread(request.read, context.files.folder)
+    return await asyncio.to_thread(request.work, context.files.folder)
 
 
 COMMANDS: Final[tuple[type[Command[Any]], ...]] = (LinesRequest, FilesRequest, FileRequest, EraseRequest)

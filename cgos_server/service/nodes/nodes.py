@@ -82,7 +82,7 @@ class Nodes:
             raise Unavailable(Code.NO_SERVER, _NOBODY)
         return answers
 
-    async def known(self, days: int) -> list[KnownNode]:
+    async def known(self, days: float) -> list[KnownNode]:
         """All nodes that had a group within so many days. Raises StoreError."""
         return await groups.known_nodes(self._place.url, days)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import AsyncIterator, Collection, Mapping
+from collections.abc import AsyncGenerator, Collection, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple, Protocol, TypeVar
 
@@ -41,8 +41,8 @@ class Transcripts(Protocol):
     async def lines(self, wanted: LinesRequest) -> Lines:
         """The last `wanted.limit` of the wanted lines."""
 
-    def files(self, bots: Collection[BotId]) -> AsyncIterator[tuple[str, bytes]]:
-        """All files of these bots: names as they are to be in an archive, and what they hold."""
+    def files(self, bots: Collection[BotId]) -> AsyncGenerator[tuple[str, bytes], None]:
+        """All files of these bots, but those that were removed meanwhile: names as in an archive, and contents."""
 
 
 class NoTranscripts:
@@ -51,7 +51,7 @@ class NoTranscripts:
     async def lines(self, _wanted: LinesRequest) -> Lines:
         return Lines([])
 
-    async def files(self, _bots: Collection[BotId]) -> AsyncIterator[tuple[str, bytes]]:
+    async def files(self, _bots: Collection[BotId]) -> AsyncGenerator[tuple[str, bytes], None]:
         return
         yield
 
@@ -66,11 +66,12 @@ class OwnTranscripts:
         self._folder = data / FOLDER
 
     async def lines(self, wanted: LinesRequest) -> Lines:
-        return Lines(await asyncio.to_thread(wanted.read, self._folder))
+        return Lines(await asyncio.to_thread(wanted.work, self._folder))
 
-    async def files(self, bots: Collection[BotId]) -> AsyncIterator[tuple[str, bytes]]:
-        for name in await asyncio.to_thread(FilesRequest(bots=list(bots)).read, self._folder):
-            yield f"{FOLDER}/{name}", await asyncio.to_thread(FileRequest(name=name).read, self._folder)
+    async def files(self, bots: Collection[BotId]) -> AsyncGenerator[tuple[str, bytes], None]:
+        for name in await asyncio.to_thread(FilesRequest(bots=list(bots)).work, self._folder):
+            if content := await asyncio.to_thread(FileRequest(name=name).work, self._folder):
+                yield f"{FOLDER}/{name}", content
 
 
 class NodeTranscripts:
@@ -79,7 +80,7 @@ class NodeTranscripts:
     :param node: the node of this machine, whose files lie below `data`; None where there is none
     """
 
-    def __init__(self, nodes: Nodes, days: int, node: str = "", data: Path | None = None) -> None:
+    def __init__(self, nodes: Nodes, days: float, node: str = "", data: Path | None = None) -> None:
         self._nodes = nodes
         self._days = days
         self._node = node
@@ -91,7 +92,7 @@ class NodeTranscripts:
         lines.sort(key=lambda line: line.at)
         return Lines(lines[-wanted.limit :], _missing(answers))
 
-    async def files(self, bots: Collection[BotId]) -> AsyncIterator[tuple[str, bytes]]:
+    async def files(self, bots: Collection[BotId]) -> AsyncGenerator[tuple[str, bytes], None]:
         answers = await self._all(FilesRequest(bots=list(bots)))
         missing = set(_missing(answers))
         for node, answer in answers.items():
@@ -100,7 +101,8 @@ class NodeTranscripts:
                 if not contents:
                     missing.add(node.name)
                     break
-                yield f"{FOLDER}/{node.name}/{name}", contents[0]
+                if contents[0]:
+                    yield f"{FOLDER}/{node.name}/{name}", contents[0]
         if missing:
             sentence = "These nodes did not answer, and their transcripts are missing here: "
             yield MISSING, f"{sentence}{', '.join(sorted(missing))}.\n".encode()
@@ -115,7 +117,7 @@ class NodeTranscripts:
     async def _asked(self, node: KnownNode, request: OfTranscripts[A]) -> list[A]:
         """The answer of one node; none where it cannot be reached, or does not know the question."""
         if node.name == self._node and self._folder is not None:
-            return [await asyncio.to_thread(request.read, self._folder)]
+            return [await asyncio.to_thread(request.work, self._folder)]
         try:
             return [await ask(functools.partial(self._nodes.at, node), request)]
         except CgosError:

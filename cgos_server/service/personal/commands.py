@@ -242,7 +242,7 @@ async def _erase(
     left = [] if context.files is None else await context.files.erase(list(who.bots), renaming)
     if not left:
         return ""
-    return f" Transcripts on {' and '.join(left)} stay until they are too old: these nodes do not answer."
+    return f" Transcripts on {' and '.join(left)} stay until they are too old, as nobody answers there."
 
 
 COMMANDS: Final = (AccountErase, OwnErase, BotErase)

@@ -20,7 +20,7 @@ class OtherFiles(Protocol):
     """Those on the machines of other nodes of a cluster."""
 
     async def erase(self, bots: Collection[BotId], renaming: Renaming) -> Sequence[str]:
-        """As :meth:`KeptFiles.erase`. The nodes where that was not done. Raises StoreError."""
+        """As :meth:`KeptFiles.erase`. The nodes where that was not done."""
 
 
 class KeptFiles:
@@ -38,7 +38,7 @@ class KeptFiles:
 
     async def erase(self, bots: Collection[BotId], renaming: Renaming) -> Sequence[str]:
         """Remove the transcripts of these bots, and have those of others say the new names, here and wherever nodes of
-        the cluster can be reached. The nodes where that was not done. Raises StoreError."""
+        the cluster can be reached. The nodes where that was not done."""
         await self.erase_here(bots, renaming)
         return [] if self._others is None else await self._others.erase(bots, renaming)
 

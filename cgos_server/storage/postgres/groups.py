@@ -56,8 +56,8 @@ RETURNING id, batch
 """
 
 _REMEMBER = """
-INSERT INTO nodes (name, address, control) VALUES ($1, $2, $3)
-ON CONFLICT (name) DO UPDATE SET address = excluded.address, control = excluded.control, overtaken_at = NULL
+INSERT INTO nodes (name, control) VALUES ($1, $2)
+ON CONFLICT (name) DO UPDATE SET control = excluded.control, overtaken_at = NULL
 """
 
 _FORMER = """
@@ -67,7 +67,7 @@ UPDATE nodes SET overtaken_at = clock_timestamp() WHERE name = $1 AND name <> $2
 
 _KNOWN = """
 SELECT name, control FROM nodes
-WHERE overtaken_at IS NULL OR overtaken_at > clock_timestamp() - make_interval(days => $1) ORDER BY name
+WHERE overtaken_at IS NULL OR overtaken_at > clock_timestamp() - make_interval(secs => 86400 * $1::float8) ORDER BY name
 """
 
 _STANDING_BY = """
@@ -157,7 +157,7 @@ async def claim(connection: asyncpg.Connection, node: Node, holder: int) -> Clai
     claimed = await connection.fetchrow(_CLAIM, *it_is, *may, node.control)
     if claimed is None:
         raise refusal(of_node(await look(connection), node), node)
-    await connection.execute(_REMEMBER, node.name, node.address, node.control)
+    await connection.execute(_REMEMBER, node.name, node.control)
     await connection.execute(_FORMER, former, node.name, node.group)
     return Claimed(*claimed)
 
@@ -180,7 +180,7 @@ class KnownNode(NamedTuple):
     control: str
 
 
-async def known_nodes(url: PostgresUrl, days: int) -> list[KnownNode]:
+async def known_nodes(url: PostgresUrl, days: float) -> list[KnownNode]:
     """All nodes that have a group, had one last, or had one within so many days. Raises StoreError."""
     async with _reading(url, "cgos-server cluster") as connection:
         return [KnownNode(*row) for row in await connection.fetch(_KNOWN, days)]

@@ -6,6 +6,7 @@ Must not know: what is delivered, how the right to send is held.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
 from typing import ClassVar, Final, Protocol
@@ -15,6 +16,7 @@ import structlog
 
 from cgos_protocol.errors import StoreError
 from cgos_server.storage.reading.people import People
+from cgos_server.storage.reading.people_answers import WebhookNotes
 from cgos_server.web.people.deliveries import Deliveries, Kept
 
 TRY_S: Final = 1.0
@@ -71,7 +73,7 @@ class SharedDeliveries(Deliveries):
         """Whether it is our turn, with all that was noted before."""
         try:
             if await self._right.take():
-                await self._read()
+                self._learn(await self._people.webhook_notes())
                 return True
         except StoreError as error:
             log.warning("who sends webhooks is not known just now", error=str(error))
@@ -80,14 +82,16 @@ class SharedDeliveries(Deliveries):
 
     async def refresh(self) -> None:
         if not self._right.ours and not 0 <= self._now_ms() - self._read_at < FRESH_MS:
-            await self._read()
+            stored = await self._people.webhook_notes()
+            if not self._right.ours:  # it may have become ours meanwhile, and we know more then
+                self._learn(stored)
 
-    async def _read(self) -> None:
-        stored = await self._people.webhook_notes()
+    def _learn(self, stored: WebhookNotes) -> None:
         now = self._read_at = self._now_ms()
         self._hooks.clear()
         for number, text in stored.outcomes.items():
-            self._hooks[number] = msgspec.json.decode(text, type=Kept)
+            with contextlib.suppress(msgspec.MsgspecError):  # what another build wrote counts as none
+                self._hooks[number] = msgspec.json.decode(text, type=Kept)
         self._stored = self.figures()
         # A clock that was set back does not hide what happens from now on.
         self.since = now if stored.since is None else min(stored.since, now)

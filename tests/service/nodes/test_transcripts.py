@@ -49,7 +49,7 @@ class Machines:
         command = decode(line)
         assert isinstance(command, OfTranscripts)
         try:
-            return answer_line(await asyncio.to_thread(command.read, data / FOLDER))
+            return answer_line(await asyncio.to_thread(command.work, data / FOLDER))
         except NotFound as refused:
             return msgspec.json.encode(Refusal(refused.code, refused.sentence))
 
@@ -92,12 +92,12 @@ async def test_an_archive_names_who_is_missing(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["../secret", "1/../../x.transcript", "/etc/passwd", "1/x.transcript", "", "1/2"])
 def test_no_other_file_is_read(tmp_path: Path, name: str) -> None:
     with pytest.raises(NotFound):
-        FileRequest(name=name).read(tmp_path)
+        FileRequest(name=name).work(tmp_path)
 
 
 def test_a_file_that_is_gone_is_empty(tmp_path: Path) -> None:
-    assert FileRequest(name="1/100.transcript").read(tmp_path) == b""
-    assert FilesRequest(bots=[BotId(1)]).read(tmp_path) == []
+    assert FileRequest(name="1/100.transcript").work(tmp_path) == b""
+    assert FilesRequest(bots=[BotId(1)]).work(tmp_path) == []
 
 
 async def test_whoever_is_erased_is_erased_on_all_machines(tmp_path: Path) -> None:

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
 
 import pytest
 from web.people.conftest import House
 from web.people.test_webhook_restarts import deliveries, played, settled, tell
-from web.people.test_webhooks import Net, Post
+from web.people.test_webhook_restarts import process as one_process
+from web.people.test_webhooks import Post
 
 from cgos_protocol.errors import StoreError
 from cgos_protocol.facts import GameEnded
-from cgos_server.presentation.settings import WebSettings
 from cgos_server.storage.reading.history import History
 from cgos_server.storage.reading.people_answers import WebhookNotes
-from cgos_server.web.live.hub import Hub
 from cgos_server.web.people import shared_deliveries
 from cgos_server.web.people import webhooks as module
-from cgos_server.web.people.deliveries import Deliveries
+from cgos_server.web.people.deliveries import Deliveries, Kept
 from cgos_server.web.people.shared_deliveries import FRESH_MS, SharedDeliveries
-from cgos_server.web.people.webhooks import Webhooks
 from cgos_server.web.server import OneServer
 from cgos_server.web.site import Site
 
@@ -75,7 +71,7 @@ class Turn:
             self._table.holder = None
 
 
-class Server(OneServer):
+class Sharing(OneServer):
     """Of a process that shares its deliveries."""
 
     def __init__(self, house: House, table: Table) -> None:
@@ -98,25 +94,9 @@ async def house(house: House, monkeypatch: pytest.MonkeyPatch) -> House:
 @asynccontextmanager
 async def process(house: House, table: Table) -> AsyncIterator[tuple[Post, Site, Turn]]:
     """One process with pages."""
-    settings = WebSettings()
-    server = Server(house, table)
-    site = Site(house.history, settings, "", house.clock, Hub(house.history, settings, house.clock), server)
-    net, pauses = Net(), list[float]()
-
-    async def pause(seconds: float) -> None:
-        pauses.append(seconds)
-        await asyncio.sleep(0)
-
-    webhooks = Webhooks(site, net, pause)
-    running = asyncio.ensure_future(webhooks.run())
-    post = Post(house, webhooks, net, pauses)
-    try:
-        await settled(post)
-        yield post, site, server.turn
-    finally:
-        running.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await running
+    server = Sharing(house, table)
+    async with one_process(house, server=server) as post:
+        yield post, post.webhooks._site, server.turn
 
 
 async def ended(house: House, game: int, *posts: Post) -> None:
@@ -196,6 +176,33 @@ async def test_all_see_the_outcomes(house: House) -> None:
         reads = table.reads
         await site.deliveries.refresh()
         assert table.reads == reads  # for a while it is believed
+
+
+async def test_what_another_build_wrote_counts_as_none(house: House) -> None:
+    table = Table()
+    table.rows = {1: '{"in_a_row": -5}', 2: "nonsense", 3: '{"in_a_row": 7}'}
+    table.times = 1, 2
+    async with process(house, table) as (_, site, _):
+        assert [site.deliveries.of(number).in_a_row for number in (1, 2, 3)] == [0, 0, 7]
+
+
+async def test_a_look_that_comes_late_hides_nothing_that_was_noted_since(house: House) -> None:
+    table = Table()
+    turn = Turn(table)
+    other = Turn(table)
+    assert await other.take()
+    shared = SharedDeliveries(table, turn, house.clock)  # type: ignore[arg-type]
+    looked = table.webhook_notes
+
+    async def and_then_it_is_ours() -> WebhookNotes:
+        notes = await looked()
+        table.holder = turn
+        shared.keep(1, Kept(in_a_row=4))
+        return notes
+
+    table.webhook_notes = and_then_it_is_ours  # type: ignore[method-assign]
+    await shared.refresh()
+    assert shared.of(1).in_a_row == 4
 
 
 async def test_a_database_that_is_away_ends_nothing(house: House) -> None:

@@ -24,7 +24,7 @@ from cgos_server.web.live.hub import Hub
 from cgos_server.web.people import webhooks as module
 from cgos_server.web.people.deliveries import FILE
 from cgos_server.web.people.webhooks import AGAIN_MS, CATCH_UP_MS, CHANGES_MS, GIVE_UP, LINE_MAX, SLACK_MS, Webhooks
-from cgos_server.web.server import OneServer
+from cgos_server.web.server import OneServer, Server
 from cgos_server.web.site import Site
 
 HOUR = 3_600_000
@@ -37,11 +37,13 @@ async def house(house: House) -> House:
 
 
 @asynccontextmanager
-async def process(house: House, data: Path, statuses: Any = (), *, answers: bool = True) -> AsyncIterator[Post]:
-    """One life of the web process."""
+async def process(
+    house: House, data: Path | None = None, statuses: Any = (), *, answers: bool = True, server: Server | None = None
+) -> AsyncIterator[Post]:
+    """One life of the web process, which notes what became of messages in `data`, or as `server` says."""
     settings = WebSettings()
     hub = Hub(house.history, settings, house.clock)
-    site = Site(house.history, settings, "", house.clock, hub, OneServer(house.call, data))
+    site = Site(house.history, settings, "", house.clock, hub, server or OneServer(house.call, data))
     net, pauses = Net(), list[float]()
     net.statuses = list(statuses)
     if not answers:

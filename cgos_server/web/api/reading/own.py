@@ -33,7 +33,6 @@ from cgos_server.web.site import Site
 
 OWN, OWN_BOTS = "Your own", "Your own bots"
 
-_LATEST_US: Final = 2**62
 MISSING: Final = "Cgos-Missing-Nodes"
 """Header of an answer that names the nodes of a cluster whose part of it is missing."""
 
@@ -153,7 +152,7 @@ class ReadingOwn:
         """What was said on the wire, passwords masked."""
         await self._may_see(bot, request)
         detail = await self._history.bots.detail(bot)
-        wanted = LinesRequest(bot=BotId(detail.id), since_us=0, until_us=_LATEST_US, game=game, limit=limit)
+        wanted = LinesRequest(bot=BotId(detail.id), game=game, limit=limit)
         lines, missing = await self._site.server.transcripts.lines(wanted)
         headers = {"Cache-Control": "no-store"} | ({MISSING: " ".join(missing)} if missing else {})
         return StreamingResponse(_ndjson(lines), media_type=NDJSON, headers=headers)
