@@ -120,13 +120,12 @@ async def test_one_of_two_sends(house: House) -> None:
 async def test_the_next_one_goes_on_where_the_first_one_ended(house: House) -> None:
     table = Table()
     async with process(house, table) as (second, _, _):
-        async with process(house, table) as (first, _, _):
-            assert table.holder is not None
+        async with process(house, table) as (first, _, turn):
             sender, other = (second, first)
             await sender.hook(["game-ended"])
             await ended(house, 500, first, second)
             assert deliveries(sender) == [("game-ended", 500)]
-            table.holder = None  # its session was ended, and the other one is faster
+            table.holder = turn  # the sender's session was ended, and the other one was faster
             await ended(house, 501, other)
             await settled(other)
         await settled(second)
