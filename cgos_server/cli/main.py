@@ -53,6 +53,7 @@ COMMANDS = {
     "pairing": "pairing.pairing:pairing",
     "event": "events.group:event",
     "tournament": "tournaments.group:tournament",
+    "lab": "lab.group:lab",
     "bots": "bots.bots:bots",
     "bot": "bots.bots:bot",
     "approve": DECLARED,

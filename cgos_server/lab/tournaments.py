@@ -6,39 +6,22 @@ one seed all systems meet the same players with the same ratings. Must not know:
 
 from __future__ import annotations
 
-import contextlib
 import math
-import multiprocessing
-import os
-import signal
-import threading
-from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from typing import Final, TypeAlias
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 import numpy as np
 from msgspec import Struct
-from threadpoolctl import threadpool_limits
 
-from cgos_protocol.errors import Code, OurFault, Refused
+from cgos_server.lab.running import Work, carry_out
 from cgos_server.tournaments.simulation.many_events import at_once, is_fast, simulate_many
 from cgos_server.tournaments.simulation.one_event import Measures, Plan, seed_of, simulate
-
-Progress: TypeAlias = Callable[[int, int], None]
-"""Is told how many tournaments are done, and of how many."""
-
-Answers: TypeAlias = Generator[tuple[int, list[Measures]], None, None]
-"""The next tournaments of a plan, which is named by its index."""
 
 ONE_BY_ONE: Final = 4
 """Tournaments a task where each is simulated by itself, which may take long."""
 
 NAMES: Final = Measures.__struct_fields__
-
-WAITING: Final = 3
-"""Tasks per process that are handed out ahead."""
 
 
 class Figure(Struct, frozen=True):
@@ -46,11 +29,13 @@ class Figure(Struct, frozen=True):
 
     :ivar mean: None: it was not measured
     :ivar error: standard error of the mean; None: fewer than two tournaments
+    :ivar median: of Kendall's tau alone
     """
 
     measure: str
     mean: float | None
     error: float | None
+    median: float | None = None
 
 
 class Series(Struct, frozen=True):
@@ -78,29 +63,22 @@ class _Task(Struct, frozen=True):
     seeds: tuple[int, ...]
 
 
-def run(
-    plans: Sequence[Plan], tournaments: int, jobs: int = 1, seed: int = 0, progress: Progress = lambda _done, _all: None
-) -> Runs:
+def run(plans: Sequence[Plan], tournaments: int, work: Work) -> Runs:
     """Simulate `tournaments` tournaments by each plan. Ctrl-C ends the processes at once and gives what is complete.
 
-    :param jobs: how many processes compute; 1: this one
-    :param seed: of the whole series
     :raises Refused: where a plan cannot be, or a system refuses to go on
     :raises OurFault: where another process was ended from outside
     """
     sizes = [_at_once(plan) for plan in plans]
-    tasks = _tasks(plans, sizes, tournaments, seed)
     sums = [Sums() for _ in plans]
-    everything = tournaments * len(plans)
-    interrupted = False
-    try:
-        with contextlib.closing(_here(tasks) if jobs == 1 else _in_processes(tasks, jobs)) as answers:
-            progress(0, everything)
-            for at, measures in answers:
-                sums[at].add(measures)
-                progress(sum(each.number for each in sums), everything)
-    except KeyboardInterrupt:
-        interrupted = True
+    interrupted = carry_out(
+        _done,
+        _tasks(plans, sizes, tournaments, work.seed),
+        lambda task, measures: sums[task.at].add(measures),
+        work,
+        tournaments * len(plans),
+        size=lambda task: len(task.seeds),
+    )
     return Runs(tuple(each.series(plan) for plan, each in zip(plans, sums, strict=True)), interrupted)
 
 
@@ -115,6 +93,8 @@ class Sums:
         self.number = 0
         self.means = np.zeros(len(NAMES))
         self.squares = np.zeros(len(NAMES))
+        # Kendall's tau of n players has no more values than there are pairs.
+        self.kendalls: Counter[float] = Counter()
 
     def add(self, measures: Sequence[Measures]) -> None:
         if not measures:
@@ -126,10 +106,11 @@ class Sums:
         number = self.number + len(values)
         squares = ((values - means) ** 2).sum(axis=0) + apart * apart * (self.number * len(values) / number)
         # In one step: Ctrl-C may come at any call.
-        self.number, self.means, self.squares = (
+        self.number, self.means, self.squares, self.kendalls = (
             number,
             self.means + apart * (len(values) / number),
             self.squares + squares,
+            self.kendalls + Counter(each.kendall for each in measures),
         )
 
     def series(self, plan: Plan) -> Series:
@@ -141,7 +122,16 @@ class Sums:
         error = None
         if self.number > 1:
             error = math.sqrt(self.squares[at] / (self.number - 1) / self.number)
-        return Figure(NAMES[at], float(self.means[at]), error)
+        return Figure(NAMES[at], float(self.means[at]), error, self._median() if NAMES[at] == "kendall" else None)
+
+    def _median(self) -> float:
+        """The middle one, or the mean of the two in the middle."""
+        middle = ((self.number - 1) // 2, self.number // 2)
+        values, counted = [], 0
+        for value, count in sorted(self.kendalls.items()):
+            values += [value for at in middle if counted <= at < counted + count]
+            counted += count
+        return sum(values) / len(values)
 
 
 def _at_once(plan: Plan) -> int:
@@ -157,74 +147,6 @@ def _tasks(plans: Sequence[Plan], sizes: Sequence[int], tournaments: int, seed: 
         end = min(tournaments, done[at] + sizes[at])
         yield _Task(at, plans[at], tuple(seed_of(seed, index) for index in range(done[at], end)))
         done[at] = end
-
-
-def _here(tasks: Iterable[_Task]) -> Answers:
-    with threadpool_limits(1):
-        for task in tasks:
-            yield task.at, _done(task)
-
-
-def _in_processes(tasks: Iterable[_Task], jobs: int) -> Answers:
-    before = set(multiprocessing.active_children())
-    executor = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _begin_worker)
-    waiting: deque[tuple[int, Future[list[Measures] | tuple[Code, str]]]] = deque()
-    try:
-        for task in tasks:
-            with _deaf():  # processes are started here, and hear no Ctrl-C: this one does, and ends them
-                waiting.append((task.at, executor.submit(_answer, task)))
-            if len(waiting) >= jobs * WAITING:
-                yield _taken(*waiting.popleft())
-        while waiting:
-            yield _taken(*waiting.popleft())
-        executor.shutdown()
-    except BrokenProcessPool as problem:
-        raise OurFault(
-            "A process that simulated was ended from outside, perhaps for want of memory. Take fewer jobs."
-        ) from problem
-    finally:
-        for child in multiprocessing.active_children():
-            if child not in before:
-                child.terminate()
-        executor.shutdown(cancel_futures=True)  # waits for them, and for its own thread, which is told of their end
-
-
-def _taken(at: int, future: Future[list[Measures] | tuple[Code, str]]) -> tuple[int, list[Measures]]:
-    answer = future.result()
-    if isinstance(answer, tuple):
-        raise Refused.of(*answer)
-    return at, answer
-
-
-@contextlib.contextmanager
-def _deaf() -> Iterator[None]:
-    """Ctrl-C waits; processes that are started meanwhile never hear it."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _begin_worker() -> None:
-    """One thread of linear algebra; and the process ends with the one that started it, however that ends."""
-    threadpool_limits(1)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
-
-
-def _answer(task: _Task) -> list[Measures] | tuple[Code, str]:
-    """What came of it; or why not, since refusals do not travel between processes."""
-    try:
-        return _done(task)
-    except Refused as refused:
-        return refused.code, refused.sentence
 
 
 def _done(task: _Task) -> list[Measures]:

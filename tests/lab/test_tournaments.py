@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from cgos_protocol.errors import OurFault, Refused
 from cgos_server.lab import tournaments
 from cgos_server.lab.reproduction import PUBLISHED, RANGES, UNPUBLISHED, compared, plans
+from cgos_server.lab.running import Work
 from cgos_server.lab.tournaments import Runs, Series, Sums, run
 from cgos_server.tournaments.simulation.one_event import Measures, Plan, seed_of, simulate
 
@@ -30,6 +31,7 @@ PROGRAM = """
 import signal
 import sys
 from cgos_server.tournaments.simulation.one_event import Plan
+from cgos_server.lab.running import Work
 from cgos_server.lab.tournaments import run
 
 def print_done(done, everything):
@@ -38,7 +40,7 @@ def print_done(done, everything):
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever is started in the background ignores it
     plans = [Plan(system=word, players=32, rounds=7) for word in ("dutch", "swiss")]
-    runs = run(plans, 1_000_000, int(sys.argv[1]), 1, print_done)
+    runs = run(plans, 1_000_000, Work(1, int(sys.argv[1]), print_done))
     counts = [series.tournaments for series in runs.series]
     print("interrupted" if runs.interrupted else "done", *counts, flush=True)
 """
@@ -46,7 +48,7 @@ if __name__ == "__main__":
 
 def test_a_series_is_its_tournaments_in_order() -> None:
     collected: list[tuple[int, int]] = []
-    runs = run([FAST, SLOW], 9, 1, 5, lambda done, everything: collected.append((done, everything)))
+    runs = run([FAST, SLOW], 9, Work(5, 1, lambda done, everything: collected.append((done, everything))))
     for result in runs.series:
         assert result.tournaments == 9
         all_measures = [simulate(result.plan, seed_of(5, index)).measures for index in range(9)]
@@ -65,7 +67,7 @@ def test_a_series_is_its_tournaments_in_order() -> None:
 
 def test_any_number_of_processes_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tournaments, "at_once", lambda _players: 3)  # more tasks than processes
-    assert run([FAST, SLOW], 11, 2, 5) == run([FAST, SLOW], 11, 1, 5)
+    assert run([FAST, SLOW], 11, Work(5, 2)) == run([FAST, SLOW], 11, Work(5, 1))
 
 
 def test_refusals_come_from_other_processes_too() -> None:
@@ -73,7 +75,7 @@ def test_refusals_come_from_other_processes_too() -> None:
     plan = Plan(system="bubble", players=5, rounds=1, differences=True)
     for jobs in (1, 2):
         with pytest.raises(Refused, match="several opponents"):
-            run([plan], 5, jobs)
+            run([plan], 5, Work(0, jobs))
 
 
 def test_the_end_of_a_process_is_said() -> None:
@@ -83,7 +85,7 @@ def test_the_end_of_a_process_is_said() -> None:
                 child.kill()
 
     with pytest.raises(OurFault, match="ended from outside"):
-        run([SLOW], 10_000, 2, progress=end_them)
+        run([SLOW], 10_000, Work(0, 2, end_them))
     assert multiprocessing.active_children() == []
 
 

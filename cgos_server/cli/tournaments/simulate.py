@@ -17,6 +17,7 @@ from cgos_server.cli.output import print_json, print_table, say
 from cgos_server.cli.progress import progress_bar
 from cgos_server.lab import reproduction
 from cgos_server.lab.reproduction import ALLOWED, BETA, PLAYERS, ROUNDS, TOLERANCE, Reproduction, compared
+from cgos_server.lab.running import Work
 from cgos_server.lab.tournaments import Figure, Runs, run
 from cgos_server.tournaments.base import OptionValue
 from cgos_server.tournaments.registry import options_of, words
@@ -144,7 +145,7 @@ def simulate(course: Course, tournaments: int, jobs: int, seed: int, as_json: bo
     for plan in plans:
         check(plan)
     with progress_bar("tournaments") as progress:
-        runs = run(plans, tournaments, jobs=jobs, seed=seed, progress=progress)
+        runs = run(plans, tournaments, Work(seed, jobs, progress))
     if as_json:
         print_json({"seed": seed, "interrupted": runs.interrupted, "series": runs.series})
     else:
@@ -172,7 +173,7 @@ def reproduce(tournaments: int, jobs: int, seed: int, as_json: bool) -> None:
     is itself the mean of one series, or the order of systems is another one.
     """
     with progress_bar("tournaments") as progress:
-        table = compared(run(reproduction.plans(), tournaments, jobs=jobs, seed=seed, progress=progress))
+        table = compared(run(reproduction.plans(), tournaments, Work(seed, jobs, progress)))
     if as_json:
         print_json(table)
     else:

@@ -18,6 +18,7 @@ from click.testing import CliRunner, Result
 from cgos_server.cli.main import main
 from cgos_server.cli.tournaments import simulate as tournament_simulate
 from cgos_server.cli.tournaments.simulate import INTERRUPTED, reproduce, simulate
+from cgos_server.lab.running import Work
 from cgos_server.lab.tournaments import Runs, run
 from cgos_server.tournaments.simulation.one_event import Plan
 
@@ -36,8 +37,7 @@ def test_the_table_has_every_measure_of_every_system() -> None:
     runs = run(
         [Plan(system="dutch", players=8, rounds=3, options={"beta": 1}), Plan(system="swiss", players=8, rounds=3)],
         20,
-        1,
-        3,
+        Work(3),
     )
     taus = [next(figure for figure in series.measures if figure.measure == "kendall") for series in runs.series]
     expected = [f"{figure.mean:.4f} ± {figure.error:.4f}" for figure in taus]
@@ -84,7 +84,7 @@ def test_many_systems_get_a_table_each() -> None:
 @pytest.mark.parametrize("as_json", [False, True])
 def test_what_was_done_before_control_c_is_printed(monkeypatch: pytest.MonkeyPatch, as_json: bool) -> None:
     def interrupted(*arguments: Any, **named: Any) -> Runs:
-        return Runs(run([Plan(system="dutch", players=8, rounds=3)], 5).series, interrupted=True)
+        return Runs(run([Plan(system="dutch", players=8, rounds=3)], 5, Work()).series, interrupted=True)
 
     monkeypatch.setattr(tournament_simulate, "run", interrupted)
     ended = call("--players", "8", "--rounds", "3", "--system", "dutch", *(["--json"] if as_json else []))

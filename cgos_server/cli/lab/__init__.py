@@ -1,0 +1,1 @@
+"""`cgos-server lab`: experiments whose every figure can be computed again."""
