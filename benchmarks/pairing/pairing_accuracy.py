@@ -23,14 +23,13 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from benchmarks.pairing import pairing_rows
-from benchmarks.pairing.pairing_rows import METHODS, Rounds
-from benchmarks.ratings import rating_newcomers, rating_pools, rating_runs
-from benchmarks.ratings.rating_newcomers import GOALS, newcomers_run, summary
-from benchmarks.ratings.rating_pools import POOLS, limit_games
 from benchmarks.ratings.rating_replicates import Checkpoints, add_arguments, carry_out, fingerprint, finish
-from benchmarks.ratings.rating_runs import pool_run, rms, share
 from benchmarks.reporting import CommandLine
+from cgos_server.lab.ratings import matchmakers, newcomers, pools, runs
+from cgos_server.lab.ratings.matchmakers import METHODS, Rounds
+from cgos_server.lab.ratings.newcomers import GOALS, newcomers_run, summary
+from cgos_server.lab.ratings.pools import POOLS, limit_games
+from cgos_server.lab.ratings.runs import pool_run, rms, share
 
 SIZES: Mapping[str, tuple[str, int]] = {"normal": ("normal", 64), "bimodal": ("bimodal", 64), "large": ("normal", 256)}
 """Experiment -> pool and versions."""
@@ -113,7 +112,7 @@ def sources() -> str:
     import cgos_server.core.rating
 
     packages = (cgos_server.core.pairing, cgos_server.core.rating)
-    return fingerprint(packages, [rating_newcomers, rating_pools, rating_runs, pairing_rows])
+    return fingerprint(packages, [newcomers, pools, runs, matchmakers])
 
 
 def summarize(tasks: Sequence[Task], done: Mapping[Task, dict[str, Any]]) -> dict[str, Any]:

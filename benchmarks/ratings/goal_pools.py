@@ -1,4 +1,4 @@
-"""Pools as real servers have them: families of versions, one who beats everybody, equals; and the games of a replicate.
+"""Pools as real servers have them, with their goals; and the games of a replicate.
 
 A replicate's games are made once and kept in a file, so that all who rate them rate the same ones. Who meets whom is
 then decided by the permuted window on the ratings of `told.fixed_prior`, which belongs to no rating system. Must not
@@ -20,8 +20,9 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.random import Generator
 
-from benchmarks.ratings import told
-from benchmarks.ratings.rating_pools import (
+from cgos_server.lab.ratings import told
+from cgos_server.lab.ratings.draws import Draw, Family, Strengths, equals, heavy_tails, normals, star, uniform
+from cgos_server.lab.ratings.pools import (
     BIMODAL,
     NORMAL,
     THREE,
@@ -40,106 +41,8 @@ LOOKS: Final = (2, 5, 10, 20, 40, 80)
 JOIN_ROUNDS: Final = 10
 """Between two parts of a pool that joins by parts."""
 
-STAR: Final = 3500.0
-"""The strength of the one who beats everybody, Elo."""
-
-LONG_STEP: Final = 250.0
-"""No right link spans as much, Elo."""
-
 Game = tuple[int, int, int]
 """Who moves first, who second, and the first one's half points."""
-
-
-class Strengths(NamedTuple):
-    """A pool as it is in truth, and as it is stated.
-
-    :ivar truth: (n,) Elo
-    :ivar predecessors: of each version the one that it is stated to succeed, always an earlier one; None of a root
-    """
-
-    truth: Floats
-    predecessors: tuple[int | None, ...]
-
-    def misplaced(self) -> list[int]:
-        """Versions whose predecessor is wrong: no step of a family is as long."""
-        return [
-            number
-            for number, below in enumerate(self.predecessors)
-            if below is not None and abs(self.truth[number] - self.truth[below]) > LONG_STEP
-        ]
-
-
-Draw = Callable[[Generator, int], Strengths]
-"""Strengths of so many versions."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Family:
-    """Families of versions: roots are N(2000, 350), a successor is N(step, sd) above its predecessor.
-
-    :ivar size: versions a family; 0: all are one
-    :ivar interleaved: the first versions of all families come first, then the second ones; else family after family
-    :ivar wrong_every: one of so many links is wrong, by lot; 0: none
-    :ivar wrong_by: how far its version stands from where the link says, up or down by lot; later versions of the family
-        follow from where it really stands
-    """
-
-    size: int
-    step: float
-    sd: float
-    wrong_every: int = 0
-    wrong_by: float = 0.0
-    interleaved: bool = False
-
-    def _below(self, number: int, versions: int) -> int | None:
-        """The predecessor."""
-        if self.interleaved:
-            families = versions // self.size
-            return number - families if number >= families else None
-        return number - 1 if number % (self.size or versions) else None
-
-    def __call__(self, rng: Generator, versions: int) -> Strengths:
-        predecessors = tuple(self._below(number, versions) for number in range(versions))
-        successors = [number for number, below in enumerate(predecessors) if below is not None]
-        count = len(successors) // self.wrong_every if self.wrong_every else 0
-        shifts = dict(zip(rng.permutation(successors)[:count].tolist(), rng.choice((-1.0, 1.0), count), strict=True))
-        truth: list[float] = []
-        for number, below in enumerate(predecessors):
-            if below is None:
-                truth.append(float(rng.normal(2000.0, 350.0)))
-            else:
-                step = float(rng.normal(self.step, self.sd) + shifts.get(number, 0.0) * self.wrong_by)
-                truth.append(truth[below] + step)
-        return Strengths(np.array(truth), predecessors)
-
-    def prior(self, versions: int) -> told.Prior:
-        """What an estimator knows that is told everything but the strengths."""
-        prior = told.Prior(versions)
-        for number in range(versions):
-            below = self._below(number, versions)
-            if below is None:
-                prior.value(number, 2000.0, 350.0)
-            else:
-                prior.step(number, below, self.step, self.sd)
-        return prior
-
-
-def _star(rng: Generator, versions: int) -> Strengths:
-    truth = rng.normal(2000.0, 150.0, versions)
-    truth[-1] = STAR
-    return Strengths(truth, (None,) * versions)
-
-
-def _equals(share: float, width: float, rng: Generator, versions: int) -> Strengths:
-    """A share within `width` Elo of one another, about 2000; the others are N(2000, 350)."""
-    equal = round(share * versions)
-    near, far = rng.uniform(2000.0 - width / 2, 2000.0 + width / 2, equal), rng.normal(2000.0, 350.0, versions - equal)
-    return Strengths(np.concatenate([near, far]), (None,) * versions)
-
-
-def _heavy_tails(rng: Generator, versions: int) -> Strengths:
-    """Student's t with 3 degrees of freedom; its sd is 350, too."""
-    return Strengths(2000.0 + 350.0 / np.sqrt(3.0) * rng.standard_t(3, versions), (None,) * versions)
 
 
 def _normal_prior(versions: int) -> told.Prior:
@@ -207,15 +110,6 @@ class GoalPool:
             yield games
 
 
-def _groups(groups: tuple[tuple[float, float, float], ...], rng: Generator, versions: int) -> Strengths:
-    """(share, mean, sd) of normals."""
-    return Strengths(Pool(name="", text="", versions=versions, groups=groups).draw(rng), (None,) * versions)
-
-
-def _uniform(rng: Generator, versions: int) -> Strengths:
-    return Strengths(rng.uniform(800.0, 3200.0, versions), (None,) * versions)
-
-
 FAMILIES = Family(size=8, step=40.0, sd=25.0)
 ONE_FAMILY = Family(size=0, step=15.0, sd=15.0)
 GROWING = Family(size=8, step=40.0, sd=25.0, interleaved=True)
@@ -271,27 +165,27 @@ GOAL_POOLS: Mapping[str, GoalPool] = MappingProxyType(
             GoalPool(
                 name="star",
                 text="one at 3500 over N(2000, 150)",
-                draw=_star,
+                draw=star,
                 goals={20: 137, 40: 82, 80: 52},
             ),
             GoalPool(
                 name="equals",
                 text="90 % within 5 Elo, the others N(2000, 350)",
-                draw=partial(_equals, 0.9, 5.0),
+                draw=partial(equals, 0.9, 5.0),
                 goals={20: 62, 40: 45, 80: 28},
             ),
             GoalPool(
                 name="twenty",
                 text="twenty versions within 3 Elo",
                 versions=20,
-                draw=partial(_equals, 1.0, 3.0),
+                draw=partial(equals, 1.0, 3.0),
                 looks=(20, 80, 200),
             ),
-            GoalPool(name="normal", text="N(2000, 350)", draw=partial(_groups, NORMAL), prior=_normal_prior),
+            GoalPool(name="normal", text="N(2000, 350)", draw=partial(normals, NORMAL), prior=_normal_prior),
             GoalPool(
                 name="corrected",
                 text="the same, a tenth of the first 20 results wrong until then",
-                draw=partial(_groups, NORMAL),
+                draw=partial(normals, NORMAL),
                 revised_after=20,
                 misreported_every=10,
                 games_of="normal",
@@ -300,15 +194,15 @@ GOAL_POOLS: Mapping[str, GoalPool] = MappingProxyType(
                 name="draws",
                 text="N(2000, 350), about half of the games drawn",
                 nu=2.6,
-                draw=partial(_groups, NORMAL),
+                draw=partial(normals, NORMAL),
                 prior=_normal_prior,
             ),
-            GoalPool(name="bimodal", text="75 % N(1700, 300) + 25 % N(2900, 200)", draw=partial(_groups, BIMODAL)),
+            GoalPool(name="bimodal", text="75 % N(1700, 300) + 25 % N(2900, 200)", draw=partial(normals, BIMODAL)),
             GoalPool(
-                name="three", text="thirds of N(1200, 120), N(2000, 120), N(2800, 120)", draw=partial(_groups, THREE)
+                name="three", text="thirds of N(1200, 120), N(2000, 120), N(2800, 120)", draw=partial(normals, THREE)
             ),
-            GoalPool(name="uniform", text="uniform 800-3200", draw=_uniform),
-            GoalPool(name="t3", text="Student's t with 3 degrees of freedom, sd 350", draw=_heavy_tails),
+            GoalPool(name="uniform", text="uniform 800-3200", draw=uniform),
+            GoalPool(name="t3", text="Student's t with 3 degrees of freedom, sd 350", draw=heavy_tails),
         )
     }
 )

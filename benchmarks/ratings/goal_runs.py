@@ -19,13 +19,13 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from benchmarks.ratings.goal_pools import GOAL_POOLS, Game, GoalPool, Record, read
-from benchmarks.ratings.rating_newcomers import newcomers_run, told_run
-from benchmarks.ratings.rating_pools import POOLS, Floats, generator
-from benchmarks.ratings.rating_runs import Driven, aligned
-from benchmarks.ratings.told import Told
 from cgos_protocol.ids import VersionId
 from cgos_server.core.rating.base import Z95
 from cgos_server.core.rating.posterior_fold import PosteriorFold
+from cgos_server.lab.ratings.newcomers import newcomers_run, told_run
+from cgos_server.lab.ratings.pools import POOLS, Floats, generator
+from cgos_server.lab.ratings.runs import Driven, aligned
+from cgos_server.lab.ratings.told import Told
 
 SAID = ((0.7, 0.8), (0.8, 0.9), (0.9, 0.95))
 """Probabilities of superiority, from and below, whose truth is looked at."""

@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.ratings.goal_pools import GOAL_POOLS, STAR
+from benchmarks.ratings.goal_pools import GOAL_POOLS
 from benchmarks.ratings.goal_runs import SAID
-from benchmarks.ratings.rating_newcomers import GOALS as NEWCOMER_GOALS
-from benchmarks.ratings.rating_newcomers import summary as newcomer_summary
-from benchmarks.ratings.rating_runs import rms, share
+from cgos_server.lab.ratings.draws import STAR
+from cgos_server.lab.ratings.newcomers import GOALS as NEWCOMER_GOALS
+from cgos_server.lab.ratings.newcomers import summary as newcomer_summary
+from cgos_server.lab.ratings.runs import rms, share
 
 Row = Mapping[str, Any]
 NEWCOMER_LOOKS = (1, 5, 10, 20, 40, 80)

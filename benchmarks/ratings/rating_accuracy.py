@@ -20,12 +20,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks.ratings import rating_newcomers, rating_picture, rating_pools, rating_runs
-from benchmarks.ratings.rating_newcomers import GOALS, newcomers_run, summary, told_run
-from benchmarks.ratings.rating_pools import GAMES, LIMIT_GAMES, LIMITS, POOLS, limit_at, limit_games
+from benchmarks.ratings import rating_picture
 from benchmarks.ratings.rating_replicates import Checkpoints, add_arguments, carry_out, fingerprint, finish
-from benchmarks.ratings.rating_runs import pool_run, rms, share
 from benchmarks.reporting import CommandLine
+from cgos_server.lab.ratings import newcomers, pools, runs
+from cgos_server.lab.ratings.newcomers import GOALS, newcomers_run, summary, told_run
+from cgos_server.lab.ratings.pools import GAMES, LIMIT_GAMES, LIMITS, POOLS, limit_at, limit_games
+from cgos_server.lab.ratings.runs import pool_run, rms, share
 
 System = tuple[str, str, Mapping[str, Any]]
 
@@ -122,7 +123,7 @@ def sources() -> str:
     """A fingerprint of the rating systems and of the simulation."""
     import cgos_server.core.rating
 
-    return fingerprint([cgos_server.core.rating], [rating_newcomers, rating_pools, rating_runs])
+    return fingerprint([cgos_server.core.rating], [newcomers, pools, runs])
 
 
 def summarize(tasks: Sequence[Task], done: Mapping[Task, dict[str, Any]]) -> dict[str, Any]:

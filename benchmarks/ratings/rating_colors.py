@@ -19,12 +19,12 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 from numpy.random import Generator
 
-from benchmarks.ratings.rating_pools import POOLS, Colors, Floats, anchors, generator, permuted_window, score2
-from benchmarks.ratings.rating_runs import PAIRS, Driven, aligned, rms, share
 from benchmarks.reporting import program
 from cgos_protocol.ids import VersionId
 from cgos_server.core.rating.base import Z95
 from cgos_server.core.rating.bayes.system import Bayes
+from cgos_server.lab.ratings.pools import POOLS, Colors, Floats, anchors, generator, permuted_window, score2
+from cgos_server.lab.ratings.runs import PAIRS, Driven, aligned, rms, share
 
 GAMES = (5, 10, 20, 40, 80, 160)
 """After how many games a version everything is measured."""

@@ -23,11 +23,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks.moves.checkouts import checkout, commit
-from benchmarks.ratings import goal_pools, goal_runs, goal_tables, rating_newcomers, rating_pools, rating_runs, told
+from benchmarks.ratings import goal_pools, goal_runs, goal_tables
 from benchmarks.ratings.goal_pools import GOAL_POOLS, recorded
 from benchmarks.ratings.rating_replicates import Checkpoints, add_arguments, carry_out, fingerprint, finish
 from benchmarks.ratings.tree_child import TreeChild
 from benchmarks.reporting import ROOT, CommandLine
+from cgos_server.lab.ratings import newcomers, pools, runs, told
 
 NEWCOMER = "newcomer"
 """Newcomers, one at a time; see rating_newcomers.py."""
@@ -66,7 +67,7 @@ def work(task: Task, trees: Mapping[str, Path], cache: Path) -> dict[str, Any]:
         "rounds": task.rounds,
     }
     if task.pool != NEWCOMER:
-        made_by = fingerprint([], [goal_pools, told, rating_pools])
+        made_by = fingerprint([], [goal_pools, told, pools])
         record = str(recorded(cache / f"games-{made_by}", GOAL_POOLS[task.pool], **which))
     arguments: dict[str, Any] = {
         "pool": task.pool,
@@ -137,7 +138,7 @@ def summarize(tasks: Sequence[Task], done: Mapping[Task, dict[str, Any]], labels
 
 def sources() -> str:
     """A fingerprint of the simulation."""
-    return fingerprint([], [goal_pools, goal_runs, told, rating_newcomers, rating_pools, rating_runs])
+    return fingerprint([], [goal_pools, goal_runs, told, newcomers, pools, runs])
 
 
 def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:

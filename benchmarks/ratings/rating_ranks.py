@@ -19,13 +19,13 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from benchmarks.ratings import rating_pools, rating_runs
-from benchmarks.ratings.rating_pools import POOLS, Colors, Floats, anchors, generator, score2
 from benchmarks.ratings.rating_replicates import Checkpoints, add_arguments, carry_out, fingerprint, finish
-from benchmarks.ratings.rating_runs import Driven, Window, share
 from benchmarks.reporting import CommandLine
 from cgos_server.core.rating.posterior_fold import PosteriorFold
 from cgos_server.core.rating.ranks import DRAWS, SHARE_IN_ODDS, Ranks, Strengths, rank_counts, ranks
+from cgos_server.lab.ratings import pools, runs
+from cgos_server.lab.ratings.pools import POOLS, Colors, Floats, anchors, generator, score2
+from cgos_server.lab.ratings.runs import Driven, Window, share
 
 CHOSEN: Final = ("normal", "bimodal", "three", "uniform", "narrow")
 LOOKS: Final = (5, 10, 20, 40, 80)
@@ -224,12 +224,12 @@ def main(words: Sequence[str] | None = None) -> None:
     ]
     import cgos_server.core.rating
 
-    code = fingerprint([cgos_server.core.rating], [rating_pools, rating_runs])
+    code = fingerprint([cgos_server.core.rating], [pools, runs])
     checkpoints = Checkpoints(options.cache / "rating_ranks.jsonl", Task, code, options.fresh)
     failed = carry_out(tasks, checkpoints, options.workers, work)
-    pools = summarize(tasks, checkpoints.done)
-    report(pools)
-    finish({"benchmark": "rating_ranks", "seed": options.seed, "pools": pools}, options.json, failed)
+    summaries = summarize(tasks, checkpoints.done)
+    report(summaries)
+    finish({"benchmark": "rating_ranks", "seed": options.seed, "pools": summaries}, options.json, failed)
 
 
 if __name__ == "__main__":

@@ -17,13 +17,13 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from benchmarks.ratings import rating_pools
-from benchmarks.ratings.rating_pools import INITIAL, Colors, generator, permuted_window, score2
 from benchmarks.ratings.sampled_posterior import Draws, Sampler, rank_shares
 from benchmarks.reporting import program, table
 from cgos_server.core.rating.bayes import fit
 from cgos_server.core.rating.bayes.belief import Belief, head
 from cgos_server.core.rating.bayes.pool import Floats, Links, Pool, Posterior, Prior
+from cgos_server.lab.ratings.pools import INITIAL, Colors, generator, permuted_window, score2
+from cgos_server.lab.ratings.pools import Pool as SimulatedPool
 
 MEANS, SUPERIORITY = 0.15, 0.03
 """Larger differences are listed one by one."""
@@ -117,7 +117,7 @@ def played(name: str, seed: int) -> Pool:
     """The games of that pool, and what else is known."""
     small, rng = SMALL[name], generator(seed, name)
     truth, colors = np.array(small.truth), Colors(rng)
-    game = rating_pools.Pool(name=name, text=name, nu=small.nu)
+    game = SimulatedPool(name=name, text=name, nu=small.nu)
     tally: dict[tuple[int, int], list[float]] = {}
     for _ in range(small.rounds):
         for pair in permuted_window(rng, truth):

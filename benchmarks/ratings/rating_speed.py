@@ -22,10 +22,10 @@ from typing import Annotated, Any
 import numpy as np
 
 from benchmarks.ratings.goal_pools import FAMILIES
-from benchmarks.ratings.rating_pools import POOLS, Colors, generator, permuted_window, score2
-from benchmarks.ratings.rating_runs import Driven
 from benchmarks.reporting import cpu, held, program
 from cgos_server.core.rating.base import Fit, Refitting
+from cgos_server.lab.ratings.pools import POOLS, Colors, generator, permuted_window, score2
+from cgos_server.lab.ratings.runs import Driven
 
 SIZES = (64, 256, 1000)
 ROUNDS = {64: 60, 256: 60, 1000: 60, 2000: 60}

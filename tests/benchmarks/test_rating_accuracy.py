@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from benchmarks.ratings import rating_accuracy
-from benchmarks.ratings import rating_pools as pools
+from cgos_server.lab.ratings import pools as pools
 
 
 def accuracy(tmp_path: Path, *words: str) -> dict[str, Any]:

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.ratings import goal_pools, goal_runs, goal_tables, rating_goals, told
+from benchmarks.ratings import goal_pools, goal_runs, goal_tables, rating_goals
 from benchmarks.ratings.goal_pools import GOAL_POOLS
-from benchmarks.ratings.rating_pools import generator
-from benchmarks.ratings.rating_runs import Driven
+from cgos_server.lab.ratings import told
+from cgos_server.lab.ratings.pools import generator
+from cgos_server.lab.ratings.runs import Driven
 
 TOP = Path(__file__).parents[2]
 

@@ -17,7 +17,11 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.random import Generator
 
-from benchmarks.ratings.rating_pools import (
+from cgos_protocol.ids import VersionId
+from cgos_server.core.rating.base import Z95, Entry, Kind, Rating, RatingSystem, Refitting
+from cgos_server.core.rating.posterior_fold import PosteriorFold
+from cgos_server.core.rating.registry import rating_system
+from cgos_server.lab.ratings.pools import (
     GAMES,
     INITIAL,
     Colors,
@@ -28,10 +32,6 @@ from benchmarks.ratings.rating_pools import (
     permuted_window,
     score2,
 )
-from cgos_protocol.ids import VersionId
-from cgos_server.core.rating.base import Z95, Entry, Kind, Rating, RatingSystem, Refitting
-from cgos_server.core.rating.posterior_fold import PosteriorFold
-from cgos_server.core.rating.registry import rating_system
 
 PAIRS = 400
 """Random pairs of versions whose difference is looked at, at each number of games."""

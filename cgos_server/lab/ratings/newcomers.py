@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.ratings.rating_pools import Colors, Floats, Pool, anchors, generator, permuted_window, score2
-from benchmarks.ratings.rating_runs import Driven, Meetings, rms, share
 from cgos_server.core.rating.base import Z95
+from cgos_server.lab.ratings.pools import Colors, Floats, Pool, anchors, generator, permuted_window, score2
+from cgos_server.lab.ratings.runs import Driven, Meetings, rms, share
 
 KNOWN_SD = 20.0
 """How exactly the others are known, Elo."""

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.ratings.rating_pools import INITIAL, Floats
+from cgos_server.lab.ratings.pools import INITIAL, Floats
 
 HALF_LOGIT = math.log(10.0) / 800.0
 """Half of the logits a point of Elo."""

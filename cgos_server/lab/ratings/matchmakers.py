@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from benchmarks.ratings.rating_runs import Driven
 from cgos_protocol.ids import VersionId
 from cgos_server.core.pairing.base import Candidate, Knowledge, PairingPass
 from cgos_server.core.pairing.constraints import Constraints
@@ -20,6 +19,7 @@ from cgos_server.core.pairing.memory import Memory
 from cgos_server.core.pairing.registry import matchmaker
 from cgos_server.core.rating.posterior_fold import PosteriorFold
 from cgos_server.core.venue import Policy
+from cgos_server.lab.ratings.runs import Driven
 
 METHODS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "information": ("information", {}),

@@ -1,0 +1,1 @@
+"""Rating systems and matchmakers in simulated pools whose true strengths are known."""
