@@ -1,0 +1,125 @@
+"""Makes the results of the lab that docs/ shows, or the same experiments at a smaller size.
+
+Each is a command of the lab with a seed, so that the same tree gives the same figures on any machine. `--size full`
+writes them to docs/lab, with the commit of the tree, and into the pages that show them; smaller sizes go to dist/lab and
+show that everything works. Must not know: how an experiment is carried out, how a page is written.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Final, NamedTuple
+
+import msgspec
+
+from benchmarks.lab.kept import FOLDER, Kept, keep, kept_results, pages, refreshed
+from benchmarks.moves.checkouts import commit
+from benchmarks.reporting import ROOT, processor, program
+from cgos_server.lab.report import Report
+
+SIZES: Final = ("tiny", "short", "full")
+
+
+class Experiment(NamedTuple):
+    """:ivar words: of the command, without seed
+    :ivar tiny: what is added so that it is done at once; what comes later on a command line wins
+    :ivar short: what is added for a first look
+    :ivar paths: what its figures depend on
+    """
+
+    name: str
+    words: tuple[str, ...]
+    tiny: tuple[str, ...]
+    short: tuple[str, ...]
+    paths: tuple[str, ...]
+
+
+SEED: Final = "2026"
+EXPERIMENTS: Final[tuple[Experiment, ...]] = ()
+
+
+def run(
+    size: Annotated[str, SIZES, "how much of each"] = "short",
+    only: Annotated[Sequence[str], str, "these alone, by their names"] = (),
+    jobs: Annotated[int, "processes"] = os.cpu_count() or 1,
+    pages_only: Annotated[bool, "write kept results into the pages again, and compute nothing"] = False,
+) -> dict[str, Any]:
+    """By name: command, CPU seconds, how many checks there are and which do not hold."""
+    known = [experiment.name for experiment in EXPERIMENTS]
+    if unknown := [name for name in only if name not in known]:
+        sys.exit(f"There is no experiment {', '.join(unknown)}. There are: {', '.join(known)}.")
+    figures: dict[str, Any] = {}
+    folder = FOLDER if size == "full" else ROOT / "dist" / "lab"
+    if not pages_only:
+        folder.mkdir(parents=True, exist_ok=True)
+        if size == "full":
+            _require_committed()
+        for experiment in EXPERIMENTS:
+            if not only or experiment.name in only:
+                figures[experiment.name] = _carried_out(experiment, size, jobs, folder)
+    if pages_only or size == "full":
+        results = kept_results()
+        for page in pages():
+            page.write_text(refreshed(page.read_text(encoding="utf-8"), results), encoding="utf-8")
+    return figures
+
+
+def _require_committed() -> None:
+    """A result names a commit, which has to be the tree that computed it."""
+    changed = subprocess.run(
+        ["git", "-C", str(ROOT), "status", "--porcelain", "--", "cgos_server", "protocol"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    if changed:
+        sys.exit(f"Commit these first, since results name a commit:\n{changed}")
+
+
+def _carried_out(experiment: Experiment, size: str, jobs: int, folder: Path) -> dict[str, Any]:
+    more = {"tiny": experiment.tiny, "short": experiment.short, "full": ()}[size]
+    words = ["lab", *experiment.words, *more, "--seed", SEED]
+    picture = folder / f"{experiment.name}.svg"
+    command = [sys.executable, "-m", "cgos_server", *words, "--jobs", str(jobs), "--json", "--plot", str(picture)]
+    print(f"cgos-server {' '.join(words)}", flush=True)
+    began, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
+    with tempfile.TemporaryFile() as output:
+        code = subprocess.run(command, stdout=output, cwd=ROOT).returncode
+        output.seek(0)
+        printed = output.read()
+    if code not in (0, 1) or not printed:  # 1: a check does not hold, which the result says
+        sys.exit(f"It ended with {code}.")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    answer = json.loads(printed)
+    kept = Kept(
+        command=answer.pop("command"),
+        version=answer.pop("version"),
+        commit=commit(ROOT),
+        paths=experiment.paths,
+        seconds=round(seconds, 1),
+        machine=processor(),
+        report=msgspec.convert(answer, Report),
+    )
+    keep(folder, experiment.name, kept)
+    failing = [check.claim for check in kept.report.checks if not check.holds]
+    print(
+        f"  {time.monotonic() - began:.0f} s, {seconds:.0f} s of CPU; {len(kept.report.checks)} checks, "
+        f"{len(failing)} of which do not hold{': ' if failing else ''}{'; '.join(failing)}",
+        flush=True,
+    )
+    return {"command": kept.command, "seconds": seconds, "checks": len(kept.report.checks), "failing": failing}
+
+
+main = program(run, size="tiny")
+
+if __name__ == "__main__":
+    main()
