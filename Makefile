@@ -8,10 +8,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 JSON ?=
 SECONDS ?=
+SIZE ?= short
+ONLY ?=
 KEEP ?=
 T ?=
 
-.PHONY: help venv demo serve test lint fix unit one coverage docs hooks bench bench-stale drill lock clean
+.PHONY: help venv demo serve test lint fix unit one coverage docs hooks bench bench-stale lab drill lock clean
 
 help:
 	@echo "make demo    a server with bots, live in the terminal (SECONDS=60 stops it, KEEP=DIR keeps its data,"
@@ -19,7 +21,9 @@ help:
 	@echo "make test    lint, types, layers and all tests"
 	@echo "make serve   the server with its built-in configuration, data in ./cgos-data"
 	@echo "make bench   measurements beside bare baselines (JSON=FILE writes them)"
-	@echo "make bench-stale  measured tables whose code has changed since (JSON=FILE writes them)"
+	@echo "make bench-stale  measured tables and results of the lab whose code has changed since (JSON=FILE writes them)"
+	@echo "make lab     every published claim recomputed (SIZE=tiny|short|full, ONLY='birk swiss-tables'); SIZE=full writes"
+	@echo "             the results and pictures that docs/ shows"
 	@echo "make drill   a server with 200 bots is upgraded in place ten times: what is refused and lost, how long games pause"
 	@echo "make fix     ruff's and codespell's corrections, and the format"
 	@echo "make lint    ruff, codespell, mypy, import-linter"
@@ -108,6 +112,9 @@ bench: venv
 
 bench-stale: venv
 	$(BIN)/python benchmarks/stale.py $(if $(JSON),--json $(JSON))
+
+lab: venv
+	$(BIN)/python -m benchmarks.lab.results --size $(SIZE) $(if $(ONLY),--only $(ONLY)) $(if $(JSON),--json $(JSON))
 
 drill: venv
 	$(BIN)/python -m benchmarks.operations.upgrade_drill $(if $(JSON),--json $(JSON))

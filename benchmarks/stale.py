@@ -1,4 +1,5 @@
-"""Which tables of measured figures in docs/ may no longer be true: those whose paths have changed since their commit.
+"""Which tables of measured figures in docs/, and kept results of the lab, may no longer be true: those whose paths have
+changed since their commit.
 
 Below each such table stands a paragraph of one form, which this module alone declares:
 
@@ -22,6 +23,7 @@ from pathlib import Path
 
 import msgspec
 
+from benchmarks.lab.kept import kept_results
 from benchmarks.reporting import ROOT, CommandLine, write_json
 
 LINE = re.compile(
@@ -85,8 +87,13 @@ def _table(page: Path, line: int, heading: str, measured: re.Match[str] | None) 
 
 
 def all_tables() -> list[Table]:
-    """Of all pages."""
-    return [table for page in sorted((ROOT / "docs").glob("*.md")) for table in tables(page)]
+    """Of all pages, and all kept results of the lab."""
+    of_pages = [table for page in sorted((ROOT / "docs").glob("*.md")) for table in tables(page)]
+    results = kept_results(ROOT / "docs" / "lab")
+    return of_pages + [
+        Table(page=f"docs/lab/{name}.json", line=1, heading=kept.command, commit=kept.commit, paths=kept.paths)
+        for name, kept in results.items()
+    ]
 
 
 def stale(listed: Sequence[Table]) -> list[Stale]:
@@ -130,7 +137,7 @@ def main(words: Sequence[str] | None = None) -> None:
     results = stale(listed)
     for result in results:
         print(sentence(result))
-    print(f"{len(results)} of {len(listed)} tables are to be measured again or looked at")
+    print(f"{len(results)} of {len(listed)} tables and results are to be measured again or looked at")
     write_json(options.json, results)
 
 

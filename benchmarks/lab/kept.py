@@ -1,4 +1,4 @@
-"""Kept results of the lab: what each was made by, at which commit, on which paths it depends; and their tables on pages.
+"""Kept results of the lab: what made each, at which commit, on which paths it depends; and their tables on pages.
 
 A page shows a table between two lines of one form, which this module alone declares:
 

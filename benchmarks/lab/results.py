@@ -1,8 +1,8 @@
 """Makes the results of the lab that docs/ shows, or the same experiments at a smaller size.
 
 Each is a command of the lab with a seed, so that the same tree gives the same figures on any machine. `--size full`
-writes them to docs/lab, with the commit of the tree, and into the pages that show them; smaller sizes go to dist/lab and
-show that everything works. Must not know: how an experiment is carried out, how a page is written.
+writes them to docs/lab, with the commit of the tree, and into the pages that show them; smaller sizes go to dist/lab
+and show that everything works. Must not know: how an experiment is carried out, how a page is written.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from typing import Annotated, Any, Final, NamedTuple
 import msgspec
 
 from benchmarks.lab.kept import FOLDER, Kept, keep, kept_results, pages, refreshed
-from benchmarks.moves.checkouts import commit
 from benchmarks.reporting import ROOT, processor, program
 from cgos_server.lab.report import Report
 
@@ -57,14 +56,12 @@ def run(
     if unknown := [name for name in only if name not in known]:
         sys.exit(f"There is no experiment {', '.join(unknown)}. There are: {', '.join(known)}.")
     figures: dict[str, Any] = {}
-    folder = FOLDER if size == "full" else ROOT / "dist" / "lab"
     if not pages_only:
-        folder.mkdir(parents=True, exist_ok=True)
-        if size == "full":
-            _require_committed()
+        _folder(size).mkdir(parents=True, exist_ok=True)
+        commit = _commit(size == "full")
         for experiment in EXPERIMENTS:
             if not only or experiment.name in only:
-                figures[experiment.name] = _carried_out(experiment, size, jobs, folder)
+                figures[experiment.name] = _carried_out(experiment, size, jobs, commit)
     if pages_only or size == "full":
         results = kept_results()
         for page in pages():
@@ -72,20 +69,28 @@ def run(
     return figures
 
 
-def _require_committed() -> None:
-    """A result names a commit, which has to be the tree that computed it."""
-    changed = subprocess.run(
-        ["git", "-C", str(ROOT), "status", "--porcelain", "--", "cgos_server", "protocol"],
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
+def _folder(size: str) -> Path:
+    return FOLDER if size == "full" else ROOT / "dist" / "lab"
+
+
+def _commit(is_kept: bool) -> str:
+    """Of this tree; where results are kept, that has to be the code that computes them."""
+    changed = _git("status", "--porcelain", "--", "cgos_server", "protocol") if is_kept else ""
     if changed:
         sys.exit(f"Commit these first, since results name a commit:\n{changed}")
+    return _git("rev-parse", "--short=8", "HEAD").strip()
 
 
-def _carried_out(experiment: Experiment, size: str, jobs: int, folder: Path) -> dict[str, Any]:
-    more = {"tiny": experiment.tiny, "short": experiment.short, "full": ()}[size]
+def _git(*words: str) -> str:
+    """What git says; nothing where it is not installed, or this is no checkout."""
+    try:
+        return subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True, text=True).stdout
+    except FileNotFoundError:
+        return ""
+
+
+def _carried_out(experiment: Experiment, size: str, jobs: int, commit: str) -> dict[str, Any]:
+    folder, more = _folder(size), {"tiny": experiment.tiny, "short": experiment.short, "full": ()}[size]
     words = ["lab", *experiment.words, *more, "--seed", SEED]
     picture = folder / f"{experiment.name}.svg"
     command = [sys.executable, "-m", "cgos_server", *words, "--jobs", str(jobs), "--json", "--plot", str(picture)]
@@ -103,7 +108,7 @@ def _carried_out(experiment: Experiment, size: str, jobs: int, folder: Path) -> 
     kept = Kept(
         command=answer.pop("command"),
         version=answer.pop("version"),
-        commit=commit(ROOT),
+        commit=commit,
         paths=experiment.paths,
         seconds=round(seconds, 1),
         machine=processor(),

@@ -78,7 +78,7 @@ def checkout(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 def test_tables_whose_paths_changed_are_told(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
     missing = "docs/speed.md:16 (More) names no commit and paths\n"
     stale.main([])
-    assert capsys.readouterr().out == missing + "1 of 2 tables are to be measured again or looked at\n"
+    assert capsys.readouterr().out == missing + "1 of 2 tables and results are to be measured again or looked at\n"
     (checkout / "some things" / "a.py").write_text("2\n")
     git(checkout, "commit", "-qam", "three")
     stale.main(["--json", str(checkout / "stale.json")])
