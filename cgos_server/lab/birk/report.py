@@ -245,11 +245,12 @@ def _turns(count: int, odd: Sequence[Outcome]) -> Table:
 def _sit_outs_drawn(count: int, odd: Sequence[Outcome]) -> Chart:
     ranks = tuple(float(rank) for rank in range(1, count + 1))
     lines: list[Line] = []
-    for each in odd:
-        shares = each.tally.sat_out / each.tally.rounds
-        name = f"{each.series.formula}, {each.series.bye}"
-        lines.append(Line(name=name, x=ranks, y=tuple(map(float, shares)), points=True))
-        if each.series.bye == "natural":
+    fair = [each for each in odd if each.series.bye == "fair"][:1]  # all formulas are alike there
+    for each in (*fair, *(each for each in odd if each.series.bye == "natural")):
+        is_fair = each.series.bye == "fair"
+        shares = tuple(map(float, each.tally.sat_out / each.tally.rounds))
+        lines.append(Line(name="fair bye" if is_fair else each.series.formula, x=ranks, y=shares, points=True))
+        if not is_fair:
             exact = tuple(map(float, each.law.sat_out))
             lines.append(Line(name=f"{each.series.formula}, exact", x=ranks, y=exact, dashed=True))
     return Chart(
