@@ -52,7 +52,7 @@ class Task(Struct, frozen=True, kw_only=True):
     seed: int
 
 
-class Tally(NamedTuple):
+class Tally(Struct, frozen=True, kw_only=True):
     """What was counted over some rounds of n players.
 
     :ivar met: (n, n) rounds in which two ranks met, the better one first; 0 elsewhere
@@ -70,11 +70,11 @@ class Tally(NamedTuple):
     def plus(self, other: Tally) -> Tally:
         """Both together."""
         return Tally(
-            self.rounds + other.rounds,
-            self.met + other.met,
-            self.sat_out + other.sat_out,
-            self.again + other.again,
-            self.following + other.following,
+            rounds=self.rounds + other.rounds,
+            met=self.met + other.met,
+            sat_out=self.sat_out + other.sat_out,
+            again=self.again + other.again,
+            following=self.following + other.following,
         )
 
 
@@ -110,7 +110,7 @@ def counted(task: Task) -> Tally:
             sat_out[left] += 1
             again += left == before
         before = left
-    return Tally(task.rounds, met[1:, 1:], sat_out[1:], again, task.rounds - 1)
+    return Tally(rounds=task.rounds, met=met[1:, 1:], sat_out=sat_out[1:], again=again, following=task.rounds - 1)
 
 
 def _one_by_one(how: Matchmaker, candidates: Sequence[Candidate], rounds: int, rng: Rng) -> Iterator[Pairing]:

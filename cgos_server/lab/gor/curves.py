@@ -8,9 +8,10 @@ minus one's own. Must not know: pools, command lines.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
+from msgspec import Struct
 
 from cgos_server.core.pairing.methods.change import total_change
 from cgos_server.core.pairing.methods.entropy import gor_win
@@ -74,7 +75,7 @@ _PEAKS: Final = (
 )
 
 
-class Peak(NamedTuple):
+class Peak(Struct, frozen=True, kw_only=True):
     """Where a curve of one's own rating is largest.
 
     :ivar x: of the maximum; of several the one nearest to 0
@@ -121,7 +122,12 @@ def curves(owns: Sequence[float]) -> Report:
     """Tables and figures for players of these ratings, and maxima for every hundred points."""
     peaks = [peak(own) for own in dict.fromkeys([*map(float, range(LOWEST, HIGHEST + 1, 100)), *owns])]
     return Report(
-        tables=(_con_table(), _expectancy_table(owns), _change_table(owns), _peak_table(sorted(peaks))),
+        tables=(
+            _con_table(),
+            _expectancy_table(owns),
+            _change_table(owns),
+            _peak_table(sorted(peaks, key=lambda each: each.own)),
+        ),
         checks=(*_con_checks(), *_identities(owns), *_claims(peaks)),
         pictures=(_expectancy_chart(owns), _change_chart(owns)),
         notes=(
@@ -129,8 +135,8 @@ def curves(owns: Sequence[float]) -> Report:
             "into the pool, and nothing without epsilon. With probabilities that sum to 1 it is epsilon times con of "
             "the stronger player, which only falls with the gap (dashed in the figure).",
             "The thesis has its maximum at 200 to 300 points, up or down. That holds downward for middle ratings; "
-            "upward there is none at any rating. Con has a kink every 100 points where its step changes, and so have the "
-            "curves: the maximum moves by jumps with the rating.",
+            "upward there is none at any rating. Con has kinks, at most every 100 points, and so have the curves: the "
+            "maximum moves by jumps with the rating.",
         ),
     )
 

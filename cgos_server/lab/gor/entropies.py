@@ -11,7 +11,9 @@ import math
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from cgos_protocol.ids import VersionId
 from cgos_server.core.pairing.base import Candidate, Pairing, PairingPass
@@ -63,7 +65,7 @@ BEST: Final = 3
 _MILLION: Final = 1_000_000
 
 
-class Totals(NamedTuple):
+class Totals(Struct, frozen=True, kw_only=True):
     """A round's worth in bits.
 
     :ivar exact: by the server's matchmaker, which takes the exact slope

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 from msgspec import Struct
@@ -73,7 +73,7 @@ class Pool(Struct, frozen=True, kw_only=True):
     replicates: int
 
 
-class Task(NamedTuple):
+class Task(Struct, frozen=True, kw_only=True):
     """One replicate under one matchmaker and one epsilon."""
 
     pool: Pool
@@ -83,7 +83,7 @@ class Task(NamedTuple):
     seed: int
 
 
-class Course(NamedTuple):
+class Course(Struct, frozen=True, kw_only=True):
     """What became of a pool.
 
     :ivar means: mean rating minus mean strength, at :func:`looks`
@@ -123,30 +123,37 @@ def play(task: Task) -> Course:
     for strength in truth:
         driven.enter_at(float(strength))
     meetings = Rounds(*MATCHMAKERS[task.matchmaker], rng)
-    means, sums = [], np.zeros(6)
+    means, points, gaps, sums = [], 0.0, 0.0, np.zeros(4)
     looked = set(looks(pool.rounds))
     for played in range(1, pool.rounds + 1):
         before = driven.ratings()[0]
-        for first, second in meetings.pairs(driven):
-            low, high = sorted((first, second), key=lambda number: (before[number], number))
+        for pair in meetings.pairs(driven):
+            low, high = sorted(pair, key=lambda number: (before[number], number))
             chance = float(gor_win(truth[low], truth[high]))
-            sums[1:] += _of_game(
-                float(before[low]), float(before[high]), chance, task.eps, abs(truth[low] - truth[high])
-            )
+            sums += _of_game(float(before[low]), float(before[high]), chance, task.eps)
+            gaps += abs(float(truth[low] - truth[high]))
             meetings.began(low, high)
             driven.game(low, high, 2 if rng.random() < chance else 0)
         after = driven.ratings()[0]
-        sums[0] += after.sum() - before.sum()
+        points += float(after.sum() - before.sum())
         if played in looked:
             means.append(float(after.mean() - truth.mean()))
     games = pool.rounds * (pool.versions // 2)
-    points, expected, variance, of_stronger, of_thesis, gap = (float(value) / games for value in sums)
-    return Course(tuple(means), points, expected, variance / games, of_stronger, of_thesis, gap)
+    expected, variance, of_stronger, of_thesis = (sums / games).tolist()
+    return Course(
+        means=tuple(means),
+        points=points / games,
+        expected=expected,
+        variance=variance / games,
+        of_stronger=of_stronger,
+        of_thesis=of_thesis,
+        gap=gaps / games,
+    )
 
 
-def _of_game(low: float, high: float, chance: float, eps: float, gap: float) -> Floats:
+def _of_game(low: float, high: float, chance: float, eps: float) -> Floats:
     """Of a game between two ratings: the expected change of their sum, its variance, what epsilon puts in if ratings
-    are true, what the thesis has for that, and the gap.
+    are true, and what the thesis has for that.
 
     :param chance: that the lower rated one wins, in truth
     """
@@ -155,7 +162,7 @@ def _of_game(low: float, high: float, chance: float, eps: float, gap: float) -> 
     expected = of_low * (chance - s_low) + of_high * (1.0 - chance - s_high)
     variance = (of_low - of_high) ** 2 * chance * (1.0 - chance)
     of_thesis = float(total_change(low, high)) if eps else 0.0
-    return np.array([expected, variance, eps * of_high, of_thesis, gap])
+    return np.array([expected, variance, eps * of_high, of_thesis])
 
 
 def inflation(pool: Pool, work: Work) -> Report:
@@ -166,7 +173,7 @@ def inflation(pool: Pool, work: Work) -> Report:
     def all_tasks() -> Iterator[Task]:
         for replicate in range(pool.replicates):
             for matchmaker, eps in conditions:
-                yield Task(pool, matchmaker, eps, replicate, work.seed)
+                yield Task(pool=pool, matchmaker=matchmaker, eps=eps, replicate=replicate, seed=work.seed)
 
     interrupted = carry_out(
         play,
@@ -207,8 +214,8 @@ def _table(pool: Pool, courses: dict[tuple[str, float], list[Course]]) -> Table:
         rows.append((matchmaker, eps, *cells))
     return Table(
         key="inflation",
-        title=f"{pool.versions} engines of fixed strength, {pool.rounds} games each, {pool.replicates} replicates: "
-        "GoR points",
+        title=f"{pool.versions} engines of fixed strength, {pool.rounds} games each, replicates: "
+        f"{pool.replicates}; GoR points",
         columns=_COLUMNS,
         rows=tuple(rows),
     )
