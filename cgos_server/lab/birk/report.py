@@ -153,15 +153,17 @@ def _report(players: Sequence[int], formulas: Sequence[str], outcomes: Sequence[
     if plain:
         checks.append(_none("ranks that neither play nor sit out in some round", sum(map(_idle, plain))))
     checks += [check for each in plain for check in _printed(each)]
+    notes = [
+        "A cell is the probability that two ranks meet, times the number of opponents: 1 where all are as likely.",
+        "Exact values: forward dynamic programming over the sets of unpaired players, in fractions.",
+    ]
+    if PUBLISHED_PLAYERS in players:
+        notes.append("Of the mail's tables only the cells that are checked are at hand, and all of `one`.")
     return Report(
         tables=tuple(tables),
         checks=tuple(checks),
         pictures=tuple(pictures),
-        notes=(
-            "A cell is the probability that two ranks meet, times the number of opponents: 1 where all are as likely.",
-            "Exact values: forward dynamic programming over the sets of unpaired players, in fractions.",
-            "Of the mail's tables of 14 players only the cells in the last table are at hand, and all of `one`.",
-        ),
+        notes=tuple(notes),
         interrupted=interrupted,
     )
 

@@ -194,6 +194,8 @@ def inflation(pool: Pool, work: Work) -> Report:
             "before each game and the true chances; the two columns after it are what epsilon puts in if ratings are "
             "true, with probabilities that sum to 1 and by the thesis's formula. The server's GoR has epsilon 0 unless "
             "it is configured.",
+            "Con is larger for a rating that has fallen than for one that has risen, so that luck lifts a pool without "
+            "epsilon too.",
             f"`{ALONE}` pairs by nothing else; the others heed a venue's wishes too: new opponents, colors.",
         ),
         interrupted=interrupted,
