@@ -65,6 +65,13 @@ class Driven:
             self._fold(kind=Kind.ANCHOR, version=number, value=value, sd=anchor_sd)
         return number
 
+    def enter_at(self, value: float) -> int:
+        """A new version that starts at a rating of its own and is no anchor, under a system without uncertainty."""
+        number = self.versions
+        self.versions += 1
+        self._fold(kind=Kind.ENTER, version=number, value=value)
+        return number
+
     def enter_known(self, value: float, sd: float) -> int:
         """A new version whose strength is known from elsewhere; an anchor where the system cannot say how well."""
         if not isinstance(self.system, Refitting):

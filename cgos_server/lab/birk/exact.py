@@ -1,6 +1,7 @@
 """The exact distribution of Birk's top-down pairing: how likely each pair is, and each rank to be left out.
 
-For the plain method: natural bye, no constraints. It checks the sampler.
+For the plain method (Birk 2006): natural bye, no constraints. It is what the server's sampler is held against, and
+shares nothing with it but how many are drawn. Must not know: the sampler, how figures are shown.
 """
 
 from __future__ import annotations
@@ -55,8 +56,3 @@ def distribution(np: int, formula: str) -> Distribution:
         reached = after
     sits_out = {rank: Fraction(reached.get(1 << (rank - 1), 0), denominator) for rank in range(1, np + 1)}
     return Distribution(pairs, sits_out)
-
-
-def pair_probabilities(np: int, formula: str) -> dict[tuple[int, int], Fraction]:
-    """(better rank, worse rank), from 1 -> exact probability that the two meet in a round of `np` versions."""
-    return distribution(np, formula).pairs
