@@ -42,7 +42,27 @@ class Experiment(NamedTuple):
 
 
 SEED: Final = "2026"
-EXPERIMENTS: Final[tuple[Experiment, ...]] = ()
+
+_RATING: Final = "cgos_server/core/rating"
+_PAIRING: Final = "cgos_server/core/pairing"
+_EVENTS: Final = "cgos_server/tournaments"
+
+EXPERIMENTS: Final[tuple[Experiment, ...]] = (
+    Experiment(
+        name="birk",
+        words=("birk", "--rounds", "200000"),
+        tiny=("--rounds", "50", "--players", "6", "--players", "5"),
+        short=("--rounds", "20000"),
+        paths=("cgos_server/lab/birk", _PAIRING),
+    ),
+    Experiment(
+        name="gor",
+        words=("gor", "--replicates", "32"),
+        tiny=("--replicates", "2", "--versions", "6", "--rounds", "3"),
+        short=("--replicates", "4", "--rounds", "50"),
+        paths=("cgos_server/lab/gor", _PAIRING, "cgos_server/core/rating/incremental"),
+    ),
+)
 
 
 def run(
