@@ -53,7 +53,7 @@ from cgos_server.tournaments.systems.from_starts import NO_BAR
 @experiment("players' rounds")
 @gathered(Fields)
 def thesis(fields: Fields, work: Work) -> Report:
-    """T. Vuorinen, Enhancing Go tournament pairings in Europe (2010): tables, figures and formulas value by value.
+    """Vuorinen's thesis on Go tournaments (2010): tables, figures and formulas value by value, and total errors.
 
     Beside each printed value stands the server's; misprints are named. Then McMahon, weighted, GoDraw, EPM and AccelRat
     are compared by the total error (equation 7.1, in three readings) on drawn fields. Those of the source are not

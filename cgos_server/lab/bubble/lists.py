@@ -13,6 +13,7 @@ from numpy.random import Generator
 
 from cgos_protocol.errors import Code, Invalid
 from cgos_server.tournaments.base import Floats
+from cgos_server.tournaments.simulation.one_event import MOST_STRENGTH
 
 Scenario: TypeAlias = Literal["right", "noisy", "improved", "new", "mixed"]
 
@@ -52,6 +53,12 @@ class Listed(NamedTuple):
 
 def require_shape(shape: Shape, sizes: tuple[int, ...]) -> None:
     """Raises Refused where no such list of one of these sizes can be."""
+    for strength in (shape.low, shape.high):
+        if not abs(strength) <= MOST_STRENGTH:
+            raise Invalid(
+                Code.LAB,
+                f"{strength:g} can be no strength in Elo. Stay between -{MOST_STRENGTH:g} and {MOST_STRENGTH:g}.",
+            )
     if not shape.low <= shape.high:
         raise Invalid(
             Code.LAB, f"Strengths from {shape.low:g} to {shape.high:g} are no range. Give the lower number first."

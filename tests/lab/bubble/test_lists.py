@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -62,6 +64,8 @@ def test_a_noisy_list_is_wrong_as_far_as_its_noise() -> None:
 @pytest.mark.parametrize(
     ("shape", "sentence"),
     [
+        (Shape(high=math.inf), "inf can be no strength in Elo. Stay between -100000 and 100000."),
+        (Shape(low=math.nan), "nan can be no strength in Elo. Stay between -100000 and 100000."),
         (Shape(low=2.0, high=1.0), "Strengths from 2 to 1 are no range. Give the lower number first."),
         (
             Shape(places=10),
