@@ -194,6 +194,10 @@ class Bubble:
         return run, moves, played
 
     def games(self, pairs: Iterable[tuple[int, int]], played: Played, place: Mapping[int, int]) -> tuple[Game, ...]:
+        """What these pairs have left to play, with its colors.
+
+        :param place: of everybody in the old ranking
+        """
         games: list[Game] = []
         balance = Counter(played.balance)
         for one, other in pairs:
