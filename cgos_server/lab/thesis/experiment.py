@@ -98,6 +98,6 @@ def _notes(fields: Fields) -> tuple[str, ...]:
         f"Fields are drawn: strengths normal with mean {MEAN:.0f} and standard deviation {SPREAD:.0f} GoR points, from "
         f"20 kyu to 7 dan; ratings with an error of {NOISE:.0f}; results by GoR's curve without epsilon, no draws; no "
         f"countries, no clubs; bar: {fields.bar}. AccelRat moves its ratings by GoR.",
-        "Relative strengths come from the event's own results: they tell how these look. The error by true strengths, in "
-        "points, is this project's addition; it can order the systems otherwise.",
+        "Relative strengths come from the event's own results: they tell how these look. The error by true strengths, "
+        "in points, is this project's addition; it can order the systems otherwise.",
     )
