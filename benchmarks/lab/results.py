@@ -62,6 +62,20 @@ EXPERIMENTS: Final[tuple[Experiment, ...]] = (
         short=("--replicates", "4", "--rounds", "50"),
         paths=("cgos_server/lab/gor", _PAIRING, "cgos_server/core/rating/incremental"),
     ),
+    Experiment(
+        name="bubble",
+        words=("bubble", "--events", "40"),
+        tiny=("--events", "1", "--size", "12", "--scenario", "mixed"),
+        short=("--events", "4", "--size", "20", "--size", "50"),
+        paths=("cgos_server/lab/bubble", _EVENTS),
+    ),
+    Experiment(
+        name="thesis",
+        words=("thesis", "--events", "20"),
+        tiny=("--events", "2", "--size", "12", "--rounds", "3"),
+        short=("--events", "4", "--size", "34", "--size", "64"),
+        paths=("cgos_server/lab/thesis", _EVENTS, "cgos_server/core/rating/incremental"),
+    ),
 )
 
 

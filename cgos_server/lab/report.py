@@ -133,6 +133,17 @@ class Report(Struct, frozen=True, kw_only=True):
         return all(check.holds for check in self.checks)
 
 
+def joined(parts: Sequence[Report]) -> Report:
+    """One report of several, in their order."""
+    return Report(
+        tables=tuple(table for part in parts for table in part.tables),
+        checks=tuple(check for part in parts for check in part.checks),
+        pictures=tuple(picture for part in parts for picture in part.pictures),
+        notes=tuple(note for part in parts for note in part.notes),
+        interrupted=any(part.interrupted for part in parts),
+    )
+
+
 def close(claim: str, measured: Mean, published: float, allowed: float, errors: float = 0.0) -> Check:
     """That a figure is within `allowed` of the published one, and within so many of its standard errors besides."""
     reach = allowed + errors * (measured.error or 0.0)

@@ -16,6 +16,8 @@ EXPERIMENTS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "birk": "birk:birk",
         "gor": "gor:gor",
+        "bubble": "bubble:bubble",
+        "thesis": "thesis:thesis",
     }
 )
 """Command -> module of this package and object in it, in the order in which help lists them."""

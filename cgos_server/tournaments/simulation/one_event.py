@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -27,6 +27,7 @@ from cgos_server.tournaments.base import (
     Entrant,
     Event,
     Floats,
+    Game,
     OptionValue,
     Round,
     System,
@@ -49,6 +50,9 @@ from cgos_server.tournaments.tournament import lots
 
 Model: TypeAlias = Literal["milvang", "elo"]
 """Milvang's, with draws and White's advantage, or Elo's logistic curve without either."""
+
+Chances: TypeAlias = Callable[[Game], tuple[float, float]]
+"""How likely White is to win a game, and not to lose it."""
 
 MOST_ROUNDS = 10_000
 """An event that goes on longer will not end."""
@@ -170,7 +174,17 @@ def simulate(plan: Plan, seed: int) -> Simulated:
     event = Event(
         system=plan.system, entrants=entrants_of(ratings), options=plan.options, planned=plan.rounds, seed=seed
     )
-    table = game_chances(plan.model, strengths[:, None], strengths)
+    event = play(method, event, chances_by(plan.model, strengths))
+    strength = dict(enumerate(strengths.tolist(), 1))
+    order = final_order(method, event)
+    return Simulated(event=event, strength=strength, order=order, measures=measures(plan, event, strength, order))
+
+
+def play(method: System, event: Event, chances: Chances) -> Event:
+    """The event played to its end; see :func:`simulate` for the lots.
+
+    :raises Refused: where the system refuses to go on
+    """
     while not method.is_over(event):
         for part in method.ready_games(event, lots(event)):
             event = begin(event, part)
@@ -179,17 +193,44 @@ def simulate(plan: Plan, seed: int) -> Simulated:
         if len(event.rounds) > MOST_ROUNDS:
             raise Invalid(
                 Code.SIMULATION,
-                f"{plan.system} was not over after {MOST_ROUNDS} rounds. Say how many are to be played.",
+                f"{event.system} was not over after {MOST_ROUNDS} rounds. Say how many are to be played.",
             )
-        event = replace(
-            event,
-            rounds=tuple(
-                _played(plan, event.seed, each=each, strengths=strengths, table=table) for each in event.rounds
-            ),
-        )
-    strength = dict(enumerate(strengths.tolist(), 1))
-    order = final_order(method, event)
-    return Simulated(event=event, strength=strength, order=order, measures=measures(plan, event, strength, order))
+        event = replace(event, rounds=tuple(played(each, event.seed, chances) for each in event.rounds))
+    return event
+
+
+def chances_by(model: Model, strengths: Floats) -> Chances:
+    """What decides the games of entrants 1, 2... with these strengths."""
+    wins, holds = game_chances(model, strengths[:, None], strengths)
+
+    def chances(game: Game) -> tuple[float, float]:
+        white, black = game.white - 1, game.black - 1
+        if game.handicap:
+            helped = strengths[black] + STONE * game.handicap
+            helped_wins, helped_holds = game_chances(model, strengths[white], helped)
+            return float(helped_wins), float(helped_holds)
+        return float(wins[white, black]), float(holds[white, black])
+
+    return chances
+
+
+def played(each: Round, seed: int, chances: Chances) -> Round:
+    """The round with results of all its games, by the lots of the event with this seed."""
+    if each.is_complete:
+        return each
+    rng = Lots(seed, each.number)
+    before: Counter[tuple[int, int]] = Counter()
+    games = []
+    for game in each.games:
+        again = before[(game.white, game.black)]
+        before[(game.white, game.black)] += 1
+        if game.result is None:
+            keys = (game.white, game.black, again) if again else (game.white, game.black)
+            number = rng.unit("outcome", *keys)
+            wins, holds = chances(game)
+            game = replace(game, result=WHITE_WINS if number < wins else DRAWN if number < holds else BLACK_WINS)
+        games.append(game)
+    return replace(each, games=tuple(games))
 
 
 def drawn(plan: Plan, seeds: Sequence[int]) -> tuple[Floats, Floats]:
@@ -254,28 +295,3 @@ def measures(plan: Plan, event: Event, strength: Mapping[int, float], order: Seq
         games=float(len(games)),
         strength_difference=strength_difference(event, strength, beta).share if plan.differences else None,
     )
-
-
-def _played(plan: Plan, seed: int, each: Round, strengths: Floats, table: tuple[Floats, Floats]) -> Round:
-    """The round with results of all its games."""
-    if each.is_complete:
-        return each
-    rng = Lots(seed, each.number)
-    before: Counter[tuple[int, int]] = Counter()
-    games = []
-    for game in each.games:
-        again = before[(game.white, game.black)]
-        before[(game.white, game.black)] += 1
-        if game.result is None:
-            keys = (game.white, game.black, again) if again else (game.white, game.black)
-            number = rng.unit("outcome", *keys)
-            white, black = game.white - 1, game.black - 1
-            if game.handicap:
-                helped = strengths[black] + STONE * game.handicap
-                wins, holds = game_chances(plan.model, strengths[white], helped)
-            else:
-                wins, holds = table[0][white, black], table[1][white, black]
-            result = WHITE_WINS if number < wins else DRAWN if number < holds else BLACK_WINS
-            game = replace(game, result=result)
-        games.append(game)
-    return replace(each, games=tuple(games))

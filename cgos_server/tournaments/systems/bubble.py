@@ -125,7 +125,7 @@ class Bubble:
         _, run, moves, played = self._next(event)
         if _is_over(event, run, moves):
             raise refuse_over(event)
-        games = self._games(unmet(run.active, played), played, old_ranking(event.entrants))
+        games = self.games(unmet(run.active, played), played, old_ranking(event.entrants))
         if not moves:
             again = f"To be played again: {counted(len(games), 'game')}."
             return Round(number=len(event.rounds), games=games, byes=(), explanation=Explanation(again))
@@ -138,7 +138,7 @@ class Bubble:
             return () if self.is_over(event) else (self.pair(event, rng),)
         run, _, played = self._replayed(event)
         there = [id_ for id_ in run.active if id_ not in event.withdrawn]
-        again = self._games(unmet(there, played), played, old_ranking(event.entrants))
+        again = self.games(unmet(there, played), played, old_ranking(event.entrants))
         return (Round(number=len(event.rounds), games=again),) if again else ()
 
     def standings(self, event: Event) -> Standings:
@@ -193,7 +193,11 @@ class Bubble:
             played.add(each)
         return run, moves, played
 
-    def _games(self, pairs: Iterable[tuple[int, int]], played: Played, place: Mapping[int, int]) -> tuple[Game, ...]:
+    def games(self, pairs: Iterable[tuple[int, int]], played: Played, place: Mapping[int, int]) -> tuple[Game, ...]:
+        """What these pairs have left to play, with its colors.
+
+        :param place: of everybody in the old ranking
+        """
         games: list[Game] = []
         balance = Counter(played.balance)
         for one, other in pairs:
