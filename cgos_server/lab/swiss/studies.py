@@ -51,8 +51,8 @@ NOTES: Final = (
     "The noise of ratings (standard deviation 150 - s/20 Elo at strength s), the first weight of MWM (minus the "
     "difference of scores) and what Random2 adds for pairs from different halves of a score group (1) are lost in the "
     "source. Ours were fitted to its table 4, so agreement with that table does not speak for them.",
-    "McMahon, weighted, AccelRat, GoDraw and EPM go by ratings from the start, and rank by them as well; their float "
-    "pairs are counted by points all the same.",
+    "McMahon, weighted, GoDraw and EPM begin with scores by rating, and rank by these; AccelRat pairs by rating, and "
+    "ranks by points alone. Float pairs of all of them are counted by points.",
 )
 
 
@@ -168,7 +168,7 @@ def _sizes(who: Who) -> tuple[Sweep, ...]:
             varied="players",
             settings=tuple(Setting(label=str(n), x=n, players=n, rounds=rounds) for n, rounds in sizes),
             contestants=who(MWM),
-            measures=("kendall", "float_pairs", "best_first"),
+            measures=("kendall", "float_pairs"),
             log_x=True,
         ),
         Sweep(
@@ -177,7 +177,7 @@ def _sizes(who: Who) -> tuple[Sweep, ...]:
             varied="rounds",
             settings=tuple(Setting(label=str(rounds), x=rounds, rounds=rounds) for rounds in (3, 5, 7, 9, 11, 13)),
             contestants=who(MWM),
-            measures=("kendall", "best_first"),
+            measures=("kendall",),
         ),
     )
 

@@ -171,8 +171,8 @@ def check(plan: Plan) -> System:
 def simulate(plan: Plan, seed: int, by: System | None = None) -> Simulated:
     """One whole tournament.
 
-    :param seed: the event's; a simulation itself draws ``normal`` and ``angle`` for the ratings, ``strength`` and (where
-        that is not uniform) ``strength-angle`` before the first round (each by id), and in each round ``outcome`` (by
+    :param seed: the event's; a simulation itself draws ``normal`` and ``angle`` for the ratings, ``strength`` and, for
+        normal strengths, ``strength-angle`` before the first round (each by id), and in each round ``outcome`` (by
         White's and Black's id, and from the second game on the number of the game, where the same two have several with
         the same colors)
     :param by: who pairs and ranks in place of the plan's system; None: that one does
