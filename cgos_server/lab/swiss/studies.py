@@ -50,7 +50,8 @@ NOTES: Final = (
     "size.",
     "The noise of ratings (standard deviation 150 - s/20 Elo at strength s), the first weight of MWM (minus the "
     "difference of scores) and what Random2 adds for pairs from different halves of a score group (1) are lost in the "
-    "source. Ours were fitted to its table 4, so agreement with that table does not speak for them.",
+    "source. The noise was fitted to its table 4, the others are forms that agree with that table and with what it "
+    "says of floats: agreement with these does not speak for them.",
     "McMahon, weighted, GoDraw and EPM begin with scores by rating, and rank by these; AccelRat pairs by rating, and "
     "ranks by points alone. Float pairs of all of them are counted by points.",
 )
@@ -74,7 +75,8 @@ def report(study: str, events: int, given: Sequence[str], bbp: BbpPairings | Non
         special = word == "tables"
         made += published.tables(each) if special else tables(each)
         drawn += published.pictures(each) if special else pictures(each)
-        checks += [] if interrupted else CHECKS[word](each) if word in CHECKS else []
+        if word in CHECKS and not interrupted:
+            checks += CHECKS[word](each)
     notes = (*(published.NOTES if "tables" in chosen else ()), *NOTES, *([about(bbp)] if bbp is not None else []))
     return Report(
         tables=tuple(made),

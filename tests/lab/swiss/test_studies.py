@@ -64,6 +64,17 @@ def test_keys_of_tables_and_pictures_are_their_own(monkeypatch: pytest.MonkeyPat
     assert any("inferred" in note for note in made.notes)
 
 
+def test_what_was_interrupted_is_not_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nothing(asked: list[Asked], _work: Work) -> Runs:
+        figures = tuple(Figure(name, None, None) for name in NAMES)
+        return Runs(tuple(Series(each.plan, 0, figures) for each in asked), interrupted=True)
+
+    monkeypatch.setattr(sweeps, "run_all", nothing)
+    made = report("tables", 10, given=(), bbp=None, work=Work())
+    assert made.interrupted
+    assert made.checks == ()
+
+
 def test_slow_systems_and_large_fields_have_fewer_events() -> None:
     def events(system: str, players: int) -> int:
         setting = Setting(label="", players=players, rounds=5)
