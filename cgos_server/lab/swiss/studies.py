@@ -45,9 +45,8 @@ SIZE: Final = f"{PLAYERS} players, {ROUNDS} rounds"
 MIDDLE: Final = f"{SIZE}, strengths 1400 to 2200"
 
 NOTES: Final = (
-    "All systems meet the same players with the same ratings. Systems whose events are simulated one by one, which are "
-    "all but the orders of MWM, have a tenth of the events; fields of more than 32 have fewer, by the square of their "
-    "size.",
+    "All systems meet the same players with the same ratings. Systems whose events are simulated one by one have a "
+    "tenth of the events; fields of more than 32 have fewer, by the square of their size.",
     "The noise of ratings (standard deviation 150 - s/20 Elo at strength s), the first weight of MWM (minus the "
     "difference of scores) and what Random2 adds for pairs from different halves of a score group (1) are lost in the "
     "source. The noise was fitted to its table 4, the others are forms that agree with that table and with what it "

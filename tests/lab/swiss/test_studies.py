@@ -16,17 +16,20 @@ from cgos_server.lab.swiss.bbp import BbpPairings, bbp_pairings
 from cgos_server.lab.swiss.studies import CHECKS, STUDIES, contestants, report
 from cgos_server.lab.swiss.sweeps import MEASURES, Contestant, Setting, Sweep, Swept, asked_for, carried_out
 from cgos_server.lab.tournaments import NAMES, Asked, Figure, Runs, Series, run_all
-from cgos_server.tournaments.registry import SYSTEMS
+from cgos_server.tournaments.registry import SYSTEMS, system
 from cgos_server.tournaments.simulation.one_event import check
 
 WHO = functools.partial(contestants, given=(), bbp=None)
+
+SLOW = Contestant(label="swiss", system="swiss", by=system("swiss"))
+"""One by one, whatever is simulated many at a time."""
 
 SMALL = Sweep(
     key="small",
     title="Small events",
     varied="players",
     settings=(Setting(label="6", x=6, players=6, rounds=3), Setting(label="8", x=8, players=8, rounds=3)),
-    contestants=WHO(("dutch", "swiss")),
+    contestants=(*WHO(("dutch",)), SLOW),
     measures=("kendall", "float_pairs"),
 )
 
@@ -76,12 +79,12 @@ def test_what_was_interrupted_is_not_checked(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_slow_systems_and_large_fields_have_fewer_events() -> None:
-    def events(system: str, players: int) -> int:
-        setting = Setting(label="", players=players, rounds=5)
-        return asked_for(setting, Contestant(label=system, system=system), 2000).tournaments
+    def events(contestant: Contestant, players: int) -> int:
+        return asked_for(Setting(label="", players=players, rounds=5), contestant, 2000).tournaments
 
-    assert [events("dutch", players) for players in (8, 32, 64, 256)] == [2000, 2000, 500, 31]
-    assert [events("swiss", players) for players in (8, 32, 256)] == [200, 200, 3]
+    (fast,) = WHO(("dutch",))
+    assert [events(fast, players) for players in (8, 32, 64, 256)] == [2000, 2000, 500, 31]
+    assert [events(SLOW, players) for players in (8, 32, 256)] == [200, 200, 3]
 
 
 def test_beta_is_given_to_those_who_have_it() -> None:
@@ -98,7 +101,7 @@ def test_what_sweeps_have_in_common_is_simulated_once(monkeypatch: pytest.Monkey
         return run_all(asked, work)
 
     monkeypatch.setattr(sweeps, "run_all", counting)
-    other = replace(SMALL, key="other", settings=SMALL.settings[1:], contestants=WHO(("swiss", "monrad")))
+    other = replace(SMALL, key="other", settings=SMALL.settings[1:], contestants=(SLOW, *WHO(("monrad",))))
     (first, second), interrupted = carried_out([SMALL, other], 20, Work(3))
     assert counts == [5]
     assert not interrupted
