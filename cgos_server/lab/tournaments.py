@@ -14,7 +14,9 @@ from typing import Final
 import numpy as np
 from msgspec import Struct
 
+from cgos_server.lab.report import Mean
 from cgos_server.lab.running import Work, carry_out
+from cgos_server.tournaments.base import System
 from cgos_server.tournaments.simulation.many_events import at_once, is_fast, simulate_many
 from cgos_server.tournaments.simulation.one_event import Measures, Plan, seed_of, simulate
 
@@ -49,37 +51,66 @@ class Series(Struct, frozen=True):
     tournaments: int
     measures: tuple[Figure, ...]
 
+    def figure(self, measure: str) -> Figure:
+        """One of the measures by its name."""
+        return self.measures[NAMES.index(measure)]
+
+    def mean(self, measure: str) -> Mean | None:
+        """The mean of a measure; None: it was not measured."""
+        figure = self.figure(measure)
+        return None if figure.mean is None else Mean(figure.mean, figure.error)
+
 
 class Runs(Struct, frozen=True):
-    """What was done. Where it was interrupted all series end with about the same tournament."""
+    """What was done. Where it was interrupted all series have about the same share of what was asked for."""
 
     series: tuple[Series, ...]
     interrupted: bool = False
 
 
+class Asked(Struct, frozen=True, kw_only=True):
+    """Tournaments that are to be simulated.
+
+    :ivar by: who pairs and ranks in place of the plan's system; None: that one does
+    """
+
+    plan: Plan
+    tournaments: int
+    by: System | None = None
+
+    @property
+    def is_fast(self) -> bool:
+        """Whether many of them are simulated together. Raises Refused where the plan cannot be."""
+        return self.by is None and is_fast(self.plan)
+
+
 class _Task(Struct, frozen=True):
     at: int
-    plan: Plan
+    asked: Asked
     seeds: tuple[int, ...]
 
 
 def run(plans: Sequence[Plan], tournaments: int, work: Work) -> Runs:
-    """Simulate `tournaments` tournaments by each plan. Ctrl-C ends the processes at once and gives what is complete.
+    """Simulate `tournaments` tournaments by each plan; see :func:`run_all`."""
+    return run_all([Asked(plan=plan, tournaments=tournaments) for plan in plans], work)
+
+
+def run_all(asked: Sequence[Asked], work: Work) -> Runs:
+    """Simulate what is asked for. Ctrl-C ends the processes at once and gives what is complete.
 
     :raises Refused: where a plan cannot be, or a system refuses to go on
     :raises OurFault: where another process was ended from outside
     """
-    sizes = [_at_once(plan) for plan in plans]
-    sums = [Sums() for _ in plans]
+    sums = [Sums() for _ in asked]
     interrupted = carry_out(
         _done,
-        _tasks(plans, sizes, tournaments, work.seed),
+        _tasks(asked, [_at_once(each) for each in asked], work.seed),
         lambda task, measures: sums[task.at].add(measures),
         work,
-        tournaments * len(plans),
+        sum(each.tournaments for each in asked),
         size=lambda task: len(task.seeds),
     )
-    return Runs(tuple(each.series(plan) for plan, each in zip(plans, sums, strict=True)), interrupted)
+    return Runs(tuple(each.series(one.plan) for one, each in zip(asked, sums, strict=True)), interrupted)
 
 
 class Sums:
@@ -134,22 +165,22 @@ class Sums:
         return sum(values) / len(values)
 
 
-def _at_once(plan: Plan) -> int:
+def _at_once(asked: Asked) -> int:
     """How many tournaments make a task: for the same plan always as many."""
-    return at_once(plan.players) if is_fast(plan) else ONE_BY_ONE
+    return at_once(asked.plan.players) if asked.is_fast else ONE_BY_ONE
 
 
-def _tasks(plans: Sequence[Plan], sizes: Sequence[int], tournaments: int, seed: int) -> Iterator[_Task]:
-    """All tasks; the plans take turns, so that an interruption leaves series of about the same length."""
-    done = [0] * len(plans)
-    while any(count < tournaments for count in done):
-        at = min(range(len(plans)), key=lambda each: done[each])
-        end = min(tournaments, done[at] + sizes[at])
-        yield _Task(at, plans[at], tuple(seed_of(seed, index) for index in range(done[at], end)))
+def _tasks(asked: Sequence[Asked], sizes: Sequence[int], seed: int) -> Iterator[_Task]:
+    """All tasks; the plans take turns, so that an interruption leaves about the same share of each series."""
+    done = [0] * len(asked)
+    while any(count < each.tournaments for count, each in zip(done, asked, strict=True)):
+        at = min(range(len(asked)), key=lambda each: done[each] / asked[each].tournaments)
+        end = min(asked[at].tournaments, done[at] + sizes[at])
+        yield _Task(at, asked[at], tuple(seed_of(seed, index) for index in range(done[at], end)))
         done[at] = end
 
 
 def _done(task: _Task) -> list[Measures]:
-    if is_fast(task.plan):
-        return simulate_many(task.plan, task.seeds).measures
-    return [simulate(task.plan, seed).measures for seed in task.seeds]
+    if task.asked.is_fast:
+        return simulate_many(task.asked.plan, task.seeds).measures
+    return [simulate(task.asked.plan, seed, task.asked.by).measures for seed in task.seeds]

@@ -67,12 +67,14 @@ def test_both_protocols_are_on_the_first_page_of_theirs() -> None:
 
 
 def commands(group: click.Group, path: str = "") -> list[str]:
-    """Every command by its words."""
+    """Every command by its words, but for those that help does not list."""
     all_words = []
     context = click.Context(group)
     for name in group.list_commands(context):
         command = group.get_command(context, name)
         assert command is not None
+        if command.hidden:
+            continue
         words = f"{path} {name}".strip()
         all_words += commands(command, words) if isinstance(command, click.Group) else [words]
     return all_words

@@ -167,7 +167,7 @@ def test_a_tournament_is_held(tmp_path: Path, with_packages: None) -> None:
     done = run("tournament", "systems")
     assert "king-of-the-hill" in done.stdout
     done = run(
-        *("tournament", "simulate", "--players", "8", "--rounds", "3", "--tournaments", "40", "--jobs", "2"),
+        *("lab", "swiss", "--players", "8", "--rounds", "3", "--events", "40", "--jobs", "2"),
         *("--system", "king-of-the-hill", "--system", "mwm", "--json"),
     )
     assert done.returncode == 0, done.stderr

@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 
 from cgos_protocol.errors import OurFault, Refused
 from cgos_server.lab import tournaments
-from cgos_server.lab.reproduction import PUBLISHED, RANGES, UNPUBLISHED, compared, plans
 from cgos_server.lab.running import Work
-from cgos_server.lab.tournaments import Runs, Series, Sums, run
+from cgos_server.lab.tournaments import Asked, Series, Sums, run, run_all
+from cgos_server.tournaments.registry import system
 from cgos_server.tournaments.simulation.one_event import Measures, Plan, seed_of, simulate
 
 FAST = Plan(system="dutch", players=8, rounds=3)
@@ -68,6 +68,23 @@ def test_a_series_is_its_tournaments_in_order() -> None:
 def test_any_number_of_processes_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tournaments, "at_once", lambda _players: 3)  # more tasks than processes
     assert run([FAST, SLOW], 11, Work(5, 2)) == run([FAST, SLOW], 11, Work(5, 1))
+
+
+def test_each_plan_may_have_its_own_number_of_tournaments(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tournaments, "at_once", lambda _players: 3)
+    asked = [Asked(plan=FAST, tournaments=11), Asked(plan=SLOW, tournaments=2), Asked(plan=FAST, tournaments=4)]
+    runs = run_all(asked, Work(5))
+    assert [series.tournaments for series in runs.series] == [11, 2, 4]
+    assert runs.series[0] == run([FAST], 11, Work(5)).series[0]
+    assert runs.series[1] == run([SLOW], 2, Work(5)).series[0]
+
+
+def test_somebody_else_may_pair_and_rank() -> None:
+    asked = [Asked(plan=FAST, tournaments=3, by=system("swiss")), Asked(plan=SLOW, tournaments=3)]
+    by_another, by_itself = run_all(asked, Work(5)).series
+    assert by_another.measures == by_itself.measures
+    assert by_another.mean("kendall") == by_itself.mean("kendall")
+    assert by_another.mean("strength_difference") is None
 
 
 def test_refusals_come_from_other_processes_too() -> None:
@@ -164,39 +181,3 @@ def series(plan: Plan, parts: Sequence[Sequence[Measures]]) -> Series:
     for measures in parts:
         sums.add(measures)
     return sums.series(plan)
-
-
-def table(**changed: float) -> Runs:
-    """Runs whose means are the published ones, but for those that are named: system and index of the range."""
-    collected = []
-    for plan in plans():
-        at = RANGES.index((int(plan.low), int(plan.high)))
-        mean = PUBLISHED.get(plan.system, (0.5, 0.5, 0.5))[at] + changed.get(f"{plan.system}_{at}", 0.0)
-        # Two tournaments 0.02 apart: a standard error of 0.01.
-        rows = tuple(measured(mean + off) for off in (-0.01, 0.01))
-        collected.append(series(plan, [rows]))
-    return Runs(tuple(collected))
-
-
-def test_a_reproduction_is_held_against_the_published_means() -> None:
-    comparison = compared(table(dutch_1=0.02))
-    assert (comparison.within, comparison.ordered) == (True, False)  # above random2 in its range
-    cell = next(entry for entry in comparison.cells if (entry.system, entry.low) == ("dutch", 1400))
-    assert (cell.published, cell.tournaments) == (0.634, 2)
-    assert cell.deviation == pytest.approx(2.0)
-    assert cell.error == pytest.approx(0.01)
-    assert all(entry.published is None for entry in comparison.cells if entry.system in UNPUBLISHED)
-
-    comparison = compared(table(burstein_2=0.034))
-    assert (comparison.within, comparison.ordered) == (False, True)
-
-
-def test_a_published_mean_is_one_draw_itself() -> None:
-    for off in (0.032, -0.032):  # 3.2 standard errors off, and within three of the range of 0.003
-        assert compared(table(burstein_2=off)).within
-    assert not compared(table(burstein_2=-0.034)).within
-
-
-def test_a_reproduction_that_has_not_begun_shows_nothing() -> None:
-    comparison = compared(Runs(tuple(series(plan, []) for plan in plans()), interrupted=True))
-    assert (comparison.within, comparison.ordered, comparison.interrupted) == (False, False, True)

@@ -16,6 +16,7 @@ EXPERIMENTS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "birk": "birk:birk",
         "gor": "gor:gor",
+        "swiss": "swiss:swiss",
         "bubble": "bubble:bubble",
         "thesis": "thesis:thesis",
     }

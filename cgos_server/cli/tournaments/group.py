@@ -31,9 +31,9 @@ from cgos_server.cli.tournaments.event_files import (
     save,
     shown_game,
 )
+from cgos_server.cli.tournaments.moved import moved
 from cgos_server.cli.tournaments.quality import quality
 from cgos_server.cli.tournaments.results import results
-from cgos_server.cli.tournaments.simulate import reproduce, simulate
 from cgos_server.cli.tournaments.tables import print_crosstable, print_standings, write_picture
 from cgos_server.tournaments import tournament as pure
 from cgos_server.tournaments.amending import amend, described
@@ -73,8 +73,8 @@ def tournament() -> None:
 tournament.add_command(change)
 tournament.add_command(quality)
 tournament.add_command(results)
-tournament.add_command(simulate)
-tournament.add_command(reproduce)
+tournament.add_command(moved("simulate", "cgos-server lab swiss"))
+tournament.add_command(moved("reproduce", "cgos-server lab swiss"))
 
 
 @tournament.command("next")

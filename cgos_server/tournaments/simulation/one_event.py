@@ -28,6 +28,7 @@ from cgos_server.tournaments.base import (
     Event,
     Floats,
     Game,
+    Ints,
     OptionValue,
     Round,
     System,
@@ -54,6 +55,15 @@ Model: TypeAlias = Literal["milvang", "elo"]
 Chances: TypeAlias = Callable[[Game], tuple[float, float]]
 """How likely White is to win a game, and not to lose it."""
 
+Shape: TypeAlias = Literal["uniform", "normal", "exponential", "groups"]
+"""How true strengths are distributed. All have the mean and the standard deviation of the uniform distribution from
+:attr:`Plan.low` to :attr:`Plan.high`. Exponential: many weak players, few strong ones. Groups: half of them in each of
+two normal ones."""
+
+GROUP_MEAN, GROUP_SD = 0.96, 0.28
+"""Of two groups: how far their means are from the middle, and their own standard deviation, in standard deviations of
+all (0.96² + 0.28² = 1)."""
+
 MOST_ROUNDS = 10_000
 """An event that goes on longer will not end."""
 
@@ -75,7 +85,7 @@ class Plan(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
     :ivar system: word of the registry
     :ivar rounds: None: as many as the system takes, or until it is over by itself
-    :ivar low: least true strength, in Elo
+    :ivar low: least true strength, in Elo, where strengths are uniform; see :data:`Shape`
     :ivar high: largest
     :ivar differences: the strength difference is measured too, which takes about as long as all the rest
     """
@@ -87,6 +97,7 @@ class Plan(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     high: float = 1800.0
     options: dict[str, OptionValue] = field(default_factory=dict)
     model: Model = "milvang"
+    shape: Shape = "uniform"
     differences: bool = False
 
 
@@ -161,15 +172,18 @@ def check(plan: Plan) -> System:
     return method
 
 
-def simulate(plan: Plan, seed: int) -> Simulated:
+def simulate(plan: Plan, seed: int, by: System | None = None) -> Simulated:
     """One whole tournament.
 
-    :param seed: the event's; a simulation itself draws ``normal`` and ``angle`` for the ratings and ``strength`` before
-        the first round (each by id), and in each round ``outcome`` (by White's and Black's id, and from the second game
-        on the number of the game, where the same two have several with the same colors)
+    :param seed: the event's; a simulation itself draws ``normal`` and ``angle`` for the ratings, ``strength`` and, for
+        normal strengths, ``strength-angle`` before the first round (each by id), and in each round ``outcome`` (by
+        White's and Black's id, and from the second game on the number of the game, where the same two have several with
+        the same colors)
+    :param by: who pairs and ranks in place of the plan's system; None: that one does
     :raises Refused: where the plan cannot be, or the system refuses to go on
     """
-    method = check(plan)
+    own = check(plan)
+    method = by or own
     strengths, ratings = (each[0] for each in drawn(plan, [seed]))
     event = Event(
         system=plan.system, entrants=entrants_of(ratings), options=plan.options, planned=plan.rounds, seed=seed
@@ -237,13 +251,32 @@ def drawn(plan: Plan, seeds: Sequence[int]) -> tuple[Floats, Floats]:
     """True strengths and published ratings, each (b, n), of the tournaments with these seeds."""
     ids = np.arange(1, plan.players + 1)
     before = ManyLots(seeds, 0)
-    strengths = plan.low + (plan.high - plan.low) * before.units("strength", ids)
-    # Box & Muller (1958).
-    length = np.sqrt(-2.0 * np.log(1.0 - before.units("normal", ids)))
-    noise = length * np.cos(2.0 * math.pi * before.units("angle", ids))
+    strengths = _strengths(plan, before, ids)
+    noise = _normal(before.units("normal", ids), before.units("angle", ids))
     # So many bits only, so that sums of ratings are exact in any order.
     ratings = np.rint((strengths + rating_sd(strengths) * noise) * RATING_STEPS) / RATING_STEPS
     return strengths, ratings
+
+
+def _strengths(plan: Plan, before: ManyLots, ids: Ints) -> Floats:
+    units = before.units("strength", ids)
+    if plan.shape == "uniform":
+        return plan.low + (plan.high - plan.low) * units
+    if plan.shape == "exponential":
+        standard = -np.log(1.0 - units) - 1.0
+    elif plan.shape == "normal":
+        standard = _normal(units, before.units("strength-angle", ids))
+    else:
+        # The half that a number is in says the group; where it is in that half is as good a number.
+        side = np.where(units < 0.5, -GROUP_MEAN, GROUP_MEAN)
+        standard = side + GROUP_SD * _normal((2.0 * units) % 1.0, before.units("strength-angle", ids))
+    return (plan.low + plan.high) / 2.0 + (plan.high - plan.low) / math.sqrt(12.0) * standard
+
+
+def _normal(units: Floats, angles: Floats) -> Floats:
+    """Normal numbers of two uniform ones each (Box & Muller 1958)."""
+    numbers: Floats = np.sqrt(-2.0 * np.log(1.0 - units)) * np.cos(2.0 * math.pi * angles)
+    return numbers
 
 
 def entrants_of(ratings: Floats) -> tuple[Entrant, ...]:

@@ -367,3 +367,11 @@ def test_an_event_goes_to_the_european_database_and_says_what_is_lost(csv: Path,
     changed = run("change", table, "--withdraw", "1")
     assert "Go on in JSON" in changed.stderr
     assert table.read_bytes() == before
+
+
+@pytest.mark.parametrize("words", [("simulate", "--players", "8", "--system", "dutch"), ("reproduce", "--help")])
+def test_commands_that_moved_name_their_successor(words: tuple[str, ...]) -> None:
+    ended = CliRunner().invoke(main, ["tournament", *words])
+    assert ended.exit_code == 1
+    assert f"tournament {words[0]}` is now `cgos-server lab swiss`." in ended.stderr
+    assert words[0] not in CliRunner().invoke(main, ["tournament", "--help"]).stdout

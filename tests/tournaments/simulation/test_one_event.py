@@ -20,6 +20,7 @@ from cgos_server.tournaments.simulation.many_events import at_once, best, is_fas
 from cgos_server.tournaments.simulation.milvang import chances_of
 from cgos_server.tournaments.simulation.one_event import (
     Plan,
+    Shape,
     check,
     drawn,
     entrants_of,
@@ -54,6 +55,32 @@ def test_strengths_and_ratings_are_drawn_as_said() -> None:
     assert abs(noise.std() - 1.0) < 5.0 / math.sqrt(2 * noise.size)
     inside = (np.abs(noise) < 1.0).mean()
     assert abs(inside - 0.6827) < 5.0 * math.sqrt(0.6827 * 0.3173 / noise.size)
+
+
+@pytest.mark.parametrize(
+    ("shape", "below_the_middle", "beyond_the_range"),
+    [
+        ("uniform", 0.5, 0.0),
+        ("normal", 0.5, 2.0 * 0.0416),  # the normal tail above the square root of 3
+        ("exponential", 1.0 - math.exp(-1.0), math.exp(-1.0 - math.sqrt(3.0))),
+        ("groups", 0.5, 0.0029),  # the tail of a group above (1.732 - 0.96) / 0.28
+    ],
+)
+def test_strengths_of_all_shapes_have_the_same_mean_and_deviation(
+    shape: Shape, below_the_middle: float, beyond_the_range: float
+) -> None:
+    plan = Plan(system="dutch", players=200, rounds=1, low=1000.0, high=1800.0, shape=shape)
+    strengths, _ = drawn(plan, [seed_of(5, index) for index in range(100)])
+    number = strengths.size
+    standard = (strengths - 1400.0) / (800.0 / math.sqrt(12.0))
+    assert abs(standard.mean()) < 5.0 / math.sqrt(number)
+    fourth = (standard**4).mean()
+    assert abs((standard**2).mean() - 1.0) < 5.0 * math.sqrt((fourth - 1.0) / number)
+    for share, expected in (
+        ((standard < 0.0).mean(), below_the_middle),
+        ((np.abs(standard) > math.sqrt(3.0)).mean(), beyond_the_range),
+    ):
+        assert abs(share - expected) <= 5.0 * math.sqrt(expected * (1.0 - expected) / number) + 0.0002
 
 
 def test_one_tournament_is_another_one_by_another_seed_and_the_same_by_the_same() -> None:
