@@ -44,6 +44,7 @@ REASONS: Final = {
     "Index": "SQLAlchemy takes columns by position",
     "create_table": "SQLAlchemy takes columns by position",
     "select": "SQLAlchemy takes columns by position",
+    "generator": "words that name a stream of random numbers, as many as it takes",
     "GzipFile": "the standard library's, with two places that are nothing",
 }
 """Why what is larger than it should be stays so: by the last word of what it is, or by its file and that word."""

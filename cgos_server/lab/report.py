@@ -55,14 +55,14 @@ class Check(Struct, frozen=True, kw_only=True):
 
     :ivar claim: in a few words
     :ivar measured: what came out; None: it is no number, or there is none
-    :ivar published: what the source has
+    :ivar expected: what the source has, or has to come out
     :ivar allowed: how far the two may be apart
     """
 
     claim: str
     holds: bool
     measured: Mean | None = None
-    published: float | None = None
+    expected: float | None = None
     allowed: float | None = None
 
 
@@ -144,11 +144,11 @@ def joined(parts: Sequence[Report]) -> Report:
     )
 
 
-def close(claim: str, measured: Mean, published: float, allowed: float, errors: float = 0.0) -> Check:
-    """That a figure is within `allowed` of the published one, and within so many of its standard errors besides."""
+def close(claim: str, measured: Mean, expected: float, allowed: float, *, errors: float = 0.0) -> Check:
+    """That a figure is within `allowed` of the expected one, and within so many of its standard errors besides."""
     reach = allowed + errors * (measured.error or 0.0)
-    holds = abs(measured.mean - published) <= reach
-    return Check(claim=claim, holds=holds, measured=measured, published=published, allowed=reach)
+    holds = abs(measured.mean - expected) <= reach
+    return Check(claim=claim, holds=holds, measured=measured, expected=expected, allowed=reach)
 
 
 def mean_of(values: Sequence[float]) -> Mean:
@@ -184,7 +184,7 @@ def _number(value: float, column: Column, is_error: bool = False) -> str:
 CHECKS = (
     Column(name="claim"),
     Column(name="ours", digits=4),
-    Column(name="published", digits=4),
+    Column(name="expected", digits=4),
     Column(name="allowed", digits=4),
     Column(name="holds"),
 )
@@ -194,10 +194,10 @@ def table_of_checks(checks: Sequence[Check]) -> Table:
     """The checks as a table."""
     return Table(
         key="checks",
-        title="Held against what was published",
+        title="What was checked",
         columns=CHECKS,
         rows=tuple(
-            (check.claim, check.measured, check.published, check.allowed, "yes" if check.holds else "no")
+            (check.claim, check.measured, check.expected, check.allowed, "yes" if check.holds else "no")
             for check in checks
         ),
     )

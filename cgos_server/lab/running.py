@@ -48,6 +48,7 @@ def carry_out(
     tasks: Iterable[T],
     take: Callable[[T, A], None],
     work: Work,
+    *,
     everything: int,
     size: Callable[[T], int] = lambda _task: 1,
 ) -> bool:

@@ -107,7 +107,7 @@ def run_all(asked: Sequence[Asked], work: Work) -> Runs:
         _tasks(asked, [_at_once(each) for each in asked], work.seed),
         lambda task, measures: sums[task.at].add(measures),
         work,
-        sum(each.tournaments for each in asked),
+        everything=sum(each.tournaments for each in asked),
         size=lambda task: len(task.seeds),
     )
     return Runs(tuple(each.series(one.plan) for one, each in zip(asked, sums, strict=True)), interrupted)

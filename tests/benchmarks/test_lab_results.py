@@ -61,9 +61,9 @@ Measured at `0123abcd`; depends on `cgos_server/core`, `cgos_server/lab`.
 
 And <!-- not one -->.
 <!-- result made.checks -->
-Held against what was published, by `cgos-server lab made`:
+What was checked, by `cgos-server lab made`:
 
-| claim | ours | published | allowed | holds |
+| claim | ours | expected | allowed | holds |
 |---|---|---|---|---|
 | as published |  |  |  | yes |
 

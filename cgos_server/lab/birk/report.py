@@ -130,7 +130,7 @@ def compared(players: Sequence[int], formulas: Sequence[str], rounds: int, work:
         tasks(series, rounds, work.seed),
         lambda task, tally: take(task.series, tally),
         work,
-        rounds * len(series),
+        everything=rounds * len(series),
         size=lambda task: task.rounds,
     )
     laws = {(count, formula): Law.of(count, distribution(count, formula)) for count in players for formula in formulas}
@@ -305,7 +305,7 @@ def _rows(plain: Sequence[Outcome]) -> tuple[tuple[Cell, ...], ...]:
 
 
 def _none(claim: str, count: int) -> Check:
-    return Check(claim=claim, holds=count == 0, measured=Mean(float(count)), published=0.0, allowed=0.0)
+    return Check(claim=claim, holds=count == 0, measured=Mean(float(count)), expected=0.0, allowed=0.0)
 
 
 def _checks(outcome: Outcome) -> list[Check]:
@@ -353,5 +353,5 @@ def _printed(outcome: Outcome) -> list[Check]:
         error = most * math.sqrt(p * (1.0 - p) / tally.rounds)
         claim = f"{series.formula}: the mail's cell {cell[0] + 1}-{cell[1] + 1} (exact {most * p:.4f})"
         published = PRINTED[series.formula, cell[0] + 1, cell[1] + 1]
-        checks.append(close(claim, Mean(float(outcome.ratios[cell]), error), published, PRINTED_OFF, ERRORS))
+        checks.append(close(claim, Mean(float(outcome.ratios[cell]), error), published, PRINTED_OFF, errors=ERRORS))
     return checks

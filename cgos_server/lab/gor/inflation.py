@@ -180,7 +180,7 @@ def inflation(pool: Pool, work: Work) -> Report:
         all_tasks(),
         lambda task, course: done[task.matchmaker, task.eps].append(course),
         work,
-        pool.replicates * len(conditions),
+        everything=pool.replicates * len(conditions),
     )
     courses = {condition: each for condition, each in done.items() if each}
     if not courses:
@@ -258,4 +258,4 @@ def _checks(condition: tuple[str, float], courses: Sequence[Course]) -> list[Che
     error = math.sqrt(math.fsum(course.variance for course in courses)) / len(courses)
     difference = _mean([course.points - course.expected for course in courses])
     claim = f"{matchmaker}, epsilon {eps:g}: points a game beyond those expected by the truth"
-    return [close(claim, Mean(difference, error), 0.0, 1e-9, ERRORS)]
+    return [close(claim, Mean(difference, error), 0.0, 1e-9, errors=ERRORS)]

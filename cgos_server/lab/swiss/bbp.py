@@ -73,7 +73,7 @@ class BbpPairings(ByRounds):
         with tempfile.TemporaryDirectory(prefix="cgos-bbp-") as folder:
             report, answer = Path(folder, "round.trf"), Path(folder, "pairs")
             report.write_bytes(_report(event, order))
-            _call(self.path, "--dutch", str(report), "-p", str(answer))
+            _call(self.path, ["--dutch", str(report), "-p", str(answer)])
             try:
                 text = answer.read_text("ascii")
             except (OSError, UnicodeDecodeError) as error:
@@ -92,13 +92,13 @@ def bbp_pairings(path: str) -> BbpPairings:
 
     :raises Refused: where there is none, or it does not say its version as bbpPairings does
     """
-    said = _VERSION.search(_call(path, "-r"))
+    said = _VERSION.search(_call(path, ["-r"]))
     if said is None:
         raise Invalid(Code.LAB, f"{path} does not say its version as bbpPairings does. Name that program.")
     return BbpPairings(path, said["version"].strip('"'))
 
 
-def _call(path: str, *words: str) -> str:
+def _call(path: str, words: Sequence[str]) -> str:
     """What it prints. Raises Refused where it cannot be run, takes too long or returns anything but 0."""
     try:
         ended = subprocess.run(

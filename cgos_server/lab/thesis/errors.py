@@ -89,7 +89,7 @@ def total_errors(fields: Fields, work: Work) -> Report:
         _tasks(fields, work.seed),
         lambda task, answer: found[task.size, task.rounds, task.system].append(answer),
         work,
-        fields.events * len(SYSTEMS) * sum(fields.sizes) * sum(fields.rounds),
+        everything=fields.events * len(SYSTEMS) * sum(fields.sizes) * sum(fields.rounds),
         size=lambda task: task.size * task.rounds,
     )
     return Report(

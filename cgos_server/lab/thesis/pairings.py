@@ -129,7 +129,7 @@ def table_3_2() -> Report:
                 claim="table 3.2: the matches of all rounds follow from the winners",
                 holds=tuple(matches) == _CUP_MATCHES and tuple(winners) == CUP_WINNERS,
                 measured=Mean(len(matches)),
-                published=float(len(_CUP_MATCHES)),
+                expected=float(len(_CUP_MATCHES)),
             ),
             close("table 3.2: the winner", Mean(champion), float(CUP_WINNERS[-1]), 0.0),
             Check(

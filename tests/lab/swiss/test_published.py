@@ -48,7 +48,7 @@ def test_the_published_figures_hold() -> None:
     kinds = [check.claim.split()[0] for check in checks]
     assert [kinds.count(word) for word in ("mean", "median", "burstein", "as")] == [9, 2, 3, 15]
     inferred = [check for check in checks if check.claim.startswith("median")]
-    assert {check.published for check in inferred} == {0.590, 0.610}
+    assert {check.expected for check in inferred} == {0.590, 0.610}
     assert all("cell inferred" in check.claim for check in inferred)
 
 
@@ -74,7 +74,7 @@ def test_our_long_run_is_named_as_ours_and_held_at_four_errors() -> None:
     checks = published.checks(swept(moved={("monrad", 0): 4.5 * (error**2 + 0.0005**2) ** 0.5}))
     (check,) = [check for check in checks if not check.holds]
     assert check.claim == f"as our own long run (not published): monrad, 1000-1800, {ours:.4f}"
-    assert check.published is None
+    assert check.expected is None
     assert not failed(swept(moved={("monrad", 0): 3.5 * (error**2 + 0.0005**2) ** 0.5}))
 
 
