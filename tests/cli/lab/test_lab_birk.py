@@ -24,7 +24,7 @@ def test_the_matrix_is_printed_with_its_checks() -> None:
     assert lines[0] == "half, 4 players, 50 rounds: probability x 3; simulated above the diagonal, exact below it"
     assert lines[1].split() == ["rank", "1", "2", "3", "4"]
     assert lines[3].split()[:2] == ["2", "2.00"]  # 2 of 3 are drawn: they meet in 2 rounds of 3
-    assert "Held against what was published" in ended.stdout
+    assert "What was checked" in ended.stdout
 
 
 def test_json_names_the_command_that_gives_it() -> None:
