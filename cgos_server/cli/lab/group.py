@@ -12,7 +12,7 @@ from typing import Final
 
 import click
 
-EXPERIMENTS: Final[Mapping[str, str]] = MappingProxyType({})
+EXPERIMENTS: Final[Mapping[str, str]] = MappingProxyType({"ladder": "ladder:ladder"})
 """Command -> module of this package and object in it, in the order in which help lists them."""
 
 
