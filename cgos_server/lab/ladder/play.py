@@ -36,7 +36,8 @@ class Figures(Struct, frozen=True, kw_only=True):
     :ivar opponents: how many different ones a version has, on the average
     :ivar own_share: of the games of the fastest third's versions, those against that third
     :ivar thirds: of the games of each third (fastest first) those against each third
-    :ivar most_often: largest share of one opponent among the last 100 games of any version, at any time
+    :ivar most_often: largest share of one opponent among the last 100 games of any version, at any time; 0 where
+        nobody has played as many
     :ivar passed_over: passes in a row in which a version was left unpaired while others were paired, the most there was
     :ivar worth: 4 p (1 - p) of a game, on the average: what it tells of an even game's information
     """

@@ -101,7 +101,7 @@ def check(row: Row, population: Population) -> None:
     if row.rating != KNOWN and population.versions < LEAST_RATED:
         raise Invalid(
             Code.LAB,
-            f"Ratings of {population.versions} versions cannot be judged, as two are anchors. Take {LEAST_RATED} or more.",
+            f"Ratings of {population.versions} versions cannot be judged: two are anchors. Take {LEAST_RATED} or more.",
         )
 
 

@@ -5,6 +5,7 @@ Must not know: how a replicate is played, how tables are printed.
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -209,7 +210,10 @@ def _mix(series: Sequence[Series]) -> Table:
             for third, name in ((0, "fastest third against third "), (2, "slowest third against third "))
             for other in (1, 2, 3)
         ),
-        (Column(name="most frequent opponent of 100 games", percent=True, digits=1), lambda play: play.most_often),
+        (
+            Column(name="most frequent opponent of 100 games", percent=True, digits=1),
+            lambda play: play.most_often or math.nan,
+        ),
         (Column(name="worth of a game"), lambda play: play.worth),
     )
     return Table(
