@@ -143,7 +143,11 @@ _seconds = click.FloatRange(0.0, 1e5)
 )
 @click.option("--rating", "ratings", metavar="RATING", multiple=True, help="As in --row; may be repeated.")
 @click.option(
-    "--policy", "policies", type=click.Choice(list(Policy)), multiple=True, help="As in --row; may be repeated."
+    "--policy",
+    "policies",
+    type=click.Choice([policy.value for policy in Policy]),
+    multiple=True,
+    help="As in --row; may be repeated.",
 )
 @click.option(
     "--versions", type=click.IntRange(2, 10_000), default=64, show_default=True, help="In each pool at the beginning."

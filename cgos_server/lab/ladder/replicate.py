@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from cgos_protocol.errors import Code, Invalid
 from cgos_protocol.ids import VersionId
@@ -42,8 +42,8 @@ class Row(Struct, frozen=True, kw_only=True):
     matchmaker: str
     rating: str
     policy: Policy
-    matchmaker_options: Mapping[str, Any] = MappingProxyType({})
-    rating_options: Mapping[str, Any] = MappingProxyType({})
+    matchmaker_options: Mapping[str, Any] = field(default_factory=dict)
+    rating_options: Mapping[str, Any] = field(default_factory=dict)
     interval: float | None = None
 
 

@@ -38,14 +38,18 @@ class Series(Struct, frozen=True):
         """Of each moment that all replicates have seen, the looks of all of them."""
         return [list(each) for each in zip(*(course.looks for course in self.courses), strict=False)]
 
-    def of_play(self, figure: Callable[[Figures], float]) -> Mean:
-        return mean_of([figure(outcome.play) for outcome in self.outcomes])
+    def of_play(self, figure: Callable[[Figures], float | None]) -> Mean | None:
+        """A mean; None where a replicate has no such figure."""
+        return _mean([figure(outcome.play) for outcome in self.outcomes])
 
     def at_end(self, figure: Callable[[Look], float | None]) -> Mean | None:
         """A mean at the last moment that all replicates have seen; None where a replicate has no such figure."""
-        values = [figure(look) for look in self.looks[-1]] if self.looks else []
-        known = [value for value in values if value is not None]
-        return mean_of(known) if known and len(known) == len(values) else None
+        return _mean([figure(look) for look in self.looks[-1]] if self.looks else [])
+
+
+def _mean(values: Sequence[float | None]) -> Mean | None:
+    known = [value for value in values if value is not None]
+    return mean_of(known) if known and len(known) == len(values) else None
 
 
 def root(squares: Sequence[float]) -> Mean:

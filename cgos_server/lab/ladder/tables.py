@@ -5,7 +5,6 @@ Must not know: how a replicate is played, how tables are printed.
 
 from __future__ import annotations
 
-import math
 import statistics
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -175,7 +174,7 @@ def _newcomers(rated: Sequence[Series]) -> Table:
 
 
 def _play(series: Sequence[Series]) -> Table:
-    columns: tuple[tuple[Column, Callable[[Figures], float]], ...] = (
+    columns: tuple[tuple[Column, Callable[[Figures], float | None]], ...] = (
         (Column(name="games", digits=0), lambda play: play.games),
         (Column(name="idle", percent=True, digits=1), lambda play: 1.0 - play.utilization),
         (Column(name="most idle one", percent=True, digits=1), lambda play: 1.0 - play.lowest_utilization),
@@ -200,7 +199,7 @@ def _play(series: Sequence[Series]) -> Table:
 
 
 def _mix(series: Sequence[Series]) -> Table:
-    columns: tuple[tuple[Column, Callable[[Figures], float]], ...] = (
+    columns: tuple[tuple[Column, Callable[[Figures], float | None]], ...] = (
         (Column(name="games of a version: least", digits=1), lambda play: min(play.games_of)),
         (Column(name="median", digits=1), lambda play: statistics.median(play.games_of)),
         (Column(name="most", digits=1), lambda play: max(play.games_of)),
@@ -212,7 +211,7 @@ def _mix(series: Sequence[Series]) -> Table:
         ),
         (
             Column(name="most frequent opponent of 100 games", percent=True, digits=1),
-            lambda play: play.most_often or math.nan,
+            lambda play: play.most_often or None,
         ),
         (Column(name="worth of a game"), lambda play: play.worth),
     )
