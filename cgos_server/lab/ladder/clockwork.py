@@ -197,7 +197,8 @@ class Ladder:
                 else:
                     self.ready[version] = game.end
             score2 = self._lots.score2(game.black, game.white, game.number)
-            self.rater.game(game.black, game.white, score2, self.players.once and game.number > 0, game.end)
+            repeat = self.players.once and game.number > 0
+            self.rater.game(game.black, game.white, score2, repeat=repeat, now=game.end)
             self._lengths.append(game.length + self.timing.settle)
             self._paces = {}
             watch.ended(game, score2)
@@ -284,14 +285,15 @@ class Ladder:
 
     def _begin(self, one: VersionId, other: VersionId) -> Game:
         memory = self.memory
-        black, white, _ = colors(one, other, memory.as_black, memory.balance, self._rng)
+        black, white, _ = colors(one, other, memory.as_black, memory.balance, rng=self._rng)
         own: list[float] = []
         for version in (black, white):
             self._sat_out.pop(version, None)
             own.append(self._lots.thinking(version, self._games_of[version]))
             self._games_of[version] += 1
         end = self.now + sum(own) + self.timing.settle
-        game = Game(end, black, white, (own[0], own[1]), memory.as_black(black, white))
+        number = memory.as_black(black, white)
+        game = Game(end=end, black=black, white=white, own=(own[0], own[1]), number=number)
         memory.began(black, white, self._paces)
         heapq.heappush(self.running, game)
         return game

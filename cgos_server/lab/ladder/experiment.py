@@ -70,7 +70,7 @@ def run(ladders: Ladders, work: Work) -> Report:
         outcomes.setdefault((task.population.pool, task.row.label), []).append(outcome)
 
     number = len(ladders.pools) * len(ladders.rows) * ladders.replicates
-    interrupted = carry_out(do, _tasks(ladders, work.seed), take, work, number)
+    interrupted = carry_out(do, _tasks(ladders, work.seed), take, work, everything=number)
     series = [
         Series(pool, row, tuple(outcomes[pool, row.label]))
         for pool in ladders.pools

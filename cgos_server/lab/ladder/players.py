@@ -93,7 +93,7 @@ class Players:
 
 def stream(population: Population, seed: int, use: str, replicate: int) -> Generator:
     """The source of randomness of one use."""
-    return generator(seed, "ladder", population.pool, use, replicate)
+    return generator(seed, *("ladder", population.pool, use, replicate))
 
 
 def drawn(population: Population, seed: int, replicate: int) -> Players:

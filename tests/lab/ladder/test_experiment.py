@@ -37,11 +37,12 @@ def table(report: Report, key: str) -> list[dict[str, object]]:
 
 
 def test_any_number_of_processes_finds_the_same() -> None:
-    ladders = replace(SMALL, pools=("normal", "deterministic"), population=replace(SMALL.population, arrivals=24.0))
+    population = replace(SMALL.population, hours=1.0, arrivals=48.0)
+    ladders = replace(SMALL, pools=("normal", "deterministic"), replicates=1, population=population)
     done: list[int] = []
     report = run(ladders, Work(3, 2, lambda each, _all: done.append(each)))
     assert report == run(ladders, Work(3, 1))
-    assert done == list(range(9))
+    assert done == list(range(5))
     assert {each.key for each in report.tables} == {"goals", "ratings", "course", "newcomers", "play", "mix"}
     assert [each["pool"] for each in table(report, "play")] == ["normal"] * 2 + ["deterministic"] * 2
     assert len(report.pictures) == 8
@@ -55,7 +56,7 @@ def outcome(of: Row, pool: str = "normal", hours: float = 2.0, **of_population: 
 
 @pytest.mark.parametrize("of", [SERVERS["ours"], row("information", "told"), row("random", "glicko2")])
 def test_ratings_come_to_be_true(of: Row) -> None:
-    course = outcome(of, hours=1.0 if of.rating == "bayes" else 3.0).course
+    course = outcome(of, hours=0.7 if of.rating == "bayes" else 3.0).course
     assert course is not None
     assert course.looks[-1].mse < 0.5 * course.looks[0].mse
     assert course.looks[-1].kendall > course.looks[0].kendall
@@ -82,13 +83,12 @@ def test_an_oracle_that_rates_by_itself_rates_the_same_as_the_one_beside_it() ->
 
 
 def test_the_oracle_is_no_worse_on_the_average() -> None:
-    ladders = replace(SMALL, replicates=5, population=replace(SMALL.population, hours=3.0))
-    report = run(ladders, Work(1))
-    assert len(report.checks) == 2
+    report = run(replace(SMALL, rows=SMALL.rows[1:], replicates=5), Work(1))
+    assert len(report.checks) == 1
     assert report.holds
     assert all(check.measured is not None and check.measured.mean < 0.0 for check in report.checks)
     goals = table(report, "goals")
-    assert [each["replicates"] for each in goals] == [5, 5]
+    assert [each["replicates"] for each in goals] == [5]
     for each in table(report, "ratings"):
         own, told = each["RMSE"], each["oracle's RMSE"]
         assert isinstance(own, Mean)
