@@ -112,10 +112,9 @@ def _against_oracle(series: Series) -> Check | None:
     """That nobody rates better than the oracle, who is told what nobody knows; None where that cannot be judged: it is
     not told the very distribution, or there are too few replicates."""
     courses = series.courses
-    if not KINDS[series.pool].exact or len(courses) < LEAST_CHECKED or not series.looks:
+    if not KINDS[series.pool].exact or len(courses) < LEAST_CHECKED:
         return None
-    number = len(series.looks)
-    worse = mean_of([_excess(course.looks[:number]) for course in courses])
+    worse = mean_of([_excess(course.looks) for course in courses])
     allowed = ALLOWED * (worse.error or 0.0)
     return Check(
         claim=f"{series.pool}, {series.row.label}: the oracle's mean square is no larger",

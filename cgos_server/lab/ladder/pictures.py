@@ -20,7 +20,7 @@ def pictures(series: Sequence[Series], population: Population) -> tuple[Chart, .
     charts: list[Chart] = []
     for pool in dict.fromkeys(each.pool for each in series):
         its = [each for each in series if each.pool == pool]
-        rated = [each for each in its if each.looks]
+        rated = [each for each in its if each.courses]
         charts += [
             _by_hours(pool, rated),
             _by_games(pool, rated, population),

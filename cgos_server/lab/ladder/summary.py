@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from itertools import takewhile
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from cgos_server.lab.ladder.course import BINS, Calibration, Course, Curve, Look
 from cgos_server.lab.ladder.play import Figures
@@ -42,9 +43,26 @@ class Series(Struct, frozen=True):
         """A mean; None where a replicate has no such figure."""
         return _mean([figure(outcome.play) for outcome in self.outcomes])
 
+    @property
+    def ends(self) -> list[Look]:
+        """The last look of each replicate."""
+        return [course.looks[-1] for course in self.courses]
+
+    def carried(self) -> list[list[Look]]:
+        """Of each moment that any replicate has seen, the looks of all: one that has ended, because its ratings were
+        true enough, stays as it was, with as many games an hour as before."""
+        courses = self.courses
+        most = max((course.looks for course in courses), key=len, default=())
+        return [[_carried(course.looks, at, longest.hours) for course in courses] for at, longest in enumerate(most)]
+
     def at_end(self, figure: Callable[[Look], float | None]) -> Mean | None:
-        """A mean at the last moment that all replicates have seen; None where a replicate has no such figure."""
-        return _mean([figure(look) for look in self.looks[-1]] if self.looks else [])
+        """A mean over the ends; None where a replicate has no such figure."""
+        return _mean([figure(look) for look in self.ends])
+
+
+def _carried(looks: Sequence[Look], at: int, hours: float) -> Look:
+    last = looks[min(at, len(looks) - 1)]
+    return last if at < len(looks) else replace(last, hours=hours, games=last.games * hours / last.hours)
 
 
 def _mean(values: Sequence[float | None]) -> Mean | None:
@@ -93,7 +111,7 @@ def until(series: Series, goal: float, time: Callable[[Look], float], square: Ca
     :param time: hours, or games of a version
     :param square: mean square error
     """
-    moments = series.looks
+    moments = series.carried()
 
     def of(which: Sequence[int]) -> float | None:
         if not which:

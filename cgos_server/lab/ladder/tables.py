@@ -78,18 +78,16 @@ def _goals(rated: Sequence[Series], versions: int) -> Table:
 def _ratings(rated: Sequence[Series]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for each in rated:
-        if not each.looks:
-            continue
-        last, of = each.looks[-1], calibration(each)
+        ends, of = each.ends, calibration(each)
         rows.append(
             (
                 each.pool,
                 each.row.label,
-                last[0].hours,
+                each.at_end(lambda look: look.hours),
                 each.at_end(lambda look: look.games),
-                root([look.mse for look in last]),
-                root([look.line for look in last]),
-                root([look.told_mse for look in last]),
+                root([look.mse for look in ends]),
+                root([look.line for look in ends]),
+                root([look.told_mse for look in ends]),
                 each.at_end(lambda look: look.kendall),
                 each.at_end(lambda look: look.spearman),
                 each.at_end(lambda look: look.inside),
@@ -100,7 +98,7 @@ def _ratings(rated: Sequence[Series]) -> Table:
         )
     return Table(
         key="ratings",
-        title="The ratings at the end; the oracle rates the same games",
+        title="The ratings at the end of each replicate; the oracle rates the same games",
         columns=(
             _POOL,
             _ROW,

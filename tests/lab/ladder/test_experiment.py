@@ -106,7 +106,7 @@ def test_a_replicate_may_end_when_its_ratings_are_true_enough() -> None:
     whole = run(SMALL, Work(1))
     early = run(replace(SMALL, until=1000.0), Work(1))
     hours = [table(report, "ratings")[0]["hours"] for report in (whole, early)]
-    assert hours == [2.0, pytest.approx(looks(2.0)[0])]
+    assert hours == [Mean(2.0, 0.0), Mean(pytest.approx(looks(2.0)[0]), 0.0)]
 
 
 def test_looks_come_closer_to_the_beginning() -> None:

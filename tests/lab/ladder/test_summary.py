@@ -122,10 +122,18 @@ def test_the_whole_pools_error_is_the_root_of_the_mean_square() -> None:
     assert found.error is not None
 
 
-def test_only_what_all_replicates_have_seen_counts() -> None:
-    of = series(([look(1.0, 80.0)], EMPTY), ([look(1.0, 90.0), look(2.0, 10.0)], EMPTY))
+def test_a_replicate_that_has_ended_stays_as_it_was() -> None:
+    of = series(
+        ([look(1.0, 40.0, games=3.0)], EMPTY), ([look(1.0, 90.0, games=3.0), look(2.0, 20.0, games=5.0)], EMPTY)
+    )
     assert len(of.looks) == 1
-    assert until(of, 50.0, lambda each: each.hours, lambda each: each.mse) is None
+    assert [end.hours for end in of.ends] == [1.0, 2.0]
+    ended = of.carried()[1][0]
+    assert (ended.hours, ended.games, ended.mse) == (2.0, 6.0, 1600.0)
+    found = until(of, 50.0, lambda each: each.hours, lambda each: each.mse)
+    assert found is not None
+    both = [math.sqrt((40**2 + 90**2) / 2), math.sqrt((40**2 + 20**2) / 2)]
+    assert found.mean == reached([1.0, 2.0], both, 50.0)
 
 
 def test_newcomers_are_told_of_while_there_are_enough() -> None:
