@@ -19,6 +19,7 @@ EXPERIMENTS: Final[Mapping[str, str]] = MappingProxyType(
         "swiss": "swiss:swiss",
         "bubble": "bubble:bubble",
         "thesis": "thesis:thesis",
+        "ladder": "ladder:ladder",
     }
 )
 """Command -> module of this package and object in it, in the order in which help lists them."""

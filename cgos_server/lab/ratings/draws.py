@@ -66,7 +66,7 @@ class Family:
     def _below(self, number: int, versions: int) -> int | None:
         """The predecessor."""
         if self.interleaved:
-            families = versions // self.size
+            families = max(1, versions // self.size)
             return number - families if number >= families else None
         return number - 1 if number % (self.size or versions) else None
 

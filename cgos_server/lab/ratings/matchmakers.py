@@ -6,7 +6,7 @@ Colors, strengths and results are the caller's.
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from cgos_protocol.ids import VersionId
 from cgos_server.core.pairing.base import Candidate, Knowledge, PairingPass
 from cgos_server.core.pairing.constraints import Constraints
 from cgos_server.core.pairing.memory import Memory
+from cgos_server.core.pairing.registry import METHODS as MATCHMAKERS
 from cgos_server.core.pairing.registry import matchmaker
 from cgos_server.core.rating.posterior_fold import PosteriorFold
 from cgos_server.core.venue import Policy
@@ -37,6 +38,11 @@ METHODS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 """Row -> method and its options; constraints are the defaults of a venue."""
 
 
+def uses_knowledge(method: str) -> bool:
+    """Whether a matchmaker may look at what is known of several versions together, which is costly to compute."""
+    return method in ("information", "entropy") or method not in MATCHMAKERS
+
+
 class Rounds:
     """One matchmaker of a venue with the barrier policy, and its memory of the games.
 
@@ -45,7 +51,7 @@ class Rounds:
 
     def __init__(self, name: str, options: Mapping[str, Any], rng: Generator) -> None:
         self._matchmaker = matchmaker(name, options)
-        self._knowing = name in ("information", "entropy")
+        self._knowing = uses_knowledge(name)
         self._rng = random.Random(int(rng.integers(2**63)))
         self._memory = Memory(Constraints().repeat_last, {}, {}, {})
         self._sat_out: dict[VersionId, int] = {}
@@ -87,13 +93,15 @@ class Rounds:
         return PairingPass(
             candidates=candidates,
             meetings=[memory.meeting(*pair) for pair in met],
-            knowledge=self._knowledge(driven),
+            knowledge=knowledge(driven, versions) if self._knowing else None,
             policy=Policy.BARRIER,
         )
 
-    def _knowledge(self, driven: Driven) -> Knowledge | None:
-        if not (self._knowing and isinstance(driven.system, PosteriorFold)):
-            return None
-        joint = driven.system.joint(driven.state, [VersionId(number) for number in range(driven.versions)])
-        # As a server records it: what is replayed is what was decided with.
-        return Knowledge(*(np.asarray(part, dtype=np.float32).astype(np.float64) for part in joint))
+
+def knowledge(driven: Driven, versions: Sequence[VersionId]) -> Knowledge | None:
+    """What a rating system knows of these versions together; None where it knows each on its own only."""
+    if not isinstance(driven.system, PosteriorFold):
+        return None
+    joint = driven.system.joint(driven.state, versions)
+    # As a server records it: what is replayed is what was decided with.
+    return Knowledge(*(np.asarray(part, dtype=np.float32).astype(np.float64) for part in joint))

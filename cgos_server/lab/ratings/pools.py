@@ -110,11 +110,20 @@ def anchors(truth: Floats) -> tuple[int, int]:
 
 
 def score2(rng: Generator, pool: Pool, difference: float) -> int:
-    """Half points of the side that moves first and is `difference` Elo stronger: Bradley and Terry (1952), with draws
-    Davidson (1970)."""
-    half = 10.0 ** ((difference + pool.advantage) / 800.0)
-    at = rng.random() * (half + pool.nu + 1.0 / half)
-    return 2 if at < half else 1 if at < half + pool.nu else 0
+    """Half points of the side that moves first and is `difference` Elo stronger."""
+    return half_points(rng.random(), difference + pool.advantage, pool.nu)
+
+
+def half_points(lot: float, difference: float, nu: float = 0.0) -> int:
+    """Half points of who is `difference` Elo stronger, advantages included: Bradley and Terry (1952), with draws
+    Davidson (1970).
+
+    :param lot: uniform from 0 to 1
+    :param nu: see :class:`Pool`
+    """
+    half = 10.0 ** (difference / 800.0)
+    at = lot * (half + nu + 1.0 / half)
+    return 2 if at < half else 1 if at < half + nu else 0
 
 
 def window(ratings: Floats) -> float:

@@ -42,6 +42,7 @@ _NORMAL = NormalDist()
 class Driven:
     """A rating system with its state, fed as by a server.
 
+    :ivar at_ms: when that happens of which it is told now
     :ivar refits: how many (cold, warm) there were
     :ivar cpu: CPU seconds spent on (folding, refits)
     """
@@ -50,17 +51,25 @@ class Driven:
         self.system: RatingSystem = rating_system(name, INITIAL, dict(options or {}))
         self.state: Any = self.system.start()
         self.versions = 0
+        self.at_ms = 0
         self.refits = [0, 0]
         self.cpu = [0.0, 0.0]
         self.notes: dict[str, Any] = {}
         self._share = share
         self._seq = 0
 
-    def enter(self, value: float | None = None, anchor_sd: float | None = None, predecessor: int | None = None) -> int:
-        """A new version, an anchor if a value is given; its number, from 0."""
+    def enter(
+        self,
+        value: float | None = None,
+        anchor_sd: float | None = None,
+        predecessor: int | None = None,
+        start: float | None = None,
+    ) -> int:
+        """A new version, an anchor if a value is given; its number, from 0. `start`: where newcomers stand now, of the
+        systems that ask for it."""
         number = self.versions
         self.versions += 1
-        self._fold(kind=Kind.ENTER, version=number, other=predecessor)
+        self._fold(kind=Kind.ENTER, version=number, other=predecessor, value=start)
         if value is not None:
             self._fold(kind=Kind.ANCHOR, version=number, value=value, sd=anchor_sd)
         return number
@@ -85,9 +94,9 @@ class Driven:
         """A version's rating is known from now on."""
         self._fold(kind=Kind.ANCHOR, version=number, value=value, sd=sd)
 
-    def game(self, first: int, second: int, score: int) -> None:
-        """A result, in half points of the side that moved first."""
-        self._fold(kind=Kind.GAME, black=first, white=second, score2=score)
+    def game(self, first: int, second: int, score: int, repeat: bool = False) -> None:
+        """A result, in half points of the side that moved first. `repeat`: it was the very same game as one before."""
+        self._fold(kind=Kind.GAME, black=first, white=second, score2=score, repeat=repeat)
 
     def correct(self, first: int, second: int, was2: int, score2: int) -> None:
         """A result that counted as `was2` half points of the side that moved first counts as `score2` from now on."""
@@ -156,7 +165,7 @@ class Driven:
     def _fold(self, **fields: Any) -> None:
         self._seq += 1
         start = time.process_time()
-        self.state, _ = self.system.fold(self.state, Entry(self._seq, **fields))
+        self.state, _ = self.system.fold(self.state, Entry(self._seq, at=self.at_ms, **fields))
         self.cpu[0] += time.process_time() - start
 
 

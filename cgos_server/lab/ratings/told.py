@@ -8,7 +8,7 @@ where strengths come from.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,6 +57,16 @@ class Prior:
         self.precision[[at, below], [below, at]] -= sd**-2
         self.shift[at] += mean * sd**-2
         self.shift[below] -= mean * sd**-2
+
+    def copy(self) -> Prior:
+        """Another one with the same statements."""
+        return self.reordered(range(len(self.shift)))
+
+    def reordered(self, order: Sequence[int]) -> Prior:
+        """The same with version `order[i]` in place i."""
+        prior = Prior(len(order))
+        prior.precision, prior.shift = self.precision[np.ix_(order, order)], self.shift[np.array(order)]
+        return prior
 
 
 def fixed_prior(versions: int) -> Prior:

@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
-from benchmarks.pairing import pairing_days as days
 from cgos_protocol.randomness import Rng
 from cgos_server.core.pairing.base import Pairing, PairingPass
 from cgos_server.core.pairing.registry import matchmaker
 from cgos_server.core.venue import Policy
+from cgos_server.lab.ladder.play import simulate
+from cgos_server.lab.ladder.players import Population
 
 INTERVAL = 4.0
 """Seconds between two passes; more than a server's, since every pass costs the test as much as it costs the server."""
@@ -23,11 +24,12 @@ def play(
     policy: Policy = Policy.ROLLING,
     *,
     interval: float = INTERVAL,
+    seed: int = 1,
     **options: Any,
 ) -> Any:
     """The figures of a ladder whose bots think 12 to 300 s a game."""
-    pool = days.Pool.draw(bots, 12.0, 25.0, seed=1)
-    return days.simulate(pool, policy, matchmaker(method, options), hours, interval=interval)
+    population = Population(versions=bots, hours=hours, fastest=12.0, spread=25.0)
+    return simulate(population, matchmaker(method, options), policy, interval=interval, seed=seed)
 
 
 @pytest.mark.parametrize(("method", "hours"), [("information", 2.0), ("birk", 2.0)])
@@ -42,9 +44,9 @@ def test_fast_bots_meet_everybody_and_nobody_waits_long(method: str, hours: floa
 
 
 def test_six_bots_do_not_meet_one_opponent_over_and_over() -> None:
-    held = play(6, 16.0, "random", interval=15.0)
+    held = play(6, 16.0, "random", interval=15.0, seed=5)
     assert 0.2 < held.most_often <= 0.4
-    assert play(6, 16.0, "random", interval=15.0, repeat_most=100).most_often > 0.4
+    assert play(6, 16.0, "random", interval=15.0, seed=5, repeat_most=100).most_often > 0.4
 
 
 class Watched:
@@ -69,8 +71,7 @@ class Watched:
 def test_nobody_is_passed_over_more_often_than_allowed(method: str) -> None:
     choosy: dict[str, Any] = {"ease": 10.0, "grace": 0.0}
     watched = Watched(method, pass_over=1, **choosy)
-    pool = days.Pool.draw(20, 12.0, 25.0, seed=2)
-    days.simulate(pool, Policy.ROLLING, watched, 0.7, interval=INTERVAL)
+    simulate(Population(versions=20, hours=0.7), watched, Policy.ROLLING, interval=INTERVAL, seed=2)
     assert len(watched.late) > 10
     assert all(left <= late % 2 for late, left in watched.late)
     assert play(20, 0.7, method, pass_over=1000, **choosy).passed_over > 2
@@ -80,10 +81,10 @@ def test_nobody_is_passed_over_more_often_than_allowed(method: str) -> None:
 @pytest.mark.parametrize("policy", Policy)
 def test_of_one_owners_seven_among_three_others_everybody_plays(method: str, policy: Policy) -> None:
     """Games of two minutes. Only three of the seven can play at a time; the weakest is nobody's first choice."""
-    pool = days.Pool.draw(10, 60.0, 1.0, seed=3, owners=[7])
+    population = Population(versions=10, hours=2.5, fastest=60.0, spread=1.0, owners=(7,))
 
     def of(**options: Any) -> Any:
-        return days.simulate(pool, policy, matchmaker(method, options), 2.5, interval=3 * INTERVAL)
+        return simulate(population, matchmaker(method, options), policy, interval=3 * INTERVAL, seed=4)
 
     figures = of()
     assert figures.least_games > 0.6
@@ -97,8 +98,8 @@ def test_of_one_owners_seven_among_three_others_everybody_plays(method: str, pol
 
 def test_one_owner_of_all_but_one_takes_turns() -> None:
     """Who waits cannot play sooner than the other eight, each of them once."""
-    pool = days.Pool.draw(10, 60.0, 1.0, seed=1, owners=[9])
-    figures = days.simulate(pool, Policy.ROLLING, matchmaker("information", {}), 3.0, interval=3 * INTERVAL)
+    population = Population(versions=10, hours=3.0, fastest=60.0, spread=1.0, owners=(9,))
+    figures = simulate(population, matchmaker("information", {}), Policy.ROLLING, interval=3 * INTERVAL, seed=1)
     assert figures.least_games > 0.8
     assert 8.0 < figures.wait_max_games < 10.5
 
