@@ -46,6 +46,7 @@ SEED: Final = "2026"
 _RATING: Final = "cgos_server/core/rating"
 _PAIRING: Final = "cgos_server/core/pairing"
 _EVENTS: Final = "cgos_server/tournaments"
+_LADDER: Final = ("cgos_server/lab/ladder", "cgos_server/lab/ratings", _RATING, _PAIRING)
 
 EXPERIMENTS: Final[tuple[Experiment, ...]] = (
     Experiment(
@@ -75,6 +76,13 @@ EXPERIMENTS: Final[tuple[Experiment, ...]] = (
         tiny=("--events", "2", "--size", "12", "--rounds", "3"),
         short=("--events", "4", "--size", "34", "--size", "64"),
         paths=("cgos_server/lab/thesis", _EVENTS, "cgos_server/core/rating/incremental"),
+    ),
+    Experiment(
+        name="ladder",
+        words=("ladder", "--hours", "72", "--until", "30", "--replicates", "20"),
+        tiny=("--hours", "0.5", "--replicates", "2", "--versions", "6"),
+        short=("--hours", "6", "--replicates", "2"),
+        paths=_LADDER,
     ),
 )
 
