@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Final, NamedTuple
 
@@ -22,6 +22,7 @@ import msgspec
 
 from benchmarks.lab.kept import FOLDER, Kept, keep, kept_results, pages, refreshed
 from benchmarks.reporting import ROOT, processor, program
+from cgos_server.lab.ladder.kinds import KINDS
 from cgos_server.lab.report import Report
 
 SIZES: Final = ("tiny", "short", "full")
@@ -48,6 +49,42 @@ _PAIRING: Final = "cgos_server/core/pairing"
 _EVENTS: Final = "cgos_server/tournaments"
 _LADDER: Final = ("cgos_server/lab/ladder", "cgos_server/lab/ratings", _RATING, _PAIRING)
 
+_KNOWN: Final = ("ladder", "--replicates", "2", "--hours", "8")
+_EVEN: Final = ("--spread", "1", "--fastest", "60")
+_POLICIES: Final = (
+    "information/known/rolling",
+    "information/known/barrier",
+    "entropy/known/rolling",
+    "birk/known/rolling",
+    "random/known/rolling",
+)
+_OVERDUE: Final = ("information,overdue=0/known/rolling", "information/known/rolling")
+_PARAMETERS: Final = (
+    "information/known/rolling",
+    *(
+        f"information,{option}/known/rolling"
+        for option in (
+            "fairness=0",
+            "fairness=1",
+            "fairness=4",
+            "grace=2",
+            "grace=12",
+            "ease=0.1",
+            "ease=0.5",
+            "ease=1",
+            "patience_s=3",
+            "patience_s=30",
+            "repeat_most=5",
+        )
+    ),
+)
+
+
+def _each(flag: str, values: Iterable[str]) -> tuple[str, ...]:
+    """The option once for each value."""
+    return tuple(word for value in values for word in (flag, value))
+
+
 EXPERIMENTS: Final[tuple[Experiment, ...]] = (
     Experiment(
         name="birk",
@@ -65,14 +102,14 @@ EXPERIMENTS: Final[tuple[Experiment, ...]] = (
     ),
     Experiment(
         name="bubble",
-        words=("bubble", "--events", "40"),
+        words=("bubble",),
         tiny=("--events", "1", "--size", "12", "--scenario", "mixed"),
         short=("--events", "4", "--size", "20", "--size", "50"),
         paths=("cgos_server/lab/bubble", _EVENTS),
     ),
     Experiment(
         name="thesis",
-        words=("thesis", "--events", "20"),
+        words=("thesis",),
         tiny=("--events", "2", "--size", "12", "--rounds", "3"),
         short=("--events", "4", "--size", "34", "--size", "64"),
         paths=("cgos_server/lab/thesis", _EVENTS, "cgos_server/core/rating/incremental"),
@@ -83,6 +120,44 @@ EXPERIMENTS: Final[tuple[Experiment, ...]] = (
         tiny=("--hours", "0.5", "--replicates", "2", "--versions", "6"),
         short=("--hours", "6", "--replicates", "2"),
         paths=_LADDER,
+    ),
+    Experiment(
+        name="ladder-pools",
+        words=("ladder", "--hours", "48", "--until", "50", "--replicates", "2", *_each("--pool", KINDS)),
+        tiny=("--hours", "0.2", "--versions", "6"),
+        short=("--hours", "2"),
+        paths=_LADDER,
+    ),
+    Experiment(
+        name="ladder-newcomers",
+        words=("ladder", "--hours", "12", "--arrivals", "48", "--departures", "48"),
+        tiny=("--hours", "0.5", "--replicates", "1", "--versions", "6"),
+        short=("--hours", "3", "--replicates", "1"),
+        paths=_LADDER,
+    ),
+    Experiment(
+        name="ladder-policies",
+        words=(*_KNOWN, "--versions", "40", *_each("--row", _POLICIES)),
+        tiny=("--hours", "0.5", "--replicates", "1", "--versions", "6"),
+        short=("--hours", "3", "--replicates", "1"),
+        paths=_LADDER,
+    ),
+    Experiment(
+        name="ladder-parameters",
+        words=(*_KNOWN, "--versions", "40", "--hours", "5", "--replicates", "1", *_each("--row", _PARAMETERS)),
+        tiny=("--hours", "0.2", "--replicates", "1", "--versions", "6"),
+        short=("--hours", "1", "--replicates", "1"),
+        paths=_LADDER,
+    ),
+    *(
+        Experiment(
+            name=f"ladder-owners-{owners.replace(',', '-')}",
+            words=(*_KNOWN, *_EVEN, "--versions", versions, "--owners", owners, *_each("--row", _OVERDUE)),
+            tiny=("--hours", "0.5", "--replicates", "1"),
+            short=("--hours", "1", "--replicates", "1"),
+            paths=_LADDER,
+        )
+        for versions, owners in (("10", "7"), ("10", "9"), ("12", "8,4"))
     ),
 )
 
