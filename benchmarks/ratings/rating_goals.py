@@ -25,13 +25,14 @@ from typing import Any, NamedTuple
 from benchmarks.moves.checkouts import checkout, commit
 from benchmarks.ratings import goal_pools, goal_runs, goal_tables
 from benchmarks.ratings.goal_pools import GOAL_POOLS, recorded
-from benchmarks.ratings.rating_replicates import Checkpoints, add_arguments, carry_out, fingerprint, finish
+from benchmarks.ratings.rating_replicates import add_arguments, carry_out
 from benchmarks.ratings.tree_child import TreeChild
-from benchmarks.reporting import ROOT, CommandLine
+from benchmarks.reporting import ROOT, CommandLine, write_json
+from cgos_server.lab.kept import fingerprint
 from cgos_server.lab.ratings import newcomers, pools, runs, told
 
 NEWCOMER = "newcomer"
-"""Newcomers, one at a time; see rating_newcomers.py."""
+"""Newcomers, one at a time; see :mod:`cgos_server.lab.ratings.newcomers`."""
 NEWCOMER_GAMES = 80
 TOLD = "told"
 PAIRINGS = ("shared", "own")
@@ -67,7 +68,7 @@ def work(task: Task, trees: Mapping[str, Path], cache: Path) -> dict[str, Any]:
         "rounds": task.rounds,
     }
     if task.pool != NEWCOMER:
-        made_by = fingerprint([], [goal_pools, told, pools])
+        made_by = fingerprint([goal_pools, told, pools])
         record = str(recorded(cache / f"games-{made_by}", GOAL_POOLS[task.pool], **which))
     arguments: dict[str, Any] = {
         "pool": task.pool,
@@ -138,12 +139,12 @@ def summarize(tasks: Sequence[Task], done: Mapping[Task, dict[str, Any]], labels
 
 def sources() -> str:
     """A fingerprint of the simulation."""
-    return fingerprint([], [goal_pools, goal_runs, told, newcomers, pools, runs])
+    return fingerprint([goal_pools, goal_runs, told, newcomers, pools, runs])
 
 
 def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     """The command line."""
-    parser = CommandLine(__doc__, replicates=1, pools=["families"], versions=16, rounds=5, workers=1, fresh=True)
+    parser = CommandLine(__doc__, replicates=1, pools=["families"], versions=16, rounds=5, workers=1)
     choices = [*GOAL_POOLS, NEWCOMER]
     parser.add_argument("--tree", type=checkout, default=ROOT, metavar="DIR", help="in place of this checkout")
     parser.add_argument("--against", type=checkout, metavar="DIR", help="another checkout, of the commit before")
@@ -169,19 +170,19 @@ def main(words: Sequence[str] | None = None) -> None:
     trees = {"this": options.tree} | ({"against": options.against} if options.against else {})
     labels = {side: code_of(tree) for side, tree in trees.items()} | {TOLD: TOLD}
     tasks = plan(options, list(labels.values())[: len(trees)])
-    checkpoints = Checkpoints(options.cache / "rating_goals.jsonl", Task, sources(), options.fresh)
     by_code = {labels[side]: tree for side, tree in trees.items()}
-    failed = carry_out(tasks, checkpoints, options.workers, partial(work, trees=by_code, cache=options.cache))
+    in_trees = partial(work, trees=by_code, cache=options.cache)
+    done = carry_out(in_trees, tasks, options, name="rating_goals", code=sources())
     figures = {
         "benchmark": "rating_goals",
         "seed": options.seed,
         "pairings": options.pairings,
         "trees": {side: commit(tree) for side, tree in trees.items()},
-        "pools": summarize(tasks, checkpoints.done, labels),
+        "pools": summarize(tasks, done, labels),
     }
     print("  ".join(f"{side}: {its}" for side, its in figures["trees"].items()))
     goal_tables.report(figures["pools"])
-    finish(figures, options.json, failed)
+    write_json(options.json, figures)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """How honest ranks are: simulated pools whose true ranks are known, and what is said of ranks after so many games.
 
 64 versions, two anchors at the 1/3 and 2/3 quantiles, everybody else unrated (2000) at first; each plays one game a
-round; neighbors play after noise was added to the ratings, as in rating_accuracy. All versions take part in the ranks.
+round; neighbors play after noise was added to the ratings, as in `lab accuracy`. All versions take part in the ranks.
 Goes on where it was interrupted. Takes about half a minute of one core a replicate of five pools.
 """
 
@@ -19,10 +19,11 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from benchmarks.ratings.rating_replicates import Checkpoints, add_arguments, carry_out, fingerprint, finish
-from benchmarks.reporting import CommandLine
+from benchmarks.ratings.rating_replicates import add_arguments, carry_out
+from benchmarks.reporting import CommandLine, write_json
 from cgos_server.core.rating.posterior_fold import PosteriorFold
 from cgos_server.core.rating.ranks import DRAWS, SHARE_IN_ODDS, Ranks, Strengths, rank_counts, ranks
+from cgos_server.lab.kept import fingerprint
 from cgos_server.lab.ratings import pools, runs
 from cgos_server.lab.ratings.pools import POOLS, Colors, Floats, anchors, generator, score2
 from cgos_server.lab.ratings.runs import Driven, Window, share
@@ -198,7 +199,7 @@ def report(pools: Mapping[str, Any], say: Callable[[str], None] = print) -> None
 
 def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     """The command line."""
-    parser = CommandLine(__doc__, replicates=1, pools=["normal-8"], rounds=5, workers=1, fresh=True)
+    parser = CommandLine(__doc__, replicates=1, pools=["normal-8"], rounds=5, workers=1)
     parser.add_argument("--replicates", type=int, default=24, help="of each pool (default 24)")
     parser.add_argument(
         "--pools", nargs="+", choices=list(POOLS), default=list(CHOSEN), metavar="POOL", help=", ".join(POOLS)
@@ -224,12 +225,10 @@ def main(words: Sequence[str] | None = None) -> None:
     ]
     import cgos_server.core.rating
 
-    code = fingerprint([cgos_server.core.rating], [pools, runs])
-    checkpoints = Checkpoints(options.cache / "rating_ranks.jsonl", Task, code, options.fresh)
-    failed = carry_out(tasks, checkpoints, options.workers, work)
-    summaries = summarize(tasks, checkpoints.done)
+    code = fingerprint([cgos_server.core.rating, pools, runs])
+    summaries = summarize(tasks, carry_out(work, tasks, options, name="rating_ranks", code=code))
     report(summaries)
-    finish({"benchmark": "rating_ranks", "seed": options.seed, "pools": summaries}, options.json, failed)
+    write_json(options.json, {"benchmark": "rating_ranks", "seed": options.seed, "pools": summaries})
 
 
 if __name__ == "__main__":

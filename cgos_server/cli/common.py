@@ -59,6 +59,9 @@ data_option = click.option(
     "--data", type=click.Path(path_type=Path), metavar="DIR", help="Data directory, instead of the configured one."
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+plot_option = click.option(
+    "--plot", type=click.Path(path_type=Path), metavar="FILE", help="Draw the figures into FILE (.svg or .png) too."
+)
 game_number = click.IntRange(1, 2**63 - 1)
 game_number.name = "number"
 """A game's number as the database can hold it."""

@@ -6,6 +6,7 @@ Must not know: any experiment.
 from __future__ import annotations
 
 import functools
+import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +17,7 @@ import msgspec
 from click.core import ParameterSource
 
 from cgos_server import __version__
-from cgos_server.cli.common import json_option
+from cgos_server.cli.common import json_option, plot_option
 from cgos_server.cli.output import apart, print_json, print_table, say
 from cgos_server.cli.progress import progress_bar
 from cgos_server.lab.drawing import draw, require_drawable
@@ -29,12 +30,9 @@ INTERRUPTED: Final = 130
 """Exit code after Ctrl-C, as shells have it."""
 
 _SEED_MOST: Final = 2**63 - 1
-_OF_THE_RUN: Final = ("jobs", "as_json", "plot")
+_OF_THE_RUN: Final = ("jobs", "as_json", "plot", "cache")
 """Options that change no figure."""
 
-_seed = click.option(
-    "--seed", type=click.IntRange(0, _SEED_MOST), default=0, show_default=True, help="Of everything drawn by lot."
-)
 _jobs = click.option(
     "--jobs",
     type=click.IntRange(1, 1024),
@@ -42,25 +40,30 @@ _jobs = click.option(
     show_default=True,
     help="How many processes compute; the figures are the same for any number.",
 )
-_plot = click.option(
-    "--plot", type=click.Path(path_type=Path), metavar="FILE", help="Draw the figures into FILE (.svg or .png) too."
-)
 
 
-def experiment(what: str) -> Callable[[Callable[Concatenate[Work, P], Report]], Callable[..., None]]:
+def experiment(what: str, seed: int = 0) -> Callable[[Callable[Concatenate[Work, P], Report]], Callable[..., None]]:
     """Make a command of a function from how it is carried out, and its own options, to a report.
 
     It prints the tables and what was checked, or JSON with --json: the fields of the report, `command` (the words that
     give the same figures again) and `version`. It exits with 1 where a check does not hold, and with 130 after Ctrl-C.
 
     :param what: is counted while it runs, for the bar
+    :param seed: with which it is carried out where no other one is given
     """
+    seed_option = click.option(
+        "--seed",
+        type=click.IntRange(0, _SEED_MOST),
+        default=seed,
+        show_default=True,
+        help="Of everything drawn by lot.",
+    )
 
     def decorate(command: Callable[Concatenate[Work, P], Report]) -> Callable[..., None]:
-        @_seed
+        @seed_option
         @_jobs
         @json_option
-        @_plot
+        @plot_option
         @functools.wraps(command)
         def run(*args: Any, seed: int, jobs: int, as_json: bool, plot: Path | None, **kwargs: Any) -> None:
             if plot is not None:
@@ -95,7 +98,7 @@ def _words() -> str:
         value = context.params[name]
         for each in value if isinstance(value, tuple) else (value,):
             flag = parameter.opts[-1]
-            words += [flag] if each is True else [flag, str(each)]
+            words += [flag] if each is True else [flag, shlex.quote(str(each))]
     return " ".join(words)
 
 

@@ -20,6 +20,7 @@ EXPERIMENTS: Final[Mapping[str, str]] = MappingProxyType(
         "bubble": "bubble:bubble",
         "thesis": "thesis:thesis",
         "ladder": "ladder:ladder",
+        "accuracy": "accuracy:accuracy",
     }
 )
 """Command -> module of this package and object in it, in the order in which help lists them."""

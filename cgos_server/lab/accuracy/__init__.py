@@ -1,0 +1,1 @@
+"""How far off ratings are, and how honest their intervals: by system, of newcomers, by matchmaker."""
