@@ -88,6 +88,23 @@ def test_compare(rated: Run, json_of: Any) -> None:
         assert sum(tenth["games"] for tenth in system["tenths"]) == 45
 
 
+def test_compare_draws_calibration_and_losses(rated: Run, tmp_path: Path) -> None:
+    picture = tmp_path / "one.svg"
+    words = ("rate", "compare", "--system", "bayes", "--system", "cgos-elo")
+    ended = rated(*words, "--plot", str(picture))
+    assert ended.stdout == rated(*words).stdout
+    drawn = picture.read_text()
+    for text in (
+        "9x9: what came of 45 predictions",
+        "expected score of Black",
+        "as predicted",
+        "cgos-elo",
+        "nats a game",
+    ):
+        assert text in drawn
+    assert "one.gif is to end with" in rated(*words, "--plot", str(tmp_path / "one.gif"), fails=1).stderr
+
+
 def test_check(rated: Run, json_of: Any) -> None:
     text = rated("rate", "check").stdout
     assert "No alarm" in text
@@ -238,9 +255,11 @@ def test_a_corrected_game_says_so(rated: Run) -> None:
     assert "became Void (a test)" in text
 
 
-def test_where_nothing_was_played(run: Any, as_json: Any) -> None:
+def test_where_nothing_was_played(run: Any, as_json: Any, tmp_path: Path) -> None:
     assert as_json("rate", "replay", "--venue", "13x13") == {}
     assert as_json("rate", "compare", "--venue", "13x13") == {}
+    picture = ("--plot", str(tmp_path / "one.svg"))
+    assert "nothing to draw" in run("rate", "compare", "--venue", "13x13", *picture, fails=1).stderr
     assert as_json("rate", "check", "--venue", "13x13") == {}
     assert "No refit is recorded" in run("rate", "refits").stderr
     assert "there is no venue 8x8" in run("rate", "replay", "--venue", "8x8", fails=2).stderr

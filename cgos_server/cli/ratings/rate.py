@@ -22,15 +22,16 @@ from cgos_protocol.intervals import written
 from cgos_server.cli.common import Setup, WordOf, configured, json_option, venue_option
 from cgos_server.cli.output import apart, print_json, print_table, say
 from cgos_server.cli.progress import progress_bar
+from cgos_server.cli.ratings.chosen import rated_venues, systems_option
+from cgos_server.cli.ratings.compare import compare
 from cgos_server.cli.ratings.points import points
-from cgos_server.cli.reading import common_venue, read, system_of, venue_terms, venues_asked
+from cgos_server.cli.reading import common_venue, read, system_of, venue_terms
 from cgos_server.core.rating.bayes.system import Bayes
 from cgos_server.core.rating.breaks import looks
 from cgos_server.core.rating.registry import ends, systems
 from cgos_server.core.venue import Venue
 from cgos_server.presentation.words import changed, count, likelihood, moment
 from cgos_server.service.ratings.build import one_thread, this_build
-from cgos_server.service.ratings.comparing import KNOWN, Compared, compare
 from cgos_server.service.ratings.current_state import caught_up
 from cgos_server.service.ratings.odds import Odds, odds
 from cgos_server.service.ratings.rating_health import AnchorFinding, check_anchors, check_version, settled
@@ -40,13 +41,6 @@ from cgos_server.storage.reading.history import History
 
 _REFITS_SHOWN = 20
 
-_systems_option = click.option(
-    "--system",
-    "chosen",
-    type=WordOf(lambda: systems().names),
-    multiple=True,
-    help="Only this rating system; may be repeated.",
-)
 _system_option = click.option("--system", type=WordOf(lambda: systems().names), help="Under this rating system.")
 
 
@@ -56,11 +50,12 @@ def rate() -> None:
 
 
 rate.add_command(points)
+rate.add_command(compare)
 
 
 @rate.command("replay")
 @venue_option
-@_systems_option
+@systems_option
 @json_option
 @configured
 def rate_replay(setup: Setup, venue: str | None, chosen: tuple[str, ...], as_json: bool) -> None:
@@ -118,63 +113,13 @@ async def replay_published(
     build = this_build().text
     names = await history.bots.version_names()
     replays: dict[str, list[tuple[Replayed, dict[VersionId, str]]]] = {}
-    for each in await _venues(setup, history, venue):
+    for each in await rated_venues(setup, history, venue):
         terms = venue_terms(setup, each)
         for name in await _published(history, each, terms, chosen):
             with progress_bar(f"{each}, {name}") as progress:
                 done = await replay(history, each, system=system_of(terms, name), build=build, progress=progress)
             replays.setdefault(each, []).append((done, names))
     return replays
-
-
-@rate.command("compare")
-@venue_option
-@_systems_option
-@json_option
-@configured
-def rate_compare(setup: Setup, venue: str | None, chosen: tuple[str, ...], as_json: bool) -> None:
-    """How well each system foretells the results.
-
-    Every game is predicted before it is seen, by every system. The lower the log loss the better; a coin has 0.6931.
-    Without --system all are compared. Games that repeat an earlier one move by move are not counted, nor are void ones.
-    """
-    one_thread()
-
-    async def ask(history: History) -> dict[str, Compared]:
-        comparisons: dict[str, Compared] = {}
-        for each in await _venues(setup, history, venue):
-            terms = venue_terms(setup, each)
-            every = list(dict.fromkeys(chosen or (terms.rating, *terms.views, *systems().usable)))
-            if await history.ledger.last_entry(each):
-                with progress_bar(each) as progress:
-                    comparisons[each] = await compare(
-                        history, each, [system_of(terms, name) for name in every], progress
-                    )
-        return comparisons
-
-    comparisons = read(setup, ask)
-    if as_json:
-        print_json(comparisons)
-        return
-    with_games = {each: done for each, done in comparisons.items() if done.games}
-    if not with_games:
-        say("There are no results yet.")
-    for each, done in apart(with_games.items()):
-        first = done.systems[0].system
-        print_table(
-            ("system", "log loss", "squared", f"log loss from {KNOWN} games on", f"behind {first}"),
-            [
-                (
-                    row.system,
-                    f"{row.log_loss:.4f}",
-                    f"{row.squared:.4f}",
-                    None if row.known_log_loss is None else f"{row.known_log_loss:.4f}",
-                    f"{row.behind:+.4f} ± {1.96 * row.behind_error:.4f}" if row.system != first else None,
-                )
-                for row in done.systems
-            ],
-            title=f"{each}: {count(done.games, 'game')}, in {done.known} of them both had played {KNOWN}",
-        )
 
 
 @rate.command("check")
@@ -192,7 +137,7 @@ def rate_check(setup: Setup, venue: str | None, as_json: bool) -> None:
 
     async def ask(history: History) -> dict[str, dict[str, Any]]:
         checks: dict[str, dict[str, Any]] = {}
-        for each in await _venues(setup, history, venue):
+        for each in await rated_venues(setup, history, venue):
             if await history.ledger.last_entry(each):
                 checks[each] = await _check(history, each, venue_terms(setup, each))
         return checks
@@ -293,7 +238,7 @@ def rate_refits(setup: Setup, venue: str | None, system: str | None, limit: int,
 
     async def ask(history: History) -> dict[str, list[RefitRow]]:
         refits: dict[str, list[RefitRow]] = {}
-        for each in await _venues(setup, history, venue):
+        for each in await rated_venues(setup, history, venue):
             for name in (system,) if system else systems().names:
                 refits[each] = refits.get(each, []) + await history.refits.recorded(each, name, limit)
         return {each: rows for each, rows in refits.items() if rows}
@@ -322,12 +267,6 @@ def rate_refits(setup: Setup, venue: str | None, system: str | None, limit: int,
             ],
             title=each,
         )
-
-
-async def _venues(setup: Setup, history: History, venue: str | None) -> list[str]:
-    """One venue, or all that have a past and are configured, which is where their options are said."""
-    configured_ones = {each.name for each in setup.config.venue}
-    return [each for each in await venues_asked(history, venue) if venue is not None or each in configured_ones]
 
 
 async def _published(history: History, venue: str, terms: Venue, systems_named: Sequence[str]) -> list[str]:

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from cgos_server.core.rating.base import Z95
 from cgos_server.lab.ratings.pools import GAMES, POOLS, Pool
 from cgos_server.lab.ratings.runs import rms, share
 from cgos_server.lab.report import Column, Line, Mean
@@ -27,9 +28,6 @@ LARGE: Final = "large"
 """The normal pool with LARGE_VERSIONS, of the matchmakers alone."""
 
 LARGE_VERSIONS: Final = 256
-
-Z: Final = 1.96
-"""Standard errors on either side of what is drawn."""
 
 
 class Asked(Struct, frozen=True, kw_only=True):
@@ -115,13 +113,13 @@ def by_games(games: Iterable[int], digits: int, percent: bool = False) -> tuple[
 
 
 def line(name: str, games: Sequence[int], figures: Sequence[Mean], *, dashed: bool = False) -> Line:
-    """Figures after so many games, in a band of :data:`Z` standard errors where they are known."""
+    """Figures after so many games, in a band of :data:`Z95` standard errors where they are known."""
     known = all(figure.error is not None for figure in figures)
     return Line(
         name=name,
         x=tuple(map(float, games)),
         y=tuple(figure.mean for figure in figures),
-        low=tuple(figure.mean - Z * (figure.error or 0.0) for figure in figures) if known else (),
-        high=tuple(figure.mean + Z * (figure.error or 0.0) for figure in figures) if known else (),
+        low=tuple(figure.mean - Z95 * (figure.error or 0.0) for figure in figures) if known else (),
+        high=tuple(figure.mean + Z95 * (figure.error or 0.0) for figure in figures) if known else (),
         dashed=dashed,
     )

@@ -15,6 +15,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.random import Generator
 
+from cgos_server.core.rating.base import Z95
 from cgos_server.lab.accuracy.asked import (
     HEADLINE,
     LARGE,
@@ -22,7 +23,6 @@ from cgos_server.lab.accuracy.asked import (
     Asked,
     Group,
     Task,
-    Z,
     average,
     by_games,
     replicates,
@@ -171,7 +171,7 @@ def pictures(groups: Mapping[tuple[str, str], Group]) -> list[Picture]:
 
 
 def _after(games: int, figures: list[Mean]) -> Line:
-    reach = [Z * (figure.error or 0.0) for figure in figures]
+    reach = [Z95 * (figure.error or 0.0) for figure in figures]
     return Line(
         name=f"after {games} games",
         x=tuple(map(float, range(len(figures)))),

@@ -29,11 +29,13 @@ class Tenth(msgspec.Struct, frozen=True):
 
     :ivar expected: their mean expected score for Black
     :ivar scored: the mean of what Black scored
+    :ivar error: binomial standard error of `scored` where the predictions are right; it is less where games are drawn
     """
 
     games: int
     expected: float
     scored: float
+    error: float
 
 
 class Scored(msgspec.Struct, frozen=True, kw_only=True):
@@ -81,7 +83,7 @@ class _Tally:
         self.loss = self.squared = self.known = 0.0
         self.behind = self.behind2 = 0.0
         self.counts = [0] * _TENTHS
-        self.sums = [(0.0, 0.0)] * _TENTHS
+        self.sums = [(0.0, 0.0, 0.0)] * _TENTHS
 
     def add(self, outcome: Outcome, score2: int, known: bool, first_loss: float | None) -> float:
         """Count a prediction; its log loss."""
@@ -95,23 +97,26 @@ class _Tally:
             self.behind2 += (loss - first_loss) ** 2
         tenth = min(int(expected * _TENTHS), _TENTHS - 1)
         self.counts[tenth] += 1
-        self.sums[tenth] = self.sums[tenth][0] + expected, self.sums[tenth][1] + scored
+        sums = self.sums[tenth]
+        self.sums[tenth] = sums[0] + expected, sums[1] + scored, sums[2] + expected * (1.0 - expected)
         return loss
 
     def scored(self, games: int, known: int) -> Scored:
         """The means over `games` games."""
         behind = self.behind / games
-        variance = max(0.0, self.behind2 / games - behind**2)
+        of_behind = max(0.0, self.behind2 / games - behind**2)
         return Scored(
             system=self.run.system.name,
             log_loss=self.loss / games,
             squared=self.squared / games,
             known_log_loss=self.known / known if known else None,
             behind=behind,
-            behind_error=math.sqrt(variance / games),
+            behind_error=math.sqrt(of_behind / games),
             tenths=[
-                Tenth(count, expected / count, scored / count) if count else Tenth(0, 0.0, 0.0)
-                for count, (expected, scored) in zip(self.counts, self.sums, strict=True)
+                Tenth(count, expected / count, scored / count, math.sqrt(variance) / count)
+                if count
+                else Tenth(0, 0.0, 0.0, 0.0)
+                for count, (expected, scored, variance) in zip(self.counts, self.sums, strict=True)
             ],
         )
 

@@ -43,12 +43,13 @@ def test_the_figures_are_those_of_a_plain_loop(games: int, seed: int) -> None:
         return
     losses: list[list[float]] = []
     for system, scored in zip(_systems("cgos-elo", "glicko2"), comparison.systems, strict=True):
-        state, loss, squared = system.start(), list[float](), 0.0
+        state, loss, squared, variance = system.start(), list[float](), 0.0, 0.0
         for entry in entries:
             if entry.kind is Kind.GAME:
                 outcome = system.predict(state, entry.black, entry.white)  # type: ignore[arg-type]
                 loss.append(-math.log(outcome.score if entry.score2 == 2 else 1 - outcome.score))
                 squared += (outcome.score - (entry.score2 or 0) / 2) ** 2
+                variance += outcome.score * (1 - outcome.score)
             state, _ = system.fold(state, entry)
         losses.append(loss)
         assert scored.log_loss == pytest.approx(sum(loss) / games)
@@ -57,6 +58,7 @@ def test_the_figures_are_those_of_a_plain_loop(games: int, seed: int) -> None:
         assert sum(tenth.games * tenth.scored for tenth in scored.tenths) == pytest.approx(
             sum((entry.score2 or 0) / 2 for entry in entries)
         )
+        assert sum((tenth.games * tenth.error) ** 2 for tenth in scored.tenths) == pytest.approx(variance)
         for at, tenth in enumerate(scored.tenths):
             assert tenth.games == 0 or at / 10 - 1e-9 <= tenth.expected <= (at + 1) / 10 + 1e-9
     gaps = [other - first for first, other in zip(*losses, strict=True)]
