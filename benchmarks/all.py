@@ -1,8 +1,7 @@
 """All measurements, each beside a bare baseline of the same run: board, commit, one move through the whole server,
 a thousand viewers, ten thousand idle bots, ratings, rounds of pairing, tournaments. How true ratings are, and how well
-the matchmakers do, is measured by `cgos-server lab accuracy`, days of a server in simulated time are
-`cgos-server lab ladder`, and there are programs of their own: rating_goals.py, rating_pairs.py, pairing_live.py,
-pairing_crowd.py.
+the matchmakers do, is measured by `cgos-server lab accuracy`, days of a server by `cgos-server lab ladder`, the rest by
+programs of their own: rating_goals.py, rating_pairs.py, pairing_live.py, pairing_crowd.py.
 
 Prints ratios and the machine; `--json FILE` writes every figure. Takes about twenty minutes on two cores.
 """

@@ -1,9 +1,9 @@
 """Bots that are better with one color than with the other: do 95 % intervals of differences hold the truth?
 
-A pool from N(2000, 350), paired as in `cgos-server lab accuracy`. Each version's strength is higher with the first move and
-lower without it, or the other way round, by half of a preference of its own; its rating is of both colors together. The
-same games are rated without and with the option `color_sd`, which is told how far preferences differ. Takes a quarter
-of a minute a replicate.
+A pool from N(2000, 350), paired as in `cgos-server lab accuracy`. Each version's strength is higher with the first move
+and lower without it, or the other way round, by half of a preference of its own; its rating is of both colors together.
+The same games are rated without and with the option `color_sd`, which is told how far preferences differ. Takes a
+quarter of a minute a replicate.
 """
 
 from __future__ import annotations

@@ -98,5 +98,5 @@ def answers(
             kept.add(task, answer)
         done[task] = answer
 
-    interrupted = carry_out(do, waiting, take, work, len(waiting))
+    interrupted = carry_out(do, waiting, take, work, everything=len(waiting))
     return {task: done[task] for task in tasks if task in done}, interrupted

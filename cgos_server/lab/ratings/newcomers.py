@@ -6,6 +6,7 @@ part, but only its own games count.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -55,11 +56,12 @@ def newcomers_run(
     :return: by label: ``mse`` and ``inside`` (share of 95 % intervals with the truth in them) after 1, 2, ... games,
         over the newcomers; ``established``: mean square error of the established versions
     """
-    draw = generator(seed, pool.name, known, "truth", replicate)
+    stream = functools.partial(generator, seed, pool.name, known)
+    draw = stream("truth", replicate)
     truth = pool.draw(draw)
-    strengths = pool.draw(generator(seed, pool.name, known, "newcomers", replicate))
+    strengths = pool.draw(stream("newcomers", replicate))
     strengths = np.resize(strengths, newcomers) if newcomers <= len(strengths) else draw.choice(strengths, newcomers)
-    rng = generator(seed, pool.name, known, "games", replicate)
+    rng = stream("games", replicate)
     driven = {label: Driven(name, options) for label, name, options in systems}
     if known == "stated":
         values = (truth + rng.normal(0.0, KNOWN_SD, pool.versions)).tolist()
@@ -115,8 +117,9 @@ def told_run(
     :return: as :func:`newcomers_run`, for one system, ``told``
     """
     ((_, center, sd),) = pool.groups
-    truth = pool.draw(generator(seed, pool.name, "told", "truth", replicate))
-    rng = generator(seed, pool.name, "told", "games", replicate)
+    stream = functools.partial(generator, seed, pool.name, "told")
+    truth = pool.draw(stream("truth", replicate))
+    rng = stream("games", replicate)
     values = truth + rng.normal(0.0, KNOWN_SD, pool.versions)
     grid = np.arange(center - 6.0 * sd, center + 6.0 * sd, 10.0)
     # A logistic curve averaged over a normal opponent is nearly one of smaller slope (MacKay 1992).
