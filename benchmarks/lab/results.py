@@ -159,6 +159,27 @@ EXPERIMENTS: Final[tuple[Experiment, ...]] = (
         )
         for versions, owners in (("10", "7"), ("10", "9"), ("12", "8,4"))
     ),
+    Experiment(
+        name="accuracy-systems",
+        words=("accuracy", "--study", "systems", "--replicates", "96"),
+        tiny=("--replicates", "1", "--pool", "normal", "--versions", "4", "--games", "5"),
+        short=("--replicates", "6", "--pool", "normal", "--pool", "bimodal", "--games", "40"),
+        paths=("cgos_server/lab/accuracy", "cgos_server/lab/ratings", _RATING),
+    ),
+    Experiment(
+        name="accuracy-newcomers",
+        words=("accuracy", "--study", "newcomers", "--replicates", "48"),
+        tiny=("--replicates", "1", "--versions", "4", "--games", "5"),
+        short=("--replicates", "1", "--versions", "16"),
+        paths=("cgos_server/lab/accuracy", "cgos_server/lab/ratings", _PAIRING, _RATING),
+    ),
+    Experiment(
+        name="accuracy-matchmakers",
+        words=("accuracy", "--study", "matchmakers", "--replicates", "24"),
+        tiny=("--replicates", "1", "--pool", "normal", "--method", "permuted", "--versions", "4", "--games", "5"),
+        short=("--replicates", "3", "--pool", "normal", "--games", "40"),
+        paths=("cgos_server/lab/accuracy", "cgos_server/lab/ratings", _PAIRING, _RATING),
+    ),
 )
 
 

@@ -14,6 +14,7 @@ from cgos_server.lab.report import Chart, Heat, Line, Picture, Report
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
 
 ENDINGS: Final = (".svg", ".png")
 
@@ -84,13 +85,23 @@ def _draw_chart(chart: Chart, axes: Axes) -> None:
     axes.set_ylabel(chart.y_label)
     if chart.log_x:
         axes.set_xscale("log")
+        _write_plainly(axes.xaxis)
     if chart.log_y:
         axes.set_yscale("log")
+        _write_plainly(axes.yaxis)
     if chart.names:
         axes.set_xticks(range(len(chart.names)), chart.names, rotation=30, ha="right")
     axes.grid(visible=True, alpha=0.3)
     if len(chart.lines) > 1:
         axes.legend(fontsize=8.0, framealpha=0.7)
+
+
+def _write_plainly(axis: Axis) -> None:
+    """60 on an axis of logarithms, not 6 x 10^1."""
+    from matplotlib.ticker import LogFormatter
+
+    axis.set_major_formatter(LogFormatter())
+    axis.set_minor_formatter(LogFormatter())
 
 
 def _draw_line(line: Line, axes: Axes) -> None:

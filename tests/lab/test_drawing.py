@@ -56,6 +56,13 @@ def test_the_same_report_is_the_same_picture(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["one.svg", "other.svg"]
 
 
+def test_figures_on_an_axis_of_logarithms_are_plain(tmp_path: Path) -> None:
+    draw(Report(tables=(), pictures=(CHART,)), tmp_path / "one.svg")
+    texts = {"".join(text.itertext()).strip() for text in ElementTree.parse(tmp_path / "one.svg").iter() if text.text}
+    assert {"1", "10"} <= texts
+    assert "mathdefault" not in (tmp_path / "one.svg").read_text()
+
+
 def test_a_png_is_one(tmp_path: Path) -> None:
     draw(REPORT, tmp_path / "one.png")
     with Image.open(tmp_path / "one.png") as image:

@@ -133,9 +133,7 @@ def _squares(group: Group) -> dict[int, Mean]:
 def _errors(pool: str, rows: Mapping[str, Group]) -> Table:
     task, answers = next(iter(rows.values()))
     made = task.made_pool()
-    cells: list[tuple[Cell, ...]] = [
-        (row, len(group[1]), *_squares(group).values()) for row, group in rows.items()
-    ]  # fmt: skip
+    cells: list[tuple[Cell, ...]] = [(row, len(group[1]), *_squares(group).values()) for row, group in rows.items()]
     games = [int(number) for number in answers[0]]
     if made.limit and task.versions == POOLS[made.name].versions:
         cells.insert(0, ("the limit", None, *(limit_at(made.limit, number) for number in games)))

@@ -58,8 +58,7 @@ def newcomers_run(
     """
     stream = functools.partial(generator, seed, pool.name, known)
     draw = stream("truth", replicate)
-    truth = pool.draw(draw)
-    strengths = pool.draw(stream("newcomers", replicate))
+    truth, strengths = pool.draw(draw), pool.draw(stream("newcomers", replicate))
     strengths = np.resize(strengths, newcomers) if newcomers <= len(strengths) else draw.choice(strengths, newcomers)
     rng = stream("games", replicate)
     driven = {label: Driven(name, options) for label, name, options in systems}
