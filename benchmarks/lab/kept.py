@@ -23,7 +23,7 @@ from cgos_server.lab.report import Column, Report, Table, table_of_checks, writt
 FOLDER = ROOT / "docs" / "lab"
 
 SHOWN = re.compile(
-    r"<!-- result (?P<name>[a-z0-9-]+)\.(?P<key>[a-z0-9-]+) -->\n(?:.*?<!-- end of result -->\n|)", re.DOTALL
+    r"<!-- result (?P<name>[a-z0-9-]+)\.(?P<key>[a-z0-9_-]+) -->\n(?:(?:(?!<!-- ).)*<!-- end of result -->\n|)", re.DOTALL
 )
 
 
@@ -84,11 +84,11 @@ def refreshed(text: str, results: dict[str, Kept]) -> str:
 
 def _markdown(kept: Kept, key: str) -> str:
     table = kept.table(key)
-    lines = [f"{table.title}, by `{kept.command}`:", "", _row([column.name for column in table.columns])]
+    lines = ["", f"{table.title}, by `{kept.command}`:", "", _row([column.name for column in table.columns])]
     lines.append("|" + "---|" * len(table.columns))
     lines += [_row(_cells(row, table.columns)) for row in table.rows]
     paths = ", ".join(f"`{path}`" for path in kept.paths)
-    lines += ["", f"Measured at `{kept.commit}`; depends on {paths}.", ""]
+    lines += ["", f"Measured at `{kept.commit}`; depends on {paths}.", "", ""]
     return "\n".join(lines)
 
 

@@ -49,6 +49,7 @@ And <!-- not one -->.
 AFTER = """# A page
 
 <!-- result made.tau -->
+
 How true, by `cgos-server lab made`:
 
 | system | a\\|b |
@@ -57,10 +58,12 @@ How true, by `cgos-server lab made`:
 | tcec |  |
 
 Measured at `0123abcd`; depends on `cgos_server/core`, `cgos_server/lab`.
+
 <!-- end of result -->
 
 And <!-- not one -->.
 <!-- result made.checks -->
+
 What was checked, by `cgos-server lab made`:
 
 | claim | ours | expected | allowed | holds |
@@ -68,6 +71,7 @@ What was checked, by `cgos-server lab made`:
 | as published |  |  |  | yes |
 
 Measured at `0123abcd`; depends on `cgos_server/core`, `cgos_server/lab`.
+
 <!-- end of result -->
 """
 
@@ -75,6 +79,12 @@ Measured at `0123abcd`; depends on `cgos_server/core`, `cgos_server/lab`.
 def test_a_page_takes_its_tables_from_the_results() -> None:
     assert refreshed(BEFORE, {"made": RESULT}) == AFTER
     assert refreshed(AFTER, {"made": RESULT}) == AFTER
+
+
+def test_a_table_that_is_new_takes_nothing_from_those_behind_it() -> None:
+    new = "<!-- result made.tau -->\n"
+    assert refreshed(new + "\nText.\n\n" + AFTER, {"made": RESULT}).count("How true") == 2
+    assert "\nText.\n" in refreshed(new + "\nText.\n\n" + AFTER, {"made": RESULT})
 
 
 def test_a_page_that_shows_what_is_not_there_is_told() -> None:
