@@ -23,7 +23,9 @@ from cgos_server.lab.report import Column, Report, Table, table_of_checks, writt
 FOLDER = ROOT / "docs" / "lab"
 
 SHOWN = re.compile(
-    r"<!-- result (?P<name>[a-z0-9-]+)\.(?P<key>[a-z0-9_-]+) -->\n(?:(?:(?!<!-- ).)*<!-- end of result -->\n|)", re.DOTALL
+    r"<!-- result (?P<name>[a-z0-9-]+)\.(?P<key>[a-z0-9_-]+) -->\n"
+    r"(?:(?:(?!<!-- ).)*<!-- end of result -->\n|)",  # up to the end that is nearest, or nothing where none was written
+    re.DOTALL,
 )
 
 

@@ -201,10 +201,18 @@ def run(
             if not only or experiment.name in only:
                 figures[experiment.name] = _carried_out(experiment, size, jobs, commit)
     if pages_only or size == "full":
-        results = kept_results()
-        for page in pages():
-            page.write_text(refreshed(page.read_text(encoding="utf-8"), results), encoding="utf-8")
+        _refresh_pages()
     return figures
+
+
+def _refresh_pages() -> None:
+    results = kept_results()
+    try:
+        texts = {page: refreshed(page.read_text(encoding="utf-8"), results) for page in pages()}
+    except LookupError as error:
+        sys.exit(f"{error} The pages stay as they are.")
+    for page, text in texts.items():
+        page.write_text(text, encoding="utf-8")
 
 
 def _folder(size: str) -> Path:
@@ -262,7 +270,7 @@ def _carried_out(experiment: Experiment, size: str, jobs: int, commit: str) -> d
     return {"command": kept.command, "seconds": seconds, "checks": len(kept.report.checks), "failing": failing}
 
 
-main = program(run, size="tiny")
+main = program(run, size="tiny", only=["birk"])
 
 if __name__ == "__main__":
     main()
