@@ -47,6 +47,9 @@ from cgos_server.tournaments.standings.quality import (
 from cgos_server.tournaments.systems.by_rounds import ByRounds
 from cgos_server.tournaments.tournament import lots
 
+Chances: TypeAlias = list[list[float]]
+"""Of White (row) against Black (column), by id - 1."""
+
 Model: TypeAlias = Literal["milvang", "elo"]
 """Milvang's, with draws and White's advantage, or Elo's logistic curve without either."""
 
@@ -170,7 +173,8 @@ def simulate(plan: Plan, seed: int) -> Simulated:
     event = Event(
         system=plan.system, entrants=entrants_of(ratings), options=plan.options, planned=plan.rounds, seed=seed
     )
-    table = game_chances(plan.model, strengths[:, None], strengths)
+    wins, holds = game_chances(plan.model, strengths[:, None], strengths)
+    table = wins.tolist(), holds.tolist()
     while not method.is_over(event):
         for part in method.ready_games(event, lots(event)):
             event = begin(event, part)
@@ -256,7 +260,7 @@ def measures(plan: Plan, event: Event, strength: Mapping[int, float], order: Seq
     )
 
 
-def _played(plan: Plan, seed: int, each: Round, strengths: Floats, table: tuple[Floats, Floats]) -> Round:
+def _played(plan: Plan, seed: int, each: Round, strengths: Floats, table: tuple[Chances, Chances]) -> Round:
     """The round with results of all its games."""
     if each.is_complete:
         return each
@@ -272,9 +276,9 @@ def _played(plan: Plan, seed: int, each: Round, strengths: Floats, table: tuple[
             white, black = game.white - 1, game.black - 1
             if game.handicap:
                 helped = strengths[black] + STONE * game.handicap
-                wins, holds = game_chances(plan.model, strengths[white], helped)
+                wins, holds = map(float, game_chances(plan.model, strengths[white], helped))
             else:
-                wins, holds = table[0][white, black], table[1][white, black]
+                wins, holds = table[0][white][black], table[1][white][black]
             result = WHITE_WINS if number < wins else DRAWN if number < holds else BLACK_WINS
             game = replace(game, result=result)
         games.append(game)
