@@ -55,6 +55,7 @@ class Line:
     :ivar whites: games really played with White
     :ivar blacks: and with Black
     :ivar byes: how many were given because the field was odd
+    :ivar idle: rounds in which it asked for a bye or was absent
     """
 
     entries: list[Entry] = field(default_factory=list)
@@ -62,6 +63,7 @@ class Line:
     whites: int = 0
     blacks: int = 0
     byes: int = 0
+    idle: int = 0
 
     @property
     def balance(self) -> int:
@@ -81,6 +83,7 @@ class Line:
             whites=self.whites,
             blacks=self.blacks,
             byes=self.byes,
+            idle=self.idle,
         )
 
     def score_before(self, number: int) -> int:
@@ -135,10 +138,12 @@ def _enter_round(ledger: Ledger, each: Round, entrants: Sequence[Entrant]) -> No
         line.entries.append(Entry(number, "requested" if bye.requested else "bye", bye.points))
         line.score += bye.points
         line.byes += not bye.requested
+        line.idle += bye.requested
     busy = set(each.ids)
     for one in entrants:
         if one.id not in busy and one.joined <= number:
             lines[one.id].entries.append(Entry(number, "absent"))
+            lines[one.id].idle += 1
 
 
 def _enter(lines: Mapping[int, Line], number: int, game: Game) -> None:

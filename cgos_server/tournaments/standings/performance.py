@@ -39,9 +39,9 @@ def performance(opponents: Sequence[float], score: float) -> float | None:
     low, high = ratings[0] + above, ratings[-1] + above
     for _ in range(STEPS):
         middle = (low + high) / 2
-        if not low < middle < high:
+        if not low < middle < high or round(low, 6) == round(high, 6):
             break
-        if fsum(logistic(LOGIT * (middle - rating)) for rating in ratings) < score:
+        if fsum([logistic(LOGIT * (middle - rating)) for rating in ratings]) < score:
             low = middle
         else:
             high = middle

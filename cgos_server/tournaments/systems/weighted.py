@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from typing import Annotated, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cgos_protocol.options import Choice
 from cgos_server.core.pairing.matching import best, pack
-from cgos_server.tournaments.base import Chance, Event, Pair, Round, declared, pair_of
+from cgos_server.tournaments.base import Chance, Event, Ints, Pair, Round, declared, pair_of
 from cgos_server.tournaments.event import Field, forbidden_pairs
 from cgos_server.tournaments.ledger import Ledger
 from cgos_server.tournaments.pairing.byes import sit_out
@@ -74,21 +75,24 @@ def weights(
     :param from_below: from where one is best drawn up
     :returns: (smaller, larger) index -> 0 or more
     """
-    by_pair: dict[Pair, int] = {}
-    for a, one in enumerate(players):
-        for b in range(a + 1, len(players)):
-            other = players[b]
-            apart = abs(one.group - other.group)
-            weight = 0 if (a, b) in met else DUPLICATE
-            weight += _color(one.balance, other.balance)
-            weight += SCORE * (groups - apart) * (2 * groups + apart) // (2 * groups * groups)
-            if apart == 0:
-                weight += _seed(one, other, method)
-            elif apart <= FAR:
-                upper, lower = (one, other) if one.group < other.group else (other, one)
-                weight += _draw(upper, lower, from_above, from_below)
-            by_pair[a, b] = weight
-    return by_pair
+    n = len(players)
+    a, b = np.triu_indices(n, 1)
+    table = np.array(players, dtype=np.int64).reshape(n, len(Placed._fields))
+    again = np.zeros((n, n), dtype=np.bool_)
+    for pair in met:
+        again[pair] = True
+    one, other = _Side(*table[a].T), _Side(*table[b].T)
+    apart = np.abs(one.group - other.group)
+    # By distance: what a single one weighs need not fit into 64 bits before it is divided.
+    by_score = [SCORE * (groups - far) * (2 * groups + far) // (2 * groups * groups) for far in range(groups)]
+    weight = np.where(again[a, b], 0, DUPLICATE) + np.array(by_score, dtype=np.int64)[apart]
+    weight += _color(one.balance, other.balance)
+    inside = apart == 0
+    weight[inside] += _seed(one.only(inside), other.only(inside), method)
+    for upper, lower in ((one, other), (other, one)):
+        near = (upper.group < lower.group) & (apart <= FAR)
+        weight[near] += _draw(upper.only(near), lower.only(near), from_above, from_below)
+    return dict(zip(zip(a.tolist(), b.tolist(), strict=True), weight.tolist(), strict=True))
 
 
 def heaviest(order: Sequence[int], by_pair: Mapping[Pair, int], forbidden: Collection[Pair], rng: Chance) -> list[Pair]:
@@ -101,7 +105,7 @@ def heaviest(order: Sequence[int], by_pair: Mapping[Pair, int], forbidden: Colle
     :raises Refused: where forbidden pairs leave somebody without an opponent
     """
     ids = np.array(order, dtype=np.int64)
-    edges = [(a, b) for a, b in by_pair if pair_of(order[a], order[b]) not in forbidden]
+    edges = [(a, b) for a, b in by_pair if not forbidden or pair_of(order[a], order[b]) not in forbidden]
     i, j = np.array(edges, dtype=np.int64).reshape(-1, 2).T
     ties = np.floor(rng.units("tie", np.minimum(ids[i], ids[j]), np.maximum(ids[i], ids[j])) * _TIE)
     levels = [
@@ -183,33 +187,51 @@ class Weighted(FromStarts):
         return self.round(field, scores, games, out.byes, why=why, details=details)
 
 
-def _color(one: int, other: int) -> int:
-    if one * other < 0:
-        return COLOR
-    return COLOR // 2 if (one == 0 and abs(other) >= 2) or (other == 0 and abs(one) >= 2) else 0
+class _Side(NamedTuple):
+    """One end of many pairs: the values of :class:`Placed`, each (m,)."""
+
+    group: Ints
+    size: Ints
+    place: Ints
+    balance: Ints
+    drawn_up: Ints
+    drawn_down: Ints
+
+    def only(self, which: NDArray[np.bool_]) -> _Side:
+        """That end of some of the pairs."""
+        return _Side(*(values[which] for values in self))
 
 
-def _seed(one: Placed, other: Placed, method: str) -> int:
+def _color(one: Ints, other: Ints) -> Ints:
+    least, most = np.minimum(np.abs(one), np.abs(other)), np.maximum(np.abs(one), np.abs(other))
+    weight: Ints = np.where(one * other < 0, COLOR, np.where((least == 0) & (most >= 2), COLOR // 2, 0))
+    return weight
+
+
+def _seed(one: _Side, other: _Side, method: str) -> Ints:
     n, p, q = one.size, one.place, other.place
-    off, whole = (p + q - (n - 1), n - 1) if method == "folding" else (2 * abs(p - q) - n, n)
-    return SEED * (whole * whole - off * off) // (whole * whole)
+    off, whole = (p + q - (n - 1), n - 1) if method == "folding" else (2 * np.abs(p - q) - n, n)
+    weight: Ints = SEED * (whole * whole - off * off) // (whole * whole)
+    return weight
 
 
-def _draw(upper: Placed, lower: Placed, from_above: str, from_below: str) -> int:
+def _draw(upper: _Side, lower: _Side, from_above: str, from_below: str) -> Ints:
     steps = 2 - (upper.drawn_down > 0) - (lower.drawn_up > 0)
-    if steps and upper.drawn_up > upper.drawn_down:
-        steps += 1
-    if steps and lower.drawn_down > lower.drawn_up:
-        steps += 1
+    steps += (steps > 0) & (upper.drawn_up > upper.drawn_down)
+    steps += (steps > 0) & (lower.drawn_down > lower.drawn_up)
     up, down = _wanted(upper, from_above), _wanted(lower, from_below)
     both = up * lower.size + down * upper.size
-    return steps * _STEP + _STEP * both // (2 * upper.size * lower.size)
+    weight: Ints = steps * _STEP + _STEP * both // (2 * upper.size * lower.size)
+    return weight
 
 
-def _wanted(one: Placed, where: str) -> int:
+def _wanted(one: _Side, where: str) -> Ints:
     """How good a place is for being drawn up or down, times the size of the group."""
     last = one.size - 1
-    return {"middle": last - abs(2 * one.place - last), "top": last - one.place, "bottom": one.place}[where]
+    if where == "middle":
+        middle: Ints = last - np.abs(2 * one.place - last)
+        return middle
+    return last - one.place if where == "top" else one.place
 
 
 def _placed(
