@@ -317,7 +317,12 @@ def _over_rounds(record: Record, own: Mapping[int, int], others: Mapping[int, in
     """By id: the sum over games of the opponent's value, and of the own one for what was no game."""
     totals: dict[int, int] = {}
     rounds = range(1, len(record.event.rounds) + 1)
+    plain = len(rounds) if set(record.length) == {1} else -1
     for id_, line in record.lines.items():
+        games = record.games[id_]
+        if len(games) == plain:  # one in each round
+            totals[id_] = sum([others[entry.other] for entry in games])
+            continue
         total = 0
         missed = set(rounds).difference([entry.round for entry in line.entries])
         for entry in line.entries:

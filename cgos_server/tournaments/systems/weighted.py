@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Annotated, Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cgos_protocol.options import Choice
 from cgos_server.core.pairing.matching import best, pack
@@ -64,7 +63,7 @@ def weights(
     method: str = "folding",
     from_above: str = "middle",
     from_below: str = "middle",
-) -> dict[Pair, int]:
+) -> Ints:
     """The weight of every pair, larger = better; whole numbers, each part rounded down by itself.
 
     :param players: any order
@@ -73,48 +72,48 @@ def weights(
     :param method: how groups are best paired inside: `folding` or `translation`
     :param from_above: from where in its group one is best drawn down: `middle`, `top` or `bottom`
     :param from_below: from where one is best drawn up
-    :returns: (smaller, larger) index -> 0 or more
+    :returns: (n, n) 0 or more, symmetric; what the diagonal holds means nothing
     """
     n = len(players)
-    a, b = np.triu_indices(n, 1)
-    table = np.array(players, dtype=np.int64).reshape(n, len(Placed._fields))
-    again = np.zeros((n, n), dtype=np.bool_)
-    for pair in met:
-        again[pair] = True
-    one, other = _Side(*table[a].T), _Side(*table[b].T)
+    table = np.array(players, dtype=np.int64).reshape(n, len(Placed._fields)).T
+    one, other = _Side(*table[:, :, None]), _Side(*table[:, None, :])
     apart = np.abs(one.group - other.group)
+    weight = np.full((n, n), DUPLICATE)
+    for a, b in met:
+        weight[a, b] = weight[b, a] = 0
     # By distance: what a single one weighs need not fit into 64 bits before it is divided.
     by_score = [SCORE * (groups - far) * (2 * groups + far) // (2 * groups * groups) for far in range(groups)]
-    weight = np.where(again[a, b], 0, DUPLICATE) + np.array(by_score, dtype=np.int64)[apart]
+    weight += np.array(by_score, dtype=np.int64)[apart]
     weight += _color(one.balance, other.balance)
-    inside = apart == 0
-    weight[inside] += _seed(one.only(inside), other.only(inside), method)
-    for upper, lower in ((one, other), (other, one)):
-        near = (upper.group < lower.group) & (apart <= FAR)
-        weight[near] += _draw(upper.only(near), lower.only(near), from_above, from_below)
-    return dict(zip(zip(a.tolist(), b.tolist(), strict=True), weight.tolist(), strict=True))
+    draw = _draw(one, other, from_above, from_below)
+    draw = np.where(one.group < other.group, draw, draw.T)
+    weight += np.where(apart == 0, _seed(one, other, method), np.where(apart <= FAR, draw, 0))
+    return weight
 
 
-def heaviest(order: Sequence[int], by_pair: Mapping[Pair, int], forbidden: Collection[Pair], rng: Chance) -> list[Pair]:
+def heaviest(order: Sequence[int], weight: Ints, forbidden: Collection[Pair], rng: Chance) -> list[Pair]:
     """The pairs of the largest total, of several such by lot; everybody is paired.
 
     :param order: ids, an even number
-    :param by_pair: (smaller, larger) index in `order` -> weight, as from :func:`weights`
+    :param weight: (n, n) of their pairs, as from :func:`weights`
     :param forbidden: (smaller id, larger id) of those who must not meet
     :returns: (smaller, larger) index, ascending
     :raises Refused: where forbidden pairs leave somebody without an opponent
     """
+    n = len(order)
     ids = np.array(order, dtype=np.int64)
-    edges = [(a, b) for a, b in by_pair if not forbidden or pair_of(order[a], order[b]) not in forbidden]
-    i, j = np.array(edges, dtype=np.int64).reshape(-1, 2).T
+    may = ~np.tri(n, dtype=np.bool_)
+    if forbidden:
+        at = {id_: place for place, id_ in enumerate(order)}
+        for pair in forbidden:
+            a, b = (at.get(id_) for id_ in pair)
+            if a is not None and b is not None:
+                may[a, b] = may[b, a] = False
+    i, j = np.nonzero(may)
     ties = np.floor(rng.units("tie", np.minimum(ids[i], ids[j]), np.maximum(ids[i], ids[j])) * _TIE)
-    levels = [
-        np.ones(len(edges), dtype=np.int64),
-        np.array([by_pair[edge] for edge in edges], dtype=np.int64),
-        ties.astype(np.int64),
-    ]
-    pairs = best(len(order), i, j, pack(levels, len(order) // 2))
-    if 2 * len(pairs) < len(order):
+    levels = [np.ones(len(i), dtype=np.int64), weight[i, j], ties.astype(np.int64)]
+    pairs = best(n, i, j, pack(levels, n // 2))
+    if 2 * len(pairs) < n:
         raise no_pairing()
     return pairs
 
@@ -164,11 +163,11 @@ class Weighted(FromStarts):
         placed = _placed(groups, ledger, self.drawn(ledger, scores.starts))
         at = {id_: k for k, id_ in enumerate(order)}
         met = {pair_of(at[a], at[b]) for a, b in ledger.met if a in at and b in at}
-        by_pair = weights(
+        weight = weights(
             placed, met, len(groups), method=self.method, from_above=self.from_above, from_below=self.from_below
         )
-        pairs = heaviest(order, by_pair, forbidden_pairs(event), rng)
-        chosen = [by_pair[pair] for pair in pairs]
+        pairs = heaviest(order, weight, forbidden_pairs(event), rng)
+        chosen = [int(weight[pair]) for pair in pairs]
         again = sum(pair in met for pair in pairs)
         if again:
             why.append(rematches_said(again))
@@ -179,16 +178,16 @@ class Weighted(FromStarts):
                 better=order[a],
                 other=order[b],
                 rng=rng,
-                reason=_reason(placed[a], placed[b], by_pair[a, b]),
+                reason=_reason(placed[a], placed[b], heavy),
             )
-            for a, b in pairs
+            for (a, b), heavy in zip(pairs, chosen, strict=True)
         )
         details = {"groups": groups, "weights": chosen, "total": sum(chosen)}
         return self.round(field, scores, games, out.byes, why=why, details=details)
 
 
 class _Side(NamedTuple):
-    """One end of many pairs: the values of :class:`Placed`, each (m,)."""
+    """One end of many pairs: the values of :class:`Placed`, arrays that fit each other."""
 
     group: Ints
     size: Ints
@@ -196,10 +195,6 @@ class _Side(NamedTuple):
     balance: Ints
     drawn_up: Ints
     drawn_down: Ints
-
-    def only(self, which: NDArray[np.bool_]) -> _Side:
-        """That end of some of the pairs."""
-        return _Side(*(values[which] for values in self))
 
 
 def _color(one: Ints, other: Ints) -> Ints:
@@ -211,7 +206,7 @@ def _color(one: Ints, other: Ints) -> Ints:
 def _seed(one: _Side, other: _Side, method: str) -> Ints:
     n, p, q = one.size, one.place, other.place
     off, whole = (p + q - (n - 1), n - 1) if method == "folding" else (2 * np.abs(p - q) - n, n)
-    weight: Ints = SEED * (whole * whole - off * off) // (whole * whole)
+    weight: Ints = SEED * (whole * whole - off * off) // np.maximum(whole * whole, 1)
     return weight
 
 
