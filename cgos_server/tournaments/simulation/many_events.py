@@ -22,7 +22,7 @@ from cgos_server.tournaments.simulation.one_event import Measures, Plan, check, 
 from cgos_server.tournaments.standings.quality import kendall_of, ndcg_of, spearman_of
 from cgos_server.tournaments.systems.mwm import Mwm
 
-CELLS: Final = 64 * 32 * 32
+CELLS: Final = 256 * 32 * 32
 """Of arrays that stay in the processor's cache."""
 
 MOST_AT_ONCE: Final = 256
@@ -93,7 +93,6 @@ class _State:
         self.b, self.n, self.k = b, n, n // 2
         self.strengths, self.ratings = drawn(plan, seeds)
         self.thousandths = np.floor(self.strengths * 1000.0 + 0.5).astype(np.int64)
-        self.wins, self.holds = game_chances(plan.model, self.strengths[:, :, None], self.strengths[:, None, :])
         self.by_rating = _places(np.argsort(-self.ratings, axis=1, kind="stable"))
         self.score = np.zeros((b, n), dtype=np.int64)
         self.balance = np.zeros((b, n), dtype=np.int64)
@@ -121,8 +120,15 @@ class _State:
         else:
             self.sat_out.append(np.full(self.b, -1))
         score, balance = (np.take_along_axis(each, ranked, axis=1) for each in (self.score, self.balance))
-        times = self.times.ravel()[(self.rows * self.n + ranked)[:, :, None] * self.n + ranked[:, None, :]]
-        fields = Fields(score, balance, times, self.beta, matching=self.matching, detours=self.detours)
+        fields = Fields(
+            score,
+            balance,
+            met=self._met(ranked),
+            times=lambda t: self.times[t][np.ix_(ranked[t], ranked[t])],
+            beta=self.beta,
+            matching=self.matching,
+            detours=self.detours,
+        )
         # Without lots the first round's ranks are the same pairs in all tournaments.
         pairs = fields.pair(self._third(fields, ranked, lots), alike=at == 0 and not self.by_lot)
         one, other = (np.take_along_axis(ranked, pairs[:, :, side], axis=1) for side in (0, 1))
@@ -134,7 +140,9 @@ class _State:
         better_has_white = np.where(ahead == 0, coins, ahead < 0)
         white, black = np.where(better_has_white, one, other), np.where(better_has_white, other, one)
         numbers = lots.units("outcome", white + 1, black + 1)
-        wins, holds = (table[self.rows, white, black] for table in (self.wins, self.holds))
+        wins, holds = game_chances(
+            self.plan.model, *(np.take_along_axis(self.strengths, side, axis=1) for side in (white, black))
+        )
         made = np.where(numbers < wins, WIN, np.where(numbers < holds, DRAW, LOSS))
         for players, others, points, color in ((white, black, made, 1), (black, white, WIN - made, -1)):
             self.opponents[self.rows, players, at] = others
@@ -147,6 +155,18 @@ class _State:
         balances = np.abs(self.balance)
         self.color_differences.append(balances.sum(axis=1))
         self.widest = np.maximum(self.widest, balances.max(axis=1))
+
+    def _met(self, ranked: Ints) -> tuple[Ints, Ints, Ints]:
+        """Tournaments and ranks of those who were paired before, both of whom play now."""
+        rank = np.full((self.b, self.n), -1, dtype=np.int64)
+        np.put_along_axis(rank, ranked, np.broadcast_to(np.arange(ranked.shape[1]), ranked.shape), axis=1)
+        none = np.zeros((self.b, 0), dtype=np.int64)
+        one, other = (
+            np.take_along_axis(rank, np.concatenate([none, *(game[side] for game in self.games)], axis=1), axis=1)
+            for side in (0, 1)
+        )
+        field, at = np.nonzero((one >= 0) & (other >= 0))
+        return field, one[field, at], other[field, at]
 
     def _sit_out(self, ranked: Ints, at: int) -> Ints:
         """The ranks without the last of those with the fewest byes."""
@@ -165,7 +185,7 @@ class _State:
         """The third component of the weights: by tournament and two ranks."""
         m, apart = fields.m, 1 + int(fields.score.max(initial=0))
         seats = ranked.ravel()
-        numbers = np.zeros((self.b, self.n, self.n), dtype=np.int64)
+        numbers = np.zeros((self.b, self.n, self.n) if self.by_lot else (0, 0, 0), dtype=np.int64)
         if self.by_lot:
             one, other = np.triu_indices(self.n, 1)
             numbers[:, one, other] = np.floor(lots.units("u", one + 1, other + 1) * MILLION)

@@ -4,8 +4,9 @@ A field is split where its scores allow it, and of the possible pairs only those
 as good as bounds say there may be; a round that reaches such a bound is the best of all. Where none does more pairs are
 looked at, in the end all.
 
-Axes: b fields, m entrants of each by rank, P = m (m - 1) / 2 pairs of ranks i < j, k = m / 2 pairs of a round. Must not
-know: what is simulated, seats, lots.
+Axes: b fields, m entrants of each by rank, P = m (m - 1) / 2 pairs of ranks i < j, k = m / 2 pairs of a round. What is
+computed for all P of them has the fields as its last axis, by which it is faster. Must not know: what is simulated,
+seats, lots.
 """
 
 from __future__ import annotations
@@ -65,7 +66,8 @@ class Fields:
 
     :param score: (b, m) half points, descending; m is even
     :param balance: (b, m) games with White less games with Black
-    :param times: (b, m, m) how often two were paired before
+    :param met: fields and ranks of those who were paired before, each (x,), either one first
+    :param times: (m, m) how often two ranks of one field were paired before
     :param beta: largest balance
     :param matching: who solves the matchings
     :param detours: see :data:`DETOURS`; ``(math.inf,)`` has one matching of each whole field
@@ -74,7 +76,14 @@ class Fields:
     """
 
     def __init__(
-        self, score: Ints, balance: Ints, times: Ints, beta: int, matching: Matching, detours: Sequence[float]
+        self,
+        score: Ints,
+        balance: Ints,
+        met: tuple[Ints, Ints, Ints],
+        times: Callable[[int], Ints],
+        beta: int,
+        matching: Matching,
+        detours: Sequence[float],
     ) -> None:
         self.score, self.balance, self.times, self.beta = score, balance, times, beta
         self.matching, self.detours = matching, detours
@@ -89,8 +98,12 @@ class Fields:
         # As in pair_field: what a pair costs at least beyond that, if it reaches over gaps with an even number above.
         self.gaps = 2 * step * ~odd
         self.detour = np.cumsum(self.gaps, axis=1)
-        self.may = (times[:, i, j] == 0) & (np.abs(balance[:, i] + balance[:, j]) < 2 * beta)
-        self.differences = np.abs(balance[:, i] - balance[:, j])
+        balances = _by_rank(balance)
+        self.may = np.abs(balances[i] + balances[j]) < 2 * beta
+        self.differences = np.abs(balances[i] - balances[j])
+        field, one, other = met
+        low, high = np.minimum(one, other), np.maximum(one, other)
+        self.may[low * (2 * m - low - 1) // 2 + high - low - 1, field] = False
         self.separators = separators(m, i, j)
 
     def pair(self, weigh: Weigh, alike: bool = False) -> Ints:
@@ -106,7 +119,7 @@ class Fields:
                 left = left[~search.within(left, most)]
         for t in left.tolist():
             decision = pair_field(
-                self.score[t], self.balance[t], times=self.times[t], beta=self.beta, third=_of_one(weigh, t)
+                self.score[t], self.balance[t], times=self.times(t), beta=self.beta, third=_of_one(weigh, t)
             )
             for one, other in decision.pairs:
                 partner[t, one], partner[t, other] = other, one
@@ -136,7 +149,8 @@ class _Search:
         """
         f = self.fields
         detour = f.detour[among]
-        near = f.may[among] & (detour[:, f.j] - detour[:, f.i] <= most)
+        by_rank = _by_rank(detour)
+        near = f.may[:, among] & (by_rank[f.j] - by_rank[f.i] <= most)
         region = self._region(among, detour, most)
         blocks = _blocks(among, region, f.gaps[among] > most)
         if most == 0:
@@ -150,7 +164,7 @@ class _Search:
             failed[failed] = self._solve(among, again, near) | self._dear(again)
             self.open[among] = _cover(blocks.only(failed), among, f.m)
         else:
-            failed = self._solve(among, blocks, near & region[:, f.i] & region[:, f.j])
+            failed = self._solve(among, blocks, near & region.T[f.i] & region.T[f.j])
         good = np.bincount(np.searchsorted(among, blocks.field[failed]), minlength=len(among)) == 0
         cost = self._costs(among).sum(axis=1) // 2
         reached: Bools = good & (cost <= f.least[among] + most)
@@ -167,7 +181,7 @@ class _Search:
         return region
 
     def _tight(self, among: Ints, blocks: _Blocks) -> Bools:
-        """(a, P) the pairs of which rounds are made whose balances differ by as much as a bound allows.
+        """(P, a) the pairs of which rounds are made whose balances differ by as much as a bound allows.
 
         With any number m of each score, two of one score with balances c and c' have |c - c'| <= |c - m| + |c' - m|,
         and two of different scores at most what the m of the scores between them differ by besides. A cheapest round
@@ -195,14 +209,14 @@ class _Search:
         apart[begin[1:]] = np.where(of_block[begin[1:]], 0, np.abs(np.diff(middle)))
         over = np.cumsum(apart.reshape(score.shape), axis=1)
         off = np.abs(2 * balance - middle[number].reshape(score.shape))
-        bound = (off - over)[:, f.i] + (off + over)[:, f.j]
-        tight: Bools = 2 * f.differences[among] == bound
+        bound = _by_rank(off - over)[f.i] + _by_rank(off + over)[f.j]
+        tight: Bools = 2 * f.differences[:, among] == bound
         return tight
 
     def _solve(self, among: Ints, blocks: _Blocks, near: Bools, tight: bool = False) -> Bools:
         """Fills in the partners of the blocks that have a round.
 
-        :param near: (a, P) the pairs that may be made; none reaches out of a block
+        :param near: (P, a) the pairs that may be made; none reaches out of a block
         :param tight: whether they all make the same sum of differences of the balances
         :return: (x,) which blocks have none
         """
@@ -211,7 +225,8 @@ class _Search:
         start = np.full((len(among), m), -1, dtype=np.int64)
         rows, ranks = _ranks(blocks)
         start[np.searchsorted(among, rows), ranks] = np.repeat(blocks.begin, blocks.end - blocks.begin)
-        a, p = np.nonzero(near & (start >= 0)[:, f.i])
+        inside = np.ascontiguousarray((near & (start >= 0).T[f.i]).T)
+        a, p = np.divmod(np.flatnonzero(inside), len(f.i))
         t, i, j = among[a], f.i[p], f.j[p]
         weights = self._weights(t, p, tight)
         begin = start[a, i]
@@ -240,7 +255,7 @@ class _Search:
         i, j = f.i[p], f.j[p]
         low, third = f.score[t, j] - f.score[t, i], self.weigh(t, i, j)
         if not tight:
-            return packed(f.m, i, j, (low, f.differences[t, p], third))
+            return packed(f.m, i, j, (low, f.differences[p, t].astype(np.int64), third))
         if not len(t):
             return []
         # Every matching has as many pairs and the same balances, so that these need no room.
@@ -261,6 +276,11 @@ class _Search:
         np.cumsum(self._costs(fields) - 2 * self.fields.unavoidable[fields], axis=1, out=beyond[:, 1:])
         dear: Bools = beyond[which, blocks.end] > beyond[which, blocks.begin]
         return dear
+
+
+def _by_rank(values: Ints) -> NDArray[np.int32]:
+    """(b, m) as (m, b), of half the size."""
+    return np.ascontiguousarray(values.T, dtype=np.int32)
 
 
 def _blocks(among: Ints, region: Bools, cuts: Bools) -> _Blocks:
