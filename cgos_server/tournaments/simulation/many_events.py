@@ -16,8 +16,9 @@ import numpy as np
 from cgos_protocol.errors import OurFault
 from cgos_server.tournaments.base import DRAW, LOSS, WIN, Ints
 from cgos_server.tournaments.chance import COLOR_LOT, ManyLots
-from cgos_server.tournaments.pairing.mwm_weights import MILLION, third_of
-from cgos_server.tournaments.simulation.many_rounds import DETOURS, Bools, Fields, Matching, Weigh, best
+from cgos_server.tournaments.pairing.mwm_weights import MILLION, power, third_of
+from cgos_server.tournaments.simulation.many_bounds import Bools
+from cgos_server.tournaments.simulation.many_rounds import DETOURS, Fields, Matching, Weigh, best
 from cgos_server.tournaments.simulation.one_event import Measures, Plan, check, drawn, game_chances
 from cgos_server.tournaments.standings.quality import kendall_of, ndcg_of, spearman_of
 from cgos_server.tournaments.systems.mwm import Mwm
@@ -129,8 +130,9 @@ class _State:
             matching=self.matching,
             detours=self.detours,
         )
+        far = power(np.arange(fields.m)) if self.order == "burstein" else None
         # Without lots the first round's ranks are the same pairs in all tournaments.
-        pairs = fields.pair(self._third(fields, ranked, lots), alike=at == 0 and not self.by_lot)
+        pairs = fields.pair(self._third(fields, ranked, lots), far, alike=at == 0 and not self.by_lot)
         one, other = (np.take_along_axis(ranked, pairs[:, :, side], axis=1) for side in (0, 1))
         if self.plan.differences:
             self._compare(fields, ranked, pairs=(one, other))

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from cgos_server.core.pairing.matching import pack
 from cgos_server.tournaments.base import Ints
 from cgos_server.tournaments.pairing.mwm_weights import TIE_BITS, packed, pair_field, separators
+from cgos_server.tournaments.simulation.many_bounds import CLOSE, Bools, Groups, Shortfall, shortfall
 
-Bools: TypeAlias = NDArray[np.bool_]
 Edge: TypeAlias = tuple[int, int, int]
 Matching: TypeAlias = Callable[[int, list[Edge]], list[tuple[int, int]]]
 """From how many there are and possible pairs with weights: as many pairs as can be, of the largest weight there is."""
@@ -106,14 +106,16 @@ class Fields:
         self.may[low * (2 * m - low - 1) // 2 + high - low - 1, field] = False
         self.separators = separators(m, i, j)
 
-    def pair(self, weigh: Weigh, alike: bool = False) -> Ints:
+    def pair(self, weigh: Weigh, far: Ints | None = None, alike: bool = False) -> Ints:
         """(b, k, 2) ranks of the best rounds, the better one first.
 
+        :param far: (m,) what :func:`weigh` says by the distance of two ranks, where that is a convex function of it
+            alone; then it takes less time
         :param alike: it is the same one in all fields
         """
         partner = np.full((self.b, self.m), -1, dtype=np.int64)
         left = np.arange(1 if alike else self.b)
-        search = _Search(self, weigh, partner)
+        search = _Search(self, weigh, far, partner)
         for most in self.detours:
             if len(left):
                 left = left[~search.within(left, most)]
@@ -130,6 +132,27 @@ class Fields:
         return np.stack((better, np.take_along_axis(partner, better, axis=1)), axis=2)
 
 
+class _Edges(NamedTuple):
+    """Pairs that may be made, by field, then by rank.
+
+    :ivar a: (e,) which of the fields that are looked at
+    :ivar field: (e,) which of all fields
+    :ivar p: (e,) number of the pair
+    :ivar i: (e,) the better rank
+    :ivar j: (e,) the other
+    """
+
+    a: Ints
+    field: Ints
+    p: Ints
+    i: Ints
+    j: Ints
+
+    def only(self, which: Bools) -> _Edges:
+        """Some of them."""
+        return _Edges(*(values[which] for values in self))
+
+
 class _Search:
     """The search for the best rounds of fields.
 
@@ -137,8 +160,8 @@ class _Search:
     :ivar open: (b, m) whether a rank's block has no round of the least cost by itself, as far as is known
     """
 
-    def __init__(self, fields: Fields, weigh: Weigh, partner: Ints) -> None:
-        self.fields, self.weigh, self.partner = fields, weigh, partner
+    def __init__(self, fields: Fields, weigh: Weigh, far: Ints | None, partner: Ints) -> None:
+        self.fields, self.weigh, self.far, self.partner = fields, weigh, far, partner
         self.open = np.ones(partner.shape, dtype=np.bool_)
 
     def within(self, among: Ints, most: float) -> Bools:
@@ -154,17 +177,11 @@ class _Search:
         region = self._region(among, detour, most)
         blocks = _blocks(among, region, f.gaps[among] > most)
         if most == 0:
-            failed = np.zeros(len(blocks.field), dtype=np.bool_)
-            of_one_score = f.score[blocks.field, blocks.begin] == f.score[blocks.field, blocks.end - 1]
-            tight = near & self._tight(among, blocks)
-            for some in (of_one_score, ~of_one_score):
-                failed[some] = self._solve(among, blocks.only(some), tight, tight=True)
-                failed[some] |= self._dear(blocks.only(some))
-            again = blocks.only(failed)
-            failed[failed] = self._solve(among, again, near) | self._dear(again)
+            failed = self._cheapest(among, blocks, near)
             self.open[among] = _cover(blocks.only(failed), among, f.m)
         else:
-            failed = self._solve(among, blocks, near & region.T[f.i] & region.T[f.j])
+            edges = self._edges(among, near & region.T[f.i] & region.T[f.j])
+            failed = self._match(among, blocks, edges, third=self.weigh(edges.field, edges.i, edges.j))
         good = np.bincount(np.searchsorted(among, blocks.field[failed]), minlength=len(among)) == 0
         cost = self._costs(among).sum(axis=1) // 2
         reached: Bools = good & (cost <= f.least[among] + most)
@@ -180,64 +197,75 @@ class _Search:
         region: Bools = (detour >= first[:, None] - most) & (detour <= last[:, None] + most)
         return region
 
-    def _tight(self, among: Ints, blocks: _Blocks) -> Bools:
-        """(P, a) the pairs of which rounds are made whose balances differ by as much as a bound allows.
+    def _cheapest(self, among: Ints, blocks: _Blocks, near: Bools) -> Bools:
+        """Fills in the partners of the blocks that can be paired by themselves at the least cost.
 
-        With any number m of each score, two of one score with balances c and c' have |c - c'| <= |c - m| + |c' - m|,
-        and two of different scores at most what the m of the scores between them differ by besides. A cheapest round
-        goes over each gap inside a block once. So the sum of all these is a bound on the sum of differences of a whole
-        block, and a block that reaches it is made of pairs that each reach theirs. Medians are good m.
+        :param blocks: of all ranks
+        :param near: (P, a) the pairs that may be made
+        :return: (x,) which blocks cannot
         """
         f = self.fields
-        score, balance = f.score[among], f.balance[among]
-        starts = np.zeros(score.shape, dtype=np.bool_)
-        starts[np.searchsorted(among, blocks.field), blocks.begin] = True
-        of_block = starts.ravel().copy()
-        starts[:, 1:] |= score[:, 1:] != score[:, :-1]
-        begin = np.flatnonzero(starts)
-        size = np.diff(np.append(begin, score.size))
-        number = np.repeat(np.arange(len(size)), size)
-        width = 2 * int(np.abs(balance).max()) + 1
-        ordered = np.sort(number * width + balance.ravel()) - number * width
-        low, high = 2 * ordered[begin + (size - 1) // 2], 2 * ordered[begin + size // 2]
-        # Doubled. Where there is a choice: near the last score above that has none, so that they differ by little.
-        groups = np.arange(len(size))
-        first = np.maximum.accumulate(np.where(of_block[begin], groups, 0))
-        above = np.maximum.accumulate(np.where(size % 2 == 1, groups, -1))
-        middle = np.where(above >= first, np.clip(low[above], low, high), (low + high) // 2)
-        apart = np.zeros(score.size, dtype=np.int64)
-        apart[begin[1:]] = np.where(of_block[begin[1:]], 0, np.abs(np.diff(middle)))
-        over = np.cumsum(apart.reshape(score.shape), axis=1)
-        off = np.abs(2 * balance - middle[number].reshape(score.shape))
-        bound = _by_rank(off - over)[f.i] + _by_rank(off + over)[f.j]
-        tight: Bools = 2 * f.differences[:, among] == bound
-        return tight
+        groups = Groups(f.score[among], _starts(blocks, among, f.m))
+        of_better, of_other = groups.colors(f.balance[among])
+        tight = 2 * f.differences[:, among] == _by_rank(of_better)[f.i] + _by_rank(of_other)[f.j]
+        edges = self._edges(among, near & tight)
+        third = self.weigh(edges.field, edges.i, edges.j)
+        failed = np.ones(len(blocks.field), dtype=np.bool_)
+        if self.far is not None:
+            short = shortfall(groups, self.far, edges.a, i=edges.i, j=edges.j)
+            close = short.of_pairs <= CLOSE
+            failed = self._tight(among, blocks, edges.only(close), third=-short.of_pairs[close])
+            failed |= self._falls_short(among, blocks, short)
+        failed[failed] = self._tight(among, blocks.only(failed), edges, third)
+        if failed.any():
+            left = blocks.only(failed)
+            edges = self._edges(among, near)
+            third = self.weigh(edges.field, edges.i, edges.j)
+            failed[failed] = self._match(among, left, edges, third=third) | self._dear(left)
+        return failed
 
-    def _solve(self, among: Ints, blocks: _Blocks, near: Bools, tight: bool = False) -> Bools:
+    def _tight(self, among: Ints, blocks: _Blocks, edges: _Edges, third: Ints) -> Bools:
+        """Fills in the partners of the blocks that these pairs make cheapest rounds of; they all make the same sum of
+        differences of the balances, which is the largest there can be.
+
+        :param third: (e,) the third component of the weights, or what compares like it in sums over whole rounds
+        :return: (x,) of which blocks they make none
+        """
+        score = self.fields.score
+        even = score[blocks.field, blocks.begin] == score[blocks.field, blocks.end - 1]
+        failed = np.zeros(len(even), dtype=np.bool_)
+        for some in (even, ~even):  # where all have one score there are fewer bits to be weighed
+            failed[some] = self._match(among, blocks.only(some), edges, third=third, colors=False)
+        return failed | self._dear(blocks)
+
+    def _edges(self, among: Ints, near: NDArray[np.bool_]) -> _Edges:
+        """:param near: (P, a) which they are"""
+        f = self.fields
+        a, p = np.divmod(np.flatnonzero(np.ascontiguousarray(near.T)), len(f.i))
+        return _Edges(a, among[a], p, f.i[p], f.j[p])
+
+    def _match(self, among: Ints, blocks: _Blocks, edges: _Edges, third: Ints, colors: bool = True) -> Bools:
         """Fills in the partners of the blocks that have a round.
 
-        :param near: (P, a) the pairs that may be made; none reaches out of a block
-        :param tight: whether they all make the same sum of differences of the balances
+        :param edges: none reaches out of a block
+        :param third: (e,) the third component of their weights
+        :param colors: whether the balances are to be weighed
         :return: (x,) which blocks have none
         """
-        f, m = self.fields, self.fields.m
-        at = np.searchsorted(among, blocks.field)
-        start = np.full((len(among), m), -1, dtype=np.int64)
-        rows, ranks = _ranks(blocks)
-        start[np.searchsorted(among, rows), ranks] = np.repeat(blocks.begin, blocks.end - blocks.begin)
-        inside = np.ascontiguousarray((near & (start >= 0).T[f.i]).T)
-        a, p = np.divmod(np.flatnonzero(inside), len(f.i))
-        t, i, j = among[a], f.i[p], f.j[p]
-        weights = self._weights(t, p, tight)
-        begin = start[a, i]
-        edges = list(zip((i - begin).tolist(), (j - begin).tolist(), weights, strict=True))
-        of_rank = a * m + i
-        bounds = np.searchsorted(of_rank, (at * m + blocks.begin, at * m + blocks.end)).tolist()
-        sizes = (blocks.end - blocks.begin).tolist()
+        m = self.fields.m
+        if not len(blocks.field):
+            return np.zeros(0, dtype=np.bool_)
+        inside = _cover(blocks, among, m)[edges.a, edges.i]
+        edges, third = edges.only(inside), third[inside]
+        begins = np.searchsorted(edges.a * m + edges.i, np.searchsorted(among, blocks.field) * m + blocks.begin)
+        begin = np.repeat(blocks.begin, np.diff(np.append(begins, len(edges.a))))
+        weights = self._weights(edges, third, colors)
+        listed = list(zip((edges.i - begin).tolist(), (edges.j - begin).tolist(), weights, strict=True))
         made: list[tuple[int, int]] = []
         counts = []
-        for size, low, high in zip(sizes, *bounds, strict=True):
-            pairs = f.matching(size, edges[low:high])
+        bounds = [*begins.tolist(), len(listed)]
+        for at, size in enumerate((blocks.end - blocks.begin).tolist()):
+            pairs = self.fields.matching(size, listed[bounds[at] : bounds[at + 1]])
             whole = 2 * len(pairs) == size
             counts.append(len(pairs) if whole else 0)
             if whole:
@@ -249,12 +277,12 @@ class _Search:
         failed: Bools = numbers == 0
         return failed
 
-    def _weights(self, t: Ints, p: Ints, tight: bool) -> list[int]:
-        """(e,) what pairs weigh: by field and number of the pair."""
+    def _weights(self, edges: _Edges, third: Ints, colors: bool) -> list[int]:
+        """(e,) what pairs weigh."""
         f = self.fields
-        i, j = f.i[p], f.j[p]
-        low, third = f.score[t, j] - f.score[t, i], self.weigh(t, i, j)
-        if not tight:
+        _, t, p, i, j = edges
+        low = f.score[t, j] - f.score[t, i]
+        if colors:
             return packed(f.m, i, j, (low, f.differences[p, t].astype(np.int64), third))
         if not len(t):
             return []
@@ -262,6 +290,17 @@ class _Search:
         levels = [low - low.min(), third - third.min(), f.separators[p]]
         ranges = [(0, int(levels[0].max())), (0, int(levels[1].max())), (0, (1 << TIE_BITS) - 1)]
         return pack(levels, f.m // 2, ranges)
+
+    def _falls_short(self, among: Ints, blocks: _Blocks, short: Shortfall) -> Bools:
+        """(x,) whose rounds fall short of the bound by so much that pairs which were not looked at could be better."""
+        assert self.far is not None
+        m = self.fields.m
+        apart = np.abs(np.arange(m) - np.maximum(self.partner[among], 0))
+        total = np.zeros((len(among), m + 1), dtype=np.int64)
+        np.cumsum(short.of_ranks - self.far[apart], axis=1, out=total[:, 1:])
+        at = np.searchsorted(among, blocks.field)
+        below: Bools = total[at, blocks.end] - total[at, blocks.begin] + short.of_gaps + short.reserve > CLOSE
+        return below
 
     def _costs(self, among: Ints) -> Ints:
         """(a, m) how far the scores of each and its partner are apart."""
@@ -304,6 +343,13 @@ def _ranks(blocks: _Blocks) -> tuple[Ints, Ints]:
     size = blocks.end - blocks.begin
     before = np.cumsum(size) - size
     return np.repeat(blocks.field, size), np.arange(size.sum()) + np.repeat(blocks.begin - before, size)
+
+
+def _starts(blocks: _Blocks, among: Ints, m: int) -> Bools:
+    """(a, m) who is the first of a block."""
+    starts = np.zeros((len(among), m), dtype=np.bool_)
+    starts[np.searchsorted(among, blocks.field), blocks.begin] = True
+    return starts
 
 
 def _cover(blocks: _Blocks, among: Ints, m: int) -> Bools:
