@@ -41,7 +41,7 @@ class Groups:
         starts[:, 1:] |= score[:, 1:] != score[:, :-1]
         self.begin = np.flatnonzero(starts)
         self.size = np.diff(np.append(self.begin, score.size))
-        self.number = np.repeat(np.arange(len(self.size)), self.size).reshape(score.shape)
+        self.number: Ints = np.repeat(np.arange(len(self.size)), self.size).reshape(score.shape)
         self.opens = opens.ravel()[self.begin]
 
     def colors(self, balance: Ints) -> tuple[Ints, Ints]:

@@ -12,6 +12,7 @@ seats, lots.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -25,7 +26,8 @@ from cgos_server.tournaments.simulation.many_bounds import CLOSE, Bools, Groups,
 
 Edge: TypeAlias = tuple[int, int, int]
 Matching: TypeAlias = Callable[[int, list[Edge]], list[tuple[int, int]]]
-"""From how many there are and possible pairs with weights: as many pairs as can be, of the largest weight there is."""
+"""From how many there are and possible pairs with weights: pairs of all of them with the largest sum of weights; where
+not all can be paired, some or none."""
 
 Weigh: TypeAlias = Callable[[Ints, Ints, Ints], Ints]
 """The third component of the weight, by field and ranks i < j, each (e,)."""
@@ -35,13 +37,24 @@ DETOURS: Final = (0, 2, 6)
 those of the first number. A round found within the limit is the best of all."""
 
 
+_OF_FOUR: Final = (((0, 1), (2, 3)), ((0, 2), (1, 3)), ((0, 3), (1, 2)))
+
+
 def best(n: int, edges: list[Edge]) -> list[tuple[int, int]]:
     """A :data:`Matching` (Edmonds 1965; Galil 1986), by rustworkx."""
     if n == 2:
         return [(0, 1)] if edges else []
+    if n == 4:
+        return _best_of_four(edges)
     graph: rustworkx.PyGraph[None, int] = rustworkx.PyGraph(multigraph=True)
     graph.extend_from_weighted_edge_list(edges)  # adds their ends
     return list(rustworkx.max_weight_matching(graph, max_cardinality=True, weight_fn=int))
+
+
+def _best_of_four(edges: list[Edge]) -> list[tuple[int, int]]:
+    weights = {(i, j): weight for i, j, weight in edges}
+    rounds = [pairs for pairs in _OF_FOUR if pairs[0] in weights and pairs[1] in weights]
+    return list(max(rounds, key=lambda pairs: weights[pairs[0]] + weights[pairs[1]], default=()))
 
 
 class _Blocks(NamedTuple):
@@ -259,17 +272,17 @@ class _Search:
         edges, third = edges.only(inside), third[inside]
         begins = np.searchsorted(edges.a * m + edges.i, np.searchsorted(among, blocks.field) * m + blocks.begin)
         begin = np.repeat(blocks.begin, np.diff(np.append(begins, len(edges.a))))
-        weights = self._weights(edges, third, colors)
-        listed = list(zip((edges.i - begin).tolist(), (edges.j - begin).tolist(), weights, strict=True))
-        made: list[tuple[int, int]] = []
+        columns = ((edges.i - begin).tolist(), (edges.j - begin).tolist(), self._weights(edges, third, colors))
+        made: list[int] = []
         counts = []
-        bounds = [*begins.tolist(), len(listed)]
-        for at, size in enumerate((blocks.end - blocks.begin).tolist()):
-            pairs = self.fields.matching(size, listed[bounds[at] : bounds[at + 1]])
+        sizes = (blocks.end - blocks.begin).tolist()
+        for size, low, high in zip(sizes, begins.tolist(), [*begins[1:].tolist(), len(begin)], strict=True):
+            # Tuples only for as long as they are needed: many of them are work for the garbage collector.
+            pairs = self.fields.matching(size, list(zip(*(column[low:high] for column in columns), strict=True)))
             whole = 2 * len(pairs) == size
             counts.append(len(pairs) if whole else 0)
             if whole:
-                made += pairs
+                made.extend(chain.from_iterable(pairs))
         numbers = np.array(counts, dtype=np.int64)
         ends = np.array(made, dtype=np.int64).reshape(-1, 2) + np.repeat(blocks.begin, numbers)[:, None]
         field = np.repeat(blocks.field, numbers)

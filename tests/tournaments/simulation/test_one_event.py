@@ -16,7 +16,8 @@ from cgos_server.tournaments.base import DRAWN, Event, Game
 from cgos_server.tournaments.chance import Lots, ManyLots
 from cgos_server.tournaments.pairing.mwm_weights import ORDERS
 from cgos_server.tournaments.registry import SHORT, SYSTEMS
-from cgos_server.tournaments.simulation.many_events import at_once, best, is_fast, simulate_many
+from cgos_server.tournaments.simulation.many_events import at_once, is_fast, simulate_many
+from cgos_server.tournaments.simulation.many_rounds import best
 from cgos_server.tournaments.simulation.milvang import chances_of
 from cgos_server.tournaments.simulation.one_event import (
     Plan,
