@@ -1,11 +1,12 @@
 """What a round of a tournament costs, and how many tournaments can be simulated.
 
 CPU time of one thread; rounds: median and largest over an event's rounds. Every ratio is of two things measured in turn
-in the same run. The networkx loop is the simulation on arrays with networkx for the matching of the whole field each
-round: the same edges and weights ("networkx", which plays the same tournaments), or weights without the last part that
-makes the best round the only one ("plain", which is quicker for it, and plays others where two rounds are equally
-good). The ratio is to the faster of these. "Blocks" is what only the solver is worth: networkx in the loop as it is,
-which splits the field where it may.
+in the same run. Of each system events are simulated one by one, as the server plays them: the record grows round by
+round, and each round is paired from it with all its sentences. The networkx loop is the simulation on arrays with
+networkx for the matching of the whole field each round: the same edges and weights ("networkx", which plays the same
+tournaments), or weights without the last part that makes the best round the only one ("plain", which is quicker for it,
+and plays others where two rounds are equally good). The ratio is to the faster of these. "Blocks" is what only the
+solver is worth: networkx in the loop as it is, which splits the field where it may.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import platform
 import statistics
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from importlib.metadata import version
 from typing import Annotated, Any
 
@@ -39,7 +41,9 @@ from cgos_server.tournaments.pairing.mwm_weights import (
     pair_field,
     third_of,
 )
-from cgos_server.tournaments.simulation.many_events import best, simulate_many
+from cgos_server.tournaments.registry import SYSTEMS
+from cgos_server.tournaments.simulation.many_events import simulate_many
+from cgos_server.tournaments.simulation.many_rounds import best
 from cgos_server.tournaments.simulation.one_event import Plan, entrants_of, seed_of, simulate
 from cgos_server.tournaments.tournament import next_round
 
@@ -50,13 +54,15 @@ GOALS = {
     "mwm 128, ms": 100.0,
     "mwm 1024 / bare rustworkx": 1.5,
 }
-LEAST = {"tournaments / networkx loop": 15.0}
+LEAST = {"tournaments / networkx loop": 15.0, "burstein / networkx loop": 100.0, "events of any system": 100.0}
 """The larger the better."""
 
 CASES = (("tcec", 64), ("tcec-double", 64), *((order, n) for n in (32, 128) for order in ORDERS))
 ROUNDS = {"tcec": 11, "tcec-double": 11, **dict.fromkeys(ORDERS, 9)}
 SIMULATED = ("dutch", "burstein", "random2")
 PLAYERS, LENGTH = 32, 7
+OWN_LENGTH = ("round-robin", "cup", "double-elimination", "bubble")
+"""Systems whose events are over by themselves; such whole events are measured besides."""
 
 
 def event_of(system: str, n: int) -> Event:
@@ -181,12 +187,39 @@ def large(n: int, runs: int, orders: Sequence[str] = ("dutch", "burstein", "rand
     return rows
 
 
+def systems(runs: int, count: int) -> list[dict[str, Any]]:
+    """Events of every system, one after the other, each system in turn."""
+    plans = [Plan(system=system, players=PLAYERS, rounds=LENGTH) for system in SYSTEMS]
+    plans += [Plan(system=system, players=PLAYERS, rounds=None) for system in OWN_LENGTH]
+    seeds = [seed_of(2, index) for index in range(count)]
+    rows = []
+    for plan in plans:
+        played = [simulate(plan, seed).measures for seed in seeds]
+        seconds = statistics.median(cpu(partial(_play, plan, seeds)) for _ in range(runs)) / count
+        rows.append(
+            {
+                "system": plan.system,
+                "whole": plan.rounds is None,
+                "rounds": statistics.mean(each.rounds for each in played),
+                "games": statistics.mean(each.games for each in played),
+                "seconds": seconds,
+                "rate": 1.0 / seconds,
+            }
+        )
+    return rows
+
+
+def _play(plan: Plan, seeds: list[int]) -> None:
+    for seed in seeds:
+        simulate(plan, seed)
+
+
 def _loops(plan: Plan, seeds: list[int]) -> dict[str, tuple[int, Callable[[], object]]]:
     """What is held against each other: how many tournaments, and what plays them."""
-    few = seeds[: len(seeds) // 8]
+    few, some = seeds[: 1 + len(seeds) // 32], seeds[: 1 + len(seeds) // 4]
     return {
-        "ours": (4 * len(seeds), lambda: [simulate_many(plan, seeds) for _ in range(4)]),
-        "whole": (len(seeds), lambda: simulate_many(plan, seeds, best, (math.inf,))),
+        "ours": (len(seeds), lambda: simulate_many(plan, seeds)),
+        "whole": (len(some), lambda: simulate_many(plan, some, best, (math.inf,))),
         "networkx": (len(few), lambda: simulate_many(plan, few, by_networkx, (math.inf,))),
         "plain": (len(few), lambda: simulate_many(plan, few, by_plain_networkx, (math.inf,))),
         "blocks": (len(few), lambda: simulate_many(plan, few, by_networkx)),
@@ -213,11 +246,12 @@ def run(
     runs: Annotated[int, "of which the median counts"] = 3,
     largest: Annotated[int, "players of the round held against the bare matching; 1024: about five minutes"] = 1024,
     largest_event: Annotated[int, "players of the largest event that is paired round by round"] = 128,
-    tournaments: Annotated[int, "simulated at a time"] = 64,
+    tournaments: Annotated[int, "simulated at a time"] = 256,
+    whole: Annotated[int, "events of each system that are simulated one by one"] = 20,
 ) -> dict[str, Any]:
     """Measure everything and print it.
 
-    :return: ``events``, ``large``, ``simulations``: a row each; ``goals``: (found, goal)
+    :return: ``events``, ``large``, ``simulations``, ``systems``: a row each; ``goals``: (found, goal)
     """
     machine = (
         f"Python {platform.python_version()}, numpy {np.__version__}, rustworkx {version('rustworkx')}, "
@@ -246,11 +280,26 @@ def run(
         for row in simulated
     ]
     print(table(f"Simulated tournaments of {PLAYERS} players and {LENGTH} rounds, a second and core", columns, cells))
+    every = systems(runs, whole)
+    columns = ("system", "rounds", "games", "ms an event", "events a second")
+    cells = [
+        (
+            row["system"],
+            f"{row['rounds']:.1f}",
+            f"{row['games']:.0f}",
+            f"{row['seconds'] * 1e3:.1f}",
+            f"{row['rate']:.0f}",
+        )
+        for row in every
+    ]
+    print(table(f"Events of {PLAYERS} players one by one: of {LENGTH} rounds, then whole ones, a core", columns, cells))
     figures = {f"{row['system']} {row['n']}, ms": row["largest"] * 1e3 for row in rows if row["n"] == 64}
     for n in {row["n"] for row in rows} & {32, 128}:
         figures[f"mwm {n}, ms"] = max(row["largest"] * 1e3 for row in rows if row["n"] == n)
     figures[f"mwm {largest} / bare rustworkx"] = max(row["ratio"] for row in compared)
     figures["tournaments / networkx loop"] = min(row["ratio"] for row in simulated)
+    figures["burstein / networkx loop"] = next(row["ratio"] for row in simulated if row["system"] == "burstein")
+    figures["events of any system"] = min(row["rate"] for row in every if not row["whole"])
     goals = held(figures, GOALS | LEAST, least=LEAST)
     return {
         "benchmark": "tournament_speed",
@@ -259,6 +308,7 @@ def run(
         "events": rows,
         "large": compared,
         "simulations": simulated,
+        "systems": every,
         "goals": goals,
     }
 
@@ -268,7 +318,7 @@ def brief() -> dict[str, Any]:
     return run(runs=1, largest=256)
 
 
-main = program(run, runs=1, largest=16, largest_event=32, tournaments=8)
+main = program(run, runs=1, largest=16, largest_event=32, tournaments=8, whole=1)
 
 
 if __name__ == "__main__":

@@ -6,8 +6,9 @@ it. Points are whole half points throughout. Must not know: any single system, f
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias, get_type_hints
 
 import numpy as np
@@ -131,7 +132,7 @@ class Explanation(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields
     details: dict[str, Any] = field(default_factory=dict)
 
 
-class Round(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, kw_only=True):
+class Round(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, kw_only=True, dict=True):
     """Who meets whom. An entrant that is neither in a game nor has a bye was absent.
 
     :ivar number: 1, 2...
@@ -142,14 +143,24 @@ class Round(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True,
     byes: tuple[Bye, ...] = ()
     explanation: Explanation = field(default_factory=Explanation)
 
-    @property
+    @cached_property
     def is_complete(self) -> bool:
-        return all(game.result is not None for game in self.games)
+        return None not in [game.result for game in self.games]
 
-    @property
-    def ids(self) -> list[int]:
+    @cached_property
+    def has_void(self) -> bool:
+        """Whether one of its games is void."""
+        return any(game.how == "void" for game in self.games)
+
+    @cached_property
+    def pairs(self) -> tuple[Pair, ...]:
+        """Of each of its games."""
+        return tuple([game.pair for game in self.games])
+
+    @cached_property
+    def ids(self) -> tuple[int, ...]:
         """Of those in its games, then of those with a bye; again for each game and bye."""
-        return [*(id_ for game in self.games for id_ in game.pair), *(bye.entrant for bye in self.byes)]
+        return (*(id_ for pair in self.pairs for id_ in pair), *(bye.entrant for bye in self.byes))
 
 
 class Request(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -184,7 +195,7 @@ class Change(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True
 OptionValue: TypeAlias = bool | int | float | str
 
 
-class Event(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, kw_only=True):
+class Event(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, kw_only=True, dict=True):
     """The whole record of a tournament; changed only by the functions of :mod:`cgos_server.tournaments.event`.
 
     :ivar system: word of the registry
@@ -217,13 +228,13 @@ class Event(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True,
     changes: tuple[Change, ...] = ()
     format: int = 1
 
-    @property
-    def by_id(self) -> dict[int, Entrant]:
+    @cached_property
+    def by_id(self) -> Mapping[int, Entrant]:
         """Everybody who ever entered, in the order of registration."""
         return {one.id: one for one in self.entrants}
 
-    @property
-    def names(self) -> dict[int, str]:
+    @cached_property
+    def names(self) -> Mapping[int, str]:
         """By id, in the order of registration."""
         return {one.id: one.name for one in self.entrants}
 

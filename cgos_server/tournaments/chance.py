@@ -7,7 +7,7 @@ numpy can change what an event has drawn. Must not know: what is drawn for.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final, TypeVar
 
 import numpy as np
@@ -44,6 +44,22 @@ class Lots:
         for key in keys:
             state = _mixed(state + _GAMMA * (key + 1) & _WORD)
         return (_mixed(state + _GAMMA & _WORD) >> 11) * _STEP
+
+    def row(self, purpose: str, keys: Sequence[int], last: Iterable[int]) -> list[float]:
+        """:meth:`unit` of these keys and each last one."""
+        before = self._state(purpose)
+        for key in keys:
+            before = _mixed(before + _GAMMA * (key + 1) & _WORD)
+        drawn = []
+        for key in last:  # _mixed twice, written out
+            word = before + _GAMMA * (key + 1) & _WORD
+            word = (word ^ word >> 30) * _ONE & _WORD
+            word = (word ^ word >> 27) * _TWO & _WORD
+            word = (word ^ word >> 31) + _GAMMA & _WORD
+            word = (word ^ word >> 30) * _ONE & _WORD
+            word = (word ^ word >> 27) * _TWO & _WORD
+            drawn.append(((word ^ word >> 31) >> 11) * _STEP)
+        return drawn
 
     def units(self, purpose: str, first: Ints, second: Ints) -> Floats:
         return _units(np.full(len(first), self._state(purpose), dtype=np.uint64), first, second)
@@ -83,12 +99,20 @@ def coin(rng: Chance, purpose: str, *keys: int) -> bool:
 
 def choice(rng: Chance, among: Sequence[T], purpose: str, *keys: int) -> T:
     """One of them; their order matters."""
-    return among[below(rng, len(among), purpose, *keys)]
+    return among[below(rng, len(among), purpose, *keys)] if len(among) > 1 else among[0]
 
 
 def shuffled(rng: Chance, ids: Iterable[int], purpose: str, *keys: int) -> list[int]:
     """The ids in an order by lot, whatever order they come in."""
-    return sorted(ids, key=lambda id_: (rng.unit(purpose, *keys, id_), id_))
+    drawn = lots_of(rng, tuple(ids), purpose, *keys)
+    return sorted(drawn, key=lambda id_: (drawn[id_], id_))
+
+
+def lots_of(rng: Chance, ids: Collection[int], purpose: str, *keys: int) -> dict[int, float]:
+    """By id: ``rng.unit(purpose, *keys, id)``."""
+    if isinstance(rng, Lots):
+        return dict(zip(ids, rng.row(purpose, keys, ids), strict=True))
+    return {id_: rng.unit(purpose, *keys, id_) for id_ in ids}
 
 
 def _mixed(word: int) -> int:

@@ -32,6 +32,8 @@ MOST_STONES: Final = 99
 MOST_BYE: Final = 2 * WIN
 """What a bye can give, half points: two wins where a round has two games."""
 
+_USUAL: Final = frozenset((points, WIN - points, "played") for points in range(WIN + 1))
+
 Known: TypeAlias = Mapping[int, Entrant]
 """All entrants by id."""
 
@@ -133,6 +135,7 @@ def require_round(known: Known, each: Round, any_points: bool = False) -> None:
                 Code.JOINED,
                 f"{one.name} is in round {each.number} but joined for round {one.joined}. Mend one of them.",
             )
+    named = partial(_named, known)
     for game in each.games:
         if game.white == game.black:
             raise Invalid(Code.SAME_ENTRANT, f"{where} has {known[game.white].name} against itself. Name two entrants.")
@@ -141,7 +144,7 @@ def require_round(known: Known, each: Round, any_points: bool = False) -> None:
                 Code.HANDICAP,
                 f"{where}: {_named(known, game)} cannot have {game.handicap} handicap stones. Give 0 to {MOST_STONES}.",
             )
-        require_result(each.number, game, partial(_named, known), any_points)
+        require_result(each.number, game, named, any_points)
     byes = Counter(bye.entrant for bye in each.byes)
     for bye in each.byes:
         name = known[bye.entrant].name
@@ -159,6 +162,8 @@ def require_result(number: int, game: Game, named: Callable[[Game], str], any_po
     """
     result = game.result
     if result is None:
+        return
+    if (result.white, result.black, result.how) in _USUAL:
         return
     where = f"Round {number}"
     if result.how in ("void", "no-contest") and (result.white or result.black):

@@ -24,6 +24,7 @@ from cgos_server.tournaments.checking import (
     require_result,
     require_round,
 )
+from cgos_server.tournaments.kept import kept
 from cgos_server.tournaments.words import counted
 
 
@@ -66,9 +67,14 @@ class Field(Struct, frozen=True):
 
 def field_of(event: Event, number: int | None = None) -> Field:
     """Who can be paired in a round, by default the next one."""
-    number = len(event.rounds) + 1 if number is None else number
+    return _field_of(event, len(event.rounds) + 1 if number is None else number)
+
+
+@kept
+def _field_of(event: Event, number: int) -> Field:
     requested = {request.entrant: request.points for request in event.requests if request.round == number}
-    there = [one for one in event.entrants if one.joined <= number and one.id not in event.withdrawn]
+    gone = set(event.withdrawn)
+    there = [one for one in event.entrants if one.joined <= number and one.id not in gone]
     byes = tuple(Bye(one.id, requested[one.id], requested=True) for one in there if one.id in requested)
     return Field(number, tuple(one for one in there if one.id not in requested), byes)
 
@@ -85,7 +91,13 @@ def forbidden_pairs(event: Event) -> frozenset[tuple[int, int]]:
 
 def open_games(event: Event) -> list[tuple[int, Game]]:
     """Number of the round and game, for all games of the record that have no result yet."""
-    return [(number, game) for number, game in event.games if game.result is None]
+    return [
+        (each.number, game)
+        for each in event.rounds
+        if not each.is_complete
+        for game in each.games
+        if game.result is None
+    ]
 
 
 def require_results(event: Event) -> None:
@@ -290,9 +302,12 @@ def _with_round(event: Event, round_: Round) -> Event:
 
 
 def _last_id(event: Event) -> int:
-    return max(
-        (*(game.id for _, game in event.games), *(id_ for change in event.changes for id_ in change.games)), default=0
-    )
+    return max((*map(_largest_id, event.rounds), *(id_ for change in event.changes for id_ in change.games)), default=0)
+
+
+@kept
+def _largest_id(each: Round) -> int:
+    return max([game.id for game in each.games], default=0)
 
 
 def _named(event: Event, game: Game) -> str:

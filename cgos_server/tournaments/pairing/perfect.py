@@ -40,6 +40,11 @@ class Matching:
         """Whether everybody present has a mate."""
         return not self._single
 
+    @property
+    def singles(self) -> int:
+        """How many of those present have no mate."""
+        return self._single.bit_count()
+
     def allow(self, neighbors: Sequence[int]) -> None:
         """Goes on with more edges.
 

@@ -8,15 +8,19 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from cgos_server.tournaments.base import Event, Explanation, Game, Round, Stale
+from cgos_server.tournaments.kept import kept
 from cgos_server.tournaments.words import counted
 
 
+@kept
 def due_again(event: Event) -> Round | None:
     """The games of the first round that has void ones to be played again; None: there are none.
 
     A void game of the last round is, and one of an earlier round if it became void after the next one was paired:
     else those who paired on have let it stand. So has who has withdrawn, and who must not meet the other any more.
     """
+    if not any(each.has_void for each in event.rounds):
+        return None
     since = {id_: change.round for change in event.changes if change.kind == "correct" for id_ in change.games}
     for each in event.rounds:
         again = tuple(

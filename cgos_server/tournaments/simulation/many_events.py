@@ -7,37 +7,24 @@ Must not know: events, processes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import numpy as np
-import rustworkx
-from numpy.typing import NDArray
 
 from cgos_protocol.errors import OurFault
 from cgos_server.tournaments.base import DRAW, LOSS, WIN, Ints
 from cgos_server.tournaments.chance import COLOR_LOT, ManyLots
-from cgos_server.tournaments.pairing.mwm_weights import MILLION, packed, pair_field, third_of
+from cgos_server.tournaments.pairing.mwm_weights import MILLION, power, third_of
+from cgos_server.tournaments.simulation.many_bounds import Bools
+from cgos_server.tournaments.simulation.many_rounds import DETOURS, Fields, Matching, Weigh, best
 from cgos_server.tournaments.simulation.one_event import Measures, Plan, check, drawn, game_chances
 from cgos_server.tournaments.standings.quality import kendall_of, ndcg_of, spearman_of
 from cgos_server.tournaments.systems.mwm import Mwm
 
-Bools: TypeAlias = NDArray[np.bool_]
-Edge: TypeAlias = tuple[int, int, int]
-Matching: TypeAlias = Callable[[int, list[Edge]], list[tuple[int, int]]]
-"""From how many there are and possible pairs with weights: as many pairs as can be, of the largest weight there is."""
-
-Weigh: TypeAlias = Callable[[Ints, Ints, Ints], Ints]
-"""The third component of the weight, by tournament and ranks i < j, each (m,)."""
-
-CELLS: Final = 64 * 32 * 32
+CELLS: Final = 256 * 32 * 32
 """Of arrays that stay in the processor's cache."""
-
-DETOURS: Final = (0, 2, 6)
-"""Half points over the least a round can cost: only pairs are looked at that can occur in rounds up to so much, first
-those of the first number. A round found within the limit is the best of all."""
-
 
 MOST_AT_ONCE: Final = 256
 
@@ -77,16 +64,6 @@ def at_once(players: int) -> int:
     return min(MOST_AT_ONCE, max(1, CELLS // players**2))
 
 
-def best(n: int, edges: list[Edge]) -> list[tuple[int, int]]:
-    """A :data:`Matching` (Edmonds 1965; Galil 1986), by rustworkx."""
-    if n == 2:
-        return [(0, 1)] if edges else []
-    graph: rustworkx.PyGraph[None, int] = rustworkx.PyGraph(multigraph=True)
-    graph.add_nodes_from([None] * n)
-    graph.add_edges_from(edges)
-    return list(rustworkx.max_weight_matching(graph, max_cardinality=True, weight_fn=int))
-
-
 def simulate_many(
     plan: Plan, seeds: Sequence[int], matching: Matching = best, detours: Sequence[float] = DETOURS
 ) -> Many:
@@ -117,7 +94,6 @@ class _State:
         self.b, self.n, self.k = b, n, n // 2
         self.strengths, self.ratings = drawn(plan, seeds)
         self.thousandths = np.floor(self.strengths * 1000.0 + 0.5).astype(np.int64)
-        self.wins, self.holds = game_chances(plan.model, self.strengths[:, :, None], self.strengths[:, None, :])
         self.by_rating = _places(np.argsort(-self.ratings, axis=1, kind="stable"))
         self.score = np.zeros((b, n), dtype=np.int64)
         self.balance = np.zeros((b, n), dtype=np.int64)
@@ -144,19 +120,31 @@ class _State:
             ranked = self._sit_out(ranked, at)
         else:
             self.sat_out.append(np.full(self.b, -1))
-        field = _Ranked(self, ranked)
+        score, balance = (np.take_along_axis(each, ranked, axis=1) for each in (self.score, self.balance))
+        fields = Fields(
+            score,
+            balance,
+            met=self._met(ranked),
+            times=lambda t: self.times[t][np.ix_(ranked[t], ranked[t])],
+            beta=self.beta,
+            matching=self.matching,
+            detours=self.detours,
+        )
+        far = power(np.arange(fields.m)) if self.order == "burstein" else None
         # Without lots the first round's ranks are the same pairs in all tournaments.
-        pairs = field.pair(self._third(field, lots), alike=at == 0 and not self.by_lot)
+        pairs = fields.pair(self._third(fields, ranked, lots), far, alike=at == 0 and not self.by_lot)
         one, other = (np.take_along_axis(ranked, pairs[:, :, side], axis=1) for side in (0, 1))
         if self.plan.differences:
-            self._compare(field, one, other)
+            self._compare(fields, ranked, pairs=(one, other))
         self.float_pairs += (self.score[self.rows, one] != self.score[self.rows, other]).sum(axis=1)
         ahead = self.balance[self.rows, one] - self.balance[self.rows, other]
         coins = lots.units(COLOR_LOT, one + 1, other + 1) < 0.5
         better_has_white = np.where(ahead == 0, coins, ahead < 0)
         white, black = np.where(better_has_white, one, other), np.where(better_has_white, other, one)
         numbers = lots.units("outcome", white + 1, black + 1)
-        wins, holds = (table[self.rows, white, black] for table in (self.wins, self.holds))
+        wins, holds = game_chances(
+            self.plan.model, *(np.take_along_axis(self.strengths, side, axis=1) for side in (white, black))
+        )
         made = np.where(numbers < wins, WIN, np.where(numbers < holds, DRAW, LOSS))
         for players, others, points, color in ((white, black, made, 1), (black, white, WIN - made, -1)):
             self.opponents[self.rows, players, at] = others
@@ -169,6 +157,18 @@ class _State:
         balances = np.abs(self.balance)
         self.color_differences.append(balances.sum(axis=1))
         self.widest = np.maximum(self.widest, balances.max(axis=1))
+
+    def _met(self, ranked: Ints) -> tuple[Ints, Ints, Ints]:
+        """Tournaments and ranks of those who were paired before, both of whom play now."""
+        rank = np.full((self.b, self.n), -1, dtype=np.int64)
+        np.put_along_axis(rank, ranked, np.broadcast_to(np.arange(ranked.shape[1]), ranked.shape), axis=1)
+        none = np.zeros((self.b, 0), dtype=np.int64)
+        one, other = (
+            np.take_along_axis(rank, np.concatenate([none, *(game[side] for game in self.games)], axis=1), axis=1)
+            for side in (0, 1)
+        )
+        field, at = np.nonzero((one >= 0) & (other >= 0))
+        return field, one[field, at], other[field, at]
 
     def _sit_out(self, ranked: Ints, at: int) -> Ints:
         """The ranks without the last of those with the fewest byes."""
@@ -183,24 +183,25 @@ class _State:
         stays[rows, last] = False
         return ranked[stays].reshape(self.b, self.n - 1)
 
-    def _third(self, field: _Ranked, lots: ManyLots) -> Weigh:
+    def _third(self, fields: Fields, ranked: Ints, lots: ManyLots) -> Weigh:
         """The third component of the weights: by tournament and two ranks."""
-        m, apart = field.m, 1 + int(field.score.max(initial=0))
-        seats = field.ranked.ravel()
-        numbers = np.zeros((self.b, self.n, self.n), dtype=np.int64)
+        m, apart = fields.m, 1 + int(fields.score.max(initial=0))
+        seats = ranked.ravel()
+        numbers = np.zeros((self.b, self.n, self.n) if self.by_lot else (0, 0, 0), dtype=np.int64)
         if self.by_lot:
             one, other = np.triu_indices(self.n, 1)
             numbers[:, one, other] = np.floor(lots.units("u", one + 1, other + 1) * MILLION)
             numbers += numbers.transpose(0, 2, 1)
         # The ranks of all tournaments as one field, in which no two tournaments have a score in common.
-        scores = (field.score - apart * np.arange(self.b)[:, None]).ravel()
+        scores = (fields.score - apart * np.arange(self.b)[:, None]).ravel()
         third = third_of(self.order, scores, lambda i, j: numbers[i // m, seats[i], seats[j]])
         return lambda t, i, j: third(t * m + i, t * m + j)
 
-    def _compare(self, field: _Ranked, one: Ints, other: Ints) -> None:
+    def _compare(self, fields: Fields, ranked: Ints, pairs: tuple[Ints, Ints]) -> None:
         """Counts how far apart in strength the pairs are, and could have been."""
-        by_rank = np.take_along_axis(self.thousandths, field.ranked, axis=1)
-        widest = field.pair(lambda t, i, j: np.abs(by_rank[t, i] - by_rank[t, j]))
+        one, other = pairs
+        by_rank = np.take_along_axis(self.thousandths, ranked, axis=1)
+        widest = fields.pair(lambda t, i, j: np.abs(by_rank[t, i] - by_rank[t, j]))
         could = np.take_along_axis(by_rank, widest[:, :, 0], axis=1) - np.take_along_axis(
             by_rank, widest[:, :, 1], axis=1
         )
@@ -283,98 +284,6 @@ class _State:
         return np.where(applies, np.where(among, self.made, 0).sum(axis=2), 0)
 
 
-class _Ranked:
-    """The fields of one round by rank.
-
-    :ivar ranked: (b, m) seats
-    """
-
-    def __init__(self, state: _State, ranked: Ints) -> None:
-        self.state, self.ranked, self.m = state, ranked, ranked.shape[1]
-        b, m = ranked.shape
-        self.score = np.take_along_axis(state.score, ranked, axis=1)
-        self.balance = np.take_along_axis(state.balance, ranked, axis=1)
-        rows = state.rows[:, :, None]
-        times = state.times[rows, ranked[:, :, None], ranked[:, None, :]]
-        self.times = times
-        step = np.zeros((b, m), dtype=np.int64)
-        step[:, 1:] = self.score[:, :-1] - self.score[:, 1:]
-        odd = np.arange(m) % 2 == 1
-        self.least = (step * odd).sum(axis=1)
-        # As in pair_field: what a pair costs at least beyond that, if it reaches over gaps with an even number above.
-        self.gaps = 2 * step * ~odd
-        self.detour = np.cumsum(self.gaps, axis=1)
-        ranks = np.arange(m)
-        balances = np.abs(self.balance[:, :, None] + self.balance[:, None, :])
-        self.may = (times == 0) & (balances < 2 * state.beta) & (ranks[:, None] < ranks)
-
-    def pair(self, weigh: Weigh, alike: bool = False) -> Ints:
-        """(b, k, 2) ranks of the best rounds, the better one first.
-
-        :param alike: it is the same one in all tournaments
-        """
-        partner = np.full(self.ranked.shape, -1, dtype=np.int64)
-        left = np.arange(1 if alike else len(self.ranked))
-        for most in self.state.detours:
-            if len(left):
-                left = left[~self._within(left, most, weigh, partner)]
-        for t in left.tolist():
-            decision = pair_field(
-                self.score[t], self.balance[t], times=self.times[t], beta=self.state.beta, third=_of_one(weigh, t)
-            )
-            for one, other in decision.pairs:
-                partner[t, one], partner[t, other] = other, one
-        if alike:
-            partner[:] = partner[0]
-        ranks = np.arange(self.m)
-        better = np.broadcast_to(ranks, partner.shape)[partner > ranks].reshape(len(partner), -1)
-        return np.stack((better, np.take_along_axis(partner, better, axis=1)), axis=2)
-
-    def _within(self, among: Ints, most: float, weigh: Weigh, partner: Ints) -> Bools:
-        """Fills in the partners of those tournaments whose best round costs up to `most` beyond the least.
-
-        :param among: (a,) tournaments
-        :return: (a,) whose these are
-        """
-        detour = self.detour[among]
-        a, i, j = np.nonzero(self.may[among] & (detour[:, None, :] - detour[:, :, None] <= most))
-        t = among[a]
-        low = self.score[t, j] - self.score[t, i]
-        parts = (low, np.abs(self.balance[t, i] - self.balance[t, j]), weigh(t, i, j))
-        weights = packed(2 * self.state.k, i, j, parts)
-        # Nobody meets over a gap that alone costs too much, so what lies between two such is a matching of its own.
-        cuts = self.gaps[among] > most
-        cuts[:, 0] = True
-        block, begin = np.nonzero(cuts)
-        end = np.append(begin[1:], 0)
-        end[np.append(block[1:] != block[:-1], True)] = self.m
-        start_of = np.maximum.accumulate(np.where(cuts, np.arange(self.m), 0), axis=1)[a, i]
-        ends = (i - start_of).tolist(), (j - start_of).tolist()
-        bounds = np.searchsorted(a * self.m + i, np.append(block * self.m + begin, len(among) * self.m)).tolist()
-        partners = np.full((len(among), self.m), -1, dtype=np.int64)
-        flat: list[int] = []
-        where: list[int] = []
-        failed = [False] * len(among)
-        matching = self.state.matching
-        for at, (which, lo, hi) in enumerate(zip(block.tolist(), begin.tolist(), end.tolist(), strict=True)):
-            if failed[which]:
-                continue
-            part = slice(bounds[at], bounds[at + 1])
-            pairs = matching(hi - lo, list(zip(ends[0][part], ends[1][part], weights[part], strict=True)))
-            if 2 * len(pairs) < hi - lo:
-                failed[which] = True
-                continue
-            base = which * self.m + lo
-            for one, other in pairs:
-                where += (base + one, base + other)
-                flat += (lo + other, lo + one)
-        partners.reshape(-1)[where] = flat
-        cost = np.abs(self.score[among] - np.take_along_axis(self.score[among], partners, axis=1)).sum(axis=1) // 2
-        good: Bools = ~np.array(failed) & (cost <= self.least[among] + most)
-        partner[among[good]] = partners[good]
-        return good
-
-
 def _places(seats: Ints) -> Ints:
     """The inverse of each row: by seat the place from 0."""
     places = np.empty_like(seats)
@@ -386,7 +295,3 @@ def _equal(key: Ints) -> Bools:
     """(b, n, n) of (b, n)."""
     equal: Bools = np.equal(key[:, :, None], key[:, None, :])
     return equal
-
-
-def _of_one(weigh: Weigh, t: int) -> Callable[[Ints, Ints], Ints]:
-    return lambda i, j: weigh(np.full(len(i), t), i, j)

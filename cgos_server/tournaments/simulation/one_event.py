@@ -215,7 +215,7 @@ def play(method: System, event: Event, chances: Chances) -> Event:
 
 def chances_by(model: Model, strengths: Floats) -> Chances:
     """What decides the games of entrants 1, 2... with these strengths."""
-    wins, holds = game_chances(model, strengths[:, None], strengths)
+    wins, holds = (each.tolist() for each in game_chances(model, strengths[:, None], strengths))
 
     def chances(game: Game) -> tuple[float, float]:
         white, black = game.white - 1, game.black - 1
@@ -223,7 +223,7 @@ def chances_by(model: Model, strengths: Floats) -> Chances:
             helped = strengths[black] + STONE * game.handicap
             helped_wins, helped_holds = game_chances(model, strengths[white], helped)
             return float(helped_wins), float(helped_holds)
-        return float(wins[white, black]), float(holds[white, black])
+        return wins[white][black], holds[white][black]
 
     return chances
 

@@ -55,7 +55,7 @@ def rating_of(one: Entrant) -> float | None:
     return float(nominal_rating(one.grade)) if one.grade else None
 
 
-def starting_points(event: Event, floor: str = FLOOR, bar: str | None = None) -> dict[int, int]:
+def starting_points(event: Event, floor: str = FLOOR, bar: str | None = None) -> Mapping[int, int]:
     """What everybody who ever entered starts with: id -> half points, 0 or more, in the order of registration.
 
     An entrant's own `start` is taken as it is. Else points are ``max(0, min(g, bar) - floor)`` in steps of grades

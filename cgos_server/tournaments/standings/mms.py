@@ -5,6 +5,7 @@ After Vuorinen (2010), sections 4.2 and 6.1. Must not know: how starting points 
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import Literal, TypeAlias
 
 from cgos_server.tournaments.ledger import Entry, Line
@@ -29,6 +30,23 @@ def mms(line: Line, start: int, rounds: int | None = None, absences: bool = True
     :param rounds: count only the first so many; None: all
     :param absences: False: without absence points, as EPM counts everybody's own final score (Vuorinen 2010, 6.1)
     """
-    entries = [entry for entry in line.entries if rounds is None or entry.round <= rounds]
-    missed = sum(map(is_absence, entries)) if absences else 0
-    return start + sum(entry.points for entry in entries) + missed // 2 * 2
+    if rounds is None:
+        missed = sum(map(is_absence, line.entries)) if absences and line.idle else 0
+        return start + line.score + missed // 2 * 2
+    return course(line, start, rounds, absences)[rounds]
+
+
+def course(line: Line, start: int, rounds: int, absences: bool = True) -> list[int]:
+    """The McMahon score before the first round, then after each of the first `rounds`; else as :func:`mms`."""
+    gained = [0] * (rounds + 1)
+    missed = [0] * (rounds + 1)
+    gained[0] = start
+    for entry in line.entries:
+        if entry.round <= rounds:
+            gained[entry.round] += entry.points
+            if absences and line.idle:
+                missed[entry.round] += is_absence(entry)
+    scores = list(accumulate(gained))
+    if line.idle:
+        scores = [score + number // 2 * 2 for score, number in zip(scores, accumulate(missed), strict=True)]
+    return scores

@@ -6,7 +6,7 @@ Must not know: events, tie-breakers.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import fsum, log10
+from math import fsum, inf, log10
 from typing import Final
 
 from cgos_server.core.pairing.base import LOGIT
@@ -14,6 +14,10 @@ from cgos_server.core.rating.incremental.graded import logistic
 
 STEPS: Final = 60
 """Halvings of the bracket: enough for a bracket of any ratings to reach the precision of a float."""
+
+
+_NEAR: Final = 1e-7
+"""In Elo, a tenth of what is told."""
 
 
 def performance(opponents: Sequence[float], score: float) -> float | None:
@@ -37,12 +41,37 @@ def performance(opponents: Sequence[float], score: float) -> float | None:
     ratings = sorted(opponents)
     above = 400.0 * log10(score / (games - score))
     low, high = ratings[0] + above, ratings[-1] + above
+    below, beyond = _about(ratings, score, (low + high) / 2)
     for _ in range(STEPS):
         middle = (low + high) / 2
-        if not low < middle < high:
+        if not low < middle < high or round(low, 6) == round(high, 6):
             break
-        if fsum(logistic(LOGIT * (middle - rating)) for rating in ratings) < score:
+        if middle <= below or (middle < beyond and _expected(ratings, middle) < score):
             low = middle
         else:
             high = middle
     return round((low + high) / 2, 6)
+
+
+def _expected(ratings: Sequence[float], rating: float) -> float:
+    """The sum of expected scores against these; it grows with the rating."""
+    return fsum([logistic(LOGIT * (rating - other)) for other in ratings])
+
+
+def _about(ratings: Sequence[float], score: float, start: float) -> tuple[float, float]:
+    """A rating at which less than the score is surely expected, and one with more, both near the solution, so that the
+    halving needs no look beyond them; without an end where Newton's method finds none."""
+    rating = start
+    for _ in range(8):
+        shares = [logistic(LOGIT * (rating - other)) for other in ratings]
+        slope = LOGIT * sum([share * (1.0 - share) for share in shares])
+        step = (fsum(shares) - score) / max(slope, 1e-300)
+        rating -= step
+        if abs(step) < _NEAR:
+            break
+    sure = 1e-14 * len(ratings)  # many times what sums of floats are off
+    below, beyond = rating - _NEAR, rating + _NEAR
+    return (
+        below if _expected(ratings, below) < score - sure else -inf,
+        beyond if _expected(ratings, beyond) > score + sure else inf,
+    )

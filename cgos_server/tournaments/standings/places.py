@@ -22,12 +22,12 @@ def ranked(
     :param values: word -> id -> value; exact where it is a multiple of a power of two; None counts as the least
     :param ascending: words of which less is better
     """
-
-    def rank(id_: int, word: str) -> float:
-        value = values[word][id_]
-        return inf if value is None else value if word in ascending else -value
-
-    keys = {one.id: tuple(rank(one.id, word) for word in order) for one in event.entrants}
+    ids = [one.id for one in event.entrants]
+    columns = []
+    for word in order:
+        of, sign = values[word], 1 if word in ascending else -1
+        columns.append([inf if (value := of[id_]) is None else sign * value for id_ in ids])
+    keys = dict(zip(ids, zip(*columns, strict=True) if order else [()] * len(ids), strict=True))
     rows: list[Row] = []
     for at, one in enumerate(sorted(event.entrants, key=lambda one: keys[one.id])):
         place = rows[-1].place if rows and keys[one.id] == keys[rows[-1].entrant] else at + 1

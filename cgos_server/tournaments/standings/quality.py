@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from cgos_protocol.errors import Code, Invalid
-from cgos_server.tournaments.base import Event, Floats, Ints, Round
-from cgos_server.tournaments.ledger import Line, ledger
+from cgos_server.tournaments.base import Event, Floats, Ints
+from cgos_server.tournaments.ledger import Line, course, ledger
 from cgos_server.tournaments.pairing.mwm_weights import Third, of_ranks, pair_field
 
 
@@ -118,9 +118,8 @@ def ndcg_of(places: Ints) -> Floats:
 def float_pairs(event: Event) -> int:
     """Pairs of players who had different scores before the round in which they were paired, whatever came of it."""
     count = 0
-    for each in event.rounds:
-        lines = ledger(event, each.number - 1).lines
-        count += sum(lines[one].score != lines[other].score for one, other in _pairs(each))
+    for each, before in zip(event.rounds, course(event).scores, strict=False):
+        count += sum([before[one] != before[other] for one, other in set(each.pairs)])
     return count
 
 
@@ -128,8 +127,8 @@ def colors(event: Event) -> ColorStatistics:
     """Colors of the games really played."""
     differences = []
     largest = 0
-    for each in event.rounds:
-        balances = [abs(line.balance) for line in ledger(event, each.number).lines.values()]
+    for after in course(event).balances[1:]:
+        balances = list(map(abs, after.values()))
         differences.append(sum(balances))
         largest = max([largest, *balances])
     return ColorStatistics(tuple(differences), largest)
@@ -172,7 +171,7 @@ def strength_difference(event: Event, strength: Mapping[int, float], beta: int =
     thousandths = {id_: int(np.floor(value * 1000.0 + 0.5)) for id_, value in strength.items()}
     made = most = 0
     for each in event.rounds:
-        pairs = _pairs(each)
+        pairs = set(each.pairs)
         ids = [id_ for pair in pairs for id_ in pair]
         if len(set(ids)) < len(ids):
             raise Invalid(
@@ -212,10 +211,6 @@ def require(strength: Mapping[int, float], ids: Sequence[int]) -> None:
             raise Invalid(Code.RANKING, f"Player {id_} has no strength. Give the strength of all who are ranked.")
         if strength[id_] != strength[id_]:
             raise Invalid(Code.RANKING, f"The strength of player {id_} is not a number. Give a number.")
-
-
-def _pairs(each: Round) -> set[tuple[int, int]]:
-    return {game.pair for game in each.games}
 
 
 def _in_order(order: Sequence[int], strength: Mapping[int, float]) -> Floats:

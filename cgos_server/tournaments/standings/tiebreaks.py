@@ -21,9 +21,9 @@ from typing import Final
 from cgos_protocol.errors import Code, Invalid
 from cgos_server.tournaments.base import WIN, Event, Standings
 from cgos_server.tournaments.chance import Lots
-from cgos_server.tournaments.ledger import Entry, Line, ledger
+from cgos_server.tournaments.ledger import Line, ledger
 from cgos_server.tournaments.standings.gotha_sums import GOTHA_SUMS
-from cgos_server.tournaments.standings.mms import Absences, is_absence, mms
+from cgos_server.tournaments.standings.mms import Absences, course, is_absence, mms
 from cgos_server.tournaments.standings.performance import performance
 from cgos_server.tournaments.standings.places import ranked
 from cgos_server.tournaments.standings.tiebreak_record import Record, Values
@@ -125,10 +125,9 @@ def sodos(record: Record) -> Values:
 
 def cuss(record: Record) -> Values:
     """Cumulative score: the sum of the scores that one had after each round, starting points included."""
-    return {
-        id_: sum(_score(record, id_, number) for number in range(1, len(record.event.rounds) + 1)) / 2
-        for id_ in record.lines
-    }
+    rounds, absences = len(record.event.rounds), record.start is not None and record.absences == "all"
+    start = dict.fromkeys(record.lines, 0) if record.start is None else record.start
+    return {id_: sum(course(line, start[id_], rounds, absences)[1:]) / 2 for id_, line in record.lines.items()}
 
 
 def direct(record: Record) -> Values:
@@ -148,7 +147,12 @@ def direct(record: Record) -> Values:
 
 def aroc(record: Record) -> Values:
     """Average rating of opponents without the lowest; 0 where fewer than two have a rating (FIDE 2020, AROC cut)."""
-    return {id_: _mean(sorted(_ratings(record, games))[1:]) for id_, games in record.games.items()}
+    ratings = {one.id: one.rating for one in record.event.entrants}
+    values: Values = {}
+    for id_, games in record.games.items():
+        theirs = [ratings[entry.other] for entry in games]
+        values[id_] = _mean(sorted([rating for rating in theirs if rating is not None])[1:])
+    return values
 
 
 def performances(record: Record) -> Values:
@@ -251,13 +255,19 @@ def record_of(event: Event, start: Mapping[int, int] | None = None, absences: Ab
     games = {id_: [entry for entry in line.entries if entry.kind == "game"] for id_, line in lines.items()}
     length = [1] * len(event.rounds)
     for line in lines.values():
-        for number, count in Counter(entry.round for entry in line.entries).items():
-            length[number - 1] = max(length[number - 1], count)
+        numbers = [entry.round for entry in line.entries]
+        if len(set(numbers)) < len(numbers):
+            for number, count in Counter(numbers).items():
+                length[number - 1] = max(length[number - 1], count)
     if start is None:
         own = seen = {id_: line.score for id_, line in lines.items()}
     else:
         seen = {id_: mms(line, start[id_], absences=absences != "none") for id_, line in lines.items()}
-        own = {id_: mms(line, start[id_], absences=absences == "all") for id_, line in lines.items()}
+        own = (
+            seen
+            if absences != "pairing"
+            else {id_: mms(line, start[id_], absences=False) for id_, line in lines.items()}
+        )
     return Record(
         event=event, lines=lines, games=games, length=tuple(length), start=start, own=own, seen=seen, absences=absences
     )
@@ -306,11 +316,16 @@ def _sos(record: Record) -> dict[int, int]:
 def _over_rounds(record: Record, own: Mapping[int, int], others: Mapping[int, int]) -> dict[int, int]:
     """By id: the sum over games of the opponent's value, and of the own one for what was no game."""
     totals: dict[int, int] = {}
+    rounds = range(1, len(record.event.rounds) + 1)
+    plain = len(rounds) if set(record.length) == {1} else -1
     for id_, line in record.lines.items():
+        games = record.games[id_]
+        if len(games) == plain:  # one in each round
+            totals[id_] = sum([others[entry.other] for entry in games])
+            continue
         total = 0
-        missed = set(range(1, len(record.event.rounds) + 1))
+        missed = set(rounds).difference([entry.round for entry in line.entries])
         for entry in line.entries:
-            missed.discard(entry.round)
             if entry.kind == "game":
                 total += others[entry.other]
             elif entry.kind in ("forfeit", "void", "no-contest"):
@@ -319,19 +334,6 @@ def _over_rounds(record: Record, own: Mapping[int, int], others: Mapping[int, in
                 total += own[id_] * record.length[entry.round - 1]
         totals[id_] = total + own[id_] * sum(record.length[number - 1] for number in missed)
     return totals
-
-
-def _score(record: Record, id_: int, rounds: int) -> int:
-    line = record.lines[id_]
-    if record.start is None:
-        return line.score_before(rounds + 1)
-    return mms(line, record.start[id_], rounds, record.absences == "all")
-
-
-def _ratings(record: Record, games: Sequence[Entry]) -> list[float]:
-    ratings = {one.id: one.rating for one in record.event.entrants}
-    theirs = (ratings[entry.other] for entry in games)
-    return [rating for rating in theirs if rating is not None]
 
 
 def _mean(numbers: Sequence[float]) -> float:

@@ -5,11 +5,11 @@ Must not know: who leaves and who comes (see :mod:`cgos_server.tournaments.syste
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -21,6 +21,7 @@ from cgos_server.tournaments.base import (
     Event,
     Explanation,
     Game,
+    Pair,
     Round,
     Stale,
     Standings,
@@ -28,6 +29,7 @@ from cgos_server.tournaments.base import (
     pair_of,
 )
 from cgos_server.tournaments.event import open_games, refuse_over, require_results
+from cgos_server.tournaments.kept import grown, kept
 from cgos_server.tournaments.pairing.replays import needless
 from cgos_server.tournaments.systems.bubble_run import Kind, Move, Rules, Run, advance, arranged, follow, table, unmet
 from cgos_server.tournaments.systems.knockout import placed
@@ -122,7 +124,7 @@ class Bubble:
 
     def pair(self, event: Event, rng: Chance) -> Round:  # noqa: ARG002 - no lots
         require_results(event)
-        _, run, moves, played = self._next(event)
+        _, run, moves, played = _next(event, self)
         if _is_over(event, run, moves):
             raise refuse_over(event)
         games = self.games(unmet(run.active, played), played, old_ranking(event.entrants))
@@ -136,15 +138,16 @@ class Bubble:
     def ready_games(self, event: Event, rng: Chance) -> tuple[Round, ...]:
         if not open_games(event):
             return () if self.is_over(event) else (self.pair(event, rng),)
-        run, _, played = self._replayed(event)
+        replay = self._replayed(event)
+        run, played = replay.run, replay.played
         there = [id_ for id_ in run.active if id_ not in event.withdrawn]
         again = self.games(unmet(there, played), played, old_ranking(event.entrants))
         return (Round(number=len(event.rounds), games=again),) if again else ()
 
     def standings(self, event: Event) -> Standings:
-        before, after, _, played = self._next(event)
+        before, after, _, played = _next(event, self)
         run = after if after.is_finished and not open_games(event) else before
-        there = _there(event, len(event.rounds) + 1, event.withdrawn)
+        there = _there(event.entrants, len(event.rounds) + 1, event.withdrawn)
         rows = table([id_ for id_ in run.active if id_ in there], old_ranking(event.entrants), played)
         active = [id_ for id_, _, _ in rows]
         best_first = (*reversed(run.below), *reversed(run.parked), *active, *reversed(run.ranked))
@@ -160,38 +163,23 @@ class Bubble:
         return needless(event)
 
     def is_over(self, event: Event) -> bool:
-        _, run, moves, _ = self._next(event)
+        _, run, moves, _ = _next(event, self)
         return not open_games(event) and _is_over(event, run, moves)
 
     def trace(self, event: Event) -> list[dict[str, Any]]:
         """All events of the run so far, as in a round's details, the last ones with `finish` if it is over."""
-        _, moves, _ = self._replayed(event)
-        _, after, last, _ = self._next(event)
+        moves = self._replayed(event).moves
+        _, after, last, _ = _next(event, self)
         if after.is_finished and not open_games(event):
-            moves += last
+            moves = (*moves, *last)
         return [_as_details(move) for move in moves]
 
-    def _next(self, event: Event) -> tuple[Run, Run, list[Move], Played]:
-        """The run before and after the next step, that step, and what has been played before."""
-        run, _, played = self._replayed(event)
-        there = _there(event, len(event.rounds) + 1, event.withdrawn)
-        place = old_ranking(event.entrants)
-        before = arranged(run, there, place)
-        return before, *advance(before, there, place=place, matches=played, rules=self.rules), played
-
-    def _replayed(self, event: Event) -> tuple[Run, list[Move], Played]:
+    def _replayed(self, event: Event) -> _Replay:
         """The run after the rounds of the record, its steps, and what has been played."""
-        run, place = Run(), old_ranking(event.entrants)
-        played = Played(self.games_per_match, event.forbidden)
-        moves: list[Move] = []
-        for at, each in enumerate(event.rounds):
-            there = _there(event, each.number, _withdrawn(event, at))
-            run = arranged(run, there, place)
-            followed = _recorded(run, each)
-            run, steps = followed or advance(run, there, place=place, matches=played, rules=self.rules)
-            moves += steps
-            played.add(each)
-        return run, moves, played
+        # Where rounds do not say who had withdrawn, that follows from later ones.
+        tells = all(isinstance(each.explanation.details.get("withdrawn"), list) for each in event.rounds)
+        rest = () if tells else (event.rounds, event.withdrawn)
+        return grown(event.rounds, (self, event.entrants, event.forbidden, rest), _unplayed, enter=_replay)
 
     def games(self, pairs: Iterable[tuple[int, int]], played: Played, place: Mapping[int, int]) -> tuple[Game, ...]:
         """What these pairs have left to play, with its colors.
@@ -205,7 +193,7 @@ class Bubble:
             pair = pair_of(one, other)
             only = played.voided.get(pair) or min(lower, upper, key=lambda id_: balance[id_])
             whites = [lower, upper] if self.games_per_match == 2 else [only]
-            begun = played.whites[pair]
+            begun = played.whites.get(pair, ())
             for number, white in enumerate(_still(whites, begun), 1 + len(begun)):
                 black = upper if white == lower else lower
                 balance[white] += 1
@@ -239,46 +227,109 @@ class Played:
     :ivar voided: pair -> who had White in the last void game
     """
 
-    def __init__(self, games: int, forbidden: Collection[tuple[int, int]]) -> None:
+    def __init__(self, games: int, forbidden: Collection[Pair]) -> None:
         self._games = games
         self._forbidden = frozenset(forbidden)
-        self._sums: defaultdict[tuple[int, int], Counter[int]] = defaultdict(Counter)
-        self._ended: Counter[tuple[int, int]] = Counter()
-        self._counts: Counter[int] = Counter()
-        self.whites: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
-        self.balance: Counter[int] = Counter()
-        self.voided: dict[tuple[int, int], int] = {}
+        self._made: dict[Pair, int] = {}  # half points of the first against the second
+        self._ended: dict[Pair, int] = {}
+        self._counts: dict[int, int] = {}
+        self.whites: dict[Pair, tuple[int, ...]] = {}
+        self.balance: dict[int, int] = {}
+        self.voided: dict[Pair, int] = {}
+
+    def copy(self) -> Played:
+        """One that can grow by itself."""
+        other = Played(self._games, self._forbidden)
+        other._made, other._ended, other._counts = self._made.copy(), self._ended.copy(), self._counts.copy()
+        other.whites, other.balance, other.voided = self.whites.copy(), self.balance.copy(), self.voided.copy()
+        return other
 
     def add(self, round_: Round) -> None:
         """What a round has brought so far."""
-        for game in round_.games:
-            if game.how == "void":
-                self.voided[game.pair] = game.white
+        for game, pair in zip(round_.games, round_.pairs, strict=True):
+            white, black, result = game.white, game.black, game.result
+            if result is not None and result.how == "void":
+                self.voided[pair] = white
                 continue
-            self.whites[game.pair].append(game.white)
-            self.balance[game.white] += 1
-            self.balance[game.black] -= 1
-            if game.result is not None:
-                sums = self._sums[game.pair]
-                sums[game.white] += game.result.white
-                sums[game.black] += game.result.black
-                self._ended[game.pair] += 1
-                if self._ended[game.pair] == self._games:
-                    self._counts.update(game.pair)
+            self.whites[pair] = (*self.whites.get(pair, ()), white)
+            self.balance[white] = self.balance.get(white, 0) + 1
+            self.balance[black] = self.balance.get(black, 0) - 1
+            if result is not None:
+                self._made[white, black] = self._made.get((white, black), 0) + result.white
+                self._made[black, white] = self._made.get((black, white), 0) + result.black
+                ended = self._ended[pair] = self._ended.get(pair, 0) + 1
+                if ended == self._games:
+                    self._counts.update((id_, self.count(id_) + 1) for id_ in pair)
 
     def points(self, one: int, other: int) -> int | None:
-        pair = pair_of(one, other)
-        if self._ended[pair] < self._games:
+        if self._ended.get(pair_of(one, other), 0) < self._games:
             return None
-        mine, theirs = self._sums[pair][one], self._sums[pair][other]
+        mine, theirs = self._made[one, other], self._made[other, one]
         return 1 if mine == theirs > 0 else 2 * (mine > theirs)
 
     def met(self, one: int, other: int) -> bool:
         pair = pair_of(one, other)
-        return pair in self._forbidden or self._ended[pair] >= self._games
+        return self._ended.get(pair, 0) >= self._games or pair in self._forbidden
 
     def count(self, one: int) -> int:
-        return self._counts[one]
+        return self._counts.get(one, 0)
+
+
+@dataclass(slots=True)
+class _Replay:
+    """What the rounds of a record make of a run.
+
+    :ivar moves: the steps of the run
+    """
+
+    run: Run
+    moves: tuple[Move, ...]
+    played: Played
+
+    def copy(self) -> _Replay:
+        """One that can grow by itself."""
+        return _Replay(self.run, self.moves, self.played.copy())
+
+
+class _Step(NamedTuple):
+    """The run before and after the next step, that step, and what has been played before."""
+
+    before: Run
+    after: Run
+    moves: Sequence[Move]
+    played: Played
+
+
+@kept
+def _next(event: Event, system: Bubble) -> _Step:
+    replay = system._replayed(event)
+    there = _there(event.entrants, len(event.rounds) + 1, event.withdrawn)
+    place = old_ranking(event.entrants)
+    before = arranged(replay.run, there, place)
+    after, moves = advance(before, there, place=place, matches=replay.played, rules=system.rules)
+    return _Step(before, after, moves, replay.played)
+
+
+_Rest: TypeAlias = tuple[()] | tuple[tuple[Round, ...], tuple[int, ...]]
+"""Nothing, where every round says who had withdrawn; else all rounds, and the ids of those who have."""
+
+
+def _unplayed(system: Bubble, _entrants: Sequence[Entrant], forbidden: Collection[Pair], _rest: _Rest) -> _Replay:
+    return _Replay(Run(), (), Played(system.games_per_match, forbidden))
+
+
+def _replay(
+    replay: _Replay, each: Round, system: Bubble, entrants: Sequence[Entrant], _forbidden: object, rest: _Rest
+) -> None:
+    """Follows the run through a round of the record."""
+    there = _there(entrants, each.number, _withdrawn(each, rest))
+    place = old_ranking(entrants)
+    run = arranged(replay.run, there, place)
+    followed = _recorded(run, each)
+    run, moves = followed or advance(run, there, place=place, matches=replay.played, rules=system.rules)
+    replay.run = run
+    replay.moves += tuple(moves)
+    replay.played.add(each)
 
 
 def old_ranking(entrants: Sequence[Entrant]) -> dict[int, int]:
@@ -303,17 +354,18 @@ def _is_over(event: Event, run: Run, moves: Sequence[Move]) -> bool:
     return run.is_finished or (bool(moves) and event.planned is not None and len(event.rounds) >= event.planned)
 
 
-def _there(event: Event, number: int, withdrawn: Collection[int]) -> list[int]:
-    return [one.id for one in event.entrants if one.joined <= number and one.id not in withdrawn]
+def _there(entrants: Sequence[Entrant], number: int, withdrawn: Collection[int]) -> list[int]:
+    return [one.id for one in entrants if one.joined <= number and one.id not in withdrawn]
 
 
-def _withdrawn(event: Event, at: int) -> Collection[int]:
-    """Who had withdrawn when the round was paired; where its explanation says nothing, those who play no more."""
-    recorded = event.rounds[at].explanation.details.get("withdrawn")
+def _withdrawn(each: Round, rest: _Rest) -> Collection[int]:
+    """Who had withdrawn when a round was paired; where its explanation says nothing, those who play no more."""
+    recorded = each.explanation.details.get("withdrawn")
     if isinstance(recorded, list):
         return recorded
-    playing = {id_ for each in event.rounds[at:] for game in each.games for id_ in game.pair}
-    return [id_ for id_ in event.withdrawn if id_ not in playing]
+    rounds, withdrawn = rest or ((), ())
+    playing = {id_ for later in rounds[each.number - 1 :] for pair in later.pairs for id_ in pair}
+    return [id_ for id_ in withdrawn if id_ not in playing]
 
 
 def _recorded(run: Run, round_: Round) -> tuple[Run, list[Move]] | None:

@@ -5,7 +5,7 @@ Must not know: how a match is decided.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Final
 
@@ -25,6 +25,7 @@ from cgos_server.tournaments.base import (
     declared,
 )
 from cgos_server.tournaments.event import field_of, open_games, refuse_over, require_results
+from cgos_server.tournaments.kept import kept
 from cgos_server.tournaments.ledger import Ledger, ledger
 from cgos_server.tournaments.past import before
 from cgos_server.tournaments.systems.fixed_field import fixed, latecomers, require_two, seeds_of, starters, too_late
@@ -57,15 +58,15 @@ class _State:
     """
 
     number: int
-    seeds: dict[int, int]
+    seeds: Mapping[int, int]
     losses: dict[int, int]
     passes: dict[int, int]
     known: list[bool]
     replays: list[tuple[int, Game]]
 
-    def group(self, losses: int, there: Iterable[int]) -> list[int]:
+    def group(self, losses: int, there: Collection[int]) -> list[int]:
         """Those of a branch who are there, by seeds."""
-        return [id_ for id_ in self.seeds if self.losses[id_] == losses and id_ in there]
+        return [id_ for id_, lost in self.losses.items() if lost == losses and id_ in there]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,18 +161,9 @@ class DoubleElimination:
     def is_over(self, event: Event) -> bool:
         return not open_games(event) and not self._due(event)
 
-    def _due(self, event: Event) -> list[Round]:
+    def _due(self, event: Event) -> Sequence[Round]:
         """What can begin, as parts of rounds: undecided matches that go on, then branches whose members are known."""
-        if len(starters(event)) < 2:
-            return []
-        state = self._state(event)
-        rounds = sorted({number for number, _ in state.replays})
-        due = [_replayed(event, number, [game for at, game in state.replays if at == number]) for number in rounds]
-        for number in range(1, len(event.rounds) + 2):
-            if event.planned is None or number <= event.planned:
-                state = self._state(event, number)
-                due += _parts(event, state, _begun(event, number))
-        return due
+        return _due(event, self.replays)
 
     def _without_winner(self, event: Event) -> str:
         """A sentence where the event has ended and nobody is left, else nothing."""
@@ -180,63 +172,102 @@ class DoubleElimination:
             return ""
         return "There is no winner: nobody is left with less than two losses."
 
-    def _state(self, event: Event, number: int | None = None) -> _State:
-        """Before a round, by default the next one."""
-        number = len(event.rounds) + 1 if number is None else number
-        seeds = seeds_of(event)
-        state = _State(
-            number=number,
-            seeds=seeds,
-            losses=dict.fromkeys(seeds, 0),
-            passes=dict.fromkeys(seeds, 0),
-            known=[True, True],
-            replays=[],
-        )
-        later = [_begun(event, each.number) for each in event.rounds]
-        for each in event.rounds[: number - 1]:
-            there = set(_there(event, each.number))
-            begun = _begun(event, each.number)
-            for losses in (UNBEATEN, BEATEN):
-                group = state.group(losses, there)
-                if group and not begun.intersection(group):
-                    state.known[losses] = state.known[BEATEN] = False
-            for bye in each.byes:
-                if bye.entrant in seeds and not bye.requested:
-                    state.passes[bye.entrant] += 1
-            lost: list[int] = []
-            for pair, games in games_of(event, each.number).items():
-                if any(id_ not in seeds for id_ in pair):
-                    continue
-                outcome = match(games, *by_seed(pair, seeds), self.replays)
-                lost += outcome.losers
-                # Whoever left is not waited for: the match stays undecided, though it may return.
-                overtaken = not set(pair) <= set(_there(event, each.number + 1)) or any(
-                    played.intersection(pair) for played in later[each.number :]
-                )
-                goes_on = outcome.again is not None and not overtaken
-                if goes_on and outcome.again is not None:
-                    state.replays.append((each.number, outcome.again))
-                if outcome.is_open or goes_on:
-                    state.known[BEATEN] = False
-                    state.known[UNBEATEN] &= all(state.losses[id_] for id_ in pair)
-            for id_ in lost:
-                state.losses[id_] += 1
+    def _state(self, event: Event) -> _State:
+        """Before the next round."""
+        *_, state = _states(event, self.replays)
         return state
 
 
-def _there(event: Event, number: int) -> list[int]:
+@kept
+def _due(event: Event, replays: int) -> Sequence[Round]:
+    """What can begin: see :class:`DoubleElimination`.
+
+    :param replays: the option
+    """
+    if len(starters(event)) < 2:
+        return ()
+    branches: list[Round] = []
+    for state in _states(event, replays):
+        if event.planned is None or state.number <= event.planned:
+            branches += _parts(event, state, _begun(event, state.number))
+    rounds = sorted({number for number, _ in state.replays})
+    again = [_replayed(event, number, [game for at, game in state.replays if at == number]) for number in rounds]
+    return (*again, *branches)
+
+
+def _states(event: Event, replays: int) -> Iterator[_State]:
+    """Before each round of the record, and before the next one: the same state, which grows.
+
+    :param replays: the option
+    """
+    seeds = seeds_of(event)
+    state = _State(
+        number=1,
+        seeds=seeds,
+        losses=dict.fromkeys(seeds, 0),
+        passes=dict.fromkeys(seeds, 0),
+        known=[True, True],
+        replays=[],
+    )
+    yield state
+    for each in event.rounds:
+        _enter(event, state, each, replays)
+        state.number += 1
+        yield state
+
+
+def _enter(event: Event, state: _State, each: Round, replays: int) -> None:
+    """What a round of the record adds to the state before it."""
+    there = _there(event, each.number)
+    begun = _begun(event, each.number)
+    for losses in (UNBEATEN, BEATEN):
+        group = state.group(losses, there)
+        if group and begun.isdisjoint(group):
+            state.known[losses] = state.known[BEATEN] = False
+    for bye in each.byes:
+        if bye.entrant in state.seeds and not bye.requested:
+            state.passes[bye.entrant] += 1
+    lost: list[int] = []
+    for pair, games in games_of(event, each.number).items():
+        if pair[0] not in state.seeds or pair[1] not in state.seeds:
+            continue
+        outcome = match(games, *by_seed(pair, state.seeds), replays)
+        lost += outcome.losers
+        goes_on = outcome.again is not None and not _is_overtaken(event, each.number, pair)
+        if goes_on and outcome.again is not None:
+            state.replays.append((each.number, outcome.again))
+        if outcome.is_open or goes_on:
+            state.known[BEATEN] = False
+            state.known[UNBEATEN] &= all(state.losses[id_] for id_ in pair)
+    for id_ in lost:
+        state.losses[id_] += 1
+
+
+def _is_overtaken(event: Event, number: int, pair: Pair) -> bool:
+    """Whoever left is not waited for: an undecided match of that round stays so, though they may return."""
+    return not _there(event, number + 1).issuperset(pair) or any(
+        not _begun(event, each.number).isdisjoint(pair) for each in event.rounds[number:]
+    )
+
+
+@kept
+def _there(event: Event, number: int) -> frozenset[int]:
     """Those who were there for a round of the record, or are for the next one: whoever returned later was not."""
-    returned = {
-        id_ for change in event.changes if change.kind == "rejoin" and change.round > number for id_ in change.entrants
-    }
-    return [one.id for one in event.entrants if one.id not in event.withdrawn and one.id not in returned]
+    out = set(event.withdrawn)
+    for change in event.changes:
+        if change.kind == "rejoin" and change.round > number:
+            out.update(change.entrants)
+    return frozenset([one.id for one in event.entrants if one.id not in out])
 
 
 def _begun(event: Event, number: int) -> frozenset[int]:
     """Who has a game or a bye in a round."""
-    if number > len(event.rounds):
-        return frozenset()
-    return frozenset(event.rounds[number - 1].ids)
+    return _busy(event.rounds[number - 1]) if number <= len(event.rounds) else frozenset()
+
+
+@kept
+def _busy(each: Round) -> frozenset[int]:
+    return frozenset(each.ids)
 
 
 def _active(event: Event, state: _State) -> list[int]:

@@ -5,11 +5,12 @@ Must not know: which systems those are.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from cgos_protocol.errors import Code, Invalid
 from cgos_server.tournaments.base import Entrant, Event
 from cgos_server.tournaments.event import field_of
+from cgos_server.tournaments.kept import kept
 from cgos_server.tournaments.words import listed
 
 
@@ -20,6 +21,11 @@ def starters(event: Event, keep_byes: bool = False) -> tuple[Entrant, ...]:
 
     :param keep_byes: whether those are among them who asked for a bye in that round
     """
+    return _starters(event, keep_byes)
+
+
+@kept
+def _starters(event: Event, keep_byes: bool) -> tuple[Entrant, ...]:
     if not event.rounds:
         field = field_of(event, 1)
         there, byes = {one.id for one in field.players}, field.byes
@@ -30,7 +36,8 @@ def starters(event: Event, keep_byes: bool = False) -> tuple[Entrant, ...]:
     return tuple(one for one in event.entrants if one.id in there)
 
 
-def seeds_of(event: Event) -> dict[int, int]:
+@kept
+def seeds_of(event: Event) -> Mapping[int, int]:
     """Id -> 1, 2... of :func:`starters`, best first."""
     return {one.id: seed for seed, one in enumerate(starters(event), 1)}
 

@@ -13,13 +13,15 @@ from typing import Annotated, Any, Final, get_args
 
 from cgos_protocol.options import Choice, Flag, Number
 from cgos_server.tournaments.base import Bye, Chance, Entrant, Event, Explanation, Game, Round, Standings, System
+from cgos_server.tournaments.chance import lots_of
 from cgos_server.tournaments.event import Field, forbidden_pairs
+from cgos_server.tournaments.kept import kept
 from cgos_server.tournaments.ledger import Ledger, ledger
 from cgos_server.tournaments.pairing.byes import sit_out
 from cgos_server.tournaments.pairing.colors import game, once_more
 from cgos_server.tournaments.pairing.groups import CostOf, pair_groups
 from cgos_server.tournaments.standings.grades import FLOOR, GRADES, grade_index, rating_of, starting_points
-from cgos_server.tournaments.standings.mms import Absences, mms
+from cgos_server.tournaments.standings.mms import Absences, course, mms
 from cgos_server.tournaments.standings.tiebreaks import standings_by
 from cgos_server.tournaments.systems.by_rounds import ByRounds
 from cgos_server.tournaments.words import counted, in_points
@@ -85,9 +87,9 @@ class FromStarts(ByRounds):
     def standings(self, event: Event) -> Standings:
         return standings_by(event, event.tie_breakers or self.tie_breakers, self.starts(event), self.absences)
 
-    def starts(self, event: Event) -> dict[int, int]:
+    def starts(self, event: Event) -> Mapping[int, int]:
         """Id -> half points that everybody began with."""
-        return starting_points(event, self.floor, None if self.bar == NO_BAR else self.bar)
+        return _starting_points(event, self.floor, None if self.bar == NO_BAR else self.bar)
 
     def paired_by(self, event: Event, ledger: Ledger) -> dict[int, int]:
         """Id -> McMahon score for pairing after the rounds of a ledger, in half points."""
@@ -100,11 +102,12 @@ class FromStarts(ByRounds):
         starts = self.starts(event)
         scores = self.paired_by(event, ledger)
         places = {row.entrant: row.place for row in self.standings(event).rows}
+        lots = lots_of(rng, [one.id for one in field.players], "order")
 
         def key(one: Entrant) -> tuple[float, ...]:
             rating = rating_of(one)
             strength = float("-inf") if rating is None else rating
-            return (-scores[one.id], places[one.id], -strength, rng.unit("order", one.id), one.id)
+            return (-scores[one.id], places[one.id], -strength, lots[one.id], one.id)
 
         return Scores(starts, scores, [one.id for one in sorted(field.players, key=key)])
 
@@ -121,15 +124,17 @@ class FromStarts(ByRounds):
         :param starts: id -> half points
         """
         absences = self.absences != "none"
-        last = max((entry.round for line in ledger.lines.values() for entry in line.entries), default=0)
-        ways: dict[int, list[tuple[int, int]]] = {id_: [] for id_ in ledger.lines}
-        for number in range(1, last + 1):
-            group = {id_: mms(line, starts[id_], number - 1, absences) // 2 for id_, line in ledger.lines.items()}
-            for id_, line in ledger.lines.items():
-                for entry in line.entries:
-                    if entry.round == number and entry.opponent is not None:
-                        mine, other = group[id_], group[entry.opponent]
-                        ways[id_].append((number, (other > mine) - (other < mine)))
+        lines = ledger.lines
+        last = max((line.entries[-1].round for line in lines.values() if line.entries), default=0)
+        scores = {id_: course(line, starts[id_], last, absences) for id_, line in lines.items()}
+        ways: dict[int, list[tuple[int, int]]] = {id_: [] for id_ in lines}
+        for id_, line in lines.items():
+            own = scores[id_]
+            for entry in line.entries:
+                if entry.opponent is not None:
+                    before = entry.round - 1
+                    mine, other = own[before] // 2, scores[entry.opponent][before] // 2
+                    ways[id_].append((entry.round, (other > mine) - (other < mine)))
         return ways
 
     def with_stones(self, scores: Scores, ledger: Ledger, one: int, other: int, reason: str) -> Game | None:
@@ -163,6 +168,11 @@ class FromStarts(ByRounds):
             byes=tuple(byes),
             explanation=Explanation(" ".join((first, *why)), {**details, "scores": shown}),
         )
+
+
+@kept
+def _starting_points(event: Event, floor: str, bar: str | None) -> Mapping[int, int]:
+    return starting_points(event, floor, bar)
 
 
 class GroupByGroup(FromStarts):

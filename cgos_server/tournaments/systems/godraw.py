@@ -6,18 +6,19 @@ Knows the lots and their rules. Must not know: how starting points are found, ho
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final, NamedTuple, TypeAlias
 
 from cgos_server.tournaments.base import Bye, Chance, Event, Game, Pair, Round, declared, pair_of
-from cgos_server.tournaments.chance import choice, coin, shuffled
+from cgos_server.tournaments.chance import choice, coin, lots_of, shuffled
 from cgos_server.tournaments.event import Field, forbidden_pairs, name_of
 from cgos_server.tournaments.ledger import Ledger, Line
 from cgos_server.tournaments.pairing.byes import odd_one_out
 from cgos_server.tournaments.pairing.colors import BY_LOT, LOWER_BALANCE, once_more
 from cgos_server.tournaments.pairing.groups import Cost, Part, pair_group
+from cgos_server.tournaments.pairing.perfect import Matching
 from cgos_server.tournaments.pairing.rematches import fewest_rematches
 from cgos_server.tournaments.systems.from_starts import FromStarts, Scores
 from cgos_server.tournaments.words import rematches_said
@@ -52,6 +53,8 @@ class Facts:
     :ivar rose: ids of those who were paired down last round and won
     :ivar labels: countries, then clubs
     :ivar least: smallest number of byes in the field
+    :ivar apart: id -> whom it must not be paired with: it has met them, or never must
+    :ivar groups: those that have been drawn, None where they could not be
     """
 
     rng: Chance
@@ -61,10 +64,12 @@ class Facts:
     rose: frozenset[int]
     labels: tuple[Labels, Labels]
     least: int
+    apart: Mapping[int, Set[int]]
+    groups: dict[object, Group | None] = field(default_factory=dict)
 
     def barred(self, one: int, other: int) -> bool:
-        """These two must not be paired: they have met, or never must."""
-        return self.ledger.have_met(one, other) or pair_of(one, other) in self.never
+        """These two must not be paired."""
+        return other in self.apart[one]
 
     def wants_white(self, key: int, attempt: int, id_: int) -> bool:
         """Whether the first of a pair wants White: it has had it less, or by lot.
@@ -81,6 +86,19 @@ class Facts:
     def searched(self, key: int, pairs: Sequence[Pair], reason: str) -> list[Drawn]:
         """Pairs that were not drawn but searched."""
         return [Drawn(one, other, self.wants_white(key, RESTARTS + 1, one), reason) for one, other in pairs]
+
+
+class Group(NamedTuple):
+    """A group drawn.
+
+    :ivar pairs: that of its floater first
+    :ivar restarts: how often it was drawn anew
+    :ivar is_searched: no draw could complete it
+    """
+
+    pairs: Sequence[Drawn]
+    restarts: int
+    is_searched: bool = False
 
 
 @dataclass(slots=True, kw_only=True)
@@ -207,10 +225,15 @@ class GoDraw(FromStarts):
 def _facts(event: Event, field: Field, ledger: Ledger, ways: Mapping[int, list[tuple[int, int]]], rng: Chance) -> Facts:
     last = field.number - 1
     lines = {one.id: ledger.lines[one.id] for one in field.players}
+    never = forbidden_pairs(event)
+    apart: defaultdict[int, set[int]] = defaultdict(set)
+    for one, other in (*ledger.met, *never):
+        apart[one].add(other)
+        apart[other].add(one)
     return Facts(
         rng=rng,
         ledger=ledger,
-        never=forbidden_pairs(event),
+        never=never,
         lost=frozenset(id_ for id_, line in lines.items() if _lost_last(line)),
         rose=frozenset(id_ for id_, line in lines.items() if (last, -1) in ways[id_] and _won_in(line, last)),
         labels=(
@@ -218,6 +241,7 @@ def _facts(event: Event, field: Field, ledger: Ledger, ways: Mapping[int, list[t
             {one.id: one.club or one.id for one in field.players},
         ),
         least=min((line.byes for line in lines.values()), default=0),
+        apart=apart,
     )
 
 
@@ -246,11 +270,18 @@ def _draw(parts: Sequence[Part], facts: Facts) -> Drawing | int:
             if drawing.out is None:
                 return at
             members.remove(drawing.out)
-        pairs = _group(part, members, below=below, facts=facts, drawing=drawing)
-        if pairs is None:
+        downs = _floaters(members, below, facts) if len(members) % 2 else {}
+        group = _group(part, tuple(members), downs, facts)
+        if group is None:
             return at
-        drawing.pairs += pairs
-        gone.update(id_ for pair in pairs for id_ in (pair.first, pair.second))
+        number = part.numbers[0]
+        if group.restarts:
+            drawing.restarts[number] = group.restarts
+        if group.is_searched:
+            drawing.searched.append(number)
+        drawing.floats += [(pair.first, pair.second) for pair in group.pairs[: len(members) % 2]]
+        drawing.pairs += group.pairs
+        gone.update(id_ for pair in group.pairs for id_ in (pair.first, pair.second))
     return drawing
 
 
@@ -261,58 +292,75 @@ def _sits_out(members: Sequence[int], facts: Facts, whole: bool) -> int | None:
     return next((id_ for id_ in reversed(members) if facts.ledger.lines[id_].byes == facts.least), None)
 
 
-def _group(
-    part: Part, members: Sequence[int], below: Sequence[Sequence[int]], facts: Facts, drawing: Drawing
-) -> list[Drawn] | None:
-    """The pairs of a group, that of its floater first; None where it cannot be paired without rematches."""
+def _group(part: Part, members: tuple[int, ...], downs: Mapping[int, tuple[int, ...]], facts: Facts) -> Group | None:
+    """A group drawn; None where it cannot be paired without rematches. Asked again it says the same at once.
+
+    :param downs: of an odd group, as of :func:`_floaters`
+    """
+    key = (part.numbers, members, tuple(downs.items()))
+    if key not in facts.groups:
+        facts.groups[key] = _drawn_group(part, members, downs, facts)
+    return facts.groups[key]
+
+
+def _drawn_group(part: Part, members: Sequence[int], downs: Mapping[int, Sequence[int]], facts: Facts) -> Group | None:
+    if len(members) % 2 and not downs:
+        return None
     floats: dict[int, Drawn] = {}
     for attempt in range(RESTARTS + 1):
-        pair = None
-        rest = members
-        if len(members) % 2:
-            pair = _floater(part, attempt, members=members, below=below, facts=facts)
-            if pair is None:
-                return None
-            floats.setdefault(pair.first, pair)
-            rest = [id_ for id_ in members if id_ != pair.first]
-        inside = _inside(part, attempt, rest, facts)
+        above = [_floater(part, attempt, downs, facts)] if downs else []
+        floats.update((pair.first, pair) for pair in above if pair.first not in floats)
+        inside = _inside(part, attempt, _without(members, above), facts)
         if inside is not None:
-            if attempt:
-                drawing.restarts[part.numbers[0]] = attempt
-            return _noted(drawing, pair, inside)
-    drawing.restarts[part.numbers[0]] = RESTARTS
-    drawing.searched.append(part.numbers[0])
-    for pair in floats.values() or (None,):
-        rest = [id_ for id_ in members if pair is None or id_ != pair.first]
-        pairs = pair_group(rest, lambda _: facts.cost(part.numbers[0]), facts.barred)
+            return Group([*above, *inside], attempt)
+        if not attempt and _is_hopeless(members, downs, facts):
+            return None  # whatever the lots and the search say
+    for tried in [[pair] for pair in floats.values()] or [[]]:
+        pairs = pair_group(_without(members, tried), lambda _: facts.cost(part.numbers[0]), facts.barred)
         if pairs is not None:
-            return _noted(drawing, pair, facts.searched(part.numbers[0], pairs, f"{part}, by search"))
+            searched = facts.searched(part.numbers[0], pairs, f"{part}, by search")
+            return Group([*tried, *searched], RESTARTS, is_searched=True)
     return None
 
 
-def _noted(drawing: Drawing, pair: Drawn | None, inside: Sequence[Drawn]) -> list[Drawn]:
-    if pair is None:
-        return list(inside)
-    drawing.floats.append((pair.first, pair.second))
-    return [pair, *inside]
+def _without(members: Sequence[int], pairs: Sequence[Drawn]) -> list[int]:
+    """Those who do not come down with one of these pairs."""
+    gone = [pair.first for pair in pairs]
+    return [id_ for id_ in members if id_ not in gone]
 
 
-def _floater(
-    part: Part, attempt: int, members: Sequence[int], below: Sequence[Sequence[int]], facts: Facts
-) -> Drawn | None:
-    """Who comes down from an odd group, and whom it meets; None where all who could have met."""
-    keys = (part.numbers[0], attempt)
+def _is_hopeless(members: Sequence[int], downs: Mapping[int, Sequence[int]], facts: Facts) -> bool:
+    """Whether the others cannot be paired without rematches, whoever comes down."""
+    for down in downs or (None,):
+        rest = [id_ for id_ in members if id_ != down]
+        place = {id_: at for at, id_ in enumerate(rest)}
+        masks = [
+            sum(1 << place[other] for other in place if other not in facts.apart[id_]) & ~(1 << at)
+            for id_, at in place.items()
+        ]
+        if Matching(masks).is_perfect:
+            return False
+    return True
+
+
+def _floaters(members: Sequence[int], below: Sequence[Sequence[int]], facts: Facts) -> dict[int, tuple[int, ...]]:
+    """Who can come down from an odd group: id -> whom each can meet, ascending; nobody where all who could have met."""
     losers = [id_ for id_ in members if id_ in facts.lost] or members
     for group in below:
         winners = [id_ for id_ in group if id_ in facts.rose] or group
         for downs, ups in ((losers, winners), (members, winners), (losers, group), (members, group)):
-            for down in shuffled(facts.rng, downs, "down", *keys):
-                free = sorted(up for up in ups if not facts.barred(down, up))
-                if free:
-                    lot = (*keys, down)
-                    up = choice(facts.rng, free, "up", *lot)
-                    return Drawn(down, up, facts.wants_white(*lot), f"drawn down from {part}, by lot")
-    return None
+            free = {down: tuple(sorted(up for up in ups if up not in facts.apart[down])) for down in downs}
+            if any(free.values()):
+                return {down: may for down, may in free.items() if may}
+    return {}
+
+
+def _floater(part: Part, attempt: int, downs: Mapping[int, Sequence[int]], facts: Facts) -> Drawn:
+    """Who comes down from an odd group, and whom it meets, by lot."""
+    keys = (part.numbers[0], attempt)
+    down = shuffled(facts.rng, downs, "down", *keys)[0]
+    up = choice(facts.rng, downs[down], "up", *keys, down)
+    return Drawn(down, up, facts.wants_white(*keys, down), f"drawn down from {part}, by lot")
 
 
 def _inside(part: Part, attempt: int, members: Sequence[int], facts: Facts) -> list[Drawn] | None:
@@ -323,7 +371,8 @@ def _inside(part: Part, attempt: int, members: Sequence[int], facts: Facts) -> l
         keys = (part.numbers[0], attempt, len(pairs))
         first, pools, how = _first(keys, left, facts)
         wants_white = facts.wants_white(part.numbers[0], attempt, first)
-        open_ = ([id_ for id_ in pool if not facts.barred(first, id_)] for pool in pools)
+        apart = facts.apart[first]
+        open_ = ([id_ for id_ in pool if id_ not in apart] for pool in pools)
         may = next(filter(None, open_), [])
         if not may:
             return None
@@ -341,8 +390,13 @@ def _first(keys: tuple[int, int, int], left: Sequence[int], facts: Facts) -> tup
         sets: defaultdict[str | int, list[int]] = defaultdict(list)
         for id_ in left:
             sets[labels[id_]].append(id_)
+        if len(sets) == len(left) > 1:  # all are alone in theirs, so that one set is as large as another
+            lots = lots_of(rng, left, word, *keys)
+            first = min(left, key=lambda id_: (lots[id_], id_))
+            return first, [[id_ for id_ in left if id_ != first]], ""
         if len(sets) > 1:
-            ordered = sorted(sets.values(), key=lambda ids: (-len(ids), rng.unit(word, *keys, ids[0]), ids[0]))
+            lots = lots_of(rng, [ids[0] for ids in sets.values()], word, *keys)
+            ordered = sorted(sets.values(), key=lambda ids: (-len(ids), lots[ids[0]], ids[0]))
             pools: defaultdict[int, list[int]] = defaultdict(list)
             for ids in ordered[1:]:
                 pools[len(ids)] += ids

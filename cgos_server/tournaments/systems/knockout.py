@@ -11,7 +11,8 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from cgos_protocol.options import Number
-from cgos_server.tournaments.base import Event, Game, Pair, Standings
+from cgos_server.tournaments.base import Event, Game, Pair, Round, Standings
+from cgos_server.tournaments.kept import kept
 from cgos_server.tournaments.ledger import Ledger
 from cgos_server.tournaments.pairing.colors import Colors, by_record
 from cgos_server.tournaments.pairing.perfect import Matching
@@ -101,8 +102,8 @@ def stale_games(
 
 def by_seed(pair: Iterable[int], seeds: Mapping[int, int]) -> Pair:
     """The two of a pair, the better seed first; who has none stands before all others."""
-    better, worse = sorted(pair, key=lambda id_: seeds.get(id_, 0))
-    return better, worse
+    one, other = pair
+    return (other, one) if seeds.get(other, 0) < seeds.get(one, 0) else (one, other)
 
 
 def first_game(ledger: Ledger, pair: Iterable[int], seeds: Mapping[int, int], board: int, title: str) -> Game:
@@ -116,12 +117,16 @@ def first_game(ledger: Ledger, pair: Iterable[int], seeds: Mapping[int, int], bo
     return Game(black=black, white=white, reason=f"{title} seed {seeds[better]} against seed {seeds[worse]}; {why}")
 
 
-def games_of(event: Event, number: int) -> dict[tuple[int, int], list[Game]]:
+def games_of(event: Event, number: int) -> Mapping[Pair, Sequence[Game]]:
     """(Smaller id, larger id) -> their games in a round of the record, in order."""
-    games: dict[tuple[int, int], list[Game]] = {}
-    if number <= len(event.rounds):
-        for game in event.rounds[number - 1].games:
-            games.setdefault(game.pair, []).append(game)
+    return _by_pair(event.rounds[number - 1]) if number <= len(event.rounds) else {}
+
+
+@kept
+def _by_pair(each: Round) -> Mapping[Pair, Sequence[Game]]:
+    games: dict[Pair, list[Game]] = {}
+    for game in each.games:
+        games.setdefault(game.pair, []).append(game)
     return games
 
 

@@ -12,7 +12,7 @@ from typing import Annotated, Final
 
 from cgos_protocol.options import Choice
 from cgos_server.tournaments.base import Chance, Entrant, Event, Explanation, Round, declared
-from cgos_server.tournaments.chance import Lots
+from cgos_server.tournaments.chance import Lots, lots_of
 from cgos_server.tournaments.event import Field, forbidden_pairs
 from cgos_server.tournaments.ledger import Ledger
 from cgos_server.tournaments.pairing.byes import sit_out
@@ -80,11 +80,11 @@ class Swiss(ByRounds):
         """Ids of those who are there, best first."""
         places = {row.entrant: row.place for row in self.standings(event).rows} if self.within == "standings" else {}
         rated = self.initial_order == "rating"
-        lots = Lots(event.seed, 0)
+        lots = lots_of(Lots(event.seed, 0), [one.id for one in field.players], "order")
 
         def key(one: Entrant) -> tuple[float, ...]:
             rating = one.rating if rated and one.rating is not None else float("-inf")
-            return (-ledger.lines[one.id].score, places.get(one.id, 0), -rating, lots.unit("order", one.id), one.id)
+            return (-ledger.lines[one.id].score, places.get(one.id, 0), -rating, lots[one.id], one.id)
 
         return [one.id for one in sorted(field.players, key=key)]
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from cgos_protocol.options import Choice
 from cgos_server.core.pairing.matching import best, pack
-from cgos_server.tournaments.base import Chance, Event, Pair, Round, declared, pair_of
+from cgos_server.tournaments.base import Chance, Event, Ints, Pair, Round, declared, pair_of
 from cgos_server.tournaments.event import Field, forbidden_pairs
 from cgos_server.tournaments.ledger import Ledger
 from cgos_server.tournaments.pairing.byes import sit_out
@@ -63,7 +63,7 @@ def weights(
     method: str = "folding",
     from_above: str = "middle",
     from_below: str = "middle",
-) -> dict[Pair, int]:
+) -> Ints:
     """The weight of every pair, larger = better; whole numbers, each part rounded down by itself.
 
     :param players: any order
@@ -72,45 +72,48 @@ def weights(
     :param method: how groups are best paired inside: `folding` or `translation`
     :param from_above: from where in its group one is best drawn down: `middle`, `top` or `bottom`
     :param from_below: from where one is best drawn up
-    :returns: (smaller, larger) index -> 0 or more
+    :returns: (n, n) 0 or more, symmetric; what the diagonal holds means nothing
     """
-    by_pair: dict[Pair, int] = {}
-    for a, one in enumerate(players):
-        for b in range(a + 1, len(players)):
-            other = players[b]
-            apart = abs(one.group - other.group)
-            weight = 0 if (a, b) in met else DUPLICATE
-            weight += _color(one.balance, other.balance)
-            weight += SCORE * (groups - apart) * (2 * groups + apart) // (2 * groups * groups)
-            if apart == 0:
-                weight += _seed(one, other, method)
-            elif apart <= FAR:
-                upper, lower = (one, other) if one.group < other.group else (other, one)
-                weight += _draw(upper, lower, from_above, from_below)
-            by_pair[a, b] = weight
-    return by_pair
+    n = len(players)
+    table = np.array(players, dtype=np.int64).reshape(n, len(Placed._fields)).T
+    one, other = _Side(*table[:, :, None]), _Side(*table[:, None, :])
+    apart = np.abs(one.group - other.group)
+    weight = np.full((n, n), DUPLICATE)
+    for a, b in met:
+        weight[a, b] = weight[b, a] = 0
+    # By distance: what a single one weighs need not fit into 64 bits before it is divided.
+    by_score = [SCORE * (groups - far) * (2 * groups + far) // (2 * groups * groups) for far in range(groups)]
+    weight += np.array(by_score, dtype=np.int64)[apart]
+    weight += _color(one.balance, other.balance)
+    draw = _draw(one, other, from_above, from_below)
+    draw = np.where(one.group < other.group, draw, draw.T)
+    weight += np.where(apart == 0, _seed(one, other, method), np.where(apart <= FAR, draw, 0))
+    return weight
 
 
-def heaviest(order: Sequence[int], by_pair: Mapping[Pair, int], forbidden: Collection[Pair], rng: Chance) -> list[Pair]:
+def heaviest(order: Sequence[int], weight: Ints, forbidden: Collection[Pair], rng: Chance) -> list[Pair]:
     """The pairs of the largest total, of several such by lot; everybody is paired.
 
     :param order: ids, an even number
-    :param by_pair: (smaller, larger) index in `order` -> weight, as from :func:`weights`
+    :param weight: (n, n) of their pairs, as from :func:`weights`
     :param forbidden: (smaller id, larger id) of those who must not meet
     :returns: (smaller, larger) index, ascending
     :raises Refused: where forbidden pairs leave somebody without an opponent
     """
+    n = len(order)
     ids = np.array(order, dtype=np.int64)
-    edges = [(a, b) for a, b in by_pair if pair_of(order[a], order[b]) not in forbidden]
-    i, j = np.array(edges, dtype=np.int64).reshape(-1, 2).T
+    may = ~np.tri(n, dtype=np.bool_)
+    if forbidden:
+        at = {id_: place for place, id_ in enumerate(order)}
+        for pair in forbidden:
+            a, b = (at.get(id_) for id_ in pair)
+            if a is not None and b is not None:
+                may[a, b] = may[b, a] = False
+    i, j = np.nonzero(may)
     ties = np.floor(rng.units("tie", np.minimum(ids[i], ids[j]), np.maximum(ids[i], ids[j])) * _TIE)
-    levels = [
-        np.ones(len(edges), dtype=np.int64),
-        np.array([by_pair[edge] for edge in edges], dtype=np.int64),
-        ties.astype(np.int64),
-    ]
-    pairs = best(len(order), i, j, pack(levels, len(order) // 2))
-    if 2 * len(pairs) < len(order):
+    levels = [np.ones(len(i), dtype=np.int64), weight[i, j], ties.astype(np.int64)]
+    pairs = best(n, i, j, pack(levels, n // 2))
+    if 2 * len(pairs) < n:
         raise no_pairing()
     return pairs
 
@@ -160,11 +163,11 @@ class Weighted(FromStarts):
         placed = _placed(groups, ledger, self.drawn(ledger, scores.starts))
         at = {id_: k for k, id_ in enumerate(order)}
         met = {pair_of(at[a], at[b]) for a, b in ledger.met if a in at and b in at}
-        by_pair = weights(
+        weight = weights(
             placed, met, len(groups), method=self.method, from_above=self.from_above, from_below=self.from_below
         )
-        pairs = heaviest(order, by_pair, forbidden_pairs(event), rng)
-        chosen = [by_pair[pair] for pair in pairs]
+        pairs = heaviest(order, weight, forbidden_pairs(event), rng)
+        chosen = [int(weight[pair]) for pair in pairs]
         again = sum(pair in met for pair in pairs)
         if again:
             why.append(rematches_said(again))
@@ -175,41 +178,55 @@ class Weighted(FromStarts):
                 better=order[a],
                 other=order[b],
                 rng=rng,
-                reason=_reason(placed[a], placed[b], by_pair[a, b]),
+                reason=_reason(placed[a], placed[b], heavy),
             )
-            for a, b in pairs
+            for (a, b), heavy in zip(pairs, chosen, strict=True)
         )
         details = {"groups": groups, "weights": chosen, "total": sum(chosen)}
         return self.round(field, scores, games, out.byes, why=why, details=details)
 
 
-def _color(one: int, other: int) -> int:
-    if one * other < 0:
-        return COLOR
-    return COLOR // 2 if (one == 0 and abs(other) >= 2) or (other == 0 and abs(one) >= 2) else 0
+class _Side(NamedTuple):
+    """One end of many pairs: the values of :class:`Placed`, arrays that fit each other."""
+
+    group: Ints
+    size: Ints
+    place: Ints
+    balance: Ints
+    drawn_up: Ints
+    drawn_down: Ints
 
 
-def _seed(one: Placed, other: Placed, method: str) -> int:
+def _color(one: Ints, other: Ints) -> Ints:
+    least, most = np.minimum(np.abs(one), np.abs(other)), np.maximum(np.abs(one), np.abs(other))
+    weight: Ints = np.where(one * other < 0, COLOR, np.where((least == 0) & (most >= 2), COLOR // 2, 0))
+    return weight
+
+
+def _seed(one: _Side, other: _Side, method: str) -> Ints:
     n, p, q = one.size, one.place, other.place
-    off, whole = (p + q - (n - 1), n - 1) if method == "folding" else (2 * abs(p - q) - n, n)
-    return SEED * (whole * whole - off * off) // (whole * whole)
+    off, whole = (p + q - (n - 1), n - 1) if method == "folding" else (2 * np.abs(p - q) - n, n)
+    weight: Ints = SEED * (whole * whole - off * off) // np.maximum(whole * whole, 1)
+    return weight
 
 
-def _draw(upper: Placed, lower: Placed, from_above: str, from_below: str) -> int:
+def _draw(upper: _Side, lower: _Side, from_above: str, from_below: str) -> Ints:
     steps = 2 - (upper.drawn_down > 0) - (lower.drawn_up > 0)
-    if steps and upper.drawn_up > upper.drawn_down:
-        steps += 1
-    if steps and lower.drawn_down > lower.drawn_up:
-        steps += 1
+    steps += (steps > 0) & (upper.drawn_up > upper.drawn_down)
+    steps += (steps > 0) & (lower.drawn_down > lower.drawn_up)
     up, down = _wanted(upper, from_above), _wanted(lower, from_below)
     both = up * lower.size + down * upper.size
-    return steps * _STEP + _STEP * both // (2 * upper.size * lower.size)
+    weight: Ints = steps * _STEP + _STEP * both // (2 * upper.size * lower.size)
+    return weight
 
 
-def _wanted(one: Placed, where: str) -> int:
+def _wanted(one: _Side, where: str) -> Ints:
     """How good a place is for being drawn up or down, times the size of the group."""
     last = one.size - 1
-    return {"middle": last - abs(2 * one.place - last), "top": last - one.place, "bottom": one.place}[where]
+    if where == "middle":
+        middle: Ints = last - np.abs(2 * one.place - last)
+        return middle
+    return last - one.place if where == "top" else one.place
 
 
 def _placed(

@@ -16,7 +16,8 @@ from cgos_server.tournaments.base import DRAWN, Event, Game
 from cgos_server.tournaments.chance import Lots, ManyLots
 from cgos_server.tournaments.pairing.mwm_weights import ORDERS
 from cgos_server.tournaments.registry import SHORT, SYSTEMS
-from cgos_server.tournaments.simulation.many_events import at_once, best, is_fast, simulate_many
+from cgos_server.tournaments.simulation.many_events import at_once, is_fast, simulate_many
+from cgos_server.tournaments.simulation.many_rounds import best
 from cgos_server.tournaments.simulation.milvang import chances_of
 from cgos_server.tournaments.simulation.one_event import (
     Plan,
@@ -262,7 +263,7 @@ def test_what_arrays_cannot_play_is_said() -> None:
 
 
 def test_large_fields_are_simulated_in_smaller_parts() -> None:
-    assert [at_once(players) for players in (2, 32, 512)] == [256, 64, 1]
+    assert [at_once(players) for players in (2, 32, 512)] == [256, 256, 1]
 
 
 def test_seeds_of_a_series_are_all_different() -> None:

@@ -7,6 +7,7 @@ from fractions import Fraction
 from itertools import combinations
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,7 +16,7 @@ from support.core.vectors import parametrize
 from support.tournaments.events import by_lot, entrants, finish
 
 from cgos_protocol.errors import Refused
-from cgos_server.tournaments.base import DRAWN, Entrant, Event, Game, Round
+from cgos_server.tournaments.base import DRAWN, Entrant, Event, Game, Ints, Round
 from cgos_server.tournaments.chance import Lots
 from cgos_server.tournaments.event import begin
 from cgos_server.tournaments.systems.weighted import METHODS, PLACES, Placed, heaviest, weights
@@ -31,7 +32,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         )
 
 
-def read(case: dict[str, Any]) -> tuple[list[str], dict[Pair, int]]:
+def read(case: dict[str, Any]) -> tuple[list[str], Ints]:
     """The names in order, and our weights by their indices."""
     names = list(case["players"])
     placed = [
@@ -53,7 +54,7 @@ def matchings(left: Sequence[int]) -> Iterator[list[Pair]]:
 
 def test_vectors_weights(case: dict[str, Any]) -> None:
     names, result = read(case)
-    assert {(names[a], names[b]): weight for (a, b), weight in result.items()} == {
+    assert {(names[a], names[b]): result[a, b] for a, b in combinations(range(len(names)), 2)} == {
         (weight["i"], weight["j"]): weight["w"] for weight in case["weights"]
     }
 
@@ -128,13 +129,14 @@ def test_weights_are_the_formula_rounded_down(
 ) -> None:
     placed, met, groups = field
     table = weights(placed, met, groups, seeding, above, below)
-    for (a, b), weight in table.items():
+    for a, b in combinations(range(len(placed)), 2):
         rest = by_the_formula(placed[a], placed[b], groups, seeding, above, below)
-        assert weight == rest + (0 if (a, b) in met else 5 * 10**14)
+        assert table[a, b] == table[b, a] == rest + (0 if (a, b) in met else 5 * 10**14)
     turned = weights(
         placed[::-1], {(len(placed) - 1 - b, len(placed) - 1 - a) for a, b in met}, groups, seeding, above, below
     )
-    assert sorted(turned.values()) == sorted(table.values())
+    above_diagonal = np.triu_indices(len(placed), 1)
+    assert sorted(turned[above_diagonal]) == sorted(table[above_diagonal])
 
 
 @settings(max_examples=30)
@@ -148,7 +150,7 @@ def test_nothing_is_heavier(field: tuple[list[Placed], set[Pair], int], seed: in
 
 
 def test_forbidden_pairs_never_meet_though_all_else_is_a_rematch() -> None:
-    by_pair = {(0, 1): 5, (0, 2): 0, (0, 3): 9, (1, 2): 9, (1, 3): 0, (2, 3): 5}
+    by_pair = np.array([[0, 5, 0, 9], [5, 0, 9, 0], [0, 9, 0, 5], [9, 0, 5, 0]])
     assert heaviest([1, 2, 3, 4], by_pair, {(1, 4), (1, 2)}, Lots(0, 1)) == [(0, 2), (1, 3)]
     with pytest.raises(Refused, match="must not meet"):
         heaviest([1, 2, 3, 4], by_pair, {(1, 2), (1, 3), (1, 4)}, Lots(0, 1))
