@@ -151,8 +151,8 @@ def _enter(lines: Mapping[int, Line], number: int, game: Game) -> None:
     result = game.result or _OPEN
     kind: Kind = "open" if game.result is None else "game" if result.how == "played" else result.how
     white, black, handicap = lines[game.white], lines[game.black], game.handicap
-    white.entries.append(Entry(number, kind, result.white, result.black, game.black, True, handicap))
-    black.entries.append(Entry(number, kind, result.black, result.white, game.white, False, handicap))
+    white.entries.append(Entry._make((number, kind, result.white, result.black, game.black, True, handicap)))
+    black.entries.append(Entry._make((number, kind, result.black, result.white, game.white, False, handicap)))
     white.score += result.white
     black.score += result.black
     if kind == "game":

@@ -22,6 +22,7 @@ from cgos_server.lab import tournaments
 from cgos_server.lab.running import Work
 from cgos_server.lab.tournaments import Asked, Series, Sums, run, run_all
 from cgos_server.tournaments.registry import system
+from cgos_server.tournaments.simulation.many_events import at_once
 from cgos_server.tournaments.simulation.one_event import Measures, Plan, seed_of, simulate
 
 FAST = Plan(system="dutch", players=8, rounds=3)
@@ -120,7 +121,7 @@ def test_control_c_ends_everything_and_keeps_what_is_done(jobs: int, tmp_path: P
         assert process.stdout is not None
         assert process.stderr is not None
         try:
-            while int(process.stdout.readline()) <= 64:  # more than the first task
+            while int(process.stdout.readline()) <= at_once(32):  # more than the first task
                 pass
             os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all of them
             *_, last = process.stdout.read().split("\n")[:-1]
@@ -141,7 +142,7 @@ def test_workers_do_not_outlive_the_one_who_started_them(tmp_path: Path) -> None
     script.write_text(PROGRAM)
     with subprocess.Popen([sys.executable, str(script), "2"], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
-        while int(process.stdout.readline()) < 64:
+        while int(process.stdout.readline()) < at_once(32):
             pass
         process.kill()
         process.stdout.read()  # ends when the last of them has gone, else the test is never done

@@ -255,7 +255,7 @@ class _Search:
         """:param near: (P, a) which they are"""
         f = self.fields
         a, p = np.divmod(np.flatnonzero(np.ascontiguousarray(near.T)), len(f.i))
-        return _Edges(a, among[a], p, f.i[p], f.j[p])
+        return _Edges(a=a, field=among[a], p=p, i=f.i[p], j=f.j[p])
 
     def _match(self, among: Ints, blocks: _Blocks, edges: _Edges, third: Ints, colors: bool = True) -> Bools:
         """Fills in the partners of the blocks that have a round.

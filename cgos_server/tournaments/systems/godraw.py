@@ -359,8 +359,9 @@ def _floater(part: Part, attempt: int, downs: Mapping[int, Sequence[int]], facts
     """Who comes down from an odd group, and whom it meets, by lot."""
     keys = (part.numbers[0], attempt)
     down = shuffled(facts.rng, downs, "down", *keys)[0]
-    up = choice(facts.rng, downs[down], "up", *keys, down)
-    return Drawn(down, up, facts.wants_white(*keys, down), f"drawn down from {part}, by lot")
+    lot = (*keys, down)
+    up = choice(facts.rng, downs[down], "up", *lot)
+    return Drawn(down, up, facts.wants_white(*lot), f"drawn down from {part}, by lot")
 
 
 def _inside(part: Part, attempt: int, members: Sequence[int], facts: Facts) -> list[Drawn] | None:
