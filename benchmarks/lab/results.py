@@ -24,6 +24,7 @@ from benchmarks.lab.kept import FOLDER, Kept, keep, kept_results, pages, refresh
 from benchmarks.reporting import ROOT, processor, program
 from cgos_server.lab.ladder.kinds import KINDS
 from cgos_server.lab.report import Report
+from cgos_server.lab.swiss.studies import STUDIES
 
 SIZES: Final = ("tiny", "short", "full")
 
@@ -47,6 +48,7 @@ SEED: Final = "2026"
 _RATING: Final = "cgos_server/core/rating"
 _PAIRING: Final = "cgos_server/core/pairing"
 _EVENTS: Final = "cgos_server/tournaments"
+_SWISS: Final = ("cgos_server/lab/swiss", "cgos_server/lab/tournaments.py", _EVENTS)
 _LADDER: Final = ("cgos_server/lab/ladder", "cgos_server/lab/ratings", _RATING, _PAIRING)
 
 _KNOWN: Final = ("ladder", "--replicates", "2", "--hours", "8")
@@ -99,6 +101,24 @@ EXPERIMENTS: Final[tuple[Experiment, ...]] = (
         tiny=("--replicates", "2", "--versions", "6", "--rounds", "3"),
         short=("--replicates", "4", "--rounds", "50"),
         paths=("cgos_server/lab/gor", _PAIRING, "cgos_server/core/rating/incremental"),
+    ),
+    Experiment(
+        name="swiss",
+        words=("swiss", "--events", "20000"),
+        tiny=("--events", "2"),
+        short=("--events", "2000"),
+        paths=_SWISS,
+    ),
+    *(
+        Experiment(
+            name=f"swiss-{study}",
+            words=("swiss", "--study", study),
+            tiny=("--events", "2"),
+            short=("--events", "200"),
+            paths=_SWISS,
+        )
+        for study in STUDIES
+        if study != "tables"
     ),
     Experiment(
         name="bubble",

@@ -32,7 +32,7 @@ def test_json_names_the_command_that_gives_it() -> None:
         "--players", "3", "--formula", "one", "--formula", "np // 2", "--rounds", "20", "--seed", "5", "--json"
     )
     answer = json.loads(ended.stdout)
-    assert answer["command"].endswith("lab birk --players 3 --formula one --formula np // 2 --rounds 20 --seed 5")
+    assert answer["command"].endswith("lab birk --players 3 --formula one --formula 'np // 2' --rounds 20 --seed 5")
     assert {each["key"] for each in answer["tables"]} == {
         "ratios-3-one",
         "ratios-3-own2",
