@@ -34,6 +34,7 @@ class Experiment(NamedTuple):
     :ivar tiny: what is added so that it is done at once; what comes later on a command line wins
     :ivar short: what is added for a first look
     :ivar paths: what its figures depend on
+    :ivar kept: whether docs/lab has its result; the others take hours, and go to dist/lab at any size
     """
 
     name: str
@@ -41,6 +42,7 @@ class Experiment(NamedTuple):
     tiny: tuple[str, ...]
     short: tuple[str, ...]
     paths: tuple[str, ...]
+    kept: bool = True
 
 
 SEED: Final = "2026"
@@ -112,7 +114,7 @@ EXPERIMENTS: Final[tuple[Experiment, ...]] = (
     *(
         Experiment(
             name=f"swiss-{study}",
-            words=("swiss", "--study", study),
+            words=("swiss", "--study", study, "--events", "1000"),
             tiny=("--events", "2"),
             short=("--events", "200"),
             paths=_SWISS,
@@ -122,7 +124,7 @@ EXPERIMENTS: Final[tuple[Experiment, ...]] = (
     ),
     Experiment(
         name="bubble",
-        words=("bubble",),
+        words=("bubble", "--events", "10"),
         tiny=("--events", "1", "--size", "12", "--scenario", "mixed"),
         short=("--events", "4", "--size", "20", "--size", "50"),
         paths=("cgos_server/lab/bubble", _EVENTS),
@@ -147,6 +149,7 @@ EXPERIMENTS: Final[tuple[Experiment, ...]] = (
         tiny=("--hours", "0.2", "--versions", "6"),
         short=("--hours", "2"),
         paths=_LADDER,
+        kept=False,
     ),
     Experiment(
         name="ladder-newcomers",
@@ -185,6 +188,7 @@ EXPERIMENTS: Final[tuple[Experiment, ...]] = (
         tiny=("--replicates", "1", "--pool", "normal", "--versions", "4", "--games", "5"),
         short=("--replicates", "6", "--pool", "normal", "--pool", "bimodal", "--games", "40"),
         paths=("cgos_server/lab/accuracy", "cgos_server/lab/ratings", _RATING),
+        kept=False,
     ),
     Experiment(
         name="accuracy-newcomers",
@@ -192,6 +196,7 @@ EXPERIMENTS: Final[tuple[Experiment, ...]] = (
         tiny=("--replicates", "1", "--versions", "4", "--games", "5"),
         short=("--replicates", "1", "--versions", "16"),
         paths=("cgos_server/lab/accuracy", "cgos_server/lab/ratings", _PAIRING, _RATING),
+        kept=False,
     ),
     Experiment(
         name="accuracy-matchmakers",
@@ -199,6 +204,7 @@ EXPERIMENTS: Final[tuple[Experiment, ...]] = (
         tiny=("--replicates", "1", "--pool", "normal", "--method", "permuted", "--versions", "4", "--games", "5"),
         short=("--replicates", "3", "--pool", "normal", "--games", "40"),
         paths=("cgos_server/lab/accuracy", "cgos_server/lab/ratings", _PAIRING, _RATING),
+        kept=False,
     ),
 )
 
@@ -215,7 +221,6 @@ def run(
         sys.exit(f"There is no experiment {', '.join(unknown)}. There are: {', '.join(known)}.")
     figures: dict[str, Any] = {}
     if not pages_only:
-        _folder(size).mkdir(parents=True, exist_ok=True)
         commit = _commit(size == "full")
         for experiment in EXPERIMENTS:
             if not only or experiment.name in only:
@@ -235,8 +240,10 @@ def _refresh_pages() -> None:
         page.write_text(text, encoding="utf-8")
 
 
-def _folder(size: str) -> Path:
-    return FOLDER if size == "full" else ROOT / "dist" / "lab"
+def _folder(experiment: Experiment, size: str) -> Path:
+    folder = FOLDER if size == "full" and experiment.kept else ROOT / "dist" / "lab"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 def _commit(is_kept: bool) -> str:
@@ -256,7 +263,7 @@ def _git(*words: str) -> str:
 
 
 def _carried_out(experiment: Experiment, size: str, jobs: int, commit: str) -> dict[str, Any]:
-    folder, more = _folder(size), {"tiny": experiment.tiny, "short": experiment.short, "full": ()}[size]
+    folder, more = _folder(experiment, size), {"tiny": experiment.tiny, "short": experiment.short, "full": ()}[size]
     words = ["lab", *experiment.words, *more, "--seed", SEED]
     picture = folder / f"{experiment.name}.svg"
     command = [sys.executable, "-m", "cgos_server", *words, "--jobs", str(jobs), "--json", "--plot", str(picture)]
