@@ -21,6 +21,12 @@ from cgos_server.lab.running import Work, carry_out
 T = TypeVar("T", bound=Hashable)
 
 
+class _Line(msgspec.Struct, frozen=True):
+    task: Any
+    code: str
+    answer: Any
+
+
 class Kept:
     """A file of answers, one JSON object a line. Lines of other code, and what a run that was killed left of a line,
     stay there and are passed over.
@@ -32,7 +38,7 @@ class Kept:
     def __init__(self, path: Path, code: str) -> None:
         self._path = path
         self._code = code
-        self._found: dict[str, Any] = {}
+        self._answers: dict[str, Any] = {}
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             with path.open("a+", encoding="utf-8") as file:
@@ -44,18 +50,18 @@ class Kept:
             raise Invalid(Code.LAB, f"Answers cannot be kept in {path}: {error}. Name another folder.") from error
         for line in lines:
             try:
-                row = json.loads(line)
-            except ValueError:
+                row = msgspec.json.decode(line, type=_Line)
+            except msgspec.MsgspecError:
                 continue
-            if row["code"] == code:
-                self._found[_key(row["task"])] = row["answer"]
+            if row.code == code:
+                self._answers[_key(row.task)] = row.answer
 
     def __contains__(self, task: object) -> bool:
-        return _key(msgspec.to_builtins(task)) in self._found
+        return _key(msgspec.to_builtins(task)) in self._answers
 
     def of(self, task: object) -> Any:
         """The answer to a task that is in the file."""
-        return self._found[_key(msgspec.to_builtins(task))]
+        return self._answers[_key(msgspec.to_builtins(task))]
 
     def add(self, task: object, answer: Any) -> None:
         """Keep an answer, whatever happens next.

@@ -26,10 +26,10 @@ def kept(work: Callable[[S, *Rest], T]) -> Callable[[S, *Rest], T]:
         known = _all_of(value)
         key = (work, *rest)
         if key in known:
-            found: T = known[key]
+            result: T = known[key]
         else:
-            found = known[key] = work(value, *rest)
-        return found
+            result = known[key] = work(value, *rest)
+        return result
 
     return looked_up
 
@@ -71,10 +71,10 @@ def grown(
     :param basis: all that it follows from besides the values
     :param make: makes what nothing has been entered in; a function of a module, by which it is found again
     """
-    made: G | None = _found(values, basis, make)
+    made: G | None = _made(values, basis, make)
     if made is not None:
         return made
-    before: G | None = _found(values[:-1], basis, make)
+    before: G | None = _made(values[:-1], basis, make)
     made, new = (make(*basis), values) if before is None else (before.copy(), values[-1:])
     for value in new:
         enter(made, value, *basis)
@@ -85,10 +85,10 @@ def grown(
     return made
 
 
-def _found(values: tuple[object, ...], basis: tuple[object, ...], make: object) -> Any:
+def _made(values: tuple[object, ...], basis: tuple[object, ...], make: object) -> Any:
     """What is kept of these; None where there is nothing."""
-    found: _Grown | None = _all_of(values[-1]).get(make) if values else None
-    return found.made if found and found.basis == basis and found.before == values[:-1] else None
+    last: _Grown | None = _all_of(values[-1]).get(make) if values else None
+    return last.made if last and last.basis == basis and last.before == values[:-1] else None
 
 
 def _all_of(value: object) -> dict[object, Any]:

@@ -73,21 +73,21 @@ def experiment(lists: Lists, shape: Shape, methods: Methods, work: Work) -> Repo
     require_shape(shape, lists.sizes)
     if len(set(lists.sizes)) < len(lists.sizes) or len(set(lists.scenarios)) < len(lists.scenarios):
         raise Invalid(Code.LAB, "A size or a scenario is given twice. Name each once.")
-    found: dict[tuple[Scenario, int], list[list[Ranked]]] = {
+    answers_of: dict[tuple[Scenario, int], list[list[Ranked]]] = {
         (scenario, size): [] for scenario in lists.scenarios for size in lists.sizes
     }
     interrupted = carry_out(
         done,
         _tasks(lists, shape, methods, work.seed),
-        lambda task, answer: found[task.scenario, task.size].append(answer),
+        lambda task, answer: answers_of[task.scenario, task.size].append(answer),
         work,
         everything=lists.events * sum(lists.sizes) * len(lists.scenarios),
         size=lambda task: task.size,
     )
     return Report(
-        tables=tuple(_tables(lists, methods, found)),
+        tables=tuple(_tables(lists, methods, answers_of)),
         checks=tuple(_checks()),
-        pictures=tuple(_pictures(lists, methods, found)),
+        pictures=tuple(_pictures(lists, methods, answers_of)),
         notes=_notes(methods),
         interrupted=interrupted,
     )
@@ -115,7 +115,7 @@ def _tasks(lists: Lists, shape: Shape, methods: Methods, seed: int) -> Iterator[
                 )
 
 
-Found = dict[tuple[Scenario, int], list[list[Ranked]]]
+Answers = dict[tuple[Scenario, int], list[list[Ranked]]]
 """By scenario and size: of each list, what came of it by each method."""
 
 _COLUMNS: Final = (
@@ -129,11 +129,11 @@ _COLUMNS: Final = (
 )
 
 
-def _tables(lists: Lists, methods: Methods, found: Found) -> Iterator[Table]:
+def _tables(lists: Lists, methods: Methods, answers_of: Answers) -> Iterator[Table]:
     for scenario in lists.scenarios:
         rows = []
         for size in lists.sizes:
-            answers = found[scenario, size]
+            answers = answers_of[scenario, size]
             for at, name in enumerate(methods.names if answers else ()):
                 each = [answer[at] for answer in answers]
                 games = _settled(mean_of([one.games for one in each]))
@@ -183,14 +183,16 @@ def _certain(strengths: Sequence[int]) -> tuple[tuple[int, ...], int]:
     return order, sum(len(each.games) for each in rounds)
 
 
-def _pictures(lists: Lists, methods: Methods, found: Found) -> Iterator[Chart]:
-    if len(lists.sizes) < 2 or not all(found.values()):
+def _pictures(lists: Lists, methods: Methods, answers_of: Answers) -> Iterator[Chart]:
+    if len(lists.sizes) < 2 or not all(answers_of.values()):
         return
     sizes = tuple(float(size) for size in lists.sizes)
 
     def means(scenario: Scenario, name: str, measure: str) -> list[Mean]:
         at = methods.names.index(name)
-        return [mean_of([getattr(answer[at], measure) for answer in found[scenario, size]]) for size in lists.sizes]
+        return [
+            mean_of([getattr(answer[at], measure) for answer in answers_of[scenario, size]]) for size in lists.sizes
+        ]
 
     for scenario in lists.scenarios:
         yield Chart(
