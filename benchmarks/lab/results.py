@@ -53,7 +53,7 @@ _EVENTS: Final = "cgos_server/tournaments"
 _SWISS: Final = ("cgos_server/lab/swiss", "cgos_server/lab/tournaments.py", _EVENTS)
 _LADDER: Final = ("cgos_server/lab/ladder", "cgos_server/lab/ratings", _RATING, _PAIRING)
 
-_KNOWN: Final = ("ladder", "--replicates", "2", "--hours", "8")
+_KNOWN: Final = ("ladder", "--replicates", "1", "--hours", "5")
 _EVEN: Final = ("--spread", "1", "--fastest", "60")
 _POLICIES: Final = (
     "information/known/rolling",
@@ -131,7 +131,7 @@ EXPERIMENTS: Final[tuple[Experiment, ...]] = (
     ),
     Experiment(
         name="thesis",
-        words=("thesis",),
+        words=("thesis", "--events", "6"),
         tiny=("--events", "2", "--size", "12", "--rounds", "3"),
         short=("--events", "4", "--size", "34", "--size", "64"),
         paths=("cgos_server/lab/thesis", _EVENTS, "cgos_server/core/rating/incremental"),
@@ -167,7 +167,7 @@ EXPERIMENTS: Final[tuple[Experiment, ...]] = (
     ),
     Experiment(
         name="ladder-parameters",
-        words=(*_KNOWN, "--versions", "40", "--hours", "5", "--replicates", "1", *_each("--row", _PARAMETERS)),
+        words=(*_KNOWN, "--versions", "40", "--hours", "3", *_each("--row", _PARAMETERS)),
         tiny=("--hours", "0.2", "--replicates", "1", "--versions", "6"),
         short=("--hours", "1", "--replicates", "1"),
         paths=_LADDER,
