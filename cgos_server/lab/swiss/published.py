@@ -48,14 +48,18 @@ REGRESSION: Final = 4.0
 MEDIAN_ERROR: Final = math.sqrt(math.pi / 2.0)
 """Standard error of a median over that of the mean, of normal numbers, which taus of 32 players nearly are."""
 
-OURS_FROM: Final = "cgos-server lab swiss --seed 1 --events 2000"
+OURS_FROM: Final = "cgos-server lab swiss --seed 1 --events 20000"
 OURS: Final[Mapping[str, tuple[tuple[float, float], ...]]] = MappingProxyType(
     {
-        "burstein": ((0.6238, 0.0014), (0.6726, 0.0013), (0.7208, 0.0011)),
-        "random2": ((0.6072, 0.0015), (0.6559, 0.0014), (0.7059, 0.0012)),
-        "dutch": ((0.5887, 0.0016), (0.6352, 0.0014), (0.6843, 0.0012)),
-        "random": ((0.5547, 0.0016), (0.6054, 0.0015), (0.6627, 0.0013)),
-        "monrad": ((0.4376, 0.0018), (0.4826, 0.0017), (0.5356, 0.0016)),
+        "burstein": ((0.6246, 0.0005), (0.6713, 0.0004), (0.7226, 0.0004)),
+        "random2": ((0.6082, 0.0005), (0.6554, 0.0004), (0.7074, 0.0004)),
+        "dutch": ((0.5887, 0.0005), (0.6343, 0.0004), (0.6862, 0.0004)),
+        "random": ((0.5545, 0.0005), (0.6052, 0.0005), (0.6627, 0.0004)),
+        "monrad": ((0.4406, 0.0006), (0.4855, 0.0006), (0.5354, 0.0005)),
+        "tcec": ((0.4932, 0.0018), (0.5478, 0.0016), (0.5980, 0.0014)),
+        "mcmahon": ((0.7653, 0.0010), (0.7914, 0.0009), (0.8207, 0.0008)),
+        "swiss": ((0.5754, 0.0016), (0.6226, 0.0014), (0.6754, 0.0013)),
+        "weighted": ((0.7641, 0.0010), (0.7916, 0.0009), (0.8226, 0.0008)),
     }
 )
 """Means and their standard errors by system and range, from :data:`OURS_FROM`. A change of the server's code that moves
