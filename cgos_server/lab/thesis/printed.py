@@ -1,4 +1,5 @@
-"""What is printed in T. Vuorinen (2010), Enhancing Go tournament pairings in Europe: values of its tables.
+"""What is printed in T. Vuorinen (2010), Enhancing Go tournament pairings in Europe: values of its tables
+from chapter 3 on; those of chapter 2 are where :mod:`cgos_server.lab.gor` recomputes them.
 
 Facts only; what the tables mean, and where they are wrong, is said where they are recomputed. Must not know: anything
 else.
@@ -6,88 +7,9 @@ else.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
-
-CON: Final = (
-    116,
-    110,
-    105,
-    100,
-    95,
-    90,
-    85,
-    80,
-    75,
-    70,
-    65,
-    60,
-    55,
-    51,
-    47,
-    43,
-    39,
-    35,
-    31,
-    27,
-    24,
-    21,
-    18,
-    15,
-    13,
-    11,
-    10,
-)
-"""Table 2.1: con at 100, 200 ... 2700."""
-
-RATINGS: Final[Mapping[str, int]] = MappingProxyType({"A": 509, "B": 902, "C": 464, "D": 800, "E": 340, "F": 646})
-"""Of the six players of tables 2.2 and 2.3."""
-
-WINS: Final[Mapping[str, Sequence[float]]] = MappingProxyType(
-    {
-        "AB": (0.10126, 0.89874),
-        "AC": (0.5615, 0.4385),
-        "AD": (0.16567, 0.83433),
-        "AE": (0.71073, 0.28927),
-        "AF": (0.31841, 0.68159),
-        "BC": (0.91733, 0.08267),
-        "BD": (0.6498, 0.3502),
-        "BE": (0.95209, 0.04791),
-        "BF": (0.79604, 0.20396),
-        "CD": (0.13633, 0.86367),
-        "CE": (0.65916, 0.34084),
-        "CF": (0.26894, 0.73106),
-        "DE": (0.92033, 0.07967),
-        "DF": (0.70893, 0.29107),
-        "EF": (0.16415, 0.83585),
-    }
-)
-"""Table 2.2: how likely each of a pair is to win."""
-
-TERMS: Final[Mapping[str, Sequence[float]]] = MappingProxyType(
-    {
-        "AB": (0.33455, 0.13843),
-        "AC": (0.46753, 0.52153),
-        "AD": (0.42968, 0.21802),
-        "AE": (0.35012, 0.51765),
-        "AF": (0.52571, 0.37694),
-        "BC": (0.1142, 0.29732),
-        "BD": (0.40413, 0.53011),
-        "BE": (0.06744, 0.21001),
-        "BF": (0.26197, 0.46781),
-        "CD": (0.39192, 0.18262),
-        "CE": (0.39635, 0.52927),
-        "CF": (0.50955, 0.33039),
-        "DE": (0.11023, 0.29078),
-        "DF": (0.35183, 0.51827),
-        "EF": (0.42792, 0.21622),
-    }
-)
-"""Table 2.3: -p log2 p of each of a pair, bits."""
-
-WRONG: Final = "BF"
-"""The pair that is computed wrongly in table 2.2, and hence in table 2.3."""
 
 ROUND_ROBIN: Final = (
     ((1, 2, 3, 4, 5), (6, 7, 8, 9, 10)),

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import combinations
 from typing import Final
 
 import numpy as np
@@ -18,8 +17,9 @@ from cgos_server.core.pairing.matching import best
 from cgos_server.core.pairing.methods.change import total_change
 from cgos_server.core.pairing.methods.entropy import bits, gor_win, term
 from cgos_server.core.rating.incremental.gor import EPS, con, expectancy, slope
+from cgos_server.lab.gor.curves import CON
+from cgos_server.lab.gor.entropies import MISPRINTED, PAIRS, PLAYERS, RATINGS, TERMS, WINS, printed
 from cgos_server.lab.report import Chart, Check, Column, Line, Mean, Report, Table, close, joined
-from cgos_server.lab.thesis.printed import CON, RATINGS, TERMS, WINS, WRONG
 
 OWN: Final = (700.0, 2200.0)
 """Ratings whose curves are in figure 2.2."""
@@ -33,7 +33,7 @@ ROUNDED: Final = 0.00000501
 EXACT: Final = 1e-12
 
 WRONG_SLOPE: Final = 188.0
-"""With which the printed value of :data:`cgos_server.lab.thesis.printed.WRONG` comes out: that of another player."""
+"""With which the printed value of the pair MISPRINTED comes out: that of another player."""
 
 _SCALE: Final = 10**12
 
@@ -45,10 +45,8 @@ def chapter_2() -> Report:
 
 def table_2_1() -> Report:
     """Con."""
-    rows = tuple(
-        (rating, printed, con(float(rating))) for rating, printed in zip(range(100, 2701, 100), CON, strict=True)
-    )
-    apart = max(abs(ours - printed) for _, printed, ours in rows)
+    rows = tuple((rating, there, con(float(rating))) for rating, there in zip(range(100, 2701, 100), CON, strict=True))
+    apart = max(abs(ours - there) for _, there, ours in rows)
     table = Table(
         key="table-2-1",
         title="Table 2.1: con",
@@ -175,19 +173,16 @@ def _peak(own: float) -> int:
 
 def tables_2_2_and_2_3() -> Report:
     """Win probabilities and their entropies, and the pairing of the largest sum."""
-    names = sorted(RATINGS)
-    pairs = list(combinations(names, 2))
-    one, other = (np.array([RATINGS[pair[side]] for pair in pairs], dtype=np.float64) for side in (0, 1))
+    one, other = (np.array([RATINGS[pair[side]] for pair in PAIRS], dtype=np.float64) for side in (0, 1))
     whole, exact = gor_win(one, other, integer=True), gor_win(one, other)
     rows, right, from_printed = [], 0, 0.0
-    for pair, ours, better in zip(pairs, whole.tolist(), exact.tolist(), strict=True):
-        word = "".join(pair)
-        printed, terms = WINS[word], TERMS[word]
-        right += abs(ours - printed[0]) <= ROUNDED and abs(1.0 - ours - printed[1]) <= ROUNDED
-        from_printed = max(from_printed, *(abs(float(term(p)) - t) for p, t in zip(printed, terms, strict=True)))
+    for pair, ours, better in zip(PAIRS, whole.tolist(), exact.tolist(), strict=True):
+        wins, terms = ((printed(of, pair), printed(of, (pair[1], pair[0]))) for of in (WINS, TERMS))
+        right += abs(ours - wins[0]) <= ROUNDED and abs(1.0 - ours - wins[1]) <= ROUNDED
+        from_printed = max(from_printed, *(abs(float(term(p)) - t) for p, t in zip(wins, terms, strict=True)))
         mine = term([ours, 1.0 - ours]).tolist()
         total = float(bits(ours))
-        rows.append((f"{pair[0]}-{pair[1]}", printed[0], ours, better, terms[0], mine[0], terms[1], mine[1], total))
+        rows.append((f"{pair[0]}-{pair[1]}", wins[0], ours, better, terms[0], mine[0], terms[1], mine[1], total))
     table = Table(
         key="tables-2-2-2-3",
         title="Tables 2.2 and 2.3: chances of the first of a pair, and -p log2 p of both; B-F is misprinted",
@@ -199,12 +194,14 @@ def tables_2_2_and_2_3() -> Report:
         ),
         rows=tuple(rows),
     )
-    gap = abs(RATINGS[WRONG[0]] - RATINGS[WRONG[1]])
+    gap = abs(RATINGS[MISPRINTED[0]] - RATINGS[MISPRINTED[1]])
     mistaken = 1.0 / (1.0 + math.exp(-gap / WRONG_SLOPE))
-    chosen, total = _best_pairing(names, exact)
+    chosen, total = _best_pairing(PLAYERS, exact)
     checks = (
         close("table 2.2: pairs that are right to five decimals, of 15", Mean(right), 14.0, 0.0),
-        close("table 2.2: B-F is printed as it is with the slope of E", Mean(mistaken), WINS[WRONG][0], ROUNDED),
+        close(
+            "table 2.2: B-F is printed as it is with the slope of E", Mean(mistaken), printed(WINS, MISPRINTED), ROUNDED
+        ),
         close("table 2.3: largest distance from -p log2 p of table 2.2", Mean(from_printed), 0.0, ROUNDED),
         Check(claim="the best pairing is A-F, B-D, C-E", holds=chosen == ["AF", "BD", "CE"], measured=Mean(total)),
         close("its entropy with exact slopes, bits", Mean(total), 2.76204, ROUNDED),
