@@ -134,7 +134,7 @@ EXPERIMENTS: Final[tuple[Experiment, ...]] = (
         words=("thesis", "--events", "6"),
         tiny=("--events", "2", "--size", "12", "--rounds", "3"),
         short=("--events", "4", "--size", "34", "--size", "64"),
-        paths=("cgos_server/lab/thesis", _EVENTS, "cgos_server/core/rating/incremental"),
+        paths=("cgos_server/lab/thesis", "cgos_server/lab/gor", _EVENTS, "cgos_server/core/rating/incremental"),
     ),
     Experiment(
         name="ladder",
