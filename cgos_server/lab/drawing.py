@@ -43,7 +43,7 @@ def require_drawable(path: Path) -> None:
 def draw(report: Report, path: Path) -> None:
     """All pictures of the report as one file; the same report is the same bytes. Raises Refused where it has none."""
     if not report.pictures:
-        raise Invalid(Code.PICTURE, "There is nothing to draw: too little was done before it was interrupted.")
+        raise Invalid(Code.PICTURE, f"There is nothing to draw of what was done, so {path} was not written.")
     import matplotlib
     from matplotlib.figure import Figure
 
@@ -114,7 +114,8 @@ def _draw_line(line: Line, axes: Axes) -> None:
             ]
         axes.errorbar(line.x, line.y, yerr=errors, fmt="o", markersize=4.0, capsize=2.0, label=line.name)
         return
-    (drawn,) = axes.plot(line.x, line.y, linestyle="--" if line.dashed else "-", linewidth=1.4, label=line.name)
+    style, marker = "--" if line.dashed else "-", "o" if len(line.x) == 1 else None  # a line of one point is none
+    (drawn,) = axes.plot(line.x, line.y, linestyle=style, marker=marker, linewidth=1.4, label=line.name)
     if line.low:
         axes.fill_between(line.x, line.low, line.high, alpha=0.18, color=drawn.get_color(), linewidth=0.0)
 

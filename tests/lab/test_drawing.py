@@ -63,6 +63,15 @@ def test_figures_on_an_axis_of_logarithms_are_plain(tmp_path: Path) -> None:
     assert "mathdefault" not in (tmp_path / "one.svg").read_text()
 
 
+def test_a_line_of_one_point_can_be_seen(tmp_path: Path) -> None:
+    def drawn(line: Line) -> bytes:
+        chart = Chart(key="c", title="", x_label="", y_label="", lines=(line,))
+        draw(Report(tables=(), pictures=(chart,)), tmp_path / "one.svg")
+        return (tmp_path / "one.svg").read_bytes()
+
+    assert drawn(Line(name="l", x=(1.0,), y=(1.0,))).count(b"<use") > drawn(Line(name="l", x=(), y=())).count(b"<use")
+
+
 def test_a_png_is_one(tmp_path: Path) -> None:
     draw(REPORT, tmp_path / "one.png")
     with Image.open(tmp_path / "one.png") as image:

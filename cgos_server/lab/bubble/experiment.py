@@ -184,7 +184,7 @@ def _certain(strengths: Sequence[int]) -> tuple[tuple[int, ...], int]:
 
 
 def _pictures(lists: Lists, methods: Methods, answers_of: Answers) -> Iterator[Chart]:
-    if len(lists.sizes) < 2 or not all(answers_of.values()):
+    if not all(answers_of.values()):
         return
     sizes = tuple(float(size) for size in lists.sizes)
 

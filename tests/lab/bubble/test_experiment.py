@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from cgos_protocol.errors import Refused
 from cgos_server.lab.bubble import experiment as module
@@ -44,6 +45,11 @@ def test_the_tables_have_the_means_of_all_lists() -> None:
     assert row[3].mean == pytest.approx(row[2].mean * 2 / 8)
     assert [picture.key for picture in report.pictures] == ["tau-right", "tau-new", "games"]
     assert report.holds
+
+
+def test_one_size_is_drawn_too() -> None:
+    report = experiment(replace(LISTS, sizes=(4,)), Shape(), METHODS, Work(5))
+    assert [picture.key for picture in report.pictures] == ["tau-right", "tau-new", "games"]
 
 
 def test_a_list_does_not_depend_on_the_methods() -> None:
