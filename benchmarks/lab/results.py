@@ -51,7 +51,12 @@ _RATING: Final = "cgos_server/core/rating"
 _PAIRING: Final = "cgos_server/core/pairing"
 _EVENTS: Final = "cgos_server/tournaments"
 _SWISS: Final = ("cgos_server/lab/swiss", "cgos_server/lab/tournaments.py", _EVENTS)
-_LADDER: Final = ("cgos_server/lab/ladder", "cgos_server/lab/ratings", _RATING, _PAIRING)
+_LADDER: Final = (
+    "cgos_server/lab/ladder",
+    *(f"cgos_server/lab/ratings/{module}.py" for module in ("draws", "matchmakers", "pools", "runs", "told")),
+    _RATING,
+    _PAIRING,
+)
 
 _KNOWN: Final = ("ladder", "--replicates", "1", "--hours", "5")
 _EVEN: Final = ("--spread", "1", "--fastest", "60")
