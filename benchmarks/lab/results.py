@@ -51,6 +51,7 @@ _RATING: Final = "cgos_server/core/rating"
 _PAIRING: Final = "cgos_server/core/pairing"
 _EVENTS: Final = "cgos_server/tournaments"
 _SWISS: Final = ("cgos_server/lab/swiss", "cgos_server/lab/tournaments.py", _EVENTS)
+_STUDIES: Final = ("cgos_server/lab/swiss/sweeps.py", "cgos_server/lab/swiss/studies.py", *_SWISS[1:])
 _LADDER: Final = (
     "cgos_server/lab/ladder",
     *(f"cgos_server/lab/ratings/{module}.py" for module in ("draws", "matchmakers", "pools", "runs", "told")),
@@ -122,7 +123,7 @@ EXPERIMENTS: Final[tuple[Experiment, ...]] = (
             words=("swiss", "--study", study, "--events", "1000"),
             tiny=("--events", "2"),
             short=("--events", "200"),
-            paths=_SWISS,
+            paths=_STUDIES,
         )
         for study in STUDIES
         if study != "tables"
