@@ -19,7 +19,7 @@ from cgos_server.lab.report import Report
 from cgos_server.lab.running import Work
 
 
-@click.command()
+@click.command(short_help="How far off ratings are after so many games.")
 @click.option(
     "--study", "studies", type=click.Choice([*STUDIES]), multiple=True, help="Only this one; may be repeated."
 )

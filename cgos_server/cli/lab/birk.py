@@ -10,7 +10,7 @@ from cgos_server.lab.report import Report
 from cgos_server.lab.running import Work
 
 
-@click.command()
+@click.command(short_help="Birk's top-down pairing beside its exact law.")
 @click.option(
     "--players",
     type=click.IntRange(2, 24),

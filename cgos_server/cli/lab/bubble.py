@@ -17,7 +17,7 @@ from cgos_server.lab.report import Report
 from cgos_server.lab.running import Work
 
 
-@click.command()
+@click.command(short_help="What Muller's bubble saves and costs.")
 @click.option(
     "--size",
     "sizes",

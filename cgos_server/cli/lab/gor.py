@@ -12,7 +12,7 @@ from cgos_server.lab.report import Report
 from cgos_server.lab.running import Work
 
 
-@click.command()
+@click.command(short_help="European Go ratings before 2021, value by value.")
 @click.option(
     "--own",
     "owns",

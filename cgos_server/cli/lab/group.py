@@ -40,7 +40,7 @@ class Experiments(click.Group):
         return command
 
 
-@click.command(cls=Experiments)
+@click.command(cls=Experiments, short_help="Recompute every published figure, and our own.")
 def lab() -> None:
     """Recompute what was published, and what this project says of itself, by the server's own code.
 

@@ -108,7 +108,7 @@ _a_day = click.FloatRange(0.0, 1e6)
 _seconds = click.FloatRange(0.0, 1e5)
 
 
-@click.command()
+@click.command(short_help="Days of a server in simulated time.")
 @click.option(
     "--pool",
     "pools",

@@ -64,7 +64,7 @@ def _require_a_study() -> None:
         raise Invalid(Code.LAB, f"{' and '.join(said)} can be said of an experiment of your own: give --players, too.")
 
 
-@click.command()
+@click.command(short_help="How true rankings of Swiss systems are.")
 @click.option(
     "--study",
     type=click.Choice((*studies.STUDIES, "all")),

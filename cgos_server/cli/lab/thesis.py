@@ -17,7 +17,7 @@ from cgos_server.tournaments.standings.grades import GRADES
 from cgos_server.tournaments.systems.from_starts import NO_BAR
 
 
-@click.command()
+@click.command(short_help="Vuorinen's thesis of 2010, value by value.")
 @click.option(
     "--size",
     "sizes",
