@@ -6,7 +6,7 @@ Decides how a figure is written. Must not know: any experiment, terminals, files
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -158,6 +158,24 @@ def mean_of(values: Sequence[float]) -> Mean:
         return Mean(mean)
     squares = math.fsum((value - mean) ** 2 for value in values)
     return Mean(mean, math.sqrt(squares / (len(values) - 1) / len(values)))
+
+
+def line_of(
+    name: str, x: Iterable[float], means: Sequence[Mean], *, errors: float, points: bool = False, dashed: bool = False
+) -> Line:
+    """Means in a band of so many standard errors to either side; without it unless all of them have an error."""
+    band = [(mean, errors * mean.error) for mean in means if mean.error is not None]
+    if len(band) < len(means):
+        band = []
+    return Line(
+        name=name,
+        x=tuple(map(float, x)),
+        y=tuple(mean.mean for mean in means),
+        low=tuple(mean.mean - half for mean, half in band),
+        high=tuple(mean.mean + half for mean, half in band),
+        points=points,
+        dashed=dashed,
+    )
 
 
 def written(cell: Cell, column: Column) -> str:

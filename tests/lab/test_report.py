@@ -21,6 +21,7 @@ from cgos_server.lab.report import (
     Report,
     Table,
     close,
+    line_of,
     mean_of,
     table_of_checks,
     written,
@@ -63,6 +64,14 @@ def test_one_value_has_no_error() -> None:
 def test_a_figure_is_close_or_not(measured: float, holds: bool) -> None:
     check = close("tau", Mean(measured, 0.0005), 0.624, 0.003, errors=2.0)
     assert (check.holds, check.allowed) == (holds, pytest.approx(0.004))
+
+
+def test_a_line_has_a_band_where_all_errors_are_known() -> None:
+    line = line_of("tau", [1, 2], [Mean(0.5, 0.125), Mean(0.25, 0.0)], errors=2.0, points=True)
+    assert (line.x, line.y, line.points, line.dashed) == ((1.0, 2.0), (0.5, 0.25), True, False)
+    assert (line.low, line.high) == ((0.25, 0.25), (0.75, 0.25))
+    line = line_of("tau", [1, 2], [Mean(0.5, 0.125), Mean(0.25)], errors=2.0, dashed=True)
+    assert (line.low, line.high, line.dashed) == ((), (), True)
 
 
 def test_a_report_holds_where_all_its_checks_do() -> None:

@@ -20,7 +20,7 @@ from cgos_server.cli.reading import read, system_of, venue_terms
 from cgos_server.core.rating.base import Z95
 from cgos_server.core.rating.registry import systems
 from cgos_server.lab.drawing import draw, require_drawable
-from cgos_server.lab.report import Chart, Line, Report
+from cgos_server.lab.report import Chart, Line, Mean, Report, line_of
 from cgos_server.presentation.words import count
 from cgos_server.service.ratings import comparing
 from cgos_server.service.ratings.build import one_thread
@@ -114,14 +114,8 @@ def charts(comparisons: Mapping[str, Compared]) -> tuple[Chart, ...]:
 def _calibration(row: Scored) -> Line:
     """A tenth a point, with what may stand there by chance."""
     tenths = [tenth for tenth in row.tenths if tenth.games]
-    return Line(
-        name=row.system,
-        x=tuple(tenth.expected for tenth in tenths),
-        y=tuple(tenth.scored for tenth in tenths),
-        low=tuple(tenth.scored - Z95 * tenth.error for tenth in tenths),
-        high=tuple(tenth.scored + Z95 * tenth.error for tenth in tenths),
-        points=True,
-    )
+    scored = [Mean(tenth.scored, tenth.error) for tenth in tenths]
+    return line_of(row.system, [tenth.expected for tenth in tenths], scored, errors=Z95, points=True)
 
 
 def _losses(venue: str, rows: list[Scored]) -> Chart:
@@ -133,14 +127,7 @@ def _losses(venue: str, rows: list[Scored]) -> Chart:
         x_label="",
         y_label="nats a game",
         lines=(
-            Line(
-                name="log loss",
-                x=at,
-                y=tuple(row.log_loss for row in rows),
-                low=tuple(row.log_loss - Z95 * row.behind_error for row in rows),
-                high=tuple(row.log_loss + Z95 * row.behind_error for row in rows),
-                points=True,
-            ),
+            line_of("log loss", at, [Mean(row.log_loss, row.behind_error) for row in rows], errors=Z95, points=True),
             Line(name=first.system, x=at, y=(first.log_loss,) * len(rows), dashed=True),
         ),
         names=tuple(row.system for row in rows),

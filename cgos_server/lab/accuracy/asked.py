@@ -12,10 +12,9 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from cgos_server.core.rating.base import Z95
 from cgos_server.lab.ratings.pools import GAMES, POOLS, Pool
 from cgos_server.lab.ratings.runs import rms, share
-from cgos_server.lab.report import Column, Line, Mean
+from cgos_server.lab.report import Column, Mean
 
 SEED: Final = 2026
 """With which the documented figures were made."""
@@ -110,16 +109,3 @@ def _mean(of: Callable[[Sequence[float]], tuple[float, float]], values: Sequence
 def by_games(games: Iterable[int], digits: int, percent: bool = False) -> tuple[Column, ...]:
     """Columns of figures after so many games a version."""
     return tuple(Column(name=str(number), digits=digits, percent=percent) for number in games)
-
-
-def line(name: str, games: Sequence[int], figures: Sequence[Mean], *, dashed: bool = False) -> Line:
-    """Figures after so many games, in a band of :data:`Z95` standard errors where they are known."""
-    known = all(figure.error is not None for figure in figures)
-    return Line(
-        name=name,
-        x=tuple(map(float, games)),
-        y=tuple(figure.mean for figure in figures),
-        low=tuple(figure.mean - Z95 * (figure.error or 0.0) for figure in figures) if known else (),
-        high=tuple(figure.mean + Z95 * (figure.error or 0.0) for figure in figures) if known else (),
-        dashed=dashed,
-    )

@@ -31,7 +31,7 @@ from cgos_server.lab.accuracy.asked import (
 from cgos_server.lab.ratings.matchmakers import METHODS, Rounds
 from cgos_server.lab.ratings.pools import POOLS, limit_at
 from cgos_server.lab.ratings.runs import pool_run
-from cgos_server.lab.report import Cell, Chart, Column, Line, Mean, Picture, Table
+from cgos_server.lab.report import Cell, Chart, Column, Mean, Picture, Table, line_of
 
 STUDY: Final = "matchmakers"
 
@@ -74,7 +74,7 @@ def replicate(task: Task) -> dict[str, Any]:
     def meet(rng: Generator) -> Rounds:
         return Rounds(name, options, rng)
 
-    found = pool_run(
+    figures = pool_run(
         task.made_pool(),
         task.seed,
         replicate=task.replicate,
@@ -82,7 +82,7 @@ def replicate(task: Task) -> dict[str, Any]:
         rounds=task.games,
         meet=meet,
     )
-    return {games: row[HEADLINE] for games, row in found["at"].items()}
+    return {games: row[HEADLINE] for games, row in figures["at"].items()}
 
 
 def tables(groups: Mapping[tuple[str, str], Group]) -> list[Table]:
@@ -160,21 +160,18 @@ def pictures(groups: Mapping[tuple[str, str], Group]) -> list[Picture]:
                 title=f"{POOLS.get(pool, POOLS['normal']).text}{' (large)' if pool == LARGE else ''}: by matchmaker",
                 x_label="",
                 y_label="RMSE (Elo)",
-                lines=tuple(_after(games, [figures[games] for figures in rows.values()]) for games in shown),
+                lines=tuple(
+                    line_of(
+                        f"after {games} games",
+                        range(len(rows)),
+                        [figures[games] for figures in rows.values()],
+                        errors=Z95,
+                        points=True,
+                    )
+                    for games in shown
+                ),
                 log_y=True,
                 names=tuple(rows),
             )
         )
     return charts
-
-
-def _after(games: int, figures: list[Mean]) -> Line:
-    reach = [Z95 * (figure.error or 0.0) for figure in figures]
-    return Line(
-        name=f"after {games} games",
-        x=tuple(map(float, range(len(figures)))),
-        y=tuple(figure.mean for figure in figures),
-        low=tuple(figure.mean - half for figure, half in zip(figures, reach, strict=True)),
-        high=tuple(figure.mean + half for figure, half in zip(figures, reach, strict=True)),
-        points=True,
-    )

@@ -12,11 +12,12 @@ from typing import Any, Final, NamedTuple
 
 from numpy.random import Generator
 
-from cgos_server.lab.accuracy.asked import HEADLINE, Asked, Group, Task, by_games, line, replicates, root
+from cgos_server.core.rating.base import Z95
+from cgos_server.lab.accuracy.asked import HEADLINE, Asked, Group, Task, by_games, replicates, root
 from cgos_server.lab.ratings.matchmakers import METHODS, Rounds
 from cgos_server.lab.ratings.newcomers import GOALS, KNOWN_SD, newcomers_run, summary, told_run
 from cgos_server.lab.ratings.pools import POOLS
-from cgos_server.lab.report import Cell, Chart, Column, Mean, Picture, Table
+from cgos_server.lab.report import Cell, Chart, Column, Mean, Picture, Table, line_of
 
 STUDY: Final = "newcomers"
 POOL: Final = "normal"
@@ -116,12 +117,12 @@ def tables(groups: Mapping[tuple[str, str], Group]) -> list[Table]:
     shown = [games for games in SHOWN if games <= longest]
     for (_, row), (task, answers) in groups.items():
         for label in answers[0]["at"]:
-            found = summary(answers, label)
-            errors.append((row, label, *(_figures(found, shown))))
+            summed = summary(answers, label)
+            errors.append((row, label, *(_figures(summed, shown))))
             if label in (HEADLINE, "told"):
-                intervals.append((row, label, *(found["inside"][games - 1] for games in shown)))
+                intervals.append((row, label, *(summed["inside"][games - 1] for games in shown)))
             known = root(answer["established"][label] for answer in answers).mean
-            reached = tuple(found["to"][f"{goal:g}"] for goal in GOALS)
+            reached = tuple(summed["to"][f"{goal:g}"] for goal in GOALS)
             goals.append((row, label, len(answers) * _newcomers(task), known, *reached))
     who = (Column(name="the others are known, opponents by"), Column(name="system"))
     return [
@@ -151,9 +152,9 @@ def tables(groups: Mapping[tuple[str, str], Group]) -> list[Table]:
     ]
 
 
-def _figures(found: Mapping[str, Any], games: Sequence[int]) -> list[Mean]:
+def _figures(summed: Mapping[str, Any], games: Sequence[int]) -> list[Mean]:
     """RMSE after so many games, each with its standard error where there is one."""
-    errors = [(found["rmse"][number - 1], found["se"][number - 1]) for number in games]
+    errors = [(summed["rmse"][number - 1], summed["se"][number - 1]) for number in games]
     return [Mean(mean, None if error != error else error) for mean, error in errors]
 
 
@@ -166,10 +167,12 @@ def pictures(groups: Mapping[tuple[str, str], Group]) -> list[Picture]:
             figures = _figures(summary(answers, label), games)
             is_told = label == "told"
             if row in ("stated", "told"):
-                by_system.append(line("told everything" if is_told else label, games, figures, dashed=is_told))
+                by_system.append(
+                    line_of("told everything" if is_told else label, games, figures, errors=Z95, dashed=is_told)
+                )
             if label == HEADLINE or is_told:
                 means = [Mean(figure.mean) for figure in figures]
-                by_setting.append(line(row, games, means, dashed=is_told))
+                by_setting.append(line_of(row, games, means, errors=Z95, dashed=is_told))
     return [
         Chart(
             key=key,

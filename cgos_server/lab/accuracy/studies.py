@@ -56,8 +56,8 @@ def run(asked: Asked, work: Work, cache: Path | None = None) -> Report:
             "leave them out.",
         )
     kept = None if cache is None else Kept(cache / FILE, code())
-    found, interrupted = answers(replicate, tasks, work, kept)
-    groups = grouped(found)
+    by_task, interrupted = answers(replicate, tasks, work, kept)
+    groups = grouped(by_task)
     return Report(
         tables=tuple(table for name, its in groups.items() for table in STUDIES[name].tables(its)),
         pictures=tuple(picture for name, its in groups.items() for picture in STUDIES[name].pictures(its)),

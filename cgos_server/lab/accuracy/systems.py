@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
+from cgos_server.core.rating.base import Z95
 from cgos_server.lab.accuracy.asked import (
     HEADLINE,
     MAIN_POOLS,
@@ -19,13 +20,12 @@ from cgos_server.lab.accuracy.asked import (
     Task,
     average,
     by_games,
-    line,
     replicates,
     root,
 )
 from cgos_server.lab.ratings.pools import LIMIT_GAMES, LIMITS, POOLS, limit_at, limit_games
 from cgos_server.lab.ratings.runs import pool_run
-from cgos_server.lab.report import Cell, Chart, Column, Mean, Picture, Table
+from cgos_server.lab.report import Cell, Chart, Column, Mean, Picture, Table, line_of
 
 STUDY: Final = "systems"
 
@@ -68,11 +68,11 @@ def tasks(asked: Asked, seed: int) -> list[Task]:
 
 def replicate(task: Task) -> dict[str, Any]:
     """See :func:`cgos_server.lab.ratings.runs.pool_run`; without what depends on the machine."""
-    found = pool_run(
+    figures = pool_run(
         task.made_pool(), task.seed, replicate=task.replicate, systems=DRIVING[task.row], rounds=task.games
     )
-    del found["cpu"]
-    return found
+    del figures["cpu"]
+    return figures
 
 
 def tables(groups: Mapping[tuple[str, str], Group]) -> list[Table]:
@@ -98,8 +98,8 @@ def _looks(group: Group) -> list[int]:
 
 def _of(group: Group, label: str, key: str) -> list[list[float]]:
     """By look: one value a replicate, of those that have it."""
-    found = [[answer["at"][str(games)][label][key] for answer in group[1]] for games in _looks(group)]
-    return [[value for value in values if value is not None] for values in found]
+    by_look = [[answer["at"][str(games)][label][key] for answer in group[1]] for games in _looks(group)]
+    return [[value for value in values if value is not None] for values in by_look]
 
 
 def _squares(group: Group, label: str, key: str = "mse") -> list[Mean]:
@@ -212,7 +212,7 @@ def pictures(groups: Mapping[tuple[str, str], Group]) -> list[Picture]:
     for (pool, row), group in groups.items():
         if row == HEADLINE:
             means = [Mean(mean.mean) for mean in _means(group, HEADLINE, "inside") if mean is not None]
-            lines.append(line(pool, _looks(group), means))
+            lines.append(line_of(pool, _looks(group), means, errors=Z95))
     if lines:
         looks = sorted({games for each in lines for games in each.x})
         charts.append(
@@ -221,7 +221,7 @@ def pictures(groups: Mapping[tuple[str, str], Group]) -> list[Picture]:
                 title=f"95 % intervals of {HEADLINE} that hold the truth",
                 x_label="games a version",
                 y_label="share",
-                lines=(*lines, line("95 %", [int(games) for games in looks], [Mean(0.95)] * len(looks), dashed=True)),
+                lines=(*lines, line_of("95 %", looks, [Mean(0.95)] * len(looks), errors=Z95, dashed=True)),
                 log_x=True,
             )
         )
@@ -231,12 +231,16 @@ def pictures(groups: Mapping[tuple[str, str], Group]) -> list[Picture]:
 def _error_chart(pool: str, rows: Mapping[str, Group]) -> Chart:
     task, _ = group = next(iter(rows.values()))
     limit, looks = _limit(task), _looks(group)
-    lines = [line("the limit", looks, [Mean(limit_at(limit, games)) for games in looks], dashed=True)] if limit else []
+    lines = []
+    if limit:
+        lines.append(
+            line_of("the limit", looks, [Mean(limit_at(limit, games)) for games in looks], errors=Z95, dashed=True)
+        )
     for row, its in rows.items():
         for label, _, _ in DRIVING[row] if row == HEADLINE else DRIVING[row][:1]:
             is_points = label in POINTS
             figures = _squares(its, label, "line" if is_points else "mse")
-            lines.append(line(f"{label}, best line" if is_points else label, looks, figures))
+            lines.append(line_of(f"{label}, best line" if is_points else label, looks, figures, errors=Z95))
     return Chart(
         key=f"error-{pool}",
         title=f"{POOLS[pool].text}: how far off ratings are",

@@ -9,7 +9,8 @@ another implementation.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Final
 
 import numpy as np
@@ -19,7 +20,7 @@ from cgos_protocol.errors import Code, Invalid
 from cgos_server.lab.bubble.lists import Listed, Scenario, Shape, listed, require_shape
 from cgos_server.lab.bubble.runs import BUBBLE, ROUND_ROBIN, Methods, Model, Ranked, bubble_of, chances_of, ranked
 from cgos_server.lab.ratings.pools import generator
-from cgos_server.lab.report import Chart, Check, Column, Line, Mean, Report, Table, mean_of
+from cgos_server.lab.report import Chart, Check, Column, Mean, Report, Table, line_of, mean_of
 from cgos_server.lab.running import Work, carry_out
 from cgos_server.tournaments.systems.bubble import Bubble
 
@@ -31,13 +32,15 @@ MATCHES: Final = ((20, 179), (30, 269))
 NEWCOMERS: Final = (12, 40, 100)
 """Lists on which the strongest one comes in at the end."""
 
-TEXTS: Final = {
-    "right": "The old list is right",
-    "noisy": "The old list has errors",
-    "improved": "Some have improved",
-    "new": "Some are new, at the end of the list",
-    "mixed": "Errors, some improved, some new",
-}
+TEXTS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "right": "The old list is right",
+        "noisy": "The old list has errors",
+        "improved": "Some have improved",
+        "new": "Some are new, at the end of the list",
+        "mixed": "Errors, some improved, some new",
+    }
+)
 
 
 class Lists(Struct, frozen=True, kw_only=True):
@@ -200,29 +203,21 @@ def _pictures(lists: Lists, methods: Methods, answers_of: Answers) -> Iterator[C
             title=TEXTS[scenario],
             x_label="engines",
             y_label="Kendall's tau with the truth",
-            lines=tuple(_line(name, sizes, means(scenario, name, "tau")) for name in methods.names),
+            lines=tuple(line_of(name, sizes, means(scenario, name, "tau"), errors=1.0) for name in methods.names),
             log_x=True,
         )
-    robin = _line(ROUND_ROBIN, sizes, means(lists.scenarios[0], ROUND_ROBIN, "games"), dashed=True)
+    robin = line_of(ROUND_ROBIN, sizes, means(lists.scenarios[0], ROUND_ROBIN, "games"), errors=1.0, dashed=True)
     yield Chart(
         key="games",
         title="Games that the bubble takes",
         x_label="engines",
         y_label="games",
-        lines=(robin, *(_line(each, sizes, means(each, BUBBLE, "games")) for each in lists.scenarios)),
+        lines=(
+            robin,
+            *(line_of(each, sizes, means(each, BUBBLE, "games"), errors=1.0) for each in lists.scenarios),
+        ),
         log_x=True,
         log_y=True,
-    )
-
-
-def _line(name: str, x: tuple[float, ...], means: Sequence[Mean], dashed: bool = False) -> Line:
-    return Line(
-        name=name,
-        x=x,
-        y=tuple(each.mean for each in means),
-        low=tuple(each.mean - (each.error or 0.0) for each in means),
-        high=tuple(each.mean + (each.error or 0.0) for each in means),
-        dashed=dashed,
     )
 
 

@@ -24,7 +24,7 @@ from cgos_server.core.rating.incremental.gor import EPS, con, expectancy
 from cgos_server.lab.ratings.matchmakers import Rounds
 from cgos_server.lab.ratings.pools import Floats, generator
 from cgos_server.lab.ratings.runs import Driven
-from cgos_server.lab.report import Cell, Chart, Check, Column, Line, Mean, Report, Table, close, mean_of
+from cgos_server.lab.report import Cell, Chart, Check, Column, Mean, Report, Table, close, line_of, mean_of
 from cgos_server.lab.running import Work, carry_out
 
 ALONE: Final = "expected-change, alone"
@@ -228,21 +228,11 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def _chart(pool: Pool, courses: dict[tuple[str, float], list[Course]]) -> Chart:
-    x = tuple(map(float, looks(pool.rounds)))
+    x = looks(pool.rounds)
     lines = []
     for (matchmaker, eps), each in courses.items():
         means = [mean_of(column) for column in zip(*(course.means for course in each), strict=True)]
-        band = [(mean.mean, 2.0 * (mean.error or 0.0)) for mean in means]
-        lines.append(
-            Line(
-                name=f"{matchmaker}, epsilon {eps:g}",
-                x=x,
-                y=tuple(mean for mean, _ in band),
-                low=tuple(mean - reach for mean, reach in band),
-                high=tuple(mean + reach for mean, reach in band),
-                dashed=not eps,
-            )
-        )
+        lines.append(line_of(f"{matchmaker}, epsilon {eps:g}", x, means, errors=2.0, dashed=not eps))
     return Chart(
         key="inflation",
         title="Mean rating of a pool of fixed strengths",

@@ -12,7 +12,7 @@ from cgos_server.lab.ladder.kinds import KINDS
 from cgos_server.lab.ladder.players import Population
 from cgos_server.lab.ladder.summary import Series, calibration, root
 from cgos_server.lab.ratings.pools import LIMIT_GAMES, LIMITS, POOLS
-from cgos_server.lab.report import Chart, Line, mean_of
+from cgos_server.lab.report import Chart, Line, line_of, mean_of
 
 
 def pictures(series: Sequence[Series], population: Population) -> tuple[Chart, ...]:
@@ -70,15 +70,7 @@ def _curves(rated: Sequence[Series], x: Callable[[Look], float]) -> tuple[Line, 
         at = tuple(mean_of([x(look) for look in looks]).mean for looks in moments)
         own = [root([look.mse for look in looks]) for looks in moments]
         told = [root([look.told_mse for look in looks]) for looks in moments]
-        lines.append(
-            Line(
-                name=each.row.label,
-                x=at,
-                y=tuple(mean.mean for mean in own),
-                low=tuple(mean.mean - (mean.error or 0.0) for mean in own),
-                high=tuple(mean.mean + (mean.error or 0.0) for mean in own),
-            )
-        )
+        lines.append(line_of(each.row.label, at, own, errors=1.0))
         name = f"{each.row.label}: oracle, same games"
         lines.append(Line(name=name, x=at, y=tuple(mean.mean for mean in told), dashed=True))
     return tuple(lines)

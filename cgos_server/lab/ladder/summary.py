@@ -77,9 +77,10 @@ def root(squares: Sequence[float]) -> Mean:
 
 
 def reached(times: Sequence[float], errors: Sequence[float], goal: float) -> float | None:
-    """When an error that was measured at some times, above 0, comes to be `goal` at most; None: it does not.
+    """When an error that was measured at some times comes to be `goal` at most; None: it does not.
 
-    Straight lines in the logarithms between them. The first time stands for anything before.
+    Straight lines in the logarithms between them, from time 0 in the logarithm of the error alone. The first time
+    stands for anything before.
     """
     place = next((at for at, error in enumerate(errors) if error <= goal), None)
     if not place:
@@ -88,7 +89,7 @@ def reached(times: Sequence[float], errors: Sequence[float], goal: float) -> flo
     if e1 <= 0.0:
         return t1
     part = (math.log(e0) - math.log(goal)) / (math.log(e0) - math.log(e1))
-    return math.exp(math.log(t0) + part * (math.log(t1) - math.log(t0)))
+    return t1 * part if t0 <= 0.0 else math.exp(math.log(t0) + part * (math.log(t1) - math.log(t0)))
 
 
 def jackknife(statistic: Callable[[Sequence[int]], float | None], number: int) -> Mean | None:

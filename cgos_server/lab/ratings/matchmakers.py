@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Final
 
 import numpy as np
 from numpy.random import Generator
@@ -22,19 +23,21 @@ from cgos_server.core.rating.posterior_fold import PosteriorFold
 from cgos_server.core.venue import Policy
 from cgos_server.lab.ratings.runs import Driven
 
-METHODS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
-    "information": ("information", {}),
-    "permuted": ("permuted", {}),
-    "birk, half": ("birk", {"formula": "half"}),
-    "birk, fifth": ("birk", {"formula": "fifth"}),
-    "birk, sqrt": ("birk", {"formula": "sqrt"}),
-    "birk, one": ("birk", {"formula": "one"}),
-    "entropy": ("entropy", {}),
-    "entropy, venue": ("entropy", {"model": "venue"}),
-    "expected-change": ("expected-change", {}),
-    "adjacent": ("adjacent", {}),
-    "random": ("random", {}),
-}
+METHODS: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = MappingProxyType(
+    {
+        "information": ("information", {}),
+        "permuted": ("permuted", {}),
+        "birk, half": ("birk", {"formula": "half"}),
+        "birk, fifth": ("birk", {"formula": "fifth"}),
+        "birk, sqrt": ("birk", {"formula": "sqrt"}),
+        "birk, one": ("birk", {"formula": "one"}),
+        "entropy": ("entropy", {}),
+        "entropy, venue": ("entropy", {"model": "venue"}),
+        "expected-change": ("expected-change", {}),
+        "adjacent": ("adjacent", {}),
+        "random": ("random", {}),
+    }
+)
 """Row -> method and its options; constraints are the defaults of a venue."""
 
 
@@ -54,14 +57,17 @@ class Rounds:
         self._knowing = uses_knowledge(name)
         self._rng = random.Random(int(rng.integers(2**63)))
         self._memory = Memory(Constraints().repeat_last, {}, {}, {})
-        self._sat_out: dict[VersionId, int] = {}
+        self._rounds = 0
+        self._sat_out: dict[VersionId, tuple[int, int]] = {}
 
     def pairs(self, driven: Driven) -> list[tuple[int, int]]:
         """Who meets whom in the next round of all versions."""
         pairing_pass = self._pairing_pass(driven)
         pairing = self._matchmaker.pair(pairing_pass, self._rng)
-        for version in map(VersionId, range(driven.versions)):
-            self._sat_out[version] = self._sat_out.get(version, 0) + 1 if version in pairing.sits_out else 0
+        self._rounds += 1
+        self._sat_out = {
+            version: (self._sat_out.get(version, (0, 0))[0] + 1, self._rounds) for version in pairing.sits_out
+        }
         return [(pair.high, pair.low) for pair in pairing.pairs]
 
     def began(self, first: int, second: int) -> None:
@@ -74,12 +80,14 @@ class Rounds:
         candidates = []
         for version in versions:
             shown = standings[version]
+            sat_out, last_sit_out = self._sat_out.get(version, (0, None))
             candidates.append(
                 Candidate(
                     id=version,
                     name=f"bot {version}",
                     rating=shown.mean,
-                    sat_out=self._sat_out.get(version, 0),
+                    sat_out=sat_out,
+                    last_sit_out=last_sit_out,
                     last_opponent=memory.last_opponent(version),
                     sd=shown.spread if driven.system.sure else 0.0,
                     games=shown.games,

@@ -15,7 +15,7 @@ from cgos_server.lab.report import Chart, Column, Report, Table
 from cgos_server.lab.running import Work
 from cgos_server.lab.swiss.bbp import BbpPairings
 from cgos_server.lab.swiss.studies import about, program
-from cgos_server.lab.swiss.sweeps import MEASURES, Contestant, line_of
+from cgos_server.lab.swiss.sweeps import MEASURES, Contestant, line_through
 from cgos_server.lab.tournaments import Asked, Series, run_all
 from cgos_server.tournaments.base import OptionValue
 from cgos_server.tournaments.registry import options_of
@@ -141,7 +141,7 @@ def _picture(own: Own, done: Sequence[tuple[str, Series]], measure: str) -> Char
         x_label="system",
         y_label=MEASURES[measure].name,
         lines=(
-            line_of(
+            line_through(
                 MEASURES[measure].name,
                 [(float(at), series.mean(measure)) for at, (_, series) in enumerate(done)],
                 points=True,

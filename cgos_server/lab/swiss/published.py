@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import Final
 
 from cgos_server.lab.report import Chart, Check, Column, Line, Mean, Table, close
-from cgos_server.lab.swiss.sweeps import Setting, Swept, line_of
+from cgos_server.lab.swiss.sweeps import Setting, Swept, line_through
 from cgos_server.lab.tournaments import Series
 
 RANGES: Final = ((1000, 1800), (1400, 2200), (1800, 2600))
@@ -118,7 +118,7 @@ def tables(swept: Swept) -> list[Table]:
 def pictures(swept: Swept) -> list[Chart]:
     """Means of each system by range, with two standard errors to either side; published ones as dashed lines."""
     lines = [
-        line_of(
+        line_through(
             each.label,
             [(float(at), row[column].mean("kendall")) for at, row in enumerate(swept.grid)],
             points=True,

@@ -12,7 +12,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from cgos_server.lab.report import Chart, Column, Line, Mean, Table
+from cgos_server.lab.report import Chart, Column, Line, Mean, Table, line_of
 from cgos_server.lab.running import Work
 from cgos_server.lab.tournaments import Asked, Series, run_all
 from cgos_server.tournaments.base import OptionValue, System
@@ -202,13 +202,13 @@ def _picture(swept: Swept, measure: str) -> Chart:
     sweep = swept.sweep
     if len(sweep.settings) == 1:
         points = [(float(at), series.mean(measure)) for at, series in enumerate(swept.grid[0])]
-        lines = [line_of(sweep.title, points, points=True)]
+        lines = [line_through(sweep.title, points, points=True)]
         names = [each.label for each in sweep.contestants]
     else:
         numbered = all(setting.x is not None for setting in sweep.settings)
         places = [float(at) if setting.x is None else setting.x for at, setting in enumerate(sweep.settings)]
         lines = [
-            line_of(
+            line_through(
                 each.label,
                 [(x, row[at].mean(measure)) for x, row in zip(places, swept.grid, strict=True)],
                 points=not numbered,
@@ -227,14 +227,7 @@ def _picture(swept: Swept, measure: str) -> Chart:
     )
 
 
-def line_of(name: str, places: Sequence[tuple[float, Mean | None]], points: bool) -> Line:
+def line_through(name: str, places: Sequence[tuple[float, Mean | None]], points: bool) -> Line:
     """Means with two standard errors to either side, where there are means."""
-    known = [(x, mean, 2.0 * (mean.error or 0.0)) for x, mean in places if mean is not None]
-    return Line(
-        name=name,
-        x=tuple(x for x, _, _ in known),
-        y=tuple(mean.mean for _, mean, _ in known),
-        low=tuple(mean.mean - reach for _, mean, reach in known),
-        high=tuple(mean.mean + reach for _, mean, reach in known),
-        points=points,
-    )
+    known = [(x, mean) for x, mean in places if mean is not None]
+    return line_of(name, [x for x, _ in known], [mean for _, mean in known], errors=2.0, points=points)

@@ -6,16 +6,16 @@ orders can be compared. Must not know: how a system pairs, terminals.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
 from types import MappingProxyType
 from typing import Final
 
 from msgspec import Struct
 
 from cgos_server.lab.ratings.pools import generator
-from cgos_server.lab.report import Cell, Chart, Column, Line, Mean, Report, Table, mean_of
+from cgos_server.lab.report import Cell, Chart, Column, Report, Table, line_of, mean_of
 from cgos_server.lab.running import Work, carry_out
 from cgos_server.lab.thesis.fields import chances_of, field_of
 from cgos_server.tournaments.base import Event, OptionValue
@@ -74,7 +74,7 @@ class Errors(Struct, frozen=True, kw_only=True):
     true: float
 
 
-Found = dict[tuple[int, int, str], list[Errors]]
+ErrorsOf = dict[tuple[int, int, str], list[Errors]]
 """By players, rounds and system: of each event."""
 
 
@@ -83,18 +83,20 @@ def total_errors(fields: Fields, work: Work) -> Report:
 
     :raises Refused: where a system cannot take them
     """
-    found: Found = {(size, rounds, word): [] for size in fields.sizes for rounds in fields.rounds for word in SYSTEMS}
+    errors_of: ErrorsOf = {
+        (size, rounds, word): [] for size in fields.sizes for rounds in fields.rounds for word in SYSTEMS
+    }
     interrupted = carry_out(
         done,
         _tasks(fields, work.seed),
-        lambda task, answer: found[task.size, task.rounds, task.system].append(answer),
+        lambda task, answer: errors_of[task.size, task.rounds, task.system].append(answer),
         work,
         everything=fields.events * len(SYSTEMS) * sum(fields.sizes) * sum(fields.rounds),
         size=lambda task: task.size * task.rounds,
     )
     return Report(
-        tables=(_errors(fields, found), _orders(fields, found), _by_size(fields, found)),
-        pictures=tuple(_pictures(fields, found)),
+        tables=(_errors(fields, errors_of), _orders(fields, errors_of), _by_size(fields, errors_of)),
+        pictures=tuple(_pictures(fields, errors_of)),
         interrupted=interrupted,
     )
 
@@ -139,9 +141,9 @@ def _values(errors: Sequence[Errors], reading: str) -> list[float]:
     return [getattr(each.relative, reading) for each in errors]
 
 
-def _errors(fields: Fields, found: Found) -> Table:
+def _errors(fields: Fields, errors_of: ErrorsOf) -> Table:
     rows: list[tuple[Cell, ...]] = []
-    for (size, rounds, word), errors in found.items():
+    for (size, rounds, word), errors in errors_of.items():
         if errors:
             means = [mean_of(_values(errors, reading)) for reading in _READINGS.values()]
             rows.append((size, rounds, word, *means, mean_of([each.true for each in errors])))
@@ -159,12 +161,12 @@ def _errors(fields: Fields, found: Found) -> Table:
     )
 
 
-def _orders(fields: Fields, found: Found) -> Table:
+def _orders(fields: Fields, errors_of: ErrorsOf) -> Table:
     """Systems by their errors; between neighbors in the order stands whether they are clearly apart."""
     rows = []
     for size in fields.sizes:
         for rounds in fields.rounds:
-            each = {word: found[size, rounds, word] for word in SYSTEMS}
+            each = {word: errors_of[size, rounds, word] for word in SYSTEMS}
             shortest = min(map(len, each.values()))
             if shortest:
                 relative = {word: _values(errors[:shortest], "rms_per_game") for word, errors in each.items()}
@@ -186,20 +188,20 @@ def _orders(fields: Fields, found: Found) -> Table:
 def _order(values: Mapping[str, Sequence[float]]) -> str:
     words = sorted(values, key=lambda word: math.fsum(values[word]))
     parts = [words[0]]
-    for one, other in pairwise(words):
+    for one, other in itertools.pairwise(words):
         apart = mean_of([b - a for a, b in zip(values[one], values[other], strict=True)])
         clear = apart.error is not None and apart.mean > CLEAR * apart.error
         parts += ["<" if clear else "~", other]
     return " ".join(parts)
 
 
-def _by_size(fields: Fields, found: Found) -> Table:
+def _by_size(fields: Fields, errors_of: ErrorsOf) -> Table:
     """What each reading makes of a larger field."""
     small, large = min(fields.sizes), max(fields.sizes)
     rows: list[tuple[Cell, ...]] = []
     for rounds in fields.rounds:
         for word in SYSTEMS:
-            low, high = found[small, rounds, word], found[large, rounds, word]
+            low, high = errors_of[small, rounds, word], errors_of[large, rounds, word]
             if low and high and small < large:
                 shares = [
                     mean_of(_values(high, reading)).mean / mean_of(_values(low, reading)).mean
@@ -219,24 +221,21 @@ def _by_size(fields: Fields, found: Found) -> Table:
     )
 
 
-def _pictures(fields: Fields, found: Found) -> Iterator[Chart]:
-    if len(fields.sizes) < 2 or not all(found.values()):
+def _pictures(fields: Fields, errors_of: ErrorsOf) -> Iterator[Chart]:
+    if not all(errors_of.values()):
         return
     sizes = tuple(map(float, fields.sizes))
     for name, reading in _READINGS.items():
         for rounds in fields.rounds:
-            lines = []
-            for word in SYSTEMS:
-                means: list[Mean] = [mean_of(_values(found[size, rounds, word], reading)) for size in fields.sizes]
-                lines.append(
-                    Line(
-                        name=word,
-                        x=sizes,
-                        y=tuple(each.mean for each in means),
-                        low=tuple(each.mean - (each.error or 0.0) for each in means),
-                        high=tuple(each.mean + (each.error or 0.0) for each in means),
-                    )
+            lines = tuple(
+                line_of(
+                    word,
+                    sizes,
+                    [mean_of(_values(errors_of[size, rounds, word], reading)) for size in fields.sizes],
+                    errors=1.0,
                 )
+                for word in SYSTEMS
+            )
             yield Chart(
                 key=f"{reading}-{rounds}",
                 title=f"{name}, {rounds} rounds",

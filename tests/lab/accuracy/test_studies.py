@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 
 from cgos_protocol.errors import Refused
 from cgos_server.lab.accuracy import newcomers, systems
-from cgos_server.lab.accuracy.asked import HEADLINE, LARGE, SEED, Asked, Task, average, line, root
+from cgos_server.lab.accuracy.asked import HEADLINE, LARGE, SEED, Asked, Task, average, root
 from cgos_server.lab.accuracy.studies import FILE, STUDIES, run
 from cgos_server.lab.ratings.matchmakers import METHODS
 from cgos_server.lab.ratings.pools import LIMITS, POOLS, limit_games
-from cgos_server.lab.report import Chart, Mean, Report, Table
+from cgos_server.lab.report import Chart, Report, Table
 from cgos_server.lab.running import Work
 
 
@@ -168,10 +168,3 @@ def test_means_have_an_error_from_two_values_on(values: list[float]) -> None:
         assert (figure.error is None) == (len(values) == 1)
         assert min(values) <= figure.mean * (1 + 1e-9)
         assert figure.mean <= max(values) * (1 + 1e-9)
-
-
-def test_a_line_has_a_band_where_all_errors_are_known() -> None:
-    assert line("a", (1, 2), [Mean(3.0, 1.0), Mean(4.0)]).low == ()
-    drawn = line("a", (1, 2), [Mean(3.0, 1.0), Mean(4.0, 0.0)])
-    assert drawn.low == pytest.approx((1.04, 4.0), abs=1e-4)
-    assert drawn.high == pytest.approx((4.96, 4.0), abs=1e-4)

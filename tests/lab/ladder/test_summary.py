@@ -87,6 +87,7 @@ def test_a_goal_is_reached_on_a_straight_line_of_the_logarithms() -> None:
     assert reached([1.0, 4.0], [100.0, 60.0], 50.0) is None
     assert reached([3.0, 4.0], [40.0, 60.0], 50.0) == 3.0
     assert reached([1.0, 4.0], [100.0, 0.0], 50.0) == 4.0
+    assert reached([0.0, 4.0], [100.0, 25.0], 50.0) == pytest.approx(2.0)  # no game had ended at the first look
     assert reached([], [], 50.0) is None
 
 
