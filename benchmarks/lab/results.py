@@ -190,19 +190,17 @@ EXPERIMENTS: Final[tuple[Experiment, ...]] = (
     ),
     Experiment(
         name="accuracy-systems",
-        words=("accuracy", "--study", "systems", "--replicates", "96"),
+        words=("accuracy", "--study", "systems", "--replicates", "24", "--pool", "normal", "--pool", "bimodal"),
         tiny=("--replicates", "1", "--pool", "normal", "--versions", "4", "--games", "5"),
         short=("--replicates", "6", "--pool", "normal", "--pool", "bimodal", "--games", "40"),
         paths=("cgos_server/lab/accuracy", "cgos_server/lab/ratings", _RATING),
-        kept=False,
     ),
     Experiment(
         name="accuracy-newcomers",
-        words=("accuracy", "--study", "newcomers", "--replicates", "48"),
+        words=("accuracy", "--study", "newcomers", "--replicates", "24"),
         tiny=("--replicates", "1", "--versions", "4", "--games", "5"),
         short=("--replicates", "1", "--versions", "16"),
         paths=("cgos_server/lab/accuracy", "cgos_server/lab/ratings", _PAIRING, _RATING),
-        kept=False,
     ),
     Experiment(
         name="accuracy-matchmakers",
