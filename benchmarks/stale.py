@@ -91,7 +91,13 @@ def all_tables() -> list[Table]:
     of_pages = [table for page in sorted((ROOT / "docs").glob("*.md")) for table in tables(page)]
     results = kept_results(ROOT / "docs" / "lab")
     return of_pages + [
-        Table(page=f"docs/lab/{name}.json", line=1, heading=kept.command, commit=kept.commit, paths=kept.paths)
+        Table(
+            page=f"docs/lab/{name}.json",
+            line=1,
+            heading=kept.command,
+            commit=kept.again or kept.commit,
+            paths=kept.paths,
+        )
         for name, kept in results.items()
     ]
 

@@ -34,6 +34,7 @@ class Kept(msgspec.Struct, kw_only=True, frozen=True):
 
     :ivar command: the words that give it again
     :ivar commit: of the tree that computed it
+    :ivar again: of a later tree, which gives the same figures in the tiny form; empty: there is none
     :ivar paths: what its figures depend on, as git takes them
     :ivar seconds: CPU time, all processes together
     """
@@ -45,6 +46,7 @@ class Kept(msgspec.Struct, kw_only=True, frozen=True):
     seconds: float
     machine: str
     report: Report
+    again: str = ""
 
     def table(self, key: str) -> Table:
         """By its key; ``checks`` are those of the report. Raises LookupError."""
@@ -90,7 +92,8 @@ def _markdown(kept: Kept, key: str) -> str:
     lines.append("|" + "---|" * len(table.columns))
     lines += [_row(_cells(row, table.columns)) for row in table.rows]
     paths = ", ".join(f"`{path}`" for path in kept.paths)
-    lines += ["", f"Measured at `{kept.commit}`; depends on {paths}.", "", ""]
+    again = f", the same in a short form at `{kept.again}`" if kept.again else ""
+    lines += ["", f"Measured at `{kept.commit}`{again}; depends on {paths}.", "", ""]
     return "\n".join(lines)
 
 

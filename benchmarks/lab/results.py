@@ -2,11 +2,14 @@
 
 Each is a command of the lab with a seed, so that the same tree gives the same figures on any machine. `--size full`
 writes them to docs/lab, with the commit of the tree, and into the pages that show them; smaller sizes go to dist/lab
-and show that everything works. Must not know: how an experiment is carried out, how a page is written.
+and show that everything works. `--confirm` computes the tiny forms of results whose code has changed since in both
+trees, and notes where they are the same. Must not know: which experiments there are, how one is carried out, how a page
+is written.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import resource
@@ -14,203 +17,18 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Final, NamedTuple
+from typing import Annotated, Any, Final
 
 import msgspec
 
+from benchmarks.lab.experiments import EXPERIMENTS, SEED, Experiment
 from benchmarks.lab.kept import FOLDER, Kept, keep, kept_results, pages, refreshed
 from benchmarks.reporting import ROOT, processor, program
-from cgos_server.lab.ladder.kinds import KINDS
 from cgos_server.lab.report import Report
-from cgos_server.lab.swiss.studies import STUDIES
 
 SIZES: Final = ("tiny", "short", "full")
-
-
-class Experiment(NamedTuple):
-    """:ivar words: of the command, without seed
-    :ivar tiny: what is added so that it is done at once; what comes later on a command line wins
-    :ivar short: what is added for a first look
-    :ivar paths: what its figures depend on
-    :ivar kept: whether docs/lab has its result; the others take hours, and go to dist/lab at any size
-    """
-
-    name: str
-    words: tuple[str, ...]
-    tiny: tuple[str, ...]
-    short: tuple[str, ...]
-    paths: tuple[str, ...]
-    kept: bool = True
-
-
-SEED: Final = "2026"
-
-_RATING: Final = "cgos_server/core/rating"
-_PAIRING: Final = "cgos_server/core/pairing"
-_EVENTS: Final = "cgos_server/tournaments"
-_SWISS: Final = ("cgos_server/lab/swiss", "cgos_server/lab/tournaments.py", _EVENTS)
-_STUDIES: Final = ("cgos_server/lab/swiss/sweeps.py", "cgos_server/lab/swiss/studies.py", *_SWISS[1:])
-_LADDER: Final = (
-    "cgos_server/lab/ladder",
-    *(f"cgos_server/lab/ratings/{module}.py" for module in ("draws", "matchmakers", "pools", "runs", "told")),
-    _RATING,
-    _PAIRING,
-)
-
-_KNOWN: Final = ("ladder", "--replicates", "1", "--hours", "5")
-_EVEN: Final = ("--spread", "1", "--fastest", "60")
-_POLICIES: Final = (
-    "information/known/rolling",
-    "information/known/barrier",
-    "entropy/known/rolling",
-    "birk/known/rolling",
-    "random/known/rolling",
-)
-_OVERDUE: Final = ("information,overdue=0/known/rolling", "information/known/rolling")
-_PARAMETERS: Final = (
-    "information/known/rolling",
-    *(
-        f"information,{option}/known/rolling"
-        for option in (
-            "fairness=0",
-            "fairness=1",
-            "fairness=4",
-            "grace=2",
-            "grace=12",
-            "ease=0.1",
-            "ease=0.5",
-            "ease=1",
-            "patience_s=3",
-            "patience_s=30",
-            "repeat_most=5",
-        )
-    ),
-)
-
-
-def _each(flag: str, values: Iterable[str]) -> tuple[str, ...]:
-    """The option once for each value."""
-    return tuple(word for value in values for word in (flag, value))
-
-
-EXPERIMENTS: Final[tuple[Experiment, ...]] = (
-    Experiment(
-        name="birk",
-        words=("birk", "--rounds", "200000"),
-        tiny=("--rounds", "50", "--players", "6", "--players", "5"),
-        short=("--rounds", "20000"),
-        paths=("cgos_server/lab/birk", _PAIRING),
-    ),
-    Experiment(
-        name="gor",
-        words=("gor", "--replicates", "32"),
-        tiny=("--replicates", "2", "--versions", "6", "--rounds", "3"),
-        short=("--replicates", "4", "--rounds", "50"),
-        paths=("cgos_server/lab/gor", _PAIRING, "cgos_server/core/rating/incremental"),
-    ),
-    Experiment(
-        name="swiss",
-        words=("swiss", "--events", "20000"),
-        tiny=("--events", "2"),
-        short=("--events", "2000"),
-        paths=_SWISS,
-    ),
-    *(
-        Experiment(
-            name=f"swiss-{study}",
-            words=("swiss", "--study", study, "--events", "1000"),
-            tiny=("--events", "2"),
-            short=("--events", "200"),
-            paths=_STUDIES,
-        )
-        for study in STUDIES
-        if study != "tables"
-    ),
-    Experiment(
-        name="bubble",
-        words=("bubble", "--events", "10"),
-        tiny=("--events", "1", "--size", "12", "--scenario", "mixed"),
-        short=("--events", "4", "--size", "20", "--size", "50"),
-        paths=("cgos_server/lab/bubble", _EVENTS),
-    ),
-    Experiment(
-        name="thesis",
-        words=("thesis", "--events", "6"),
-        tiny=("--events", "2", "--size", "12", "--rounds", "3"),
-        short=("--events", "4", "--size", "34", "--size", "64"),
-        paths=("cgos_server/lab/thesis", "cgos_server/lab/gor", _EVENTS, "cgos_server/core/rating/incremental"),
-    ),
-    Experiment(
-        name="ladder",
-        words=("ladder", "--hours", "72", "--until", "30", "--replicates", "20"),
-        tiny=("--hours", "0.5", "--replicates", "2", "--versions", "6"),
-        short=("--hours", "6", "--replicates", "2"),
-        paths=_LADDER,
-    ),
-    Experiment(
-        name="ladder-pools",
-        words=("ladder", "--hours", "48", "--until", "50", "--replicates", "2", *_each("--pool", KINDS)),
-        tiny=("--hours", "0.2", "--versions", "6"),
-        short=("--hours", "2"),
-        paths=_LADDER,
-        kept=False,
-    ),
-    Experiment(
-        name="ladder-newcomers",
-        words=("ladder", "--hours", "12", "--arrivals", "48", "--departures", "48"),
-        tiny=("--hours", "0.5", "--replicates", "1", "--versions", "6"),
-        short=("--hours", "3", "--replicates", "1"),
-        paths=_LADDER,
-    ),
-    Experiment(
-        name="ladder-policies",
-        words=(*_KNOWN, "--versions", "40", *_each("--row", _POLICIES)),
-        tiny=("--hours", "0.5", "--replicates", "1", "--versions", "6"),
-        short=("--hours", "3", "--replicates", "1"),
-        paths=_LADDER,
-    ),
-    Experiment(
-        name="ladder-parameters",
-        words=(*_KNOWN, "--versions", "40", "--hours", "3", *_each("--row", _PARAMETERS)),
-        tiny=("--hours", "0.2", "--replicates", "1", "--versions", "6"),
-        short=("--hours", "1", "--replicates", "1"),
-        paths=_LADDER,
-    ),
-    *(
-        Experiment(
-            name=f"ladder-owners-{owners.replace(',', '-')}",
-            words=(*_KNOWN, *_EVEN, "--versions", versions, "--owners", owners, *_each("--row", _OVERDUE)),
-            tiny=("--hours", "0.5", "--replicates", "1"),
-            short=("--hours", "1", "--replicates", "1"),
-            paths=_LADDER,
-        )
-        for versions, owners in (("10", "7"), ("10", "9"), ("12", "8,4"))
-    ),
-    Experiment(
-        name="accuracy-systems",
-        words=("accuracy", "--study", "systems", "--replicates", "24", "--pool", "normal", "--pool", "bimodal"),
-        tiny=("--replicates", "1", "--pool", "normal", "--versions", "4", "--games", "5"),
-        short=("--replicates", "6", "--pool", "normal", "--pool", "bimodal", "--games", "40"),
-        paths=("cgos_server/lab/accuracy", "cgos_server/lab/ratings", _RATING),
-    ),
-    Experiment(
-        name="accuracy-newcomers",
-        words=("accuracy", "--study", "newcomers", "--replicates", "24"),
-        tiny=("--replicates", "1", "--versions", "4", "--games", "5"),
-        short=("--replicates", "1", "--versions", "16"),
-        paths=("cgos_server/lab/accuracy", "cgos_server/lab/ratings", _PAIRING, _RATING),
-    ),
-    Experiment(
-        name="accuracy-matchmakers",
-        words=("accuracy", "--study", "matchmakers", "--replicates", "24"),
-        tiny=("--replicates", "1", "--pool", "normal", "--method", "permuted", "--versions", "4", "--games", "5"),
-        short=("--replicates", "3", "--pool", "normal", "--games", "40"),
-        paths=("cgos_server/lab/accuracy", "cgos_server/lab/ratings", _PAIRING, _RATING),
-        kept=False,
-    ),
-)
 
 
 def run(
@@ -218,20 +36,72 @@ def run(
     only: Annotated[Sequence[str], str, "these alone, by their names"] = (),
     jobs: Annotated[int, "processes"] = os.cpu_count() or 1,
     pages_only: Annotated[bool, "write kept results into the pages again, and compute nothing"] = False,
+    confirm: Annotated[bool, "note of kept results whose code has changed that their tiny forms are the same"] = False,
 ) -> dict[str, Any]:
     """By name: command, CPU seconds, how many checks there are and which do not hold."""
     known = [experiment.name for experiment in EXPERIMENTS]
     if unknown := [name for name in only if name not in known]:
         sys.exit(f"There is no experiment {', '.join(unknown)}. There are: {', '.join(known)}.")
     figures: dict[str, Any] = {}
-    if not pages_only:
+    if confirm:
+        _confirm(only)
+    elif not pages_only:
         commit = _commit(size == "full")
         for experiment in EXPERIMENTS:
             if not only or experiment.name in only:
                 figures[experiment.name] = _carried_out(experiment, size, jobs, commit)
-    if pages_only or size == "full":
+    if pages_only or confirm or size == "full":
         _refresh_pages()
     return figures
+
+
+def _confirm(only: Sequence[str]) -> None:
+    """A tree that gives the same figures in the tiny form counts like the one that computed a result."""
+    head, results = _commit(True), kept_results()
+    for experiment in EXPERIMENTS:
+        kept = results.get(experiment.name)
+        if kept is None or (only and experiment.name not in only):
+            continue
+        changed = _git("diff", "--name-only", f"{kept.again or kept.commit}..HEAD", "--", *kept.paths)
+        if changed:
+            with _checked_out(kept.commit) as tree:
+                same = _tiny_report(experiment, tree) == _tiny_report(experiment, ROOT)
+            print(f"{experiment.name}: {'the same' if same else 'NOT the same; make it again'}", flush=True)
+            if same:
+                keep(FOLDER, experiment.name, msgspec.structs.replace(kept, again=head))
+
+
+@contextlib.contextmanager
+def _checked_out(commit: str) -> Iterator[Path]:
+    """The tree of a commit, for a while."""
+    with tempfile.TemporaryDirectory(prefix="cgos-lab-") as folder:
+        tree = Path(folder) / "tree"
+        subprocess.run(["git", "-C", str(ROOT), "worktree", "add", "-q", "--detach", str(tree), commit], check=True)
+        try:
+            yield tree
+        finally:
+            subprocess.run(["git", "-C", str(ROOT), "worktree", "remove", "--force", str(tree)], check=True)
+
+
+def _tiny_report(experiment: Experiment, tree: Path) -> dict[str, Any]:
+    """What a tree's tiny form prints, without what names the tree."""
+    path = os.pathsep.join(str(tree / folder) for folder in ("", "protocol", "clients"))
+    command = [
+        sys.executable,
+        "-m",
+        "cgos_server",
+        "lab",
+        *experiment.words,
+        *experiment.tiny,
+        "--seed",
+        SEED,
+        "--json",
+    ]
+    ended = subprocess.run(command, capture_output=True, cwd=tree, env={**os.environ, "PYTHONPATH": path})
+    if not ended.stdout:
+        sys.exit(f"{experiment.name} of {tree} ended with {ended.returncode}: {ended.stderr.decode()[-500:]}")
+    printed = json.loads(ended.stdout)
+    return {key: printed[key] for key in ("tables", "pictures")}
 
 
 def _refresh_pages() -> None:

@@ -7,10 +7,12 @@ from pathlib import Path
 
 import click
 import pytest
+from msgspec.structs import replace
 
+from benchmarks import stale
 from benchmarks.lab import kept
+from benchmarks.lab.experiments import EXPERIMENTS, SEED, Experiment
 from benchmarks.lab.kept import Kept, keep, kept_results, pages, refreshed
-from benchmarks.lab.results import EXPERIMENTS, SEED, Experiment
 from cgos_server.cli.main import main
 from cgos_server.lab.report import Check, Column, Mean, Report, Table
 
@@ -79,6 +81,14 @@ Measured at `0123abcd`; depends on `cgos_server/core`, `cgos_server/lab`.
 def test_a_page_takes_its_tables_from_the_results() -> None:
     assert refreshed(BEFORE, {"made": RESULT}) == AFTER
     assert refreshed(AFTER, {"made": RESULT}) == AFTER
+
+
+def test_a_later_tree_with_the_same_figures_is_named() -> None:
+    again = replace(RESULT, again="89abcdef")
+    commits = "Measured at `0123abcd`, the same in a short form at `89abcdef`"
+    line = f"{commits}; depends on `cgos_server/core`, `cgos_server/lab`."
+    assert stale.LINE.fullmatch(line)
+    assert line in refreshed(BEFORE, {"made": again})
 
 
 def test_a_table_that_is_new_takes_nothing_from_those_behind_it() -> None:
