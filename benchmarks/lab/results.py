@@ -65,7 +65,7 @@ def _confirm(only: Sequence[str]) -> None:
         changed = _git("diff", "--name-only", f"{kept.again or kept.commit}..HEAD", "--", *kept.paths)
         if changed:
             with _checked_out(kept.commit) as tree:
-                same = _tiny_report(experiment, tree) == _tiny_report(experiment, ROOT)
+                same = _tiny_tables(experiment, tree) == _tiny_tables(experiment, ROOT)
             print(f"{experiment.name}: {'the same' if same else 'NOT the same; make it again'}", flush=True)
             if same:
                 keep(FOLDER, experiment.name, msgspec.structs.replace(kept, again=head))
@@ -83,8 +83,8 @@ def _checked_out(commit: str) -> Iterator[Path]:
             subprocess.run(["git", "-C", str(ROOT), "worktree", "remove", "--force", str(tree)], check=True)
 
 
-def _tiny_report(experiment: Experiment, tree: Path) -> dict[str, Any]:
-    """What a tree's tiny form prints, without what names the tree."""
+def _tiny_tables(experiment: Experiment, tree: Path) -> list[Any]:
+    """All figures that a tree's tiny form prints."""
     path = os.pathsep.join(str(tree / folder) for folder in ("", "protocol", "clients"))
     command = [
         sys.executable,
@@ -100,8 +100,8 @@ def _tiny_report(experiment: Experiment, tree: Path) -> dict[str, Any]:
     ended = subprocess.run(command, capture_output=True, cwd=tree, env={**os.environ, "PYTHONPATH": path})
     if not ended.stdout:
         sys.exit(f"{experiment.name} of {tree} ended with {ended.returncode}: {ended.stderr.decode()[-500:]}")
-    printed = json.loads(ended.stdout)
-    return {key: printed[key] for key in ("tables", "pictures")}
+    tables: list[Any] = json.loads(ended.stdout)["tables"]
+    return tables
 
 
 def _refresh_pages() -> None:

@@ -74,7 +74,7 @@ def experiment(what: str, seed: int = 0) -> Callable[[Callable[Concatenate[Work,
                 print_json({"command": _words(), "version": __version__, **msgspec.structs.asdict(report)})
             else:
                 _print(report)
-            if plot is not None:
+            if plot is not None and (report.pictures or not report.interrupted):
                 draw(report, plot)
             if report.interrupted:
                 say("Interrupted: this is what was done until then.")

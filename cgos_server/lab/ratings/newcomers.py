@@ -7,7 +7,7 @@ part, but only its own games count.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -63,16 +63,9 @@ def newcomers_run(
     rng = stream("games", replicate)
     driven = {label: Driven(name, options) for label, name, options in systems}
     if known == "stated":
-        values = (truth + rng.normal(0.0, KNOWN_SD, pool.versions)).tolist()
-        for system in driven.values():
-            for value in values:
-                system.enter_known(value, KNOWN_SD)
-            for number in anchors(truth):
-                system.anchor(number, values[number], KNOWN_SD)
+        _state(driven.values(), truth, rng)
     else:
         _establish(driven.values(), pool, truth, rng)
-    for system in driven.values():
-        system.refit_if_due()
     saved = {label: rated.save() for label, rated in driven.items()}
     established = {label: float(np.mean((rated.ratings()[0] - truth) ** 2)) for label, rated in driven.items()}
     squares = {label: np.zeros((newcomers, games)) for label in driven}
@@ -142,7 +135,18 @@ def told_run(
     }
 
 
-def _establish(systems: Any, pool: Pool, truth: Floats, rng: np.random.Generator) -> None:
+def _state(systems: Collection[Driven], truth: Floats, rng: np.random.Generator) -> None:
+    """Everybody's strength is known to KNOWN_SD."""
+    values = (truth + rng.normal(0.0, KNOWN_SD, len(truth))).tolist()
+    for system in systems:
+        for value in values:
+            system.enter_known(value, KNOWN_SD)
+        for number in anchors(truth):
+            system.anchor(number, values[number], KNOWN_SD)
+        system.refit_if_due()
+
+
+def _establish(systems: Collection[Driven], pool: Pool, truth: Floats, rng: np.random.Generator) -> None:
     """Everybody plays LONG games, paired by true strength."""
     fixed, colors = anchors(truth), Colors(rng)
     for system in systems:
@@ -156,6 +160,7 @@ def _establish(systems: Any, pool: Pool, truth: Floats, rng: np.random.Generator
                 system.game(first, second, score)
     for system in systems:
         system.refit(cold=True)
+        system.refit_if_due()
 
 
 def _opponent(rng: np.random.Generator, ratings: Floats, new: int, reach: float | None) -> int:

@@ -36,7 +36,9 @@ def made(work: Work, events: int, systems: tuple[str, ...], fail: bool, stop: bo
             ),
         ),
         checks=(Check(claim="as published", holds=not fail, measured=Mean(1.0), expected=1.0, allowed=0.5),),
-        pictures=(Chart(key="c", title="C", x_label="x", y_label="y", lines=(Line(name="l", x=(0.0,), y=(1.0,)),)),),
+        pictures=(Chart(key="c", title="C", x_label="x", y_label="y", lines=(Line(name="l", x=(0.0,), y=(1.0,)),)),)
+        if events
+        else (),
         notes=("One constant was fitted.",),
         interrupted=stop,
     )
@@ -82,6 +84,8 @@ def test_a_picture_is_drawn_beside_the_tables(tmp_path: Path) -> None:
     ended = call("--plot", str(tmp_path / "one.svg"))
     assert ended.exit_code == 0, ended.output
     assert (tmp_path / "one.svg").read_bytes().startswith(b"<?xml")
+    ended = call("--events", "0", "--stop", "--plot", str(tmp_path / "none.svg"))
+    assert (ended.exit_code, (tmp_path / "none.svg").exists()) == (INTERRUPTED, False)
     refused = CliRunner().invoke(made, ["--plot", str(tmp_path / "one.gif")])
     assert "is to end with" in str(refused.exception)
 
