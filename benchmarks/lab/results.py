@@ -26,6 +26,7 @@ import msgspec
 from benchmarks.lab.experiments import EXPERIMENTS, SEED, Experiment
 from benchmarks.lab.kept import FOLDER, Kept, keep, kept_results, pages, refreshed
 from benchmarks.reporting import ROOT, processor, program
+from cgos_server.lab.drawing import draw
 from cgos_server.lab.report import Report
 
 SIZES: Final = ("tiny", "short", "full")
@@ -35,7 +36,7 @@ def run(
     size: Annotated[str, SIZES, "how much of each"] = "short",
     only: Annotated[Sequence[str], str, "these alone, by their names"] = (),
     jobs: Annotated[int, "processes"] = os.cpu_count() or 1,
-    pages_only: Annotated[bool, "write kept results into the pages again, and compute nothing"] = False,
+    pages_only: Annotated[bool, "draw kept results and write them into the pages again, compute nothing"] = False,
     confirm: Annotated[bool, "note of kept results whose code has changed that their tiny forms are the same"] = False,
 ) -> dict[str, Any]:
     """By name: command, CPU seconds, how many checks there are and which do not hold."""
@@ -50,6 +51,8 @@ def run(
         for experiment in EXPERIMENTS:
             if not only or experiment.name in only:
                 figures[experiment.name] = _carried_out(experiment, size, jobs, commit)
+    else:
+        _redraw(only)
     if pages_only or confirm or size == "full":
         _refresh_pages()
     return figures
@@ -102,6 +105,13 @@ def _tiny_tables(experiment: Experiment, tree: Path) -> list[Any]:
         sys.exit(f"{experiment.name} of {tree} ended with {ended.returncode}: {ended.stderr.decode()[-500:]}")
     tables: list[Any] = json.loads(ended.stdout)["tables"]
     return tables
+
+
+def _redraw(only: Sequence[str]) -> None:
+    """Results hold what their pictures show."""
+    for name, kept in kept_results().items():
+        if not only or name in only:
+            draw(kept.report, FOLDER / f"{name}.svg")
 
 
 def _refresh_pages() -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from cgos_protocol.errors import Code, Invalid
@@ -21,6 +22,11 @@ ENDINGS: Final = (".svg", ".png")
 WIDTH: Final = 7.0
 HEIGHT: Final = 4.2
 """Of one picture, inches."""
+
+STYLE: Final = MappingProxyType(
+    {"svg.hashsalt": "cgos-server", "svg.fonttype": "none", "font.size": 9.0, "font.sans-serif": ("DejaVu Sans",)}
+)
+"""Of matplotlib. One font, since an SVG file names all that might do at every number of a heat map."""
 
 ABREAST: Final = 2
 """Pictures side by side."""
@@ -50,7 +56,7 @@ def draw(report: Report, path: Path) -> None:
     count = len(report.pictures)
     columns = min(count, ABREAST)
     rows = -(-count // columns)
-    with matplotlib.rc_context({"svg.hashsalt": "cgos-server", "font.size": 9.0, "svg.fonttype": "none"}):
+    with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(WIDTH * columns, HEIGHT * rows), layout="constrained")
         axes = figure.subplots(rows, columns, squeeze=False).ravel()
         for picture, place in zip(report.pictures, axes, strict=False):
