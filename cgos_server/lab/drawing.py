@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from cgos_protocol.errors import Code, Invalid
@@ -23,10 +22,8 @@ WIDTH: Final = 7.0
 HEIGHT: Final = 4.2
 """Of one picture, inches."""
 
-STYLE: Final = MappingProxyType(
-    {"svg.hashsalt": "cgos-server", "svg.fonttype": "none", "font.size": 9.0, "font.sans-serif": ("DejaVu Sans",)}
-)
-"""Of matplotlib. One font, since an SVG file names all that might do at every number of a heat map."""
+FONT: Final = "DejaVu Sans"
+"""One, since an SVG file repeats at every number of a heat map the names of all that might do."""
 
 ABREAST: Final = 2
 """Pictures side by side."""
@@ -56,7 +53,9 @@ def draw(report: Report, path: Path) -> None:
     count = len(report.pictures)
     columns = min(count, ABREAST)
     rows = -(-count // columns)
-    with matplotlib.rc_context(STYLE):
+    with matplotlib.rc_context(
+        {"svg.hashsalt": "cgos-server", "svg.fonttype": "none", "font.size": 9.0, "font.sans-serif": [FONT]}
+    ):
         figure = Figure(figsize=(WIDTH * columns, HEIGHT * rows), layout="constrained")
         axes = figure.subplots(rows, columns, squeeze=False).ravel()
         for picture, place in zip(report.pictures, axes, strict=False):
