@@ -21,6 +21,7 @@ from cgos_server.storage.reading.keeping.sizes import Sizes
 from cgos_server.storage.reading.ledger import Ledger
 from cgos_server.storage.reading.pairings import Pairings
 from cgos_server.storage.reading.people import People
+from cgos_server.storage.reading.questions import Questions
 from cgos_server.storage.reading.ratings import Ratings
 from cgos_server.storage.reading.records import Records
 from cgos_server.storage.reading.refits import Ranks, Refits
@@ -53,6 +54,7 @@ class History:
         self.pairings = Pairings(self.source)
         self.events = Events(self.source)
         self.lengths = GameLengths(self.source)
+        self.questions = Questions(self.source)
         self.bots = Bots(self.source)
         self.people = People(self.source)
         self.server = Server(self.source)
