@@ -247,6 +247,7 @@ class Code(StrEnum):
     BAD_TIME = "bad-time", Invalid, "A new game cannot have such clocks."
     BIND = "bind", Invalid, "The server cannot listen on an address."
     BLACK_BUSY = "black-busy", Invalid, "The bot that was to have black is not waiting for a game."
+    BOUNDS = "bounds", Invalid, "A test cannot have such bounds or error rates."
     BRACKET = "bracket", Invalid, "The record is not one of this bracket."
     BYE_POINTS = "bye-points", Invalid, "A bye cannot give so many points."
     CANNOT_WRITE = "cannot-write", Invalid, "A file cannot be written."
@@ -259,6 +260,7 @@ class Code(StrEnum):
         "The configuration was read again and cannot be used; nothing was changed.",
     )
     CONFIRM = "confirm", Invalid, "The word that confirms was not typed."
+    COUNTS = "counts", Invalid, "Counts of results cannot be used."
     CSV = "csv", Invalid, "A table of an event cannot be read."
     CSV_ENTRANTS = "csv-entrants", Invalid, "The players of the event are not those of the file that was read."
     CSV_ID = "csv-id", Invalid, "A table cannot hold the number of an entrant."
