@@ -60,6 +60,11 @@ class OpeningSet:
     def __len__(self) -> int:
         return len(self.openings)
 
+    @property
+    def names(self) -> Sequence[str]:
+        """Of all, in their order."""
+        return tuple(self._named)
+
     def named(self, name: str) -> Opening | None:
         """The opening of that name."""
         return self._named.get(name)

@@ -20,7 +20,7 @@ from cgos_protocol.event_news import EventNews, EventWish, Occasion
 from cgos_protocol.facts import Fact
 from cgos_protocol.games.base import Color
 from cgos_protocol.hours import ALWAYS, Hours
-from cgos_protocol.ids import BotId, ConnectionId, GameId
+from cgos_protocol.ids import BotId, ConnectionId, GameId, QuestionId
 from cgos_protocol.terms import Terms
 
 NARROWEST_STEP: Final = 1.0
@@ -94,6 +94,7 @@ class GameSetup(NamedTuple):
     :ivar why: why these two meet, one sentence for people; may be empty
     :ivar opening: the name of the opening that its first moves are, or empty
     :ivar occasion: the event that it is played in; None: it is none of an event
+    :ivar question: the question that it is played for; None: for none
     """
 
     game: GameId
@@ -111,6 +112,7 @@ class GameSetup(NamedTuple):
     why: str = ""
     opening: str = ""
     occasion: Occasion | None = None
+    question: QuestionId | None = None
 
 
 class Turn(msgspec.Struct, frozen=True, gc=False, kw_only=True):

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from hashlib import blake2b
+from math import gcd
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from cgos_protocol.games.base import Color
@@ -20,7 +22,7 @@ REPEATS: Final = 3
 """So many pairs in a row that say nothing new end a question which has no fresh opening: the engines are deterministic.
 One alone may be chance, in short games."""
 
-_STATES: Final = {Decision.ACCEPTED: State.ACCEPTED, Decision.REJECTED: State.REJECTED}
+_STATES: Final = MappingProxyType({Decision.ACCEPTED: State.ACCEPTED, Decision.REJECTED: State.REJECTED})
 
 
 class Wanted(NamedTuple):
@@ -43,7 +45,7 @@ class Ended(NamedTuple):
     why: str
 
 
-def missing_games(asked: Asked, tally: Tally) -> list[Wanted]:
+def missing_games(tally: Tally) -> list[Wanted]:
     """Games that are missing of pairs that have begun, the earliest pair first."""
     return [Wanted(pair.number, pair.opponent, color, pair.opening) for pair, color in tally.halves_wanted()]
 
@@ -56,7 +58,7 @@ def next_pair(
     :param openings: names of the venue's
     :param able: opponents that could play now; of a challenge to whoever accepts these are all that there are
     """
-    if tally.begun + sum(2 - len(pair.halves) for pair, _ in tally.halves_wanted()) + 2 > asked.most_games:
+    if tally.begun + sum(1 for _ in tally.halves_wanted()) + 2 > asked.most_games:
         return None
     opponent = _opponent(asked, tally, able)
     if opponent is None:
@@ -94,7 +96,7 @@ def _answer(asked: Asked, tally: Tally) -> Ended | None:
     if isinstance(asked, Gauntlet):
         reached = place(asked, tally).half_width <= asked.within
         return Ended(State.ANSWERED, f"It is known to {asked.within:g} Elo.") if reached else None
-    if tally.begun >= asked.most_games and not tally.running and not tally.repeated:
+    if tally.begun >= asked.most_games and not tally.running:
         return Ended(State.ANSWERED, f"All {asked.most_games} games are played.")
     return None
 
@@ -122,8 +124,12 @@ def _most_telling(asked: Gauntlet, tally: Tally, able: Collection[VersionId]) ->
 
 
 def _opening(question: QuestionId, number: int, openings: Sequence[str]) -> str:
-    """Each once before any comes again, in an order of the question's own."""
+    """Each once before any comes again, in an order of the question's own: by a step without a common divisor."""
     if not openings:
         return ""
     cycle, at = divmod(number - 1, len(openings))
-    return sorted(openings, key=lambda name: blake2b(f"{question} {cycle} {name}".encode()).digest())[at]
+    digest = blake2b(f"{question} {cycle}".encode(), digest_size=16).digest()
+    step, start = (int.from_bytes(half, "big") for half in (digest[:8], digest[8:]))
+    while gcd(step, len(openings)) > 1:
+        step += 1
+    return openings[(start + step * at) % len(openings)]

@@ -347,6 +347,7 @@ class Game(_Message, frozen=True, tag="game", kw_only=True):
     opening: str = ""
     event: str = ""
     round: int = 0
+    question: int = 0
 
 
 class Turn(_Message, frozen=True, tag="turn", kw_only=True):

@@ -64,6 +64,7 @@ def game(setup: GameSetup, color: Color, from_ply: int) -> ws.Game:
         opening=setup.opening,
         event="" if occasion is None else occasion.event,
         round=0 if occasion is None else occasion.round,
+        question=setup.question or 0,
     )
 
 

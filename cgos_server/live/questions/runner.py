@@ -1,0 +1,120 @@
+"""One question on the live server: what it wants next, what its games brought, and how it ends.
+
+The tally in memory is that of the store, a moment ahead of its commit. Must not know: who is signed in, how games are
+begun, other questions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+import msgspec
+
+from cgos_protocol.games.base import Color
+from cgos_protocol.ids import GameId, QuestionId, VersionId
+from cgos_protocol.verdict import Reason
+from cgos_server.core.questions.answer import Answer, answer_of
+from cgos_server.core.questions.asked import Asked, State, decode_asked, opponents_of
+from cgos_server.core.questions.course import Ended, Wanted, ended, missing_games, next_pair
+from cgos_server.core.questions.tally import Tally
+from cgos_server.core.rating.repeats import game_digest
+from cgos_server.storage.reading.questions import QuestionGameRow, QuestionRow
+from cgos_server.storage.writing.asking import QuestionGameEnded, QuestionMoved
+from cgos_server.storage.writing.records import Record
+
+FAULTS = frozenset({Reason.TIME, Reason.ILLEGAL, Reason.FORFEIT})
+"""Games that ended so were not decided on the board, which an answer says."""
+
+
+class QuestionRunner:
+    """One question that has not ended.
+
+    :ivar waits: why no game of it begins just now, a sentence; empty where games run or begin
+    :ivar gone_since: when somebody without whom it cannot go on was last seen (Unix ms); None: all are here
+    """
+
+    def __init__(self, row: QuestionRow) -> None:
+        self.id: QuestionId = row.id
+        self.venue = row.venue
+        self.owner_id = row.owner_id
+        self.owner = row.owner
+        self.asked: Asked = decode_asked(row.asked)
+        self.asked_at = row.asked_at
+        self.priority = row.priority
+        self.tally = Tally()
+        self.waits = ""
+        self.gone_since: int | None = None
+
+    def read(self, games: Iterable[QuestionGameRow]) -> list[GameId]:
+        """Tally what the store has of its games; those whose result is in the store without a digest, as the server was
+        killed before that was written."""
+        unwritten: list[GameId] = []
+        for row in games:
+            if row.reason in (Reason.VOID, Reason.ABORT):
+                continue
+            color = Color.BLACK if row.black_id == self.asked.version else Color.WHITE
+            opponent = row.white_id if color is Color.BLACK else row.black_id
+            self.tally.began(row.game_id, row.pair, opponent, opening=row.opening, color=color)
+            if row.reason is None:
+                continue
+            if row.digest is None:
+                unwritten.append(row.game_id)
+            else:
+                winner = None if row.winner is None else Color(row.winner)
+                self._tally_end(row.game_id, color, winner, Reason(row.reason), row.digest)
+        return unwritten
+
+    @property
+    def versions(self) -> tuple[VersionId, ...]:
+        """Whom it is about, as far as they are named."""
+        return (self.asked.version, *opponents_of(self.asked))
+
+    def wanted(self, openings: Sequence[str], able: Collection[VersionId]) -> Iterator[Wanted]:
+        """Games that could begin, the most pressing first."""
+        missing = missing_games(self.tally)
+        yield from missing
+        first = next_pair(self.asked, self.tally, self.id, openings=openings, able=able)
+        if first is not None:
+            yield first
+
+    def ended(self, openings: int, now_ms: int) -> Ended | None:
+        """Whether it has ended, and how."""
+        return ended(self.asked, self.tally, openings=openings, now_ms=now_ms)
+
+    def answer(self) -> Answer:
+        """What is known now."""
+        return answer_of(self.asked, self.tally)
+
+    # -- its games
+
+    def began(self, game: GameId, wanted: Wanted) -> None:
+        """A game of it is about to begin."""
+        self.tally.began(game, wanted.pair, wanted.opponent, opening=wanted.opening, color=wanted.color)
+
+    def over(
+        self, game: GameId, black: VersionId, winner: Color | None, *, reason: Reason, moves: Sequence[str]
+    ) -> list[Record]:
+        """A game of it has ended; what is to be stored."""
+        if reason in (Reason.VOID, Reason.ABORT):
+            self.tally.undone(game)
+            return []
+        color = Color.BLACK if black == self.asked.version else Color.WHITE
+        digest = game_digest(moves, _score2(winner, Color.BLACK))
+        self._tally_end(game, color, winner, reason, digest)
+        return [QuestionGameEnded(digest, game)]
+
+    def _tally_end(self, game: GameId, color: Color, winner: Color | None, reason: Reason, digest: int) -> None:
+        fault = reason.value if reason in FAULTS else ""
+        self.tally.ended(game, _score2(winner, color), digest=digest, fault=fault)
+
+    # -- how it stands
+
+    def moved(self, state: State, why: str, at: int | None) -> QuestionMoved:
+        """The record of its standing otherwise; `at`: when it ended, Unix ms."""
+        answer = "" if state is State.OPEN else msgspec.json.encode(self.answer()).decode()
+        return QuestionMoved(self.priority, state.value, at, why, answer, self.id)
+
+
+def _score2(winner: Color | None, color: Color) -> int:
+    """Half points of a color."""
+    return 1 if winner is None else 2 * (winner is color)
