@@ -1,0 +1,1 @@
+"""What is asked about versions outside of the ladder, and how games answer it."""
