@@ -306,16 +306,22 @@ class Availability(enum.StrEnum):
     """No new game any more; when the last one is over the bot is sent home."""
 
 
+EVERYBODY: Final = "*"
+"""Among the names of `Limits.accepts`: it plays in everybody's questions."""
+
+
 class Limits(NamedTuple):
     """What a bot's owner allows.
 
     :ivar games_a_day: most games begun within 24 hours; None: no limit
     :ivar avoid: wire names that it must not meet
+    :ivar accepts: names of the accounts and bots in whose questions it plays, or :data:`EVERYBODY`; empty: in nobody's
     :ivar hours: when a game of it may begin
     """
 
     games_a_day: int | None = None
     avoid: frozenset[str] = frozenset()
+    accepts: frozenset[str] = frozenset()
     hours: Hours = ALWAYS
 
 

@@ -101,7 +101,10 @@ class MemoryStore:
             case r.BotWishes():
                 stored = json.loads(record.limits or "{}")
                 limits = Limits(
-                    stored.get("games_a_day"), frozenset(stored.get("avoid", ())), read(stored.get("hours", ""))
+                    games_a_day=stored.get("games_a_day"),
+                    avoid=frozenset(stored.get("avoid", ())),
+                    accepts=frozenset(stored.get("accepts", ())),
+                    hours=read(stored.get("hours", "")),
                 )
                 self._bot(record.id, paused=bool(record.paused), limits=limits)
             case r.AccessAdded():

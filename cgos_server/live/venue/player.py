@@ -326,7 +326,12 @@ class Player:
         self.deliveries.clear()
 
 
-def stricter(one: Limits, other: Limits) -> Limits:
-    """What both allow."""
+def in_force(one: Limits, other: Limits) -> Limits:
+    """What both allow, one of them the bot and the other its owner. In questions it plays as soon as either agrees."""
     most = [limits.games_a_day for limits in (one, other) if limits.games_a_day is not None]
-    return Limits(min(most, default=None), one.avoid | other.avoid, one.hours.both(other.hours))
+    return Limits(
+        games_a_day=min(most, default=None),
+        avoid=one.avoid | other.avoid,
+        accepts=one.accepts | other.accepts,
+        hours=one.hours.both(other.hours),
+    )

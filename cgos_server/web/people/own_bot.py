@@ -100,6 +100,7 @@ class OwnBotPage(FormPage):
             "filled": {
                 "games_a_day": "" if games_a_day is None else str(games_a_day),
                 "avoid": " ".join(limits.get("avoid", [])),
+                "accepts": " ".join(limits.get("accepts", [])),
                 "hours": limits.get("hours", ""),
             },
             "choices": {"version": newest_versions(bot)},

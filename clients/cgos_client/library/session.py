@@ -138,15 +138,18 @@ class Session:
         """New games again, after :meth:`pause`."""
         self._do(self._core.want(core.Wish.GAMES))
 
-    async def limits(self, games_a_day: int | None = None, avoid: Iterable[str] = (), hours: str = "") -> None:
+    async def limits(
+        self, games_a_day: int | None = None, avoid: Iterable[str] = (), hours: str = "", accepts: Iterable[str] = ()
+    ) -> None:
         """What the bot's owner allows, in place of what held before.
 
         :param games_a_day: most games begun within 24 hours; None: no limit
         :param avoid: wire names that it must not meet
         :param hours: when its games may begin, in UTC: ``22-6``, ``Mon-Fri 18-24, Sat``; empty: always
+        :param accepts: accounts and bots of other owners in whose questions it plays, ``*`` for everybody's
         :raises BadSetting: where the hours cannot be read
         """
-        self._do(self._core.limit(ws.OwnerLimits(games_a_day, list(avoid), checked_hours(hours))))
+        self._do(self._core.limit(_limits(games_a_day, avoid, hours, accepts)))
 
     # -- events
 
@@ -377,6 +380,7 @@ def connect(
     new_secret: str | None = None,
     games_a_day: int | None = None,
     avoid: Iterable[str] = (),
+    accepts: Iterable[str] = (),
     hours: str = "",
     events: Iterable[str] = (),
     encoding: Encoding | str = Encoding.JSON,
@@ -405,6 +409,8 @@ def connect(
     :param new_secret: the password that shall replace `secret`
     :param games_a_day: most games begun within 24 hours; None: no limit
     :param avoid: wire names that it must not meet
+    :param accepts: accounts and bots of other owners in whose tests, gauntlets and challenges it plays, by name, or
+        ``*`` for everybody's; without a name nobody's
     :param hours: when its games may begin, in UTC: ``22-6``, ``Mon-Fri 18-24, Sat``; empty: always
     :param events: those to enter, by name, as :meth:`Session.enter_event` does
     :param encoding: ``json`` or ``msgpack``
@@ -424,7 +430,6 @@ def connect(
         raise BadSetting(f"the encoding {encoding!r} is not known: json or msgpack") from None
     sign_in = None
     if bot is not None:
-        limits = ws.OwnerLimits(games_a_day, list(avoid), checked_hours(hours))
         named = ws.Predecessor(version=predecessor) if isinstance(predecessor, str) else predecessor
         sign_in = ws.SignIn(
             bot=bot_name(bot, "the bot's name"),
@@ -438,7 +443,7 @@ def connect(
             author=author[:200],
             client=client[:200],
             slots=slots,
-            limits=limits,
+            limits=_limits(games_a_day, avoid, hours, accepts),
             predecessor=named if named.version else None,
         )
         fault = _fault(sign_in)
@@ -448,6 +453,11 @@ def connect(
     retries = Retries(random.Random(), pauses)
     keeper = ConnectionKeeper(endpoint, Codec(written), retries, who=bot or "watcher", reconnect=reconnect)
     return _connected(Session(keeper, sign_in, map(event_name, events)))
+
+
+def _limits(games_a_day: int | None, avoid: Iterable[str], hours: str, accepts: Iterable[str]) -> ws.OwnerLimits:
+    """Raises BadSetting where the hours cannot be read."""
+    return ws.OwnerLimits(games_a_day=games_a_day, avoid=list(avoid), accepts=list(accepts), hours=checked_hours(hours))
 
 
 def _fault(sign_in: ws.SignIn) -> str | None:

@@ -65,7 +65,9 @@ EXAMPLES: Final[Mapping[str, ws.ClientMessage | ws.ServerMessage]] = {
         author="A. Body",
         client="mine 1.0",
         slots=2,
-        limits=ws.OwnerLimits(games_a_day=50, avoid=["my-engine"], hours="Mon-Fri 18-24, Sat"),
+        limits=ws.OwnerLimits(
+            games_a_day=50, avoid=["my-engine"], accepts=["their-engine"], hours="Mon-Fri 18-24, Sat"
+        ),
         games=[_KNOWN],
     ),
     "A new version that comes from another one than the newest": ws.SignIn(
@@ -93,6 +95,7 @@ EXAMPLES: Final[Mapping[str, ws.ClientMessage | ws.ServerMessage]] = {
     "Before an update of the engine": ws.Pause(),
     "Before leaving for good": ws.Drain(),
     "Other hours": ws.SetLimits(ws.OwnerLimits(hours="22-6")),
+    "It plays in everybody's questions": ws.SetLimits(ws.OwnerLimits(accepts=["*"])),
     "Now, or after any sign-in": ws.EnterEvent("spring-cup"),
     "It cannot come": ws.WithdrawEvent("spring-cup"),
     "After an `event` that says `check_in`": ws.CheckInEvent("spring-cup"),

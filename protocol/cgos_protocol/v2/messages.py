@@ -75,12 +75,14 @@ class KnownGame(_Part, frozen=True):
     ply: Count
 
 
-class OwnerLimits(_Part, frozen=True):
-    """What the bot's owner allows. Without `games_a_day` there is no limit; `avoid` are wire names; `hours` say when a
-    game may begin, in UTC: `22-6`, `Mon-Fri 18-24, Sat`; empty: always."""
+class OwnerLimits(_Part, frozen=True, kw_only=True):
+    """What the bot's owner allows. Without `games_a_day` there is no limit; `avoid` are wire names; `accepts` are names
+    of accounts and bots of other owners in whose tests, gauntlets and challenges it plays, `*` for everybody's, empty
+    for nobody's; `hours` say when a game may begin, in UTC: `22-6`, `Mon-Fri 18-24, Sat`; empty: always."""
 
     games_a_day: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
     avoid: Annotated[list[Name], Meta(max_length=200)] = []
+    accepts: Annotated[list[Name], Meta(max_length=200)] = []
     hours: Annotated[str, Meta(max_length=200)] = ""
 
 

@@ -510,7 +510,12 @@ _RULES: Final[Mapping[type[ws.ClientMessage], Callable[[WsSession, Any, int], ws
 
 def _limits(limits: ws.OwnerLimits) -> Limits:
     """Raises Refused where the hours cannot be read."""
-    return Limits(limits.games_a_day, frozenset(limits.avoid), hours.parse(limits.hours))
+    return Limits(
+        games_a_day=limits.games_a_day,
+        avoid=frozenset(limits.avoid),
+        accepts=frozenset(limits.accepts),
+        hours=hours.parse(limits.hours),
+    )
 
 
 def _line(text: str) -> str:

@@ -28,7 +28,7 @@ def test_a_sign_in_says_everything_that_the_server_wants_to_know() -> None:
         **SIGN_IN | {
             "venues": ["13x13", "9x9"], "new_secret": "another", "version": "1.2", "wire_name": "Anna-fast",
             "engine": "eng\nine", "parameters": {"b": 1, "a": "x\x00"}, "author": "A. Body", "client": "test 1",
-            "slots": 4, "limits": {"games_a_day": 9, "avoid": ["Anna-slow"], "hours": "22-6"},
+            "slots": 4, "limits": {"games_a_day": 9, "avoid": ["Anna-slow"], "accepts": ["*"], "hours": "22-6"},
             "games": [{"game": 7, "ply": 12}, {"game": 8, "ply": 0}],
             "predecessor": {"version": "Anna-1.1", "sd": 40, "surely": True},
         }
@@ -44,7 +44,8 @@ def test_a_sign_in_says_everything_that_the_server_wants_to_know() -> None:
         author="A. Body",
         predecessor=NamedPredecessor("Anna-1.1", 40.0, True),
     )
-    assert wish == Wish(4, Limits(9, frozenset({"Anna-slow"}), parse("22-6")), (Known(7, 12), Known(8, 0)))
+    limits = Limits(games_a_day=9, avoid=frozenset({"Anna-slow"}), accepts=frozenset({"*"}), hours=parse("22-6"))
+    assert wish == Wish(4, limits, (Known(7, 12), Known(8, 0)))
     assert client.listen() == []
     desk.server.admit("Anna-fast")
     (message,) = client.listen()

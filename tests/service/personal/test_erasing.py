@@ -58,7 +58,7 @@ NAMES = {"owners.name", "owners.name_key", "bots.name", "bots.name_key", "versio
 
 SENTENCE = "By alpha. Against ALPHA-2.0 of Olive, not alphabet."
 AS_JSON = {
-    "bots.limits": {"avoid": ["alpha", "alphabet"], "games_a_day": 3},
+    "bots.limits": {"accepts": ["*", "Olive", "alpha"], "avoid": ["alpha", "alphabet"], "games_a_day": 3},
     "versions.parameters": {"alpha": "a book of alpha"},
     "rounds.sits_out": {"3": SENTENCE},
     "rounds.notes": [SENTENCE],
