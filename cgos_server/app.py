@@ -43,6 +43,7 @@ from cgos_server.live.processes.fact_notices import FactNotices
 from cgos_server.live.processes.housekeeping import calm_collector, look_after, measure_lag
 from cgos_server.live.processes.pruning import BackgroundPruner
 from cgos_server.live.processes.sizes import Sizes
+from cgos_server.live.questions.director import QuestionDirector
 from cgos_server.live.ratings.refit_executor import FitProcesses
 from cgos_server.live.signing_in.multi_venue import MultiVenueSignIn
 from cgos_server.live.venue.elsewhere import Elsewhere
@@ -157,6 +158,7 @@ class App:
             admin = self._admin(base, control, pruner)
             await self._open_venues(venues, await self._shared(stack, base, admin=admin, spawner=spawner))
             director, herald = await self._open_events(stack, base, control=control, spawner=spawner)
+            questions = await self._open_questions(base, control)
             keeper = self._open_certificate(base)
             listeners = await self._open_listeners(stack, base, spawner=spawner, keeper=keeper)
             await stack.enter_async_context(control_socket.serve(config.server.data, admin.answer))
@@ -166,7 +168,7 @@ class App:
             base.metrics.watch(ready=lambda: all(probe()[0] for probe in probes.values()))
             health = listeners.health(probes, base.registry, pages.metrics)
             works = [*await pages.open(stack, listeners, self.venues, admin.answer), *self._works(base, listeners)]
-            works += [director.run, herald.run, pruner.run, self._backups(base).run]
+            works += [director.run, herald.run, questions.run, pruner.run, self._backups(base).run]
             if base.store.sharing.block:
                 works += self._works_of_node(base, control, admin)
             works += [] if keeper is None else [keeper.run]
@@ -330,6 +332,20 @@ class App:
         herald = EventHerald(director, self.venues, base.store, time=base.time, spawn=spawner.spawn)
         herald.open()
         return director, herald
+
+    async def _open_questions(self, base: Foundations, control: LiveControl) -> QuestionDirector:
+        """The questions that have not ended, as they stand after the games of before."""
+        director = QuestionDirector(
+            self.venues,
+            base.store,
+            time=base.time,
+            ids=base.ids,
+            policy=lambda: self._reloading.config.questions.policy,
+            elsewhere=self._elsewhere,
+        )
+        await director.open()
+        control.questions = director
+        return director
 
     def _folded(self, venue: str, entry: int) -> None:
         log.info("folding results into ratings", venue=venue, entries=entry)

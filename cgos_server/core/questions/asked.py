@@ -43,6 +43,7 @@ class _Asked(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="k
     :ivar most_games: its budget
     :ivar ends_at: Unix milliseconds; None: no end but the budget's
     :ivar rated: whether its games count for the ratings, as far as the venue's do
+    :ivar foreign: opponents of other owners, who have agreed, and may take that back; none where an operator asks
     """
 
     kind: ClassVar[str]
@@ -50,6 +51,7 @@ class _Asked(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="k
     most_games: int
     ends_at: int | None = None
     rated: bool = False
+    foreign: tuple[VersionId, ...] = ()
 
 
 class Test(_Asked, frozen=True, kw_only=True, tag="test"):

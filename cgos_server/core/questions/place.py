@@ -10,12 +10,12 @@ from typing import Final, NamedTuple
 
 from cgos_server.core.questions.asked import Gauntlet
 from cgos_server.core.questions.tally import Tally
+from cgos_server.core.rating.base import Z95
 
 PRIOR_SD: Final = 500.0
 """Elo, about the mean of the field: with wins alone there would be no end to the rating."""
 
 _PER_ELO: Final = log(10.0) / 400.0
-_Z95: Final = 1.959964
 _STEPS: Final = 100
 _CLOSE: Final = 1e-9
 
@@ -58,4 +58,4 @@ def place(asked: Gauntlet, tally: Tally) -> Place:
         elo += step
         if abs(step) < _CLOSE:
             break
-    return Place(elo, _Z95 / sqrt(curvature))
+    return Place(elo, Z95 / sqrt(curvature))

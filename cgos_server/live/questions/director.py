@@ -204,6 +204,16 @@ class QuestionDirector:
         """See :class:`cgos_server.service.questions.desk.QuestionDesk`."""
         return sum(runner.owner_id == owner_id for runner in self.runners.values())
 
+    @property
+    def policy(self) -> Policy:
+        """See :class:`cgos_server.service.questions.desk.QuestionDesk`."""
+        return self._policy()
+
+    def accepted_by(self, venue: str, version: VersionId) -> Collection[str] | None:
+        """See :class:`cgos_server.service.questions.desk.QuestionDesk`."""
+        player = self._live(venue).roster.players.get(version)
+        return None if player is None or player.session is None else player.limits.accepts
+
     def _runner(self, question: QuestionId) -> QuestionRunner:
         if question not in self.runners:
             raise NotFound(Code.NO_QUESTION, f"There is no question {question} that has not ended.")
@@ -252,7 +262,7 @@ class QuestionDirector:
             return
         opponents = runner.versions[1:]
         can_go_on = _is_here(live, runner.asked.version) and (
-            not opponents or any(_is_here(live, version) for version in opponents)
+            not opponents or any(self._plays_in(runner, live, version) for version in opponents)
         )
         if can_go_on:
             runner.gone_since = None
@@ -260,7 +270,8 @@ class QuestionDirector:
             runner.gone_since = wall
         elif wall - runner.gone_since > self._policy().patience_ms:
             hours = self._policy().patience_ms / 3_600_000
-            self._end(runner, State.NOT_ANSWERED, f"A bot of it has not been signed in for {hours:g} hours.")
+            why = f"A bot that it needs was not signed in, or did not agree any more, for {hours:g} hours."
+            self._end(runner, State.NOT_ANSWERED, why)
 
     def _end(self, runner: QuestionRunner, state: State, why: str) -> None:
         del self.runners[runner.id]
@@ -362,7 +373,16 @@ class QuestionDirector:
                 and _is_free(player, {})
                 and agrees(player.limits.accepts, asker=runner.owner, bot=live.roster.names[asked.version])
             }
-        return {version for version in runner.versions[1:] if _is_here(live, version)}
+        return {version for version in runner.versions[1:] if self._plays_in(runner, live, version)}
+
+    def _plays_in(self, runner: QuestionRunner, live: LiveVenue, version: VersionId) -> bool:
+        """Whether an opponent is here, and still agrees where it is somebody else's."""
+        player = live.roster.players.get(version)
+        if player is None or player.session is None:
+            return False
+        if version not in runner.asked.foreign:
+            return True
+        return agrees(player.limits.accepts, asker=runner.owner, bot=live.roster.names[runner.asked.version])
 
     def _may(self, live: LiveVenue, player: Player) -> bool:
         return self._shares[live.venue.name].allow(player, self._time.now(), live.venue.pairing.interval)

@@ -1,0 +1,123 @@
+"""What a question is expected to cost, before it is asked; and which budgets are hopeless.
+
+Must not know: who asks, how games are played.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import log, log10, sqrt
+from typing import Final, NamedTuple
+
+from cgos_protocol.api.questions import QuestionCost
+from cgos_protocol.errors import Code, Invalid
+from cgos_server.core.questions.asked import Asked, Challenge, Gauntlet, Test
+from cgos_server.core.rating.base import Z95, Outcome
+from cgos_server.core.sequential import Scale, expected, pair_distribution
+from cgos_server.core.sequential.hypotheses import t_of
+
+_PER_ELO: Final = log(10.0) / 400.0
+
+_FARTHEST: Final = 1_500.0
+"""No bound of a test lies farther off, Elo."""
+
+
+class Pace(NamedTuple):
+    """How fast games of a question are played.
+
+    :ivar game_s: how long a game takes, seconds; None where nobody knows
+    :ivar share: of the time of its bots that it gets, 0 to 1
+    :ivar slots: games at once
+    """
+
+    game_s: float | None
+    share: float
+    slots: int = 1
+
+    def hours(self, games: float) -> float | None:
+        """That so many games take."""
+        return None if self.game_s is None else games * self.game_s / (3600.0 * self.share * self.slots)
+
+
+class Model(NamedTuple):
+    """What the venue's ratings say of games between two. `advantage`: of the first move, Elo; `draws`: their share."""
+
+    advantage: float = 0.0
+    draws: float = 0.0
+
+
+def model_of(as_black: Outcome, as_white: Outcome) -> Model:
+    """From what is expected of the two games of a pair: with the version as Black, and with its opponent as Black."""
+    scores = [min(max(outcome.score, 1e-6), 1.0 - 1e-6) for outcome in (as_black, as_white)]
+    leads = [400.0 * log10(score / (1.0 - score)) for score in scores]
+    return Model(sum(leads) / 2.0, (as_black.draw + as_white.draw) / 2.0)
+
+
+def costs(asked: Asked, pace: Pace, model: Model = Model()) -> list[QuestionCost]:  # noqa: B008 - a value
+    """What it costs on average, in the cases that there are."""
+    if isinstance(asked, Test):
+        return _of_test(asked, pace, model)
+    games = float(asked.most_games) if isinstance(asked, Challenge) else _of_gauntlet(asked)
+    case = "all games" if isinstance(asked, Challenge) else "opponents of about its strength"
+    return [QuestionCost(case=case, difference=None, games=games, hours=pace.hours(games), accepted=None)]
+
+
+def require_hopeful(asked: Asked, expected_costs: Sequence[QuestionCost], now_ms: int) -> None:
+    """Raises Refused (``question-budget``) where no case is expected to be answered within the games and the time."""
+    least = min(expected_costs, key=lambda cost: cost.games)
+    if least.games > asked.most_games:
+        raise Invalid(
+            Code.QUESTION_BUDGET,
+            f"It takes {least.games:.0f} games on average even in the best case, and may have {asked.most_games}. Allow "
+            "more games, or ask less precisely: with bounds that lie farther apart, or within more Elo.",
+        )
+    if asked.ends_at is None:
+        return
+    left_h = (asked.ends_at - now_ms) / 3_600_000
+    if left_h <= 0:
+        raise Invalid(Code.QUESTION_BUDGET, "Its end is past. Give a time to come, such as now+2d.")
+    if least.hours is not None and least.hours > left_h:
+        raise Invalid(
+            Code.QUESTION_BUDGET,
+            f"It takes {least.hours:.1f} hours on average even in the best case, and ends in {left_h:.1f} hours. Let it "
+            "end later, or ask less precisely.",
+        )
+
+
+def _of_test(asked: Test, pace: Pace, model: Model) -> list[QuestionCost]:
+    lower, upper = asked.lower, asked.upper
+    if asked.scale is Scale.NORMALIZED:
+        lower, upper = (_logistic(bound, model) for bound in (lower, upper))
+    cases = [("at the lower bound", lower), ("between the bounds", (lower + upper) / 2), ("at the upper bound", upper)]
+    if all(abs(difference) > 1e-9 for _, difference in cases):
+        cases.insert(0, ("no difference", 0.0))
+    return [_of_case(asked, case, difference, pace=pace, model=model) for case, difference in cases]
+
+
+def _of_case(asked: Test, case: str, difference: float, *, pace: Pace, model: Model) -> QuestionCost:
+    cost = expected(asked.hypotheses, None, _pairs(difference, model))
+    games = 2.0 * cost.pairs
+    return QuestionCost(
+        case=case, difference=difference, games=games, hours=pace.hours(games), accepted=cost.accepted
+    )
+
+
+def _pairs(difference: float, model: Model) -> Sequence[float]:
+    return pair_distribution(difference, advantage=model.advantage, draws=model.draws)
+
+
+def _logistic(nelo: float, model: Model) -> float:
+    """The difference in logistic Elo at which pairs of this model have so many normalized Elo."""
+    target, low, high = t_of(nelo, 5), -_FARTHEST, _FARTHEST
+    for _ in range(60):
+        middle = (low + high) / 2.0
+        shares = _pairs(middle, model)
+        mean = sum(cell / 4.0 * share for cell, share in enumerate(shares))
+        variance = sum((cell / 4.0 - mean) ** 2 * share for cell, share in enumerate(shares))
+        low, high = (middle, high) if (mean - 0.5) / sqrt(variance) < target else (low, middle)
+    return (low + high) / 2.0
+
+
+def _of_gauntlet(asked: Gauntlet) -> float:
+    """Games until the interval is narrow enough, against opponents of whom nobody is far off."""
+    return (Z95 / asked.within) ** 2 / (0.25 * _PER_ELO**2)
