@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Sequence, Mapping
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Final, NamedTuple

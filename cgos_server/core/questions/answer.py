@@ -9,6 +9,7 @@ from statistics import NormalDist
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from cgos_protocol.ids import VersionId
 from cgos_server.core.questions.asked import Asked, Gauntlet, Test
@@ -78,45 +79,46 @@ class Answer(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 def answer_of(asked: Asked, tally: Tally) -> Answer:
     """What the games of the tally say."""
-    counts, score = tally.counts(), tally.score()
-    common = {
-        "wins": score.wins,
-        "draws": score.draws,
-        "losses": score.losses,
-        "counts": counts,
-        "repeated": len(tally.repeated),
-        "faults": tally.faults(),
-    }
+    score = tally.score()
+    known = Answer(
+        wins=score.wins,
+        draws=score.draws,
+        losses=score.losses,
+        counts=tally.counts(),
+        repeated=len(tally.repeated),
+        faults=tally.faults(),
+    )
     if isinstance(asked, Test):
-        return _of_test(asked, counts, common)
+        return _of_test(asked, known)
     if isinstance(asked, Gauntlet):
-        return _of_gauntlet(asked, tally, common)
-    against = tuple(_against(version, tally) for version in sorted(tally.opponents)) if asked.against is None else ()
-    if not any(counts):
-        return Answer(**common)
-    return Answer(**common, **_estimated(fixed_estimate(counts)), against=against)
+        return _of_gauntlet(asked, tally, known)
+    if asked.against is None:
+        known = replace(known, against=tuple(_against(version, tally) for version in sorted(tally.opponents)))
+    return _with(known, fixed_estimate(known.counts)) if any(known.counts) else known
 
 
-def _of_test(asked: Test, counts: tuple[int, ...], common: dict[str, object]) -> Answer:
+def _of_test(asked: Test, known: Answer) -> Answer:
     hypotheses = asked.hypotheses
-    stands = standing(counts, hypotheses)
-    bounds = {"llr": stands.llr, "reject_at": stands.reject_at, "accept_at": stands.accept_at}
-    if not any(counts):
-        return Answer(**common, **bounds)  # type: ignore[arg-type]
-    left = remaining(counts, hypotheses).pairs if stands.decision is None else None
-    return Answer(**common, **bounds, **_estimated(estimate(counts, hypotheses)), pairs_left=left)  # type: ignore[arg-type]
+    stands = standing(known.counts, hypotheses)
+    known = replace(known, llr=stands.llr, reject_at=stands.reject_at, accept_at=stands.accept_at)
+    if not any(known.counts):
+        return known
+    if stands.decision is None:
+        known = replace(known, pairs_left=remaining(known.counts, hypotheses).pairs)
+    return _with(known, estimate(known.counts, hypotheses))
 
 
-def _of_gauntlet(asked: Gauntlet, tally: Tally, common: dict[str, object]) -> Answer:
+def _of_gauntlet(asked: Gauntlet, tally: Tally, known: Answer) -> Answer:
     stands = place(asked, tally)
-    rated = {opponent.version: opponent.rating for opponent in asked.field}
     sd = stands.half_width / Z95
     against = tuple(
-        _against(version, tally, superiority=_NORMAL.cdf((stands.elo - rating) / sd))
-        for version, rating in rated.items()
+        _against(opponent.version, tally, superiority=_NORMAL.cdf((stands.elo - opponent.rating) / sd))
+        for opponent in asked.field
     )
-    interval = {"elo": stands.elo, "lower": stands.elo - stands.half_width, "upper": stands.elo + stands.half_width}
-    return Answer(**common, **(interval if any(tally.counts()) else {}), against=against)  # type: ignore[arg-type]
+    known = replace(known, against=against)
+    if not any(known.counts):
+        return known
+    return replace(known, elo=stands.elo, lower=stands.elo - stands.half_width, upper=stands.elo + stands.half_width)
 
 
 def _against(version: VersionId, tally: Tally, superiority: float | None = None) -> Against:
@@ -131,13 +133,14 @@ def _against(version: VersionId, tally: Tally, superiority: float | None = None)
     )
 
 
-def _estimated(of: Estimate) -> dict[str, float | None]:
-    return {
-        "elo": of.elo,
-        "lower": of.lower,
-        "upper": of.upper,
-        "normalized": of.normalized,
-        "normalized_lower": of.normalized_lower,
-        "normalized_upper": of.normalized_upper,
-        "superiority": of.superiority,
-    }
+def _with(known: Answer, of: Estimate) -> Answer:
+    return replace(
+        known,
+        elo=of.elo,
+        lower=of.lower,
+        upper=of.upper,
+        normalized=of.normalized,
+        normalized_lower=of.normalized_lower,
+        normalized_upper=of.normalized_upper,
+        superiority=of.superiority,
+    )

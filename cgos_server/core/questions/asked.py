@@ -11,6 +11,7 @@ from typing import ClassVar, Final, TypeAlias
 import msgspec
 from msgspec import Struct
 
+from cgos_protocol.api.questions import Kind
 from cgos_protocol.errors import Code, Invalid, OurFault
 from cgos_protocol.ids import VersionId
 from cgos_server.core.sequential import Hypotheses, Scale
@@ -46,7 +47,6 @@ class _Asked(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="k
     :ivar foreign: opponents of other owners, who have agreed, and may take that back; none where an operator asks
     """
 
-    kind: ClassVar[str]
     version: VersionId
     most_games: int
     ends_at: int | None = None
@@ -64,7 +64,7 @@ class Test(_Asked, frozen=True, kw_only=True, tag="test"):
     """
 
     __test__ = False  # pytest, this is none of yours
-    kind: ClassVar[str] = "test"
+    kind: ClassVar[Kind] = "test"
     against: VersionId
     scale: Scale = Scale.NORMALIZED
     lower: float = 0.0
@@ -75,9 +75,7 @@ class Test(_Asked, frozen=True, kw_only=True, tag="test"):
     @property
     def hypotheses(self) -> Hypotheses:
         """What is tested."""
-        return Hypotheses(
-            scale=self.scale, lower=self.lower, upper=self.upper, alpha=self.alpha, beta=self.beta
-        )
+        return Hypotheses(scale=self.scale, lower=self.lower, upper=self.upper, alpha=self.alpha, beta=self.beta)
 
 
 class Opponent(Struct, frozen=True, kw_only=True):
@@ -96,7 +94,7 @@ class Gauntlet(_Asked, frozen=True, kw_only=True, tag="gauntlet"):
     :ivar within: half of the 95 % interval that is wanted, Elo
     """
 
-    kind: ClassVar[str] = "gauntlet"
+    kind: ClassVar[Kind] = "gauntlet"
     field: tuple[Opponent, ...]
     within: float = 50.0
 
@@ -107,7 +105,7 @@ class Challenge(_Asked, frozen=True, kw_only=True, tag="challenge"):
     :ivar against: None: whoever is there and accepts
     """
 
-    kind: ClassVar[str] = "challenge"
+    kind: ClassVar[Kind] = "challenge"
     against: VersionId | None = None
 
 
@@ -129,14 +127,16 @@ def require_askable(asked: Asked) -> None:
     if len(set(opponents)) < len(opponents):
         raise Invalid(Code.QUESTION, "An opponent is named twice. Name each once.")
     if asked.most_games < 2 or asked.most_games % 2:
-        raise Invalid(Code.QUESTION, f"Games come in pairs with colors swapped, so {asked.most_games} cannot be played.")
+        raise Invalid(
+            Code.QUESTION, f"Games come in pairs with colors swapped, so {asked.most_games} cannot be played."
+        )
     if isinstance(asked, Gauntlet) and not (asked.field and asked.within > 0):
         raise Invalid(Code.QUESTION, "A gauntlet needs opponents, and an interval that is wider than 0 Elo.")
     if isinstance(asked, Test):
         _ = asked.hypotheses
 
 
-_DECODER: Final = msgspec.json.Decoder[Asked](Test | Gauntlet | Challenge)
+_DECODER: Final = msgspec.json.Decoder(Test | Gauntlet | Challenge)
 
 
 def encode_asked(asked: Asked) -> str:
@@ -147,6 +147,7 @@ def encode_asked(asked: Asked) -> str:
 def decode_asked(text: str) -> Asked:
     """What :func:`encode_asked` gave. Raises OurFault."""
     try:
-        return _DECODER.decode(text)
+        asked: Asked = _DECODER.decode(text)
     except msgspec.MsgspecError as error:
         raise OurFault(f"a question cannot be read: {error}") from error
+    return asked

@@ -5,7 +5,7 @@ Must not know: which game is played next, the ladder.
 
 from __future__ import annotations
 
-from math import log, sqrt
+from math import exp, log, sqrt
 from typing import Final, NamedTuple
 
 from cgos_server.core.questions.asked import Gauntlet
@@ -32,7 +32,7 @@ class Place(NamedTuple):
 
 def expected_score(elo: float, opponent: float) -> float:
     """Of a game, 0..1 (Bradley and Terry 1952)."""
-    return 1.0 / (1.0 + 10.0 ** ((opponent - elo) / 400.0))
+    return 1.0 / (1.0 + exp((opponent - elo) * _PER_ELO))
 
 
 def place(asked: Gauntlet, tally: Tally) -> Place:

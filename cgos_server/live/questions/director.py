@@ -113,9 +113,7 @@ class QuestionDirector:
             assert stored.reason is not None
             winner = None if stored.winner is None else Color(stored.winner)
             moves = [move.move for move in stored.moves]
-            self._store.submit(
-                runner.over(number, stored.black_id, winner, reason=Reason(stored.reason), moves=moves)
-            )
+            self._store.submit(runner.over(number, stored.black_id, winner, reason=Reason(stored.reason), moves=moves))
         for game in games:
             running = live.roster.game(game.game_id) if game.reason is None else None
             if running is not None:
@@ -351,9 +349,7 @@ class QuestionDirector:
             if player not in others:
                 kept.setdefault(player.capacity, player)
 
-    def _players(
-        self, runner: QuestionRunner, live: LiveVenue, wanted: Wanted
-    ) -> tuple[Player | None, Player | None]:
+    def _players(self, runner: QuestionRunner, live: LiveVenue, wanted: Wanted) -> tuple[Player | None, Player | None]:
         """Black and White, as far as they are here and could soon play."""
         who = [runner.asked.version, wanted.opponent]
         if wanted.color is Color.WHITE:

@@ -100,7 +100,9 @@ class _Ask(Command[AskedQuestion], frozen=True, kw_only=True):
     priority: Priority = 0
     dry: Dry = False
 
-    async def _ask(self, context: CommandContext, asked: Asked, names: Sequence[NamedVersion], what: str) -> AskedQuestion:
+    async def _ask(
+        self, context: CommandContext, asked: Asked, names: Sequence[NamedVersion], what: str
+    ) -> AskedQuestion:
         """Look at all that has to be so, and ask.
 
         :param names: the version first, then the opponents that are named
@@ -179,15 +181,13 @@ class AskTest(_Ask, frozen=True, kw_only=True, tag="ask test"):
         ),
     )
 
-    against: Annotated[
-        str, Field(body=api.Name, label="The other version", caption="Against", metavar="AGAINST")
-    ]
+    against: Annotated[str, Field(body=api.Name, label="The other version", caption="Against", metavar="AGAINST")]
     lower: Annotated[
         float, Field(body=Elo, caption="Lower bound", help="Elo at which the test rejects.", metavar="ELO")
     ] = 0.0
-    upper: Annotated[
-        float, Field(body=Elo, caption="Upper bound", help="Elo at which it accepts.", metavar="ELO")
-    ] = 50.0
+    upper: Annotated[float, Field(body=Elo, caption="Upper bound", help="Elo at which it accepts.", metavar="ELO")] = (
+        50.0
+    )
     scale: Annotated[
         Literal["nelo", "elo"],
         Field(
@@ -356,9 +356,7 @@ class AskChallenge(_Ask, frozen=True, kw_only=True, tag="ask challenge"):
             rated=self.rated,
         )
         whom = names[1].name if len(names) > 1 else "whoever accepts"
-        return await self._ask(
-            context, asked, names, f"{self.most_games} games of {names[0].name} against {whom}."
-        )
+        return await self._ask(context, asked, names, f"{self.most_games} games of {names[0].name} against {whom}.")
 
 
 class _Stranger(NamedTuple):
@@ -382,9 +380,7 @@ async def _strangers(context: CommandContext, names: Sequence[NamedVersion]) -> 
     return strangers
 
 
-async def _require_agreed(
-    context: CommandContext, venue: str, version: str, strangers: Sequence[_Stranger]
-) -> None:
+async def _require_agreed(context: CommandContext, venue: str, version: str, strangers: Sequence[_Stranger]) -> None:
     """Raises Refused (``not-agreed``)."""
     asker = context.caller.person.name
     for stranger in strangers:
@@ -397,9 +393,7 @@ async def _require_agreed(
             )
 
 
-def _require_ratable(
-    context: CommandContext, names: Sequence[NamedVersion], strangers: Sequence[_Stranger]
-) -> None:
+def _require_ratable(context: CommandContext, names: Sequence[NamedVersion], strangers: Sequence[_Stranger]) -> None:
     """Raises Refused (``question``) for rated games within an owner's bots, or a family."""
     families = context.accounts.families
     leader = families.leader(names[0].bot_id)
@@ -412,7 +406,9 @@ def _require_ratable(
                 "rated. Ask for unrated ones.",
             )
     if len(names) == 1:
-        raise Invalid(Code.QUESTION, "Games against whoever accepts are not rated. Name an opponent, or ask for unrated ones.")
+        raise Invalid(
+            Code.QUESTION, "Games against whoever accepts are not rated. Name an opponent, or ask for unrated ones."
+        )
 
 
 def _require_within(asked: Asked, policy: Policy) -> None:
@@ -420,9 +416,7 @@ def _require_within(asked: Asked, policy: Policy) -> None:
     if policy.share <= 0.0:
         raise Invalid(Code.QUESTION, "This server takes no questions: questions.share is 0 in its configuration.")
     if asked.most_games > policy.most_games:
-        raise Invalid(
-            Code.QUESTION, f"A question has {policy.most_games} games at most on this server. Ask for fewer."
-        )
+        raise Invalid(Code.QUESTION, f"A question has {policy.most_games} games at most on this server. Ask for fewer.")
 
 
 def _require_room(open_now: int, policy: Policy) -> None:

@@ -68,8 +68,8 @@ def require_hopeful(asked: Asked, expected_costs: Sequence[QuestionCost], now_ms
     if least.games > asked.most_games:
         raise Invalid(
             Code.QUESTION_BUDGET,
-            f"It takes {least.games:.0f} games on average even in the best case, and may have {asked.most_games}. Allow "
-            "more games, or ask less precisely: with bounds that lie farther apart, or within more Elo.",
+            f"It takes {least.games:.0f} games on average even in the best case, and may have {asked.most_games}. "
+            "Allow more games, or ask less precisely: with bounds that lie farther apart, or within more Elo.",
         )
     if asked.ends_at is None:
         return
@@ -79,8 +79,8 @@ def require_hopeful(asked: Asked, expected_costs: Sequence[QuestionCost], now_ms
     if least.hours is not None and least.hours > left_h:
         raise Invalid(
             Code.QUESTION_BUDGET,
-            f"It takes {least.hours:.1f} hours on average even in the best case, and ends in {left_h:.1f} hours. Let it "
-            "end later, or ask less precisely.",
+            f"It takes {least.hours:.1f} hours on average even in the best case, and ends in {left_h:.1f} hours. "
+            "Let it end later, or ask less precisely.",
         )
 
 
@@ -97,9 +97,7 @@ def _of_test(asked: Test, pace: Pace, model: Model) -> list[QuestionCost]:
 def _of_case(asked: Test, case: str, difference: float, *, pace: Pace, model: Model) -> QuestionCost:
     cost = expected(asked.hypotheses, None, _pairs(difference, model))
     games = 2.0 * cost.pairs
-    return QuestionCost(
-        case=case, difference=difference, games=games, hours=pace.hours(games), accepted=cost.accepted
-    )
+    return QuestionCost(case=case, difference=difference, games=games, hours=pace.hours(games), accepted=cost.accepted)
 
 
 def _pairs(difference: float, model: Model) -> Sequence[float]:
