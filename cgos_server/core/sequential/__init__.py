@@ -19,8 +19,8 @@ single games that B lost, drew and won.
 from .estimate import Estimate, estimate, fixed_estimate
 from .hypotheses import Counts, Decision, Hypotheses, Scale
 from .likelihood import closed_form, log_likelihood_ratio, log_likelihood_ratios
-from .planning import Cost, expected, fixed_length, pair_distribution, remaining
-from .standing import Standing, standing
+from .planning import Cost, expected, expected_at, fixed_length, pair_distribution, remaining
+from .standing import Standing, first_decision, standing
 
 __all__ = [
     "Cost",
@@ -33,6 +33,8 @@ __all__ = [
     "closed_form",
     "estimate",
     "expected",
+    "expected_at",
+    "first_decision",
     "fixed_estimate",
     "fixed_length",
     "log_likelihood_ratio",

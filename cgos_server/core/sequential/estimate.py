@@ -36,8 +36,8 @@ class Estimate:
     :ivar elo: logistic Elo
     :ivar lower: where its 95 % interval begins
     :ivar upper: where it ends
-    :ivar normalized: normalized Elo, with its ends `normalized_lower` and `normalized_upper`; None where every result is
-        the same
+    :ivar normalized: normalized Elo, with the ends `normalized_lower` and `normalized_upper`; None where every result
+        is the same
     :ivar superiority: one minus the probability that so favorable an outcome, or a more favorable one, comes of two
         that are equal; 0..1
     """

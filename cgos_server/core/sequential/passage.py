@@ -1,8 +1,8 @@
 """A Brownian motion between two barriers that absorb it: which one it meets, when, and where it is before.
 
-All of it for a motion that begins at 0, has the variance 1 per unit of time and a drift, with `lower` < 0 < `upper`. For
-short times a sum over mirror images of the starting point is taken, for long ones the series of eigenfunctions
-(Feller 1971, Siegmund 1985). Must not know: tests, games.
+All of it for a motion that begins at 0, has the variance 1 per unit of time and a drift. For short times a sum over
+mirror images of the starting point is taken, for long ones the series of eigenfunctions (Feller 1971, Siegmund 1985).
+Must not know: tests, games.
 """
 
 from __future__ import annotations
@@ -92,8 +92,9 @@ def still_above(barriers: Barriers, drift: float, time: float, level: float) -> 
     for k in range(1, _TERMS + 1):
         wave = k * pi / barriers.width
         faded = -0.5 * (drift * drift + wave * wave) * time
-        ends = (exp(drift * x + faded) * (drift * sin(wave * (x - a)) - wave * cos(wave * (x - a))) for x in (b, level))
-        at_barrier, at_level = ends
+        at_barrier, at_level = (
+            exp(drift * x + faded) * (drift * sin(wave * (x - a)) - wave * cos(wave * (x - a))) for x in (b, level)
+        )
         total += sin(-wave * a) * (at_barrier - at_level) / (drift * drift + wave * wave)
     return 2.0 * total / barriers.width
 

@@ -17,8 +17,8 @@ from cgos_protocol.errors import Code, Invalid
 from cgos_server.core.rating.bayes.likelihood import draw_parameter, probabilities
 
 from .estimate import barriers, difference_of
-from .hypotheses import CELLS, Counts, Decision, Floats, Hypotheses, score_of, targets
-from .likelihood import log_ratios, with_mean
+from .hypotheses import CELLS, Counts, Decision, Floats, Hypotheses, Scale, score_of, t_of, targets
+from .likelihood import log_ratios, with_mean, with_t
 from .passage import ends_above, expected_time
 from .standing import standing
 
@@ -50,8 +50,8 @@ def pair_distribution(
     :param difference: by how much B is stronger, Elo of the pool's model (Bradley & Terry 1952, Davidson 1970)
     :param advantage: what the first move is worth, Elo
     :param draws: the share of their games that equals draw, 0..1 (below 1)
-    :param spread: standard deviation of what an opening is worth to the first mover besides, Elo; given the opening both
-        games are independent
+    :param spread: standard deviation of what an opening is worth to the first mover besides, Elo; given the opening,
+        both games are independent
     """
     if not (0.0 <= draws < 1.0 and spread >= 0.0):
         raise Invalid(Code.COUNTS, "A share of draws is at least 0 and below 1, and a spread is not negative.")
@@ -75,8 +75,17 @@ def expected(hypotheses: Hypotheses, difference: float | None, distribution: Seq
     :param difference: logistic Elo, that is, of the score; None: that of `distribution`
     :param distribution: of the results, five or three probabilities; they are tilted to the score of the difference
     """
-    drift, sd = _motion(hypotheses, _tilted(difference, distribution))
-    return _cost(hypotheses, drift, sd)
+    return _cost(hypotheses, *_motion(hypotheses, _tilted(difference, distribution)))
+
+
+def expected_at(hypotheses: Hypotheses, difference: float, distribution: Sequence[float]) -> Cost:
+    """The same at a difference on the scale of the hypotheses, such as one of their bounds, Elo."""
+    shares = _tilted(None, distribution)
+    if hypotheses.scale is Scale.LOGISTIC:
+        shares = with_mean(shares, score_of(difference))
+    else:
+        shares = with_t(shares, t_of(difference, len(shares)))
+    return _cost(hypotheses, *_motion(hypotheses, shares))
 
 
 def fixed_length(hypotheses: Hypotheses, difference: float | None, distribution: Sequence[float]) -> float:
