@@ -9,9 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from cgos_server.core.rating.bayes.library import BradleyTerry, Estimate
+    from cgos_server.core.rating.bayes.findings import Difference, Learned
+    from cgos_server.core.rating.bayes.library import BradleyTerry, Estimate, FirstMoverWarning
 
-__all__ = ["BradleyTerry", "Estimate"]
+__all__ = ["BradleyTerry", "Difference", "Estimate", "FirstMoverWarning", "Learned"]
 
 
 def __getattr__(name: str) -> Any:

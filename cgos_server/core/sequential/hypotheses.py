@@ -44,7 +44,7 @@ class Scale(StrEnum):
 
 
 class Decision(StrEnum):
-    """How a test ended: ACCEPTED: B is stronger by the upper bound rather than by the lower one; REJECTED: it is not."""
+    """How a test ended: ACCEPTED: B is stronger by the upper bound rather than by the lower one; REJECTED: not so."""
 
     ACCEPTED = "accepted"
     REJECTED = "rejected"

@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from .hypotheses import Counts, Decision, Hypotheses
-from .likelihood import log_likelihood_ratio
+from .likelihood import log_likelihood_ratio, log_likelihood_ratios
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +36,18 @@ def standing(counts: Sequence[int] | Counts, hypotheses: Hypotheses) -> Standing
     return Standing(
         llr=llr, reject_at=hypotheses.reject_at, accept_at=hypotheses.accept_at, decision=decided(llr, hypotheses)
     )
+
+
+def first_decision(results: Sequence[int], cells: int, hypotheses: Hypotheses) -> int | None:
+    """After how many of these results, one after the other, the test ended; None where it goes on.
+
+    :param results: the cell of each, 0..`cells` - 1
+    """
+    each = np.array(results, dtype=np.intp)
+    counts = np.cumsum(each[:, None] == np.arange(cells), axis=0)
+    ratios = log_likelihood_ratios(counts, hypotheses)
+    ended = np.flatnonzero((ratios >= hypotheses.accept_at) | (ratios <= hypotheses.reject_at))
+    return int(ended[0]) + 1 if len(ended) else None
 
 
 def decided(llr: float, hypotheses: Hypotheses) -> Decision | None:
