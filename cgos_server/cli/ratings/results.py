@@ -124,8 +124,9 @@ def _rate(games: GamesList, neutral: bool, anchors: Sequence[str]) -> _Rated:
         points[second] += number * (1 - score)
     for anchor in anchors:
         name, _, value = anchor.rpartition("=")
+        rating = _elo(anchor, value)
         _check((name,), list(map(str, pool)))
-        pool.anchor(name, _elo(anchor, value))
+        pool.anchor(name, rating)
     with warnings.catch_warnings(record=True) as caught, working("Computing the ratings"):
         warnings.simplefilter("always", FirstMoverWarning)
         pool.fit()

@@ -130,7 +130,7 @@ def test_refusals(rate: Run, text: str, words: tuple[str, ...], sentence: str) -
 
 
 def test_an_anchor_has_a_number_and_a_file_is_there(rate: Run) -> None:
-    for anchor in ("Alder=much", "Alder=nan"):
+    for anchor in ("Alder=much", "Alder=nan", "Alder"):
         assert "is not NAME=ELO" in rate(TABLE, "--anchor", anchor, fails=2).output
     gone = CliRunner().invoke(main, ["rate", "results", "gone.csv"])
     assert gone.exit_code == 1
