@@ -135,9 +135,9 @@ class VenueMatchmaker:
         occasion: Occasion | None = None,
         question: QuestionId | None = None,
     ) -> GameId:
-        """Let these two play now, by an operator's wish, in an event or for a question, beginning after `moves`; the game's number.
+        """Let these two play now, by an operator's wish, in an event or for a question; the game's number.
 
-        It begins once it is committed. Raises OurFault where `moves` cannot be played under `terms`.
+        It begins after `moves`, once it is committed. Raises OurFault where `moves` cannot be played under `terms`.
 
         :param also: what is committed together with it, after it
         :param occasion: the event that it is played in

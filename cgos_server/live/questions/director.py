@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import structlog
 
-from cgos_protocol.errors import Code, Conflict, NotFound, Unavailable
+from cgos_protocol.errors import Code, Conflict, NotFound
 from cgos_protocol.games.base import Color
 from cgos_protocol.ids import BotId, GameId, QuestionId, VersionId
 from cgos_protocol.verdict import Reason

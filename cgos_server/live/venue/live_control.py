@@ -31,8 +31,8 @@ from cgos_server.service.control import ArrangedGame, ServerStatus, VersionNow
 from cgos_server.service.events.desk import NO_EVENTS, EventDesk
 from cgos_server.service.holds import Hold, for_owner
 from cgos_server.service.pairing.preview import preview
-from cgos_server.service.questions.desk import NO_QUESTIONS, QuestionDesk
 from cgos_server.service.plugin_report import plugin_report
+from cgos_server.service.questions.desk import NO_QUESTIONS, QuestionDesk
 from cgos_server.service.ratings.venue_ratings import VenueRatings
 from cgos_server.storage.reading.stored import StoredGame
 from cgos_server.storage.store import Store

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Final, Literal, NamedTuple
 
-import msgspec
 from msgspec import Meta
 from msgspec.structs import replace
 
