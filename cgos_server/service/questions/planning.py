@@ -87,10 +87,10 @@ def require_hopeful(asked: Asked, expected_costs: Sequence[QuestionCost], now_ms
 def _of_test(asked: Test, pace: Pace, model: Model) -> list[QuestionCost]:
     lower, upper = asked.lower, asked.upper
     if asked.scale is Scale.NORMALIZED:
-        lower, upper = (_logistic(bound, model) for bound in (lower, upper))
+        lower, upper = (round(_logistic(bound, model), 2) + 0.0 for bound in (lower, upper))
     cases = [("at the lower bound", lower), ("between the bounds", (lower + upper) / 2), ("at the upper bound", upper)]
-    if all(abs(difference) > 1e-9 for _, difference in cases):
-        cases.insert(0, ("no difference", 0.0))
+    cases = [(case, difference) for case, difference in cases if difference]
+    cases.insert(0, ("no difference", 0.0))
     return [_of_case(asked, case, difference, pace=pace, model=model) for case, difference in cases]
 
 

@@ -48,10 +48,9 @@ def play(tally: Tally, asked: Asked, scores: tuple[int, int], *, same: bool = Fa
 @given(st.integers(1, 40), st.integers(1, 1000))
 def test_each_opening_comes_once_before_any_comes_again(size: int, question: int) -> None:
     openings, tally, drawn = [f"o{number}" for number in range(size)], Tally(), []
+    asked = Challenge(version=NEW, against=OLD, most_games=1000)
     for _ in range(2 * size):
-        first = next_pair(
-            Challenge(version=NEW, against=OLD, most_games=1000), tally, QuestionId(question), openings=openings, able={OLD}
-        )
+        first = next_pair(asked, tally, QuestionId(question), openings=openings, able={OLD})
         assert first is not None
         drawn.append(first.opening)
         for color in Color:

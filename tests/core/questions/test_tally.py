@@ -12,7 +12,9 @@ from cgos_server.core.questions.tally import Pair, Score, Tally
 OPPONENT, OTHER = VersionId(2), VersionId(3)
 
 
-def play(tally: Tally, pair: int, scores: tuple[int, int], digests: tuple[int, int], opponent: VersionId = OPPONENT) -> None:
+def play(
+    tally: Tally, pair: int, scores: tuple[int, int], digests: tuple[int, int], opponent: VersionId = OPPONENT
+) -> None:
     for color, score2, digest in zip(Color, scores, digests, strict=True):
         game = GameId(10 * pair + color)
         tally.began(game, pair, opponent, opening="", color=color)

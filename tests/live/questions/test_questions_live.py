@@ -7,6 +7,7 @@ from support.live.house import S
 from support.live.question_room import QuestionRoom
 
 from cgos_protocol.errors import Conflict, NotFound
+from cgos_protocol.ids import BotId
 from cgos_protocol.openings import OpeningSet
 from cgos_protocol.session import Limits
 from cgos_server.core.questions.asked import State
@@ -56,7 +57,7 @@ async def test_a_challenge_ends_with_its_games_and_may_be_rated() -> None:
 
 async def test_a_challenge_to_whoever_accepts_meets_those_alone() -> None:
     room = await QuestionRoom.open("anna", "bert", "carl")
-    room.house.live.play_limits.wish(room.version("carl"), False, Limits(accepts=frozenset({"Olive"})))
+    room.house.live.play_limits.wish(BotId(room.version("carl")), False, Limits(accepts=frozenset({"Olive"})))
     question = room.ask(room.challenge("anna", None, 2))
     await room.look()
     assert room.playing() == {("anna", "carl")}
@@ -243,10 +244,10 @@ async def test_an_account_has_so_many_running_and_the_others_wait_their_turn() -
 async def test_whoever_takes_its_agreement_back_is_not_met_any_more() -> None:
     room = await QuestionRoom.open("anna", "bert", patience_ms=60_000)
     bert = room.version("bert")
-    room.house.live.play_limits.wish(bert, False, Limits(accepts=frozenset({"anna"})))
+    room.house.live.play_limits.wish(BotId(bert), False, Limits(accepts=frozenset({"anna"})))
     question = room.ask(room.challenge("anna", "bert", 20, foreign=(bert,)))
     await room.look()
-    room.house.live.play_limits.wish(bert, False, Limits())
+    room.house.live.play_limits.wish(BotId(bert), False, Limits())
     await room.end(room.of_questions[0], "anna")
     await room.look(90)
     assert not room.running

@@ -36,7 +36,9 @@ class QuestionRoom:
         self._answer_from_records()
 
     @classmethod
-    async def open(cls, *names: str, openings: OpeningSet = OPENINGS, rated: bool = True, **policy: Any) -> QuestionRoom:
+    async def open(
+        cls, *names: str, openings: OpeningSet = OPENINGS, rated: bool = True, **policy: Any
+    ) -> QuestionRoom:
         """With these bots signed in."""
         room = cls(await House(rated=rated, openings=openings).open(), **policy)
         await room.house.arrive(*names)
@@ -133,7 +135,10 @@ class QuestionRoom:
         """
         vertex = 0 if same else next(self._vertices)
         loser = Color.BLACK if game.sides[1].name == winner else Color.WHITE
-        for move in (f"{'ABCD'[vertex % 4]}{1 + vertex // 4 % 9}", f"{'FGHJ'[vertex // 36 % 4]}{1 + vertex // 144 % 9}"):
+        for move in (
+            f"{'ABCD'[vertex % 4]}{1 + vertex // 4 % 9}",
+            f"{'FGHJ'[vertex // 36 % 4]}{1 + vertex // 144 % 9}",
+        ):
             game.move(game.referee.to_play, move, None, self.house.time.received())
         if game.referee.to_play is not loser:
             game.move(loser.other, "pass", None, self.house.time.received())
