@@ -7,7 +7,7 @@ words or by a place too. Must not know: how any of it is computed, files, addres
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from cgos_server.presentation.pictures.axis import axis, ticks
 from cgos_server.presentation.pictures.svg import plain, points_text, svg
@@ -20,39 +20,32 @@ _FONT: Final = 12
 _LINE, _RULE, _SOFT, _GOOD, _BAD = "#1f5c99", "#d5d5d5", "#666666", "#2f6b3a", "#9a3324"
 
 
-class Step(NamedTuple):
-    """A test's log-likelihood ratio after so many pairs that count."""
-
-    pairs: int
-    llr: float
-
-
-def llr_svg(path: Sequence[Step], reject_at: float, accept_at: float, *, title: str = "", inline: bool = True) -> str:
+def llr_svg(path: Sequence[tuple[int, float]], reject_at: float, accept_at: float, *, title: str = "", inline: bool = True) -> str:
     """The ratio from the first pair to the latest, between its bounds.
 
-    :param path: at least one step, in the order of pairs
+    :param path: (pairs that count, the ratio after them), at least one, in their order
     :param reject_at: at this ratio and below it the test rejects, `accept_at`: at this one and above it accepts
     :param inline: it is a part of a page; else it stands alone, with its title
     """
-    last = path[-1]
-    ratios = [step.llr for step in path]
+    last, llr = path[-1]
+    ratios = [ratio for _, ratio in path]
     room = 0.12 * (accept_at - reject_at)
-    x = axis(0.0, max(last.pairs, 1), _LEFT, WIDTH - _RIGHT)
+    x = axis(0.0, max(last, 1), _LEFT, WIDTH - _RIGHT)
     low, high = min(reject_at, *ratios) - room, max(accept_at, *ratios) + room
     y = axis(low, high, _LLR_BOTTOM, _TOP)
-    line = "L".join(f"{x(step.pairs):g} {y(step.llr):g}" for step in path)
+    line = "L".join(f"{x(pairs):g} {y(ratio):g}" for pairs, ratio in path)
     parts = [
         _area("accepts", _GOOD, _TOP, y(accept_at)),
         _area("rejects", _BAD, y(reject_at), _LLR_BOTTOM),
         *_across([value for value in ticks(low, high) if reject_at < value < accept_at], y),
         *_bound("accepts", _GOOD, y(accept_at), f"accepted at {signed(accept_at, 2)}", above=True),
         *_bound("rejects", _BAD, y(reject_at), f"rejected at {signed(reject_at, 2)}", above=False),
-        *_below(x, [value for value in ticks(0, max(last.pairs, 1)) if value == int(value)], _LLR_BOTTOM + 18, "pairs"),
+        *_below(x, [value for value in ticks(0, max(last, 1)) if value == int(value)], _LLR_BOTTOM + 18, "pairs"),
         f'<path class="way" fill="none" stroke="{_LINE}" stroke-width="2" stroke-linejoin="round" d="M{line}"/>',
-        f'<circle class="at" fill="{_LINE}" cx="{x(last.pairs):g}" cy="{y(last.llr):g}" r="4"/>',
+        f'<circle class="at" fill="{_LINE}" cx="{x(last):g}" cy="{y(llr):g}" r="4"/>',
     ]
     words = (
-        f"After {last.pairs} pairs the log-likelihood ratio is {signed(last.llr, 2)}. "
+        f"After {last} pairs the log-likelihood ratio is {signed(llr, 2)}. "
         f"At {signed(accept_at, 2)} the test accepts, at {signed(reject_at, 2)} it rejects."
     )
     return svg(parts, WIDTH, _LLR_BOTTOM + 28, _FONT, title or "Log-likelihood ratio", plain(words), inline)

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from cgos_server.presentation.pictures.question_pictures import (
     WIDTH,
-    Step,
     counts_svg,
     elo_svg,
     interval_words,
@@ -38,20 +37,20 @@ def points(picture: ET.Element) -> list[tuple[float, float]]:
 
 @given(st.lists(st.floats(-8, 8), min_size=1, max_size=60))
 def test_the_ratio_lies_between_its_bounds_as_the_picture_shows_it(ratios: list[float]) -> None:
-    path = [Step(0, 0.0), *(Step(number, llr) for number, llr in enumerate(ratios, 1))]
+    path = list(enumerate([0.0, *ratios]))
     picture = ET.fromstring(llr_svg(path, -2.94, 2.94))
     at = bounds(picture)
     assert at["accepts"] < at["rejects"]
     drawn = points(picture)
     assert [x for x, _ in drawn] == sorted(x for x, _ in drawn)
-    for step, (x, y) in zip(path, drawn, strict=True):
+    for (_, llr), (x, y) in zip(path, drawn, strict=True):
         assert 0 <= x <= WIDTH
-        assert (y > at["accepts"] + 0.2) <= (step.llr < 2.94)
-        assert (y < at["rejects"] - 0.2) <= (step.llr > -2.94)
+        assert (y > at["accepts"] + 0.2) <= (llr < 2.94)
+        assert (y < at["rejects"] - 0.2) <= (llr > -2.94)
 
 
 def test_it_says_what_it_shows_and_stands_alone_with_its_title() -> None:
-    path = [Step(0, 0.0), Step(140, -1.5)]
+    path = [(0, 0.0), (140, -1.5)]
     alone = ET.fromstring(llr_svg(path, -2.944, 2.944, title="Is <B> stronger?", inline=False))
     texts = ["".join(each.itertext()) for each in alone]
     assert texts[0] == "Is <B> stronger?"
@@ -62,7 +61,7 @@ def test_it_says_what_it_shows_and_stands_alone_with_its_title() -> None:
 
 
 def test_a_test_without_a_pair_is_drawn() -> None:
-    assert points(ET.fromstring(llr_svg([Step(0, 0.0)], -2.94, 2.94))) != []
+    assert points(ET.fromstring(llr_svg([(0, 0.0)], -2.94, 2.94))) != []
 
 
 @given(NUMBERS, NUMBERS, NUMBERS)
