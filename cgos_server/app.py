@@ -44,6 +44,7 @@ from cgos_server.live.processes.housekeeping import calm_collector, look_after, 
 from cgos_server.live.processes.pruning import BackgroundPruner
 from cgos_server.live.processes.sizes import Sizes
 from cgos_server.live.questions.director import QuestionDirector
+from cgos_server.live.questions.question_facts import QuestionFacts
 from cgos_server.live.ratings.refit_executor import FitProcesses
 from cgos_server.live.signing_in.multi_venue import MultiVenueSignIn
 from cgos_server.live.venue.elsewhere import Elsewhere
@@ -344,6 +345,7 @@ class App:
             elsewhere=self._elsewhere,
         )
         await director.open()
+        director.moved.append(QuestionFacts(base.bus, self.venues, base.time).heard)
         control.questions = director
         return director
 

@@ -18,7 +18,7 @@ from cgos_protocol.games.base import Color
 from cgos_protocol.ids import BotId, GameId, QuestionId, VersionId
 from cgos_protocol.verdict import Reason
 from cgos_server.core.questions.agreement import agrees
-from cgos_server.core.questions.asked import Challenge, State, encode_asked
+from cgos_server.core.questions.asked import Challenge, Change, State, encode_asked
 from cgos_server.core.questions.course import Wanted
 from cgos_server.core.questions.policy import Policy
 from cgos_server.live.events.due_games import HARDLY_BEGUN, meanwhile
@@ -49,8 +49,8 @@ MOST_AT_ONCE = 4
 
 _HOLDS = frozenset({Hold.QUESTION})
 
-Moved = Callable[[QuestionRunner, State], None]
-"""Hears of a question that stands otherwise, or has a new result, once that is committed."""
+Moved = Callable[[QuestionRunner, Change, State], None]
+"""Hears what happened to a question, and where it stands then, once that is committed."""
 
 
 class _Pairing(NamedTuple):
@@ -159,7 +159,7 @@ class QuestionDirector:
             ),
             *(QuestionVersion(number, version) for version in runner.versions),
         ]
-        self._submit(runner, State.OPEN, records)
+        self._submit(runner, Change.ASKED, records)
         return number
 
     def stop(self, question: QuestionId, why: str) -> None:
@@ -176,13 +176,13 @@ class QuestionDirector:
         if row.state != State.STOPPED:
             raise Conflict(Code.QUESTION_ENDED, f"Question {question} has ended: {row.why or row.state}. Ask again.")
         runner = await self._read(row)
-        self._submit(runner, State.OPEN, [runner.moved(State.OPEN, "", None)])
+        self._submit(runner, Change.RESUMED, [runner.moved(State.OPEN, "", None)])
 
     def prioritize(self, question: QuestionId, priority: int) -> None:
         """See :class:`cgos_server.service.questions.desk.QuestionDesk`."""
         runner = self._runner(question)
         runner.priority = priority
-        self._submit(runner, State.OPEN, [runner.moved(State.OPEN, "", None)])
+        self._submit(runner, Change.PRIORITIZED, [runner.moved(State.OPEN, "", None)])
 
     def leave(self, bots: Collection[BotId]) -> None:
         """See :class:`cgos_server.service.questions.desk.QuestionDesk`."""
@@ -274,16 +274,16 @@ class QuestionDirector:
     def _end(self, runner: QuestionRunner, state: State, why: str) -> None:
         del self.runners[runner.id]
         at = self._time.wall_ms()
-        self._submit(runner, state, [runner.moved(state, why, at)])
+        self._submit(runner, Change.ENDED, [runner.moved(state, why, at)], state)
         log.info("a question has ended", question=runner.id, venue=runner.venue, state=state.value, why=why)
 
-    def _submit(self, runner: QuestionRunner, state: State, records: list[Record]) -> None:
-        self._store.submit(records, partial(self._was_committed, runner, state))
+    def _submit(self, runner: QuestionRunner, change: Change, records: list[Record], state: State = State.OPEN) -> None:
+        self._store.submit(records, partial(self._was_committed, runner, change, state))
         self._news.set()
 
-    def _was_committed(self, runner: QuestionRunner, state: State) -> None:
+    def _was_committed(self, runner: QuestionRunner, change: Change, state: State) -> None:
         for hear in self.moved:
-            hear(runner, state)
+            hear(runner, change, state)
 
     # -- games begin
 
@@ -433,7 +433,7 @@ class QuestionDirector:
         black = game.sides[Color.BLACK].version
         records = runner.over(game.id, black, over.winner, reason=Reason(over.reason), moves=game.moves())
         if runner.id in self.runners:
-            self._submit(runner, State.OPEN, records)
+            self._submit(runner, Change.RESULT, records)
         else:
             self._store.submit(records)
 

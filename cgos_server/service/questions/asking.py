@@ -188,8 +188,9 @@ class AskTest(_Ask, frozen=True, kw_only=True, tag="ask test"):
         50.0
     )
     scale: Annotated[
-        Literal["nelo", "elo"],
+        str,
         Field(
+            body=Literal["nelo", "elo"],
             caption="Scale of the bounds",
             hint="nelo: normalized Elo; elo: logistic Elo.",
             help="Of the bounds: nelo is normalized Elo, elo logistic Elo.",
