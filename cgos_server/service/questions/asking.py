@@ -174,8 +174,8 @@ class AskTest(_Ask, frozen=True, kw_only=True, tag="ask test"):
             title="Is it stronger?",
             note="A test ends as soon as its games decide. Wider bounds need fewer games.",
             groups={
-                "": ("version", "against", "venue", "lower", "upper"),
-                "More": ("scale", "alpha", "beta", "most_games", "ends_at", "priority", "rated", "dry"),
+                "": ("version", "against", "venue", "lower", "upper", "dry"),
+                "More": ("scale", "alpha", "beta", "most_games", "ends_at", "priority", "rated"),
             },
         ),
     )
@@ -249,8 +249,8 @@ class AskGauntlet(_Ask, frozen=True, kw_only=True, tag="ask gauntlet"):
             place="ask",
             title="Where does it stand?",
             groups={
-                "": ("version", "opponents", "venue", "within"),
-                "More": ("most_games", "ends_at", "priority", "rated", "dry"),
+                "": ("version", "opponents", "venue", "within", "dry"),
+                "More": ("most_games", "ends_at", "priority", "rated"),
             },
         ),
     )
@@ -319,8 +319,8 @@ class AskChallenge(_Ask, frozen=True, kw_only=True, tag="ask challenge"):
             place="ask",
             title="Play so many games",
             groups={
-                "": ("version", "against", "venue", "most_games"),
-                "More": ("ends_at", "priority", "rated", "dry"),
+                "": ("version", "against", "venue", "most_games", "dry"),
+                "More": ("ends_at", "priority", "rated"),
             },
         ),
     )

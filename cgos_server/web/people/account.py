@@ -168,9 +168,9 @@ class ErasePage(FormPage):
     async def values(self, _request: Request, here: Visit) -> dict[str, Any]:
         return {"bots": await self.site.history.people.bots_of(here.person.owner_id)}
 
-    async def done(self, request: Request, here: Visit, answer: Any) -> Response:
+    async def done(self, request: Request, here: Visit, answer: Any, form: Form) -> Response:
         if await visit(self.site, request) is not None:
-            return await super().done(request, here, answer)
+            return await super().done(request, here, answer, form)
         response = self.site.render("people/erased.html", sentence=answer.sentence)
         drop_cookie(self.site, request, response, session_cookie(self.site, request))
         response.headers.update(PRIVATE)
