@@ -41,7 +41,7 @@ def llr_svg(path: Sequence[tuple[int, float]], reject_at: float, accept_at: floa
         *_bound("accepts", _GOOD, y(accept_at), f"accepted at {signed(accept_at, 2)}", above=True),
         *_bound("rejects", _BAD, y(reject_at), f"rejected at {signed(reject_at, 2)}", above=False),
         *_below(x, [value for value in ticks(0, max(last, 1)) if value == int(value)], _LLR_BOTTOM + 18, "pairs"),
-        f'<path class="way" fill="none" stroke="{_LINE}" stroke-width="2" stroke-linejoin="round" d="M{line}"/>',
+        f'<path class="course" fill="none" stroke="{_LINE}" stroke-width="2" stroke-linejoin="round" d="M{line}"/>',
         f'<circle class="at" fill="{_LINE}" cx="{x(last):g}" cy="{y(llr):g}" r="4"/>',
     ]
     words = (

@@ -22,6 +22,7 @@ from cgos_server.web.people import fields
 from cgos_server.web.people.form_page import FormPage
 from cgos_server.web.people.sessions import PRIVATE, Form, Visit, drop_cookie, session_cookie, visit
 from cgos_server.web.people.webhooks import Webhooks
+from cgos_server.web.questions.listing import of_owner
 from cgos_server.web.site import Site
 
 TODAY_MAX: Final = 500
@@ -32,6 +33,9 @@ VERSIONS: Final = 20
 
 BOTS: Final = 20
 """On one page."""
+
+QUESTIONS: Final = 10
+"""Latest questions that are shown."""
 
 EVENT_WORDS: Final = {
     "game-started": "a game begins",
@@ -131,6 +135,7 @@ class AccountPage(FormPage):
             "today_max": TODAY_MAX,
             "tokens": [row for row in access if row.kind == "token"],
             "sessions": [row for row in access if row.kind == "session"],
+            "questions": await of_owner(self.site, person.owner_id, QUESTIONS),
             "webhooks": [(row, self.site.deliveries.of(row.id)) for row in webhooks],
             "counted_since": self.site.deliveries.since,
             "venues": list(self.site.settings.venues),

@@ -13,10 +13,12 @@ from starlette.responses import Response
 
 from cgos_protocol.api.questions import AskedQuestion, Question
 from cgos_protocol.errors import Code, Refused
+from cgos_protocol.ids import VersionId
 from cgos_server.core.questions.asked import State, decode_asked
 from cgos_server.presentation.questions import answers, sentences
 from cgos_server.presentation.questions.paste import with_interval
 from cgos_server.presentation.questions.record import names_of, stored_answer
+from cgos_server.storage.reading.answers import BotDetail
 from cgos_server.storage.reading.people_answers import OwnedBot
 from cgos_server.storage.reading.questions import QuestionRow
 from cgos_server.web.events.public_page import PublicPage, not_there
@@ -35,6 +37,9 @@ FED: Final = 50
 
 OFFERED: Final = 100
 """Of one's versions so many are offered, the newest of each bot first."""
+
+LOOKED_AT: Final = 500
+"""Of a bot's versions the latest so many are looked at for questions."""
 
 PATH: Final = "/questions"
 FEED: Final = "/questions.atom"
@@ -166,10 +171,15 @@ class QuestionsPage(PublicPage):
             raise not_there(refusal.sentence) from refusal
 
 
-async def versions_of(site: Site, name: str) -> list[Any]:
+async def versions_of(site: Site, name: str) -> list[VersionId]:
     """The numbers of the versions of a bot, or the one of this name. Raises HTTPException 404."""
-    bot = await bot_of(site, name)
-    return [version.id for version in bot.versions if name in (bot.name, version.name)]
+    return named_so(await bot_of(site, name), name)
+
+
+def named_so(bot: BotDetail, name: str) -> list[VersionId]:
+    """The numbers of its versions, or of the one of this name."""
+    named = [VersionId(version.id) for version in bot.versions if name in (bot.name, version.name)]
+    return sorted(named)[-LOOKED_AT:]
 
 
 def offered(bots: Sequence[OwnedBot]) -> dict[str, str]:
@@ -178,7 +188,7 @@ def offered(bots: Sequence[OwnedBot]) -> dict[str, str]:
     return dict(named[:OFFERED])
 
 
-async def of_bot(site: Site, versions: Sequence[Any], most: int) -> list[Row]:
+async def of_versions(site: Site, versions: Sequence[VersionId], most: int) -> list[Row]:
     """The latest questions about these versions."""
     return await rows_of(site, await site.history.questions.page(most, versions=versions))
 

@@ -19,8 +19,7 @@ from cgos_server.presentation.pictures.question_pictures import counts_svg, elo_
 from cgos_server.presentation.questions import answers, sentences
 from cgos_server.presentation.questions.paste import with_interval
 from cgos_server.presentation.questions.record import QuestionRecord
-from cgos_server.storage.parameters import LARGEST
-from cgos_server.web.events.public_page import PublicPage, not_there
+from cgos_server.web.events.public_page import PublicPage
 from cgos_server.web.events.views import portion
 from cgos_server.web.pages.requests import number, refused_as_404
 from cgos_server.web.people.sessions import Visit
@@ -39,8 +38,6 @@ LOST: Final = {"time": "on time", "illegal move": "by an illegal move", "forfeit
 
 async def record_of(site: Site, question: int) -> QuestionRecord:
     """The question of that number; 404 where there is none."""
-    if question > LARGEST:
-        raise not_there(NO_QUESTION)
     with refused_as_404(NO_QUESTION, Code.NO_QUESTION):
         return await site.questions.numbered(QuestionId(question))
 

@@ -30,7 +30,7 @@ def bounds(picture: ET.Element) -> dict[str, float]:
 
 
 def points(picture: ET.Element) -> list[tuple[float, float]]:
-    (line,) = (each for each in picture if each.get("class") == "way")
+    (line,) = (each for each in picture if each.get("class") == "course")
     places = (line.get("d") or "")[1:].split("L")
     return [(float(x), float(y)) for x, y in (place.split() for place in places)]
 
