@@ -439,8 +439,7 @@ def _rated_now(context: CommandContext, venue: str, named: NamedVersion) -> Oppo
 
 
 async def _pace(context: CommandContext, venue: str, policy: Policy) -> Pace:
-    lengths = await context.store.history.lengths.of_venue(venue)
-    return Pace(sum(lengths) / len(lengths) if lengths else None, policy.share)
+    return Pace.of(await context.store.history.lengths.of_venue(venue), policy.share)
 
 
 def _model(context: CommandContext, venue: str, asked: Asked) -> Model:

@@ -144,11 +144,11 @@ class Questions(Subject):
         before: int | None = None,
         venue: str | None = None,
         owner: int | None = None,
-        version: VersionId | None = None,
+        versions: Collection[VersionId] | None = None,
         state: str | None = None,
     ) -> list[QuestionRow]:
-        """Up to `limit` questions, the latest first: those before this number, of this venue, by this account, about
-        this version, in this state. Raises Refused where there is no such venue."""
+        """Up to `limit` questions, the latest first: those before this number, of this venue, by this account, with
+        one of these versions, in this state. Raises Refused where there is no such venue."""
 
         async def ask(read: Read) -> Sequence[RowMapping]:
             wanted = _ROWS.limit(limit)
@@ -160,8 +160,8 @@ class Questions(Subject):
                 wanted = wanted.where(_questions.c.owner_id == number(owner))
             if state is not None:
                 wanted = wanted.where(_questions.c.state == state)
-            if version is not None:
-                about = select(_versions.c.question_id).where(_versions.c.version_id == number(version))
+            if versions is not None:
+                about = select(_versions.c.question_id).where(_versions.c.version_id.in_(versions))
                 wanted = wanted.where(_questions.c.id.in_(about))
             return await read(wanted)
 
