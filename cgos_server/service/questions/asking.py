@@ -188,8 +188,9 @@ class AskTest(_Ask, frozen=True, kw_only=True, tag="ask test"):
         50.0
     )
     scale: Annotated[
-        Literal["nelo", "elo"],
+        str,
         Field(
+            body=Literal["nelo", "elo"],
             caption="Scale of the bounds",
             hint="nelo: normalized Elo; elo: logistic Elo.",
             help="Of the bounds: nelo is normalized Elo, elo logistic Elo.",
@@ -208,7 +209,7 @@ class AskTest(_Ask, frozen=True, kw_only=True, tag="ask test"):
         asked = Test(
             version=names[0].version_id,
             against=names[1].version_id,
-            scale=Scale(self.scale),
+            scale=_scale(self.scale),
             lower=self.lower,
             upper=self.upper,
             alpha=self.alpha,
@@ -408,6 +409,14 @@ def _require_ratable(context: CommandContext, names: Sequence[NamedVersion], str
         raise Invalid(
             Code.QUESTION, "Games against whoever accepts are not rated. Name an opponent, or ask for unrated ones."
         )
+
+
+def _scale(word: str) -> Scale:
+    """Raises Refused (``question``)."""
+    try:
+        return Scale(word)
+    except ValueError:
+        raise Invalid(Code.QUESTION, f"{word[:40]!r} is no scale. Choose one of: {', '.join(Scale)}.") from None
 
 
 def _require_within(asked: Asked, policy: Policy) -> None:
