@@ -120,8 +120,8 @@ class WebSettings(msgspec.Struct, frozen=True, kw_only=True):
     :ivar exports_at_once: for all
     :ivar webhooks_to: private networks where webhooks may go
     :ivar transcript_days: how long transcripts are kept; 0: there are none
+    :ivar questions_share: of its bots' time that a question gets, 0 to 1
     :ivar several_groups: whether venues are in several groups, each with numbers of its own for games
-    :ivar questions_share: of a version's time that questions may take, 0 to 1
     """
 
     server_name: str = "cgos-server"

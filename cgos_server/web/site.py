@@ -26,13 +26,12 @@ from cgos_server.observability.web_metrics import WebMetrics
 from cgos_server.presentation import ranks, words
 from cgos_server.presentation.events.reading import ReadEvents
 from cgos_server.presentation.explaining import Explaining
-from cgos_server.presentation.questions.record import ReadQuestions
+from cgos_server.presentation.questions.reading import Questions
 from cgos_server.presentation.settings import WebSettings, networks
 from cgos_server.presentation.strengths import StrengthsOf
 from cgos_server.service.commands import registry
 from cgos_server.service.commands.availability import BotLook
 from cgos_server.service.commands.declaration import Command
-from cgos_server.service.questions.planning import Pace
 from cgos_server.storage.reading.answers import GameDetail
 from cgos_server.storage.reading.history import History
 from cgos_server.tournaments.registry import shown_name
@@ -102,9 +101,9 @@ class Site:
         self._proxies = networks(settings.proxies)
         self.limits = Limits(settings, lambda: now_ms() / 1000)
         self.strengths = StrengthsOf(history, settings)
+        self.questions = Questions(history, self.strengths, settings.questions_share)
         self.explaining = Explaining(history)
         self.events = ReadEvents(history)
-        self.questions = ReadQuestions(history)
         self.rehearsals = Rehearsals(history, self.events, settings, now_ms)
         self.works += [self.events.read_ahead, self.rehearsals.run]
         self.deliveries = self.server.deliveries(history, now_ms)
@@ -177,11 +176,6 @@ class Site:
         """As :meth:`everywhere`, with the rights of whoever has this session or token."""
         visitor = self.visitor(request)
         return await registry.ask_all_on_behalf(self.server.everywhere, command, credential, visitor)
-
-    async def pace(self, venue: str) -> Pace:
-        """How fast games of questions are played there. Raises StoreError."""
-        lengths = await self.history.lengths.of_venue(venue)
-        return Pace(sum(lengths) / len(lengths) if lengths else None, self.settings.questions_share or 1.0)
 
     def _call(self, command: Command[Any]) -> registry.Call:
         return self.server.call if command.forwarded else self.server.here

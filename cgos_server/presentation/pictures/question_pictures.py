@@ -20,7 +20,9 @@ _FONT: Final = 12
 _LINE, _RULE, _SOFT, _GOOD, _BAD = "#1f5c99", "#d5d5d5", "#666666", "#2f6b3a", "#9a3324"
 
 
-def llr_svg(path: Sequence[tuple[int, float]], reject_at: float, accept_at: float, *, title: str = "", inline: bool = True) -> str:
+def llr_svg(
+    path: Sequence[tuple[int, float]], reject_at: float, accept_at: float, *, title: str = "", inline: bool = True
+) -> str:
     """The ratio from the first pair to the latest, between its bounds.
 
     :param path: (pairs that count, the ratio after them), at least one, in their order

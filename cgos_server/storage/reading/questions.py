@@ -147,7 +147,7 @@ class Questions(Subject):
         versions: Collection[VersionId] | None = None,
         state: str | None = None,
     ) -> list[QuestionRow]:
-        """Up to `limit` questions, the latest first: those before this number, of this venue, by this account, about
+        """Up to `limit` questions, the latest first: those before this number, of this venue, by this account, with
         one of these versions, in this state. Raises Refused where there is no such venue."""
 
         async def ask(read: Read) -> Sequence[RowMapping]:
@@ -161,8 +161,7 @@ class Questions(Subject):
             if state is not None:
                 wanted = wanted.where(_questions.c.state == state)
             if versions is not None:
-                among = [number(version) for version in versions]
-                about = select(_versions.c.question_id).where(_versions.c.version_id.in_(among))
+                about = select(_versions.c.question_id).where(_versions.c.version_id.in_(versions))
                 wanted = wanted.where(_questions.c.id.in_(about))
             return await read(wanted)
 

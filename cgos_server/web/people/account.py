@@ -13,6 +13,7 @@ from starlette.responses import Response
 
 from cgos_protocol.api.figures import Ending
 from cgos_protocol.errors import Code, NotFound
+from cgos_server.presentation.questions.reading import Wanted
 from cgos_server.service.commands.tokens import SCOPES
 from cgos_server.storage.reading.answers import RankedRow
 from cgos_server.storage.reading.game_answers import GameFilter
@@ -22,7 +23,7 @@ from cgos_server.web.people import fields
 from cgos_server.web.people.form_page import FormPage
 from cgos_server.web.people.sessions import PRIVATE, Form, Visit, drop_cookie, session_cookie, visit
 from cgos_server.web.people.webhooks import Webhooks
-from cgos_server.web.questions.listing import of_owner
+from cgos_server.web.questions.listing import rows_of
 from cgos_server.web.site import Site
 
 TODAY_MAX: Final = 500
@@ -135,7 +136,7 @@ class AccountPage(FormPage):
             "today_max": TODAY_MAX,
             "tokens": [row for row in access if row.kind == "token"],
             "sessions": [row for row in access if row.kind == "session"],
-            "questions": await of_owner(self.site, person.owner_id, QUESTIONS),
+            "questions": (await rows_of(self.site, Wanted(owner=person.name), QUESTIONS))[0],
             "webhooks": [(row, self.site.deliveries.of(row.id)) for row in webhooks],
             "counted_since": self.site.deliveries.since,
             "venues": list(self.site.settings.venues),

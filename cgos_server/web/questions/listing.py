@@ -12,17 +12,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from cgos_protocol.api.questions import AskedQuestion, Question
-from cgos_protocol.errors import Code, Refused
-from cgos_protocol.ids import VersionId
-from cgos_server.core.questions.asked import State, decode_asked
-from cgos_server.presentation.questions import answers, sentences
-from cgos_server.presentation.questions.paste import with_interval
-from cgos_server.presentation.questions.record import names_of, stored_answer
-from cgos_server.storage.reading.answers import BotDetail
+from cgos_protocol.errors import Refused
+from cgos_server.core.questions.asked import State
+from cgos_server.presentation.questions import sentences
+from cgos_server.presentation.questions.reading import Wanted
 from cgos_server.storage.reading.people_answers import OwnedBot
-from cgos_server.storage.reading.questions import QuestionRow
 from cgos_server.web.events.public_page import PublicPage, not_there
-from cgos_server.web.pages.requests import NO_BOT, before, bot_of, with_query
+from cgos_server.web.pages.requests import before, with_query
 from cgos_server.web.people.feeds import FeedEntry, feed
 from cgos_server.web.people.form_page import Tried
 from cgos_server.web.people.sessions import Form, Visit
@@ -38,38 +34,27 @@ FED: Final = 50
 OFFERED: Final = 100
 """Of one's versions so many are offered, the newest of each bot first."""
 
-LOOKED_AT: Final = 500
-"""Of a bot's versions the latest so many are looked at for questions."""
-
 PATH: Final = "/questions"
 FEED: Final = "/questions.atom"
 
 
 class Row(NamedTuple):
-    """A question in a list. `elo`: what its games say at the end, with the interval; empty where nothing can be said;
-    `waits`: why no game of it begins just now; empty where games run."""
+    """A question in a list. `waits`: why no game of it begins just now; empty where games run."""
 
     question: Question
-    elo: str
     waits: str
 
 
-async def rows_of(site: Site, rows: Sequence[QuestionRow]) -> list[Row]:
-    """These questions, in this order. Raises StoreError, OurFault."""
-    names = await names_of(site.history, [decode_asked(row.asked) for row in rows])
-    now = await site.questions_now.all() if any(row.state == State.OPEN for row in rows) else {}
-    listed = []
-    for row in rows:
-        answer, seen = stored_answer(row), now.get(row.id)
-        known = answer is not None and answer.games > 0
-        listed.append(
-            Row(
-                question=answers.question(row, names),
-                elo=with_interval(answer.elo, answer.lower, answer.upper) if answer is not None and known else "",
-                waits="" if seen is None or seen.running else seen.waits,
-            )
-        )
-    return listed
+async def rows_of(site: Site, wanted: Wanted, most: int, earlier: int | None = None) -> tuple[list[Row], int | None]:
+    """Up to `most` of these questions, the latest first, and before which number the next ones are. Raises Refused
+    where a name is unknown, StoreError, OurFault."""
+    page = await site.questions.page(wanted, most, earlier)
+    now = await site.questions_now.all() if any(each.state == State.OPEN for each in page.items) else {}
+    rows = []
+    for each in page.items:
+        seen = now.get(each.question)
+        rows.append(Row(each, "" if seen is None or seen.running else seen.waits))
+    return rows, page.next
 
 
 class Filters(NamedTuple):
@@ -88,6 +73,11 @@ class Filters(NamedTuple):
             raise not_there(f"No question is {given.state!r}. Choose from: {', '.join(State)}.")
         return given
 
+    @property
+    def wanted(self) -> Wanted:
+        """As it is asked for."""
+        return Wanted(*(each or None for each in self))
+
 
 class QuestionsPage(PublicPage):
     """The list, and what asks."""
@@ -98,8 +88,10 @@ class QuestionsPage(PublicPage):
 
     async def shown(self, request: Request) -> dict[str, Any]:
         given = Filters.of(request)
-        rows = await self._rows(given, before(request))
-        page = await rows_of(self.site, rows[:ROWS])
+        try:
+            rows, following = await rows_of(self.site, given.wanted, ROWS, before(request))
+        except Refused as refusal:
+            raise not_there(refusal.sentence) from refusal
         plain = not any(given) and before(request) is None
         return {
             "refresh": plain,
@@ -108,9 +100,9 @@ class QuestionsPage(PublicPage):
             "first": before(request) is None,
             "states": list(State),
             "venues": list(self.site.settings.venues),
-            "open": [row for row in page if row.question.state == State.OPEN],
-            "ended": [row for row in page if row.question.state != State.OPEN],
-            "older": with_query(request, before=page[-1].question.question) if len(rows) > ROWS else None,
+            "open": [row for row in rows if row.question.state == State.OPEN],
+            "ended": [row for row in rows if row.question.state != State.OPEN],
+            "older": with_query(request, before=following) if following is not None else None,
             "newest": with_query(request, before=None),
             "feed": FEED,
             "costs": None,
@@ -153,34 +145,6 @@ class QuestionsPage(PublicPage):
             chosen=form.text("deed"),
         )
 
-    async def _rows(self, given: Filters, earlier: int | None) -> list[QuestionRow]:
-        """One more than stands on a page. Raises HTTPException 404 where there is no such venue, account or bot."""
-        history = self.site.history
-        try:
-            return await history.questions.page(
-                ROWS + 1,
-                before=earlier,
-                venue=given.venue or None,
-                owner=await history.people.account_id(given.owner) if given.owner else None,
-                versions=await versions_of(self.site, given.bot) if given.bot else None,
-                state=given.state or None,
-            )
-        except Refused as refusal:
-            if refusal.code in (Code.NO_BOT, Code.NO_VERSION):
-                raise not_there(NO_BOT) from refusal
-            raise not_there(refusal.sentence) from refusal
-
-
-async def versions_of(site: Site, name: str) -> list[VersionId]:
-    """The numbers of the versions of a bot, or the one of this name. Raises HTTPException 404."""
-    return named_so(await bot_of(site, name), name)
-
-
-def named_so(bot: BotDetail, name: str) -> list[VersionId]:
-    """The numbers of its versions, or of the one of this name."""
-    named = [VersionId(version.id) for version in bot.versions if name in (bot.name, version.name)]
-    return sorted(named)[-LOOKED_AT:]
-
 
 def offered(bots: Sequence[OwnedBot]) -> dict[str, str]:
     """Versions that may be asked about -> their bots; the newest of each bot first."""
@@ -188,19 +152,9 @@ def offered(bots: Sequence[OwnedBot]) -> dict[str, str]:
     return dict(named[:OFFERED])
 
 
-async def of_versions(site: Site, versions: Sequence[VersionId], most: int) -> list[Row]:
-    """The latest questions about these versions."""
-    return await rows_of(site, await site.history.questions.page(most, versions=versions))
-
-
-async def of_owner(site: Site, owner: int, most: int) -> list[Row]:
-    """The latest questions of an account."""
-    return await rows_of(site, await site.history.questions.page(most, owner=owner))
-
-
 async def feed_of_all(site: Site, request: Request) -> Response:
     """When questions are asked, and how they end."""
-    rows = await rows_of(site, await site.history.questions.page(FED))
+    rows, _ = await rows_of(site, Wanted(), FED)
     entries = sorted((entry for row in rows for entry in _entries(row)), key=lambda entry: -entry.at)
     return feed(site, request, "Questions", page=PATH, own=FEED, entries=entries[:FED])
 
@@ -218,14 +172,13 @@ def _entries(row: Row) -> list[FeedEntry]:
         )
     ]
     if question.ended_at is not None:
-        summary = " ".join(part for part in (question.why, f"Elo: {row.elo}." if row.elo else "") if part)
         entries.append(
             FeedEntry(
                 path=page,
                 id=f"{page}#ended-{question.ended_at}",
                 at=question.ended_at,
                 title=f"{sentences.headline(State(question.state))}: {question.asks}",
-                summary=summary,
+                summary=question.why,
             )
         )
     return entries

@@ -39,7 +39,7 @@ LOST: Final = {"time": "on time", "illegal move": "by an illegal move", "forfeit
 async def record_of(site: Site, question: int) -> QuestionRecord:
     """The question of that number; 404 where there is none."""
     with refused_as_404(NO_QUESTION, Code.NO_QUESTION):
-        return await site.questions.numbered(QuestionId(question))
+        return await site.questions.record(QuestionId(question))
 
 
 class QuestionPage(PublicPage):
@@ -54,7 +54,7 @@ class QuestionPage(PublicPage):
         is_open = record.state is State.OPEN
         path = question_path(record.row.id)
         base = self.site.address(request)
-        detail = await self._detail(record, base + path)
+        detail = await self.site.questions.detail(record.row.id, base)
         now = (await self.site.questions_now.all()).get(record.row.id) if is_open else None
         games = answers.games(record).items[::-1]
         return {
@@ -80,10 +80,6 @@ class QuestionPage(PublicPage):
             "may": here.person.admin or row.owner_id == here.person.owner_id,
             "filled": {"priority": str(row.priority)},
         }
-
-    async def _detail(self, record: QuestionRecord, link: str) -> QuestionDetail:
-        strengths = await self.site.strengths.venue(record.row.venue)
-        return answers.detail(record, link=link, pace=await self.site.pace(record.row.venue), strengths=strengths)
 
 
 def pictures(detail: QuestionDetail) -> dict[str, Markup]:
