@@ -111,7 +111,7 @@ class QuestionsPage(PublicPage):
             "bots": [],
         }
 
-    async def own(self, request: Request, here: Visit, shown: dict[str, Any]) -> dict[str, Any]:
+    async def own(self, request: Request, here: Visit, _shown: dict[str, Any]) -> dict[str, Any]:
         owned = await self.site.history.people.bots_of(here.person.owner_id)
         versions = offered(owned)
         given = request.query_params

@@ -5,7 +5,7 @@ What decides stands apart from what only stands beside it. Must not know: SQL, h
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from markupsafe import Markup
 from starlette.requests import Request
@@ -72,6 +72,7 @@ class QuestionPage(PublicPage):
             "games": portion(games, number(request.query_params.get("page")) or 1, GAMES),
             "path": path,
             "base": base,
+            "may": False,
         }
 
     async def own(self, _request: Request, here: Visit, shown: dict[str, Any]) -> dict[str, Any]:
@@ -82,18 +83,25 @@ class QuestionPage(PublicPage):
         }
 
 
-def pictures(detail: QuestionDetail) -> dict[str, Markup]:
-    """What can be drawn of it, by ``llr``, ``elo`` and ``counts``."""
-    answer = detail.answer
-    drawn: dict[str, str] = {}
+class Pictures(NamedTuple):
+    """What can be drawn of a question; None where there is nothing to draw."""
+
+    llr: Markup | None
+    elo: Markup | None
+    counts: Markup | None
+
+
+def pictures(detail: QuestionDetail) -> Pictures:
+    """Of what its games say."""
+    answer, llr = detail.answer, None
     if detail.path and answer.reject_at is not None and answer.accept_at is not None:
         path = [(point.pairs, point.llr) for point in detail.path]
-        drawn["llr"] = llr_svg(path, answer.reject_at, answer.accept_at)
-    if any(answer.counts):
-        origin = None if detail.kind == "gauntlet" else 0.0
-        drawn["elo"] = elo_svg(answer.elo, answer.lower, answer.upper, origin=origin)
-        drawn["counts"] = counts_svg(answer.counts)
-    return {name: Markup(picture) for name, picture in drawn.items()}
+        llr = Markup(llr_svg(path, answer.reject_at, answer.accept_at))
+    if not any(answer.counts):
+        return Pictures(llr, None, None)
+    origin = None if detail.kind == "gauntlet" else 0.0
+    elo = elo_svg(answer.elo, answer.lower, answer.upper, origin=origin)
+    return Pictures(llr, Markup(elo), Markup(counts_svg(answer.counts)))
 
 
 def faults(detail: QuestionDetail) -> list[str]:
