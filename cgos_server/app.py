@@ -44,6 +44,7 @@ from cgos_server.live.processes.housekeeping import calm_collector, look_after, 
 from cgos_server.live.processes.pruning import BackgroundPruner
 from cgos_server.live.processes.sizes import Sizes
 from cgos_server.live.questions.director import QuestionDirector
+from cgos_server.live.questions.herald import QuestionHerald
 from cgos_server.live.questions.question_facts import QuestionFacts
 from cgos_server.live.ratings.refit_executor import FitProcesses
 from cgos_server.live.signing_in.multi_venue import MultiVenueSignIn
@@ -159,7 +160,7 @@ class App:
             admin = self._admin(base, control, pruner)
             await self._open_venues(venues, await self._shared(stack, base, admin=admin, spawner=spawner))
             director, herald = await self._open_events(stack, base, control=control, spawner=spawner)
-            questions = await self._open_questions(base, control)
+            questions = await self._open_questions(base, control, admin=admin, spawner=spawner)
             keeper = self._open_certificate(base)
             listeners = await self._open_listeners(stack, base, spawner=spawner, keeper=keeper)
             await stack.enter_async_context(control_socket.serve(config.server.data, admin.answer))
@@ -334,7 +335,9 @@ class App:
         herald.open()
         return director, herald
 
-    async def _open_questions(self, base: Foundations, control: LiveControl) -> QuestionDirector:
+    async def _open_questions(
+        self, base: Foundations, control: LiveControl, *, admin: Admin, spawner: Spawner
+    ) -> QuestionDirector:
         """The questions that have not ended, as they stand after the games of before."""
         director = QuestionDirector(
             self.venues,
@@ -346,6 +349,7 @@ class App:
         )
         await director.open()
         director.moved.append(QuestionFacts(base.bus, self.venues, base.time).heard)
+        QuestionHerald(director, self.venues, admin, spawner.spawn).open()
         control.questions = director
         return director
 
