@@ -87,10 +87,10 @@ def counts_svg(counts: Sequence[int], *, title: str = "") -> str:
     :param counts: five of them
     """
     most, all_ = max(*counts, 1), max(sum(counts), 1)
-    wide, apart = 76, 92
+    wide, apart = 96, 124
     parts = []
     for cell, count in enumerate(counts):
-        left, high = 12 + cell * apart, round(84 * count / most, 1)
+        left, high = 24 + cell * apart, round(84 * count / most, 1)
         middle, points = left + wide / 2, points_text(cell) or "0"
         parts += [
             f'<rect class="cell{cell}" fill="{_LINE}" fill-opacity="{0.25 + 0.15 * cell:.2f}" x="{left}" '
@@ -100,7 +100,7 @@ def counts_svg(counts: Sequence[int], *, title: str = "") -> str:
         ]
     listed = ", ".join(f"{count} of {points_text(cell) or '0'}" for cell, count in enumerate(counts))
     words = f"Pairs by their points: {listed}; {100 * counts[2] / all_:.0f} % were even."
-    return svg(parts, 24 + 5 * apart, 174, _FONT, title or "Pairs by points", plain(words), inline=True)
+    return svg(parts, WIDTH, 174, _FONT, title or "Pairs by points", plain(words), inline=True)
 
 
 def signed(value: float, digits: int) -> str:
@@ -150,7 +150,7 @@ def _below(
         at, last = x(value), value == values[-1] and unit
         if grid is not None:
             yield f'<path class="line" stroke="{_RULE}" d="M{at:g} {grid[0]:g}V{grid[1]:g}"/>'
-        edge = at > WIDTH - 60
+        edge = at > WIDTH - (60 if last else 24)
         yield (
             f'<text class="faint" fill="{_SOFT}" x="{WIDTH - _RIGHT if edge else at:g}" y="{y:g}" '
             f'text-anchor="{"end" if edge else "middle"}">{_tick(value)}{f" {unit}" if last else ""}</text>'
