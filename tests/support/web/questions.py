@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from cgos_protocol.ids import VersionId
 from cgos_protocol.terms import encode_terms
 from cgos_server.core.questions.asked import Asked, Challenge, Gauntlet, Opponent, State, Test
@@ -24,26 +26,27 @@ def written() -> list[Record]:
     return records
 
 
-def questions(first_game: int = 1000) -> list[tuple[QuestionPast, State, str]]:
-    """The questions with how they stand."""
+def questions(after: int = 0, owner_id: int | None = None) -> list[tuple[QuestionPast, State, str]]:
+    """The questions with how they stand. `after`: their numbers begin after this one, with games of 7000 and more."""
+    asking = partial(_past, after, owner_id)
     test = Test(version=VersionId(3), against=VersionId(2), most_games=400, upper=200.0)
-    goes_on = _past(OPEN, test, first_game)
+    goes_on = asking(OPEN, test)
     goes_on.pairs((2, 1), (0, 1), (2, 2), (1, 1))
     goes_on.pair(2, 0, digest=77)
     goes_on.pair(2, 0, digest=77)
     goes_on.pairs((2, None))
-    accepted = _past(ACCEPTED, test, first_game)
+    accepted = asking(ACCEPTED, test)
     accepted.pairs(*[(2, 2), (2, 1), (1, 2), (2, 0)] * 8)
-    rejected = _past(REJECTED, test, first_game)
+    rejected = asking(REJECTED, test)
     rejected.pairs(*[(0, 0), (0, 1), (1, 0)] * 8)
     field = (Opponent(version=VersionId(2), rating=1900.0), Opponent(version=VersionId(6), rating=1700.0))
-    placed = _past(PLACED, Gauntlet(version=VersionId(1), field=field, within=150.0, most_games=100), first_game)
+    placed = asking(PLACED, Gauntlet(version=VersionId(1), field=field, within=150.0, most_games=100))
     placed.pairs((2, 0), (0, 2), (2, 2), opponent=2)
     placed.pairs((2, 2), (0, 1), opponent=6)
-    called = _past(CALLED, Challenge(version=VersionId(1), most_games=8), first_game)
+    called = asking(CALLED, Challenge(version=VersionId(1), most_games=8))
     called.pairs((2, 0), (0, 2), opponent=4)
     called.pairs((1, 1), (2, 2), opponent=5)
-    empty = _past(EMPTY, Test(version=VersionId(1), against=VersionId(4), most_games=400), first_game)
+    empty = asking(EMPTY, Test(version=VersionId(1), against=VersionId(4), most_games=400))
     return [
         (goes_on, State.OPEN, ""),
         (accepted, State.ACCEPTED, "Its games decided."),
@@ -54,12 +57,13 @@ def questions(first_game: int = 1000) -> list[tuple[QuestionPast, State, str]]:
     ]
 
 
-def _past(number: int, asked: Asked, first_game: int) -> QuestionPast:
+def _past(after: int, owner_id: int | None, number: int, asked: Asked) -> QuestionPast:
     return QuestionPast(
-        number=number,
+        number=after + number,
         asked=asked,
         venue_id=NINE,
         terms=encode_terms(terms(NINE)),
-        first_game=first_game + 100 * number,
+        first_game=(7000 if after else 1000) + 100 * number,
         at=NOW - (30 - number) * HOUR_MS,
+        owner_id=owner_id,
     )

@@ -92,7 +92,7 @@ async def test_a_test_that_goes_on_shows_its_ratio_and_what_is_left(web: httpx2.
     assert "left, on average" in page.text
     assert "What decides: its own games" in page.text
     assert 'http-equiv="refresh"' in text
-    assert [row[0] for row in page.rows if row[-1] == "" and row[0].isdigit()][0] == "7", "the latest pair first"
+    assert next(row[0] for row in page.rows if row[-1] == "" and row[0].isdigit()) == "7", "the latest pair first"
     assert "running" in page.text
 
 
