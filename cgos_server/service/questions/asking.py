@@ -173,8 +173,8 @@ class AskTest(_Ask, frozen=True, kw_only=True, tag="ask test"):
             title="Is it stronger?",
             note="A test ends as soon as its games decide. Wider bounds need fewer games.",
             groups={
-                "": ("version", "against", "venue", "lower", "upper"),
-                "More": ("scale", "alpha", "beta", "most_games", "ends_at", "priority", "rated", "dry"),
+                "": ("version", "against", "venue", "lower", "upper", "dry"),
+                "More": ("scale", "alpha", "beta", "most_games", "ends_at", "priority", "rated"),
             },
         ),
     )
@@ -245,8 +245,8 @@ class AskGauntlet(_Ask, frozen=True, kw_only=True, tag="ask gauntlet"):
             place="ask",
             title="Where does it stand?",
             groups={
-                "": ("version", "opponents", "venue", "within"),
-                "More": ("most_games", "ends_at", "priority", "rated", "dry"),
+                "": ("version", "opponents", "venue", "within", "dry"),
+                "More": ("most_games", "ends_at", "priority", "rated"),
             },
         ),
     )
@@ -312,8 +312,8 @@ class AskChallenge(_Ask, frozen=True, kw_only=True, tag="ask challenge"):
             place="ask",
             title="Play so many games",
             groups={
-                "": ("version", "against", "venue", "most_games"),
-                "More": ("ends_at", "priority", "rated", "dry"),
+                "": ("version", "against", "venue", "most_games", "dry"),
+                "More": ("ends_at", "priority", "rated"),
             },
         ),
     )
@@ -440,8 +440,7 @@ def _rated_now(context: CommandContext, venue: str, named: NamedVersion) -> Oppo
 
 
 async def _pace(context: CommandContext, venue: str, policy: Policy) -> Pace:
-    lengths = await context.store.history.lengths.of_venue(venue)
-    return Pace(sum(lengths) / len(lengths) if lengths else None, policy.share)
+    return Pace.of(await context.store.history.lengths.of_venue(venue), policy.share)
 
 
 def _model(context: CommandContext, venue: str, asked: Asked) -> Model:

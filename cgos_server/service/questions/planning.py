@@ -38,9 +38,18 @@ class Pace(NamedTuple):
     share: float
     slots: int = 1
 
+    @classmethod
+    def of(cls, lengths: Sequence[float], share: float) -> Pace:
+        """As fast as games that lasted so many seconds each."""
+        return cls(sum(lengths) / len(lengths) if lengths else None, share)
+
     def hours(self, games: float) -> float | None:
-        """That so many games take."""
-        return None if self.game_s is None else games * self.game_s / (3600.0 * self.share * self.slots)
+        """That so many games take; None where nobody knows."""
+        return (
+            None
+            if self.game_s is None or self.share <= 0.0
+            else games * self.game_s / (3600.0 * self.share * self.slots)
+        )
 
 
 class Model(NamedTuple):

@@ -1,0 +1,160 @@
+"""Pages of questions: what stands on them, where their links lead, and that they are sound and safe."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import xml.etree.ElementTree as ET
+from urllib.parse import urljoin
+
+import httpx2
+import pytest
+from support.web.questions import ACCEPTED, CALLED, EMPTY, OPEN, PLACED, REJECTED
+from web.test_pages import assert_harmless, get
+
+NUMBERS = (OPEN, ACCEPTED, REJECTED, PLACED, CALLED, EMPTY)
+PAGES = (
+    "/questions",
+    "/questions?venue=9x9&bot=Kogo_mcts&state=open",
+    "/questions?before=3",
+    *(f"/questions/{number}" for number in NUMBERS),
+    f"/questions/{ACCEPTED}?page=2",
+    f"/game/{1000 + 100 * OPEN}",
+    "/bot/Kogo_mcts",
+)
+
+
+@pytest.mark.parametrize("path", PAGES)
+async def test_every_page_is_sound_and_safe(web: httpx2.AsyncClient, path: str) -> None:
+    page = await get(web, path)
+    assert_harmless(page)
+    assert sum(tag == "h1" for tag, _ in page.tags) == 1
+    levels = [int(tag[1]) for tag, _ in page.tags if re.fullmatch("h[1-6]", tag)]
+    assert all(lower <= upper + 1 for upper, lower in itertools.pairwise(levels)), "no level of headings is left out"
+    identities = [attributes["id"] for _, attributes in page.tags if "id" in attributes]
+    assert len(identities) == len(set(identities))
+    assert all("id" in attributes for _, attributes in page.tags if "data-live" in attributes)
+
+
+@pytest.mark.parametrize("path", PAGES[:5])
+async def test_every_link_leads_somewhere(web: httpx2.AsyncClient, path: str) -> None:
+    for link in set((await get(web, path)).links()):
+        answer = await web.get(urljoin(path, link.split("#")[0]))
+        assert answer.status_code in ((303,) if link.startswith("/account") else (200,)), link
+
+
+async def test_the_list_has_what_goes_on_before_what_has_ended(web: httpx2.AsyncClient) -> None:
+    page = await get(web, "/questions")
+    rows = [row for row in page.rows if row[0].isdigit()]
+    assert [int(row[0]) for row in rows] == [EMPTY, OPEN, CALLED, PLACED, REJECTED, ACCEPTED]
+    assert [row[4] for row in rows] == ["goes on", "goes on", "stopped", "answered", "rejected", "accepted"]
+    assert rows[1][1] == "Is Kogo_mcts stronger than gnugo-3.8-L1?"
+    assert "Whoever owns a bot here can ask" in page.text
+
+
+@pytest.mark.parametrize(
+    ("query", "numbers"),
+    [
+        ("state=rejected", [REJECTED]),
+        ("bot=amigo", [PLACED]),
+        ("bot=Sakura-5k", [EMPTY, CALLED, PLACED]),
+        ("bot=Sakura-5k&state=open", [EMPTY]),
+        ("venue=19x19", []),
+        ("before=3", [ACCEPTED, OPEN]),
+    ],
+)
+async def test_questions_are_found(web: httpx2.AsyncClient, query: str, numbers: list[int]) -> None:
+    page = await get(web, f"/questions?{query}")
+    assert sorted(int(row[0]) for row in page.rows if row[0].isdigit()) == sorted(numbers)
+    assert ("There are no such questions." in page.text) == (not numbers)
+
+
+@pytest.mark.parametrize("query", ["bot=nobody", "owner=nobody", "venue=nowhere", "state=odd", "before=x"])
+async def test_what_is_not_there_is_said(web: httpx2.AsyncClient, query: str) -> None:
+    page = await get(web, f"/questions?{query}", 404)
+    assert_harmless(page)
+
+
+@pytest.mark.parametrize("path", ["/questions/99", "/questions/99999999999999999999", "/questions/x", "/questions/-1"])
+async def test_a_question_that_is_not_there(web: httpx2.AsyncClient, path: str) -> None:
+    await get(web, path, 404)
+
+
+async def test_a_test_that_goes_on_shows_its_ratio_and_what_is_left(web: httpx2.AsyncClient) -> None:
+    text = (await web.get(f"/questions/{OPEN}")).text
+    drawn = [ET.fromstring(each) for each in re.findall(r'<svg class="picture".*?</svg>', text, re.DOTALL)]
+    labels = [each.get("aria-label") or "" for each in drawn]
+    assert [label.split(".")[0] for label in labels] == ["Log-likelihood ratio", "Elo", "Pairs by points"]
+    assert "After 5 pairs" in labels[0]
+    assert "0 of 0, 1 of ½, 2 of 1, 1 of 1½, 1 of 2" in labels[2]
+    page = await get(web, f"/questions/{OPEN}")
+    assert "1 pair repeated an earlier one move by move and counts for nothing." in page.text
+    assert "left, on average" in page.text
+    assert "What decides: its own games" in page.text
+    assert 'http-equiv="refresh"' in text
+    assert next(row[0] for row in page.rows if row[-1] == "" and row[0].isdigit()) == "7", "the latest pair first"
+    assert "running" in page.text
+
+
+async def test_a_question_that_has_ended_stands_still(web: httpx2.AsyncClient) -> None:
+    text = (await web.get(f"/questions/{ACCEPTED}")).text
+    assert 'http-equiv="refresh"' not in text
+    assert "Accepted: " in text
+    assert "median-unbiased" in text
+
+
+async def test_six_lines_and_a_badge_are_ready_to_copy(web: httpx2.AsyncClient) -> None:
+    page = await get(web, f"/questions/{ACCEPTED}")
+    lines = (await web.get(f"/api/v1/questions/{ACCEPTED}/text")).text
+    assert len(lines.splitlines()) == 6
+    assert " ".join(lines.split()) in " ".join(page.text.split())
+    base = "http://go.example.org:8080"
+    assert f"({base}/questions/{ACCEPTED}/badge.svg)]({base}/questions/{ACCEPTED})" in page.text
+
+
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [
+        (OPEN, r"Kogo_mcts against gnugo-3.8-L1: LLR -?\d\.\d\d, goes on"),
+        (ACCEPTED, r"Kogo_mcts against gnugo-3.8-L1: accepted, \d+\.\d.* Elo"),
+        (REJECTED, r"Kogo_mcts against gnugo-3.8-L1: rejected, .* Elo"),
+        (PLACED, r"Sakura-5k among 2 others: answered, .* Elo"),
+        (CALLED, r"Sakura-5k against whoever accepts: won 4, drew 2, lost 2 of 8"),
+    ],
+)
+async def test_badges(web: httpx2.AsyncClient, number: int, words: str) -> None:
+    answer = await web.get(f"/questions/{number}/badge.svg")
+    assert re.fullmatch(words, ET.fromstring(answer.text).get("aria-label") or ""), answer.text
+    assert answer.headers["Content-Security-Policy"] == "default-src 'none'"
+    assert answer.headers["Cross-Origin-Resource-Policy"] == "cross-origin"
+
+
+async def test_badges_that_are_not_there(web: httpx2.AsyncClient) -> None:
+    assert (await web.get("/questions/99/badge.svg")).status_code == 404
+    assert (await web.get(f"/questions/{OPEN}/badge.svg?style=odd")).status_code == 404
+
+
+async def test_a_gauntlet_and_an_open_challenge_show_each_opponent(web: httpx2.AsyncClient) -> None:
+    placed = await get(web, f"/questions/{PLACED}")
+    assert [row[:5] for row in placed.rows if row[0] in ("gnugo-3.8-L1", "amigo")] == [
+        ["gnugo-3.8-L1", "1900", "4", "0", "2"],
+        ["amigo", "1700", "2", "1", "1"],
+    ]
+    called = await get(web, f"/questions/{CALLED}")
+    assert ["Tengen.bot", "2", "0", "2"] in called.rows
+    assert ["random-walk", "2", "2", "0"] in called.rows
+
+
+async def test_a_game_says_for_which_question_it_was_played(web: httpx2.AsyncClient) -> None:
+    page = await get(web, f"/game/{1000 + 100 * OPEN + 2}")
+    assert page.attribute("a", "href", href=f"/questions/{OPEN}")
+    assert "question 1, pair 2" in " ".join(page.text.split())
+    assert "Played for" not in (await get(web, "/game/1")).text
+
+
+async def test_the_feed_tells_what_was_asked_and_how_it_ended(web: httpx2.AsyncClient) -> None:
+    answer = await web.get("/questions.atom")
+    titles = [each.text for each in ET.fromstring(answer.text).iter("{http://www.w3.org/2005/Atom}title")]
+    assert "Asked: Is Kogo_mcts stronger than gnugo-3.8-L1?" in titles
+    assert "Rejected: Is Kogo_mcts stronger than gnugo-3.8-L1?" in titles
+    assert len(titles) == 1 + 6 + 4
