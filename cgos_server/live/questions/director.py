@@ -68,6 +68,9 @@ class QuestionDirector:
     :param owners: of these bots, by number: the name of the owner's account, or None
     :ivar runners: questions that have not ended, by number
     :ivar moved: hear of each change
+    :ivar shares: how much of whose time questions take, by venue
+    :ivar begun: venue -> games of questions that began since the start
+    :ivar over: the same of those that have a result
     """
 
     def __init__(
@@ -87,8 +90,10 @@ class QuestionDirector:
         self._ids = ids
         self._policy = policy
         self._elsewhere = elsewhere or Elsewhere()
+        self.begun: Counter[str] = Counter()
+        self.over: Counter[str] = Counter()
         self._games: dict[GameId, QuestionRunner] = {}
-        self._shares = {name: Shares(policy().share, time.now()) for name in venues}
+        self.shares = {name: Shares(policy().share, time.now()) for name in venues}
         self._kept: dict[Capacity, Player] = {}
         self._lengths = Lengths(time.wall_ms)
         self._news = asyncio.Event()
@@ -241,8 +246,8 @@ class QuestionDirector:
         """Do what is due now."""
         now, wall = self._time.now(), self._time.wall_ms()
         for name, live in self._venues.items():
-            self._shares[name].share = self._policy().share
-            self._shares[name].look(live.roster.here(), self._taken(live), now)
+            self.shares[name].share = self._policy().share
+            self.shares[name].look(live.roster.here(), self._taken(live), now)
         for runner in list(self.runners.values()):
             try:
                 self._look_at(runner, wall)
@@ -381,7 +386,7 @@ class QuestionDirector:
         return agrees(player.limits.accepts, asker=runner.owner, bot=live.roster.names[runner.asked.version])
 
     def _may(self, live: LiveVenue, player: Player) -> bool:
-        return self._shares[live.venue.name].allow(player, self._time.now(), live.venue.pairing.interval)
+        return self.shares[live.venue.name].allow(player, self._time.now(), live.venue.pairing.interval)
 
     def _begin(self, runner: QuestionRunner, live: LiveVenue, pairing: _Pairing) -> None:
         wanted = pairing.wanted
@@ -401,7 +406,11 @@ class QuestionDirector:
             also=also,
             question=runner.id,
         )
-        self._store.submit([], self._news.set)
+        self._store.submit([], partial(self._has_begun, live.venue.name))
+
+    def _has_begun(self, venue: str) -> None:
+        self.begun[venue] += 1
+        self._news.set()
 
     def _keep(self, kept: dict[Capacity, Player]) -> None:
         """These slots wait for games of questions, and no others."""
@@ -432,6 +441,7 @@ class QuestionDirector:
             return
         black = game.sides[Color.BLACK].version
         records = runner.over(game.id, black, over.winner, reason=Reason(over.reason), moves=game.moves())
+        self.over[runner.venue] += bool(records)
         if runner.id in self.runners:
             self._submit(runner, Change.RESULT, records)
         else:
