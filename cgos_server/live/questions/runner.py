@@ -61,7 +61,7 @@ class QuestionRunner:
                 unwritten.append(row.game_id)
             else:
                 winner = None if row.winner is None else Color(row.winner)
-                self._tally_end(row.game_id, color, winner, Reason(row.reason), row.digest)
+                self._tally_end(row.game_id, color, winner, reason=Reason(row.reason), digest=row.digest)
         return unwritten
 
     @property
@@ -100,7 +100,7 @@ class QuestionRunner:
             return []
         color = Color.BLACK if black == self.asked.version else Color.WHITE
         digest = game_digest(moves, _score2(winner, Color.BLACK))
-        self._tally_end(game, color, winner, reason, digest)
+        self._tally_end(game, color, winner, reason=reason, digest=digest)
         return [QuestionGameEnded(digest, game)]
 
     def _tally_end(self, game: GameId, color: Color, winner: Color | None, reason: Reason, digest: int) -> None:
@@ -112,7 +112,7 @@ class QuestionRunner:
     def moved(self, state: State, why: str, at: int | None) -> QuestionMoved:
         """The record of its standing otherwise; `at`: when it ended, Unix ms."""
         answer = "" if state is State.OPEN else msgspec.json.encode(self.answer()).decode()
-        return QuestionMoved(self.priority, state.value, at, why, answer, self.id)
+        return QuestionMoved(priority=self.priority, state=state.value, ended_at=at, why=why, answer=answer, id=self.id)
 
 
 def _score2(winner: Color | None, color: Color) -> int:
