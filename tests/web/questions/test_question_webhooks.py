@@ -71,7 +71,7 @@ async def test_a_stop_and_going_on_are_told_each_once(post: Post) -> None:  # no
     past = await asked(post)
     await post.house.store.commit(past.records(State.STOPPED, "Its owner has stopped it."))
     await post.tell(fact(Change.ENDED, State.STOPPED, past.now))
-    resumed = MovedRecord(0, State.OPEN.value, None, "", "", QuestionId(3))
+    resumed = MovedRecord(priority=0, state=State.OPEN.value, ended_at=None, why="", answer="", id=QuestionId(3))
     await post.house.store.commit([resumed])
     await post.tell(fact(Change.RESUMED, State.OPEN, past.now + 5_000))
     await post.tell(fact(Change.ENDED, State.STOPPED, past.now + 6_000))  # it stands otherwise meanwhile
