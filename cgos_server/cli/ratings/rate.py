@@ -1,7 +1,7 @@
 """`cgos-server rate`: are the published ratings what the results say, which system foretells best, who is stronger.
 
 All of it is computed here from the database, whether a server runs on it or not, and nothing is written; `rate results`
-needs neither. Must not know: the live server, how ratings are computed.
+and `rate sprt` need neither. Must not know: the live server, how ratings are computed.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ from cgos_server.core.sequential import (
     remaining,
     standing,
 )
-from cgos_server.presentation.questions.paste import SCALES, Tested, elo, six_lines, verdict, with_interval
+from cgos_server.presentation.questions.paste import SCALES, SequentialTest, elo, six_lines, verdict, with_interval
 from cgos_server.presentation.words import count, likelihood
 from cgos_server.tournaments.files.games_list import FirstMover, read
 from cgos_server.tournaments.files.pairs_list import GAME_CELLS, counts_in, results_of
@@ -131,7 +131,7 @@ def sprt(source: _Source, bounds: _Bounds, file: Path, as_json: bool) -> None:
         counted = _counted(text_of(Code.RESULTS, bytes_of(file))[0], source, hypotheses)
     except Refused as error:
         raise _Unusable(error.sentence) from error
-    tested = Tested(
+    tested = SequentialTest(
         older=counted.older,
         newer=counted.newer,
         hypotheses=hypotheses,
@@ -169,7 +169,7 @@ def _counted(text: str, source: _Source, hypotheses: Hypotheses) -> _Counted:
     )
 
 
-def _told(tested: Tested, counted: _Counted, needed: Cost) -> dict[str, Any]:
+def _told(tested: SequentialTest, counted: _Counted, needed: Cost) -> dict[str, Any]:
     """All of it as JSON."""
     return {
         "newer": tested.newer,
@@ -187,7 +187,7 @@ def _told(tested: Tested, counted: _Counted, needed: Cost) -> dict[str, Any]:
     }
 
 
-def _print(tested: Tested, counted: _Counted, needed: Cost) -> None:
+def _print(tested: SequentialTest, counted: _Counted, needed: Cost) -> None:
     unit = "pair" if tested.counts.paired else "game"
     now, about, hypotheses = tested.standing, tested.estimate, tested.hypotheses
     if counted.left_out:

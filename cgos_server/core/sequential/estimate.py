@@ -26,7 +26,8 @@ TAIL: Final = 0.025
 """The probability that each side of an interval leaves out."""
 
 _WIDTH: Final = 1.959963984540054
-_HALVINGS: Final = 70
+_NEAR: Final = 1e-10
+_STEPS: Final = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,26 +150,32 @@ def _as_favorable(motion: Path, hypotheses: Hypotheses) -> Callable[[float], flo
 
 
 def _solved(favorable: Callable[[float], float], motion: Path, share: float) -> float:
-    """The difference at which `favorable` is this share, by halving."""
+    """The difference at which `favorable` is this share: the rule of false position (Illinois)."""
     center = motion.llr / motion.items / motion.sd
+    low = high = center
+    below = above = favorable(center) - share
     width = 1.0 / sqrt(motion.items)
-    low, high = center - width, center + width
-    while favorable(low) > share:
+    while below > 0.0:
+        high, above = low, below
         low -= width
+        below = favorable(low) - share
         width *= 2.0
-    width = 1.0 / sqrt(motion.items)
-    while favorable(high) < share:
+    while above < 0.0:
+        low, below = high, above
         high += width
+        above = favorable(high) - share
         width *= 2.0
-    for _ in range(_HALVINGS):
-        middle = 0.5 * (low + high)
-        if not low < middle < high:
+    at, value = high, above
+    for _ in range(_STEPS):
+        if abs(value) < _NEAR:
             break
-        if favorable(middle) < share:
-            low = middle
+        before, at = value, high - above * (high - low) / (above - below)
+        value = favorable(at) - share
+        if value < 0.0:
+            low, below, above = at, value, above * (0.5 if before < 0.0 else 1.0)
         else:
-            high = middle
-    return motion.at + (0.5 * (low + high) - center) * motion.sd / motion.slope
+            high, above, below = at, value, below * (0.5 if before > 0.0 else 1.0)
+    return motion.at + (at - center) * motion.sd / motion.slope
 
 
 def difference_of(shares: Floats, scale: Scale) -> tuple[float, float]:

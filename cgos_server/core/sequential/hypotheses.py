@@ -147,7 +147,7 @@ def games_per_item(cells: int) -> int:
 
 def scores(cells: int) -> Floats:
     """B's share of the points in each of so many cells, ascending, 0..1."""
-    return np.linspace(0.0, 1.0, cells)
+    return np.arange(cells) / (cells - 1)
 
 
 def score_of(elo: float) -> float:

@@ -127,7 +127,8 @@ def with_t(shares: Floats, t: float) -> Floats:
         mean, sd = guess[going, :1], guess[going, 1:]
         y = x - EQUAL_SCORE - 0.5 * t * (sd + (x - mean) ** 2 / sd)
         p[going], theta[going] = _tilted(rows[going], y, theta[going])
-        next_way = np.stack(moments(p[going]), axis=1) - guess[going]
+        whole = p[going] / p[going].sum(axis=1)[:, None]
+        next_way = np.stack(moments(whole), axis=1) - guess[going]
         # Where counts have a larger t than the one asked for, guesses may swing around the solution.
         back = -(next_way * way[going]).sum(axis=1) > 0.2 * (way[going] ** 2).sum(axis=1)
         weight[going] *= np.where(back, 0.7, 1.0)
@@ -159,7 +160,8 @@ def _on_constraint(shares: Floats, t: float) -> Floats:
 def _tilted(shares: Floats, y: Floats, start: Floats) -> tuple[Floats, Floats]:
     """shares / (1 + theta y) with the theta at which y has the mean 0, and theta.
 
-    sum f y / (1 + theta y) falls in theta, from infinity to minus infinity between its two poles.
+    sum f y / (1 + theta y) falls in theta, from infinity to minus infinity between its two poles. What is answered sums
+    to 1 but for the rounding of theta, to which the likelihood is not sensitive as it stands.
 
     :param y: has both signs in each row
     :param start: where theta may lie
@@ -180,5 +182,4 @@ def _tilted(shares: Floats, y: Floats, start: Floats) -> tuple[Floats, Floats]:
         theta = np.where(near | ((stepped > low) & (stepped < high)), stepped, 0.5 * (low + high))
         if (near & last).all():
             break
-    p = shares / (1.0 + theta[:, None] * y)
-    return p / p.sum(axis=1)[:, None], theta
+    return shares / (1.0 + theta[:, None] * y), theta

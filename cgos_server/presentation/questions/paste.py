@@ -22,7 +22,7 @@ _RUNNING: Final = "goes on"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tested:
+class SequentialTest:
     """A test as it stands.
 
     :ivar older: name of A
@@ -78,7 +78,7 @@ class Challenged:
     estimate: Estimate
 
 
-def six_lines(tested: Tested, link: str) -> str:
+def six_lines(tested: SequentialTest, link: str) -> str:
     """Names and verdict, Elo, log-likelihood ratio with its bounds, games, counts, and where it can be looked at.
 
     :param link: an address, or what computed it

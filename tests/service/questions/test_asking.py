@@ -99,7 +99,7 @@ async def test_opponents_of_others_must_have_agreed(admin: Admin, desk: Question
     anna = await owner_of(admin, "Anna", "One")
     ben = await owner_of(admin, "Ben", "Two")
     challenge = AskChallenge(version="One", venue="9x9", against="Two", most_games=10)
-    with pytest.raises(Refused, match="Two does not belong to you and has not agreed. Ask its owner") as refused:
+    with pytest.raises(Refused, match=r"Two does not belong to you and has not agreed\. Ask its owner") as refused:
         await behalf(admin, anna, challenge)
     assert refused.value.code == "not-agreed"
     await behalf(admin, ben, BotLimit(bot="Two", accepts=["anna"]))
@@ -154,7 +154,7 @@ async def test_a_gauntlet_takes_the_ratings_of_now(admin: Admin, desk: QuestionN
 
 async def test_a_hopeless_budget_is_refused(admin: Admin, clock: Any) -> None:
     anna = await owner_of(admin, "Anna", "One", "Two")
-    with pytest.raises(Refused, match="even in the best case, and may have 20. Allow more games") as refused:
+    with pytest.raises(Refused, match=r"even in the best case, and may have 20\. Allow more games") as refused:
         await behalf(admin, anna, ask_test("Two", "One", upper=5.0, most_games=20))
     assert refused.value.code == "question-budget"
     soon = clock.ms + HOUR_MS // 2
