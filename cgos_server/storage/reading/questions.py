@@ -134,7 +134,7 @@ class Questions(Subject):
         """One question. Raises Refused (``no-question``)."""
         rows = await self._source.rows(_NUMBERED, question=bounded(question))
         if not rows:
-            raise NotFound(Code.NO_QUESTION, f"There is no question {question}. See: cgos-server question list")
+            raise NotFound(Code.NO_QUESTION, f"There is no question {question}.")
         return value(QuestionRow, rows[0])
 
     async def page(

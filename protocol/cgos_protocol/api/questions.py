@@ -58,7 +58,7 @@ class QuestionAnswer(Answer, frozen=True, kw_only=True):
     `wins`, `draws` and `losses` are those of the version, in pairs that count; `counts`: pairs of games in which it had
     0, 1/2, 1, 3/2 and 2 points; `repeated` pairs count for nothing.
     `faults`: how games ended other than on the board -> [lost so by the version, by its opponents]. `llr` lies between
-    `reject_at` and `accept_at` while a test goes on. `elo` with the 95 % interval `lower` to `upper`: by how much the
+    `llr_lower` and `llr_upper` while a test goes on. `elo` with the 95 % interval `lower` to `upper`: by how much the
     version is stronger, of a test median-unbiased; of a gauntlet where it stands on the opponents' scale.
     `superiority`: one minus the probability that so favorable an outcome comes of equals. `games_left` and `hours_left`
     are expected while it goes on, if the estimate is true.
@@ -71,8 +71,8 @@ class QuestionAnswer(Answer, frozen=True, kw_only=True):
     repeated: int
     faults: dict[str, tuple[int, int]]
     llr: float | None
-    reject_at: float | None
-    accept_at: float | None
+    llr_lower: float | None
+    llr_upper: float | None
     elo: float | None
     lower: float | None
     upper: float | None

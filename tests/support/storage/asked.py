@@ -68,6 +68,18 @@ class QuestionPast:
             ]
             self.tally.ended(number, score2, digest=own)
 
+    def played(self, pair: int, end: GameEnded, color: Color, opponent: int | None = None) -> None:
+        """A game that was played anyway, in which the version had this color, is one of the question."""
+        against = VersionId(opponent) if opponent is not None else opponents_of(self.asked)[0]
+        self.games += [
+            QuestionGame(end.id, QuestionId(self.number), pair, ""),
+            QuestionGameEnded(end.id, end.id),
+        ]
+        self.tally.began(end.id, pair, against, opening="", color=color)
+        score2 = 1 if end.winner is None else 2 * (end.winner == color)
+        self.tally.ended(end.id, score2, digest=end.id)
+        self.now = max(self.now, end.ended_at)
+
     def pairs(self, *results: tuple[int | None, int | None], opponent: int | None = None) -> None:
         """Several of them."""
         for as_black, as_white in results:
