@@ -13,6 +13,7 @@ from cgos_server.core.questions.asked import Change, State, Test
 from cgos_server.storage.writing.asking import QuestionMoved as MovedRecord
 
 REACHED = "The log-likelihood ratio reached its bound."
+QUESTION = QuestionId(9_003)
 SAKURA, GNUGO = VersionId(1), VersionId(2)
 
 
@@ -20,11 +21,11 @@ async def asked(post: Post, owner: str | None = "alice") -> QuestionPast:  # noq
     """A question about Sakura-5k, some games of which were played just now."""
     account = None if owner is None else await post.house.history.people.owner(owner)
     past = QuestionPast(
-        number=3,
+        number=QUESTION,
         asked=Test(version=SAKURA, against=GNUGO, upper=200.0, most_games=100),
         venue_id=NINE,
         terms=encode_terms(terms(NINE)),
-        first_game=900,
+        first_game=90_000,
         at=post.house.clock.ms,
         owner_id=None if account is None else account.id,
     )
@@ -35,7 +36,7 @@ async def asked(post: Post, owner: str | None = "alice") -> QuestionPast:  # noq
 def fact(what: Change, state: State, at: int) -> QuestionMoved:
     return QuestionMoved(
         venue="9x9",
-        question=QuestionId(3),
+        question=QUESTION,
         kind="test",
         what=what,
         state=state,
@@ -59,7 +60,7 @@ async def test_an_end_is_told_with_its_figures_to_whoever_asked(post: Post) -> N
     question = told["question"]
     assert question["sentence"].startswith("Is Sakura-5k stronger than gnugo-3.8-L1? Accepted: ")
     assert {name: question[name] for name in ("id", "kind", "state", "against", "link", "wins", "draws", "losses")} == {
-        "id": 3, "kind": "test", "state": "accepted", "against": ["gnugo-3.8-L1"], "link": "/questions/3",
+        "id": QUESTION, "kind": "test", "state": "accepted", "against": ["gnugo-3.8-L1"], "link": f"/questions/{QUESTION}",
         "wins": 4, "draws": 1, "losses": 1,
     }  # fmt: skip
     assert question["counts"] == [0, 0, 1, 1, 1]
@@ -71,7 +72,7 @@ async def test_a_stop_and_going_on_are_told_each_once(post: Post) -> None:  # no
     past = await asked(post)
     await post.house.store.commit(past.records(State.STOPPED, "Its owner has stopped it."))
     await post.tell(fact(Change.ENDED, State.STOPPED, past.now))
-    resumed = MovedRecord(priority=0, state=State.OPEN.value, ended_at=None, why="", answer="", id=QuestionId(3))
+    resumed = MovedRecord(priority=0, state=State.OPEN.value, ended_at=None, why="", answer="", id=QUESTION)
     await post.house.store.commit([resumed])
     await post.tell(fact(Change.RESUMED, State.OPEN, past.now + 5_000))
     await post.tell(fact(Change.ENDED, State.STOPPED, past.now + 6_000))  # it stands otherwise meanwhile
