@@ -94,9 +94,9 @@ class Pictures(NamedTuple):
 def pictures(detail: QuestionDetail) -> Pictures:
     """Of what its games say."""
     answer, llr = detail.answer, None
-    if detail.path and answer.reject_at is not None and answer.accept_at is not None:
+    if detail.path and answer.llr_lower is not None and answer.llr_upper is not None:
         path = [(point.pairs, point.llr) for point in detail.path]
-        llr = Markup(llr_svg(path, answer.reject_at, answer.accept_at))
+        llr = Markup(llr_svg(path, answer.llr_lower, answer.llr_upper))
     if not any(answer.counts):
         return Pictures(llr, None, None)
     origin = None if detail.kind == "gauntlet" else 0.0
