@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.pages.question_picture import picture
+from benchmarks.reporting import ROOT
 from cgos_server.presentation.pictures.question_pictures import (
     WIDTH,
     counts_svg,
@@ -58,6 +60,10 @@ def test_it_says_what_it_shows_and_stands_alone_with_its_title() -> None:
     assert {"accepted at 2.94", "rejected at −2.94", "100 pairs"} <= set(texts)
     part = ET.fromstring(llr_svg(path, -2.944, 2.944))
     assert "After 140 pairs" in (part.get("aria-label") or "")
+
+
+def test_the_picture_of_the_documentation_is_drawn_so() -> None:
+    assert picture() == (ROOT / "docs" / "images" / "question.svg").read_text("utf-8")
 
 
 def test_a_test_without_a_pair_is_drawn() -> None:
