@@ -18,7 +18,7 @@ from cgos_server.presentation.questions import sentences
 from cgos_server.presentation.questions.paste import (
     Challenged,
     Placed,
-    Tested,
+    SequentialTest,
     lines_of_challenge,
     lines_of_gauntlet,
     six_lines,
@@ -112,7 +112,7 @@ def text(record: QuestionRecord, link: str) -> str:
     state = "goes on" if record.state is State.OPEN else record.row.state
     if isinstance(asked, Test):
         decision = _DECISIONS.get(record.state)
-        tested = Tested(
+        tested = SequentialTest(
             older=names[asked.against],
             newer=record.version,
             hypotheses=asked.hypotheses,
