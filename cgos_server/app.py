@@ -46,6 +46,7 @@ from cgos_server.live.processes.sizes import Sizes
 from cgos_server.live.questions.director import QuestionDirector
 from cgos_server.live.questions.herald import QuestionHerald
 from cgos_server.live.questions.question_facts import QuestionFacts
+from cgos_server.live.questions.question_figures import QuestionFigures
 from cgos_server.live.ratings.refit_executor import FitProcesses
 from cgos_server.live.signing_in.multi_venue import MultiVenueSignIn
 from cgos_server.live.venue.elsewhere import Elsewhere
@@ -348,7 +349,15 @@ class App:
             elsewhere=self._elsewhere,
         )
         await director.open()
-        director.moved.append(QuestionFacts(base.bus, self.venues, base.time).heard)
+        figures = QuestionFigures(director)
+        director.moved += [QuestionFacts(base.bus, self.venues, base.time).heard, figures.heard]
+        base.metrics.watch(
+            questions=figures.open,
+            questions_ended=figures.ended,
+            question_games_begun=figures.begun,
+            question_games_over=figures.over,
+            question_slot_seconds=figures.slot_seconds,
+        )
         QuestionHerald(director, self.venues, admin, spawner.spawn).open()
         control.questions = director
         return director

@@ -68,6 +68,9 @@ class QuestionDirector:
     :param owners: of these bots, by number: the name of the owner's account, or None
     :ivar runners: questions that have not ended, by number
     :ivar moved: hear of each change
+    :ivar shares: how much of whose time questions take, by venue
+    :ivar begun: venue -> games of questions that began since the start
+    :ivar over: the same of those that have a result
     """
 
     def __init__(
@@ -87,8 +90,10 @@ class QuestionDirector:
         self._ids = ids
         self._policy = policy
         self._elsewhere = elsewhere or Elsewhere()
+        self.begun: Counter[str] = Counter()
+        self.over: Counter[str] = Counter()
         self._games: dict[GameId, QuestionRunner] = {}
-        self._shares = {name: Shares(policy().share, time.now()) for name in venues}
+        self.shares = {name: Shares(policy().share, time.now()) for name in venues}
         self._kept: dict[Capacity, Player] = {}
         self._lengths = Lengths(time.wall_ms)
         self._news = asyncio.Event()
@@ -241,15 +246,19 @@ class QuestionDirector:
         """Do what is due now."""
         now, wall = self._time.now(), self._time.wall_ms()
         for name, live in self._venues.items():
-            self._shares[name].share = self._policy().share
-            self._shares[name].look(live.roster.here(), self._taken(live), now)
+            self.shares[name].share = self._policy().share
+            self.shares[name].look(live.roster.here(), self._taken(live), now)
         for runner in list(self.runners.values()):
-            try:
-                self._look_at(runner, wall)
-            except Exception as error:
-                log.error("our fault in a question", question=runner.id, exc_info=error)
-                self._end(runner, State.STOPPED, "The server failed. It can be resumed.")
+            self._guarded(runner, partial(self._look_at, runner, wall))
         self._begin_games()
+
+    def _guarded(self, runner: QuestionRunner, work: Callable[[], None]) -> None:
+        """A fault in one question stops that one; the others go on."""
+        try:
+            work()
+        except Exception as error:
+            log.error("our fault in a question", question=runner.id, exc_info=error)
+            self._end(runner, State.STOPPED, "The server failed. It can be resumed.")
 
     def _look_at(self, runner: QuestionRunner, wall: int) -> None:
         """Whether it has ended, or somebody is gone."""
@@ -272,7 +281,8 @@ class QuestionDirector:
             self._end(runner, State.NOT_ANSWERED, why)
 
     def _end(self, runner: QuestionRunner, state: State, why: str) -> None:
-        del self.runners[runner.id]
+        if self.runners.pop(runner.id, None) is None:
+            return
         at = self._time.wall_ms()
         self._submit(runner, Change.ENDED, [runner.moved(state, why, at)], state)
         log.info("a question has ended", question=runner.id, venue=runner.venue, state=state.value, why=why)
@@ -289,17 +299,25 @@ class QuestionDirector:
 
     def _begin_games(self) -> None:
         """Begin what can begin, and keep slots for what is next."""
-        left = MOST_AT_ONCE
+        begun = 0
         kept: dict[Capacity, Player] = {}
         for runner in self._in_turn():
-            live = self._venues[runner.venue]
-            if live.matchmaker.holds:
+            if self._venues[runner.venue].matchmaker.holds:
                 runner.waits = "The venue pairs nobody now."
                 continue
-            while left and (pairing := self._next(runner, live, kept)) is not None:
-                self._begin(runner, live, pairing)
-                left -= 1
+            before = len(self._games)
+            self._guarded(runner, partial(self._begin_of, runner, kept, MOST_AT_ONCE - begun))
+            begun += len(self._games) - before
         self._keep(kept)
+
+    def _begin_of(self, runner: QuestionRunner, kept: dict[Capacity, Player], most: int) -> None:
+        """Begin up to so many of its games; who is free waits for the next one."""
+        live = self._venues[runner.venue]
+        for _ in range(most):
+            pairing = self._next(runner, live, kept)
+            if pairing is None:
+                return
+            self._begin(runner, live, pairing)
 
     def _in_turn(self) -> list[QuestionRunner]:
         """Those for which games are played, in the order in which they get slots: of whom least is played now first,
@@ -310,7 +328,7 @@ class QuestionDirector:
         for runner in self.runners.values():
             running[runner.owner_id] += runner.tally.running
         for runner in sorted(self.runners.values(), key=lambda one: (-one.priority, one.id)):
-            of_owner[runner.owner_id] += 1
+            of_owner[runner.owner_id] += runner.gone_since is None  # who is gone keeps nobody's turn
             if runner.owner_id is not None and of_owner[runner.owner_id] > policy.running_per_owner:
                 runner.waits = f"It waits for its turn: {policy.running_per_owner} questions of an account run at once."
                 continue
@@ -381,7 +399,7 @@ class QuestionDirector:
         return agrees(player.limits.accepts, asker=runner.owner, bot=live.roster.names[runner.asked.version])
 
     def _may(self, live: LiveVenue, player: Player) -> bool:
-        return self._shares[live.venue.name].allow(player, self._time.now(), live.venue.pairing.interval)
+        return self.shares[live.venue.name].allow(player, self._time.now(), live.venue.pairing.interval)
 
     def _begin(self, runner: QuestionRunner, live: LiveVenue, pairing: _Pairing) -> None:
         wanted = pairing.wanted
@@ -401,7 +419,11 @@ class QuestionDirector:
             also=also,
             question=runner.id,
         )
-        self._store.submit([], self._news.set)
+        self._store.submit([], partial(self._has_begun, live.venue.name))
+
+    def _has_begun(self, venue: str) -> None:
+        self.begun[venue] += 1
+        self._news.set()
 
     def _keep(self, kept: dict[Capacity, Player]) -> None:
         """These slots wait for games of questions, and no others."""
@@ -432,6 +454,7 @@ class QuestionDirector:
             return
         black = game.sides[Color.BLACK].version
         records = runner.over(game.id, black, over.winner, reason=Reason(over.reason), moves=game.moves())
+        self.over[runner.venue] += bool(records)
         if runner.id in self.runners:
             self._submit(runner, Change.RESULT, records)
         else:

@@ -13,7 +13,7 @@ from typing import Any, Final
 import structlog
 
 from cgos_protocol.api.questions import AskedQuestion
-from cgos_protocol.errors import CgosError, Code, Forbidden, Invalid, NotFound, Refused, StoreError
+from cgos_protocol.errors import Code, Forbidden, Invalid, NotFound, Refused, StoreError
 from cgos_protocol.question_news import ExpectedCost, QuestionTaken, QuestionWish, StopWish
 from cgos_protocol.session import PlayerSession
 from cgos_server.core.questions.answer import tallied
@@ -102,7 +102,7 @@ class QuestionHerald:
         except StoreError:
             sentence = "The server cannot reach its database just now. Please try again in a minute."
             session.question_refused(wish.ref, Code.STORE, sentence)
-        except CgosError as error:
+        except Exception as error:
             log.error("our fault in a bot's question", bot=player.name, exc_info=error)
             session.question_refused(wish.ref, Code.OUR_FAULT, "The server failed. Its log says more.")
 

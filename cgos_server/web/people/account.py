@@ -44,6 +44,7 @@ EVENT_WORDS: Final = {
     "event-started": "an event that it entered has started",
     "event-round": "a round of an event is paired",
     "event-ended": "an event is over",
+    "question": "a question about it has ended, is stopped or resumed",
     "time-losses": "three games in a row lost on time",
     "suspended": "suspended: gets no more games in a venue",
     "strength-changed": "seems to have become stronger or weaker under one name",

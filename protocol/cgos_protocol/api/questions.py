@@ -136,8 +136,8 @@ class QuestionDetail(Question, frozen=True, kw_only=True):
 
 
 class QuestionNow(Answer, frozen=True, kw_only=True):
-    """A question that has not ended, as it is just now. `waits`: why no game of it begins, a sentence; empty where games
-    run or begin. `running`: games of it that run."""
+    """A question that has not ended, as it is just now. `waits`: why no game of it begins, a sentence; empty where
+    games run or begin. `running`: games of it that run."""
 
     question: QuestionId
     waits: str

@@ -225,7 +225,9 @@ CODES: Final[Mapping[str, ErrorCode]] = {
     Code.STORE: ErrorCode(
         "The server cannot reach its database just now. Fatal in a sign-in, with `retry_after_s`.", Fatal.AT_TIMES, True
     ),
-    Code.OUR_FAULT: _fatal("The server failed, by a fault of its own: tell its operator."),
+    Code.OUR_FAULT: ErrorCode(
+        "The server failed, by a fault of its own: tell its operator. Not fatal after an `ask`.", Fatal.AT_TIMES
+    ),
 }
 """Codes of `error`: what policy refuses has its :class:`~cgos_protocol.errors.Code`; the others are the protocol's."""
 
