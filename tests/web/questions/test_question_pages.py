@@ -5,12 +5,17 @@ from __future__ import annotations
 import itertools
 import re
 import xml.etree.ElementTree as ET
+from types import SimpleNamespace
+from typing import Any
 from urllib.parse import urljoin
 
 import httpx2
 import pytest
 from support.web.questions import ACCEPTED, CALLED, EMPTY, OPEN, PLACED, REJECTED
 from web.test_pages import assert_harmless, get
+
+from cgos_server.presentation.questions.record import QuestionRecord
+from cgos_server.web.questions.question_page import GAMES, faults
 
 NUMBERS = (OPEN, ACCEPTED, REJECTED, PLACED, CALLED, EMPTY)
 PAGES = (
@@ -36,11 +41,10 @@ async def test_every_page_is_sound_and_safe(web: httpx2.AsyncClient, path: str) 
     assert all("id" in attributes for _, attributes in page.tags if "data-live" in attributes)
 
 
-@pytest.mark.parametrize("path", PAGES[:5])
-async def test_every_link_leads_somewhere(web: httpx2.AsyncClient, path: str) -> None:
-    for link in set((await get(web, path)).links()):
-        answer = await web.get(urljoin(path, link.split("#")[0]))
-        assert answer.status_code in ((303,) if link.startswith("/account") else (200,)), link
+async def test_every_link_leads_somewhere(web: httpx2.AsyncClient) -> None:
+    links = {urljoin(path, link.split("#")[0]) for path in PAGES[:6] for link in (await get(web, path)).links()}
+    for link in links:
+        assert (await web.get(link)).status_code == (303 if link.startswith("/account") else 200), link
 
 
 async def test_the_list_has_what_goes_on_before_what_has_ended(web: httpx2.AsyncClient) -> None:
@@ -101,6 +105,40 @@ async def test_a_question_that_has_ended_stands_still(web: httpx2.AsyncClient) -
     assert 'http-equiv="refresh"' not in text
     assert "Accepted: " in text
     assert "median-unbiased" in text
+
+
+async def test_what_the_ladder_knows_stands_beside_what_decides(
+    web: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "Beside it" not in (await get(web, f"/questions/{OPEN}")).text
+    monkeypatch.setattr(QuestionRecord, "superiority", lambda _record, _strengths: 0.931)
+    text = (await get(web, f"/questions/{OPEN}")).text
+    assert text.index("What decides") < text.index("Beside it: all that the ladder knows")
+    assert "with a probability of 93 % (Bayesian)" in text
+    assert "It decides nothing." in text
+
+
+async def test_games_come_in_portions(web: httpx2.AsyncClient) -> None:
+    first, second = [await get(web, f"/questions/{ACCEPTED}?page={page}") for page in (1, 2)]
+    pairs = [[int(row[0]) for row in page.rows if row[0].isdigit()] for page in (first, second)]
+    assert [len(each) for each in pairs] == [GAMES, 4]
+    assert (together := [*pairs[0], *pairs[1]]) == sorted(together, reverse=True)
+
+
+def test_faults_are_said_of_whose_they_are() -> None:
+    known: Any = SimpleNamespace(
+        version="B-2",
+        against=["B-1"],
+        answer=SimpleNamespace(faults={"time": (2, 1), "illegal move": (0, 1), "forfeit": (1, 0)}),
+    )
+    assert faults(known) == [
+        "B-2 lost 2 games on time.",
+        "B-1 lost 1 game on time.",
+        "B-1 lost 1 game by an illegal move.",
+        "B-2 lost 1 game by forfeit.",
+    ]
+    known.against = []
+    assert "Its opponents lost 1 game on time." in faults(known)
 
 
 async def test_six_lines_and_a_badge_are_ready_to_copy(web: httpx2.AsyncClient) -> None:
