@@ -60,8 +60,8 @@ async def test_an_end_is_told_with_its_figures_to_whoever_asked(post: Post) -> N
     question = told["question"]
     assert question["sentence"].startswith("Is Sakura-5k stronger than gnugo-3.8-L1? Accepted: ")
     assert {name: question[name] for name in ("id", "kind", "state", "against", "link", "wins", "draws", "losses")} == {
-        "id": QUESTION, "kind": "test", "state": "accepted", "against": ["gnugo-3.8-L1"], "link": f"/questions/{QUESTION}",
-        "wins": 4, "draws": 1, "losses": 1,
+        "id": QUESTION, "kind": "test", "state": "accepted", "against": ["gnugo-3.8-L1"],
+        "link": f"/questions/{QUESTION}", "wins": 4, "draws": 1, "losses": 1,
     }  # fmt: skip
     assert question["counts"] == [0, 0, 1, 1, 1]
     assert question["lower"] < question["elo"]
