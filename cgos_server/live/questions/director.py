@@ -244,12 +244,16 @@ class QuestionDirector:
             self._shares[name].share = self._policy().share
             self._shares[name].look(live.roster.here(), self._taken(live), now)
         for runner in list(self.runners.values()):
-            try:
-                self._look_at(runner, wall)
-            except Exception as error:
-                log.error("our fault in a question", question=runner.id, exc_info=error)
-                self._end(runner, State.STOPPED, "The server failed. It can be resumed.")
+            self._guarded(runner, partial(self._look_at, runner, wall))
         self._begin_games()
+
+    def _guarded(self, runner: QuestionRunner, work: Callable[[], None]) -> None:
+        """A fault in one question stops that one; the others go on."""
+        try:
+            work()
+        except Exception as error:
+            log.error("our fault in a question", question=runner.id, exc_info=error)
+            self._end(runner, State.STOPPED, "The server failed. It can be resumed.")
 
     def _look_at(self, runner: QuestionRunner, wall: int) -> None:
         """Whether it has ended, or somebody is gone."""
@@ -272,7 +276,8 @@ class QuestionDirector:
             self._end(runner, State.NOT_ANSWERED, why)
 
     def _end(self, runner: QuestionRunner, state: State, why: str) -> None:
-        del self.runners[runner.id]
+        if self.runners.pop(runner.id, None) is None:
+            return
         at = self._time.wall_ms()
         self._submit(runner, state, [runner.moved(state, why, at)])
         log.info("a question has ended", question=runner.id, venue=runner.venue, state=state.value, why=why)
@@ -289,17 +294,25 @@ class QuestionDirector:
 
     def _begin_games(self) -> None:
         """Begin what can begin, and keep slots for what is next."""
-        left = MOST_AT_ONCE
+        begun = 0
         kept: dict[Capacity, Player] = {}
         for runner in self._in_turn():
-            live = self._venues[runner.venue]
-            if live.matchmaker.holds:
+            if self._venues[runner.venue].matchmaker.holds:
                 runner.waits = "The venue pairs nobody now."
                 continue
-            while left and (pairing := self._next(runner, live, kept)) is not None:
-                self._begin(runner, live, pairing)
-                left -= 1
+            before = len(self._games)
+            self._guarded(runner, partial(self._begin_of, runner, kept, MOST_AT_ONCE - begun))
+            begun += len(self._games) - before
         self._keep(kept)
+
+    def _begin_of(self, runner: QuestionRunner, kept: dict[Capacity, Player], most: int) -> None:
+        """Begin up to so many of its games; who is free waits for the next one."""
+        live = self._venues[runner.venue]
+        for _ in range(most):
+            pairing = self._next(runner, live, kept)
+            if pairing is None:
+                return
+            self._begin(runner, live, pairing)
 
     def _in_turn(self) -> list[QuestionRunner]:
         """Those for which games are played, in the order in which they get slots: of whom least is played now first,
@@ -310,7 +323,7 @@ class QuestionDirector:
         for runner in self.runners.values():
             running[runner.owner_id] += runner.tally.running
         for runner in sorted(self.runners.values(), key=lambda one: (-one.priority, one.id)):
-            of_owner[runner.owner_id] += 1
+            of_owner[runner.owner_id] += runner.gone_since is None  # who is gone keeps nobody's turn
             if runner.owner_id is not None and of_owner[runner.owner_id] > policy.running_per_owner:
                 runner.waits = f"It waits for its turn: {policy.running_per_owner} questions of an account run at once."
                 continue

@@ -42,6 +42,7 @@ class QuestionRunner:
         self.tally = Tally()
         self.waits = ""
         self.gone_since: int | None = None
+        self._looked_at: tuple[int, ...] = ()
 
     def read(self, games: Iterable[QuestionGameRow]) -> list[GameId]:
         """Tally what the store has of its games; those whose result is in the store without a digest, as the server was
@@ -62,8 +63,13 @@ class QuestionRunner:
             yield first
 
     def ended(self, openings: int, now_ms: int) -> Ended | None:
-        """Whether it has ended, and how."""
-        return ended(self.asked, self.tally, openings=openings, now_ms=now_ms)
+        """Whether it has ended, and how; computed where something has happened since it was last asked."""
+        tally, ends_at = self.tally, self.asked.ends_at
+        happened = (tally.begun, tally.running, sum(tally.counts()), len(tally.repeated), openings)
+        if happened == self._looked_at and (ends_at is None or now_ms < ends_at):
+            return None
+        self._looked_at = happened
+        return ended(self.asked, tally, openings=openings, now_ms=now_ms)
 
     def answer(self) -> Answer:
         """What is known now."""
@@ -92,4 +98,4 @@ class QuestionRunner:
     def moved(self, state: State, why: str, at: int | None) -> QuestionMoved:
         """The record of its standing otherwise; `at`: when it ended, Unix ms."""
         answer = "" if state is State.OPEN else msgspec.json.encode(self.answer()).decode()
-        return QuestionMoved(self.priority, state.value, at, why, answer, self.id)
+        return QuestionMoved(priority=self.priority, state=state.value, ended_at=at, why=why, answer=answer, id=self.id)

@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 import cgos_server.core.rating
 from cgos_server.core.rating import BradleyTerry, Difference, Estimate, FirstMoverWarning
 from cgos_server.core.rating.base import Z95
-from cgos_server.core.rating.bayes import library
 from cgos_server.core.rating.bayes.system import Bayes, BayesFit, Job
+from cgos_server.core.rating.library import bradley_terry as library
 
 
 def test_the_example_in_its_documentation_is_true() -> None:

@@ -18,12 +18,12 @@ import numpy as np
 from cgos_protocol import intervals
 from cgos_protocol.ids import VersionId
 from cgos_server.core.rating.base import Entry, Kind, Outcome, Rating
+from cgos_server.core.rating.bayes.pool import Floats, Ints
+from cgos_server.core.rating.bayes.state import Cells
+from cgos_server.core.rating.bayes.system import Bayes
 
 from . import findings
 from .findings import Difference, Learned
-from .pool import Floats, Ints
-from .state import Cells
-from .system import Bayes
 
 _ROWS: Final = 20
 """How many names a printed pool shows."""
@@ -221,7 +221,9 @@ class BradleyTerry:
         if games < 0 and not (first in self and second in self):
             raise ValueError(f"{first!r} and {second!r} have no such games to take back.")
         state, a, b = self._state, self._entered(first), self._entered(second)
-        if games and not _count(state.neutral if neutral else state.cells, (a, b), score2, int(games), neutral):
+        if games and not _count(
+            state.neutral if neutral else state.cells, (a, b), score2, by=int(games), neutral=neutral
+        ):
             raise ValueError(f"{first!r} and {second!r} have fewer than {-games} such games to take back.")
         state.games[a] += int(games)
         state.games[b] += int(games)
@@ -238,7 +240,7 @@ class BradleyTerry:
         black, white = self._entered(first), self._entered(second)
         if neutral:
             state = self._state
-            _count(state.neutral, (black, white), score2, 1, neutral)
+            _count(state.neutral, (black, white), score2, by=1, neutral=neutral)
             state.belief.result(black, white, score2, neutral)
             state.games[black] += 1
             state.games[white] += 1

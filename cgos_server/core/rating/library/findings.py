@@ -12,12 +12,11 @@ from math import erfc, sqrt
 import numpy as np
 
 from cgos_server.core.rating.base import Z95
-
-from .likelihood import curvature, drawn_between_equals
-from .pool import Q_ELO, Floats, Ints
-from .sites import Cells, cells
-from .state import State, pool_of
-from .system import Bayes
+from cgos_server.core.rating.bayes.likelihood import curvature, drawn_between_equals
+from cgos_server.core.rating.bayes.pool import Q_ELO, Floats, Ints
+from cgos_server.core.rating.bayes.sites import Cells, cells
+from cgos_server.core.rating.bayes.state import State, pool_of
+from cgos_server.core.rating.bayes.system import Bayes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
