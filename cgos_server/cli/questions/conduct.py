@@ -5,6 +5,7 @@ Must not know: single commands.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from pathlib import Path
@@ -35,7 +36,6 @@ SERVER: Final = (
         metavar="FILE",
         help="File whose first line is a token of that API; without it the environment variable CGOS_TOKEN.",
     ),
-    click.option("--token", envvar="CGOS_TOKEN", hidden=True, help="The token, by the environment alone."),
 )
 """Options of every command about questions."""
 
@@ -57,7 +57,7 @@ def place_of(setup: Setup, more: Mapping[str, Any]) -> Place:
         if more["token_file"] is not None:
             raise click.UsageError("--token-file is for a server elsewhere: give --server, too.")
         return Place(setup, None)
-    return Place(setup, Elsewhere(address, _token(more["token_file"], more["token"])))
+    return Place(setup, Elsewhere(address, _token(more["token_file"])))
 
 
 class QuestionConduct(Conduct):
@@ -93,10 +93,10 @@ class AskConduct(QuestionConduct):
         wait_and_show(place_of(setup, more), answer.question, as_json=more["as_json"])
 
 
-def _token(file: Path | None, token: str | None) -> str | None:
-    """Raises Invalid."""
+def _token(file: Path | None) -> str | None:
+    """Of the file, or of the environment; never an argument, which others on the machine see. Raises Invalid."""
     if file is None:
-        return token or None
+        return os.environ.get("CGOS_TOKEN") or None
     try:
         first = file.read_text("utf-8").splitlines()[:1]
     except (OSError, UnicodeDecodeError) as error:

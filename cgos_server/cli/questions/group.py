@@ -28,12 +28,12 @@ _MOST: Final = 200
 
 @click.group()
 def ask() -> None:
-    """Ask by games: is a version stronger, where does it stand, how does it fare?"""
+    """Ask by games: is a version stronger, where does it stand?"""
 
 
 @click.group()
 def question() -> None:
-    """Questions that were asked: how they stand, and what becomes of them."""
+    """What was asked by games, and what becomes of it."""
 
 
 def _reading(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -33,7 +33,7 @@ def test_some_of_them(as_json: Any, options: tuple[str, ...], numbers: list[int]
 
 def test_who_is_not_there(run: Any) -> None:
     assert "There is no bot 'Nobody'." in run("question", "list", "--bot", "Nobody", fails=1).stderr
-    assert "There is no account Nobody." in run("question", "list", "--owner", "Nobody", fails=1).stderr
+    assert "There is no account 'Nobody'." in run("question", "list", "--owner", "Nobody", fails=1).stderr
     assert "There is no venue 'nowhere'" in run("question", "list", "--venue", "nowhere", fails=1).stderr
 
 
