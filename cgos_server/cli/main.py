@@ -51,6 +51,8 @@ COMMANDS = {
     "rules": "ratings.figures:rules",
     "rate": "ratings.rate:rate",
     "pairing": "pairing.pairing:pairing",
+    "ask": "questions.group:ask",
+    "question": "questions.group:question",
     "event": "events.group:event",
     "tournament": "tournaments.group:tournament",
     "lab": "lab.group:lab",

@@ -49,7 +49,7 @@ async def rows_of(site: Site, wanted: Wanted, most: int, earlier: int | None = N
     """Up to `most` of these questions, the latest first, and before which number the next ones are. Raises Refused
     where a name is unknown, StoreError, OurFault."""
     page = await site.questions.page(wanted, most, earlier)
-    now = await site.questions_now.all() if any(each.state == State.OPEN for each in page.items) else {}
+    now = await site.questions_now.all() if any(each.state == "open" for each in page.items) else {}
     rows = []
     for each in page.items:
         seen = now.get(each.question)
@@ -100,8 +100,8 @@ class QuestionsPage(PublicPage):
             "first": before(request) is None,
             "states": list(State),
             "venues": list(self.site.settings.venues),
-            "open": [row for row in rows if row.question.state == State.OPEN],
-            "ended": [row for row in rows if row.question.state != State.OPEN],
+            "open": [row for row in rows if row.question.state == "open"],
+            "ended": [row for row in rows if row.question.state != "open"],
             "older": with_query(request, before=following) if following is not None else None,
             "newest": with_query(request, before=None),
             "feed": FEED,

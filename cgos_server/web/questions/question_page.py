@@ -5,6 +5,7 @@ What decides stands apart from what only stands beside it. Must not know: SQL, h
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 from markupsafe import Markup
@@ -20,7 +21,7 @@ from cgos_server.presentation.questions import answers, sentences
 from cgos_server.presentation.questions.paste import with_interval
 from cgos_server.presentation.questions.record import QuestionRecord
 from cgos_server.web.events.public_page import PublicPage
-from cgos_server.web.events.views import portion
+from cgos_server.web.events.views import Portion, portion
 from cgos_server.web.pages.requests import number, refused_as_404
 from cgos_server.web.people.sessions import Visit
 from cgos_server.web.questions.costs import time_of
@@ -56,7 +57,8 @@ class QuestionPage(PublicPage):
         base = self.site.address(request)
         detail = await self.site.questions.detail(record.row.id, base)
         now = (await self.site.questions_now.all()).get(record.row.id) if is_open else None
-        games = answers.games(record).items[::-1]
+        listed = portion(record.games[::-1], number(request.query_params.get("page")) or 1, GAMES)
+        games = answers.games(replace(record, games=listed.rows)).items
         return {
             "refresh": is_open,
             "row": record.row,
@@ -69,7 +71,7 @@ class QuestionPage(PublicPage):
             "nelo": _normalized(detail.answer),
             "pictures": pictures(detail),
             "faults": faults(detail),
-            "games": portion(games, number(request.query_params.get("page")) or 1, GAMES),
+            "games": Portion(games, listed.page, listed.pages, listed.all),
             "path": path,
             "base": base,
             "may": False,
@@ -94,9 +96,9 @@ class Pictures(NamedTuple):
 def pictures(detail: QuestionDetail) -> Pictures:
     """Of what its games say."""
     answer, llr = detail.answer, None
-    if detail.path and answer.reject_at is not None and answer.accept_at is not None:
+    if detail.path and answer.llr_lower is not None and answer.llr_upper is not None:
         path = [(point.pairs, point.llr) for point in detail.path]
-        llr = Markup(llr_svg(path, answer.reject_at, answer.accept_at))
+        llr = Markup(llr_svg(path, answer.llr_lower, answer.llr_upper))
     if not any(answer.counts):
         return Pictures(llr, None, None)
     origin = None if detail.kind == "gauntlet" else 0.0

@@ -84,6 +84,7 @@ class PersonalData(Answer, frozen=True, kw_only=True):
     connections: list[dict[str, Any]]
     suspensions: list[dict[str, Any]]
     event_entries: list[dict[str, Any]]
+    questions: list[dict[str, Any]]
     event_log: list[dict[str, Any]]
     corrections: list[dict[str, Any]]
     audit: list[dict[str, Any]]

@@ -5,9 +5,11 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.pages.question_picture import picture
+from benchmarks.reporting import ROOT
 from cgos_server.presentation.pictures.question_pictures import (
     WIDTH,
     counts_svg,
@@ -35,6 +37,7 @@ def points(picture: ET.Element) -> list[tuple[float, float]]:
     return [(float(x), float(y)) for x, y in (place.split() for place in places)]
 
 
+@settings(max_examples=30)
 @given(st.lists(st.floats(-8, 8), min_size=1, max_size=60))
 def test_the_ratio_lies_between_its_bounds_as_the_picture_shows_it(ratios: list[float]) -> None:
     path = list(enumerate([0.0, *ratios]))
@@ -60,10 +63,15 @@ def test_it_says_what_it_shows_and_stands_alone_with_its_title() -> None:
     assert "After 140 pairs" in (part.get("aria-label") or "")
 
 
+def test_the_picture_of_the_documentation_is_drawn_so() -> None:
+    assert picture() == (ROOT / "docs" / "images" / "question.svg").read_text("utf-8")
+
+
 def test_a_test_without_a_pair_is_drawn() -> None:
     assert points(ET.fromstring(llr_svg([(0, 0.0)], -2.94, 2.94))) != []
 
 
+@settings(max_examples=30)
 @given(NUMBERS, NUMBERS, NUMBERS)
 def test_an_interval_goes_as_far_as_it_is_known(value: float | None, one: float | None, other: float | None) -> None:
     lower, upper = (min(one, other), max(one, other)) if one is not None and other is not None else (one, other)

@@ -5,12 +5,17 @@ from __future__ import annotations
 import itertools
 import re
 import xml.etree.ElementTree as ET
+from types import SimpleNamespace
+from typing import Any
 from urllib.parse import urljoin
 
 import httpx2
 import pytest
 from support.web.questions import ACCEPTED, CALLED, EMPTY, OPEN, PLACED, REJECTED
 from web.test_pages import assert_harmless, get
+
+from cgos_server.presentation.questions.record import QuestionRecord
+from cgos_server.web.questions.question_page import GAMES, faults
 
 NUMBERS = (OPEN, ACCEPTED, REJECTED, PLACED, CALLED, EMPTY)
 PAGES = (
@@ -24,23 +29,22 @@ PAGES = (
 )
 
 
-@pytest.mark.parametrize("path", PAGES)
-async def test_every_page_is_sound_and_safe(web: httpx2.AsyncClient, path: str) -> None:
-    page = await get(web, path)
-    assert_harmless(page)
-    assert sum(tag == "h1" for tag, _ in page.tags) == 1
-    levels = [int(tag[1]) for tag, _ in page.tags if re.fullmatch("h[1-6]", tag)]
-    assert all(lower <= upper + 1 for upper, lower in itertools.pairwise(levels)), "no level of headings is left out"
-    identities = [attributes["id"] for _, attributes in page.tags if "id" in attributes]
-    assert len(identities) == len(set(identities))
-    assert all("id" in attributes for _, attributes in page.tags if "data-live" in attributes)
+async def test_every_page_is_sound_and_safe(web: httpx2.AsyncClient) -> None:
+    for path in PAGES:
+        page = await get(web, path)
+        assert_harmless(page)
+        assert sum(tag == "h1" for tag, _ in page.tags) == 1, path
+        levels = [int(tag[1]) for tag, _ in page.tags if re.fullmatch("h[1-6]", tag)]
+        assert all(lower <= upper + 1 for upper, lower in itertools.pairwise(levels)), f"{path} leaves out a level"
+        identities = [attributes["id"] for _, attributes in page.tags if "id" in attributes]
+        assert len(identities) == len(set(identities)), path
+        assert all("id" in attributes for _, attributes in page.tags if "data-live" in attributes), path
 
 
-@pytest.mark.parametrize("path", PAGES[:5])
-async def test_every_link_leads_somewhere(web: httpx2.AsyncClient, path: str) -> None:
-    for link in set((await get(web, path)).links()):
-        answer = await web.get(urljoin(path, link.split("#")[0]))
-        assert answer.status_code in ((303,) if link.startswith("/account") else (200,)), link
+async def test_every_link_leads_somewhere(web: httpx2.AsyncClient) -> None:
+    links = {urljoin(path, link.split("#")[0]) for path in PAGES[:6] for link in (await get(web, path)).links()}
+    for link in links:
+        assert (await web.get(link)).status_code == (303 if link.startswith("/account") else 200), link
 
 
 async def test_the_list_has_what_goes_on_before_what_has_ended(web: httpx2.AsyncClient) -> None:
@@ -52,32 +56,29 @@ async def test_the_list_has_what_goes_on_before_what_has_ended(web: httpx2.Async
     assert "Whoever owns a bot here can ask" in page.text
 
 
-@pytest.mark.parametrize(
-    ("query", "numbers"),
-    [
-        ("state=rejected", [REJECTED]),
-        ("bot=amigo", [PLACED]),
-        ("bot=Sakura-5k", [EMPTY, CALLED, PLACED]),
-        ("bot=Sakura-5k&state=open", [EMPTY]),
-        ("venue=19x19", []),
-        ("before=3", [ACCEPTED, OPEN]),
-    ],
-)
-async def test_questions_are_found(web: httpx2.AsyncClient, query: str, numbers: list[int]) -> None:
-    page = await get(web, f"/questions?{query}")
-    assert sorted(int(row[0]) for row in page.rows if row[0].isdigit()) == sorted(numbers)
-    assert ("There are no such questions." in page.text) == (not numbers)
+FOUND = {
+    "state=rejected": [REJECTED],
+    "bot=amigo": [PLACED],
+    "bot=Sakura-5k": [EMPTY, CALLED, PLACED],
+    "bot=Sakura-5k&state=open": [EMPTY],
+    "venue=19x19": [],
+    "before=3": [ACCEPTED, OPEN],
+}
+"""What is asked for -> what is found."""
 
 
-@pytest.mark.parametrize("query", ["bot=nobody", "owner=nobody", "venue=nowhere", "state=odd", "before=x"])
-async def test_what_is_not_there_is_said(web: httpx2.AsyncClient, query: str) -> None:
-    page = await get(web, f"/questions?{query}", 404)
-    assert_harmless(page)
+async def test_questions_are_found(web: httpx2.AsyncClient) -> None:
+    for query, numbers in FOUND.items():
+        page = await get(web, f"/questions?{query}")
+        assert sorted(int(row[0]) for row in page.rows if row[0].isdigit()) == sorted(numbers), query
+        assert ("There are no such questions." in page.text) == (not numbers)
 
 
-@pytest.mark.parametrize("path", ["/questions/99", "/questions/99999999999999999999", "/questions/x", "/questions/-1"])
-async def test_a_question_that_is_not_there(web: httpx2.AsyncClient, path: str) -> None:
-    await get(web, path, 404)
+async def test_what_is_not_there_is_said(web: httpx2.AsyncClient) -> None:
+    for query in ("bot=nobody", "owner=nobody", "venue=nowhere", "state=odd", "before=x"):
+        assert_harmless(await get(web, f"/questions?{query}", 404))
+    for number in ("99", "99999999999999999999", "x", "-1"):
+        await get(web, f"/questions/{number}", 404)
 
 
 async def test_a_test_that_goes_on_shows_its_ratio_and_what_is_left(web: httpx2.AsyncClient) -> None:
@@ -103,6 +104,40 @@ async def test_a_question_that_has_ended_stands_still(web: httpx2.AsyncClient) -
     assert "median-unbiased" in text
 
 
+async def test_what_the_ladder_knows_stands_beside_what_decides(
+    web: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "Beside it" not in (await get(web, f"/questions/{OPEN}")).text
+    monkeypatch.setattr(QuestionRecord, "superiority", lambda _record, _strengths: 0.931)
+    text = (await get(web, f"/questions/{OPEN}")).text
+    assert text.index("What decides") < text.index("Beside it: all that the ladder knows")
+    assert "with a probability of 93 % (Bayesian)" in text
+    assert "It decides nothing." in text
+
+
+async def test_games_come_in_portions(web: httpx2.AsyncClient) -> None:
+    first, second = [await get(web, f"/questions/{ACCEPTED}?page={page}") for page in (1, 2)]
+    pairs = [[int(row[0]) for row in page.rows if row[0].isdigit()] for page in (first, second)]
+    assert [len(each) for each in pairs] == [GAMES, 4]
+    assert (together := [*pairs[0], *pairs[1]]) == sorted(together, reverse=True)
+
+
+def test_faults_are_said_of_whose_they_are() -> None:
+    known: Any = SimpleNamespace(
+        version="B-2",
+        against=["B-1"],
+        answer=SimpleNamespace(faults={"time": (2, 1), "illegal move": (0, 1), "forfeit": (1, 0)}),
+    )
+    assert faults(known) == [
+        "B-2 lost 2 games on time.",
+        "B-1 lost 1 game on time.",
+        "B-1 lost 1 game by an illegal move.",
+        "B-2 lost 1 game by forfeit.",
+    ]
+    known.against = []
+    assert "Its opponents lost 1 game on time." in faults(known)
+
+
 async def test_six_lines_and_a_badge_are_ready_to_copy(web: httpx2.AsyncClient) -> None:
     page = await get(web, f"/questions/{ACCEPTED}")
     lines = (await web.get(f"/api/v1/questions/{ACCEPTED}/text")).text
@@ -112,24 +147,22 @@ async def test_six_lines_and_a_badge_are_ready_to_copy(web: httpx2.AsyncClient) 
     assert f"({base}/questions/{ACCEPTED}/badge.svg)]({base}/questions/{ACCEPTED})" in page.text
 
 
-@pytest.mark.parametrize(
-    ("number", "words"),
-    [
-        (OPEN, r"Kogo_mcts against gnugo-3.8-L1: LLR -?\d\.\d\d, goes on"),
-        (ACCEPTED, r"Kogo_mcts against gnugo-3.8-L1: accepted, \d+\.\d.* Elo"),
-        (REJECTED, r"Kogo_mcts against gnugo-3.8-L1: rejected, .* Elo"),
-        (PLACED, r"Sakura-5k among 2 others: answered, .* Elo"),
-        (CALLED, r"Sakura-5k against whoever accepts: won 4, drew 2, lost 2 of 8"),
-    ],
-)
-async def test_badges(web: httpx2.AsyncClient, number: int, words: str) -> None:
-    answer = await web.get(f"/questions/{number}/badge.svg")
-    assert re.fullmatch(words, ET.fromstring(answer.text).get("aria-label") or ""), answer.text
-    assert answer.headers["Content-Security-Policy"] == "default-src 'none'"
-    assert answer.headers["Cross-Origin-Resource-Policy"] == "cross-origin"
+BADGES = {
+    OPEN: r"Kogo_mcts against gnugo-3.8-L1: LLR -?\d\.\d\d, goes on",
+    ACCEPTED: r"Kogo_mcts against gnugo-3.8-L1: accepted, \d+\.\d.* Elo",
+    REJECTED: r"Kogo_mcts against gnugo-3.8-L1: rejected, .* Elo",
+    PLACED: r"Sakura-5k among 2 others: answered, .* Elo",
+    CALLED: r"Sakura-5k against whoever accepts: won 4, drew 2, lost 2 of 8",
+}
+"""What the badge of a question says."""
 
 
-async def test_badges_that_are_not_there(web: httpx2.AsyncClient) -> None:
+async def test_badges(web: httpx2.AsyncClient) -> None:
+    for number, words in BADGES.items():
+        answer = await web.get(f"/questions/{number}/badge.svg")
+        assert re.fullmatch(words, ET.fromstring(answer.text).get("aria-label") or ""), answer.text
+        assert answer.headers["Content-Security-Policy"] == "default-src 'none'"
+        assert answer.headers["Cross-Origin-Resource-Policy"] == "cross-origin"
     assert (await web.get("/questions/99/badge.svg")).status_code == 404
     assert (await web.get(f"/questions/{OPEN}/badge.svg?style=odd")).status_code == 404
 
