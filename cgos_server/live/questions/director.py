@@ -268,7 +268,7 @@ class QuestionDirector:
             self._end(runner, *end)
             return
         opponents = runner.versions[1:]
-        can_go_on = _is_here(live, runner.asked.version) and (
+        can_go_on = _could_soon(live.roster.players.get(runner.asked.version)) and (
             not opponents or any(self._plays_in(runner, live, version) for version in opponents)
         )
         if can_go_on:
@@ -277,7 +277,7 @@ class QuestionDirector:
             runner.gone_since = wall
         elif wall - runner.gone_since > self._policy().patience_ms:
             hours = self._policy().patience_ms / 3_600_000
-            why = f"A bot that it needs was not signed in, or did not agree any more, for {hours:g} hours."
+            why = f"A bot that it needs took no games of it for {hours:g} hours."
             self._end(runner, State.NOT_ANSWERED, why)
 
     def _end(self, runner: QuestionRunner, state: State, why: str) -> None:
@@ -345,7 +345,7 @@ class QuestionDirector:
         for wanted in runner.wanted(openings, able):
             black, white = self._players(runner, live, wanted)
             if black is None or white is None:
-                waits = waits or "Somebody whom it needs is not signed in."
+                waits = waits or "Somebody whom it needs is not signed in, or takes no games now."
                 continue
             pairing = _Pairing(wanted, black, white)
             both = black, white
@@ -380,19 +380,21 @@ class QuestionDirector:
         asked = runner.asked
         if isinstance(asked, Challenge) and asked.against is None:
             subject = live.roster.families.bot(asked.version)
+            asking = live.roster.players.get(asked.version)
             return {
                 player.version
                 for player in live.roster.here()
                 if player.bot != subject
                 and _is_free(player, {})
+                and not _avoid(player, asking)
                 and agrees(player.limits.accepts, asker=runner.owner, bot=live.roster.names[asked.version])
             }
         return {version for version in runner.versions[1:] if self._plays_in(runner, live, version)}
 
     def _plays_in(self, runner: QuestionRunner, live: LiveVenue, version: VersionId) -> bool:
-        """Whether an opponent is here, and still agrees where it is somebody else's."""
+        """Whether an opponent is here and held by nothing that lasts, and still agrees where it is somebody else's."""
         player = live.roster.players.get(version)
-        if player is None or player.session is None:
+        if player is None or not _could_soon(player):
             return False
         if version not in runner.asked.foreign:
             return True
@@ -461,12 +463,13 @@ class QuestionDirector:
             self._store.submit(records)
 
 
-def _is_here(live: LiveVenue, version: VersionId) -> bool:
-    player = live.roster.players.get(version)
-    return player is not None and player.session is not None
+def _avoid(one: Player, other: Player | None) -> bool:
+    """Whether one of them does not want to meet the other; who was named is met all the same, having agreed."""
+    return other is not None and (other.name in one.limits.avoid or one.name in other.limits.avoid)
 
 
 def _could_soon(player: Player | None) -> bool:
+    """True where it is here, and nothing keeps it from a game that does not pass by itself."""
     return player is not None and player.session is not None and player.awaited
 
 

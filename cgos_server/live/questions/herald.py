@@ -118,20 +118,20 @@ class QuestionHerald:
 def _command(player: Player, wish: QuestionWish) -> Command[AskedQuestion]:
     """The same as somebody types. Raises Refused (``question``) where something is missing, or too much."""
     fields: dict[str, Any] = {"version": player.name, "ends_at": wish.ends_at_ms}
-    fields |= _said(wish, "venue", "most_games", "rated", "priority", "dry")
+    fields |= _said(wish, ("venue", "most_games", "rated", "priority", "dry"))
     against = wish.against
     if wish.kind == "gauntlet":
         _require(bool(against), "A gauntlet needs opponents. Name them in against.")
-        return AskGauntlet(opponents=list(against), **fields | _said(wish, "within"))
+        return AskGauntlet(opponents=list(against), **fields | _said(wish, ("within",)))
     _require(len(against) <= 1, f"A {wish.kind} has one opponent. Name it alone in against.")
     if wish.kind == "test":
         _require(bool(against), "A test needs an opponent. Name it in against.")
-        return AskTest(against=against[0], **fields | _said(wish, "lower", "upper", "scale", "alpha", "beta"))
+        return AskTest(against=against[0], **fields | _said(wish, ("lower", "upper", "scale", "alpha", "beta")))
     _require(wish.most_games is not None, "A challenge needs the number of its games. Say it in most_games.")
     return AskChallenge(against=against[0] if against else None, **fields)
 
 
-def _said(wish: QuestionWish, *names: str) -> dict[str, Any]:
+def _said(wish: QuestionWish, names: tuple[str, ...]) -> dict[str, Any]:
     """What of these it says; the rest is as the commands have it."""
     return {name: value for name in names if (value := getattr(wish, name)) is not None}
 
@@ -148,4 +148,11 @@ def _taken(wish: QuestionWish, asked: AskedQuestion) -> QuestionTaken:
         )
         for cost in asked.costs
     )
-    return QuestionTaken(wish.ref, asked.question, asked.venue, asked.kind, asked.sentence, costs)
+    return QuestionTaken(
+        ref=wish.ref,
+        question=asked.question,
+        venue=asked.venue,
+        kind=asked.kind,
+        text=asked.sentence,
+        costs=costs,
+    )

@@ -84,8 +84,7 @@ class _NoQuestions:
     def prioritize(self, question: QuestionId, priority: int) -> None:  # noqa: ARG002
         raise self._not_yet()
 
-    def leave(self, bots: Collection[BotId]) -> None:  # noqa: ARG002
-        raise self._not_yet()
+    def leave(self, bots: Collection[BotId]) -> None: ...
 
     def seen(self, question: QuestionId) -> QuestionSeen | None:  # noqa: ARG002
         return None

@@ -54,7 +54,7 @@ _OF_QUESTIONS: Final = ("ask", "stop_question")
 _PLAYING: Final = ("move", "seen", "sync", "ready", "pause", "drain", "limits", *_OF_EVENTS, *_OF_QUESTIONS)
 _ANY_TIME: Final = ("info", "latency")
 _IN_GAMES: Final = ("move", "seen", "sync", "limits")
-_OF_GAMES: Final = ("game", "turn", "moved", "over")
+_TOLD: Final = ("game", "turn", "moved", "over", "event", "asked", "question")
 _FATAL: Final = Step("server", "error", "closed", {"fatal": True})
 
 
@@ -67,7 +67,7 @@ def _signed_in(state: str, meaning: str, last: Sequence[Step] = ()) -> State:
     """A state in which games are played."""
     games = (
         *_client(state, *_IN_GAMES, *_OF_EVENTS, *_OF_QUESTIONS),
-        *_server(state, *_OF_GAMES, "event", "asked", "question"),
+        *_server(state, *_TOLD),
     )
     wishes = (*_client("in", "ready"), *_client("paused", "pause"), *_client("draining", "drain"))
     return State(meaning, (*games, *wishes, *last, *_common(state)), {"sign_in": "signed-in"})

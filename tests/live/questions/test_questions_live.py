@@ -172,7 +172,7 @@ async def test_it_waits_for_a_bot_that_vanished_and_ends_after_a_while() -> None
     (game,) = room.of_questions
     await room.end(game, "anna")
     await room.look(30)
-    assert room.runner(question).waits == "Somebody whom it needs is not signed in."
+    assert room.runner(question).waits == "Somebody whom it needs is not signed in, or takes no games now."
     await room.house.arrive("bert")
     await room.look()
     (game,) = room.of_questions
