@@ -50,7 +50,15 @@ def llr_svg(
         f"After {last} pairs the log-likelihood ratio is {signed(llr, 2)}. "
         f"At {signed(accept_at, 2)} the test accepts, at {signed(reject_at, 2)} it rejects."
     )
-    return svg(parts, WIDTH, _LLR_BOTTOM + 28, _FONT, title or "Log-likelihood ratio", plain(words), inline)
+    return svg(
+        parts,
+        WIDTH,
+        _LLR_BOTTOM + 28,
+        font=_FONT,
+        title=title or "Log-likelihood ratio",
+        text=plain(words),
+        inline=inline,
+    )
 
 
 def elo_svg(
@@ -78,7 +86,7 @@ def elo_svg(
     if value is not None:
         parts.append(f'<circle class="at" fill="{_LINE}" cx="{x(value):g}" cy="60" r="6"/>')
     words = f"{'Not known' if value is None else signed(value, 1)}, {interval_words(lower, upper)}."
-    return svg(parts, WIDTH, 104, _FONT, title or "Elo", plain(words), inline=True)
+    return svg(parts, WIDTH, 104, font=_FONT, title=title or "Elo", text=plain(words), inline=True)
 
 
 def counts_svg(counts: Sequence[int], *, title: str = "") -> str:
@@ -100,7 +108,7 @@ def counts_svg(counts: Sequence[int], *, title: str = "") -> str:
         ]
     listed = ", ".join(f"{count} of {points_text(cell) or '0'}" for cell, count in enumerate(counts))
     words = f"Pairs by their points: {listed}; {100 * counts[2] / all_:.0f} % were even."
-    return svg(parts, WIDTH, 174, _FONT, title or "Pairs by points", plain(words), inline=True)
+    return svg(parts, WIDTH, 174, font=_FONT, title=title or "Pairs by points", text=plain(words), inline=True)
 
 
 def signed(value: float, digits: int) -> str:

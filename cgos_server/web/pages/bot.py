@@ -97,12 +97,10 @@ async def show(site: Site, request: Request) -> Response:
     # A bot that always says its version has one more by its bare name, which never came.
     there = [each for each in latest if each.last_seen_at is not None] or latest
     named = next((each for each in latest if each.name == name), None)
-    version: Version | None
     ratings = await history.ratings.ranked([each.name for each in there[:_LOOKED_AT]])
     rated = {row.version for row in ratings}
-    if named is not None and (named in there or name != bot.name):
-        version = named
-    else:
+    version = named
+    if named is None or (named not in there and name == bot.name):
         version = next((each for each in there if each.name in rated), next(iter(there), None))
     # Those that are rated are shown before newer ones that have not played.
     shown = sorted(there, key=lambda each: (each is not version, each.name not in rated, -each.id))[:VERSIONS]
