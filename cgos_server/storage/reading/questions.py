@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import BigInteger, RowMapping, Select, bindparam, func, select
+from sqlalchemy import BigInteger, RowMapping, bindparam, func, select
 
 from cgos_protocol.errors import Code, NotFound
 from cgos_protocol.ids import GameId, QuestionId, VenueId, VersionId
@@ -110,7 +110,7 @@ _GAMES: Final = select(
     _games.c.result,
 ).join(_games, _games.c.id == _played.c.game_id)
 _OF_QUESTION: Final = _GAMES.where(_played.c.question_id == _QUESTION).order_by(_played.c.pair, _played.c.game_id)
-_PROGRESS: Final[Select[Any]] = (
+_PROGRESS: Final[Any] = (
     select(
         func.count().label("begun"),
         func.count(_games.c.ended_at).label("over"),
