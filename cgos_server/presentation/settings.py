@@ -141,8 +141,8 @@ class WebSettings(msgspec.Struct, frozen=True, kw_only=True):
     exports_at_once: int = 8
     webhooks_to: tuple[str, ...] = ()
     transcript_days: float = 7.0
-    questions_share: float = 0.5
     several_groups: bool = False
+    questions_share: float = 0.5
 
     @property
     def ports(self) -> dict[str, int]:

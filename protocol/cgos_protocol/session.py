@@ -21,6 +21,7 @@ from cgos_protocol.facts import Fact
 from cgos_protocol.games.base import Color
 from cgos_protocol.hours import ALWAYS, Hours
 from cgos_protocol.ids import BotId, ConnectionId, GameId, QuestionId
+from cgos_protocol.question_news import QuestionNews, QuestionTaken, QuestionWish, StopWish
 from cgos_protocol.terms import Terms
 
 NARROWEST_STEP: Final = 1.0
@@ -292,6 +293,15 @@ class PlayerSession(Liveness, Protocol):
     def event_refused(self, event: str, code: str, sentence: str) -> None:
         """Answer to :meth:`Seat.event`: it cannot be."""
 
+    def question(self, news: QuestionNews) -> None:
+        """A question about this bot stands as this says. Needs no answer."""
+
+    def question_taken(self, taken: QuestionTaken) -> None:
+        """Answer to :meth:`Seat.question`: it is asked, or what it would cost."""
+
+    def question_refused(self, ref: str, code: str, sentence: str) -> None:
+        """Answer to :meth:`Seat.question`: it cannot be."""
+
     async def answers(self, sentence: str) -> bool:
         """Tell the peer `sentence`; True where its side still acknowledges within a few seconds."""
 
@@ -376,6 +386,11 @@ class Seat(Protocol):
     def event(self, wish: EventWish, event: str) -> None:
         """The bot wants something of an event, by its name. Answered later by :meth:`PlayerSession.event`, in the
         event's venue, or by :meth:`PlayerSession.event_refused` here. What is so already is no refusal."""
+
+    def question(self, wish: QuestionWish | StopWish) -> None:
+        """The bot asks about itself, or stops what is asked about it. Answered later by
+        :meth:`PlayerSession.question_taken` or :meth:`PlayerSession.question_refused` here; what was stopped is told by
+        :meth:`PlayerSession.question`, in the question's venue."""
 
     def left(self, orderly: bool) -> None:
         """The connection is gone; `orderly` where the peer said so or closed it itself."""

@@ -16,7 +16,7 @@ from cgos_server.core.questions.asked import Asked, Gauntlet, Test
 from cgos_server.core.questions.place import place
 from cgos_server.core.questions.tally import Score, Tally
 from cgos_server.core.rating.base import Z95
-from cgos_server.core.sequential import Estimate, estimate, fixed_estimate, remaining, standing
+from cgos_server.core.sequential import Estimate, Standing, estimate, fixed_estimate, remaining, standing
 
 _NORMAL: Final = NormalDist()
 
@@ -77,17 +77,15 @@ class Answer(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return self.wins + self.draws + self.losses
 
 
+def tallied(asked: Asked, tally: Tally) -> Answer:
+    """What is counted of the games, and where a test stands; nothing that is estimated, which takes its time."""
+    known = _counted(tally)
+    return _with_standing(known, standing(known.counts, asked.hypotheses)) if isinstance(asked, Test) else known
+
+
 def answer_of(asked: Asked, tally: Tally) -> Answer:
     """What the games of the tally say."""
-    score = tally.score()
-    known = Answer(
-        wins=score.wins,
-        draws=score.draws,
-        losses=score.losses,
-        counts=tally.counts(),
-        repeated=len(tally.repeated),
-        faults=tally.faults(),
-    )
+    known = _counted(tally)
     if isinstance(asked, Test):
         return _of_test(asked, known)
     if isinstance(asked, Gauntlet):
@@ -97,10 +95,26 @@ def answer_of(asked: Asked, tally: Tally) -> Answer:
     return _with(known, fixed_estimate(known.counts)) if any(known.counts) else known
 
 
+def _counted(tally: Tally) -> Answer:
+    score = tally.score()
+    return Answer(
+        wins=score.wins,
+        draws=score.draws,
+        losses=score.losses,
+        counts=tally.counts(),
+        repeated=len(tally.repeated),
+        faults=tally.faults(),
+    )
+
+
+def _with_standing(known: Answer, stands: Standing) -> Answer:
+    return replace(known, llr=stands.llr, reject_at=stands.reject_at, accept_at=stands.accept_at)
+
+
 def _of_test(asked: Test, known: Answer) -> Answer:
     hypotheses = asked.hypotheses
     stands = standing(known.counts, hypotheses)
-    known = replace(known, llr=stands.llr, reject_at=stands.reject_at, accept_at=stands.accept_at)
+    known = _with_standing(known, stands)
     if not any(known.counts):
         return known
     if stands.decision is None:

@@ -34,6 +34,19 @@ class State(enum.StrEnum):
     """Its owner or an operator has stopped it; it can go on."""
 
 
+class Change(enum.StrEnum):
+    """What happens to a question."""
+
+    ASKED = "asked"
+    RESULT = "result"
+    """A game of it has ended."""
+    PRIORITIZED = "prioritized"
+    """It comes before other ones of its owner, or behind them."""
+    RESUMED = "resumed"
+    """It goes on, after it was stopped."""
+    ENDED = "ended"
+
+
 ENDED: Final = frozenset(State) - {State.OPEN}
 
 

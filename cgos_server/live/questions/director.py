@@ -18,7 +18,7 @@ from cgos_protocol.games.base import Color
 from cgos_protocol.ids import BotId, GameId, QuestionId, VersionId
 from cgos_protocol.verdict import Reason
 from cgos_server.core.questions.agreement import agrees
-from cgos_server.core.questions.asked import Challenge, State, encode_asked
+from cgos_server.core.questions.asked import Challenge, Change, State, encode_asked
 from cgos_server.core.questions.course import Wanted
 from cgos_server.core.questions.policy import Policy
 from cgos_server.live.events.due_games import HARDLY_BEGUN, meanwhile
@@ -49,8 +49,8 @@ MOST_AT_ONCE = 4
 
 _HOLDS = frozenset({Hold.QUESTION})
 
-Moved = Callable[[QuestionRunner, State], None]
-"""Hears of a question that stands otherwise, or has a new result, once that is committed."""
+Moved = Callable[[QuestionRunner, Change, State], None]
+"""Hears what happened to a question, and where it stands then, once that is committed."""
 
 
 class _Pairing(NamedTuple):
@@ -68,6 +68,9 @@ class QuestionDirector:
     :param owners: of these bots, by number: the name of the owner's account, or None
     :ivar runners: questions that have not ended, by number
     :ivar moved: hear of each change
+    :ivar shares: how much of whose time questions take, by venue
+    :ivar begun: venue -> games of questions that began since the start
+    :ivar over: the same of those that have a result
     """
 
     def __init__(
@@ -87,8 +90,10 @@ class QuestionDirector:
         self._ids = ids
         self._policy = policy
         self._elsewhere = elsewhere or Elsewhere()
+        self.begun: Counter[str] = Counter()
+        self.over: Counter[str] = Counter()
         self._games: dict[GameId, QuestionRunner] = {}
-        self._shares = {name: Shares(policy().share, time.now()) for name in venues}
+        self.shares = {name: Shares(policy().share, time.now()) for name in venues}
         self._kept: dict[Capacity, Player] = {}
         self._lengths = Lengths(time.wall_ms)
         self._news = asyncio.Event()
@@ -159,7 +164,7 @@ class QuestionDirector:
             ),
             *(QuestionVersion(number, version) for version in runner.versions),
         ]
-        self._submit(runner, State.OPEN, records)
+        self._submit(runner, Change.ASKED, records)
         return number
 
     def stop(self, question: QuestionId, why: str) -> None:
@@ -176,13 +181,13 @@ class QuestionDirector:
         if row.state != State.STOPPED:
             raise Conflict(Code.QUESTION_ENDED, f"Question {question} has ended: {row.why or row.state}. Ask again.")
         runner = await self._read(row)
-        self._submit(runner, State.OPEN, [runner.moved(State.OPEN, "", None)])
+        self._submit(runner, Change.RESUMED, [runner.moved(State.OPEN, "", None)])
 
     def prioritize(self, question: QuestionId, priority: int) -> None:
         """See :class:`cgos_server.service.questions.desk.QuestionDesk`."""
         runner = self._runner(question)
         runner.priority = priority
-        self._submit(runner, State.OPEN, [runner.moved(State.OPEN, "", None)])
+        self._submit(runner, Change.PRIORITIZED, [runner.moved(State.OPEN, "", None)])
 
     def leave(self, bots: Collection[BotId]) -> None:
         """See :class:`cgos_server.service.questions.desk.QuestionDesk`."""
@@ -241,8 +246,8 @@ class QuestionDirector:
         """Do what is due now."""
         now, wall = self._time.now(), self._time.wall_ms()
         for name, live in self._venues.items():
-            self._shares[name].share = self._policy().share
-            self._shares[name].look(live.roster.here(), self._taken(live), now)
+            self.shares[name].share = self._policy().share
+            self.shares[name].look(live.roster.here(), self._taken(live), now)
         for runner in list(self.runners.values()):
             self._guarded(runner, partial(self._look_at, runner, wall))
         self._begin_games()
@@ -279,16 +284,16 @@ class QuestionDirector:
         if self.runners.pop(runner.id, None) is None:
             return
         at = self._time.wall_ms()
-        self._submit(runner, state, [runner.moved(state, why, at)])
+        self._submit(runner, Change.ENDED, [runner.moved(state, why, at)], state)
         log.info("a question has ended", question=runner.id, venue=runner.venue, state=state.value, why=why)
 
-    def _submit(self, runner: QuestionRunner, state: State, records: list[Record]) -> None:
-        self._store.submit(records, partial(self._was_committed, runner, state))
+    def _submit(self, runner: QuestionRunner, change: Change, records: list[Record], state: State = State.OPEN) -> None:
+        self._store.submit(records, partial(self._was_committed, runner, change, state))
         self._news.set()
 
-    def _was_committed(self, runner: QuestionRunner, state: State) -> None:
+    def _was_committed(self, runner: QuestionRunner, change: Change, state: State) -> None:
         for hear in self.moved:
-            hear(runner, state)
+            hear(runner, change, state)
 
     # -- games begin
 
@@ -394,7 +399,7 @@ class QuestionDirector:
         return agrees(player.limits.accepts, asker=runner.owner, bot=live.roster.names[runner.asked.version])
 
     def _may(self, live: LiveVenue, player: Player) -> bool:
-        return self._shares[live.venue.name].allow(player, self._time.now(), live.venue.pairing.interval)
+        return self.shares[live.venue.name].allow(player, self._time.now(), live.venue.pairing.interval)
 
     def _begin(self, runner: QuestionRunner, live: LiveVenue, pairing: _Pairing) -> None:
         wanted = pairing.wanted
@@ -414,7 +419,11 @@ class QuestionDirector:
             also=also,
             question=runner.id,
         )
-        self._store.submit([], self._news.set)
+        self._store.submit([], partial(self._has_begun, live.venue.name))
+
+    def _has_begun(self, venue: str) -> None:
+        self.begun[venue] += 1
+        self._news.set()
 
     def _keep(self, kept: dict[Capacity, Player]) -> None:
         """These slots wait for games of questions, and no others."""
@@ -445,8 +454,9 @@ class QuestionDirector:
             return
         black = game.sides[Color.BLACK].version
         records = runner.over(game.id, black, over.winner, reason=Reason(over.reason), moves=game.moves())
+        self.over[runner.venue] += bool(records)
         if runner.id in self.runners:
-            self._submit(runner, State.OPEN, records)
+            self._submit(runner, Change.RESULT, records)
         else:
             self._store.submit(records)
 

@@ -7,6 +7,7 @@ begun, other questions.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 import msgspec
 
@@ -24,11 +25,19 @@ from cgos_server.storage.writing.asking import QuestionGameEnded, QuestionMoved
 from cgos_server.storage.writing.records import Record
 
 
+class End(NamedTuple):
+    """How it has ended. `why`: a sentence without names; `answer`: what was known then."""
+
+    why: str
+    answer: Answer
+
+
 class QuestionRunner:
     """One question that has not ended.
 
     :ivar waits: why no game of it begins just now, a sentence; empty where games run or begin
     :ivar gone_since: when somebody without whom it cannot go on was last seen (Unix ms); None: all are here
+    :ivar end: None while it is open
     """
 
     def __init__(self, row: QuestionRow) -> None:
@@ -42,6 +51,7 @@ class QuestionRunner:
         self.tally = Tally()
         self.waits = ""
         self.gone_since: int | None = None
+        self.end: End | None = None
         self._looked_at: tuple[int, ...] = ()
 
     def read(self, games: Iterable[QuestionGameRow]) -> list[GameId]:
@@ -97,5 +107,6 @@ class QuestionRunner:
 
     def moved(self, state: State, why: str, at: int | None) -> QuestionMoved:
         """The record of its standing otherwise; `at`: when it ended, Unix ms."""
-        answer = "" if state is State.OPEN else msgspec.json.encode(self.answer()).decode()
+        self.end = None if state is State.OPEN else End(why, self.answer())
+        answer = "" if self.end is None else msgspec.json.encode(self.end.answer).decode()
         return QuestionMoved(priority=self.priority, state=state.value, ended_at=at, why=why, answer=answer, id=self.id)

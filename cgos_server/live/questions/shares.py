@@ -24,12 +24,15 @@ class Shares:
     """Of one venue.
 
     :param share: 0 to 1
+    :ivar taken_s: slot seconds that questions had since the start, of versions that were here
+    :ivar slot_s: all slot seconds of versions that were here
     """
 
     def __init__(self, share: float, now: int) -> None:
         self.share = share
         self._saved: dict[VersionId, float] = {}
         self._looked = now
+        self.taken_s = self.slot_s = 0.0
 
     def look(self, here: Iterable[Player], taken: Mapping[VersionId, int], now: int) -> None:
         """Time has passed.
@@ -40,7 +43,11 @@ class Shares:
         passed_s, self._looked = (now - self._looked) / 1e6, now
         saved: dict[VersionId, float] = {}
         for player in here:
-            earned = passed_s * (self.share * player.capacity.slots - taken.get(player.version, 0))
+            slot_s = passed_s * player.capacity.slots
+            taken_s = passed_s * taken.get(player.version, 0)
+            self.slot_s += slot_s
+            self.taken_s += taken_s
+            earned = self.share * slot_s - taken_s
             saved[player.version] = max(-MOST_S, min(MOST_S, self._saved.get(player.version, 0.0) + earned))
         self._saved = saved
 

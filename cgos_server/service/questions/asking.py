@@ -19,6 +19,7 @@ from cgos_protocol.ids import VersionId
 from cgos_server.core.questions.agreement import agrees
 from cgos_server.core.questions.asked import Asked, Challenge, Gauntlet, Opponent, Test, opponents_of, require_askable
 from cgos_server.core.questions.policy import Policy
+from cgos_server.core.questions.wording import what_is_asked
 from cgos_server.core.sequential import Scale
 from cgos_server.service.commands.context import CommandContext, NamedVersion
 from cgos_server.service.commands.declaration import Command, Right
@@ -99,13 +100,10 @@ class _Ask(Command[AskedQuestion], frozen=True, kw_only=True):
     priority: Priority = 0
     dry: Dry = False
 
-    async def _ask(
-        self, context: CommandContext, asked: Asked, names: Sequence[NamedVersion], what: str
-    ) -> AskedQuestion:
+    async def _ask(self, context: CommandContext, asked: Asked, names: Sequence[NamedVersion]) -> AskedQuestion:
         """Look at all that has to be so, and ask.
 
         :param names: the version first, then the opponents that are named
-        :param what: the question, as part of a sentence
         """
         desk = context.server.questions
         require_askable(asked)
@@ -144,7 +142,8 @@ class _Ask(Command[AskedQuestion], frozen=True, kw_only=True):
             most_games=asked.most_games,
             dry=self.dry,
         )
-        said = f"Question {question}: {what}" if question else f"{what} Nothing was asked."
+        what = what_is_asked(asked, {named.version_id: named.name for named in names})
+        said = f"Question {question}: {what}" if question else f"{what[0].upper()}{what[1:]} Nothing was asked."
         return AskedQuestion(question=question, venue=self.venue, kind=asked.kind, sentence=said, costs=expected)
 
 
@@ -174,8 +173,8 @@ class AskTest(_Ask, frozen=True, kw_only=True, tag="ask test"):
             title="Is it stronger?",
             note="A test ends as soon as its games decide. Wider bounds need fewer games.",
             groups={
-                "": ("version", "against", "venue", "lower", "upper"),
-                "More": ("scale", "alpha", "beta", "most_games", "ends_at", "priority", "rated", "dry"),
+                "": ("version", "against", "venue", "lower", "upper", "dry"),
+                "More": ("scale", "alpha", "beta", "most_games", "ends_at", "priority", "rated"),
             },
         ),
     )
@@ -218,10 +217,7 @@ class AskTest(_Ask, frozen=True, kw_only=True, tag="ask test"):
             ends_at=self.ends_at,
             rated=self.rated,
         )
-        bounds = f"[{self.lower:g}, {self.upper:g}] {self.scale}"
-        return await self._ask(
-            context, asked, names, f"is {names[0].name} stronger than {names[1].name}? Bounds {bounds}."
-        )
+        return await self._ask(context, asked, names)
 
 
 class AskGauntlet(_Ask, frozen=True, kw_only=True, tag="ask gauntlet"):
@@ -249,8 +245,8 @@ class AskGauntlet(_Ask, frozen=True, kw_only=True, tag="ask gauntlet"):
             place="ask",
             title="Where does it stand?",
             groups={
-                "": ("version", "opponents", "venue", "within"),
-                "More": ("most_games", "ends_at", "priority", "rated", "dry"),
+                "": ("version", "opponents", "venue", "within", "dry"),
+                "More": ("most_games", "ends_at", "priority", "rated"),
             },
         ),
     )
@@ -289,10 +285,7 @@ class AskGauntlet(_Ask, frozen=True, kw_only=True, tag="ask gauntlet"):
             ends_at=self.ends_at,
             rated=self.rated,
         )
-        whom = ", ".join(named.name for named in names[1:])
-        return await self._ask(
-            context, asked, names, f"where does {names[0].name} stand among {whom}, to within {self.within:g} Elo?"
-        )
+        return await self._ask(context, asked, names)
 
 
 class AskChallenge(_Ask, frozen=True, kw_only=True, tag="ask challenge"):
@@ -319,8 +312,8 @@ class AskChallenge(_Ask, frozen=True, kw_only=True, tag="ask challenge"):
             place="ask",
             title="Play so many games",
             groups={
-                "": ("version", "against", "venue", "most_games"),
-                "More": ("ends_at", "priority", "rated", "dry"),
+                "": ("version", "against", "venue", "most_games", "dry"),
+                "More": ("ends_at", "priority", "rated"),
             },
         ),
     )
@@ -355,8 +348,7 @@ class AskChallenge(_Ask, frozen=True, kw_only=True, tag="ask challenge"):
             ends_at=self.ends_at,
             rated=self.rated,
         )
-        whom = names[1].name if len(names) > 1 else "whoever accepts"
-        return await self._ask(context, asked, names, f"{self.most_games} games of {names[0].name} against {whom}.")
+        return await self._ask(context, asked, names)
 
 
 class _Stranger(NamedTuple):

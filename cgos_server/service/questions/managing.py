@@ -1,16 +1,16 @@
-"""What becomes of a question that was asked: it is stopped, goes on, comes before others.
+"""What becomes of a question that was asked: it is stopped, goes on, comes before others; what it waits for.
 
 Must not know: how a question goes on.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 from msgspec import Meta
 
 from cgos_protocol.api.people import Done
-from cgos_protocol.api.questions import QuestionNumber
+from cgos_protocol.api.questions import QuestionNow, QuestionNumber
 from cgos_protocol.errors import Code, Forbidden
 from cgos_protocol.ids import QuestionId
 from cgos_server.service.commands.context import CommandContext
@@ -117,6 +117,23 @@ class QuestionPrioritize(Command[Done], frozen=True, kw_only=True, tag="question
         return Done(sentence=f"Question {self.question} has the priority {self.priority}.")
 
 
+class QuestionLook(Command[list[QuestionNow]], frozen=True, kw_only=True, tag="question look"):
+    """What the questions that have not ended do just now; asked by the pages for everybody."""
+
+    allowed = Right.NOBODY
+    audited = None
+    live = True
+
+    async def perform(self, context: CommandContext) -> list[QuestionNow]:
+        desk = context.server.questions
+        seen = {row.id: desk.seen(row.id) for row in await context.store.history.questions.open()}
+        return [
+            QuestionNow(question=number, waits=now.waits, running=now.running)
+            for number, now in seen.items()
+            if now is not None
+        ]
+
+
 async def _require_own(context: CommandContext, question: QuestionId) -> None:
     """Raises Refused (``no-question``, ``not-allowed``)."""
     row = await context.store.history.questions.numbered(question)
@@ -124,4 +141,4 @@ async def _require_own(context: CommandContext, question: QuestionId) -> None:
         raise Forbidden(Code.NOT_ALLOWED, f"Question {question} is not yours.")
 
 
-COMMANDS: Final[tuple[type[Command[Done]], ...]] = (QuestionStop, QuestionResume, QuestionPrioritize)
+COMMANDS: Final[tuple[type[Command[Any]], ...]] = (QuestionStop, QuestionResume, QuestionPrioritize, QuestionLook)

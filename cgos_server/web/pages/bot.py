@@ -15,6 +15,7 @@ from starlette.responses import Response
 
 from cgos_protocol.api.figures import Ending as VerdictRow
 from cgos_protocol.api.messages import RatingPoint, Version, VersionLink
+from cgos_server.presentation.questions.reading import Wanted
 from cgos_server.service import bot_figures
 from cgos_server.storage.reading.answers import ChangeRow, RankedRow
 from cgos_server.storage.reading.game_answers import GameFilter, OpponentRow
@@ -22,6 +23,7 @@ from cgos_server.web.drawing.band_svg import Mark, Point, band_svg
 from cgos_server.web.drawing.uptime_svg import uptime_svg
 from cgos_server.web.events.listing import of_bot
 from cgos_server.web.pages.requests import DAY_MS, Systems, bot_of, with_query
+from cgos_server.web.questions.listing import rows_of
 from cgos_server.web.site import Pages, Site
 
 CHANGES: Final = 20
@@ -42,6 +44,9 @@ _LOOKED_AT: Final = 300
 GAMES: Final = 15
 EVENTS: Final = 10
 """Latest events that are shown."""
+
+QUESTIONS: Final = 5
+"""Latest questions about it that are shown."""
 
 _POINTS: Final = 300
 _UPTIME_DAYS: Final = (7, 30)
@@ -132,6 +137,7 @@ async def show(site: Site, request: Request) -> Response:
         ratings=ratings,
         headlines=headlines,
         several=len({row.system for row in ratings}) > 1,
+        questions=(await rows_of(site, Wanted(bot=name), QUESTIONS))[0],
         strength_changes=await site.strength_changes.of([each.name for each in shown]),
         figures=figures,
         venues=[row.venue for row in own],

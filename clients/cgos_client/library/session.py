@@ -16,13 +16,14 @@ from pathlib import Path
 from typing import TypeAlias
 
 from cgos_client.addresses import server_address
-from cgos_client.errors import CgosClientError, SessionClosed, WatchRefused
+from cgos_client.errors import CgosClientError, QuestionRefused, SessionClosed, WatchRefused
 from cgos_client.library import games as core
 from cgos_client.library.codec import Codec, Encoding
 from cgos_client.library.connection_keeper import ConnectionKeeper
 from cgos_client.library.game import Game
 from cgos_client.library.link import Endpoint
 from cgos_client.library.notifier import Notifier
+from cgos_client.library.questions import Answer, Questions
 from cgos_client.library.tournaments import EventEffect, Events, Heard, Refusal
 from cgos_client.library.watching import GameWatch, VenueEvent, VenueWatch, View, Watches
 from cgos_client.retry import Pauses, Retries
@@ -61,6 +62,7 @@ class Session:
         self._watches = Watches()
         self._events = Events(wanted=dict.fromkeys(events))
         self._entering: asyncio.TimerHandle | None = None
+        self._questions = Questions()
         self._games: dict[int, Game] = {}
         self._fresh: deque[Game] = deque()
         self._changes = Notifier()
@@ -174,6 +176,54 @@ class Session:
                 return
             await self._changes.wait()
 
+    # -- questions
+
+    async def ask(self, wish: ws.Ask) -> ws.Asked:
+        """Ask about the bot's own strength, for the account that owns it; what it is expected to cost. The session
+        chooses `ref`. Raises QuestionRefused, also where there is no connection, and SessionClosed.
+
+        What comes of it is told by :meth:`question_news`.
+        """
+        message = self._questions.ask(wish)
+        answer = await self._answer(message, message.ref)
+        assert isinstance(answer, ws.Asked)
+        return answer
+
+    async def stop_question(self, question: int) -> ws.QuestionTold:
+        """Have no further game of this question about the bot begin; how it stands then. Raises as :meth:`ask`."""
+        message = self._questions.stop(question)
+        answer = await self._answer(message, message.ref)
+        assert isinstance(answer, ws.QuestionTold)
+        return answer
+
+    async def _answer(self, message: ws.Ask | ws.StopQuestion, ref: str) -> Answer:
+        """Say it, and wait for what the server says to it."""
+        try:
+            if self._over:
+                raise self._failure or SessionClosed()
+            if not self.connected:
+                raise QuestionRefused("connection-lost", "the bot is not signed in just now")
+            self._keeper.say(message)
+            while (answer := self._questions.answers[ref]) is None:
+                await self._changes.wait()
+        finally:
+            self._questions.forget(ref)
+        if isinstance(answer, QuestionRefused):
+            raise answer
+        return answer
+
+    async def question_news(self) -> AsyncIterator[ws.QuestionTold]:
+        """How the questions about the bot stand: those that are open after every sign-in, and one that was asked, has
+        ended, is stopped or resumed. For one reader; ends as :meth:`games` does."""
+        while True:
+            while self._questions.news:
+                yield self._questions.news.popleft()
+            if self._over:
+                if self._failure is not None:
+                    raise self._failure
+                return
+            await self._changes.wait()
+
     # -- what watchers do
 
     async def watch(self, venue: str) -> AsyncIterator[VenueEvent]:
@@ -247,6 +297,7 @@ class Session:
         for request in self._watches.receive(message):
             self._keeper.say(request)
         self._events_do(self._events.receive(message))
+        self._questions.receive(message)
         self._changes.notify()
         return error
 
@@ -314,6 +365,7 @@ class Session:
     def lost(self) -> None:
         """The connection is gone. For its keeper."""
         self._core.lost()
+        self._questions.lost()
         self._look_at_drain()
         self._changes.notify()
 

@@ -38,6 +38,7 @@ Event = Literal[
     "event-started",
     "event-round",
     "event-ended",
+    "question",
     "time-losses",
     "suspended",
     "strength-changed",

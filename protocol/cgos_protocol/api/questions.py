@@ -135,6 +135,15 @@ class QuestionDetail(Question, frozen=True, kw_only=True):
     text: str
 
 
+class QuestionNow(Answer, frozen=True, kw_only=True):
+    """A question that has not ended, as it is just now. `waits`: why no game of it begins, a sentence; empty where
+    games run or begin. `running`: games of it that run."""
+
+    question: QuestionId
+    waits: str
+    running: int
+
+
 class QuestionGame(Answer, frozen=True, kw_only=True):
     """A game that was played for a question. `result` is null while it runs; `repeated`: its pair counts for
     nothing."""

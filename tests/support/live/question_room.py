@@ -54,7 +54,7 @@ class QuestionRoom:
             ids=house.ids,
             policy=lambda: self.policy,
         )
-        director.moved.append(lambda runner, state: self.moved.append((runner.id, state)))
+        director.moved.append(lambda runner, _change, state: self.moved.append((runner.id, state)))
         return director
 
     async def restart(self, *names: str, restored: tuple[LiveGame, ...] = ()) -> None:
