@@ -70,7 +70,8 @@ class Elsewhere:
         :param query: those that are None are left out
         """
         asked = {name: value for name, value in (query or {}).items() if value is not None}
-        return _decoded(self._ask("GET", path + (f"?{urlencode(asked)}" if asked else "")), kind)
+        answer: T = _decoded(self._ask("GET", path + (f"?{urlencode(asked)}" if asked else "")), kind)
+        return answer
 
     def perform(self, command: Command[A]) -> A:
         """Have the server perform a command that the API has. Raises Refused."""
@@ -127,7 +128,7 @@ class Elsewhere:
         """What the server says, or that it is none of ours."""
         try:
             problem = msgspec.json.decode(self._read(error, until), type=Problem)
-            return Refused.of(Code(problem.code), problem.detail, problem.retry_after_s)
+            return Refused.of(msgspec.convert(problem.code, Code), problem.detail, problem.retry_after_s)
         except (msgspec.MsgspecError, ValueError, OSError, http.client.HTTPException):
             where = error.headers.get("Location")
             sends = f" It sends on to {where}: give that address." if where else ""

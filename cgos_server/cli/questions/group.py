@@ -56,7 +56,7 @@ _number = click.argument("question", metavar="QUESTION", type=game_number)
 @_reading
 @json_option
 @configured
-def list_questions(setup: Setup, limit: int, before: int | None, as_json: bool, **more: Any) -> None:
+def list_questions(setup: Setup, /, limit: int, before: int | None, as_json: bool, **more: Any) -> None:
     """Questions, the latest first."""
     wanted = Wanted(venue=more["venue"], owner=more["owner"], bot=more["bot"], state=more["state"])
     with opened(place_of(setup, more)) as source:
@@ -83,7 +83,7 @@ def list_questions(setup: Setup, limit: int, before: int | None, as_json: bool, 
 @_reading
 @json_option
 @configured
-def show_question(setup: Setup, question: QuestionId, text: bool, as_json: bool, **more: Any) -> None:
+def show_question(setup: Setup, /, question: QuestionId, text: bool, as_json: bool, **more: Any) -> None:
     """What QUESTION asks, how it stands, and what its games say."""
     if text and as_json:
         raise click.UsageError("Give --text or --json, not both.")
@@ -104,7 +104,7 @@ def show_question(setup: Setup, question: QuestionId, text: bool, as_json: bool,
 @_reading
 @json_option
 @configured
-def question_games(setup: Setup, question: QuestionId, as_json: bool, **more: Any) -> None:
+def question_games(setup: Setup, /, question: QuestionId, as_json: bool, **more: Any) -> None:
     """The games of QUESTION, pair by pair."""
     with opened(place_of(setup, more)) as source:
         games = source.games(question).items
@@ -129,7 +129,7 @@ def question_games(setup: Setup, question: QuestionId, as_json: bool, **more: An
 @_reading
 @json_option
 @configured
-def wait_question(setup: Setup, question: QuestionId, as_json: bool, **more: Any) -> None:
+def wait_question(setup: Setup, /, question: QuestionId, as_json: bool, **more: Any) -> None:
     """Wait until QUESTION has ended, and print six lines to paste.
 
     Exit code 0 where it is accepted or answered, 1 rejected, 3 not answered or stopped, 2 where nobody knows. Whoever

@@ -6,9 +6,9 @@ Must not know: how an answer is shown, how long anybody waits for it.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, Protocol
 
 from cgos_protocol.api import questions as api
 from cgos_protocol.ids import QuestionId
@@ -20,8 +20,6 @@ from cgos_server.presentation.questions.reading import Questions, Wanted
 from cgos_server.presentation.strengths import StrengthsOf
 from cgos_server.storage import schema
 from cgos_server.storage.reading.history import History
-
-T = TypeVar("T")
 
 HERE_S = 2.0
 """Whoever waits looks into the database so often."""
@@ -59,7 +57,7 @@ def opened(place: Place) -> Iterator[Source]:
     with asyncio.Runner() as runner:
         history = History(place.setup.database)
         try:
-            yield _Here(place.setup, history, runner.run)
+            yield _Here(place.setup, history, runner)
         finally:
             runner.run(history.close())
 
@@ -67,11 +65,11 @@ def opened(place: Place) -> Iterator[Source]:
 class _Here:
     every_s = HERE_S
 
-    def __init__(self, setup: Setup, history: History, run: Callable[[Awaitable[T]], T]) -> None:
+    def __init__(self, setup: Setup, history: History, runner: asyncio.Runner) -> None:
         settings = page_settings(setup)
         self._questions = Questions(history, StrengthsOf(history, settings), settings.questions_share)
         self._address = public_address(setup)
-        self._run = run
+        self._run = runner.run
 
     def detail(self, question: QuestionId) -> api.QuestionDetail:
         return self._run(self._questions.detail(question, self._address))

@@ -79,9 +79,9 @@ class Questions:
     async def _versions(self, name: str) -> list[VersionId]:
         """The version of this name, else all of the bot. Raises Refused."""
         try:
-            return [(await self._history.bots.version(name)).id]
+            return [VersionId((await self._history.bots.version(name)).id)]
         except Refused:
-            return [version.id for version in (await self._history.bots.detail(name)).versions]
+            return [VersionId(version.id) for version in (await self._history.bots.detail(name)).versions]
 
 
 def question_link(address: str, question: QuestionId) -> str:

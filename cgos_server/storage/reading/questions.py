@@ -6,7 +6,7 @@ Must not know: what follows from games.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import BigInteger, RowMapping, bindparam, func, select
 
@@ -110,7 +110,7 @@ _GAMES: Final = select(
     _games.c.result,
 ).join(_games, _games.c.id == _played.c.game_id)
 _OF_QUESTION: Final = _GAMES.where(_played.c.question_id == _QUESTION).order_by(_played.c.pair, _played.c.game_id)
-_PROGRESS: Final = (
+_PROGRESS: Final[Any] = (
     select(
         func.count().label("begun"),
         func.count(_games.c.ended_at).label("over"),

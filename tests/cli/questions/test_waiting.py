@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from support.cli.question_answers import OPEN
 
-from cgos_protocol.api.questions import QuestionDetail
+from cgos_protocol.api.questions import AskedQuestion, QuestionDetail
 from cgos_protocol.errors import Code, NotFound, Refused, Unavailable
 from cgos_protocol.ids import QuestionId
 from cgos_server.cli.questions import waiting
@@ -91,6 +91,20 @@ def test_the_exit_code_says_how_it_ended(run: Any, number: int, code: int, first
     assert len(done.stdout.splitlines()) == 6
     assert done.stdout.startswith(first)
     assert done.stderr.startswith(("Answered: ", "Stopped: ", "Rejected: "))
+
+
+@pytest.mark.usefixtures("asked")
+def test_what_is_asked_here_is_waited_for_here(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def performed(_setup: Any, command: Any) -> AskedQuestion:
+        assert (command.version, command.venue, command.upper) == ("Alpha", "9x9", 50.0)
+        return AskedQuestion(question=QuestionId(4), venue="9x9", kind="test", sentence="Question 4: ...", costs=[])
+
+    monkeypatch.setattr("cgos_server.cli.commands.declared.perform", performed)
+    words = ("ask", "test", "Alpha", "Beta", "--venue", "9x9")
+    assert run(*words).stdout == "4\n"
+    done = run(*words, "--wait", fails=1)
+    assert done.stdout.startswith("Test   | Alpha against Beta: rejected\n")
+    assert done.stderr.startswith("Question 4: ...\n")
 
 
 @pytest.mark.usefixtures("asked")
