@@ -34,7 +34,7 @@ from cgos_server.net.loop import Timekeeper
 from cgos_server.service.holds import Hold
 from cgos_server.service.ids import Ids
 from cgos_server.service.questions.desk import Asking, QuestionSeen
-from cgos_server.storage.reading.questions import QuestionRow
+from cgos_server.storage.reading.asking.questions import QuestionRow
 from cgos_server.storage.store import Store
 from cgos_server.storage.writing.asking import QuestionAdded, QuestionGame, QuestionVersion
 from cgos_server.storage.writing.records import Record

@@ -20,7 +20,7 @@ from cgos_server.core.questions.course import Ended, Wanted, ended, missing_game
 from cgos_server.core.questions.tally import Tally
 from cgos_server.core.rating.repeats import game_digest
 from cgos_server.service.questions.tallying import WITHOUT_RESULT, color_of, end_game, half_points, read_games
-from cgos_server.storage.reading.questions import QuestionGameRow, QuestionRow
+from cgos_server.storage.reading.asking.questions import QuestionGameRow, QuestionRow
 from cgos_server.storage.writing.asking import QuestionGameEnded, QuestionMoved
 from cgos_server.storage.writing.records import Record
 

@@ -27,7 +27,7 @@ from cgos_server.presentation.questions.record import QuestionRecord
 from cgos_server.presentation.strengths import Strengths
 from cgos_server.service.questions.planning import Pace
 from cgos_server.service.questions.tallying import WITHOUT_RESULT
-from cgos_server.storage.reading.questions import QuestionRow
+from cgos_server.storage.reading.asking.questions import QuestionRow
 
 Names = Mapping[VersionId, str]
 

@@ -26,8 +26,8 @@ from cgos_server.core.questions.tally import Tally
 from cgos_server.core.sequential import log_likelihood_ratios
 from cgos_server.presentation.strengths import Strengths
 from cgos_server.service.questions.tallying import read_games
+from cgos_server.storage.reading.asking.questions import Progress, QuestionGameRow, QuestionRow
 from cgos_server.storage.reading.history import History
-from cgos_server.storage.reading.questions import Progress, QuestionGameRow, QuestionRow
 
 MOST_POINTS: Final = 200
 """Of the path of the log-likelihood ratio."""

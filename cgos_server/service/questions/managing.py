@@ -18,7 +18,7 @@ from cgos_server.service.commands.declaration import Command, Right
 from cgos_server.service.commands.fields import Field
 from cgos_server.service.commands.surfaces import ApiRoute, CommandLine, PageForm
 from cgos_server.service.events.fields import by_operator
-from cgos_server.storage.reading.questions import QuestionRow
+from cgos_server.storage.reading.asking.questions import QuestionRow
 
 PAGE: Final = "/questions/{question}"
 

@@ -13,7 +13,7 @@ from cgos_protocol.ids import GameId, VersionId
 from cgos_protocol.verdict import Reason
 from cgos_server.core.questions.asked import Asked
 from cgos_server.core.questions.tally import Tally
-from cgos_server.storage.reading.questions import QuestionGameRow
+from cgos_server.storage.reading.asking.questions import QuestionGameRow
 
 FAULTS: Final = frozenset({Reason.TIME, Reason.ILLEGAL, Reason.FORFEIT})
 """Games that ended so were not decided on the board, which an answer says."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Self
 
 from cgos_server.storage.location import Location, PostgresUrl
+from cgos_server.storage.reading.asking.questions import Questions
 from cgos_server.storage.reading.bots import Bots
 from cgos_server.storage.reading.bulk import Bulk
 from cgos_server.storage.reading.changes import Changes
@@ -21,7 +22,6 @@ from cgos_server.storage.reading.keeping.sizes import Sizes
 from cgos_server.storage.reading.ledger import Ledger
 from cgos_server.storage.reading.pairings import Pairings
 from cgos_server.storage.reading.people import People
-from cgos_server.storage.reading.questions import Questions
 from cgos_server.storage.reading.ratings import Ratings
 from cgos_server.storage.reading.records import Records
 from cgos_server.storage.reading.refits import Ranks, Refits

@@ -16,7 +16,7 @@ from cgos_server.live.questions.director import QuestionDirector
 from cgos_server.live.questions.runner import QuestionRunner
 from cgos_server.service.holds import Hold
 from cgos_server.service.questions.desk import Asking
-from cgos_server.storage.reading.questions import QuestionGameRow, QuestionRow
+from cgos_server.storage.reading.asking.questions import QuestionGameRow, QuestionRow
 from cgos_server.storage.writing import asking, records
 from support.live.event_room import stored
 from support.live.house import House, S

@@ -12,7 +12,7 @@ from cgos_protocol.ids import BotId, QuestionId, VersionId
 from cgos_server.core.questions.asked import encode_asked
 from cgos_server.core.questions.policy import Policy
 from cgos_server.service.questions.desk import Asking, QuestionSeen
-from cgos_server.storage.reading.questions import QuestionRow
+from cgos_server.storage.reading.asking.questions import QuestionRow
 
 
 class QuestionNotes:
