@@ -13,6 +13,7 @@ from cgos_server.core.questions.asked import encode_asked
 from cgos_server.core.questions.policy import Policy
 from cgos_server.service.questions.desk import Asking, QuestionSeen
 from cgos_server.storage.reading.asking.questions import QuestionRow
+from cgos_server.storage.writing.asking import QuestionAdded
 
 
 class QuestionNotes:
@@ -57,6 +58,11 @@ class QuestionNotes:
     def accepted_by(self, venue: str, version: VersionId) -> Collection[str] | None:
         assert venue == "9x9"
         return self.here.get(version)
+
+    def added(self, question: QuestionId) -> QuestionAdded:
+        """The record of it."""
+        row = self.row(question)
+        return QuestionAdded(**{name: getattr(row, name) for name in QuestionAdded._fields})
 
     def row(self, question: QuestionId) -> QuestionRow:
         """As it would be stored."""

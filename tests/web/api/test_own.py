@@ -175,6 +175,12 @@ WHOLE_LIFE: list[tuple[str, str, Any]] = [
     ("set_password", "/bots/Newbot/password", {"password": "replaced"}),
     ("link_version", "/versions/Newbot/predecessor", {"predecessor": "Elder", "sd": 40, "surely": True}),
     ("unlink_version", "/versions/Newbot/predecessor", None),
+    ("ask_test", "/questions/tests", {"version": "Newbot", "against": "Elder", "venue": "9x9"}),
+    ("ask_gauntlet", "/questions/gauntlets", {"version": "Newbot", "opponents": ["Elder"], "venue": "9x9"}),
+    ("ask_challenge", "/questions/challenges", {"version": "Newbot", "most_games": 20, "venue": "9x9"}),
+    ("prioritize_question", "/questions/1/priority", {"priority": 5}),
+    ("stop_question", "/questions/1/stop", None),
+    ("resume_question", "/questions/1/resume", None),
     ("make_bot_token", "/bots/Newbot/tokens", {"label": "home"}),
     ("bot_tokens", "/bots/Newbot/tokens", None),
     ("revoke_bot_token", "/bots/Newbot/tokens/{make_bot_token}", None),
@@ -222,6 +228,9 @@ async def test_everything_succeeds_by_a_token(server: DeedsServer) -> None:
         reply = answer.json()
         session = reply.get("session", session) if name in ("register", "sign_in") else session
         by = reply["token"] if name == "make_token" else by
+        if name == "ask_test":
+            await server.store.commit([server.live.questions.added(reply["question"])])
+            server.live.events.ratings = {1: 1800.0, 2: 1800.0}  # a gauntlet needs them
         if "id" in reply:
             numbers[name] = reply["id"]
 
