@@ -1,0 +1,147 @@
+"""What is asked of the studies of questions, and the game that they play.
+
+Must not know: any study, rating systems.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from math import sqrt
+from typing import Final, TypeAlias, TypeVar
+
+import numpy as np
+from msgspec import Struct
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from cgos_protocol.errors import Code, Invalid
+from cgos_server.core.rating.bayes.likelihood import draw_parameter
+from cgos_server.core.sequential import Hypotheses, pair_distribution
+from cgos_server.core.sequential.hypotheses import ELO_PER_T, Floats, elo_of, games_per_item, scores
+from cgos_server.core.sequential.likelihood import moments
+from cgos_server.lab.ratings.pools import half_points
+from cgos_server.lab.report import Check, Mean
+
+T = TypeVar("T")
+A = TypeVar("A")
+K = TypeVar("K", bound=Hashable)
+
+Ints: TypeAlias = NDArray[np.int64]
+Bools: TypeAlias = NDArray[np.bool_]
+
+PAIRED: Final = 5
+"""So many results a pair of games has: 0, 1/2, 1, 3/2 and 2 points."""
+
+BOUNDS: Final = ((0.0, 10.0), (0.0, 50.0))
+"""Of the tests, normalized Elo."""
+
+_FARTHEST: Final = 4000.0
+_HALVINGS: Final = 60
+
+
+class Game(Struct, frozen=True, kw_only=True):
+    """The game that is played: Bradley and Terry (1952), with draws Davidson (1970).
+
+    :ivar draws: the share of their games that equals draw, 0..1 (below 1)
+    :ivar spread: standard deviation of what an opening is worth to the first mover, Elo
+    """
+
+    draws: float
+    spread: float
+
+    def pair(self, difference: float) -> Floats:
+        """(5,) chances of what B scores in two games with colors swapped on one opening.
+
+        :param difference: by how much B is stronger, Elo of the model
+        """
+        return np.array(pair_distribution(difference, draws=self.draws, spread=self.spread))
+
+    def difference_at(self, normalized: float) -> float:
+        """The Elo of the model at which pairs of games have this difference in normalized Elo, by halving."""
+        low, high = -_FARTHEST, _FARTHEST
+        for _ in range(_HALVINGS):
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if normalized_of(self.pair(middle)) < normalized else (low, middle)
+        return 0.5 * (low + high)
+
+    def single(self, rng: Generator, difference: float) -> int:
+        """Half points, by lot, of who moves first and is `difference` Elo stronger, on an opening by lot."""
+        return half_points(
+            float(rng.random()), difference + self.spread * float(rng.standard_normal()), draw_parameter(self.draws)
+        )
+
+
+def normalized_of(chances: Floats) -> float:
+    """The difference in normalized Elo of chances of the shape (5,): the score over one half in standard deviations of
+    a game, times 800 / ln 10 (Van den Bergh 2020)."""
+    mean, sd = moments(chances)
+    return float((mean - 0.5) / sd) * ELO_PER_T / games_per_item(PAIRED) ** 0.5
+
+
+def logistic_of(chances: Floats) -> float:
+    """The same in logistic Elo."""
+    elo = elo_of(float(scores(PAIRED) @ chances))
+    assert elo is not None, "both sides win sometimes"
+    return elo
+
+
+class Asked(Struct, frozen=True, kw_only=True):
+    """Which figures are wanted, and how exact.
+
+    :ivar studies: words of :data:`cgos_server.lab.questions.studies.STUDIES`; none: all
+    :ivar tests: sequential tests at each true difference
+    :ivar ladders: simulated ladders in whose results questions are asked, and pools that newcomers enter
+    :ivar versions: of each ladder; an even number, at least 4
+    :ivar rounds: games of each version on the ladder before anything is asked
+    """
+
+    studies: tuple[str, ...] = ()
+    tests: int = 20_000
+    ladders: int = 100
+    versions: int = 64
+    rounds: int = 30
+    draws: float = 0.2
+    spread: float = 50.0
+
+    def __post_init__(self) -> None:
+        if self.versions % 2:
+            raise Invalid(Code.LAB, f"A ladder has pairs of versions, so {self.versions} cannot be. Give an even number.")
+
+    @property
+    def game(self) -> Game:
+        """What is played."""
+        return Game(draws=self.draws, spread=self.spread)
+
+
+def hypotheses() -> list[Hypotheses]:
+    """One test for each of BOUNDS, with the error rates that are the default of questions."""
+    return [Hypotheses(lower=lower, upper=upper) for lower, upper in BOUNDS]
+
+
+def named(test: Hypotheses) -> str:
+    """Its bounds."""
+    return f"[{test.lower:g}, {test.upper:g}]"
+
+
+def grouped(answers: Mapping[T, A], key: Callable[[T], K]) -> dict[K, dict[T, A]]:
+    """Answers of the tasks that belong together, in their order."""
+    groups: dict[K, dict[T, A]] = {}
+    for task, answer in answers.items():
+        groups.setdefault(key(task), {})[task] = answer
+    return groups
+
+
+def share_of(cases: Bools) -> Mean:
+    """How many of these independent cases, as a share, with its standard error; of none there is none."""
+    if not len(cases):
+        return Mean(float("nan"))
+    share = float(np.mean(cases))
+    return Mean(share, sqrt(share * (1.0 - share) / len(cases)))
+
+
+def at_most(claim: str, share: Mean, rate: float) -> Check:
+    """That a share is no larger than an error rate, its standard error besides."""
+    allowed = share.error or 0.0
+    return Check(
+        claim=claim, holds=share.mean <= rate + allowed, measured=share, expected=rate, allowed=allowed
+    )
