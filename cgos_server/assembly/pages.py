@@ -183,6 +183,7 @@ def web_settings(config: Config, ws_port: int, places: Mapping[str, Where]) -> W
         exports_at_once=settings.exports_at_once,
         webhooks_to=tuple(map(str, settings.webhooks_to.parts)),
         transcript_days=config.transcripts.days,
+        questions_share=config.questions.share,
         several_groups=len(config.groups) > 1,
     )
 

@@ -26,6 +26,7 @@ from cgos_server.observability.web_metrics import WebMetrics
 from cgos_server.presentation import ranks, words
 from cgos_server.presentation.events.reading import ReadEvents
 from cgos_server.presentation.explaining import Explaining
+from cgos_server.presentation.questions.reading import Questions
 from cgos_server.presentation.settings import WebSettings, networks
 from cgos_server.presentation.strengths import StrengthsOf
 from cgos_server.service.commands import registry
@@ -64,6 +65,7 @@ class Site:
     :ivar bots_now: what owners' bots do in the live server
     :ivar server: whoever plays
     :ivar events: tournaments that the server holds
+    :ivar questions: what is asked by games
     :ivar deliveries: what became of webhooks' messages
     :ivar hub: what happens now
     :ivar hearers: told every fact, None where some are missing; they return at once
@@ -97,6 +99,7 @@ class Site:
         self._proxies = networks(settings.proxies)
         self.limits = Limits(settings, lambda: now_ms() / 1000)
         self.strengths = StrengthsOf(history, settings)
+        self.questions = Questions(history, self.strengths, settings.questions_share)
         self.explaining = Explaining(history)
         self.events = ReadEvents(history)
         self.rehearsals = Rehearsals(history, self.events, settings, now_ms)

@@ -331,7 +331,7 @@ def passwords() -> Iterator[Passwords]:
 
 @pytest.fixture
 def ids() -> Ids:
-    return Ids(NextIds(1, 1, 1, 1, 1, 1, 1, 1, 1, 1))
+    return Ids(NextIds._make(1 for _ in NextIds._fields))
 
 
 @pytest.fixture

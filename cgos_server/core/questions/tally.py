@@ -154,10 +154,12 @@ class Tally:
             return tuple(self._cells.get(opponent, [0] * 5))
         return tuple(sum(cells) for cells in zip(*self._cells.values(), strict=True)) or (0,) * 5
 
-    def score(self, opponent: VersionId | None = None) -> Score:
-        """Of the games in pairs that count."""
+    def score(self, opponent: VersionId | None = None, color: Color | None = None) -> Score:
+        """Of the games in pairs that count; against one opponent, with one color of the version."""
         wins = draws = losses = 0
         for half in self._counting(opponent):
+            if color not in (None, half.color):
+                continue
             wins += half.score2 == 2
             draws += half.score2 == 1
             losses += half.score2 == 0

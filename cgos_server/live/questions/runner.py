@@ -18,12 +18,10 @@ from cgos_server.core.questions.asked import Asked, State, decode_asked, opponen
 from cgos_server.core.questions.course import Ended, Wanted, ended, missing_games, next_pair
 from cgos_server.core.questions.tally import Tally
 from cgos_server.core.rating.repeats import game_digest
+from cgos_server.service.questions.tallying import WITHOUT_RESULT, color_of, end_game, half_points, read_games
 from cgos_server.storage.reading.questions import QuestionGameRow, QuestionRow
 from cgos_server.storage.writing.asking import QuestionGameEnded, QuestionMoved
 from cgos_server.storage.writing.records import Record
-
-FAULTS = frozenset({Reason.TIME, Reason.ILLEGAL, Reason.FORFEIT})
-"""Games that ended so were not decided on the board, which an answer says."""
 
 
 class QuestionRunner:
@@ -48,21 +46,7 @@ class QuestionRunner:
     def read(self, games: Iterable[QuestionGameRow]) -> list[GameId]:
         """Tally what the store has of its games; those whose result is in the store without a digest, as the server was
         killed before that was written."""
-        unwritten: list[GameId] = []
-        for row in games:
-            if row.reason in (Reason.VOID, Reason.ABORT):
-                continue
-            color = Color.BLACK if row.black_id == self.asked.version else Color.WHITE
-            opponent = row.white_id if color is Color.BLACK else row.black_id
-            self.tally.began(row.game_id, row.pair, opponent, opening=row.opening, color=color)
-            if row.reason is None:
-                continue
-            if row.digest is None:
-                unwritten.append(row.game_id)
-            else:
-                winner = None if row.winner is None else Color(row.winner)
-                self._tally_end(row.game_id, color, winner, Reason(row.reason), row.digest)
-        return unwritten
+        return read_games(self.tally, self.asked, games)
 
     @property
     def versions(self) -> tuple[VersionId, ...]:
@@ -95,17 +79,13 @@ class QuestionRunner:
         self, game: GameId, black: VersionId, winner: Color | None, *, reason: Reason, moves: Sequence[str]
     ) -> list[Record]:
         """A game of it has ended; what is to be stored."""
-        if reason in (Reason.VOID, Reason.ABORT):
+        if reason in WITHOUT_RESULT:
             self.tally.undone(game)
             return []
-        color = Color.BLACK if black == self.asked.version else Color.WHITE
-        digest = game_digest(moves, _score2(winner, Color.BLACK))
-        self._tally_end(game, color, winner, reason, digest)
+        digest = game_digest(moves, half_points(winner, Color.BLACK))
+        color = color_of(self.asked, black)
+        end_game(self.tally, game, color, winner=winner, reason=reason, digest=digest)
         return [QuestionGameEnded(digest, game)]
-
-    def _tally_end(self, game: GameId, color: Color, winner: Color | None, reason: Reason, digest: int) -> None:
-        fault = reason.value if reason in FAULTS else ""
-        self.tally.ended(game, _score2(winner, color), digest=digest, fault=fault)
 
     # -- how it stands
 
@@ -113,8 +93,3 @@ class QuestionRunner:
         """The record of its standing otherwise; `at`: when it ended, Unix ms."""
         answer = "" if state is State.OPEN else msgspec.json.encode(self.answer()).decode()
         return QuestionMoved(self.priority, state.value, at, why, answer, self.id)
-
-
-def _score2(winner: Color | None, color: Color) -> int:
-    """Half points of a color."""
-    return 1 if winner is None else 2 * (winner is color)

@@ -188,8 +188,9 @@ class AskTest(_Ask, frozen=True, kw_only=True, tag="ask test"):
         50.0
     )
     scale: Annotated[
-        Literal["nelo", "elo"],
+        str,
         Field(
+            body=Literal["nelo", "elo"],
             caption="Scale of the bounds",
             hint="nelo: normalized Elo; elo: logistic Elo.",
             help="Of the bounds: nelo is normalized Elo, elo logistic Elo.",
@@ -208,7 +209,7 @@ class AskTest(_Ask, frozen=True, kw_only=True, tag="ask test"):
         asked = Test(
             version=names[0].version_id,
             against=names[1].version_id,
-            scale=Scale(self.scale),
+            scale=_scale(self.scale),
             lower=self.lower,
             upper=self.upper,
             alpha=self.alpha,
@@ -410,6 +411,14 @@ def _require_ratable(context: CommandContext, names: Sequence[NamedVersion], str
         )
 
 
+def _scale(word: str) -> Scale:
+    """Raises Refused (``question``)."""
+    try:
+        return Scale(word)
+    except ValueError:
+        raise Invalid(Code.QUESTION, f"{word[:40]!r} is no scale. Choose one of: {', '.join(Scale)}.") from None
+
+
 def _require_within(asked: Asked, policy: Policy) -> None:
     """Raises Refused (``question``) for more than the server allows."""
     if policy.share <= 0.0:
@@ -439,8 +448,7 @@ def _rated_now(context: CommandContext, venue: str, named: NamedVersion) -> Oppo
 
 
 async def _pace(context: CommandContext, venue: str, policy: Policy) -> Pace:
-    lengths = await context.store.history.lengths.of_venue(venue)
-    return Pace(sum(lengths) / len(lengths) if lengths else None, policy.share)
+    return Pace.of(await context.store.history.lengths.of_venue(venue), policy.share)
 
 
 def _model(context: CommandContext, venue: str, asked: Asked) -> Model:

@@ -14,12 +14,16 @@ from cgos_protocol.errors import Code, Invalid
 from cgos_server.core.questions.asked import Asked, Challenge, Gauntlet, Test
 from cgos_server.core.rating.base import Z95, Outcome
 from cgos_server.core.sequential import Scale, expected, pair_distribution
-from cgos_server.core.sequential.hypotheses import t_of
+from cgos_server.core.sequential.hypotheses import elo_of, score_of, t_of
 
 _PER_ELO: Final = log(10.0) / 400.0
 
-_FARTHEST: Final = 1_500.0
-"""No bound of a test lies farther off, Elo."""
+_FARTHEST: Final = 4_000.0
+"""Elo: no bound of a test lies farther off, however many games are drawn."""
+
+_HALVINGS: Final = 60
+_NOTHING: Final = 0.01
+"""Elo that make no difference."""
 
 
 class Pace(NamedTuple):
@@ -34,9 +38,18 @@ class Pace(NamedTuple):
     share: float
     slots: int = 1
 
+    @classmethod
+    def of(cls, lengths: Sequence[float], share: float) -> Pace:
+        """As fast as games that lasted so many seconds each."""
+        return cls(sum(lengths) / len(lengths) if lengths else None, share)
+
     def hours(self, games: float) -> float | None:
-        """That so many games take."""
-        return None if self.game_s is None else games * self.game_s / (3600.0 * self.share * self.slots)
+        """That so many games take; None where nobody knows."""
+        return (
+            None
+            if self.game_s is None or self.share <= 0.0
+            else games * self.game_s / (3600.0 * self.share * self.slots)
+        )
 
 
 class Model(NamedTuple):
@@ -85,34 +98,49 @@ def require_hopeful(asked: Asked, expected_costs: Sequence[QuestionCost], now_ms
 
 
 def _of_test(asked: Test, pace: Pace, model: Model) -> list[QuestionCost]:
-    lower, upper = asked.lower, asked.upper
-    if asked.scale is Scale.NORMALIZED:
-        lower, upper = (_logistic(bound, model) for bound in (lower, upper))
+    lower, upper = (_strength(bound, asked.scale, model) for bound in (asked.lower, asked.upper))
     cases = [("at the lower bound", lower), ("between the bounds", (lower + upper) / 2), ("at the upper bound", upper)]
-    if all(abs(difference) > 1e-9 for _, difference in cases):
-        cases.insert(0, ("no difference", 0.0))
-    return [_of_case(asked, case, difference, pace=pace, model=model) for case, difference in cases]
+    cases = [(case, strength) for case, strength in cases if abs(strength) > _NOTHING]
+    return [
+        _of_case(asked, case, strength, pace=pace, model=model) for case, strength in [("no difference", 0.0), *cases]
+    ]
 
 
-def _of_case(asked: Test, case: str, difference: float, *, pace: Pace, model: Model) -> QuestionCost:
-    cost = expected(asked.hypotheses, None, _pairs(difference, model))
+def _of_case(asked: Test, case: str, strength: float, *, pace: Pace, model: Model) -> QuestionCost:
+    pairs = _Pairs.of(strength, model)
+    cost = expected(asked.hypotheses, None, pairs.shares)
     games = 2.0 * cost.pairs
+    difference = round(elo_of(pairs.mean) or 0.0, 2) + 0.0
     return QuestionCost(case=case, difference=difference, games=games, hours=pace.hours(games), accepted=cost.accepted)
 
 
-def _pairs(difference: float, model: Model) -> Sequence[float]:
-    return pair_distribution(difference, advantage=model.advantage, draws=model.draws)
+class _Pairs(NamedTuple):
+    """The results of pairs of games, 0 to 1, between two of whom one is stronger by so much by the pool's model."""
 
+    shares: Sequence[float]
+    mean: float
+    sd: float
 
-def _logistic(nelo: float, model: Model) -> float:
-    """The difference in logistic Elo at which pairs of this model have so many normalized Elo."""
-    target, low, high = t_of(nelo, 5), -_FARTHEST, _FARTHEST
-    for _ in range(60):
-        middle = (low + high) / 2.0
-        shares = _pairs(middle, model)
+    @staticmethod
+    def of(strength: float, model: Model) -> _Pairs:
+        shares = pair_distribution(strength, advantage=model.advantage, draws=model.draws)
         mean = sum(cell / 4.0 * share for cell, share in enumerate(shares))
         variance = sum((cell / 4.0 - mean) ** 2 * share for cell, share in enumerate(shares))
-        low, high = (middle, high) if (mean - 0.5) / sqrt(variance) < target else (low, middle)
+        return _Pairs(shares, mean, sqrt(variance))
+
+
+def _strength(bound: float, scale: Scale, model: Model) -> float:
+    """By how much one is stronger, by the pool's model, whose results have so many Elo of the scale: where games are
+    drawn, a point of strength is less of the points."""
+    low, high = -_FARTHEST, _FARTHEST
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2.0
+        pairs = _Pairs.of(middle, model)
+        if scale is Scale.NORMALIZED:
+            is_less = (pairs.mean - 0.5) / pairs.sd < t_of(bound, 5)
+        else:
+            is_less = pairs.mean < score_of(bound)
+        low, high = (middle, high) if is_less else (low, middle)
     return (low + high) / 2.0
 
 

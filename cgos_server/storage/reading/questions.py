@@ -5,15 +5,15 @@ Must not know: what follows from games.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final, NamedTuple
 
-from sqlalchemy import BigInteger, RowMapping, bindparam, select
+from sqlalchemy import BigInteger, RowMapping, bindparam, func, select
 
 from cgos_protocol.errors import Code, NotFound
 from cgos_protocol.ids import GameId, QuestionId, VenueId, VersionId
 from cgos_server.storage import tables
-from cgos_server.storage.parameters import number
+from cgos_server.storage.parameters import bounded, number, portions
 from cgos_server.storage.reading.source import Read, Subject, value, venue_id
 
 _questions, _versions, _played = tables.questions, tables.question_versions, tables.question_games
@@ -63,6 +63,14 @@ class QuestionGameRow(NamedTuple):
     result: str | None
 
 
+class Progress(NamedTuple):
+    """Games of a question: that began, that are over, whose digest is known."""
+
+    begun: int
+    over: int
+    digests: int
+
+
 _QUESTION: Final = bindparam("question", type_=BigInteger)
 _ROWS: Final = (
     select(
@@ -102,6 +110,16 @@ _GAMES: Final = select(
     _games.c.result,
 ).join(_games, _games.c.id == _played.c.game_id)
 _OF_QUESTION: Final = _GAMES.where(_played.c.question_id == _QUESTION).order_by(_played.c.pair, _played.c.game_id)
+_PROGRESS: Final = (
+    select(
+        func.count().label("begun"),
+        func.count(_games.c.ended_at).label("over"),
+        func.count(_played.c.digest).label("digests"),
+    )
+    .select_from(_played)
+    .join(_games, _games.c.id == _played.c.game_id)
+    .where(_played.c.question_id == _QUESTION)
+)
 _OF_GAME: Final = _GAMES.where(_played.c.game_id == bindparam("game", type_=BigInteger))
 
 
@@ -114,7 +132,7 @@ class Questions(Subject):
 
     async def numbered(self, question: QuestionId) -> QuestionRow:
         """One question. Raises Refused (``no-question``)."""
-        rows = await self._source.rows(_NUMBERED, question=number(question))
+        rows = await self._source.rows(_NUMBERED, question=bounded(question))
         if not rows:
             raise NotFound(Code.NO_QUESTION, f"There is no question {question}. See: cgos-server question list")
         return value(QuestionRow, rows[0])
@@ -126,11 +144,11 @@ class Questions(Subject):
         before: int | None = None,
         venue: str | None = None,
         owner: int | None = None,
-        version: VersionId | None = None,
+        versions: Collection[VersionId] | None = None,
         state: str | None = None,
     ) -> list[QuestionRow]:
-        """Up to `limit` questions, the latest first: those before this number, of this venue, by this account, about
-        this version, in this state. Raises Refused where there is no such venue."""
+        """Up to `limit` questions, the latest first: those before this number, of this venue, by this account, with
+        one of these versions, in this state. Raises Refused where there is no such venue."""
 
         async def ask(read: Read) -> Sequence[RowMapping]:
             wanted = _ROWS.limit(limit)
@@ -142,22 +160,29 @@ class Questions(Subject):
                 wanted = wanted.where(_questions.c.owner_id == number(owner))
             if state is not None:
                 wanted = wanted.where(_questions.c.state == state)
-            if version is not None:
-                about = select(_versions.c.question_id).where(_versions.c.version_id == number(version))
+            if versions is not None:
+                about = select(_versions.c.question_id).where(_versions.c.version_id.in_(versions))
                 wanted = wanted.where(_questions.c.id.in_(about))
             return await read(wanted)
 
         return [value(QuestionRow, row) for row in await self._source.answer(ask)]
 
-    async def names(self, question: QuestionId) -> dict[VersionId, str]:
-        """The wire names of the versions that it is about."""
-        asked = (
-            select(_names.c.id, _names.c.wire_name)
-            .join(_versions, _versions.c.version_id == _names.c.id)
-            .where(_versions.c.question_id == _QUESTION)
-        )
-        rows = await self._source.rows(asked, question=question)
-        return {VersionId(row["id"]): row["wire_name"] for row in rows}
+    async def names(self, versions: Collection[VersionId]) -> dict[VersionId, str]:
+        """The wire names of versions, by their numbers; one that is not there is left out."""
+
+        async def ask(read: Read) -> dict[VersionId, str]:
+            return {
+                VersionId(row["id"]): row["wire_name"]
+                for some in portions(sorted(versions))
+                for row in await read(select(_names.c.id, _names.c.wire_name).where(_names.c.id.in_(some)))
+            }
+
+        return await self._source.answer(ask)
+
+    async def progress(self, question: QuestionId) -> Progress:
+        """How many games there are of it: it changes whenever :meth:`games` does."""
+        (row,) = await self._source.rows(_PROGRESS, question=question)
+        return value(Progress, row)
 
     async def games(self, question: QuestionId) -> list[QuestionGameRow]:
         """The games that were played for it, pair by pair."""

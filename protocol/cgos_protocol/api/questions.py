@@ -55,10 +55,13 @@ class AgainstOpponent(Answer, frozen=True, kw_only=True):
 class QuestionAnswer(Answer, frozen=True, kw_only=True):
     """What the games of a question say, and they alone. Elo; null where it does not apply or cannot be said yet.
 
-    `counts`: pairs of games in which the version had 0, 1/2, 1, 3/2 and 2 points; `repeated` pairs count for nothing.
+    `wins`, `draws` and `losses` are those of the version, in pairs that count; `counts`: pairs of games in which it had
+    0, 1/2, 1, 3/2 and 2 points; `repeated` pairs count for nothing.
     `faults`: how games ended other than on the board -> [lost so by the version, by its opponents]. `llr` lies between
     `reject_at` and `accept_at` while a test goes on. `elo` with the 95 % interval `lower` to `upper`: by how much the
-    version is stronger, median-unbiased; of a gauntlet where it stands on the opponents' scale.
+    version is stronger, of a test median-unbiased; of a gauntlet where it stands on the opponents' scale.
+    `superiority`: one minus the probability that so favorable an outcome comes of equals. `games_left` and `hours_left`
+    are expected while it goes on, if the estimate is true.
     """
 
     wins: int
@@ -77,14 +80,15 @@ class QuestionAnswer(Answer, frozen=True, kw_only=True):
     normalized_lower: float | None
     normalized_upper: float | None
     superiority: float | None
-    pairs_left: float | None
+    games_left: float | None
     hours_left: float | None
     against: list[AgainstOpponent]
 
 
 class Question(Answer, frozen=True, kw_only=True):
-    """A question as lists show it. `against` is empty in a challenge to whoever accepts; `owner` is null where an
-    operator asks. `scale`, `lower`, `upper`, `alpha`, `beta` are those of a test, `within` that of a gauntlet."""
+    """A question as lists show it. `asks` says what is asked, `why` how it ended. `against` is empty in a challenge to
+    whoever accepts; `owner` is null where an operator asks. `scale`, `lower`, `upper`, `alpha`, `beta` are those of a
+    test, `within` that of a gauntlet."""
 
     question: QuestionId
     venue: WireName
@@ -92,6 +96,7 @@ class Question(Answer, frozen=True, kw_only=True):
     owner: WireName | None
     version: WireName
     against: list[WireName]
+    asks: str
     state: StateWord
     why: str
     asked_at: Moment
@@ -108,13 +113,25 @@ class Question(Answer, frozen=True, kw_only=True):
     within: float | None
 
 
-class QuestionDetail(Question, frozen=True, kw_only=True):
-    """A question with what is known of it. `superiority` is Bayesian: the probability that the version is stronger than
-    `against`, by the ladder's ratings and these games together; null where there is no one opponent. `text`: six lines
-    to paste."""
+class PathPoint(Answer, frozen=True, kw_only=True):
+    """The log-likelihood ratio of a test after so many pairs that count."""
 
+    pairs: int
+    llr: float
+
+
+class QuestionDetail(Question, frozen=True, kw_only=True):
+    """A question with what is known of it: `stands` says where it stands, `running` how many games of it run. Its own
+    games decide (`answer`). `superiority` does not: it is Bayesian, the probability that the version is stronger than
+    `against` by the ladder's ratings and these games together; null where there is no one opponent, and where the
+    ladder does not know both. `path`: how the log-likelihood ratio of a test went, thinned. `text`: six lines to
+    paste."""
+
+    stands: str
+    running: int
     answer: QuestionAnswer
     superiority: float | None
+    path: list[PathPoint]
     text: str
 
 
