@@ -5,7 +5,7 @@ Must not know: any study, rating systems.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from math import sqrt
 from typing import Final, TypeAlias, TypeVar
 
@@ -64,11 +64,14 @@ class Game(Struct, frozen=True, kw_only=True):
             low, high = (middle, high) if normalized_of(self.pair(middle)) < normalized else (low, middle)
         return 0.5 * (low + high)
 
-    def single(self, rng: Generator, difference: float) -> int:
-        """Half points, by lot, of who moves first and is `difference` Elo stronger, on an opening by lot."""
-        return half_points(
-            float(rng.random()), difference + self.spread * float(rng.standard_normal()), draw_parameter(self.draws)
-        )
+    def on_one_opening(self, rng: Generator, difference: float, games: int) -> list[int]:
+        """Half points, by lot, of one who is `difference` Elo stronger, in so many games on one opening, drawn by lot;
+        it moves first in the first one and in every second one from there on."""
+        worth, nu = self.spread * float(rng.standard_normal()), draw_parameter(self.draws)
+        return [
+            half_points(float(lot), difference + (-worth if number % 2 else worth), nu)
+            for number, lot in enumerate(rng.random(games))
+        ]
 
 
 def normalized_of(chances: Floats) -> float:
@@ -105,7 +108,9 @@ class Asked(Struct, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         if self.versions % 2:
-            raise Invalid(Code.LAB, f"A ladder has pairs of versions, so {self.versions} cannot be. Give an even number.")
+            raise Invalid(
+                Code.LAB, f"A ladder has pairs of versions, so {self.versions} cannot be. Give an even number."
+            )
 
     @property
     def game(self) -> Game:
@@ -132,9 +137,7 @@ def grouped(answers: Mapping[T, A], key: Callable[[T], K]) -> dict[K, dict[T, A]
 
 
 def share_of(cases: Bools) -> Mean:
-    """How many of these independent cases, as a share, with its standard error; of none there is none."""
-    if not len(cases):
-        return Mean(float("nan"))
+    """How many of these independent cases, as a share, with its standard error; there is a case at least."""
     share = float(np.mean(cases))
     return Mean(share, sqrt(share * (1.0 - share) / len(cases)))
 
@@ -142,6 +145,17 @@ def share_of(cases: Bools) -> Mean:
 def at_most(claim: str, share: Mean, rate: float) -> Check:
     """That a share is no larger than an error rate, its standard error besides."""
     allowed = share.error or 0.0
-    return Check(
-        claim=claim, holds=share.mean <= rate + allowed, measured=share, expected=rate, allowed=allowed
-    )
+    return Check(claim=claim, holds=share.mean <= rate + allowed, measured=share, expected=rate, allowed=allowed)
+
+
+def clustered(parts: Iterable[tuple[float, float]]) -> Mean:
+    """A share, from cases and what they are of, for each ladder; there is something in one of them at least.
+
+    The standard error takes ladders, not cases, to be independent, and there is none of one ladder.
+    """
+    cases, of = np.array([(float(some), float(all_)) for some, all_ in parts]).T
+    share = float(cases.sum() / of.sum())
+    some = int(np.count_nonzero(of))
+    if some < 2:
+        return Mean(share)
+    return Mean(share, float(np.sqrt(((cases - share * of) ** 2).sum() * some / (some - 1.0)) / of.sum()))

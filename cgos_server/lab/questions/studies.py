@@ -12,8 +12,8 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from cgos_server.lab.kept import answers
-from cgos_server.lab.questions import errors
-from cgos_server.lab.questions.asked import Asked
+from cgos_server.lab.questions import errors, gauntlet, leading, posterior
+from cgos_server.lab.questions.asked import Asked, grouped
 from cgos_server.lab.report import Report, joined
 from cgos_server.lab.running import Work
 
@@ -30,7 +30,10 @@ class Study(NamedTuple):
 
 
 STUDIES: Final[Mapping[str, Study]] = MappingProxyType(
-    {module.STUDY: Study(module.tasks, module.answer, module.report) for module in (errors,)}
+    {
+        module.STUDY: Study(module.tasks, module.answer, module.report)
+        for module in (errors, leading, posterior, gauntlet)
+    }
 )
 
 
@@ -39,10 +42,8 @@ def run(asked: Asked, work: Work) -> Report:
     names = asked.studies or tuple(STUDIES)
     tasks = [task for name in names for task in STUDIES[name].tasks(asked, work.seed)]
     done, interrupted = answers(answer, tasks, work)
-    parts = []
-    for name in names:
-        if its := {task: its for task, its in done.items() if task.study == name}:
-            parts.append(STUDIES[name].report(its))
+    by_study = grouped(done, lambda task: task.study)
+    parts = [STUDIES[name].report(its) for name, its in by_study.items()]
     return msgspec.structs.replace(joined(parts), interrupted=interrupted)
 
 
