@@ -205,7 +205,7 @@ EXPERIMENTS: Final[tuple[Experiment, ...]] = (
     Experiment(
         name="questions-errors",
         words=("questions", "--study", "errors", "--tests", "20000"),
-        tiny=("--tests", "10"),
+        tiny=("--tests", "10", "--bounds", "0,200"),
         short=("--tests", "1000"),
         paths=(
             "cgos_server/lab/questions",
@@ -216,7 +216,7 @@ EXPERIMENTS: Final[tuple[Experiment, ...]] = (
     Experiment(
         name="questions-leading",
         words=("questions", "--study", "leading", "--tests", "20000", "--ladders", "40"),
-        tiny=("--tests", "10", "--ladders", "2", "--versions", "6", "--rounds", "3"),
+        tiny=("--tests", "10", "--bounds", "0,200", "--ladders", "2", "--versions", "6", "--rounds", "3"),
         short=("--tests", "1000", "--ladders", "10"),
         paths=_QUESTIONS,
     ),
@@ -230,7 +230,7 @@ EXPERIMENTS: Final[tuple[Experiment, ...]] = (
     Experiment(
         name="questions-gauntlet",
         words=("questions", "--study", "gauntlet", "--ladders", "150"),
-        tiny=("--ladders", "1", "--versions", "6"),
+        tiny=("--ladders", "1", "--versions", "6", "--within", "150"),
         short=("--ladders", "10"),
         paths=_QUESTIONS,
     ),

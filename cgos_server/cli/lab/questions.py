@@ -1,4 +1,7 @@
-"""`cgos-server lab questions`: what the answers of tests and gauntlets are worth. Must not know: how it is simulated."""
+"""`cgos-server lab questions`: what the answers of tests and gauntlets are worth.
+
+Must not know: how it is simulated.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import click
 
 from cgos_server.cli.common import gathered
 from cgos_server.cli.lab.experiment import experiment
-from cgos_server.lab.questions.asked import Asked
+from cgos_server.lab.questions.asked import BOUNDS, Asked
 from cgos_server.lab.questions.studies import STUDIES, run
 from cgos_server.lab.report import Report
 from cgos_server.lab.running import Work
@@ -17,18 +20,26 @@ from cgos_server.lab.running import Work
     "--study", "studies", type=click.Choice([*STUDIES]), multiple=True, help="Only this one; may be repeated."
 )
 @click.option(
+    "--bounds",
+    metavar="LOWER,UPPER",
+    multiple=True,
+    default=BOUNDS,
+    show_default=True,
+    help="Of the tests of errors and leading, normalized Elo; may be repeated.",
+)
+@click.option(
     "--tests",
     type=click.IntRange(1, 1_000_000),
     default=20_000,
     show_default=True,
-    help="Sequential tests at each true difference.",
+    help="Sequential tests at each true difference of errors, and about as many of leading.",
 )
 @click.option(
     "--ladders",
     type=click.IntRange(1, 100_000),
     default=100,
     show_default=True,
-    help="Simulated ladders in which questions are asked, or which newcomers enter.",
+    help="Of leading and posterior; and of gauntlet, each with one newcomer on the ladder and eight by each field.",
 )
 @click.option(
     "--versions",
@@ -42,7 +53,14 @@ from cgos_server.lab.running import Work
     type=click.IntRange(1, 1000),
     default=30,
     show_default=True,
-    help="Games of each version on the ladder before anything is asked.",
+    help="Of leading and posterior: games of each version on the ladder before anything is asked.",
+)
+@click.option(
+    "--within",
+    type=click.FloatRange(5.0, 500.0),
+    default=50.0,
+    show_default=True,
+    help="Of gauntlet: half of the 95 % interval that is wanted, Elo.",
 )
 @click.option(
     "--draws",

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from cgos_protocol.errors import Code, Invalid
 from cgos_server.core.rating.bayes.likelihood import draw_parameter
 from cgos_server.core.sequential import Hypotheses, pair_distribution
-from cgos_server.core.sequential.hypotheses import ELO_PER_T, Floats, elo_of, games_per_item, scores
+from cgos_server.core.sequential.hypotheses import EQUAL_SCORE, elo_of, nelo_of, scores
 from cgos_server.core.sequential.likelihood import moments
-from cgos_server.lab.ratings.pools import half_points
+from cgos_server.lab.ratings.pools import Floats, half_points
 from cgos_server.lab.report import Check, Mean
 
 T = TypeVar("T")
@@ -32,11 +32,11 @@ Bools: TypeAlias = NDArray[np.bool_]
 PAIRED: Final = 5
 """So many results a pair of games has: 0, 1/2, 1, 3/2 and 2 points."""
 
-BOUNDS: Final = ((0.0, 10.0), (0.0, 50.0))
-"""Of the tests, normalized Elo."""
+BOUNDS: Final = ("0,10", "0,50")
+"""Of the tests, normalized Elo: the lower one and the upper one."""
 
-_FARTHEST: Final = 4000.0
-_HALVINGS: Final = 60
+_SECANTS: Final = 50
+_NEAR: Final = 1e-10
 
 
 class Game(Struct, frozen=True, kw_only=True):
@@ -57,12 +57,17 @@ class Game(Struct, frozen=True, kw_only=True):
         return np.array(pair_distribution(difference, draws=self.draws, spread=self.spread))
 
     def difference_at(self, normalized: float) -> float:
-        """The Elo of the model at which pairs of games have this difference in normalized Elo, by halving."""
-        low, high = -_FARTHEST, _FARTHEST
-        for _ in range(_HALVINGS):
-            middle = 0.5 * (low + high)
-            low, high = (middle, high) if normalized_of(self.pair(middle)) < normalized else (low, middle)
-        return 0.5 * (low + high)
+        """The Elo of the model at which pairs of games have this difference in normalized Elo, by secants."""
+        before, missing_before = 0.0, normalized
+        at = normalized
+        for _ in range(_SECANTS):
+            missing = normalized - normalized_of(self.pair(at))
+            if abs(missing) < _NEAR:
+                break
+            slope = (missing - missing_before) / (at - before)
+            before, missing_before = at, missing
+            at -= missing / slope
+        return at
 
     def on_one_opening(self, rng: Generator, difference: float, games: int) -> list[int]:
         """Half points, by lot, of one who is `difference` Elo stronger, in so many games on one opening, drawn by lot;
@@ -78,7 +83,7 @@ def normalized_of(chances: Floats) -> float:
     """The difference in normalized Elo of chances of the shape (5,): the score over one half in standard deviations of
     a game, times 800 / ln 10 (Van den Bergh 2020)."""
     mean, sd = moments(chances)
-    return float((mean - 0.5) / sd) * ELO_PER_T / games_per_item(PAIRED) ** 0.5
+    return nelo_of(float((mean - EQUAL_SCORE) / sd), PAIRED)
 
 
 def logistic_of(chances: Floats) -> float:
@@ -92,17 +97,22 @@ class Asked(Struct, frozen=True, kw_only=True):
     """Which figures are wanted, and how exact.
 
     :ivar studies: words of :data:`cgos_server.lab.questions.studies.STUDIES`; none: all
+    :ivar bounds: of the tests, as BOUNDS has them
     :ivar tests: sequential tests at each true difference
     :ivar ladders: simulated ladders in whose results questions are asked, and pools that newcomers enter
     :ivar versions: of each ladder; an even number, at least 4
     :ivar rounds: games of each version on the ladder before anything is asked
+    :ivar within: of gauntlets: half of the 95 % interval that is wanted, Elo
+    :ivar draws: see :class:`Game`, as of `spread`
     """
 
     studies: tuple[str, ...] = ()
+    bounds: tuple[str, ...] = BOUNDS
     tests: int = 20_000
     ladders: int = 100
     versions: int = 64
     rounds: int = 30
+    within: float = 50.0
     draws: float = 0.2
     spread: float = 50.0
 
@@ -112,15 +122,26 @@ class Asked(Struct, frozen=True, kw_only=True):
                 Code.LAB, f"A ladder has pairs of versions, so {self.versions} cannot be. Give an even number."
             )
 
+        _ = self.hypotheses
+
+    @property
+    def hypotheses(self) -> tuple[Hypotheses, ...]:
+        """One test for each of the bounds, with the error rates that are the default of questions."""
+        return tuple(map(_test, dict.fromkeys(self.bounds)))
+
     @property
     def game(self) -> Game:
         """What is played."""
         return Game(draws=self.draws, spread=self.spread)
 
 
-def hypotheses() -> list[Hypotheses]:
-    """One test for each of BOUNDS, with the error rates that are the default of questions."""
-    return [Hypotheses(lower=lower, upper=upper) for lower, upper in BOUNDS]
+def _test(bounds: str) -> Hypotheses:
+    try:
+        lower, upper = map(float, bounds.split(","))
+    except ValueError:
+        sentence = f"Bounds are two numbers such as {BOUNDS[0]}, and {bounds} is no such thing."
+        raise Invalid(Code.LAB, sentence) from None
+    return Hypotheses(lower=lower, upper=upper)
 
 
 def named(test: Hypotheses) -> str:

@@ -17,18 +17,16 @@ from cgos_server.core.sequential import Cost, Estimate, Hypotheses, estimate, ex
 from cgos_server.lab.questions.asked import (
     Asked,
     Bools,
-    Floats,
     Game,
     Ints,
     at_most,
     grouped,
-    hypotheses,
     logistic_of,
     named,
     share_of,
 )
 from cgos_server.lab.questions.walks import MARGIN, drawn, walked
-from cgos_server.lab.ratings.pools import generator
+from cgos_server.lab.ratings.pools import Floats, generator
 from cgos_server.lab.report import Chart, Check, Column, Mean, Report, Table, close, line_of, mean_of
 
 STUDY: Final = "errors"
@@ -104,7 +102,7 @@ def tasks(asked: Asked, seed: int) -> list[Task]:
             seed=seed,
             replicate=begin // CHUNK,
         )
-        for test in hypotheses()
+        for test in asked.hypotheses
         for at in TRUTHS
         for begin in range(0, asked.tests, CHUNK)
     ]
@@ -135,10 +133,11 @@ def _held(found: Estimate, truth: float) -> tuple[bool, bool]:
 def report(answers: Mapping[Task, Answer]) -> Report:
     """Error rates, games, estimates; all of them checked."""
     rows = [_Row.of(those) for those in grouped(answers, lambda task: (task.test, task.at)).values()]
+    tests = dict.fromkeys(row.task.test for row in rows)
     return Report(
         tables=(_errors(rows), _estimates(rows)),
         checks=tuple(check for row in rows for check in row.checks()),
-        pictures=tuple(_chart(test, [row for row in rows if row.task.test == test]) for test in hypotheses()),
+        pictures=tuple(_chart(test, [row for row in rows if row.task.test == test]) for test in tests),
     )
 
 
@@ -162,12 +161,12 @@ class _Row(NamedTuple):
     @property
     def cost(self) -> Cost:
         """By theory."""
-        return expected(self.task.test, None, self.task.chances)
+        return expected(self.task.test, None, self.task.chances.tolist())
 
     @property
     def fixed(self) -> float:
         """Games of a test of fixed length."""
-        return 2.0 * fixed_length(self.task.test, None, self.task.chances)
+        return 2.0 * fixed_length(self.task.test, None, self.task.chances.tolist())
 
     @property
     def games(self) -> Mean:

@@ -21,18 +21,15 @@ from cgos_server.core.questions.course import Wanted, ended, missing_games, next
 from cgos_server.core.questions.place import place
 from cgos_server.core.questions.tally import Tally
 from cgos_server.core.rating.base import Z95
-from cgos_server.lab.questions.asked import Asked, Floats, Game, grouped, share_of
+from cgos_server.lab.questions.asked import Asked, Game, grouped, share_of
 from cgos_server.lab.questions.ladders import MATCHMAKER, SYSTEM
 from cgos_server.lab.ratings.matchmakers import Rounds
 from cgos_server.lab.ratings.newcomers import KNOWN_SD, LOGIT, often
-from cgos_server.lab.ratings.pools import POOLS, Colors, anchors, generator
+from cgos_server.lab.ratings.pools import POOLS, Colors, Floats, anchors, generator
 from cgos_server.lab.ratings.runs import Driven
-from cgos_server.lab.report import Check, Column, Mean, Report, Table, mean_of
+from cgos_server.lab.report import Chart, Check, Column, Mean, Report, Table, line_of, mean_of
 
 STUDY: Final = "gauntlet"
-
-WITHIN: Final = 50.0
-"""Half of the 95 % interval that is wanted, Elo."""
 
 LADDER: Final = "ladder"
 
@@ -54,6 +51,8 @@ PER_FIELD: Final = 8
 """So many more newcomers of each field than on the ladder, where each takes a hundred times as long."""
 
 LEAST_INSIDE: Final = 0.92
+"""So many intervals hold the strength at least; those of gauntlets leave out how well their opponents are known."""
+
 MOST: Final = 20_000
 """Games of a newcomer, at most."""
 
@@ -68,6 +67,7 @@ class Task(Struct, frozen=True, kw_only=True):
     way: str
     newcomers: int
     versions: int
+    within: float
     game: Game
     seed: int
     replicate: int
@@ -91,6 +91,7 @@ def tasks(asked: Asked, seed: int) -> list[Task]:
             way=way,
             newcomers=1 if way == LADDER else PER_FIELD,
             versions=asked.versions,
+            within=asked.within,
             game=asked.game,
             seed=seed,
             replicate=replicate,
@@ -108,17 +109,18 @@ def answer(task: Task) -> list[Known]:
     known = truth + draw.normal(0.0, KNOWN_SD, task.versions)
     strengths = draw.normal(center, sd, task.newcomers).tolist()
     rng = generator(task.seed, STUDY, task.way, task.replicate)
-    pool = _Pool(truth, known, task.game, rng)
+    pool = _Pool(truth=truth, known=known, within=task.within, game=task.game, rng=rng)
     if task.way == LADDER:
         return [_on_the_ladder(pool, strength) for strength in strengths]
     return [_in_a_gauntlet(pool, strength, *FIELDS[task.way]) for strength in strengths]
 
 
 class _Pool(NamedTuple):
-    """Those who are there, as they are and as they are known."""
+    """Those who are there, as they are and as they are known; `within`: half of the interval that is wanted."""
 
     truth: Floats
     known: Floats
+    within: float
     game: Game
     rng: Generator
 
@@ -135,7 +137,7 @@ def _in_a_gauntlet(pool: _Pool, strength: float, opponents: int, nearby: bool) -
         version=VersionId(len(order)),
         most_games=MOST,
         field=tuple(Opponent(version=VersionId(at), rating=float(pool.known[at])) for at in chosen.tolist()),
-        within=WITHIN,
+        within=pool.within,
     )
     able, tally = frozenset(opponent.version for opponent in asked.field), Tally()
     while ended(asked, tally, openings=0, now_ms=0) is None:
@@ -181,24 +183,25 @@ def _on_the_ladder(pool: _Pool, strength: float) -> Known:
             if often(games):
                 driven.refit(cold=False)
         mean, lower, upper = driven.rating(new)
-        if games and upper - lower <= 2.0 * WITHIN:
+        if games and upper - lower <= 2.0 * pool.within:
             break
-    return Known(games, mean - strength, 0.5 * (upper - lower))
+    return Known(games, float(mean - strength), float(0.5 * (upper - lower)))
 
 
 def report(answers: Mapping[Task, list[Known]]) -> Report:
     """Games and how true the ratings are, by how they came about; intervals are checked."""
+    within = next(iter(answers)).within
     by_way = {
         way: [known for each in those.values() for known in each]
         for way, those in grouped(answers, lambda task: task.way).items()
     }
-    least = Z95**2 / WITHIN**2 / (LOGIT**2 / 4.0)
     return Report(
-        tables=(_table(by_way),),
+        tables=(_table(by_way, within),),
         checks=tuple(_check(way, those) for way, those in by_way.items()),
+        pictures=(_chart(by_way, within),),
         notes=(
-            f"Against equals of known strength, who never draw, half of the 95 % interval is {WITHIN:g} Elo after "
-            f"{least:.0f} games.",
+            f"Against equals of known strength, who never draw, half of the 95 % interval is {within:g} Elo after "
+            f"{_least(within):.0f} games.",
             f"Opponents are known to {KNOWN_SD:g} Elo. The ladder's interval counts that in, a gauntlet's does not.",
         ),
     )
@@ -220,10 +223,10 @@ def _check(way: str, those: Sequence[Known]) -> Check:
     )
 
 
-def _table(by_way: Mapping[str, Sequence[Known]]) -> Table:
+def _table(by_way: Mapping[str, Sequence[Known]], within: float) -> Table:
     return Table(
         key="gauntlet",
-        title=f"Newcomers until half of the 95 % interval is {WITHIN:g} Elo",
+        title=f"Newcomers until half of the 95 % interval is {within:g} Elo",
         columns=(
             Column(name="against"),
             Column(name="newcomers"),
@@ -253,3 +256,24 @@ def _root(errors: Sequence[float]) -> Mean:
     square = mean_of([error**2 for error in errors])
     root = float(np.sqrt(square.mean))
     return Mean(root, None if square.error is None else square.error / (2.0 * root))
+
+
+def _chart(by_way: Mapping[str, Sequence[Known]], within: float) -> Chart:
+    x = range(len(by_way))
+    games = [mean_of([float(known.games) for known in those]) for those in by_way.values()]
+    return Chart(
+        key="gauntlet",
+        title=f"Games of a newcomer until half of the 95 % interval is {within:g} Elo",
+        x_label="opponents",
+        y_label="games",
+        lines=(
+            line_of("simulated", x, games, errors=2.0, points=True),
+            line_of("against known equals", x, [Mean(_least(within))] * len(by_way), errors=2.0, dashed=True),
+        ),
+        names=tuple(by_way),
+    )
+
+
+def _least(within: float) -> float:
+    """Games of a newcomer against equals of known strength, who never draw."""
+    return float(Z95**2 / within**2 / (LOGIT**2 / 4.0))

@@ -6,16 +6,16 @@ what is asked, tests.
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
 
 from cgos_server.core.rating.posterior_fold import PosteriorFold
-from cgos_server.lab.questions.asked import Floats, Game
+from cgos_server.lab.questions.asked import Bools, Game
 from cgos_server.lab.ratings.draws import Strengths
 from cgos_server.lab.ratings.matchmakers import Rounds
-from cgos_server.lab.ratings.pools import Colors
+from cgos_server.lab.ratings.pools import Colors, Floats
 from cgos_server.lab.ratings.runs import Driven
 
 SYSTEM: Final = "bayes"
@@ -46,13 +46,13 @@ class Ladder(NamedTuple):
         return np.asarray(self.truth[1::2] - self.truth[::2])
 
     @property
-    def leads(self) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
+    def leads(self) -> Bools:
         """(pairs,) whether B's rating is above A's."""
         ratings, _ = self.driven.ratings()
         return np.asarray(ratings[1::2] > ratings[::2])
 
     @property
-    def system(self) -> PosteriorFold[object]:
+    def system(self) -> PosteriorFold[Any]:
         """That rates."""
         assert isinstance(self.driven.system, PosteriorFold)
         return self.driven.system

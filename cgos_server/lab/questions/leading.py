@@ -17,23 +17,20 @@ from cgos_protocol.ids import VersionId
 from cgos_server.core.sequential import Hypotheses
 from cgos_server.lab.questions import ladders
 from cgos_server.lab.questions.asked import (
-    BOUNDS,
     Asked,
     Bools,
-    Floats,
     Game,
     Ints,
     at_most,
     clustered,
     grouped,
-    hypotheses,
     named,
     normalized_of,
 )
 from cgos_server.lab.questions.walks import drawn, walked
 from cgos_server.lab.ratings.draws import Family, Strengths
-from cgos_server.lab.ratings.pools import generator
-from cgos_server.lab.report import Check, Column, Mean, Report, Table
+from cgos_server.lab.ratings.pools import Floats, generator
+from cgos_server.lab.report import Chart, Check, Column, Mean, Report, Table, line_of
 
 STUDY: Final = "leading"
 
@@ -51,6 +48,7 @@ class Task(Struct, frozen=True, kw_only=True):
     """
 
     study: str = STUDY
+    bounds: tuple[Hypotheses, ...]
     truth: float | None
     tests: int
     versions: int
@@ -85,9 +83,10 @@ class Answer(NamedTuple):
 def tasks(asked: Asked, seed: int) -> list[Task]:
     """All ladders. About half of the versions B lead."""
     tests = max(1, round(asked.tests / (asked.ladders * asked.versions / 4)))
-    truths = dict.fromkeys((*(each for bounds in BOUNDS for each in bounds), None))
+    truths = dict.fromkeys((*(each for test in asked.hypotheses for each in (test.lower, test.upper)), None))
     return [
         Task(
+            bounds=asked.hypotheses,
             truth=truth,
             tests=tests,
             versions=asked.versions,
@@ -110,8 +109,8 @@ def answer(task: Task) -> Answer:
     chances = np.array([task.game.pair(difference) for difference in ladder.differences.tolist()])
     leads = ladder.leads
     asked = np.flatnonzero(leads)
-    ended = np.zeros((2, len(BOUNDS), ladder.pairs), dtype=np.int64)
-    for number, test in enumerate(hypotheses()):
+    ended = np.zeros((2, len(task.bounds), ladder.pairs), dtype=np.int64)
+    for number, test in enumerate(task.bounds):
         which = np.repeat(asked, task.tests)
         rng = stream(f"tests {named(test)}", task.replicate)
         ends = walked(drawn(rng, chances[which]), len(which), test)
@@ -130,13 +129,13 @@ def report(answers: Mapping[Task, Answer]) -> Report:
     rows = [
         _Row(test, number, truth, accepts, tuple(those.values()))
         for truth, those in grouped(answers, lambda task: task.truth).items()
-        for number, test in enumerate(hypotheses())
+        for number, test in enumerate(next(iter(those)).bounds)
         for accepts in (True, False)
         if truth is None or truth == (test.lower if accepts else test.upper)
     ]
     rows = [row for row in rows if row.tests]
     rows.sort(key=lambda row: (row.number, not row.accepts))
-    return Report(tables=(_table(rows),), checks=tuple(row.check() for row in rows))
+    return Report(tables=(_table(rows),), checks=tuple(row.check() for row in rows), pictures=(_chart(rows),))
 
 
 class _Row(NamedTuple):
@@ -239,4 +238,19 @@ def _table(rows: Sequence[_Row]) -> Table:
             )
             for row in rows
         ),
+    )
+
+
+def _chart(rows: Sequence[_Row]) -> Chart:
+    x = range(len(rows))
+    return Chart(
+        key="leading",
+        title="Tests of versions that lead the ladder",
+        x_label="bounds and true difference (normalized Elo)",
+        y_label="share of wrong decisions",
+        lines=(
+            line_of("wrong", x, [row.wrong for row in rows], errors=2.0, points=True),
+            line_of("error rate", x, [Mean(row.rate) for row in rows], errors=2.0, dashed=True),
+        ),
+        names=tuple(f"{named(row.test)} {row.where}" for row in rows),
     )

@@ -21,14 +21,14 @@ from cgos_server.core.questions.posterior import Games, Prior, superiority
 from cgos_server.core.questions.tally import Score
 from cgos_server.core.sequential import Hypotheses, first_decision
 from cgos_server.lab.questions import ladders
-from cgos_server.lab.questions.asked import BOUNDS, PAIRED, Asked, Bools, Floats, Game, clustered, grouped
+from cgos_server.lab.questions.asked import PAIRED, Asked, Bools, Game, Ints, clustered, grouped
 from cgos_server.lab.ratings.draws import Family, Strengths, normals
-from cgos_server.lab.ratings.pools import generator
+from cgos_server.lab.ratings.pools import Floats, generator
 from cgos_server.lab.report import Chart, Check, Column, Line, Mean, Report, Table, close, line_of
 
 STUDY: Final = "posterior"
 
-TEST: Final = Hypotheses(lower=BOUNDS[-1][0], upper=BOUNDS[-1][1])
+TEST: Final = Hypotheses(lower=0.0, upper=50.0)
 """That is asked."""
 
 EARLY: Final = 10
@@ -109,7 +109,7 @@ def answer(task: Task) -> Answer:
     return Answer(ladder.differences > 0.0, ladder.leads, np.array(said).T)
 
 
-def _games(halves: np.ndarray[tuple[int, ...], np.dtype[np.int64]]) -> Games:
+def _games(halves: Ints) -> Games:
     """Half points of B, (pairs, 2): as Black, as White."""
     black, white = (Score(*(int(np.count_nonzero(one == points)) for points in (2, 1, 0))) for one in halves.T)
     return Games(black, white)

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from cgos_server.core.sequential import Hypotheses, log_likelihood_ratios
 from cgos_server.core.sequential.likelihood import log_ratios, regularized
-from cgos_server.lab.questions.asked import PAIRED, Bools, Floats, Ints
+from cgos_server.lab.questions.asked import PAIRED, Bools, Ints
+from cgos_server.lab.ratings.pools import Floats
 
 Cells: TypeAlias = NDArray[np.int8]
 
