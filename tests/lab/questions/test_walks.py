@@ -1,0 +1,67 @@
+"""Many tests at once end where the server ends each of them, pair by pair."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from cgos_server.core.sequential import Decision, Hypotheses, Scale, first_decision, standing
+from cgos_server.lab.questions.asked import Game, Ints
+from cgos_server.lab.questions.walks import MARGIN, Cells, Draw, drawn, walked
+from cgos_server.lab.ratings.pools import Floats
+
+TESTS = 12
+
+
+def fixed(cells: Cells) -> Draw:
+    """Results that are known before, (n, pairs)."""
+    at = 0
+
+    def draw(tests: Ints, length: int) -> Cells:
+        nonlocal at
+        at += length
+        return cells[tests, at - length : at]
+
+    return draw
+
+
+@pytest.mark.parametrize(
+    ("hypotheses", "game"),
+    [
+        (Hypotheses(lower=0.0, upper=80.0), Game(draws=0.2, spread=50.0)),
+        (Hypotheses(lower=-100.0, upper=0.0, alpha=0.2, beta=0.01), Game(draws=0.0, spread=0.0)),
+        (Hypotheses(lower=0.0, upper=60.0, scale=Scale.LOGISTIC), Game(draws=0.8, spread=200.0)),
+    ],
+)
+def test_each_test_ends_where_the_server_ends_it(hypotheses: Hypotheses, game: Game) -> None:
+    most = 300
+    chances = game.pair(0.5 * (hypotheses.lower + hypotheses.upper))
+    cells = drawn(np.random.default_rng(1), chances)(np.arange(TESTS), most)
+    ends = walked(fixed(cells), TESTS, hypotheses, most)
+    assert 0.0 < ends.off < MARGIN / 2
+    assert ends.decided.any()
+    for row in range(TESTS):
+        end = first_decision(cells[row].tolist(), 5, hypotheses)
+        assert ends.pairs[row] == (most if end is None else end)
+        assert ends.decided[row] == (end is not None)
+        assert (ends.counts[row] == np.bincount(cells[row, : ends.pairs[row]], minlength=5)).all()
+        decision = standing(ends.counts[row].tolist(), hypotheses).decision
+        assert ends.accepted[row] == (decision is Decision.ACCEPTED)
+
+
+def test_without_a_budget_all_tests_are_decided() -> None:
+    ends = walked(
+        drawn(np.random.default_rng(2), Game(draws=0.0, spread=0.0).pair(0.0)), 20, Hypotheses(lower=-100, upper=100)
+    )
+    assert ends.decided.all()
+    assert 0 < ends.accepted.sum() < 20
+
+
+def test_results_are_drawn_by_the_chances_of_each_test() -> None:
+    chances: Floats = np.array([[0.1, 0.2, 0.3, 0.25, 0.15], [0.0, 0.0, 1.0, 0.0, 0.0], [0.5, 0.0, 0.0, 0.0, 0.5]])
+    pairs = 4000
+    own = drawn(np.random.default_rng(3), chances)(np.array([2, 0, 1]), pairs)
+    for cells, expected in zip(own, chances[[2, 0, 1]], strict=True):
+        shares = np.bincount(cells, minlength=5) / pairs
+        assert shares == pytest.approx(expected, abs=4.0 * 0.5 / pairs**0.5)
+        assert (shares[expected == 0.0] == 0.0).all()
