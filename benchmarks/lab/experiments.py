@@ -222,7 +222,7 @@ EXPERIMENTS: Final[tuple[Experiment, ...]] = (
     ),
     Experiment(
         name="questions-posterior",
-        words=("questions", "--study", "posterior", "--ladders", "400"),
+        words=("questions", "--study", "posterior", "--ladders", "300"),
         tiny=("--ladders", "2", "--versions", "6", "--rounds", "3"),
         short=("--ladders", "20"),
         paths=_QUESTIONS,

@@ -44,14 +44,12 @@ Draw: TypeAlias = Callable[[Ints, int], Cells]
 class Ends(NamedTuple):
     """How n tests ended.
 
-    :ivar accepted: (n,) whether; the others rejected, or were not decided
-    :ivar decided: (n,) whether they ended before `most` pairs
+    :ivar accepted: (n,) whether; the others rejected
     :ivar counts: (n, 5) counts of pairs
     :ivar off: how far the screen was off at most, of tests that went on
     """
 
     accepted: Bools
-    decided: Bools
     counts: Ints
     off: float
 
@@ -79,20 +77,15 @@ def drawn(rng: Generator, chances: Floats) -> Draw:
     return draw
 
 
-def walked(draw: Draw, tests: int, hypotheses: Hypotheses, most: int | None = None) -> Ends:
-    """Each test to its end.
-
-    :param most: pairs, after which a test ends undecided; None: it goes on until it is decided
-    """
+def walked(draw: Draw, tests: int, hypotheses: Hypotheses) -> Ends:
+    """Each of so many tests to its end."""
     counts = np.zeros((tests, PAIRED), dtype=np.int64)
-    accepted, decided = np.zeros(tests, dtype=np.bool_), np.zeros(tests, dtype=np.bool_)
+    accepted = np.zeros(tests, dtype=np.bool_)
     going = np.arange(tests)
     pairs, off = 0, 0.0
     ahead = np.zeros(tests)  # by the screen
-    while len(going) and (most is None or pairs < most):
+    while len(going):
         length = max(1, min(LONGEST, pairs // PART))
-        if most is not None:
-            length = min(length, most - pairs)
         before, cells = counts[going], draw(going, length)
         screen, now = _screened(before, cells, hypotheses)
         near = (screen >= hypotheses.accept_at - MARGIN) | (screen <= hypotheses.reject_at + MARGIN)
@@ -102,10 +95,10 @@ def walked(draw: Draw, tests: int, hypotheses: Hypotheses, most: int | None = No
             near[:] = True
         taken, ratios = _first(before, cells, near, hypotheses)
         counts[going] = before + _counted(np.where(np.arange(length) < taken[:, None], cells, -1))
-        accepted[going], decided[going] = ratios >= hypotheses.accept_at, ~np.isnan(ratios)
+        accepted[going] = ratios >= hypotheses.accept_at
         still = np.isnan(ratios)
         going, ahead, pairs = going[still], screen[still, -1], pairs + length
-    return Ends(accepted, decided, counts, off)
+    return Ends(accepted, counts, off)
 
 
 def _screened(before: Ints, cells: Cells, hypotheses: Hypotheses) -> tuple[Floats, Floats]:
