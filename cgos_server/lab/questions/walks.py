@@ -2,8 +2,8 @@
 
 A ratio for every pair of every test would take days. By the envelope theorem the ratio after some more pairs is nearly
 the ratio now plus what each of them adds at the shares of now, log(p1/p0) of its cell. That screens: the ratio itself
-is computed wherever the sum comes within :data:`MARGIN` of a bound, and it alone decides. How far the sum was off at
-the most is measured where blocks of pairs end, and told. Must not know: what a pair's chances are, which study it is.
+is computed wherever the sum comes within :data:`MARGIN` of a bound, and where counts are small; it alone decides. How
+far the sum was off at the most is measured where blocks of pairs end, and told. Must not know: what a pair's chances are, which study it is.
 """
 
 from __future__ import annotations
@@ -27,6 +27,9 @@ MARGIN: Final = 0.5
 
 EARLY: Final = 64
 """Up to so many pairs the ratio is computed after each: cells are empty, and shares change much."""
+
+FEW: Final = 8
+"""After a pair in a cell with fewer than so many before, the ratio is computed, too, until the block ends."""
 
 AT_ONCE: Final = 8
 """So many ratios of a test are computed before it is seen whether one of them ends it."""
@@ -83,21 +86,20 @@ def walked(draw: Draw, tests: int, hypotheses: Hypotheses) -> Ends:
     accepted = np.zeros(tests, dtype=np.bool_)
     going = np.arange(tests)
     pairs, off = 0, 0.0
-    ahead = np.zeros(tests)  # by the screen
+    ahead = np.full(tests, np.nan)  # by the screen
     while len(going):
         length = max(1, min(LONGEST, pairs // PART))
         before, cells = counts[going], draw(going, length)
         screen, now = _screened(before, cells, hypotheses)
-        near = (screen >= hypotheses.accept_at - MARGIN) | (screen <= hypotheses.reject_at + MARGIN)
-        if pairs > EARLY:
-            off = max(off, float(np.abs(now - ahead).max()))
-        else:
-            near[:] = True
+        off = max(off, float(np.abs(now - ahead).max(where=~np.isnan(ahead), initial=0.0)))
+        unscreened = _after_rare(before, cells) if pairs > EARLY else np.ones(cells.shape, dtype=np.bool_)
+        near = (screen >= hypotheses.accept_at - MARGIN) | (screen <= hypotheses.reject_at + MARGIN) | unscreened
         taken, ratios = _first(before, cells, near, hypotheses)
         counts[going] = before + _counted(np.where(np.arange(length) < taken[:, None], cells, -1))
         accepted[going] = ratios >= hypotheses.accept_at
         still = np.isnan(ratios)
-        going, ahead, pairs = going[still], screen[still, -1], pairs + length
+        ahead = np.where(unscreened[still, -1], np.nan, screen[still, -1])
+        going, pairs = going[still], pairs + length
     return Ends(accepted, counts, off)
 
 
@@ -107,6 +109,12 @@ def _screened(before: Ints, cells: Cells, hypotheses: Hypotheses) -> tuple[Float
     adds = log_ratios(filled / filled.sum(axis=1, keepdims=True), hypotheses)
     now = (filled * adds).sum(axis=1)
     return now[:, None] + np.cumsum(np.take_along_axis(adds, cells.astype(np.intp), axis=1), axis=1), now
+
+
+def _after_rare(before: Ints, cells: Cells) -> Bools:
+    """(m, length) whether these pairs, so far, have one of a cell that had few before: shares change much by it."""
+    rare = np.take_along_axis(before < FEW, cells.astype(np.intp), axis=1)
+    return np.logical_or.accumulate(rare, axis=1)
 
 
 def _first(before: Ints, cells: Cells, near: Bools, hypotheses: Hypotheses) -> tuple[Ints, Floats]:

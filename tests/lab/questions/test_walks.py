@@ -26,15 +26,15 @@ def fixed(cells: Cells) -> Draw:
 
 
 @pytest.mark.parametrize(
-    ("hypotheses", "game"),
+    ("hypotheses", "game", "difference"),
     [
-        (Hypotheses(lower=0.0, upper=80.0), Game(draws=0.2, spread=50.0)),
-        (Hypotheses(lower=-100.0, upper=0.0, alpha=0.2, beta=0.01), Game(draws=0.0, spread=0.0)),
-        (Hypotheses(lower=0.0, upper=25.0, scale=Scale.LOGISTIC), Game(draws=0.8, spread=200.0)),
+        (Hypotheses(lower=0.0, upper=80.0), Game(draws=0.2, spread=50.0), 35.0),
+        (Hypotheses(lower=-100.0, upper=0.0, alpha=0.2, beta=0.01), Game(draws=0.0, spread=0.0), -50.0),
+        (Hypotheses(lower=0.0, upper=25.0, scale=Scale.LOGISTIC), Game(draws=0.8, spread=200.0), 40.0),
     ],
 )
-def test_each_test_ends_where_the_server_ends_it(hypotheses: Hypotheses, game: Game) -> None:
-    chances = game.pair(0.5 * (hypotheses.lower + hypotheses.upper))
+def test_each_test_ends_where_the_server_ends_it(hypotheses: Hypotheses, game: Game, difference: float) -> None:
+    chances = game.pair(difference)
     cells = drawn(np.random.default_rng(1), chances)(np.arange(TESTS), 2000)
     ends = walked(fixed(cells), TESTS, hypotheses)
     assert 0.0 < ends.off < MARGIN / 2
