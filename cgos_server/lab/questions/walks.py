@@ -1,9 +1,10 @@
 """Many sequential tests at once, each to its end: decided pair by pair by the log-likelihood ratio of the server.
 
-A ratio for every pair of every test would take days. By the envelope theorem the ratio after some more pairs is nearly
+A ratio for every pair of every test would take hours. By the envelope theorem the ratio after some more pairs is nearly
 the ratio now plus what each of them adds at the shares of now, log(p1/p0) of its cell. That screens: the ratio itself
 is computed wherever the sum comes within :data:`MARGIN` of a bound, and where counts are small; it alone decides. How
-far the sum was off at the most is measured where blocks of pairs end, and told. Must not know: what a pair's chances are, which study it is.
+far the sum was off at the most is measured where blocks of pairs end, and told. Must not know: what a pair's chances
+are, which study it is.
 """
 
 from __future__ import annotations
