@@ -88,7 +88,6 @@ EndsAt = Annotated[int | None, time_field("When it ends at the latest: a date, o
 class _Ask(Command[AskedQuestion], frozen=True, kw_only=True):
     """What all that ask have."""
 
-    allowed = Right.OWN_BOT
     concerns = "version"
     live = True
     audited = ("against", "dry", "most_games", "question", "rated", "venue")
@@ -150,6 +149,7 @@ class _Ask(Command[AskedQuestion], frozen=True, kw_only=True):
 class AskTest(_Ask, frozen=True, kw_only=True, tag="ask test"):
     """Ask whether a version is stronger than another one, by a sequential test on pairs of games."""
 
+    allowed = Right.OWN_BOT
     surfaces = (
         CommandLine(
             "ask test",
@@ -223,6 +223,7 @@ class AskTest(_Ask, frozen=True, kw_only=True, tag="ask test"):
 class AskGauntlet(_Ask, frozen=True, kw_only=True, tag="ask gauntlet"):
     """Ask where a version stands among others, to within so many Elo."""
 
+    allowed = Right.OWN_BOT
     surfaces = (
         CommandLine(
             "ask gauntlet",
@@ -291,6 +292,7 @@ class AskGauntlet(_Ask, frozen=True, kw_only=True, tag="ask gauntlet"):
 class AskChallenge(_Ask, frozen=True, kw_only=True, tag="ask challenge"):
     """Ask for so many games of a version against another one, or against whoever accepts."""
 
+    allowed = Right.OWN_BOT
     surfaces = (
         CommandLine(
             "ask challenge",
