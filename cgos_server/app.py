@@ -43,6 +43,10 @@ from cgos_server.live.processes.fact_notices import FactNotices
 from cgos_server.live.processes.housekeeping import calm_collector, look_after, measure_lag
 from cgos_server.live.processes.pruning import BackgroundPruner
 from cgos_server.live.processes.sizes import Sizes
+from cgos_server.live.questions.director import QuestionDirector
+from cgos_server.live.questions.herald import QuestionHerald
+from cgos_server.live.questions.question_facts import QuestionFacts
+from cgos_server.live.questions.question_figures import QuestionFigures
 from cgos_server.live.ratings.refit_executor import FitProcesses
 from cgos_server.live.signing_in.multi_venue import MultiVenueSignIn
 from cgos_server.live.venue.elsewhere import Elsewhere
@@ -157,6 +161,7 @@ class App:
             admin = self._admin(base, control, pruner)
             await self._open_venues(venues, await self._shared(stack, base, admin=admin, spawner=spawner))
             director, herald = await self._open_events(stack, base, control=control, spawner=spawner)
+            questions = await self._open_questions(base, control, admin=admin, spawner=spawner)
             keeper = self._open_certificate(base)
             listeners = await self._open_listeners(stack, base, spawner=spawner, keeper=keeper)
             await stack.enter_async_context(control_socket.serve(config.server.data, admin.answer))
@@ -166,7 +171,7 @@ class App:
             base.metrics.watch(ready=lambda: all(probe()[0] for probe in probes.values()))
             health = listeners.health(probes, base.registry, pages.metrics)
             works = [*await pages.open(stack, listeners, self.venues, admin.answer), *self._works(base, listeners)]
-            works += [director.run, herald.run, pruner.run, self._backups(base).run]
+            works += [director.run, herald.run, questions.run, pruner.run, self._backups(base).run]
             if base.store.sharing.block:
                 works += self._works_of_node(base, control, admin)
             works += [] if keeper is None else [keeper.run]
@@ -330,6 +335,32 @@ class App:
         herald = EventHerald(director, self.venues, base.store, time=base.time, spawn=spawner.spawn)
         herald.open()
         return director, herald
+
+    async def _open_questions(
+        self, base: Foundations, control: LiveControl, *, admin: Admin, spawner: Spawner
+    ) -> QuestionDirector:
+        """The questions that have not ended, as they stand after the games of before."""
+        director = QuestionDirector(
+            self.venues,
+            base.store,
+            time=base.time,
+            ids=base.ids,
+            policy=lambda: self._reloading.config.questions.policy,
+            elsewhere=self._elsewhere,
+        )
+        await director.open()
+        figures = QuestionFigures(director)
+        director.moved += [QuestionFacts(base.bus, self.venues, base.time).heard, figures.heard]
+        base.metrics.watch(
+            questions=figures.open,
+            questions_ended=figures.ended,
+            question_games_begun=figures.begun,
+            question_games_over=figures.over,
+            question_slot_seconds=figures.slot_seconds,
+        )
+        QuestionHerald(director, self.venues, admin, spawner.spawn).open()
+        control.questions = director
+        return director
 
     def _folded(self, venue: str, entry: int) -> None:
         log.info("folding results into ratings", venue=venue, entries=entry)

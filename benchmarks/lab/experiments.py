@@ -42,6 +42,15 @@ _LADDER: Final = (
     _PAIRING,
 )
 
+_QUESTIONS: Final = (
+    "cgos_server/lab/questions",
+    *(f"cgos_server/lab/ratings/{module}.py" for module in ("draws", "matchmakers", "newcomers", "pools", "runs")),
+    "cgos_server/core/questions",
+    "cgos_server/core/sequential",
+    _RATING,
+    _PAIRING,
+)
+
 _KNOWN: Final = ("ladder", "--replicates", "1", "--hours", "5")
 _EVEN: Final = ("--spread", "1", "--fastest", "60")
 _POLICIES: Final = (
@@ -192,5 +201,37 @@ EXPERIMENTS: Final[tuple[Experiment, ...]] = (
         short=("--replicates", "3", "--pool", "normal", "--games", "40"),
         paths=("cgos_server/lab/accuracy", "cgos_server/lab/ratings", _PAIRING, _RATING),
         kept=False,
+    ),
+    Experiment(
+        name="questions-errors",
+        words=("questions", "--study", "errors", "--tests", "20000"),
+        tiny=("--tests", "10", "--bounds", "0,200"),
+        short=("--tests", "1000"),
+        paths=(
+            "cgos_server/lab/questions",
+            "cgos_server/core/sequential",
+            "cgos_server/core/rating/bayes/likelihood.py",
+        ),
+    ),
+    Experiment(
+        name="questions-leading",
+        words=("questions", "--study", "leading", "--tests", "20000", "--ladders", "20"),
+        tiny=("--tests", "10", "--bounds", "0,200", "--ladders", "2", "--versions", "6", "--rounds", "3"),
+        short=("--tests", "1000", "--ladders", "10"),
+        paths=_QUESTIONS,
+    ),
+    Experiment(
+        name="questions-posterior",
+        words=("questions", "--study", "posterior", "--ladders", "150"),
+        tiny=("--ladders", "2", "--versions", "6", "--rounds", "3"),
+        short=("--ladders", "20"),
+        paths=_QUESTIONS,
+    ),
+    Experiment(
+        name="questions-gauntlet",
+        words=("questions", "--study", "gauntlet", "--ladders", "75"),
+        tiny=("--ladders", "1", "--versions", "6", "--within", "150"),
+        short=("--ladders", "10"),
+        paths=_QUESTIONS,
     ),
 )

@@ -184,6 +184,7 @@ def web_settings(config: Config, ws_port: int, places: Mapping[str, Where]) -> W
         webhooks_to=tuple(map(str, settings.webhooks_to.parts)),
         transcript_days=config.transcripts.days,
         several_groups=len(config.groups) > 1,
+        questions_share=config.questions.share,
     )
 
 

@@ -1,7 +1,8 @@
 """`cgos-server`: the group of all commands, loaded when they are called, and what errors look like to the shell.
 
 Exit codes: 0 done, 1 refused or failed, 2 wrong usage or configuration, 74 the disk did not take it (EX_IOERR of
-sysexits.h), 75 another node of the cluster has taken over, 130 interrupted with partial results. Must not
+sysexits.h), 75 another node of the cluster has taken over, 130 interrupted with partial results; whoever waits
+for a question is told by it how that ended (`cli.questions.waiting`), and `rate sprt` what it decided. Must not
 know: what the commands do.
 """
 
@@ -51,6 +52,8 @@ COMMANDS = {
     "rules": "ratings.figures:rules",
     "rate": "ratings.rate:rate",
     "pairing": "pairing.pairing:pairing",
+    "ask": "questions.group:ask",
+    "question": "questions.group:question",
     "event": "events.group:event",
     "tournament": "tournaments.group:tournament",
     "lab": "lab.group:lab",

@@ -59,7 +59,8 @@ def page_settings(setup: Setup) -> WebSettings:
     from cgos_server.presentation.settings import VenueSettings, WebSettings
 
     venues = {each.name: VenueSettings.of(venue_value(each, VenueId(0)), 0) for each in setup.config.venue}
-    return WebSettings(server_name=setup.config.server.name, venues=venues)
+    config = setup.config
+    return WebSettings(server_name=config.server.name, venues=venues, questions_share=config.questions.share)
 
 
 async def known_strengths(setup: Setup, history: History, venue: str) -> Strengths | None:

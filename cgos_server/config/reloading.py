@@ -14,7 +14,7 @@ import msgspec
 from cgos_server.config.keys import written
 from cgos_server.config.schema import Config, VenueConfig
 
-AT_ONCE: Final = ("backup", "retention")
+AT_ONCE: Final = ("backup", "questions", "retention")
 """Tables besides ``[venue.pairing]`` that a reload puts in force: whoever needs them looks there each time."""
 
 

@@ -17,6 +17,7 @@ from cgos_protocol.options import Number, Text
 from cgos_server.config.cluster import ClusterConfig
 from cgos_server.config.operating import BackupConfig, RetentionConfig, TlsConfig
 from cgos_server.config.pairing import PairingConfig
+from cgos_server.config.questions import QuestionsConfig
 from cgos_server.config.system_keys import rating_keys, with_keys
 from cgos_server.config.values import (
     Count,
@@ -358,6 +359,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     health: HealthConfig = HealthConfig()
     admin: AdminConfig = AdminConfig()
     limits: LimitsConfig = LimitsConfig()
+    questions: QuestionsConfig = QuestionsConfig()
     tls: TlsConfig = TlsConfig()
     cluster: ClusterConfig = ClusterConfig()
     venue: tuple[VenueConfig, ...] = CLASSIC_VENUES

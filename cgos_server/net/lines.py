@@ -17,6 +17,7 @@ from cgos_protocol.games.base import Color
 from cgos_protocol.ids import GameId
 from cgos_protocol.lines.framing import Line
 from cgos_protocol.lines.player import CgosPlayer, Fatal, Ignored, Move, Quit, Ready, Reply, State, Watch
+from cgos_protocol.question_news import QuestionNews, QuestionTaken
 from cgos_protocol.session import Credentials, GameOver, GameSetup, OperatorDesk, PeerRelay, Seat, Turn
 from cgos_server.net.limits import RateLimiter
 from cgos_server.net.loop import Handle, Timekeeper
@@ -183,6 +184,15 @@ class EngineLines(PeerRelay[Wire]):
 
     def event_refused(self, event: str, code: str, sentence: str) -> None:
         """Nobody asks for events on this protocol."""
+
+    def question(self, news: QuestionNews) -> None:
+        self.info(news.text)
+
+    def question_taken(self, taken: QuestionTaken) -> None:
+        """Nobody asks questions on this protocol."""
+
+    def question_refused(self, ref: str, code: str, sentence: str) -> None:
+        """Nobody asks questions on this protocol."""
 
     async def answers(self, sentence: str) -> bool:
         self.info(sentence)

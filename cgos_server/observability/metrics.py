@@ -161,6 +161,11 @@ class Live(TypedDict, total=False):
     :ivar events: (venue, phase or ``paused``) -> events that are not over
     :ivar event_games: (venue, ``due`` or ``running``) -> games of events without a result
     :ivar event_games_begun: venue -> games of events that began since the start
+    :ivar questions: (venue, kind) -> questions that have not ended
+    :ivar questions_ended: (venue, how) -> questions that ended since the start
+    :ivar question_games_begun: venue -> games of questions that began since the start
+    :ivar question_games_over: venue -> games of questions that have a result
+    :ivar question_slot_seconds: (venue, ``questions`` or ``all``) -> seconds of the slots of bots
     :ivar commit_queue: groups of records that wait for a commit
     :ivar commit_failing: True while commits fail or do not return
     :ivar password_queue: password checks that wait for a worker
@@ -182,6 +187,11 @@ class Live(TypedDict, total=False):
     events: Callable[[], Mapping[tuple[str, str], int]]
     event_games: Callable[[], Mapping[tuple[str, str], int]]
     event_games_begun: Callable[[], Mapping[str, int]]
+    questions: Callable[[], Mapping[tuple[str, str], int]]
+    questions_ended: Callable[[], Mapping[tuple[str, str], int]]
+    question_games_begun: Callable[[], Mapping[str, int]]
+    question_games_over: Callable[[], Mapping[str, int]]
+    question_slot_seconds: Callable[[], Mapping[tuple[str, str], float]]
     commit_queue: Callable[[], int]
     commit_failing: Callable[[], bool]
     password_queue: Callable[[], int]
@@ -214,6 +224,7 @@ _GAUGES: Final[tuple[_Family, ...]] = (
     ("cgos_games_running", "Games without a verdict.", ("venue",), "games"),
     ("cgos_events", "Events that are not over, by phase.", ("venue", "phase"), "events"),
     ("cgos_event_games", "Games of events without a result.", ("venue", "state"), "event_games"),
+    ("cgos_questions_open", "Questions that have not ended.", ("venue", "kind"), "questions"),
     (
         "cgos_certificate_expiry_timestamp_seconds",
         "When the certificate of a listener expires.",
@@ -225,6 +236,15 @@ _GAUGES: Final[tuple[_Family, ...]] = (
 
 _COUNTERS: Final[tuple[_Family, ...]] = (
     ("cgos_event_games_started_total", "Games of events begun.", ("venue",), "event_games_begun"),
+    ("cgos_questions_ended_total", "Questions that have ended.", ("venue", "state"), "questions_ended"),
+    ("cgos_question_games_started_total", "Games of questions begun.", ("venue",), "question_games_begun"),
+    ("cgos_question_games_ended_total", "Games of questions with a result.", ("venue",), "question_games_over"),
+    (
+        "cgos_question_slot_seconds_total",
+        "Time of the slots of bots: that of questions, and all.",
+        ("venue", "of"),
+        "question_slot_seconds",
+    ),
     ("cgos_log_events_total", "Log events of level warning and above, by level.", ("level",), "log_events"),
     ("cgos_transcript_lines_dropped_total", "Lines that were not written to transcripts.", (), "transcripts_dropped"),
     (

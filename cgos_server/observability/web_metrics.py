@@ -31,6 +31,7 @@ class RouteGroup(enum.StrEnum):
     BOT = "bot"
     GAME = "game"
     EVENT = "event"
+    QUESTION = "question"
     WALL = "wall"
     CONNECT = "connect"
     ACCOUNT = "account"

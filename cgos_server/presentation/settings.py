@@ -120,6 +120,7 @@ class WebSettings(msgspec.Struct, frozen=True, kw_only=True):
     :ivar exports_at_once: for all
     :ivar webhooks_to: private networks where webhooks may go
     :ivar transcript_days: how long transcripts are kept; 0: there are none
+    :ivar questions_share: of its bots' time that a question gets, 0 to 1
     :ivar several_groups: whether venues are in several groups, each with numbers of its own for games
     """
 
@@ -141,6 +142,7 @@ class WebSettings(msgspec.Struct, frozen=True, kw_only=True):
     webhooks_to: tuple[str, ...] = ()
     transcript_days: float = 7.0
     several_groups: bool = False
+    questions_share: float = 0.5
 
     @property
     def ports(self) -> dict[str, int]:

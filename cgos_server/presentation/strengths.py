@@ -10,10 +10,12 @@ import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from cgos_protocol.errors import Refused
 from cgos_protocol.ids import VersionId
+from cgos_server.core.questions.posterior import Games, Prior, superiority
 from cgos_server.core.rating.base import RatingSystem
 from cgos_server.presentation.settings import WebSettings
 from cgos_server.service.ratings.expectation import Chances
@@ -85,6 +87,16 @@ class Strengths:
         assert isinstance(self._system, Joint)
         black, white = (self._system.outcome_at(self._state, ahead).score for ahead in (difference, -difference))
         return Chances(black, 1 - white)
+
+    def superiority(self, one: VersionId, other: VersionId, games: Games) -> float | None:
+        """The probability that `one` is stronger than `other`, by the state and games that it does not know; None where
+        it does not know both."""
+        assert isinstance(self._system, Joint)
+        try:
+            prior = Prior(*self._system.difference(self._state, one, other))
+        except KeyError:
+            return None
+        return superiority(prior, games, partial(self._system.outcome_at, self._state))
 
     def _both(self, one: str, other: str) -> tuple[VersionId, VersionId] | None:
         """Their ids; None where one of these names has not played, or where both are the same."""

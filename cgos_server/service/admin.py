@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from cgos_protocol.errors import Code, Invalid, Unavailable
+from cgos_protocol.errors import Code, Conflict, Invalid, Unavailable
 from cgos_server.service.commands.context import Caller, CommandContext
 from cgos_server.service.commands.declaration import Command
 from cgos_server.service.commands.reasons import shown_address
@@ -26,6 +26,7 @@ from cgos_server.service.people.sessions import DAY_MS, Sessions
 from cgos_server.service.personal.kept_files import KeptFiles
 from cgos_server.service.pruning import Pruner
 from cgos_server.service.ratings.venue_ledgers import LoadRatings, VenueLedgers
+from cgos_server.storage.reading.stored import Person
 
 A = TypeVar("A")
 
@@ -97,6 +98,35 @@ class Admin:
             caller = Caller(person, shown_address(request.address))
             command = msgspec.structs.replace(command, actor=f"{person.name} ({caller.address})")
             return await self._perform(command, replace(self._context, asker=caller))
+
+    async def for_bot(self, command: Command[A], bot: str) -> A:
+        """Perform what a signed-in version asks for, with the rights that the account which owns it has over its bots,
+        and no others. Raises Refused: ``no-owner``, and as :meth:`handle`."""
+        async with await self._turn(command):
+            person = await self._owner_as_person(bot)
+            may(person, command, await self._owner_of(command))
+            command = msgspec.structs.replace(command, actor=f"bot {bot}")
+            return await self._perform(command, replace(self._context, asker=Caller(person, "")))
+
+    async def _owner_as_person(self, bot: str) -> Person:
+        """Whoever owns it, with the rights of a token for its bots: an operator's bot is no operator."""
+        people = self._accounts.store.history.people
+        number = await people.owner_of(bot)
+        owner = None if number is None else await people.account(number)
+        if owner is None or owner.state != "active":
+            raise Conflict(
+                Code.NO_OWNER,
+                f"{bot} belongs to no account that could be asked for. Claim it on the pages, or have an operator ask.",
+            )
+        return Person(
+            access_id=0,
+            owner_id=owner.id,
+            name=owner.name,
+            admin=False,
+            kind="token",
+            scopes=("bots",),
+            expires_at=None,
+        )
 
     async def _turn(self, command: Command[Any]) -> AbstractAsyncContextManager[object]:
         """One after the other what concerns one bot."""

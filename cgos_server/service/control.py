@@ -17,6 +17,7 @@ from cgos_protocol.ids import BotId, GameId, VersionId
 from cgos_protocol.session import Limits
 from cgos_server.core.renaming import Renaming
 from cgos_server.service.events.desk import EventDesk
+from cgos_server.service.questions.desk import QuestionDesk
 from cgos_server.service.ratings.venue_ratings import VenueRatings
 from cgos_server.storage.reading.stored import StoredGame
 from cgos_server.storage.sharing import GroupOwner
@@ -82,6 +83,10 @@ class Control(Protocol):
     @property
     def events(self) -> EventDesk:
         """The events that are not over."""
+
+    @property
+    def questions(self) -> QuestionDesk:
+        """The questions that have not ended."""
 
     def status(self) -> ServerStatus: ...
 

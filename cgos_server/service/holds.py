@@ -81,6 +81,11 @@ class Hold(enum.Enum):
         "It is kept for its next game in an event, which goes before others and begins as soon as both are free.",
         "it is kept for an event",
     )
+    QUESTION = (
+        "in a question",
+        "It is kept for its next game in a question of an owner, which begins as soon as both are free.",
+        "it is kept for a question",
+    )
     PLAYING = "playing", "It has the games that it wants, and plays {seen.at_once}.", "it plays game {seen.numbers}"
     COUNTING = "being counted", "Its games of the last 24 hours are being counted."
     SLOW = "slow to read", "Its connection does not take what the server writes: it gets no new game until it does."
@@ -94,7 +99,7 @@ class Hold(enum.Enum):
         self.bot = bot
 
 
-PASSING: Final = frozenset({Hold.PAIRED, Hold.PLAYING, Hold.EVENT, Hold.COUNTING, Hold.SLOW})
+PASSING: Final = frozenset({Hold.PAIRED, Hold.PLAYING, Hold.EVENT, Hold.QUESTION, Hold.COUNTING, Hold.SLOW})
 """Holds that pass by themselves, after a game at most: a version without others can soon be somebody's opponent."""
 
 IDLE: Final = "idle"
@@ -165,7 +170,7 @@ def for_owner(seen: Seen) -> PlayStatus:
     if seen.games and hold not in (Hold.PLAYING, Hold.PAIRED, Hold.AWAY):
         many = f"game {seen.games[0]} goes" if len(seen.games) == 1 else f"its {len(seen.games)} running games go"
         why = f"{why} Meanwhile {many} on."
-    return PlayStatus(state=hold.state, why=why, waits=hold in (Hold.PLAYING, Hold.PAIRED, Hold.EVENT))
+    return PlayStatus(state=hold.state, why=why, waits=hold in (Hold.PLAYING, Hold.PAIRED, Hold.EVENT, Hold.QUESTION))
 
 
 def for_bot(seen: Seen) -> str:

@@ -13,7 +13,7 @@ from typing import Any, Final, Generic, TypeVar
 import structlog
 
 from cgos_protocol.errors import CgosError, StoreError
-from cgos_protocol.ids import BotId, ConnectionId, EventId, GameId, VersionId
+from cgos_protocol.ids import BotId, ConnectionId, EventId, GameId, QuestionId, VersionId
 from cgos_server.storage.reading.stored import NextIds
 from cgos_server.storage.sharing import Sharing
 from cgos_server.storage.store import Store
@@ -82,6 +82,7 @@ class Ids:
         self.access = Counter(int, start.access, count)
         self.webhook = Counter(int, start.webhook, count)
         self.event = Counter(EventId, start.event, count)
+        self.question = Counter(QuestionId, start.question, count)
 
     async def stock(self, sharing: Sharing) -> None:
         """Get more of what runs out, for ever."""

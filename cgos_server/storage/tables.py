@@ -414,6 +414,41 @@ event_entrants = sa.Table(
 )
 """Who ever entered an event: by whom its events are found."""
 
+questions = sa.Table(
+    "questions",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True),
+    *_filled(venue_id="venues"),
+    sa.Column("owner_id", sa.Integer, sa.ForeignKey("owners.id"), index=True),
+    *_filled(kind=sa.String, asked=sa.Text, asked_at=sa.BigInteger, priority=sa.Integer, state=sa.String),
+    sa.Column("ended_at", sa.BigInteger),
+    *_filled(why=sa.Text, answer=sa.Text),
+    sa.Index("ix_questions_open", "id", **_rows_with("ended_at IS NULL")),
+    sa.Index(None, "venue_id", "id"),
+)
+"""What owners ask by games: see :mod:`cgos_server.core.questions.asked`, of which `asked` is JSON. `owner_id` is empty
+where an operator asks. `answer`: JSON of what was known at the end, empty before."""
+
+question_versions = sa.Table(
+    "question_versions",
+    metadata,
+    *_filled(question_id="questions", version_id="versions"),
+    sa.PrimaryKeyConstraint("question_id", "version_id"),
+    sa.Index(None, "version_id", "question_id"),
+)
+"""By whom questions are found."""
+
+question_games = sa.Table(
+    "question_games",
+    metadata,
+    sa.Column("game_id", sa.Integer, sa.ForeignKey("games.id"), primary_key=True, autoincrement=False),
+    *_filled(question_id="questions", pair=sa.Integer, opening=sa.String),
+    sa.Column("digest", sa.BigInteger),
+    sa.Index(None, "question_id", "pair"),
+)
+"""Games that were played for a question: in which pair, from which opening of the venue (empty: none). `digest` tells
+the same game played again; it is filled in with the result."""
+
 NUMBERED: Final[Mapping[str, sa.Table]] = MappingProxyType(
     {
         "owner": owners,
@@ -426,6 +461,7 @@ NUMBERED: Final[Mapping[str, sa.Table]] = MappingProxyType(
         "access": access,
         "webhook": webhooks,
         "event": events,
+        "question": questions,
     }
 )
 """Whose numbers the server gives out itself, by what they are called in :class:`.reading.stored.NextIds`."""

@@ -51,6 +51,7 @@ from cgos_server.web.pages import (
 from cgos_server.web.people import addresses as people
 from cgos_server.web.people import feeds, own_bot
 from cgos_server.web.people.outside import Outside
+from cgos_server.web.questions import addresses as questions
 from cgos_server.web.server import Server
 from cgos_server.web.site import Site, Work, wall_ms
 
@@ -122,6 +123,7 @@ def addresses(site: Site) -> list[BaseRoute]:
         *(Route(path, partial(answer, site)) for module in modules for path, answer in module.PAGES.items()),
         *embeds.routes(site),
         *events.routes(site),
+        *questions.routes(site),
         *people.routes(site),
         *api.routes(site),
         Mount("/static", StaticFiles(directory=STATIC)),

@@ -26,6 +26,7 @@ from cgos_server.observability.web_metrics import WebMetrics
 from cgos_server.presentation import ranks, words
 from cgos_server.presentation.events.reading import ReadEvents
 from cgos_server.presentation.explaining import Explaining
+from cgos_server.presentation.questions.reading import Questions
 from cgos_server.presentation.settings import WebSettings, networks
 from cgos_server.presentation.strengths import StrengthsOf
 from cgos_server.service.commands import registry
@@ -41,6 +42,7 @@ from cgos_server.web.drawing.interval_svg import beside_rating, scale, standing_
 from cgos_server.web.live.hub import Hub
 from cgos_server.web.people.bots_now import BotsNow
 from cgos_server.web.people.outside import Outside
+from cgos_server.web.questions.now import QuestionsNow
 from cgos_server.web.rehearsals import Rehearsals
 from cgos_server.web.server import OneServer, Server
 from cgos_server.web.strength_changes import StrengthChanges
@@ -64,9 +66,11 @@ class Site:
     :ivar bots_now: what owners' bots do in the live server
     :ivar server: whoever plays
     :ivar events: tournaments that the server holds
+    :ivar questions: what is asked by games
     :ivar deliveries: what became of webhooks' messages
     :ivar hub: what happens now
     :ivar hearers: told every fact, None where some are missing; they return at once
+    :ivar questions_now: what open questions do in the live server
     :ivar strength_changes: which versions seem to have changed
     :ivar outside: the way to where webhooks are sent
     :ivar rehearsals: how long events will take
@@ -97,6 +101,7 @@ class Site:
         self._proxies = networks(settings.proxies)
         self.limits = Limits(settings, lambda: now_ms() / 1000)
         self.strengths = StrengthsOf(history, settings)
+        self.questions = Questions(history, self.strengths, settings.questions_share)
         self.explaining = Explaining(history)
         self.events = ReadEvents(history)
         self.rehearsals = Rehearsals(history, self.events, settings, now_ms)
@@ -104,6 +109,7 @@ class Site:
         self.deliveries = self.server.deliveries(history, now_ms)
         self.bots_now = BotsNow(self.everywhere_on_behalf, now_ms)
         self.strength_changes = StrengthChanges(self.everywhere, now_ms)
+        self.questions_now = QuestionsNow(self.everywhere, now_ms)
         self.templates = jinja2.Environment(
             loader=jinja2.PackageLoader("cgos_server.web"),
             autoescape=True,
@@ -119,6 +125,7 @@ class Site:
             venue_path=venue_path,
             bot_path=bot_path,
             event_path=event_path,
+            question_path=question_path,
             ago=words.ago,
             sure=sure,
             beside_rating=beside_rating,
@@ -234,6 +241,11 @@ def bot_path(name: str) -> str:
 def event_path(name: str) -> str:
     """Where an event's page is."""
     return f"/events/{quote(name, safe='')}"
+
+
+def question_path(question: int) -> str:
+    """Where a question's page is."""
+    return f"/questions/{question}"
 
 
 def wall_ms() -> int:

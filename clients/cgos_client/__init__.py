@@ -14,6 +14,7 @@ from cgos_client.errors import (
     ConnectionLost,
     Dismissed,
     MoveRefused,
+    QuestionRefused,
     ServerFault,
     SessionClosed,
     SignInRefused,
@@ -26,10 +27,12 @@ from cgos_client.library.session import Session, connect
 from cgos_client.library.watching import View
 from cgos_client.settings import BadSetting
 from cgos_client.version import __version__
-from cgos_protocol.v2.messages import Analysis, Candidate
+from cgos_protocol.v2.messages import Analysis, Ask, Asked, Candidate, QuestionTold
 
 __all__ = [
     "Analysis",
+    "Ask",
+    "Asked",
     "BadSetting",
     "Candidate",
     "CannotConnect",
@@ -40,6 +43,8 @@ __all__ = [
     "MoveRefused",
     "Outcome",
     "Position",
+    "QuestionRefused",
+    "QuestionTold",
     "ServerFault",
     "Session",
     "SessionClosed",

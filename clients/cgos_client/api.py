@@ -69,6 +69,14 @@ from cgos_protocol.api.messages import (
     VersionDetail,
 )
 from cgos_protocol.api.people import Me
+from cgos_protocol.api.questions import (
+    Question,
+    QuestionDetail,
+    QuestionGame,
+    QuestionGames,
+    QuestionPage,
+    StateWord,
+)
 from cgos_protocol.api.route import SGF
 
 __all__ = ["ApiRefused", "CannotConnect", "ConnectionLost", "LiveEnd", "LiveMove", "Server", "Wanted"]
@@ -304,6 +312,28 @@ class Server:
     def bot_events(self, bot: str) -> list[BotEvent]:
         """The events of a bot, with where its versions stand."""
         return self._get(BotEvents, path_of("bots", bot, "events")).items
+
+    # -- questions
+
+    def questions(
+        self,
+        *,
+        venue: str | None = None,
+        owner: str | None = None,
+        bot: str | None = None,
+        state: StateWord | None = None,
+    ) -> Iterator[Question]:
+        """What was asked by games, the latest first."""
+        query: Query = {"venue": venue, "owner": owner, "bot": bot, "state": state}
+        return self._pages(QuestionPage, "/questions", query=query, cursor="before", limit=200)
+
+    def question(self, number: int) -> QuestionDetail:
+        """One question, with what its games say."""
+        return self._get(QuestionDetail, path_of("questions", number))
+
+    def question_games(self, number: int) -> list[QuestionGame]:
+        """The games of a question, pair by pair."""
+        return self._get(QuestionGames, path_of("questions", number, "games")).items
 
     # -- exports
 

@@ -64,6 +64,10 @@ class WatchRefused(CgosClientError):
     """The server does not show this: there is no such venue or game."""
 
 
+class QuestionRefused(CgosClientError):
+    """What a bot asked about itself was not taken, or the connection ended before anybody said so."""
+
+
 class SessionClosed(CgosClientError):
     """The session is over, so that nothing can be asked of it any more."""
 

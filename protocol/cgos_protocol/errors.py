@@ -157,6 +157,7 @@ class Code(StrEnum):
     )
     NO_PERMISSION = "no-permission", NotFound, "The running server belongs to another user of the machine."
     NO_PLACE = "no-place", NotFound, "There is nothing at this address of the API."
+    NO_QUESTION = "no-question", NotFound, "There is no such question, or it has ended."
     NO_RATING = "no-rating", NotFound, "The version is rated in no venue."
     NO_ROUND = "no-round", NotFound, "There is no such round, or forbidden pairs leave no way to pair one."
     NO_SYSTEM = "no-system", NotFound, "There is no such system here, or none was named."
@@ -183,7 +184,7 @@ class Code(StrEnum):
     DRAINING = "draining", Conflict, "The server is going down and begins no new game."
     ENDING = "ending", Conflict, "The game is just ending by itself."
     EXISTS = "exists", Conflict, "The file is there already."
-    FULL = "full", Conflict, "The account has as many tokens or webhooks as it may."
+    FULL = "full", Conflict, "The account has as many tokens, webhooks or questions as it may."
     GROUP_HELD = "group-held", Conflict, "Another node of the cluster holds the venues, and is alive."
     IN_USE = "in-use", Conflict, "Another server runs on this data directory."
     ITSELF = "itself", Conflict, "A bot or version cannot be linked to itself."
@@ -206,6 +207,8 @@ class Code(StrEnum):
     NOT_RATED = "not-rated", Conflict, "The game changed no rating, or the two versions are not both rated."
     NOT_SUSPENDED = "not-suspended", Conflict, "The bot is not suspended."
     OTHER_BUILD = "other-build", Conflict, "The venues were held last by a node of another build."
+    QUESTION_ENDED = "question-ended", Conflict, "The question has ended."
+    QUESTION_OPEN = "question-open", Conflict, "The question has not ended."
     OWNED = "owned", Conflict, "The bot has an owner."
     LAST_OPERATOR = "last-operator", Conflict, "The last operator cannot be erased."
     REVOKED = "revoked", Conflict, "The token is revoked already."
@@ -217,6 +220,7 @@ class Code(StrEnum):
     WAITS_APPROVAL = "waits-approval", Conflict, "The bot waits for approval by the operator."
 
     DISABLED = "disabled", Forbidden, "The operator has shut out the bot or the account."
+    NOT_AGREED = "not-agreed", Forbidden, "A bot of somebody else has not agreed to play for such questions."
     NO_RIGHT = "no-right", Forbidden, "The account does not have the right any more."
     NOT_ALLOWED = "not-allowed", Forbidden, "The account may not do this."
     NOT_OURS = "not-ours", Forbidden, "The file needs something that cannot be paired here."
@@ -247,6 +251,7 @@ class Code(StrEnum):
     BAD_TIME = "bad-time", Invalid, "A new game cannot have such clocks."
     BIND = "bind", Invalid, "The server cannot listen on an address."
     BLACK_BUSY = "black-busy", Invalid, "The bot that was to have black is not waiting for a game."
+    BOUNDS = "bounds", Invalid, "A test cannot have such bounds or error rates."
     BRACKET = "bracket", Invalid, "The record is not one of this bracket."
     BYE_POINTS = "bye-points", Invalid, "A bye cannot give so many points."
     CANNOT_WRITE = "cannot-write", Invalid, "A file cannot be written."
@@ -259,6 +264,7 @@ class Code(StrEnum):
         "The configuration was read again and cannot be used; nothing was changed.",
     )
     CONFIRM = "confirm", Invalid, "The word that confirms was not typed."
+    COUNTS = "counts", Invalid, "Counts of results cannot be used."
     CSV = "csv", Invalid, "A table of an event cannot be read."
     CSV_ENTRANTS = "csv-entrants", Invalid, "The players of the event are not those of the file that was read."
     CSV_ID = "csv-id", Invalid, "A table cannot hold the number of an entrant."
@@ -344,6 +350,8 @@ class Code(StrEnum):
     PLUGIN = "plugin", Invalid, "A plug-in cannot be used."
     PORT_BUSY = "port-busy", Invalid, "Another program listens on the port."
     PREDECESSOR = "predecessor", Invalid, "A bot cannot name that version as its predecessor."
+    QUESTION = "question", Invalid, "Such a question cannot be asked."
+    QUESTION_BUDGET = "question-budget", Invalid, "A question cannot be answered within its budget or its time."
     RANKING = "ranking", Invalid, "The ranking to compare with is not complete."
     RATING = "rating", Invalid, "A rating is out of range."
     RATING_INITIAL = "rating-initial", Invalid, "A new version cannot start at that rating."

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import msgspec
 
-from cgos_protocol.ids import GameId
+from cgos_protocol.ids import GameId, QuestionId
 
 
 class Fact(msgspec.Struct, frozen=True, tag_field="fact", tag=True):
@@ -95,10 +95,35 @@ class EventMoved(Fact, frozen=True, kw_only=True):
     at: float
 
 
+class QuestionMoved(Fact, frozen=True, kw_only=True):
+    """What was committed of a question: that it was asked, a result, or that it stands otherwise. Results come at most
+    once a second, as one fact for all of them.
+
+    :ivar kind: ``test``, ``gauntlet``, ``challenge``
+    :ivar what: ``asked``, ``result``, ``prioritized``, ``resumed``, ``ended``
+    :ivar state: ``open``, or how it has ended
+    :ivar version: whose strength is asked about
+    :ivar against: the opponent, where one is named; else empty
+    :ivar games: how many of its games are over
+    :ivar llr: a test's log-likelihood ratio
+    """
+
+    venue: str
+    question: QuestionId
+    kind: str
+    what: str
+    state: str
+    version: str
+    against: str
+    games: int
+    at: float
+    llr: float | None = None
+
+
 VenueFact = GameStarted | MovePlayed | GameEnded | RatingChanged | BotArrived | BotLeft
 """What watchers of a venue are told."""
 
-AnyFact = VenueFact | EventMoved
+AnyFact = VenueFact | EventMoved | QuestionMoved
 
 
 class NamesErased(Fact, frozen=True):

@@ -24,5 +24,8 @@ GameId = NewType("GameId", int)
 EventId = NewType("EventId", int)
 """A tournament that the server holds."""
 
+QuestionId = NewType("QuestionId", int)
+"""What an owner asks by games."""
+
 ConnectionId = NewType("ConnectionId", int)
 """A signed-in connection in one venue."""

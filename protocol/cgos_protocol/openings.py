@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Final, NamedTuple
@@ -59,6 +59,11 @@ class OpeningSet:
 
     def __len__(self) -> int:
         return len(self.openings)
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Of all, in their order."""
+        return tuple(self._named)
 
     def named(self, name: str) -> Opening | None:
         """The opening of that name."""

@@ -20,7 +20,8 @@ from cgos_protocol.event_news import EventNews, EventWish, Occasion
 from cgos_protocol.facts import Fact
 from cgos_protocol.games.base import Color
 from cgos_protocol.hours import ALWAYS, Hours
-from cgos_protocol.ids import BotId, ConnectionId, GameId
+from cgos_protocol.ids import BotId, ConnectionId, GameId, QuestionId
+from cgos_protocol.question_news import QuestionNews, QuestionTaken, QuestionWish, StopWish
 from cgos_protocol.terms import Terms
 
 NARROWEST_STEP: Final = 1.0
@@ -94,6 +95,7 @@ class GameSetup(NamedTuple):
     :ivar why: why these two meet, one sentence for people; may be empty
     :ivar opening: the name of the opening that its first moves are, or empty
     :ivar occasion: the event that it is played in; None: it is none of an event
+    :ivar question: the question that it is played for; None: for none
     """
 
     game: GameId
@@ -111,6 +113,7 @@ class GameSetup(NamedTuple):
     why: str = ""
     opening: str = ""
     occasion: Occasion | None = None
+    question: QuestionId | None = None
 
 
 class Turn(msgspec.Struct, frozen=True, gc=False, kw_only=True):
@@ -290,6 +293,15 @@ class PlayerSession(Liveness, Protocol):
     def event_refused(self, event: str, code: str, sentence: str) -> None:
         """Answer to :meth:`Seat.event`: it cannot be."""
 
+    def question(self, news: QuestionNews) -> None:
+        """A question about this bot stands as this says. Needs no answer."""
+
+    def question_taken(self, taken: QuestionTaken) -> None:
+        """Answer to :meth:`Seat.question`: it is asked, or what it would cost."""
+
+    def question_refused(self, ref: str, code: str, sentence: str) -> None:
+        """Answer to :meth:`Seat.question`: it cannot be."""
+
     async def answers(self, sentence: str) -> bool:
         """Tell the peer `sentence`; True where its side still acknowledges within a few seconds."""
 
@@ -304,16 +316,22 @@ class Availability(enum.StrEnum):
     """No new game any more; when the last one is over the bot is sent home."""
 
 
+EVERYBODY: Final = "*"
+"""Among the names of `Limits.accepts`: it plays in everybody's questions."""
+
+
 class Limits(NamedTuple):
     """What a bot's owner allows.
 
     :ivar games_a_day: most games begun within 24 hours; None: no limit
     :ivar avoid: wire names that it must not meet
+    :ivar accepts: names of the accounts and bots in whose questions it plays, or :data:`EVERYBODY`; empty: in nobody's
     :ivar hours: when a game of it may begin
     """
 
     games_a_day: int | None = None
     avoid: frozenset[str] = frozenset()
+    accepts: frozenset[str] = frozenset()
     hours: Hours = ALWAYS
 
 
@@ -368,6 +386,11 @@ class Seat(Protocol):
     def event(self, wish: EventWish, event: str) -> None:
         """The bot wants something of an event, by its name. Answered later by :meth:`PlayerSession.event`, in the
         event's venue, or by :meth:`PlayerSession.event_refused` here. What is so already is no refusal."""
+
+    def question(self, wish: QuestionWish | StopWish) -> None:
+        """The bot asks about itself, or stops what is asked about it. Answered later by
+        :meth:`PlayerSession.question_taken` or :meth:`PlayerSession.question_refused` here; what was stopped is told by
+        :meth:`PlayerSession.question`, in the question's venue."""
 
     def left(self, orderly: bool) -> None:
         """The connection is gone; `orderly` where the peer said so or closed it itself."""

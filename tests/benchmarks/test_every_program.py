@@ -38,6 +38,7 @@ WORDS: dict[str, Sequence[str]] = {
     "move_pairs": ("--against", str(TOP)),
     "page_speed": ("data",),
     "pairing_picture": ("--output", "picture.svg"),
+    "question_picture": ("--output", "picture.svg"),
     "rating_ranks": ("--cache", "."),
     "rating_goals": ("--cache", ".", "--against", str(TOP)),
     "rating_pairs": ("--against", str(TOP)),

@@ -19,7 +19,7 @@ Visitors = Callable[..., Awaitable[Any]]
 PUBLIC = (
     "/", "/events", "/events/Cup", "/events/Cup/standings", "/events/Cup/crosstable", "/events/Cup/rounds",
     "/events/Cup/rounds/1", "/events/Cup/games?n=1", "/events/Cup/entrants", "/events/Cup/log", "/events/Later",
-    "/venue/9x9", "/venue/9x9/crosstable", "/venue/9x9/odds?a=Random&b=Greedy", "/venue/9x9/rules",
+    "/questions", "/venue/9x9", "/venue/9x9/crosstable", "/venue/9x9/odds?a=Random&b=Greedy", "/venue/9x9/rules",
     "/venue/9x9/pair?a=Random&b=Greedy", "/venue/9x9/rounds", "/games", "/games?bot=nobody", "/bot/Greedy", "/round/1",
     "/game/1", "/game/1/pairing", "/embed/game/1", "/wall", "/connect", "/docs/api", "/sign-in", "/register",
     "/nowhere",
@@ -27,7 +27,7 @@ PUBLIC = (
 SIGNED_IN = (
     "/account", "/account/password", "/account/bot/Random", "/account/bot/Random/transcript", "/admin", "/admin/bots",
     "/admin/bots/Random", "/admin/connections", "/admin/games", "/admin/venues", "/admin/events", "/admin/accounts",
-    "/admin/audit", "/events", "/events/Cup", "/events/Cup/rounds/1", "/events/Later",
+    "/admin/audit", "/questions", "/events", "/events/Cup", "/events/Cup/rounds/1", "/events/Later",
 )  # fmt: skip
 WIDTHS = (1280, 390)
 SCHEMES: dict[str, dict[str, Any]] = {"light": {}, "dark": {"runOnly": ["color-contrast"]}}

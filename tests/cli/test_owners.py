@@ -49,14 +49,16 @@ def person(run: Any, data: Path) -> str:
 def test_whose_a_bot_is_and_what_it_is_to_do(run: Any, as_json: Any, data: Path, person: str) -> None:
     assert run("bot", "own", "Alpha", person).stderr == "Alpha belongs to Person.\n"
     assert "gets no new game" in run("bot", "pause", "Alpha").stderr
-    run("bot", "limit", "Alpha", "--games-a-day", "5", "--avoid", "Beta", "--avoid", "Gamma", "--hours", "22 - 6")
+    names = ("--avoid", "Beta", "--avoid", "Gamma", "--accept", "Delta", "--accept", "*")
+    run("bot", "limit", "Alpha", "--games-a-day", "5", *names, "--hours", "22 - 6")
     (bot,) = as_json("account", "bots", person)
     assert (bot["name"], bot["paused"], bot["limits"]) == (
         "Alpha",
         True,
-        {"games_a_day": 5, "avoid": ["Beta", "Gamma"], "hours": "22-6"},
+        {"games_a_day": 5, "avoid": ["Beta", "Gamma"], "accepts": ["*", "Delta"], "hours": "22-6"},
     )
     assert "Beta, Gamma" in run("account", "bots", person).stdout
+    assert "*, Delta" in run("account", "bots", person).stdout
     assert "22-6" in run("account", "bots", person).stdout
     assert "6-6" in run("bot", "limit", "Alpha", "--hours", "6-6", fails=1).stderr
     assert "No server runs" in run("bot", "now", "Alpha", fails=1).stderr

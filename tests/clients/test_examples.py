@@ -64,6 +64,25 @@ async def test_the_gtp_bot(tmp_path):
     assert len(model.games[1].moves) > 20
 
 
+@pytest.mark.parametrize(("state", "code"), [("accepted", 0), ("rejected", 1), ("not answered", 3)])
+async def test_the_asking_bot_leaves_with_the_answer(tmp_path, state, code):
+    model = Model(venues={"9x9": 9}, games=0)
+    (tmp_path / "password").write_text("sesame\n")
+    async with asyncio.timeout(60), V2Server(model) as server:
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, str(EXAMPLES / "asking_bot.py"), server.url, "Bot", str(tmp_path / "password"), "9x9"),
+            *("1.3", "Bot-1.2"),
+            stdout=asyncio.subprocess.PIPE,
+            env=os.environ,
+        )
+        while not model.questions and process.returncode is None:  # noqa: ASYNC110 - another process asks
+            await asyncio.sleep(0.02)
+        model.links["Bot"].tell(model.questions.pop(1)(state))
+        output, _ = await process.communicate()
+    assert output.decode() == f"Asked.\nQuestion 1 is {state}.\n"
+    assert process.returncode == code
+
+
 async def test_the_plain_bot_plays_on_through_cuts(tmp_path):
     """Without our library, from docs/protocol.md alone. Twice its connection is cut in the middle of a game."""
     cuts = iter([3, 2])

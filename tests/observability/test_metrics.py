@@ -35,6 +35,9 @@ def busy(registry: CollectorRegistry) -> Metrics:
     metrics.watch(connections=lambda: 7, bots=lambda: {("9x9", "idle"): 3, ("9x9", "playing"): 4})
     metrics.watch(events=lambda: {("9x9", "running"): 2, ("9x9", "paused"): 1}, event_games_begun=lambda: {"9x9": 31})
     metrics.watch(event_games=lambda: {("9x9", "due"): 8, ("9x9", "running"): 9})
+    metrics.watch(questions=lambda: {("9x9", "test"): 3}, questions_ended=lambda: {("9x9", "accepted"): 5})
+    metrics.watch(question_games_begun=lambda: {"9x9": 41}, question_games_over=lambda: {"9x9": 40})
+    metrics.watch(question_slot_seconds=lambda: {("9x9", "questions"): 1.5, ("9x9", "all"): 6.0})
     metrics.watch(games=lambda: {"9x9": 2}, commit_queue=lambda: 5, commit_failing=lambda: True)
     metrics.watch(password_queue=lambda: 6, log_events=lambda: {"warning": 1, "error": 0})
     metrics.watch(ready=lambda: True, transcripts_dropped=lambda: 3)
@@ -82,6 +85,11 @@ def test_what_is_counted_is_exported(registry: CollectorRegistry) -> None:
     assert value(registry, "cgos_events", venue="9x9", phase="paused") == 1
     assert value(registry, "cgos_event_games", venue="9x9", state="due") == 8
     assert value(registry, "cgos_event_games_started_total", venue="9x9") == 31
+    assert value(registry, "cgos_questions_open", venue="9x9", kind="test") == 3
+    assert value(registry, "cgos_questions_ended_total", venue="9x9", state="accepted") == 5
+    assert value(registry, "cgos_question_games_started_total", venue="9x9") == 41
+    assert value(registry, "cgos_question_games_ended_total", venue="9x9") == 40
+    assert value(registry, "cgos_question_slot_seconds_total", venue="9x9", of="all") == 6.0
     assert value(registry, "cgos_connections") == 7
     assert value(registry, "cgos_ready") == 1
     assert value(registry, "cgos_database_size_bytes", part="log") == 512

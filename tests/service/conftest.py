@@ -101,7 +101,10 @@ class MemoryStore:
             case r.BotWishes():
                 stored = json.loads(record.limits or "{}")
                 limits = Limits(
-                    stored.get("games_a_day"), frozenset(stored.get("avoid", ())), read(stored.get("hours", ""))
+                    games_a_day=stored.get("games_a_day"),
+                    avoid=frozenset(stored.get("avoid", ())),
+                    accepts=frozenset(stored.get("accepts", ())),
+                    hours=read(stored.get("hours", "")),
                 )
                 self._bot(record.id, paused=bool(record.paused), limits=limits)
             case r.AccessAdded():
@@ -328,7 +331,7 @@ def passwords() -> Iterator[Passwords]:
 
 @pytest.fixture
 def ids() -> Ids:
-    return Ids(NextIds(1, 1, 1, 1, 1, 1, 1, 1, 1, 1))
+    return Ids(NextIds._make(1 for _ in NextIds._fields))
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from cgos_protocol.facts import (
     GameStarted,
     MovePlayed,
     NamesErased,
+    QuestionMoved,
     RatingChanged,
 )
 from cgos_server.service.fact_notices import facts_of, notices
@@ -40,6 +41,19 @@ facts = st.one_of(
         phase=names,
         round=st.integers(0, 99),
         at=floats,
+    ),
+    st.builds(
+        QuestionMoved,
+        venue=names,
+        question=games,
+        kind=names,
+        what=names,
+        state=names,
+        version=names,
+        against=names,
+        games=games,
+        at=floats,
+        llr=st.none() | st.floats(-99, 99),
     ),
 )
 

@@ -33,6 +33,7 @@ SAID: dict[Hold, tuple[str, str, str]] = {
     Hold.OWES_READY: ("has not said ready", "Send ready to be paired again.", "it has not said ready"),
     Hold.PAIRED: ("about to begin", "", "one is about to begin"),
     Hold.EVENT: ("kept for its next game in an event", "", "it is kept for an event"),
+    Hold.QUESTION: ("kept for its next game in a question", "", "it is kept for a question"),
     Hold.PLAYING: ("plays 2 at once", "", "it plays game 7, 8"),
     Hold.COUNTING: ("being counted", "", "being counted"),
     Hold.SLOW: ("does not take", "", "it is slow to read"),
@@ -49,7 +50,7 @@ def test_every_hold_is_said_to_everybody_whom_it_concerns(hold: Hold) -> None:
     assert status.why.endswith("Meanwhile its 2 running games go on.") is (
         hold not in (Hold.AWAY, Hold.PAIRED, Hold.PLAYING)
     )
-    assert status.waits is (hold in (Hold.PAIRED, Hold.EVENT, Hold.PLAYING))
+    assert status.waits is (hold in (Hold.PAIRED, Hold.EVENT, Hold.QUESTION, Hold.PLAYING))
     assert (bot in for_bot(player_state)) if bot else (for_bot(player_state) == "")
     assert operator in for_operator(player_state)
     assert not operator.endswith(".")
@@ -65,7 +66,7 @@ def test_there_is_always_one_word_and_a_sentence_and_the_first_hold_is_named(
     assert "{" not in status.why + for_bot(player_state) + for_operator(player_state)
     order = [hold for hold in Hold if hold in holds]
     assert status.state == (order[0].state if order else "playing" if games else "idle")
-    assert status.waits is (not order or order[0] in (Hold.PAIRED, Hold.EVENT, Hold.PLAYING))
+    assert status.waits is (not order or order[0] in (Hold.PAIRED, Hold.EVENT, Hold.QUESTION, Hold.PLAYING))
     assert bool(for_operator(player_state)) is bool(holds)
     assert bool(for_bot(player_state)) is any(hold.bot for hold in holds)
 

@@ -82,5 +82,5 @@ async def test_where_no_more_come_the_last_one_is_not_given_twice(blocks: Blocks
 async def test_bots_of_whom_files_are_kept_keep_their_numbers(blocks: Blocks) -> None:
     ids = await open_ids(Store(blocks), kept=41)  # type: ignore[arg-type]
     assert (ids.bot(), ids.version()) == (42, 1)
-    assert Ids(NextIds(1, 7, 1, 1, 1, 1, 1, 1, 1, 1), kept=41).bot() == 42
-    assert Ids(NextIds(1, 77, 1, 1, 1, 1, 1, 1, 1, 1), kept=41).bot() == 77
+    assert Ids(NextIds(1, 7, 1, 1, 1, 1, 1, 1, 1, 1, 1), kept=41).bot() == 42
+    assert Ids(NextIds(1, 77, 1, 1, 1, 1, 1, 1, 1, 1, 1), kept=41).bot() == 77

@@ -62,7 +62,7 @@ async def full(store: Store) -> Store:
 
 async def test_a_new_database_is_empty(store: Store) -> None:
     assert await store.history.server.venues() == []
-    assert await store.history.server.next_ids() == NextIds(1, 1, 1, 1, 1, 1, 1, 1, 1, 1)
+    assert await store.history.server.next_ids() == NextIds._make(1 for _ in NextIds._fields)
     assert await store.history.bots.login("alpha") is None
     assert await store.history.bots.name_taken("alpha") is None
     assert await store.history.games.unfinished() == []
@@ -131,7 +131,7 @@ async def test_accounts_and_tokens(full: Store) -> None:
 
 async def test_numbers_names_and_venues(full: Store) -> None:
     assert await full.history.server.next_ids() == NextIds(
-        owner=2, bot=4, version=4, token=3, connection=3, round=4, game=6, access=1, webhook=1, event=1
+        owner=2, bot=4, version=4, token=3, connection=3, round=4, game=6, access=1, webhook=1, event=1, question=1
     )
     assert await full.history.bots.version_names() == {1: "alpha", 2: "Beta", 3: "gamma"}
     assert await full.history.server.venues() == [

@@ -71,6 +71,10 @@ PAGES = {
     **{f"/events/{{event}}/{part}": [f"/events/Autumn/{part}"] for part in ("entrants", "log", "feed.atom")},
     "/events/{event}/games": ["/events/Autumn/games?n=1"],
     "/events/{event}/rounds/{round}": ["/events/Autumn/rounds/1"],
+    "/questions": ["/questions"],
+    "/questions.atom": ["/questions.atom"],
+    "/questions/{question:int}": ["/questions/1"],
+    "/questions/{question:int}/badge.svg": ["/questions/1/badge.svg"],
 }
 """Every page for everybody that there is -> where it is asked."""
 

@@ -60,6 +60,7 @@ def account_bots(setup: Setup, name: str, as_json: bool) -> None:
             "paused": lambda row: "yes" if row.paused else None,
             "games a day": lambda row: row.limits.games_a_day,
             "avoids": lambda row: ", ".join(row.limits.avoid),
+            "accepts": lambda row: ", ".join(row.limits.accepts),
             "hours (UTC)": lambda row: row.limits.hours,
             "last seen (UTC)": lambda row: last_seen(row.last_seen_at, row.signed_in),
             "reason": lambda row: row.reason,

@@ -10,7 +10,9 @@ from typing import Any
 import click
 
 from cgos_protocol.api.people import Done, EndedGame, NewToken, Previewed, Reloaded, Upgraded
-from cgos_server.cli.output import in_words, print_json, print_table, say, show_plugins
+from cgos_protocol.api.questions import AskedQuestion
+from cgos_server.cli.output import in_words, print_json, print_table, say, show_plugins, shown
+from cgos_server.presentation.text_table import text_table
 from cgos_server.presentation.words import count, moment
 from cgos_server.service.commands.declaration import Command
 from cgos_server.service.control import ArrangedGame, ServerStatus, VersionNow
@@ -21,8 +23,11 @@ def has_json(kind: type[Command[Any]]) -> bool:
     return kind.answer() not in (Done, NewToken)
 
 
-def show(command: Command[Any], answer: Any, *, as_json: bool = False) -> None:
-    """Print the answer of a command."""
+def show(command: Command[Any], answer: Any, *, as_json: bool = False, aside: bool = False) -> None:
+    """Print the answer of a command.
+
+    :param aside: of something that was asked: also its number is for the person alone, since the answer comes later
+    """
     match answer:
         case Done(sentence=sentence):
             say(sentence)
@@ -50,12 +55,41 @@ def show(command: Command[Any], answer: Any, *, as_json: bool = False) -> None:
             click.echo(answer.game)
         case EndedGame():
             say(f"Game {answer.game} of {answer.white} (White) and {answer.black} (Black) is ended: {answer.result}.")
+        case AskedQuestion():
+            _asked(answer, aside)
         case Previewed():
             _previewed(answer)
         case ServerStatus():
             _status(answer)
         case list():
             _versions(str(command.concerned()), answer)
+
+
+def _asked(asked: AskedQuestion, aside: bool) -> None:
+    """The number is data, all else is talk; where only the costs were asked for, these are the data."""
+    say(asked.sentence)
+    columns = ("case", "Elo", "games", "hours", "accepted %")
+    cells = [
+        [
+            shown(cell)
+            for cell in (
+                cost.case,
+                None if cost.difference is None else f"{cost.difference:.1f}",
+                f"{cost.games:.0f}",
+                None if cost.hours is None else f"{cost.hours:.1f}",
+                None if cost.accepted is None else f"{100 * cost.accepted:.1f}",
+            )
+        ]
+        for cost in asked.costs
+    ]
+    if asked.question is None:
+        print_table(columns, cells)
+        return
+    say("It is expected to take, on average:")
+    for line in text_table(columns, cells):
+        say(line)
+    if not aside:
+        click.echo(asked.question)
 
 
 def _previewed(preview: Previewed) -> None:

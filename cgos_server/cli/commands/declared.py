@@ -6,7 +6,7 @@ Must not know: single commands, how they are performed.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -42,43 +42,84 @@ _DAYS = click.option(
 )
 
 
+class Conduct:
+    """How the commands of a group are given; a group that has more to say about it makes a class of its own.
+
+    :ivar options: what they take besides; each method is given the values, with ``as_json``, as `more`
+    """
+
+    options: tuple[Callable[[Any], Any], ...] = ()
+
+    def venue(self, setup: Setup, named: str | None, more: Mapping[str, Any]) -> str:  # noqa: ARG002
+        """The venue that is meant. Raises Refused."""
+        return one_venue(setup, named)
+
+    def perform(self, setup: Setup, command: Command[Any], line: CommandLine, more: Mapping[str, Any]) -> Any:  # noqa: ARG002
+        """Have it performed. Raises Refused."""
+        return ask_server(setup, command) if line.server_only else perform(setup, command)
+
+    def run(self, setup: Setup, line: CommandLine, made: Callable[[], Command[Any]], more: Mapping[str, Any]) -> None:
+        """All of it, from the command to what is printed.
+
+        :param made: makes the command; raises UsageError, Refused
+        """
+        command = made()
+        show(command, self.perform(setup, command, line, more), as_json=more["as_json"])
+
+
+class _Then(Conduct):
+    """Shows what is made of the answer."""
+
+    def __init__(self, then: Callable[[Setup, Any], Any]) -> None:
+        self._then = then
+
+    def perform(self, setup: Setup, command: Command[Any], line: CommandLine, more: Mapping[str, Any]) -> Any:
+        return self._then(setup, super().perform(setup, command, line, more))
+
+
 def command(name: str, then: Callable[[Setup, Any], Any] | None = None) -> click.Command:
     """The command of this whole name, such as ``bot disable``.
 
     :param then: makes of the answer what is shown
     """
     ((kind, line),) = ((kind, line) for kind, line in on(CommandLine) if line.name == name)
-    return _made(kind, line, then)
+    return _made(kind, line, Conduct() if then is None else _Then(then))
 
 
-def add_declared(group: click.Group) -> None:
+def add_declared(group: click.Group, conduct: Conduct | None = None) -> None:
     """Give a group all its commands that are declared."""
     for kind, line in on(CommandLine):
         first, _, last = line.name.rpartition(" ")
         if first == group.name:
-            group.add_command(_made(kind, line), last)
+            group.add_command(_made(kind, line, conduct or Conduct()), last)
 
 
-def _made(
-    kind: type[Command[Any]], line: CommandLine, then: Callable[[Setup, Any], Any] | None = None
-) -> click.Command:
+def _made(kind: type[Command[Any]], line: CommandLine, conduct: Conduct) -> click.Command:
     fields = parameters(kind)
 
     def run(setup: Setup, /, as_json: bool = False, days: float | None = None, **given: Any) -> None:
         file: Path | None = given.pop("password_file", None)
-        values = {each.name: _value(setup, each, given.get(each.name), days) for each in fields if not each.secret}
-        for each in fields:
-            if each.secret:
-                values[each.name] = password(next(iter(values.values())), file)
-        made = kind(**values)
-        answer = ask_server(setup, made) if line.server_only else perform(setup, made)
-        show(made, answer if then is None else then(setup, answer), as_json=as_json)
+        more = {name: value for name, value in given.items() if name not in kind.__struct_fields__}
+        more["as_json"] = as_json
+
+        def value(each: Parameter) -> Any:
+            own = given.get(each.name)
+            return conduct.venue(setup, own, more) if each.field.source is Source.VENUE else _value(each, own, days)
+
+        def made() -> Command[Any]:
+            values = {each.name: value(each) for each in fields if not each.secret}
+            for each in fields:
+                if each.secret:
+                    values[each.name] = password(next(iter(values.values())), file)
+            return kind(**values)
+
+        conduct.run(setup, line, made, more)
 
     run.__doc__ = line.help
     decorated: Callable[..., Any] = configured(run)
-    for decorate in reversed(_decorators(kind, line, fields)):
+    for decorate in reversed([*_decorators(kind, line, fields), *conduct.options]):
         decorated = decorate(decorated)
-    dashed = any(each.required and (each.kind is float or "-/+" in each.choices) for each in fields)
+    dashed = any(each.required and (each.kind is float or "-/+" in each.choices or _below_0(each)) for each in fields)
     settings = {"ignore_unknown_options": True} if dashed else {}
     return click.command(line.name.rpartition(" ")[2], help=line.help, context_settings=settings)(decorated)
 
@@ -128,6 +169,7 @@ def _option(each: Parameter) -> Callable[[Any], Any]:
         attributes |= {"default": each.field.none_word, "show_default": True}
     elif not each.required:
         attributes["default"] = each.default
+        attributes["show_default"] = each.default is not None and (each.kind in (int, float) or bool(each.choices))
     flag = each.name.removesuffix("s") if each.kind in (list, dict) else each.name
     return click.option("--" + flag.replace("_", "-"), each.name, **attributes)
 
@@ -151,14 +193,17 @@ def _type(each: Parameter) -> click.ParamType[Any] | None:
     return click.FLOAT if each.kind is float else None
 
 
+def _below_0(each: Parameter) -> bool:
+    """Whether the smallest number is one."""
+    return each.least is not None and each.least < 0
+
+
 def _whole(bound: float | None) -> int | None:
     return None if bound is None else int(bound)
 
 
-def _value(setup: Setup, each: Parameter, given: Any, days: float | None) -> Any:
-    """What the command is made with. Raises UsageError, ConfigError."""
-    if each.field.source is Source.VENUE:
-        return one_venue(setup, given)
+def _value(each: Parameter, given: Any, days: float | None) -> Any:
+    """What the command is made with. Raises UsageError."""
     if each.field.source is Source.MOMENT and days is not None:
         if given is not None:
             raise click.UsageError(f"Give --{each.name} or --days, not both.")

@@ -21,6 +21,7 @@ EXPERIMENTS: Final[Mapping[str, str]] = MappingProxyType(
         "thesis": "thesis:thesis",
         "ladder": "ladder:ladder",
         "accuracy": "accuracy:accuracy",
+        "questions": "questions:questions",
     }
 )
 """Command -> module of this package and object in it, in the order in which help lists them."""

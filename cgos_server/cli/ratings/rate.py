@@ -1,7 +1,7 @@
 """`cgos-server rate`: are the published ratings what the results say, which system foretells best, who is stronger.
 
-All of it is computed here from the database, whether a server runs on it or not, and nothing is written. Must not know:
-the live server, how ratings are computed.
+All of it is computed here from the database, whether a server runs on it or not, and nothing is written; `rate results`
+and `rate sprt` need neither. Must not know: the live server, how ratings are computed.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ from cgos_server.cli.progress import progress_bar
 from cgos_server.cli.ratings.chosen import rated_venues, systems_option
 from cgos_server.cli.ratings.compare import compare
 from cgos_server.cli.ratings.points import points
+from cgos_server.cli.ratings.results import results
+from cgos_server.cli.ratings.sprt import sprt
 from cgos_server.cli.reading import common_venue, read, system_of, venue_terms
 from cgos_server.core.rating.bayes.system import Bayes
 from cgos_server.core.rating.breaks import looks
@@ -51,6 +53,8 @@ def rate() -> None:
 
 rate.add_command(points)
 rate.add_command(compare)
+rate.add_command(sprt)
+rate.add_command(results)
 
 
 @rate.command("replay")

@@ -9,17 +9,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from cgos_server.core.rating.bayes.library import BradleyTerry, Estimate
+    from cgos_server.core.rating.library.bradley_terry import BradleyTerry, Estimate, FirstMoverWarning
+    from cgos_server.core.rating.library.findings import Difference, Learned
 
-__all__ = ["BradleyTerry", "Estimate"]
+__all__ = ["BradleyTerry", "Difference", "Estimate", "FirstMoverWarning", "Learned"]
 
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from cgos_server.core.rating.bayes import library
+    from cgos_server.core.rating.library import bradley_terry
 
-    return getattr(library, name)
+    return getattr(bradley_terry, name)
 
 
 def __dir__() -> list[str]:

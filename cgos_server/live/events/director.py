@@ -17,12 +17,13 @@ from cgos_protocol.event_news import Occasion
 from cgos_protocol.games.base import Color
 from cgos_protocol.ids import BotId, EventId, GameId, VersionId
 from cgos_protocol.verdict import Reason, Verdict
-from cgos_server.live.events.due_games import Due, choose, is_free, meanwhile
+from cgos_server.live.events.due_games import HARDLY_BEGUN, Due, choose, is_free, meanwhile
 from cgos_server.live.events.event_pairer import EventPairer
 from cgos_server.live.events.event_terms import begins_with, event_terms, require_playable
 from cgos_server.live.events.following import Following
 from cgos_server.live.events.presence import Presence
 from cgos_server.live.events.runner import SERVER, Committed, EventRunner, read_log
+from cgos_server.live.games.lengths import Lengths
 from cgos_server.live.games.live_game import LiveGame
 from cgos_server.live.venue.elsewhere import Elsewhere
 from cgos_server.live.venue.live_venue import LiveVenue
@@ -48,14 +49,8 @@ MOST_AT_ONCE = 4
 """Games that begin before the loop gets a turn, and the disk too. A look at a field of hundreds takes longer than their
 beginning, so one look chooses all that begin."""
 
-HARDLY_BEGUN = 0.3
-"""Of the mean length of a venue's games: whose game has run for less keeps nobody's slot waiting ..."""
-
 PATIENCE = 2.0
 """... unless their game has been due for so many mean lengths."""
-
-_REMEMBERED = 16
-"""About so many games make the mean."""
 
 Spawn = Callable[[Coroutine[Any, Any, None]], object]
 """Starts a coroutine."""
@@ -104,7 +99,7 @@ class EventDirector:
         self._presence = {name: Presence(live) for name, live in venues.items()}
         self._waiting: dict[str, tuple[Code, str]] = {}  # events that are not over and cannot go on, and why
         self._held_elsewhere: dict[str, str] = {}
-        self._lengths: dict[str, float] = {}
+        self._lengths = Lengths(time.wall_ms)
         self._news = asyncio.Event()
         self._reading = asyncio.Lock()  # or two would have one event at hand twice
 
@@ -140,7 +135,7 @@ class EventDirector:
         await self._end_games_of_none({row.id for row in rows.values() if row.name in self._waiting})
         for name, live in self._venues.items():
             live.context.arrived.append(partial(self._arrived, live))
-            live.context.ended += (self.ended, partial(self._learn_length, name))
+            live.context.ended += (self.ended, partial(self._lengths.learn, name))
             self._look_for_away(name)
 
     async def _read_or_wait(self, row: EventRow) -> None:
@@ -398,7 +393,7 @@ class EventDirector:
                 if not all(presence.expected(version, now) for version in versions):
                     continue
                 black, white = (players.get(version) for version in versions)
-                due_at, length = state.due_at[game.id], self._lengths.get(live.venue.name, 0.0)
+                due_at, length = state.due_at[game.id], self._lengths.of(live.venue.name)
                 others: Sequence[Player] = ()
                 if black is not None and white is not None and now - due_at < PATIENCE * length:
                     others = meanwhile(black, white, round(now - HARDLY_BEGUN * length))
@@ -459,13 +454,6 @@ class EventDirector:
                     players[seat.version].put(Hold.EVENT)
             self._was_any_on = True
         self._news.set()
-
-    def _learn_length(self, venue: str, game: LiveGame) -> None:
-        """How long the games of a venue take, those of no event too."""
-        if game.over is not None and game.over.reason not in (Reason.ABORT, Reason.VOID):
-            length = self._time.wall_ms() - game.started_at
-            mean = self._lengths.setdefault(venue, length)
-            self._lengths[venue] = mean + (length - mean) / _REMEMBERED
 
     def _write_end(self, runner: EventRunner, number: int, verdict: Verdict, plies: int) -> None:
         result = result_of(verdict, plies - runner.state.given.get(number, 0))

@@ -9,12 +9,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Generic, NamedTuple, TypeVar
+from typing import Final, Generic, NamedTuple, TypeVar
 
 from cgos_server.live.venue.player import Capacity, Player
 from cgos_server.service.holds import Hold
 
-_ONLY_EVENT = frozenset({Hold.EVENT})
+HARDLY_BEGUN: Final = 0.3
+"""Of the mean length of a venue's games: whose game has run for less keeps nobody's slot waiting."""
+
+_ONLY_KEPT: Final = frozenset({Hold.EVENT, Hold.QUESTION})
+"""What keeps a version from other games than those of events: they go before games of questions."""
 
 G = TypeVar("G")
 
@@ -82,4 +86,4 @@ def _began(player: Player, since: int) -> bool:
 
 def is_free(player: Player, taken: int = 0) -> bool:
     """True where it could begin a game besides those that took its slots in front of it."""
-    return player.holds <= _ONLY_EVENT and player.capacity.used + taken < player.capacity.slots
+    return player.holds <= _ONLY_KEPT and player.capacity.used + taken < player.capacity.slots

@@ -21,7 +21,7 @@ from cgos_protocol.event_news import Occasion
 from cgos_protocol.facts import GameEnded as GameEndedFact
 from cgos_protocol.facts import MovePlayed
 from cgos_protocol.games.base import Color, mover_of
-from cgos_protocol.ids import GameId, VersionId
+from cgos_protocol.ids import GameId, QuestionId, VersionId
 from cgos_protocol.referee import Played, Referee
 from cgos_protocol.session import Fault, GameOver, GameSetup, RatingMoved, Table, Turn
 from cgos_protocol.verdict import Reason, Verdict
@@ -91,6 +91,7 @@ class LiveGame:
     :ivar opening: the name of the opening that it begins with, or empty
     :ivar started_at: Unix milliseconds
     :ivar occasion: the event that it is played in; None: it is none of an event
+    :ivar question: the one that it is played for; None: for none
     :ivar over: how it ended, once that is committed; without anybody's rating
     :ivar flagged: the side that let its time run out and sent nothing
     :ivar thought: [Black's, White's] microseconds of thinking since the server started
@@ -114,6 +115,7 @@ class LiveGame:
         self.started_at = started_at
         self.opening = opening
         self.occasion: Occasion | None = None
+        self.question: QuestionId | None = None
         self._context = context
         self._why = why
         self._tables: list[Table | None] = [None, None]
@@ -191,7 +193,12 @@ class LiveGame:
             why=self._why,
             opening=self.opening,
             occasion=self.occasion,
+            question=self.question,
         )
+
+    def moves(self) -> list[str]:
+        """The committed ones, as they are written."""
+        return [move for move, _ in self._moves]
 
     def turns(self, since: int) -> list[Turn]:
         """The committed plies after `since`; their times are not kept (`at` is 0)."""
@@ -516,7 +523,7 @@ class LiveGame:
         black, white = self.sides
         try:
             if self.referee.terms.rated:
-                moves = [move for move, _ in self._moves]
+                moves = self.moves()
                 if self._played is not None:
                     moves.append(self._played.move_text)
                 self._applied = context.rater.apply(

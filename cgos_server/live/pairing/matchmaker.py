@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import structlog
 
 from cgos_protocol.event_news import Occasion
-from cgos_protocol.ids import GameId, VersionId
+from cgos_protocol.ids import GameId, QuestionId, VersionId
 from cgos_protocol.terms import Terms
 from cgos_protocol.verdict import Reason
 from cgos_server.core.pairing.base import Matchmaker, Pair, Pairing, PairingPass
@@ -133,17 +133,19 @@ class VenueMatchmaker:
         why: str,
         also: Callable[[GameId], list[Record]] = lambda _game: [],
         occasion: Occasion | None = None,
+        question: QuestionId | None = None,
     ) -> GameId:
-        """Let these two play now, by an operator's wish or in an event, beginning after `moves`; the game's number.
+        """Let these two play now, by an operator's wish, in an event or for a question; the game's number.
 
-        It begins once it is committed. Raises OurFault where `moves` cannot be played under `terms`.
+        It begins after `moves`, once it is committed. Raises OurFault where `moves` cannot be played under `terms`.
 
         :param also: what is committed together with it, after it
         :param occasion: the event that it is played in
+        :param question: the question that it is played for
         """
         at = self._context.time.wall_ms()
         prepared = self._starter.arranged(black=black, white=white, terms=terms, moves=moves, at=at, why=why)
-        prepared.game.occasion = occasion
+        prepared.game.occasion, prepared.game.question = occasion, question
         for player in (black, white):
             player.consider()
             player.choose()

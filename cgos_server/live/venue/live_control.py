@@ -32,6 +32,7 @@ from cgos_server.service.events.desk import NO_EVENTS, EventDesk
 from cgos_server.service.holds import Hold, for_owner
 from cgos_server.service.pairing.preview import preview
 from cgos_server.service.plugin_report import plugin_report
+from cgos_server.service.questions.desk import NO_QUESTIONS, QuestionDesk
 from cgos_server.service.ratings.venue_ratings import VenueRatings
 from cgos_server.storage.reading.stored import StoredGame
 from cgos_server.storage.store import Store
@@ -69,6 +70,7 @@ class LiveControl:
 
     :param elsewhere: which venues other nodes of a cluster play; None where this process is alone
     :ivar events: the live events, once they are open
+    :ivar questions: the live questions, likewise
     :ivar draining: True once the server takes no new game
     :ivar pause_s: as :attr:`cgos_server.service.control.ServerStatus.pause_s`
     """
@@ -87,6 +89,7 @@ class LiveControl:
         self.draining = False
         self.pause_s: float | None = None
         self.events: EventDesk = NO_EVENTS
+        self.questions: QuestionDesk = NO_QUESTIONS
         self._venues = venues
         self._store = store
         self._time = time
@@ -142,6 +145,7 @@ class LiveControl:
 
     async def vacate(self, bots: Collection[BotId], sentence: str) -> None:
         self.events.leave(bots)
+        self.questions.leave(bots)
         await vacating.vacate(self._venues.values(), self._store, bots, sentence)
 
     async def erased(self, names: Mapping[VersionId, str], renaming: Renaming) -> None:

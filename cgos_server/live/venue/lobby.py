@@ -15,6 +15,7 @@ from cgos_protocol.event_news import EventWish
 from cgos_protocol.facts import BotArrived, BotLeft
 from cgos_protocol.games.base import Color
 from cgos_protocol.ids import BotId, GameId
+from cgos_protocol.question_news import QuestionWish, StopWish
 from cgos_protocol.session import Availability, Credentials, Fault, Known, Limits, PlayerSession, Table, Wish
 from cgos_server.core.rating.lineage import Predecessor
 from cgos_server.live.games.live_game import LiveGame, VenueContext
@@ -23,6 +24,7 @@ from cgos_server.live.games.phases import GamePhase
 from cgos_server.live.venue.event_door import NO_EVENTS, EventDoor
 from cgos_server.live.venue.play_limits import PlayLimits
 from cgos_server.live.venue.player import Capacity, Player
+from cgos_server.live.venue.question_door import NO_QUESTIONS, QuestionDoor
 from cgos_server.live.venue.reminders import Reminders
 from cgos_server.live.venue.roster import Roster
 from cgos_server.live.venue.suspensions import Suspensions
@@ -60,6 +62,7 @@ class Lobby:
 
     :ivar stopping: the server ends, and with it all connections
     :ivar events: those of the server, once it has read them
+    :ivar questions: the same of questions
     """
 
     def __init__(
@@ -73,6 +76,7 @@ class Lobby:
     ) -> None:
         self.stopping = False
         self.events: EventDoor = NO_EVENTS
+        self.questions: QuestionDoor = NO_QUESTIONS
         self._context = context
         self._roster = roster
         self._suspensions = suspensions
@@ -107,6 +111,7 @@ class Lobby:
         self._suspensions.wants_to_play(player, by_word=False)
         self._play_limits.limit(player, wish.limits)
         self.events.arrived(context.venue.name, player)
+        self.questions.arrived(context.venue.name, player)
         if player.has(Hold.PAUSED):
             session.info(Hold.PAUSED.bot)
         for game in list(player.games.values()):
@@ -315,6 +320,10 @@ class PlayerSeat:
     def event(self, wish: EventWish, event: str) -> None:
         if self._spoke():
             self._lobby.events.wish(self._player, self._session, wish, event)
+
+    def question(self, wish: QuestionWish | StopWish) -> None:
+        if self._spoke():
+            self._lobby.questions.wish(self._player, self._session, wish)
 
     def left(self, orderly: bool) -> None:
         if self._valid:

@@ -1,8 +1,8 @@
 """How much a bot and its owner allow, in one venue: whether it plays at all, games begun within a day, and the hours at
 which they begin.
 
-What both allow is in force. Counts, looks at the clock, and tells the bot. Must not know: who owns a bot, how wishes
-are kept, pairs, wire formats, SQL.
+What both allow is in force; in whose questions it plays is what either of them says. Counts, looks at the clock, and
+tells the bot. Must not know: who owns a bot, how wishes are kept, pairs, wire formats, SQL.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from cgos_protocol.hours import ALWAYS, notice
 from cgos_protocol.ids import BotId
 from cgos_protocol.session import Limits
 from cgos_server.live.games.live_game import VenueContext
-from cgos_server.live.venue.player import Player, stricter
+from cgos_server.live.venue.player import Player, in_force
 from cgos_server.live.venue.roster import Roster
 from cgos_server.service.holds import Hold
 from cgos_server.service.people.accounts import SignedIn
@@ -58,7 +58,7 @@ class PlayLimits:
         once, and again now and then."""
         before = player.limits.hours
         player.declared = declared
-        player.limits = stricter(declared, player.allowed)
+        player.limits = in_force(declared, player.allowed)
         if player.limits.games_a_day is not None:
             self._count(player)
         if not self._look_at_hours(player) and player.has(Hold.OUT_OF_HOURS) and player.limits.hours != before:

@@ -32,6 +32,7 @@ _OWES_READY: Final = Hold.OWES_READY
 
 _FULL: Final = frozenset({Hold.PLAYING})
 _KEPT: Final = frozenset({Hold.EVENT})
+_ASKED: Final = frozenset({Hold.QUESTION})
 _RESERVED: Final = frozenset({Hold.PAIRED})
 _NO_LIMITS: Final = Limits()
 
@@ -42,16 +43,17 @@ class Capacity:
     :ivar used: slots that are taken, or reserved for games whose beginning is being committed. Games that were found
         running at the sign-in count too, so it may lie above `slots`
     :ivar kept: free slots, or slots that get free next, that wait for games of events; no other game takes them
+    :ivar asked: the same for games of questions, which take none that waits for an event
     :ivar owed: answers about games of the past that are still looked up
     :ivar freed: when a game last ended with which all slots had been taken (microseconds), 0 for never
     """
 
-    __slots__ = ("freed", "kept", "owed", "slots", "used")
+    __slots__ = ("asked", "freed", "kept", "owed", "slots", "used")
 
     def __init__(self, slots: int) -> None:
         self.slots = slots
         self.used = 0
-        self.kept = 0
+        self.kept = self.asked = 0
         self.owed = 0
         self.freed = 0
 
@@ -144,6 +146,8 @@ class Player:
             holds = holds | _FULL
         elif used + capacity.kept >= capacity.slots:
             holds = holds | _KEPT
+        elif used + capacity.kept + capacity.asked >= capacity.slots:
+            holds = holds | _ASKED
         if self.limits.games_a_day is not None and (hold := self.daily.hold(self.limits.games_a_day)):
             holds = holds | {hold}
         if session is not None and not session.alive:
@@ -322,7 +326,12 @@ class Player:
         self.deliveries.clear()
 
 
-def stricter(one: Limits, other: Limits) -> Limits:
-    """What both allow."""
+def in_force(one: Limits, other: Limits) -> Limits:
+    """What both allow, one of them the bot and the other its owner. In questions it plays as soon as either agrees."""
     most = [limits.games_a_day for limits in (one, other) if limits.games_a_day is not None]
-    return Limits(min(most, default=None), one.avoid | other.avoid, one.hours.both(other.hours))
+    return Limits(
+        games_a_day=min(most, default=None),
+        avoid=one.avoid | other.avoid,
+        accepts=one.accepts | other.accepts,
+        hours=one.hours.both(other.hours),
+    )

@@ -17,7 +17,7 @@ from cgos_protocol.api.people import Done
 from cgos_protocol.errors import Code, Conflict, Invalid
 from cgos_protocol.lines import admin as cgos_admin
 from cgos_protocol.names import name_fault
-from cgos_protocol.session import Limits
+from cgos_protocol.session import EVERYBODY, Limits
 from cgos_server.service.commands.context import CommandContext
 from cgos_server.service.commands.declaration import Command, Right
 from cgos_server.service.commands.fields import BotName, Field, VersionName, reason_field
@@ -27,8 +27,8 @@ from cgos_server.service.control import VersionNow
 from cgos_server.storage.reading.stored import BotLogin
 from cgos_server.storage.writing.records import BotWishes
 
-MOST_AVOIDED: Final = 200
-"""Versions that a bot's owner may name as not to be met, as many as the bot itself may name."""
+MOST_NAMES: Final = 200
+"""Names that a bot's owner may list as not to be met, or as accepted: as many as the bot itself may list."""
 MOST_GAMES_A_DAY: Final = 1_000_000
 
 
@@ -77,13 +77,13 @@ class BotResume(Command[Done], frozen=True, kw_only=True, tag="bot resume"):
 class BotLimit(Command[Done], frozen=True, kw_only=True, tag="bot limit"):
     """What a bot may do.
 
-    On top of what it says itself: `avoid` are wire names that it must not meet, `hours` as
-    :func:`cgos_protocol.hours.parse` reads them.
+    On top of what it says itself: `avoid` are wire names that it must not meet, `accepts` as in
+    :class:`cgos_protocol.session.Limits`, `hours` as :func:`cgos_protocol.hours.parse` reads them.
     """
 
     allowed = Right.OWN_BOT
     concerns = "bot"
-    audited = ("avoid", "games_a_day", "hours")
+    audited = ("accepts", "avoid", "games_a_day", "hours")
     surfaces = (
         CommandLine(
             "bot limit",
@@ -96,7 +96,9 @@ class BotLimit(Command[Done], frozen=True, kw_only=True, tag="bot limit"):
             "/bots/{bot}/limits",
             body="SetLimits",
             body_says="What the owner allows a bot, on top of what it says itself. `avoid` are wire names that it must "
-            "not meet; `hours` say when its games may begin, in UTC: `22-6`, `Mon-Fri 18-24, Sat`; empty: always.",
+            "not meet; `accepts` are accounts and bots of other owners in whose tests, gauntlets and challenges it "
+            "plays, `*` for everybody's, empty for nobody's; `hours` say when its games may begin, in UTC: `22-6`, "
+            "`Mon-Fri 18-24, Sat`; empty: always.",
         ),
         PageForm("/account/bot/{bot}", "Set the limits", title="Limits"),
     )
@@ -116,11 +118,22 @@ class BotLimit(Command[Done], frozen=True, kw_only=True, tag="bot limit"):
     avoid: Annotated[
         list[str],
         Field(
-            body=Annotated[list[api.Name], Meta(max_length=MOST_AVOIDED)],
+            body=Annotated[list[api.Name], Meta(max_length=MOST_NAMES)],
             caption="Bots that it does not meet",
             hint="Their names, with blanks between them.",
             help="A version that it does not meet; may be repeated.",
             metavar="VERSION",
+        ),
+    ] = msgspec.field(default_factory=list)
+    accepts: Annotated[
+        list[str],
+        Field(
+            body=Annotated[list[api.AskerName], Meta(max_length=MOST_NAMES)],
+            caption="Whose questions it plays in",
+            hint="Names of accounts or bots, with blanks between them; * for everybody's. Empty: only your own.",
+            help="An account or bot whose tests, gauntlets and challenges it plays in, '*' for everybody's; may be "
+            "repeated.",
+            metavar="NAME",
         ),
     ] = msgspec.field(default_factory=list)
     hours: Annotated[
@@ -135,14 +148,7 @@ class BotLimit(Command[Done], frozen=True, kw_only=True, tag="bot limit"):
     ] = ""
 
     async def perform(self, context: CommandContext) -> Done:
-        if self.games_a_day is not None and not 0 <= self.games_a_day <= MOST_GAMES_A_DAY:
-            raise Invalid(Code.LIMITS, f"Games a day are 0 to {MOST_GAMES_A_DAY}, or no limit.")
-        if len(self.avoid) > MOST_AVOIDED:
-            raise Invalid(Code.LIMITS, f"A bot can avoid {MOST_AVOIDED} versions, not {len(self.avoid)}.")
-        for name in self.avoid:
-            if name_fault(name) is not None:
-                raise Invalid(Code.LIMITS, f"{name[:40]!r} is not the name of a version.")
-        limits = Limits(self.games_a_day, frozenset(self.avoid), hours.parse(self.hours))
+        limits = self._checked()
         bot = await context.bot(self.bot)
         await _wish(
             self,
@@ -152,12 +158,43 @@ class BotLimit(Command[Done], frozen=True, kw_only=True, tag="bot limit"):
             limits=limits,
             games_a_day=-1 if limits.games_a_day is None else limits.games_a_day,
             avoid=" ".join(sorted(limits.avoid)),
+            accepts=" ".join(sorted(limits.accepts)),
             hours=str(limits.hours),
         )
         most = "any number of games" if limits.games_a_day is None else f"at most {limits.games_a_day} games"
         whom = f" and does not meet {', '.join(sorted(limits.avoid))}" if limits.avoid else ""
         at = f", only at these hours (UTC): {limits.hours}" if str(limits.hours) else ""
-        return Done(sentence=f"{bot.name} begins {most} a day{whom}{at}.")
+        askers = "everybody" if EVERYBODY in limits.accepts else ", ".join(sorted(limits.accepts))
+        asked = f" It plays in the questions of {askers}." if askers else ""
+        return Done(sentence=f"{bot.name} begins {most} a day{whom}{at}.{asked}")
+
+    def _checked(self) -> Limits:
+        """Raises Invalid where one of them is out of range, and Refused where the hours cannot be read."""
+        if self.games_a_day is not None and not 0 <= self.games_a_day <= MOST_GAMES_A_DAY:
+            raise Invalid(Code.LIMITS, f"Games a day are 0 to {MOST_GAMES_A_DAY}, or no limit.")
+        if len(self.avoid) > MOST_NAMES:
+            raise Invalid(Code.LIMITS, f"A bot can avoid {MOST_NAMES} versions, not {len(self.avoid)}.")
+        if len(self.accepts) > MOST_NAMES:
+            raise Invalid(
+                Code.LIMITS,
+                f"A bot can accept the questions of {MOST_NAMES} accounts and bots, not {len(self.accepts)}; "
+                f"{EVERYBODY!r} accepts everybody's.",
+            )
+        for name in self.avoid:
+            if name_fault(name) is not None:
+                raise Invalid(Code.LIMITS, f"{name[:40]!r} is not the name of a version.")
+        for name in self.accepts:
+            if name != EVERYBODY and name_fault(name) is not None:
+                raise Invalid(
+                    Code.LIMITS,
+                    f"{name[:40]!r} is not the name of an account or a bot, nor {EVERYBODY!r} for everybody.",
+                )
+        return Limits(
+            games_a_day=self.games_a_day,
+            avoid=frozenset(self.avoid),
+            accepts=frozenset(self.accepts),
+            hours=hours.parse(self.hours),
+        )
 
 
 class BotDrain(Command[Done], frozen=True, kw_only=True, tag="bot drain"):
@@ -270,7 +307,12 @@ def stored_limits(limits: Limits) -> str:
     """As a bot's row keeps them; empty for none."""
     if limits == Limits():
         return ""
-    fields = {"games_a_day": limits.games_a_day, "avoid": sorted(limits.avoid), "hours": str(limits.hours)}
+    fields = {
+        "games_a_day": limits.games_a_day,
+        "avoid": sorted(limits.avoid),
+        "accepts": sorted(limits.accepts),
+        "hours": str(limits.hours),
+    }
     return msgspec.json.encode(fields).decode()
 
 

@@ -104,6 +104,12 @@ class Parameter(NamedTuple):
         return self.required and not self.optional
 
     @property
+    def usual(self) -> str:
+        """The number that it is where nobody says another one, as text; empty where there is none."""
+        known = self.kind in (int, float) and not self.required and self.default is not None
+        return f"{self.default:.12g}" if known else ""
+
+    @property
     def caption(self) -> str:
         """How forms call it."""
         label = self.field.label.removeprefix("The ")

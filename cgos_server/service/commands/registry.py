@@ -31,6 +31,7 @@ from cgos_server.service.commands.surfaces import Surface
 from cgos_server.service.events import commands as events
 from cgos_server.service.nodes import commands as nodes
 from cgos_server.service.personal import commands as personal
+from cgos_server.service.questions import commands as questions
 
 A = TypeVar("A")
 S = TypeVar("S", bound=Surface)
@@ -68,6 +69,7 @@ COMMANDS: Final[tuple[type[Command[Any]], ...]] = (
     *games.COMMANDS,
     *ratings.COMMANDS,
     *events.COMMANDS,
+    *questions.COMMANDS,
     *server.COMMANDS,
     *accounts.COMMANDS,
     *personal.COMMANDS,

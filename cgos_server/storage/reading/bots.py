@@ -316,7 +316,12 @@ class Bots(Subject):
 
 def _limits(text: str) -> Limits:
     stored = msgspec.json.decode(text) if text else {}
-    return Limits(stored.get("games_a_day"), frozenset(stored.get("avoid", ())), hours.read(stored.get("hours", "")))
+    return Limits(
+        games_a_day=stored.get("games_a_day"),
+        avoid=frozenset(stored.get("avoid", ())),
+        accepts=frozenset(stored.get("accepts", ())),
+        hours=hours.read(stored.get("hours", "")),
+    )
 
 
 def _latest(times: Iterable[int | None]) -> int | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Self
 
 from cgos_server.storage.location import Location, PostgresUrl
+from cgos_server.storage.reading.asking.questions import Questions
 from cgos_server.storage.reading.bots import Bots
 from cgos_server.storage.reading.bulk import Bulk
 from cgos_server.storage.reading.changes import Changes
@@ -53,6 +54,7 @@ class History:
         self.pairings = Pairings(self.source)
         self.events = Events(self.source)
         self.lengths = GameLengths(self.source)
+        self.questions = Questions(self.source)
         self.bots = Bots(self.source)
         self.people = People(self.source)
         self.server = Server(self.source)

@@ -192,5 +192,8 @@ def _webhook(row: RowMapping) -> WebhookRow:
 def _limits(text: str) -> OwnedLimits:
     stored: Any = decoded(text) or {}
     return OwnedLimits(
-        games_a_day=stored.get("games_a_day"), avoid=sorted(stored.get("avoid", [])), hours=stored.get("hours", "")
+        games_a_day=stored.get("games_a_day"),
+        avoid=sorted(stored.get("avoid", [])),
+        accepts=sorted(stored.get("accepts", [])),
+        hours=stored.get("hours", ""),
     )

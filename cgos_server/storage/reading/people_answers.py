@@ -18,11 +18,12 @@ class AccountDetail(Account, frozen=True, kw_only=True):
 
 
 class OwnedLimits(Value, frozen=True, kw_only=True):
-    """What its owner allows a bot; fields as in :class:`cgos_protocol.session.Limits`, `avoid` by name, `hours`
-    as people write them, empty for all."""
+    """What its owner allows a bot; fields as in :class:`cgos_protocol.session.Limits`, `avoid` and `accepts` in the
+    order of names, `hours` as people write them, empty for all."""
 
     games_a_day: int | None
     avoid: list[str]
+    accepts: list[str]
     hours: str = ""
 
 

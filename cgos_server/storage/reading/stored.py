@@ -10,7 +10,7 @@ from typing import NamedTuple
 import msgspec
 
 from cgos_protocol.clock import ClockState
-from cgos_protocol.ids import BotId, ConnectionId, EventId, GameId, VenueId, VersionId
+from cgos_protocol.ids import BotId, ConnectionId, EventId, GameId, QuestionId, VenueId, VersionId
 from cgos_protocol.session import Limits
 
 
@@ -263,3 +263,4 @@ class NextIds(NamedTuple):
     access: int
     webhook: int
     event: EventId
+    question: QuestionId

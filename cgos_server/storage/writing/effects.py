@@ -18,7 +18,7 @@ from sqlalchemy import ColumnElement, Table, bindparam, delete, func, select, up
 from sqlalchemy.dialects import sqlite
 
 from cgos_server.storage import tables
-from cgos_server.storage.writing import erasing, records
+from cgos_server.storage.writing import asking, erasing, records
 
 _KEY = "key_"
 """Prefix of the parameter that finds the row to change: Core keeps the bare column names for the new values."""
@@ -122,6 +122,11 @@ KINDS: Mapping[type, Effect] = dict(
         _adds(records.EventLogged, tables.event_log),
         _adds(records.EventEntrant, tables.event_entrants),
         _adds(records.EventGame, tables.event_games),
+        _adds(asking.QuestionAdded, tables.questions),
+        _changes(asking.QuestionMoved, tables.questions),
+        _adds(asking.QuestionVersion, tables.question_versions),
+        _adds(asking.QuestionGame, tables.question_games),
+        _changes(asking.QuestionGameEnded, tables.question_games),
         _adds(records.AuditAdded, tables.audit),
         _adds(records.AuditForgotten, tables.audit, How.FORGET),
         _changes(erasing.BotReworded, tables.bots),

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from cgos_protocol.ids import BotId, ConnectionId, EventId, GameId, VenueId, VersionId
+from cgos_server.storage.writing.asking import Asking
 from cgos_server.storage.writing.erasing import Erasing
 
 
@@ -651,6 +652,7 @@ Record = (
     | EventPhase
     | EventLogged
     | EventEntrant
+    | Asking
     | EventGame
     | AuditAdded
     | AuditForgotten

@@ -57,6 +57,7 @@ GROUPS: Final = {
     "Bots and versions": "Who plays, and how strong they are.",
     "Games and pairings": "What was played, and why these two met.",
     "Events": "Tournaments that the server holds by itself: standings, crosstables, rounds, logs.",
+    "Questions": "Tests, gauntlets and challenges: what owners ask by games, and what these say.",
     "Live": "What happens now, as streams.",
     "Exports": "Everything, in bulk.",
     "Your own": "An account: sign-in, sessions, tokens, webhooks. Most of it needs a token.",

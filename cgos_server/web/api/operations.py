@@ -44,7 +44,7 @@ ANSWERS: Final[Mapping[str, type[Any]]] = MappingProxyType(
 """Operation id -> its answer, where that is less than the command answers, or made elsewhere."""
 
 
-_ABOUT_BOTS: Final = ("/bots/", "/versions/", "/events/")
+_ABOUT_BOTS: Final = ("/bots/", "/versions/", "/events/", "/questions/")
 """Paths of what owners do for their bots."""
 
 

@@ -24,6 +24,8 @@ _GROUPS: Final = {
     "games": RouteGroup.GAME,
     "events": RouteGroup.EVENT,
     "events.atom": RouteGroup.EVENT,
+    "questions": RouteGroup.QUESTION,
+    "questions.atom": RouteGroup.QUESTION,
     "wall": RouteGroup.WALL,
     "connect": RouteGroup.CONNECT,
     "account": RouteGroup.ACCOUNT,

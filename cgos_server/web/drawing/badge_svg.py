@@ -13,9 +13,9 @@ from markupsafe import Markup
 STYLES: Final = ("flat", "square", "plain", "large")
 """Rounded, with corners, without the dark field on the left, and twice as high."""
 
-COLORS: Final = {"known": "#2c6e49", "provisional": "#8a5a00", "none": "#5f6368"}
-"""What the right field's color says: a settled rating, a provisional one, none. White letters have a contrast of at
-least 5 to 1 on each."""
+COLORS: Final = {"known": "#2c6e49", "provisional": "#8a5a00", "none": "#5f6368", "rejected": "#9a3324"}
+"""What the right field's color says: a settled rating or a yes, a provisional rating, neither, a no. White letters
+have a contrast of at least 5 to 1 on each."""
 
 LONGEST: Final = 40
 """Letters of a field; what is longer is cut."""

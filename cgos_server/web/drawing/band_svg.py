@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 from markupsafe import Markup, escape
 
 from cgos_protocol import intervals
+from cgos_server.presentation.pictures.axis import TICKS, axis, ticks
 
 WIDTH: Final = 600
 HEIGHT: Final = 230
@@ -27,7 +28,6 @@ _STEPS_MS: Final = (
     *(1000 * seconds for seconds in (1, 5, 15, 60, 300, 900, 3600, 10_800, 21_600, 43_200)),
     *(_DAY_MS * days for days in (1, 2, 7, 14, 30, 91, 182, 365, 730, 1825)),
 )
-_TICKS: Final = 5
 
 
 class Point(NamedTuple):
@@ -51,18 +51,7 @@ class Mark(NamedTuple):
     word: str
 
 
-def ticks(low: float, high: float, most: int = _TICKS) -> list[float]:
-    """Round numbers (1, 2 or 5 times a power of ten apart) from `low` to `high`, at most `most` + 1 of them."""
-    span = high - low
-    if not span > 0 or not math.isfinite(span):
-        return [low]
-    power: float = 10.0 ** math.floor(math.log10(span / most))
-    step = next(factor * power for factor in (1, 2, 5, 10) if span / (factor * power) <= most)
-    first = math.ceil(low / step - 1e-9)
-    return [index * step for index in range(first, math.floor(high / step + 1e-9) + 1)]
-
-
-def time_ticks(low: float, high: float, most: int = _TICKS) -> list[tuple[float, str]]:
+def time_ticks(low: float, high: float, most: int = TICKS) -> list[tuple[float, str]]:
     """Moments at round distances between two times (Unix ms), each with its word (UTC)."""
     span = high - low
     step = next((step for step in _STEPS_MS if span / step <= most), _STEPS_MS[-1])
@@ -92,8 +81,8 @@ def band_svg(points: Sequence[Point], over_time: bool, title: str, marks: Sequen
     lows = [point.mean if point.lower is None else point.lower for point in points]
     highs = [point.mean if point.upper is None else point.upper for point in points]
     bottom, top = _shown_ratings(points, lows, highs)
-    x = _axis(left, right, _LEFT, WIDTH - _RIGHT)
-    y = _axis(bottom, top, HEIGHT - _BOTTOM, _TOP)
+    x = axis(left, right, _LEFT, WIDTH - _RIGHT)
+    y = axis(bottom, top, HEIGHT - _BOTTOM, _TOP)
     parts = [
         Markup(
             '<svg class="band" viewBox="0 0 {} {}" role="img" aria-labelledby="band-title band-text">'
@@ -174,14 +163,6 @@ def describe(points: Sequence[Point], over_time: bool) -> str:
 
 def _path(places: Sequence[str]) -> Markup:
     return escape("L".join(places))
-
-
-def _axis(low: float, high: float, begin: float, end: float) -> Callable[[float], float]:
-    def place(value: float) -> float:
-        share = min(max((value - low) / (high - low), 0.0), 1.0)
-        return round(begin + share * (end - begin), 1)
-
-    return place
 
 
 def _word(ms: float, form: str) -> str:

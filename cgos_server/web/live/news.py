@@ -19,6 +19,7 @@ from cgos_protocol.api.live import (
     VenueEventMoved,
     VenueLeft,
     VenueMove,
+    VenueQuestionMoved,
     VenueRating,
     VenueStarted,
 )
@@ -30,6 +31,7 @@ from cgos_protocol.facts import (
     GameEnded,
     GameStarted,
     MovePlayed,
+    QuestionMoved,
     RatingChanged,
 )
 from cgos_protocol.ids import GameId
@@ -240,6 +242,19 @@ def _told(fact: AnyFact, board: LiveGame | None) -> Live | None:
                 kind=fact.kind,
                 phase=fact.phase,
                 round=fact.round,
+                at=round(1000 * fact.at),
+            )
+        case QuestionMoved():
+            return VenueQuestionMoved(
+                venue=fact.venue,
+                question=fact.question,
+                kind=fact.kind,
+                what=fact.what,
+                state=fact.state,
+                version=fact.version,
+                against=fact.against or None,
+                games=fact.games,
+                llr=fact.llr,
                 at=round(1000 * fact.at),
             )
     return None

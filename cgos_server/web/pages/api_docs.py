@@ -31,6 +31,7 @@ _EXAMPLES: Final = {
     "round": "1",
     "number": "1",
     "event": "EVENT",
+    "question": "1",
     "token": "1",
     "webhook": "1",
     "right": "admin",

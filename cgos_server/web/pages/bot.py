@@ -15,6 +15,7 @@ from starlette.responses import Response
 
 from cgos_protocol.api.figures import Ending as VerdictRow
 from cgos_protocol.api.messages import RatingPoint, Version, VersionLink
+from cgos_server.presentation.questions.reading import Wanted
 from cgos_server.service import bot_figures
 from cgos_server.storage.reading.answers import ChangeRow, RankedRow
 from cgos_server.storage.reading.game_answers import GameFilter, OpponentRow
@@ -22,6 +23,7 @@ from cgos_server.web.drawing.band_svg import Mark, Point, band_svg
 from cgos_server.web.drawing.uptime_svg import uptime_svg
 from cgos_server.web.events.listing import of_bot
 from cgos_server.web.pages.requests import DAY_MS, Systems, bot_of, with_query
+from cgos_server.web.questions.listing import rows_of
 from cgos_server.web.site import Pages, Site
 
 CHANGES: Final = 20
@@ -42,6 +44,9 @@ _LOOKED_AT: Final = 300
 GAMES: Final = 15
 EVENTS: Final = 10
 """Latest events that are shown."""
+
+QUESTIONS: Final = 5
+"""Latest questions about it that are shown."""
 
 _POINTS: Final = 300
 _UPTIME_DAYS: Final = (7, 30)
@@ -92,12 +97,10 @@ async def show(site: Site, request: Request) -> Response:
     # A bot that always says its version has one more by its bare name, which never came.
     there = [each for each in latest if each.last_seen_at is not None] or latest
     named = next((each for each in latest if each.name == name), None)
-    version: Version | None
     ratings = await history.ratings.ranked([each.name for each in there[:_LOOKED_AT]])
     rated = {row.version for row in ratings}
-    if named is not None and (named in there or name != bot.name):
-        version = named
-    else:
+    version = named
+    if named is None or (named not in there and name == bot.name):
         version = next((each for each in there if each.name in rated), next(iter(there), None))
     # Those that are rated are shown before newer ones that have not played.
     shown = sorted(there, key=lambda each: (each is not version, each.name not in rated, -each.id))[:VERSIONS]
@@ -132,6 +135,7 @@ async def show(site: Site, request: Request) -> Response:
         ratings=ratings,
         headlines=headlines,
         several=len({row.system for row in ratings}) > 1,
+        questions=(await rows_of(site, Wanted(bot=name), QUESTIONS))[0],
         strength_changes=await site.strength_changes.of([each.name for each in shown]),
         figures=figures,
         venues=[row.venue for row in own],

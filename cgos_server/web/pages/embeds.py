@@ -75,10 +75,7 @@ class Embeds:
             if row is not None:
                 right = words.briefly(row)
                 color = "provisional" if row.provisional else "known"
-        picture = badge_svg(label, right, color, style).encode()
-        # Colors stand in attributes; nothing else may happen where somebody opens the picture by itself.
-        policy = {"Content-Security-Policy": "default-src 'none'"}
-        return _kept(picture, "image/svg+xml; charset=utf-8", status, policy)
+        return badge_answer(badge_svg(label, right, color, style), status)
 
     async def board(self, request: Request) -> Response:
         """A game's board for a frame. It follows the game by a script, or loads itself again where none runs."""
@@ -237,6 +234,13 @@ def social(kind: Kind, name: str | int, title: str, text: str, address: str) -> 
 def _kept(body: bytes, media: str, status: int, headers: dict[str, str]) -> Response:
     """An answer that any site may show and any cache may keep."""
     return Response(body, status, {"Cache-Control": _FOR_MINUTES} | _ANYWHERE | headers, media)
+
+
+def badge_answer(picture: str, status: int) -> Response:
+    """A badge as an answer."""
+    # Colors stand in attributes; nothing else may happen where somebody opens the picture by itself.
+    policy = {"Content-Security-Policy": "default-src 'none'"}
+    return _kept(picture.encode(), "image/svg+xml; charset=utf-8", status, policy)
 
 
 def routes(site: Site) -> list[BaseRoute]:

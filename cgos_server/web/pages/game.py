@@ -86,6 +86,7 @@ async def show(site: Site, request: Request) -> Response:
         game=row,
         detail=detail,
         event=await site.history.events.holding(row.id),
+        question=await site.history.questions.of_game(row.id),
         players=_players(site, game, ply, seen.captures),
         ending=game.ending(),
         to_play=game.color(last + 1).name.capitalize(),

@@ -13,6 +13,7 @@ from starlette.responses import Response
 
 from cgos_protocol.api.figures import Ending
 from cgos_protocol.errors import Code, NotFound
+from cgos_server.presentation.questions.reading import Wanted
 from cgos_server.service.commands.tokens import SCOPES
 from cgos_server.storage.reading.answers import RankedRow
 from cgos_server.storage.reading.game_answers import GameFilter
@@ -22,6 +23,7 @@ from cgos_server.web.people import fields
 from cgos_server.web.people.form_page import FormPage
 from cgos_server.web.people.sessions import PRIVATE, Form, Visit, drop_cookie, session_cookie, visit
 from cgos_server.web.people.webhooks import Webhooks
+from cgos_server.web.questions.listing import rows_of
 from cgos_server.web.site import Site
 
 TODAY_MAX: Final = 500
@@ -33,12 +35,16 @@ VERSIONS: Final = 20
 BOTS: Final = 20
 """On one page."""
 
+QUESTIONS: Final = 10
+"""Latest questions that are shown."""
+
 EVENT_WORDS: Final = {
     "game-started": "a game begins",
     "game-ended": "a game has ended",
     "event-started": "an event that it entered has started",
     "event-round": "a round of an event is paired",
     "event-ended": "an event is over",
+    "question": "a question about it has ended, is stopped or resumed",
     "time-losses": "three games in a row lost on time",
     "suspended": "suspended: gets no more games in a venue",
     "strength-changed": "seems to have become stronger or weaker under one name",
@@ -131,6 +137,7 @@ class AccountPage(FormPage):
             "today_max": TODAY_MAX,
             "tokens": [row for row in access if row.kind == "token"],
             "sessions": [row for row in access if row.kind == "session"],
+            "questions": (await rows_of(self.site, Wanted(owner=person.name), QUESTIONS))[0],
             "webhooks": [(row, self.site.deliveries.of(row.id)) for row in webhooks],
             "counted_since": self.site.deliveries.since,
             "venues": list(self.site.settings.venues),
@@ -168,9 +175,9 @@ class ErasePage(FormPage):
     async def values(self, _request: Request, here: Visit) -> dict[str, Any]:
         return {"bots": await self.site.history.people.bots_of(here.person.owner_id)}
 
-    async def done(self, request: Request, here: Visit, answer: Any) -> Response:
+    async def done(self, request: Request, here: Visit, answer: Any, form: Form) -> Response:
         if await visit(self.site, request) is not None:
-            return await super().done(request, here, answer)
+            return await super().done(request, here, answer, form)
         response = self.site.render("people/erased.html", sentence=answer.sentence)
         drop_cookie(self.site, request, response, session_cookie(self.site, request))
         response.headers.update(PRIVATE)

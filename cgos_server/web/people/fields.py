@@ -37,7 +37,8 @@ def whole(form: Form, name: str, what: str, least: int = 0, most: int = LARGEST)
     text = form.text(name)
     if not text:
         return None
-    if not text.isascii() or not text.isdecimal() or len(text) > 16 or not least <= int(text) <= most:
+    digits = text.removeprefix("-") if least < 0 else text
+    if not digits.isascii() or not digits.isdecimal() or len(digits) > 16 or not least <= int(text) <= most:
         raise Invalid(Code.BAD_NUMBER, f"{what} is a whole number from {least} to {most}.")
     return int(text)
 
@@ -129,6 +130,8 @@ class Reading(NamedTuple):
             unsaid = each.optional and not each.field.none_word and not form.text(name)
             return None if unsaid else _one_of(form, name, each.choices)
         text = needed(form, name, label) if filled or each.needed else form.text(name)
+        if not text and each.usual:
+            return each.default
         if each.kind is int:
             most = LARGEST if each.most is None else int(each.most)
             return whole(form, name, label, least=int(each.least or 0), most=most)

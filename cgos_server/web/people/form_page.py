@@ -192,7 +192,7 @@ class FormPage(abc.ABC):
             self.site.refused(refusal)
             response = await self.page(request, here, status_of(refusal), tried=tried(form, refusal))
             return wait(response, refusal)
-        return await self.done(request, here, answer)
+        return await self.done(request, here, answer, form)
 
     def _read(
         self, kind: type[Command[Any]], declared: PageForm, form: Form, request: Request
@@ -203,8 +203,8 @@ class FormPage(abc.ABC):
         reading = fields.Reading(form, self.site.now_ms(), self.site.visitor(request), address)
         return reading.command(kind, declared), texts
 
-    async def done(self, request: Request, here: Visit, answer: Any) -> Response:
-        """What follows a command that was performed."""
+    async def done(self, request: Request, here: Visit, answer: Any, _form: Form) -> Response:
+        """What follows a command that was performed, as the form says it."""
         match answer:
             case NewToken():
                 return await self.page(request, here, made=Made("token", answer.token))

@@ -24,7 +24,7 @@ from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.web.pages.requests import NO_GAME, PAGE_SIZE, before, number, page_of, refused_as_404
 from cgos_server.web.people.admin_bots import newest_versions
 from cgos_server.web.people.form_page import FormPage
-from cgos_server.web.people.sessions import PRIVATE, Visit, to_sign_in, token_of, visit
+from cgos_server.web.people.sessions import PRIVATE, Form, Visit, to_sign_in, token_of, visit
 from cgos_server.web.site import Pages, Site
 
 COUNTED: Final = 500
@@ -100,6 +100,7 @@ class OwnBotPage(FormPage):
             "filled": {
                 "games_a_day": "" if games_a_day is None else str(games_a_day),
                 "avoid": " ".join(limits.get("avoid", [])),
+                "accepts": " ".join(limits.get("accepts", [])),
                 "hours": limits.get("hours", ""),
             },
             "choices": {"version": newest_versions(bot)},
@@ -108,13 +109,13 @@ class OwnBotPage(FormPage):
             "transcript_days": self.site.settings.transcript_days,
         }
 
-    async def done(self, request: Request, here: Visit, answer: Any) -> Response:
+    async def done(self, request: Request, here: Visit, answer: Any, form: Form) -> Response:
         if isinstance(answer, Done):
             try:
                 await own(self.site, request, here)
             except HTTPException:  # it was given up
                 return self.back(request, here, answer.sentence, "/account")
-        return await super().done(request, here, answer)
+        return await super().done(request, here, answer, form)
 
 
 async def transcript(site: Site, request: Request) -> Response:

@@ -123,7 +123,7 @@ class Offering(msgspec.Struct, frozen=True, kw_only=True):
 
     def _inputs(self, each: Parameter, declared: PageForm) -> Iterator[Input]:
         field, caption = each.field, each.caption
-        value = self.filled.get(each.name, declared.filled.get(each.name, ""))
+        value = self.filled.get(each.name, declared.filled.get(each.name, each.usual))
         declared_choices = {"": ""} if each.optional and each.choices and not field.none_word else {}
         words = field.words() if each.needed and field.words is not None else ()
         declared_choices |= {word: word for word in each.choices or words}
@@ -135,10 +135,11 @@ class Offering(msgspec.Struct, frozen=True, kw_only=True):
         elif each.kind is bool and each.optional:
             yield Input(name=each.name, caption=caption, kind="chosen", value=value, choices=_YES_OR_NO)
         elif each.kind is bool:
-            yield Input(name=each.name, caption=caption, kind="tick", value=value)
+            yield Input(name=each.name, caption=caption, kind="tick", value=value, hint=field.hint)
         elif choices:
             kind: Kind = "ticks" if each.kind is list else "chosen"
-            yield Input(name=each.name, caption=caption, kind=kind, value=value, choices=choices)
+            hint = "" if kind == "ticks" else field.hint
+            yield Input(name=each.name, caption=caption, kind=kind, value=value, choices=choices, hint=hint)
         elif field.source is not Source.VISITOR:
             yield Input(
                 name=each.name,

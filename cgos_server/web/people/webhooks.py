@@ -22,7 +22,7 @@ import structlog
 
 from cgos_protocol.api.games import Game
 from cgos_protocol.errors import CgosError, Code, Invalid, Refused, StoreError
-from cgos_protocol.facts import AnyFact, BotArrived, BotLeft, EventMoved, GameEnded, GameStarted
+from cgos_protocol.facts import AnyFact, BotArrived, BotLeft, EventMoved, GameEnded, GameStarted, QuestionMoved
 from cgos_protocol.ids import GameId
 from cgos_server import __version__
 from cgos_server.observability.web_metrics import WebhookOutcome
@@ -33,6 +33,8 @@ from cgos_server.web.people import event_happenings
 from cgos_server.web.people.deliveries import RECENT, Kept, Outcome
 from cgos_server.web.people.happenings import Happening, Happenings
 from cgos_server.web.people.outside import Outside
+from cgos_server.web.questions import happenings as question_happenings
+from cgos_server.web.questions.happenings import QUESTION
 from cgos_server.web.site import Site
 
 FACTS_MAX: Final = 10_000
@@ -76,11 +78,13 @@ BOTS_BACK: Final = 1_000
 CHANGES_MS: Final = 60_000
 """Between two looks at which versions seem to have changed."""
 
-STORED: Final = ("game-started", "game-ended", *event_happenings.EVENTS, "time-losses", "suspended", "strength-changed")
+_FOUND: Final = ("suspended", "strength-changed")
+"""What no fact says."""
+
+STORED: Final = ("game-started", "game-ended", *event_happenings.EVENTS, QUESTION, "time-losses", *_FOUND)
 """What the database knows later."""
 
 _QUIET = ("score", "resignation")
-_FOUND = ("suspended", "strength-changed")
 
 log = structlog.get_logger(__name__)
 
@@ -173,7 +177,9 @@ class Webhooks:
             return  # whoever sends looks up what was before its turn
         if isinstance(fact, EventMoved) and not event_happenings.may_tell(fact):
             return
-        if isinstance(fact, (GameStarted, GameEnded, BotArrived, BotLeft, EventMoved)):
+        if isinstance(fact, QuestionMoved) and not question_happenings.may_tell(fact):
+            return
+        if isinstance(fact, (GameStarted, GameEnded, BotArrived, BotLeft, EventMoved, QuestionMoved)):
             if len(self._facts) == FACTS_MAX:
                 self._miss()
             self._facts.append(fact)
@@ -308,8 +314,8 @@ class Webhooks:
         happenings: list[Happening] = []
         for fact in facts:
             players = None
-            if isinstance(fact, EventMoved):
-                happenings += await self._of_event(fact)
+            if isinstance(fact, EventMoved | QuestionMoved):
+                happenings += await self._of(fact)
                 continue
             if isinstance(fact, GameEnded):
                 if fact.game in self._ended:
@@ -321,17 +327,24 @@ class Webhooks:
             happenings += self._happenings.of(fact, players, self._site.now_ms())
         await self._tell_owners(happenings, group)
 
-    async def _of_event(self, fact: EventMoved) -> list[Happening]:
-        if not self._wants_events():
+    async def _of(self, fact: EventMoved | QuestionMoved) -> list[Happening]:
+        if isinstance(fact, QuestionMoved):
+            return await question_happenings.of_fact(self._site, fact) if self._wants(QUESTION) else []
+        if not self._wants(*event_happenings.EVENTS):
             return []
         return event_happenings.of_entry(await self._site.events.named(fact.event), fact.seq)
 
-    def _wants_events(self) -> bool:
-        return any(set(line.hook.events) & set(event_happenings.EVENTS) for line in self._lines.values())
+    async def _missed_questions(self, first: int) -> list[Happening]:
+        """Which questions have ended, or were stopped, from this time on (Unix ms)."""
+        owners = {line.hook.owner_id for line in self._lines.values() if QUESTION in line.hook.events}
+        return await question_happenings.since(self._site, sorted(owners), first)
+
+    def _wants(self, *events: str) -> bool:
+        return any(set(line.hook.events) & set(events) for line in self._lines.values())
 
     async def _missed_events(self, bots: Iterable[str], first: int) -> list[Happening]:
         """What happened from this time on (Unix ms) in events of these bots."""
-        if not self._wants_events():
+        if not self._wants(*event_happenings.EVENTS):
             return []
         rows = {row.id: row for bot in bots for row in await self._site.history.events.of_bot_named(bot)}
         records = await self._site.events.all_of(rows.values())
@@ -409,7 +422,7 @@ class Webhooks:
         first = min(since.values(), default=now)
         self._since = min(self._since, max(first, earliest))
         happenings = [each for each in self._happenings.replay(games.values(), versions, now) if each.at >= first]
-        happenings += await self._missed_events(bots, first)
+        happenings += [*await self._missed_events(bots, first), *await self._missed_questions(first)]
         happenings.sort(key=lambda each: each.at)
         for number, row in games.items():
             if row.ended_at is not None and row.ended_at >= first:
@@ -466,6 +479,8 @@ class Webhooks:
             about = happening.more.get("game", {}).get("id", happening.at)
             if "tournament" in happening.more:
                 about = f"{happening.more['tournament']['name']} {happening.more['tournament']['seq']}"
+            if QUESTION in happening.more:
+                about = f"{happening.more[QUESTION]['id']} {happening.at}"
             words = f"{happening.event} {happening.version} {happening.venue} {about}"
             number = hashlib.sha256(words.encode()).hexdigest()[:16]
         else:

@@ -24,4 +24,6 @@ async function refresh() {
   }
 }
 
+// What follows a stream says so when something has happened.
+document.addEventListener("stale", refresh);
 if (seconds > 0) setInterval(refresh, seconds * 1000);

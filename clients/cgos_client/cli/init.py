@@ -56,6 +56,7 @@ password_file = {json.dumps(password_file)}
 # games = 10                    # leave after so many
 # games_a_day = 100
 # avoid = ["MyOtherBot"]        # who not to meet
+# accepts = ["TheirAccount"]    # whose tests and challenges it plays in; "*" for everybody's
 # hours = "22-6"                # when its games may begin, in UTC
 # events = ["spring-cup"]       # tournaments of the server that it enters
 # log_dir = "logs"              # wire.log and gtp.log, rotated

@@ -119,6 +119,11 @@ class Game:
         return self._state.start.round
 
     @property
+    def question(self) -> int:
+        """The number of the question for which it is played; 0 where it is for none."""
+        return self._state.start.question
+
+    @property
     def position(self) -> Position:
         """The committed moves and the clocks, as they are now."""
         state = self._state

@@ -431,8 +431,8 @@ class Games:
         if message.fatal:
             kind = Dismissed if self.admitted else SignInRefused
             return [Fatal(kind(code, text, fatal=True, retry_after=wait))]
-        if message.event:
-            return []  # of an event, of which others take care
+        if message.event or message.ref:
+            return []  # of an event or a question, of which others take care
         effects: list[Effect] = [Notice(text, message.venue, code)]
         seat = None if message.game is None else self.seats.get(message.game)
         if seat is None or seat.outcome is not None:

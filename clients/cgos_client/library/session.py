@@ -16,13 +16,14 @@ from pathlib import Path
 from typing import TypeAlias
 
 from cgos_client.addresses import server_address
-from cgos_client.errors import CgosClientError, SessionClosed, WatchRefused
+from cgos_client.errors import CgosClientError, QuestionRefused, SessionClosed, WatchRefused
 from cgos_client.library import games as core
 from cgos_client.library.codec import Codec, Encoding
 from cgos_client.library.connection_keeper import ConnectionKeeper
 from cgos_client.library.game import Game
 from cgos_client.library.link import Endpoint
 from cgos_client.library.notifier import Notifier
+from cgos_client.library.questions import Answer, Questions
 from cgos_client.library.tournaments import EventEffect, Events, Heard, Refusal
 from cgos_client.library.watching import GameWatch, VenueEvent, VenueWatch, View, Watches
 from cgos_client.retry import Pauses, Retries
@@ -61,6 +62,7 @@ class Session:
         self._watches = Watches()
         self._events = Events(wanted=dict.fromkeys(events))
         self._entering: asyncio.TimerHandle | None = None
+        self._questions = Questions()
         self._games: dict[int, Game] = {}
         self._fresh: deque[Game] = deque()
         self._changes = Notifier()
@@ -138,15 +140,18 @@ class Session:
         """New games again, after :meth:`pause`."""
         self._do(self._core.want(core.Wish.GAMES))
 
-    async def limits(self, games_a_day: int | None = None, avoid: Iterable[str] = (), hours: str = "") -> None:
+    async def limits(
+        self, games_a_day: int | None = None, avoid: Iterable[str] = (), hours: str = "", accepts: Iterable[str] = ()
+    ) -> None:
         """What the bot's owner allows, in place of what held before.
 
         :param games_a_day: most games begun within 24 hours; None: no limit
         :param avoid: wire names that it must not meet
         :param hours: when its games may begin, in UTC: ``22-6``, ``Mon-Fri 18-24, Sat``; empty: always
+        :param accepts: accounts and bots of other owners in whose questions it plays, ``*`` for everybody's
         :raises BadSetting: where the hours cannot be read
         """
-        self._do(self._core.limit(ws.OwnerLimits(games_a_day, list(avoid), checked_hours(hours))))
+        self._do(self._core.limit(_limits(games_a_day, avoid, hours, accepts)))
 
     # -- events
 
@@ -165,6 +170,54 @@ class Session:
         while True:
             while self._events.news:
                 yield self._events.news.popleft()
+            if self._over:
+                if self._failure is not None:
+                    raise self._failure
+                return
+            await self._changes.wait()
+
+    # -- questions
+
+    async def ask(self, wish: ws.Ask) -> ws.Asked:
+        """Ask about the bot's own strength, for the account that owns it; what it is expected to cost. The session
+        chooses `ref`. Raises QuestionRefused, also where there is no connection, and SessionClosed.
+
+        What comes of it is told by :meth:`question_news`.
+        """
+        message = self._questions.ask(wish)
+        answer = await self._answer(message, message.ref)
+        assert isinstance(answer, ws.Asked)
+        return answer
+
+    async def stop_question(self, question: int) -> ws.QuestionTold:
+        """Have no further game of this question about the bot begin; how it stands then. Raises as :meth:`ask`."""
+        message = self._questions.stop(question)
+        answer = await self._answer(message, message.ref)
+        assert isinstance(answer, ws.QuestionTold)
+        return answer
+
+    async def _answer(self, message: ws.Ask | ws.StopQuestion, ref: str) -> Answer:
+        """Say it, and wait for what the server says to it."""
+        try:
+            if self._over:
+                raise self._failure or SessionClosed()
+            if not self.connected:
+                raise QuestionRefused("connection-lost", "the bot is not signed in just now")
+            self._keeper.say(message)
+            while (answer := self._questions.answers[ref]) is None:
+                await self._changes.wait()
+        finally:
+            self._questions.forget(ref)
+        if isinstance(answer, QuestionRefused):
+            raise answer
+        return answer
+
+    async def question_news(self) -> AsyncIterator[ws.QuestionTold]:
+        """How the questions about the bot stand: those that are open after every sign-in, and one that was asked, has
+        ended, is stopped or resumed. For one reader; ends as :meth:`games` does."""
+        while True:
+            while self._questions.news:
+                yield self._questions.news.popleft()
             if self._over:
                 if self._failure is not None:
                     raise self._failure
@@ -244,6 +297,7 @@ class Session:
         for request in self._watches.receive(message):
             self._keeper.say(request)
         self._events_do(self._events.receive(message))
+        self._questions.receive(message)
         self._changes.notify()
         return error
 
@@ -311,6 +365,7 @@ class Session:
     def lost(self) -> None:
         """The connection is gone. For its keeper."""
         self._core.lost()
+        self._questions.lost()
         self._look_at_drain()
         self._changes.notify()
 
@@ -377,6 +432,7 @@ def connect(
     new_secret: str | None = None,
     games_a_day: int | None = None,
     avoid: Iterable[str] = (),
+    accepts: Iterable[str] = (),
     hours: str = "",
     events: Iterable[str] = (),
     encoding: Encoding | str = Encoding.JSON,
@@ -405,6 +461,8 @@ def connect(
     :param new_secret: the password that shall replace `secret`
     :param games_a_day: most games begun within 24 hours; None: no limit
     :param avoid: wire names that it must not meet
+    :param accepts: accounts and bots of other owners in whose tests, gauntlets and challenges it plays, by name, or
+        ``*`` for everybody's; without a name nobody's
     :param hours: when its games may begin, in UTC: ``22-6``, ``Mon-Fri 18-24, Sat``; empty: always
     :param events: those to enter, by name, as :meth:`Session.enter_event` does
     :param encoding: ``json`` or ``msgpack``
@@ -424,7 +482,6 @@ def connect(
         raise BadSetting(f"the encoding {encoding!r} is not known: json or msgpack") from None
     sign_in = None
     if bot is not None:
-        limits = ws.OwnerLimits(games_a_day, list(avoid), checked_hours(hours))
         named = ws.Predecessor(version=predecessor) if isinstance(predecessor, str) else predecessor
         sign_in = ws.SignIn(
             bot=bot_name(bot, "the bot's name"),
@@ -438,7 +495,7 @@ def connect(
             author=author[:200],
             client=client[:200],
             slots=slots,
-            limits=limits,
+            limits=_limits(games_a_day, avoid, hours, accepts),
             predecessor=named if named.version else None,
         )
         fault = _fault(sign_in)
@@ -448,6 +505,11 @@ def connect(
     retries = Retries(random.Random(), pauses)
     keeper = ConnectionKeeper(endpoint, Codec(written), retries, who=bot or "watcher", reconnect=reconnect)
     return _connected(Session(keeper, sign_in, map(event_name, events)))
+
+
+def _limits(games_a_day: int | None, avoid: Iterable[str], hours: str, accepts: Iterable[str]) -> ws.OwnerLimits:
+    """Raises BadSetting where the hours cannot be read."""
+    return ws.OwnerLimits(games_a_day=games_a_day, avoid=list(avoid), accepts=list(accepts), hours=checked_hours(hours))
 
 
 def _fault(sign_in: ws.SignIn) -> str | None:

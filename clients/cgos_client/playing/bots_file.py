@@ -87,6 +87,8 @@ class BotTable(msgspec.Struct, frozen=True, kw_only=True):
     """Most games begun within 24 hours."""
     avoid: list[Word] = []
     """Wire names that it must not meet."""
+    accepts: list[Word] = []
+    """Accounts and bots of other owners in whose questions it plays; ``*`` for everybody's."""
     hours: Annotated[str, msgspec.Meta(max_length=200)] = ""
     """When its games may begin, in UTC."""
     events: list[Word] = []
@@ -121,6 +123,7 @@ ONLY_V2 = (
     "parameters",
     "games_a_day",
     "avoid",
+    "accepts",
     "hours",
     "events",
 )

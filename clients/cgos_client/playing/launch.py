@@ -70,6 +70,7 @@ def runner(server: ServerTable, bot: BotTable, secret: str, *, once: bool, tell:
             author=bot.author,
             games_a_day=bot.games_a_day,
             avoid=bot.avoid,
+            accepts=bot.accepts,
             hours=bot.hours,
             events=bot.events,
             encoding=server.encoding,

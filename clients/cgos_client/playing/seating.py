@@ -11,6 +11,7 @@ from cgos_client.playing.events import Seated
 from cgos_protocol import clock
 from cgos_protocol.clock import TimeControl, TimeSystem
 from cgos_protocol.event_news import Occasion
+from cgos_protocol.ids import QuestionId
 from cgos_protocol.session import GameSetup
 from cgos_protocol.v2.messages import TimeInfo
 
@@ -56,6 +57,7 @@ def seated(game: Game) -> Seated:
         why=game.why,
         opening=game.opening,
         occasion=Occasion(game.event, game.round) if game.event else None,
+        question=QuestionId(game.question) if game.question else None,
     )
     return Seated(setup, color_of(game.color), time_control(game.time))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import msgspec
 
 from cgos_protocol.api.messages import Moment, WireName
-from cgos_protocol.ids import GameId
+from cgos_protocol.ids import GameId, QuestionId
 
 
 class Candidate(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -219,10 +219,42 @@ class VenueEventMoved(Live, frozen=True, tag="event-moved", kw_only=True):
     at: Moment
 
 
+class VenueQuestionMoved(Live, frozen=True, tag="question-moved", kw_only=True):
+    """A question that is asked in the venue has come to something: it was asked, has a result, or stands otherwise.
+
+    :ivar kind: ``test``, ``gauntlet``, ``challenge``
+    :ivar what: ``asked``, ``result``, ``prioritized``, ``resumed``, ``ended``
+    :ivar state: ``open``, or how it has ended
+    :ivar version: whose strength is asked about
+    :ivar against: the opponent; null where there are several, or none is named
+    :ivar games: how many of its games are over
+    :ivar llr: a test's log-likelihood ratio; null of others
+    """
+
+    venue: WireName
+    question: QuestionId
+    kind: str
+    what: str
+    state: str
+    version: WireName
+    against: WireName | None
+    games: int
+    llr: float | None
+    at: Moment
+
+
 GameEvent = LiveMove | LiveEnd
 """A line of a game's stream."""
 
 VenueEvent = (
-    VenueGames | VenueStarted | VenueMove | VenueEnded | VenueRating | VenueArrived | VenueLeft | VenueEventMoved
+    VenueGames
+    | VenueStarted
+    | VenueMove
+    | VenueEnded
+    | VenueRating
+    | VenueArrived
+    | VenueLeft
+    | VenueEventMoved
+    | VenueQuestionMoved
 )
 """A line of a venue's stream, or of all venues'."""

@@ -12,9 +12,11 @@ from msgspec import Meta
 
 from cgos_protocol.api.messages import Answer, Count, GameNumber, Id, Moment, WireName
 from cgos_protocol.ids import GameId
-from cgos_protocol.names import ACCOUNT_PASSWORD_MIN, PASSWORD_MAX, PASSWORD_MIN
+from cgos_protocol.names import ACCOUNT_PASSWORD_MIN, NAME_PATTERN, PASSWORD_MAX, PASSWORD_MIN
 
 Name = Annotated[WireName, Meta(min_length=1, max_length=64)]
+AskerName = Annotated[str, Meta(min_length=1, max_length=64, extra_json_schema={"pattern": rf"^\*$|{NAME_PATTERN}"})]
+"""An account or a bot, or `*` for everybody."""
 Password = Annotated[str, Meta(min_length=1, max_length=256)]
 """One that is compared with the one that is kept."""
 
@@ -36,6 +38,7 @@ Event = Literal[
     "event-started",
     "event-round",
     "event-ended",
+    "question",
     "time-losses",
     "suspended",
     "strength-changed",
@@ -81,6 +84,7 @@ class PersonalData(Answer, frozen=True, kw_only=True):
     connections: list[dict[str, Any]]
     suspensions: list[dict[str, Any]]
     event_entries: list[dict[str, Any]]
+    questions: list[dict[str, Any]]
     event_log: list[dict[str, Any]]
     corrections: list[dict[str, Any]]
     audit: list[dict[str, Any]]
@@ -123,6 +127,10 @@ class OwnBot(Answer, frozen=True, kw_only=True):
     paused: bool
     games_a_day: int | None
     avoid: list[str]
+    accepts: Annotated[
+        list[str],
+        Meta(description="Accounts and bots in whose questions it plays, `*` for everybody's; empty: nobody's."),
+    ]
     hours: Annotated[str, Meta(description="When its games may begin, in UTC; empty: always.")]
     versions: list[WireName]
     tokens: Annotated[Count, Meta(description="How many of its tokens are valid.")]

@@ -50,10 +50,11 @@ def _server(then: str, *messages: str) -> tuple[Step, ...]:
 _WATCHING: Final = ("watch_venue", "watch_game", "unwatch")
 _WATCHED: Final = ("picture", "fact", "shown")
 _OF_EVENTS: Final = ("enter_event", "withdraw_event", "check_in")
-_PLAYING: Final = ("move", "seen", "sync", "ready", "pause", "drain", "limits", *_OF_EVENTS)
+_OF_QUESTIONS: Final = ("ask", "stop_question")
+_PLAYING: Final = ("move", "seen", "sync", "ready", "pause", "drain", "limits", *_OF_EVENTS, *_OF_QUESTIONS)
 _ANY_TIME: Final = ("info", "latency")
 _IN_GAMES: Final = ("move", "seen", "sync", "limits")
-_OF_GAMES: Final = ("game", "turn", "moved", "over")
+_TOLD: Final = ("game", "turn", "moved", "over", "event", "asked", "question")
 _FATAL: Final = Step("server", "error", "closed", {"fatal": True})
 
 
@@ -64,7 +65,10 @@ def _common(state: str) -> tuple[Step, ...]:
 
 def _signed_in(state: str, meaning: str, last: Sequence[Step] = ()) -> State:
     """A state in which games are played."""
-    games = (*_client(state, *_IN_GAMES, *_OF_EVENTS), *_server(state, *_OF_GAMES, "event"))
+    games = (
+        *_client(state, *_IN_GAMES, *_OF_EVENTS, *_OF_QUESTIONS),
+        *_server(state, *_TOLD),
+    )
     wishes = (*_client("in", "ready"), *_client("paused", "pause"), *_client("draining", "drain"))
     return State(meaning, (*games, *wishes, *last, *_common(state)), {"sign_in": "signed-in"})
 
@@ -184,6 +188,17 @@ CODES: Final[Mapping[str, ErrorCode]] = {
     Code.EVENT_PHASE: ErrorCode("The event is too far for that, or not far enough."),
     Code.EVENT_OVER: ErrorCode("The event is over."),
     Code.FIELD_FIXED: ErrorCode("The field of the event is fixed: nobody enters late."),
+    Code.QUESTION: ErrorCode("Such a question cannot be asked; the text says why."),
+    Code.BOUNDS: ErrorCode("A test cannot have such bounds or error rates."),
+    Code.QUESTION_BUDGET: ErrorCode("The question cannot be answered within its games or its time."),
+    Code.NOT_AGREED: ErrorCode("An opponent of somebody else has not agreed: its `limits.accepts`."),
+    Code.NO_OWNER: ErrorCode("A bot asks on behalf of the account that owns it, and nobody owns this one."),
+    Code.FULL: ErrorCode("The account has as many open questions as it may."),
+    Code.NOT_RATED: ErrorCode("An opponent of a gauntlet has no rating in the venue."),
+    Code.UNKNOWN_BOT: ErrorCode("There is no such opponent."),
+    Code.NO_QUESTION: ErrorCode("There is no such question, or it has ended."),
+    Code.NOT_ALLOWED: ErrorCode("The question is not about this bot, or not its owner's."),
+    Code.STARTING: ErrorCode("The server is starting. Ask again in a moment."),
     "replaced": _fatal("Another client signed in as this bot, and this connection did not answer."),
     Code.ALREADY_HERE: _fatal(
         "This bot is signed in, and that connection answers. `retry_after_s` is given.", again=True
@@ -210,7 +225,9 @@ CODES: Final[Mapping[str, ErrorCode]] = {
     Code.STORE: ErrorCode(
         "The server cannot reach its database just now. Fatal in a sign-in, with `retry_after_s`.", Fatal.AT_TIMES, True
     ),
-    Code.OUR_FAULT: _fatal("The server failed, by a fault of its own: tell its operator."),
+    Code.OUR_FAULT: ErrorCode(
+        "The server failed, by a fault of its own: tell its operator. Not fatal after an `ask`.", Fatal.AT_TIMES
+    ),
 }
 """Codes of `error`: what policy refuses has its :class:`~cgos_protocol.errors.Code`; the others are the protocol's."""
 

@@ -13,7 +13,7 @@ import msgspec
 from cgos_protocol import facts
 from cgos_protocol.errors import Code
 from cgos_protocol.event_news import EventWhat
-from cgos_protocol.ids import GameId
+from cgos_protocol.ids import GameId, QuestionId
 from cgos_protocol.v2 import messages as ws
 
 _GAME: Final = GameId(17)
@@ -65,7 +65,9 @@ EXAMPLES: Final[Mapping[str, ws.ClientMessage | ws.ServerMessage]] = {
         author="A. Body",
         client="mine 1.0",
         slots=2,
-        limits=ws.OwnerLimits(games_a_day=50, avoid=["my-engine"], hours="Mon-Fri 18-24, Sat"),
+        limits=ws.OwnerLimits(
+            games_a_day=50, avoid=["my-engine"], accepts=["their-engine"], hours="Mon-Fri 18-24, Sat"
+        ),
         games=[_KNOWN],
     ),
     "A new version that comes from another one than the newest": ws.SignIn(
@@ -93,9 +95,18 @@ EXAMPLES: Final[Mapping[str, ws.ClientMessage | ws.ServerMessage]] = {
     "Before an update of the engine": ws.Pause(),
     "Before leaving for good": ws.Drain(),
     "Other hours": ws.SetLimits(ws.OwnerLimits(hours="22-6")),
+    "It plays in everybody's questions": ws.SetLimits(ws.OwnerLimits(accepts=["*"])),
     "Now, or after any sign-in": ws.EnterEvent("spring-cup"),
     "It cannot come": ws.WithdrawEvent("spring-cup"),
     "After an `event` that says `check_in`": ws.CheckInEvent("spring-cup"),
+    "Is it stronger than the version before?": ws.Ask(
+        kind="test", venue="9x9", against=["my-engine-1.1"], lower=0.0, upper=20.0, ref="nightly"
+    ),
+    "Where does it stand?": ws.Ask(kind="gauntlet", venue="9x9", against=["GNUGo-L0", "GNUGo-L5"], within=50.0),
+    "What would a hundred games against whoever accepts cost?": ws.Ask(
+        kind="challenge", venue="9x9", most_games=100, dry=True
+    ),
+    "It is asked no more": ws.StopQuestion(question=QuestionId(3)),
     "Without a sign-in": ws.WatchVenue("9x9"),
     "From its beginning": ws.WatchGame("9x9", _GAME),
     "One game": ws.Unwatch("9x9", _GAME),
@@ -111,6 +122,9 @@ EXAMPLES: Final[Mapping[str, ws.ClientMessage | ws.ServerMessage]] = {
     "A new game": _NEW_GAME,
     "A game of an event": msgspec.structs.replace(
         _NEW_GAME, why="Round 3 of spring-cup: both have 2 points.", event="spring-cup", round=3
+    ),
+    "A game that is played for a question": msgspec.structs.replace(
+        _NEW_GAME, why="Question 3, a test: pair 1.", question=3
     ),
     "A game that goes on after a cut, from the last ply that the client knew": msgspec.structs.replace(
         _NEW_GAME,
@@ -182,6 +196,52 @@ EXAMPLES: Final[Mapping[str, ws.ClientMessage | ws.ServerMessage]] = {
         series="weekly",
         next="weekly-8",
     ),
+    "It is asked": ws.Asked(
+        question=3,
+        venue="9x9",
+        kind="test",
+        text="Question 3: is my-engine-1.2 stronger than my-engine-1.1? Bounds [0, 20] nelo.",
+        costs=[
+            ws.QuestionCost(case="at the lower bound", difference=0.0, games=4_280.0, hours=42.8, accepted=0.05),
+            ws.QuestionCost(case="at the upper bound", difference=19.4, games=4_280.0, hours=42.8, accepted=0.95),
+        ],
+        ref="nightly",
+    ),
+    "Its games begin": ws.QuestionTold(
+        question=QuestionId(3),
+        venue="9x9",
+        kind="test",
+        state="open",
+        text="Question 3: is my-engine-1.2 stronger than my-engine-1.1? Bounds [0, 20] nelo. It is open.",
+        version="my-engine-1.2",
+        against=["my-engine-1.1"],
+        wins=0,
+        draws=0,
+        losses=0,
+        counts=[0, 0, 0, 0, 0],
+        llr=0.0,
+        elo=None,
+        lower=None,
+        upper=None,
+    ),
+    "It has its answer": ws.QuestionTold(
+        question=QuestionId(3),
+        venue="9x9",
+        kind="test",
+        state="accepted",
+        text="Question 3: is my-engine-1.2 stronger than my-engine-1.1? Bounds [0, 20] nelo. Accepted: The "
+        "log-likelihood ratio reached its bound.",
+        version="my-engine-1.2",
+        against=["my-engine-1.1"],
+        wins=640,
+        draws=0,
+        losses=560,
+        counts=[90, 0, 380, 0, 130],
+        llr=2.96,
+        elo=23.2,
+        lower=3.9,
+        upper=43.0,
+    ),
     "To people": ws.Info("You get no new game: the operator paused this venue.", "9x9"),
     "The connection stays": ws.Error(
         code="gap", text="Ply 5 was sent, and 3 is the next one. Send sync to hear what you missed.", game=_GAME
@@ -193,6 +253,11 @@ EXAMPLES: Final[Mapping[str, ws.ClientMessage | ws.ServerMessage]] = {
         code=Code.EVENT_CLOSED,
         text="my-engine cannot enter: Entry to spring-cup is closed.",
         event="spring-cup",
+    ),
+    "What was asked cannot be": ws.Error(
+        code=Code.NOT_AGREED,
+        text="GNUGo-L0 does not belong to you and has not agreed.",
+        ref="nightly",
     ),
     "After a pong": ws.Latency(12.4),
     "After the last game": ws.Drained(),

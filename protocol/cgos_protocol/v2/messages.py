@@ -15,43 +15,37 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, Meta, Raw, UnsetType
 
-from cgos_protocol.clock import TimeSystem
-from cgos_protocol.event_news import EventWhat
 from cgos_protocol.facts import VenueFact
-from cgos_protocol.games.base import Ko
-from cgos_protocol.games.notation import COLUMNS, PASS_WORD
 from cgos_protocol.ids import GameId
-from cgos_protocol.names import BOT_NAME_PATTERN, EVENT_NAME_PATTERN, PASSWORD_PATTERN
 from cgos_protocol.session import NARROWEST_STEP, WIDEST_STEP
-from cgos_protocol.verdict import Reason
+from cgos_protocol.v2.fields import (
+    BotName,
+    Count,
+    Date,
+    EventName,
+    GameNumber,
+    KoWord,
+    Label,
+    MoveText,
+    Name,
+    PlyNumber,
+    ReasonWord,
+    Result,
+    Secret,
+    Spelled,
+    SystemWord,
+    Text,
+    VersionName,
+    WhatWord,
+    WireName,
+)
+from cgos_protocol.v2.question_messages import Ask as Ask
+from cgos_protocol.v2.question_messages import Asked as Asked
+from cgos_protocol.v2.question_messages import QuestionCost as QuestionCost
+from cgos_protocol.v2.question_messages import QuestionTold as QuestionTold
+from cgos_protocol.v2.question_messages import StopQuestion as StopQuestion
 
 VERSION = 2
-
-Text = Annotated[str, Meta(max_length=200)]
-Name = Annotated[str, Meta(max_length=64)]
-Count = Annotated[int, Meta(ge=0, le=1 << 53)]
-GameNumber = Annotated[GameId, Meta(ge=0, le=1 << 53)]
-PlyNumber = Annotated[int, Meta(ge=1, le=1 << 53)]
-# Patterns are for clients, not checked here: a name against them is refused in words, another word as a move loses.
-BotName = Annotated[Name, Meta(extra_json_schema={"pattern": BOT_NAME_PATTERN})]
-WireName = Annotated[Name, Meta(extra_json_schema={"pattern": f"^$|{BOT_NAME_PATTERN}"})]
-EventName = Annotated[Name, Meta(extra_json_schema={"pattern": EVENT_NAME_PATTERN})]
-VersionName = Annotated[Name, Meta(extra_json_schema={"pattern": "^[ -~]{0,32}$"})]
-Secret = Annotated[str, Meta(max_length=256, extra_json_schema={"pattern": PASSWORD_PATTERN})]
-_ROW = "([1-9]|1[0-9]|2[0-5])"
-_MOVE = f"^([{COLUMNS}{COLUMNS.lower()}]{_ROW}|[Pp][Aa][!-~]*|[Rr][Ee][Ss][Ii][Gg][Nn])$"
-MoveText = Annotated[str, Meta(max_length=64, extra_json_schema={"pattern": _MOVE})]
-Spelled = Annotated[str, Meta(extra_json_schema={"pattern": f"^([{COLUMNS}]{_ROW}|{PASS_WORD})$"})]
-Label = Annotated[str, Meta(extra_json_schema={"pattern": r"^[0-9]+\??$"})]
-Date = Annotated[str, Meta(extra_json_schema={"pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"})]
-Result = Annotated[
-    str,
-    Meta(extra_json_schema={"pattern": r"^([BW]\+([0-9]+\.[05]|Resign|Time|Illegal|Forfeit)|Draw|Abort|Void)$"}),
-]
-SystemWord = Annotated[str, Meta(extra_json_schema={"enum": [system.value for system in TimeSystem]})]
-KoWord = Annotated[str, Meta(extra_json_schema={"enum": [ko.value for ko in Ko]})]
-WhatWord = Annotated[str, Meta(extra_json_schema={"enum": [what.value for what in EventWhat]})]
-ReasonWord = Annotated[str, Meta(extra_json_schema={"enum": [reason.value for reason in Reason]})]
 
 Scalar = str | int | float | bool | None
 ColorWord = Literal["black", "white"]
@@ -75,12 +69,14 @@ class KnownGame(_Part, frozen=True):
     ply: Count
 
 
-class OwnerLimits(_Part, frozen=True):
-    """What the bot's owner allows. Without `games_a_day` there is no limit; `avoid` are wire names; `hours` say when a
-    game may begin, in UTC: `22-6`, `Mon-Fri 18-24, Sat`; empty: always."""
+class OwnerLimits(_Part, frozen=True, kw_only=True):
+    """What the bot's owner allows. Without `games_a_day` there is no limit; `avoid` are wire names; `accepts` are names
+    of accounts and bots of other owners in whose tests, gauntlets and challenges it plays, `*` for everybody's, empty
+    for nobody's; `hours` say when a game may begin, in UTC: `22-6`, `Mon-Fri 18-24, Sat`; empty: always."""
 
     games_a_day: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
     avoid: Annotated[list[Name], Meta(max_length=200)] = []
+    accepts: Annotated[list[Name], Meta(max_length=200)] = []
     hours: Annotated[str, Meta(max_length=200)] = ""
 
 
@@ -248,6 +244,8 @@ ClientMessage = (
     | EnterEvent
     | WithdrawEvent
     | CheckInEvent
+    | Ask
+    | StopQuestion
     | WatchVenue
     | WatchGame
     | Unwatch
@@ -328,7 +326,8 @@ class Game(_Message, frozen=True, tag="game", kw_only=True):
     `moves` are the plies `from_ply` + 1, `from_ply` + 2, ...: whatever the client holds beyond `from_ply` was never
     committed and is void. Colors alternate, from Black. `why` says why these two meet. `opening` names the opening
     that the first moves are, where the game did not begin on the empty board: nobody's time was spent on them. `event`
-    and `round` are those in which it is played, where it is a game of an event.
+    and `round` are those in which it is played, where it is a game of an event, and `question` is the one for which it
+    is played (0: none).
     """
 
     game: GameId
@@ -347,6 +346,7 @@ class Game(_Message, frozen=True, tag="game", kw_only=True):
     opening: str = ""
     event: str = ""
     round: int = 0
+    question: int = 0
 
 
 class Turn(_Message, frozen=True, tag="turn", kw_only=True):
@@ -437,7 +437,8 @@ class Info(_Message, frozen=True, tag="info"):
 class Error(_Message, frozen=True, tag="error", kw_only=True):
     """Something was not taken. `code` is a stable word; `fatal`: the connection closes after it.
 
-    `retry_after_s` says when another attempt makes sense, where it does.
+    `retry_after_s` says when another attempt makes sense, where it does. `ref` is that of the `ask` or `stop_question`
+    that it answers.
     """
 
     code: str
@@ -447,6 +448,7 @@ class Error(_Message, frozen=True, tag="error", kw_only=True):
     game: GameId | None = None
     venue: str = ""
     event: str = ""
+    ref: str = ""
 
 
 class Latency(_Message, frozen=True, tag="latency"):
@@ -514,6 +516,8 @@ ServerMessage = (
     | Moved
     | Over
     | EventTold
+    | Asked
+    | QuestionTold
     | Info
     | Error
     | Latency

@@ -13,6 +13,7 @@ from cgos_protocol.event_news import EventNews
 from cgos_protocol.facts import Fact, GameEnded, MovePlayed, VenueFact
 from cgos_protocol.games.base import Color
 from cgos_protocol.ids import ConnectionId, GameId
+from cgos_protocol.question_news import QuestionNews, QuestionTaken
 from cgos_protocol.session import GameOver, GameSetup, ListedGame, OperatorDesk, PeerRelay, Reach, Seat, ShownGame, Turn
 from cgos_protocol.v2 import messages as ws
 from cgos_protocol.v2 import render
@@ -91,6 +92,15 @@ class Place(PeerRelay[Peer]):
 
     def event_refused(self, event: str, code: str, sentence: str) -> None:
         self._dialogue.tell(ws.Error(code=code, text=sentence, event=event))
+
+    def question(self, news: QuestionNews) -> None:
+        self._dialogue.tell(render.question(news))
+
+    def question_taken(self, taken: QuestionTaken) -> None:
+        self._dialogue.tell(render.asked(taken))
+
+    def question_refused(self, ref: str, code: str, sentence: str) -> None:
+        self._dialogue.tell(ws.Error(code=code, text=sentence, ref=ref))
 
     async def answers(self, sentence: str) -> bool:
         self.info(sentence)

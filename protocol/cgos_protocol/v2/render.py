@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from cgos_protocol.clock import TimeControl
 from cgos_protocol.event_news import EventNews
 from cgos_protocol.games.base import Color, Ko, Ruleset
 from cgos_protocol.ids import GameId
+from cgos_protocol.question_news import QuestionNews, QuestionTaken
 from cgos_protocol.session import GameOver, GameSetup, ListedGame, ShownGame, Turn
 from cgos_protocol.v2 import messages as ws
 
@@ -64,6 +67,7 @@ def game(setup: GameSetup, color: Color, from_ply: int) -> ws.Game:
         opening=setup.opening,
         event="" if occasion is None else occasion.event,
         round=0 if occasion is None else occasion.round,
+        question=setup.question or 0,
     )
 
 
@@ -122,6 +126,20 @@ def event(news: EventNews) -> ws.EventTold:
         series=news.series,
         next=news.next,
     )
+
+
+def asked(taken: QuestionTaken) -> ws.Asked:
+    """What was asked, and what it is expected to cost."""
+    costs = [ws.QuestionCost(**cost._asdict()) for cost in taken.costs]
+    return ws.Asked(
+        question=taken.question or 0, venue=taken.venue, kind=taken.kind, text=taken.text, costs=costs, ref=taken.ref
+    )
+
+
+def question(news: QuestionNews) -> ws.QuestionTold:
+    """How a question stands."""
+    fields = msgspec.structs.asdict(news)
+    return ws.QuestionTold(**fields | {"against": list(news.against), "counts": list(news.counts)})
 
 
 def game_line(listed: ListedGame) -> ws.GameLine:

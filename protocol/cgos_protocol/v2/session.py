@@ -21,6 +21,7 @@ from cgos_protocol.ids import ConnectionId, GameId
 from cgos_protocol.lines.move_word import first_word
 from cgos_protocol.lines.player import CLIENT_MAX
 from cgos_protocol.names import bot_name_fault, password_fault
+from cgos_protocol.question_news import QuestionWish, StopWish
 from cgos_protocol.session import (
     Availability,
     Credentials,
@@ -307,6 +308,24 @@ class WsSession:
         self._seats()[0].event(_EVENT_WISHES[type(message)], message.event)
         return None
 
+    def _ask(self, message: ws.Ask, _received: int) -> ws.Error | None:
+        if self.stage is not Stage.IN:
+            return self._not_in(message.ref)
+        self.wasted += 1
+        fields = msgspec.structs.asdict(message)
+        ends_at = fields.pop("ends_at")
+        ends_at_ms = None if ends_at is None else round(1000 * ends_at)
+        wish = QuestionWish(**fields | {"against": tuple(message.against), "ends_at_ms": ends_at_ms})
+        self._seats()[0].question(wish)
+        return None
+
+    def _stop_question(self, message: ws.StopQuestion, _received: int) -> ws.Error | None:
+        if self.stage is not Stage.IN:
+            return self._not_in(message.ref)
+        self.wasted += 1
+        self._seats()[0].question(StopWish(message.ref, message.question))
+        return None
+
     def _watch_venue(self, message: ws.WatchVenue, _received: int) -> ws.Error | None:
         gallery = self._context.galleries.get(message.venue)
         if gallery is None:
@@ -365,10 +384,11 @@ class WsSession:
             code=Code.NO_VENUE, text=f"This server has no venue {_line(venue)!r}, it has: {names}.", fatal=fatal
         )
 
-    def _not_in(self) -> ws.Error:
-        if self.stage is Stage.CHECKING:
-            return ws.Error(code=Code.NOT_SIGNED_IN, text="Your sign-in is being checked: wait for signed_in.")
-        return ws.Error(code=Code.NOT_SIGNED_IN, text="Sign in first.")
+    def _not_in(self, ref: str = "") -> ws.Error:
+        text = (
+            "Your sign-in is being checked: wait for signed_in." if self.stage is Stage.CHECKING else "Sign in first."
+        )
+        return ws.Error(code=Code.NOT_SIGNED_IN, text=text, ref=ref)
 
     # -- what its places say
 
@@ -502,6 +522,8 @@ _RULES: Final[Mapping[type[ws.ClientMessage], Callable[[WsSession, Any, int], ws
     ws.EnterEvent: WsSession._event,
     ws.WithdrawEvent: WsSession._event,
     ws.CheckInEvent: WsSession._event,
+    ws.Ask: WsSession._ask,
+    ws.StopQuestion: WsSession._stop_question,
     ws.WatchVenue: WsSession._watch_venue,
     ws.WatchGame: WsSession._watch_game,
     ws.Unwatch: WsSession._unwatch,
@@ -510,7 +532,12 @@ _RULES: Final[Mapping[type[ws.ClientMessage], Callable[[WsSession, Any, int], ws
 
 def _limits(limits: ws.OwnerLimits) -> Limits:
     """Raises Refused where the hours cannot be read."""
-    return Limits(limits.games_a_day, frozenset(limits.avoid), hours.parse(limits.hours))
+    return Limits(
+        games_a_day=limits.games_a_day,
+        avoid=frozenset(limits.avoid),
+        accepts=frozenset(limits.accepts),
+        hours=hours.parse(limits.hours),
+    )
 
 
 def _line(text: str) -> str:

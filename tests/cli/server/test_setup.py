@@ -123,7 +123,7 @@ def test_every_command_explains_itself() -> None:
 
 def test_one_line_says_what_a_command_does() -> None:
     """In the list of commands nothing is cut off."""
-    for words in ([], ["lab"]):
+    for words in ([], ["lab"], ["ask"], ["question"]):
         assert "..." not in CliRunner().invoke(main, [*words, "--help"]).output.split("Commands:")[1]
 
 
@@ -146,6 +146,7 @@ def test_every_reading_command_has_json() -> None:
         reads |= words.startswith("event ") and words.split()[1] in (
             *("show", "standings", "crosstable", "rounds", "games", "log", "rehearse", "sgf"),
         )
+        reads |= words.startswith("ask ") or words in ("question show", "question games", "question wait")
         reads |= words.startswith(("rate ", "pairing ", "tournament ", "export ", "lab "))
         has = any(parameter.name == "as_json" for parameter in command.params)
         reads |= words.startswith("db ")
@@ -188,7 +189,7 @@ async def test_what_a_page_shows_a_command_prints(tmp_path: Path) -> None:
     pages = {
         re.sub(r":int", "", route.path)
         for route in routes
-        if not route.path.startswith(NO_PAGES) and not route.path.endswith((".atom", "/said"))
+        if not route.path.startswith(NO_PAGES) and not route.path.endswith((".atom", ".svg", "/said"))
     }
     assert sorted(named) == sorted(pages - {"/api"})
     assert twins <= {" ".join(path) for path, _ in commands(main)}

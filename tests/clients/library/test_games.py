@@ -476,11 +476,12 @@ def test_a_resignation_is_no_move_of_the_record(client):
 
 def test_wishes_hold_over_a_reconnection(client):
     assert sent(client.want(core.Wish.PAUSE)) == [ws.Pause()]
-    assert sent(client.limit(ws.OwnerLimits(5, ["Twin"]))) == [ws.SetLimits(ws.OwnerLimits(5, ["Twin"]))]
+    limits = ws.OwnerLimits(games_a_day=5, avoid=["Twin"], accepts=["*"])
+    assert sent(client.limit(limits)) == [ws.SetLimits(limits)]
     client.lost()
     assert client.want(core.Wish.DRAIN) == []
     (sign_in,) = sent(client.receive(ws.Welcome(server="s", software="s", protocol=2, at=0.0, venues=[])))
-    assert sign_in.limits == ws.OwnerLimits(5, ["Twin"])
+    assert sign_in.limits == limits
     assert sent(client.receive(ws.SignedIn("Bot", ["5x5"], 1))) == [ws.Drain()]
 
 

@@ -418,19 +418,20 @@ async def test_wishes_reach_the_server():
     async with (
         asyncio.timeout(SECONDS),
         V2Server(model) as server,
-        as_bot(server, games_a_day=9, avoid=["Twin"], hours="22-6", predecessor="Bot-1") as session,
+        as_bot(server, games_a_day=9, avoid=["Twin"], accepts=["Them"], hours="22-6", predecessor="Bot-1") as session,
     ):
         await session.pause()
         await session.ready()
         with pytest.raises(BadSetting, match="are no hours"):
             await session.limits(hours="whenever")
-        await session.limits(games_a_day=3)
+        await session.limits(games_a_day=3, accepts=["*"])
         await play(await anext(session.games()))
         await session.drain()
         assert [game async for game in session.games()] == []
     kinds = [type(message).__name__ for message in server.heard if not isinstance(message, ws.Move | ws.Seen)]
     assert kinds == ["SignIn", "Pause", "Ready", "SetLimits", "Drain"]
-    assert model.sign_ins[0].limits == ws.OwnerLimits(9, ["Twin"], "22-6")
+    assert model.sign_ins[0].limits == ws.OwnerLimits(games_a_day=9, avoid=["Twin"], accepts=["Them"], hours="22-6")
+    assert ws.SetLimits(ws.OwnerLimits(games_a_day=3, accepts=["*"])) in server.heard
     assert model.sign_ins[0].predecessor == ws.Predecessor(version="Bot-1")
 
 

@@ -27,6 +27,7 @@ venues = ["9x9", "19x19"]
 slots = 3
 version = "1.2"
 predecessor = "First-1.1"
+accepts = ["*"]
 events = ["spring-cup"]
 engine = ["gnugo", "--mode", "gtp"]
 parameters = { level = 3, style = "calm", patient = true }
@@ -49,6 +50,7 @@ def test_a_whole_file(tmp_path):
     assert first.slots == 3
     assert first.predecessor == "First-1.1"
     assert first.events == ["spring-cup"]
+    assert (first.accepts, second.accepts) == (["*"], [])
     assert first.parameters == {"level": 3, "style": "calm", "patient": True}
     assert first.engine == ["gnugo", "--mode", "gtp"]
     assert first.password_file == tmp_path / "first.password"

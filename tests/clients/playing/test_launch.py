@@ -21,14 +21,14 @@ def test_a_table_reaches_the_sign_in(monkeypatch: pytest.MonkeyPatch) -> None:
         predecessor="First-1.1",
         author="A. Body",
         builtin="random",
+        accepts=["Them"],
         hours="22-6",
         events=["spring-cup"],
     )
     launch.runner(ServerTable(url="ws://localhost:6868"), bot, "sesame", once=True, tell=print)
-    options = {
-        name: arguments[name] for name in ("bot", "version", "wire_name", "predecessor", "author", "hours", "events")
-    }
+    names = ("bot", "version", "wire_name", "predecessor", "author", "accepts", "hours", "events")
+    options = {name: arguments[name] for name in names}
     assert options == {
         "bot": "First", "version": "1.2", "wire_name": "First-fast", "predecessor": "First-1.1", "author": "A. Body",
-        "hours": "22-6", "events": ["spring-cup"],
+        "accepts": ["Them"], "hours": "22-6", "events": ["spring-cup"],
     }  # fmt: skip

@@ -17,7 +17,7 @@ from cgos_protocol.hours import parse
 from cgos_protocol.session import Availability, Limits
 from cgos_server.live.venue.live_control import Addresses, LiveControl
 from cgos_server.live.venue.play_limits import HOURS_BEGIN
-from cgos_server.live.venue.player import stricter
+from cgos_server.live.venue.player import in_force
 from cgos_server.observability.logs import LogCounts
 from cgos_server.observability.metrics import Metrics
 from cgos_server.service.control import VersionNow
@@ -99,12 +99,26 @@ async def test_owners_limits_stand_beside_the_bots_own(house: House, control: Li
 
 @given(st.none() | st.integers(0, 99), st.none() | st.integers(0, 99), st.sets(st.text()), st.sets(st.text()))
 def test_what_both_allow(first: int | None, second: int | None, here: set[str], there: set[str]) -> None:
-    both = stricter(Limits(first, frozenset(here), parse("22-6")), Limits(second, frozenset(there), parse("4-8")))
+    one = Limits(games_a_day=first, avoid=frozenset(here), hours=parse("22-6"))
+    other = Limits(games_a_day=second, avoid=frozenset(there), hours=parse("4-8"))
+    both = in_force(one, other)
     assert both.hours == parse("4-6")
     assert both.avoid == here | there
     for begun in range(100):
         allowed = [most is None or begun < most for most in (first, second, both.games_a_day)]
         assert allowed[2] == (allowed[0] and allowed[1])
+
+
+async def test_a_bot_or_its_owner_accepts_questions(house: House, control: LiveControl) -> None:
+    anna = await house.check_in("anna", 1, Limits(accepts=frozenset({"Carl"})))
+    player = next(iter(house.live.roster.players.values()))
+    control.wishes(player.bot, False, Limits(accepts=frozenset({"Berta"})))
+    assert player.limits == Limits(accepts=frozenset({"Berta", "Carl"}))
+    assert anna.seat is not None
+    anna.seat.limit(Limits())
+    assert player.limits == Limits(accepts=frozenset({"Berta"}))
+    control.wishes(player.bot, False, Limits())
+    assert player.limits == Limits()
 
 
 def hour(house: House, wanted: int, minute: int = 0) -> None:

@@ -147,7 +147,7 @@ def test_every_close_code_of_the_server_is_described() -> None:
 
 def test_what_is_called_fatal_is_what_the_connection_closes_for() -> None:
     assert {code for code, of in CODES.items() if of.fatal is Fatal.AT_TIMES} == {
-        "utf-8", "hours", "no-venue", "store",
+        "utf-8", "hours", "no-venue", "store", "our-fault",
     }  # fmt: skip
     assert CODES["already-here"].again
     assert not CODES["name"].again

@@ -175,9 +175,10 @@ def test_two_venues_are_told_apart_by_the_game() -> None:
     bot.client.say(type="seen", game=99)
     bot.client.say(type="limits", limits={"avoid": ["anna-slow"], "hours": "25-6"})
     assert errors(bot.client) == [("hours", False)]
-    bot.client.say(type="limits", limits={"avoid": ["bert"]})
+    bot.client.say(type="limits", limits={"avoid": ["bert"], "accepts": ["Berta"]})
     bot.client.say(type="pause")
-    both = [("seen", 99), ("limit", Limits(None, frozenset({"bert"}))), ("available", "paused")]
+    limits = Limits(avoid=frozenset({"bert"}), accepts=frozenset({"Berta"}))
+    both = [("seen", 99), ("limit", limits), ("available", "paused")]
     assert nine == both
     assert thirteen == [("move", 4, 1, "D4", None), ("seen", 4), *both]
 

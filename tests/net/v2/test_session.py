@@ -14,6 +14,8 @@ from support.net.ws_bot import OVER, Bot, errors, setup
 from cgos_protocol.event_news import EventNews, EventWhat
 from cgos_protocol.games.base import Color
 from cgos_protocol.hours import parse
+from cgos_protocol.ids import QuestionId
+from cgos_protocol.question_news import QuestionNews, QuestionTaken
 from cgos_protocol.session import Declaration, Known, Limits, NamedPredecessor, Turn, Wish
 from cgos_protocol.v2.session import RoundTrip
 
@@ -28,7 +30,7 @@ def test_a_sign_in_says_everything_that_the_server_wants_to_know() -> None:
         **SIGN_IN | {
             "venues": ["13x13", "9x9"], "new_secret": "another", "version": "1.2", "wire_name": "Anna-fast",
             "engine": "eng\nine", "parameters": {"b": 1, "a": "x\x00"}, "author": "A. Body", "client": "test 1",
-            "slots": 4, "limits": {"games_a_day": 9, "avoid": ["Anna-slow"], "hours": "22-6"},
+            "slots": 4, "limits": {"games_a_day": 9, "avoid": ["Anna-slow"], "accepts": ["*"], "hours": "22-6"},
             "games": [{"game": 7, "ply": 12}, {"game": 8, "ply": 0}],
             "predecessor": {"version": "Anna-1.1", "sd": 40, "surely": True},
         }
@@ -44,7 +46,8 @@ def test_a_sign_in_says_everything_that_the_server_wants_to_know() -> None:
         author="A. Body",
         predecessor=NamedPredecessor("Anna-1.1", 40.0, True),
     )
-    assert wish == Wish(4, Limits(9, frozenset({"Anna-slow"}), parse("22-6")), (Known(7, 12), Known(8, 0)))
+    limits = Limits(games_a_day=9, avoid=frozenset({"Anna-slow"}), accepts=frozenset({"*"}), hours=parse("22-6"))
+    assert wish == Wish(4, limits, (Known(7, 12), Known(8, 0)))
     assert client.listen() == []
     desk.server.admit("Anna-fast")
     (message,) = client.listen()
@@ -236,6 +239,18 @@ def test_the_round_trip_is_told_at_first_and_when_it_has_changed_by_a_quarter() 
 
 # -- anything at all
 
+
+def told(session: Any, what: str) -> None:
+    """The live server says something of a question."""
+    number, text = QuestionId(3), "Question 3: 4 games of Ann-2 against whoever accepts."
+    if what == "asked":
+        session.question_taken(QuestionTaken("a", number, "9x9", "challenge", text, ()))
+    else:
+        session.question(
+            QuestionNews(question=number, venue="9x9", kind="challenge", state="open", text=text, version="Ann-2")
+        )
+
+
 VENUES = st.sampled_from(["9x9", "13x13", "7x7", ""])
 NUMBERS = st.integers(0, 4)
 MESSAGES = st.one_of(
@@ -254,8 +269,11 @@ MESSAGES = st.one_of(
     st.builds(lambda venue, game: {"type": "unwatch", "venue": venue, "game": game}, VENUES, st.none() | NUMBERS),
     st.builds(lambda kind, event: {"type": kind, "event": event},
               st.sampled_from(["enter_event", "withdraw_event", "check_in"]), st.sampled_from(["spring", "", "?"])),
-    st.sampled_from(["news", "admit", "refuse", "setup", "genmove", "played", "over", "drained", "unknown", "lose",
-                     "wait"]),
+    st.builds(lambda kind, against: {"type": "ask", "kind": kind, "venue": "9x9", "against": against, "ref": "a"},
+              st.sampled_from(["test", "gauntlet", "challenge"]), st.lists(st.just("Ann-1"), max_size=2)),
+    st.builds(lambda number: {"type": "stop_question", "question": number + 1}, NUMBERS),
+    st.sampled_from(["news", "question", "asked", "admit", "refuse", "setup", "genmove", "played", "over", "drained",
+                     "unknown", "lose", "wait"]),
 )  # fmt: skip
 
 
@@ -330,6 +348,10 @@ def test_any_sequence_against_a_model(steps: list[Any], subprotocol: str) -> Non
                 client.listen()
                 session.event(EventNews("spring", "9x9", EventWhat.STARTED, "spring has started."))
                 assert [message["type"] for message in client.listen()] == ["event"]
+            elif step in ("question", "asked"):
+                client.listen()
+                told(session, step)
+                assert [message["type"] for message in client.listen()] == [step]
             elif step == "setup":
                 table.setup(setup(2), Color.BLACK)
             elif step == "genmove":

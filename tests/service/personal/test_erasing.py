@@ -15,6 +15,8 @@ from support.service.acting import code
 from support.storage.storage_sample import events, execute, games, people, put, query, refits, unexpected, version
 
 from cgos_protocol.api.people import Done
+from cgos_protocol.ids import QuestionId, VenueId, VersionId
+from cgos_server.core.questions.asked import Challenge, encode_asked
 from cgos_server.core.renaming import Renaming
 from cgos_server.presentation.personal import personal_json, personal_zip
 from cgos_server.service.admin import Admin
@@ -30,6 +32,7 @@ from cgos_server.storage import schema, tables
 from cgos_server.storage.location import Location
 from cgos_server.storage.opening import open_store
 from cgos_server.storage.store import Store
+from cgos_server.storage.writing.asking import QuestionAdded
 from cgos_server.storage.writing.group_commit import CommitListener
 from cgos_server.storage.writing.records import (
     AccessAdded,
@@ -51,6 +54,8 @@ NEVER = {
     "refits.build", "refit_points.system", "rank_points.system", "rank_summaries.system", "rank_summaries.groups",
     "rating_states.system", "rating_plugins.system", "rating_plugins.plugin", "corrections.result", "audit.action",
     "events.name", "events.phase", "event_log.kind",
+    "questions.kind", "questions.asked", "questions.state", "questions.why", "questions.answer",
+    "question_games.opening",
 }  # fmt: skip
 """Columns of words, numbers and digests: nobody is named there."""
 
@@ -58,7 +63,7 @@ NAMES = {"owners.name", "owners.name_key", "bots.name", "bots.name_key", "versio
 
 SENTENCE = "By alpha. Against ALPHA-2.0 of Olive, not alphabet."
 AS_JSON = {
-    "bots.limits": {"avoid": ["alpha", "alphabet"], "games_a_day": 3},
+    "bots.limits": {"accepts": ["*", "Olive", "alpha"], "avoid": ["alpha", "alphabet"], "games_a_day": 3},
     "versions.parameters": {"alpha": "a book of alpha"},
     "rounds.sits_out": {"3": SENTENCE},
     "rounds.notes": [SENTENCE],
@@ -128,6 +133,23 @@ def location(request: pytest.FixtureRequest, tmp_path: Path) -> Location:
     return request.getfixturevalue("new_url")()  # type: ignore[no-any-return]
 
 
+def question(number: int, owner: int | None) -> QuestionAdded:
+    """By an account, or by an operator."""
+    return QuestionAdded(
+        id=QuestionId(number),
+        venue_id=VenueId(1),
+        owner_id=owner,
+        kind="challenge",
+        asked=encode_asked(Challenge(version=VersionId(1), most_games=2)),
+        asked_at=370,
+        priority=0,
+        state="open",
+        ended_at=None,
+        why="",
+        answer="",
+    )
+
+
 @pytest.fixture
 def past(location: Location) -> Location:
     """Olive owns alpha, which has a second version; alpha has played Beta, also in an event."""
@@ -147,6 +169,7 @@ def past(location: Location) -> Location:
             WebhookAdded(1, 1, 1, "https://alpha.example/", "secret", "game-ended", 340),
             WebhookAdded(2, 2, None, "https://example.org/Olive", "secret", "game-ended", 341),
             SuspensionNow(1, 2, 3, 1, "alpha", 350),
+            *(question(number, owner) for number, owner in ((1, 1), (2, 2), (3, None))),
             AuditAdded(360, "Olive (192.0.2.9)", "bot pause", "alpha", "{}"),
             AuditAdded(361, "operator", "bot add", "Beta", "{}"),
         ],
@@ -255,6 +278,7 @@ async def test_all_that_is_kept_is_handed_out_but_secrets(past: Location, store:
     assert [row["version_id"] for row in kept["connections"]] == [1]
     assert [row["id"] for row in kept["games"]] == [1, 2, 3, 4, 5, 6]
     assert {row["bot_id"] for row in kept["bot_tokens"] + kept["event_entries"] + kept["versions"]} == {1}
+    assert [row["id"] for row in kept["questions"]] == [1]
     assert kept["audit"][0]["actor"] == "Olive (192.0.2.9)"
     assert [section for section, rows in kept.items() if not rows] == ["suspensions"]
     assert not {"password", "digest", "secret"} & {field for rows in kept.values() for row in rows for field in row}

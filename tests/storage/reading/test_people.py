@@ -40,7 +40,7 @@ async def peopled(store: Store) -> Store:
         [
             r.OwnerChanged("hash", 0, "disabled", BERTA), r.AccessRevoked(T0 + 5, 22),
             r.WebhookStopped(T0 + 6, "gone", 31), r.BotOwner(ANNA, 1),
-            r.BotWishes(1, '{"games_a_day":5,"avoid":["x","y"],"hours":"22-6"}', 1),
+            r.BotWishes(1, '{"games_a_day":5,"avoid":["x","y"],"accepts":["*","z"],"hours":"22-6"}', 1),
             r.BotState("disabled", "it hangs", T0 + 99, 1),
         ]
     )  # fmt: skip
@@ -137,16 +137,27 @@ async def test_what_its_owner_wants(peopled: Store, history: History) -> None:
     login = await peopled.history.bots.login("alpha")
     assert login is not None
     assert (login.owner, login.until, login.paused) == (ANNA, T0 + 99, True)
-    assert login.limits == Limits(5, frozenset({"x", "y"}), parse("22-6"))
+    assert login.limits == Limits(
+        games_a_day=5, avoid=frozenset({"x", "y"}), accepts=frozenset({"*", "z"}), hours=parse("22-6")
+    )
     other = await peopled.history.bots.login("Beta")
     assert other is not None
     assert (other.owner, other.until, other.paused, other.limits) == (None, None, False, Limits())
     (bot,) = await history.people.bots_of(ANNA)
     assert (bot.name, bot.state, bot.reason, bot.until, bot.paused) == ("alpha", "disabled", "it hangs", T0 + 99, True)
-    assert bot.limits == OwnedLimits(games_a_day=5, avoid=["x", "y"], hours="22-6")
+    assert bot.limits == OwnedLimits(games_a_day=5, avoid=["x", "y"], accepts=["*", "z"], hours="22-6")
     assert bot.versions[0] == "alpha"
     assert bot.last_seen_at is not None
     assert await history.people.bots_of(BERTA) == []
+
+
+async def test_what_was_kept_before_owners_could_accept_questions(peopled: Store, history: History) -> None:
+    await peopled.commit([r.BotWishes(0, '{"games_a_day":null,"avoid":["x"],"hours":""}', 1)])
+    login = await peopled.history.bots.login("alpha")
+    assert login is not None
+    assert login.limits == Limits(avoid=frozenset({"x"}))
+    (bot,) = await history.people.bots_of(ANNA)
+    assert bot.limits == OwnedLimits(games_a_day=None, avoid=["x"], accepts=[], hours="")
 
 
 async def test_accounts(history: History) -> None:

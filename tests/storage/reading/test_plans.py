@@ -17,7 +17,8 @@ from rich.progress import Progress
 from sqlalchemy import event
 
 from benchmarks.storage import big_database
-from cgos_protocol.ids import BotId, EventId, GameId, VenueId, VersionId
+from cgos_protocol.errors import Refused
+from cgos_protocol.ids import BotId, EventId, GameId, QuestionId, VenueId, VersionId
 from cgos_server.storage.reading.answers import GameDetail
 from cgos_server.storage.reading.game_answers import GameFilter
 from cgos_server.storage.reading.history import History
@@ -69,6 +70,12 @@ def streamed(stream: Any) -> Awaitable[Any]:
         return [chunk async for chunk in stream]
 
     return everything()
+
+
+async def unless_refused(answer: Awaitable[Any]) -> None:
+    """Of what need not be there."""
+    with contextlib.suppress(Refused):
+        await answer
 
 
 Question = Callable[[History], Awaitable[Any]]
@@ -247,6 +254,18 @@ QUESTIONS: Mapping[str, list[Question]] = {
     "people.valid_access": [lambda h: h.people.valid_access(1, 0)],
     "people.old_access": [lambda h: h.people.old_access(1, 0)],
     "people.webhook": [lambda h: h.people.webhook(1)],
+    "questions.open": [lambda h: h.questions.open()],
+    "questions.numbered": [lambda h: unless_refused(h.questions.numbered(QuestionId(1)))],
+    "questions.page": [
+        lambda h: h.questions.page(20),
+        lambda h: h.questions.page(20, before=9, venue="9x9", state="open"),
+        lambda h: h.questions.page(20, owner=1),
+        lambda h: h.questions.page(20, versions=[VersionId(1), VersionId(2)]),
+    ],
+    "questions.names": [lambda h: h.questions.names([VersionId(1), VersionId(2)])],
+    "questions.progress": [lambda h: h.questions.progress(QuestionId(1))],
+    "questions.games": [lambda h: h.questions.games(QuestionId(1))],
+    "questions.of_game": [lambda h: h.questions.of_game(GameId(1))],
     "events.all": [lambda h: h.events.all()],
     "events.page": [
         lambda h: h.events.page(20),

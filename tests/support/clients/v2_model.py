@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -16,10 +17,14 @@ from msgspec import UNSET
 from cgos_protocol.clock import TimeControl, TimeSystem
 from cgos_protocol.facts import GameEnded, MovePlayed
 from cgos_protocol.games.base import Ruleset
+from cgos_protocol.ids import QuestionId
 from cgos_protocol.openings import Opening
+from cgos_protocol.question_news import QuestionNews
 from cgos_protocol.referee import Referee
 from cgos_protocol.terms import Terms
 from cgos_protocol.v2 import messages as ws
+from cgos_protocol.v2 import render
+from cgos_protocol.v2.asyncapi import tag
 from cgos_protocol.v2.messages import ServerMessage
 
 Tell = Callable[[ServerMessage], None]
@@ -94,6 +99,9 @@ class Model:
         self.series: dict[str, str] = {}
         """Name of a series -> the event that it means."""
         self.knows_events = True
+        self.questions: dict[int, Callable[[str], ws.QuestionTold]] = {}
+        """Number of an open question -> how it is told that it stands so."""
+        self.knows_questions = True
 
     def happens(self, event: str, what: str, **more: Any) -> None:
         """Tell all entrants of an event."""
@@ -226,6 +234,14 @@ class Model:
         self._ask(game)
 
 
+def told_question(number: QuestionId, version: str, state: str) -> ws.QuestionTold:
+    """A question about `version` stands so, before its first game."""
+    news = QuestionNews(
+        question=number, venue="5x5", kind="test", state=state, text=f"Question {number} is {state}.", version=version
+    )
+    return render.question(news)
+
+
 class Link:
     """The server's end of one connection."""
 
@@ -280,6 +296,30 @@ class Link:
                 self.sign_in = msgspec.structs.replace(self.sign_in, limits=message.limits)
             case ws.EnterEvent() | ws.WithdrawEvent() | ws.CheckInEvent():
                 self._event(message)
+            case ws.Ask() | ws.StopQuestion():
+                self._question(message)
+
+    def _question(self, message: ws.Ask | ws.StopQuestion) -> None:
+        """A question is open until it is stopped; `Stranger` has not agreed."""
+        model = self.model
+        if not model.knows_questions:
+            self.tell(ws.Error(code="invalid", text=f"Invalid value '{tag(type(message))}' - at `$.type`"))
+        elif isinstance(message, ws.StopQuestion):
+            if message.question not in model.questions:
+                self.tell(ws.Error(code="no-question", text="There is no such question.", ref=message.ref))
+                return
+            self.tell(model.questions.pop(message.question)("stopped"))
+        elif message.against == ["Stranger"]:
+            self.tell(ws.Error(code="not-agreed", text="Stranger has not agreed.", ref=message.ref))
+        else:
+            number = QuestionId(len(model.questions) + 1)
+            model.questions[number] = partial(told_question, number, self.name)
+            self.tell(model.questions[number]("open"))
+            self.tell(
+                ws.Asked(
+                    question=number, venue=message.venue, kind=message.kind, text="Asked.", costs=[], ref=message.ref
+                )
+            )
 
     def _event(self, message: ws.EnterEvent | ws.WithdrawEvent | ws.CheckInEvent) -> None:
         event = self.model.series.get(message.event, message.event)

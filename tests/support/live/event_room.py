@@ -89,7 +89,7 @@ class EventRoom:
             self.house = self.houses[0]
         roster = self.house.live.roster
         roster.names.update({VersionId(version): name for name, version in self.house.accounts.versions.items()})
-        restore([_stored(game, self.house) for game in restored], {self.house.venue.id: self.house.live})
+        restore([stored(game, self.house) for game in restored], {self.house.venue.id: self.house.live})
         self.director = self._director()
         await self.director.open()
         await self.house.arrive(*names)
@@ -279,7 +279,7 @@ class EventRoom:
         )
 
 
-def _stored(game: LiveGame, house: House) -> StoredGame:
+def stored(game: LiveGame, house: House) -> StoredGame:
     """A game that nobody has moved in yet, as the store has it."""
     black, white = game.sides
     return StoredGame(

@@ -161,7 +161,7 @@ class House:
         self.accounts = beside.accounts if beside else Accounts()
         self.families = Families({}, {})
         self.tasks: list[asyncio.Task[None]] = beside.tasks if beside else []
-        self.ids = beside.ids if beside else Ids(NextIds(1, 1, 1, 1, 1, 1, 1, 1, 1, 1))
+        self.ids = beside.ids if beside else Ids(NextIds._make(1 for _ in NextIds._fields))
         self.venue = Venue(
             id=2 if beside else 1, name="sandbox" if beside else "9x9", rules=Ruleset(),
             time=TimeControl(system=TimeSystem.ABSOLUTE, main=60 * S), move_limit=243, first_move_limit=60 * S,

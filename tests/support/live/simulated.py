@@ -8,6 +8,7 @@ from typing import Any
 
 from cgos_protocol.event_news import EventNews
 from cgos_protocol.games.base import Color
+from cgos_protocol.question_news import QuestionNews, QuestionTaken
 from cgos_protocol.session import GameOver, GameSetup, OperatorDesk, Seat, Turn
 from cgos_server.storage.sharing import Alone
 from cgos_server.storage.writing.records import Record
@@ -160,6 +161,15 @@ class RecordingSession:
 
     def event_refused(self, event: str, code: str, sentence: str) -> None:
         self.entries.append(("event refused", event, code, sentence))
+
+    def question(self, news: QuestionNews) -> None:
+        self.entries.append(("question", news))
+
+    def question_taken(self, taken: QuestionTaken) -> None:
+        self.entries.append(("question taken", taken))
+
+    def question_refused(self, ref: str, code: str, sentence: str) -> None:
+        self.entries.append(("question refused", ref, code, sentence))
 
     async def answers(self, sentence: str) -> bool:
         self.info(sentence)

@@ -19,6 +19,7 @@ from websockets.uri import parse_uri
 from cgos_protocol.clock import TimeControl, TimeSystem
 from cgos_protocol.event_news import EventWish
 from cgos_protocol.games.base import Ruleset
+from cgos_protocol.question_news import QuestionWish, StopWish
 from cgos_protocol.session import (
     Availability,
     Credentials,
@@ -128,6 +129,9 @@ class Seated:
 
     def event(self, wish: EventWish, event: str) -> None:
         self.calls.append((wish.value, event))
+
+    def question(self, wish: QuestionWish | StopWish) -> None:
+        self.calls.append(("question", wish))
 
     def left(self, orderly: bool) -> None:
         self.calls.append(("left", orderly))

@@ -22,6 +22,7 @@ from cgos_server.service.commands.sessions import SignIn
 from cgos_server.service.commands.tokens import AccessMake
 from cgos_server.service.control import VersionNow
 from support.service.event_desk import Desk
+from support.service.question_desk import QuestionNotes
 
 HERE = "192.0.2.7"
 HOUR_MS = 3_600_000
@@ -34,6 +35,7 @@ class Live:
     :ivar views: what it says of a bot's versions
     :ivar changes: the versions whose strength seems to have changed
     :ivar events: those that it holds
+    :ivar questions: what was asked
     """
 
     def __init__(self) -> None:
@@ -42,6 +44,7 @@ class Live:
         self.views: list[VersionNow] = []
         self.changes: list[StrengthChange] = []
         self.events = Desk()
+        self.questions = QuestionNotes()
 
     def strength_changes(self) -> list[StrengthChange]:
         return self.changes

@@ -10,11 +10,13 @@ import msgspec
 
 from cgos_protocol.clock import TimeControl, TimeSystem
 from cgos_protocol.errors import CommitFailed
-from cgos_protocol.games.base import Ruleset
+from cgos_protocol.games.base import Color, Ruleset
 from cgos_protocol.games.go_rules import Go
+from cgos_protocol.ids import VersionId
 from cgos_protocol.referee import Referee
 from cgos_protocol.terms import Terms, encode_terms
 from cgos_protocol.verdict import Reason, Verdict
+from cgos_server.core.questions.asked import Challenge, Gauntlet, Opponent, State, Test
 from cgos_server.core.rating.registry import label, rating_system
 from cgos_server.service.ratings.venue_ratings import VenueRatings
 from cgos_server.storage.opening import open_store
@@ -34,6 +36,7 @@ from cgos_server.storage.writing.records import (
 )
 from cgos_server.tournaments.base import BLACK_WINS, DRAWN, WHITE_WINS
 from cgos_server.tournaments.running.settings import EventSettings
+from support.storage.asked import QuestionPast
 from support.tournaments.held_events import HeldEvent
 
 NOW = int(datetime(2026, 11, 21, 12, 0, tzinfo=UTC).timestamp() * 1000)
@@ -92,6 +95,7 @@ class Builder:
         self._game(FRESH, THIRTEEN, 1, 2, moves=0)
         if self.with_event:
             self._event()
+            self._questions()
         return self.records
 
     def _event(self) -> None:
@@ -106,6 +110,34 @@ class Builder:
                 held.begin(due[0], ended.id)
                 held.end(due[0], DRAWN if ended.winner is None else (BLACK_WINS, WHITE_WINS)[ended.winner])
         self.records += held.records(EVENT_ID, NINE)
+
+    def _questions(self) -> None:
+        """What was asked by some of the games that were played anyway: an open test, a challenge that was stopped and a
+        gauntlet without games."""
+        one, two, three = VersionId(1), VersionId(2), VersionId(3)
+        test = self._question(1, Test(version=one, against=two, upper=200.0, most_games=100))
+        self.records += test.records()
+        challenge = self._question(2, Challenge(version=one, against=three, most_games=20))
+        self.records += challenge.records(State.STOPPED, "Its owner has stopped it.")
+        field = (Opponent(version=two, rating=1900.0), Opponent(version=three, rating=1750.0))
+        self.records += self._question(3, Gauntlet(version=one, field=field, most_games=50)).records()
+
+    def _question(self, number: int, asked: Test | Challenge | Gauntlet) -> QuestionPast:
+        """A question with the games that its two versions played."""
+        at = NOW - 25 * 60 * MINUTE_MS
+        past = QuestionPast(
+            number=number, asked=asked, venue_id=NINE, terms=encode_terms(terms(NINE)), first_game=0, at=at
+        )
+        if isinstance(asked, Gauntlet):
+            return past
+        games = {one.id: one for one in self.records if isinstance(one, GameAdded)}
+        ends = [one for one in self.records if isinstance(one, GameEnded) and one.id < ENDED]
+        for color in Color:
+            sides = (asked.version, asked.against) if color is Color.BLACK else (asked.against, asked.version)
+            met = [end for end in ends if (games[end.id].black_id, games[end.id].white_id) == sides]
+            for pair, end in enumerate(met, 1):
+                past.played(pair, end, color)
+        return past
 
     def _game(self, game: int, venue: int, black: int, white: int, moves: int | None) -> None:
         agreed, ratings = terms(venue), self.ratings[venue]

@@ -37,6 +37,7 @@ KNOWN = {
     "other": ["Kogo_mcts"],
     "game": [1, 71, 72],
     "round": [1],
+    "question": [1, 2],
 }
 """Names and numbers that there are: otherwise most questions would be about nothing."""
 CHECKED = (*ANSWERS, "negative_data_rejection")

@@ -120,10 +120,11 @@ async def test_without_its_scope_a_token_sees_nothing(server: DeedsServer, sessi
 async def test_an_owner_does_with_a_bot_what_an_owner_may(server: DeedsServer, session: str) -> None:
     by = (await token(server, session, "bots"))["token"]
     await server.ask("POST", "/bots/Newbot/pause", None, by, 200)
-    await server.ask("PUT", "/bots/Newbot/limits", {"games_a_day": 3, "avoid": ["Other"], "hours": "22-6"}, by, 200)
+    wanted = {"games_a_day": 3, "avoid": ["Other"], "accepts": ["Third", "*"], "hours": "22-6"}
+    await server.ask("PUT", "/bots/Newbot/limits", wanted, by, 200)
     (bot,) = (await server.ask("GET", "/me/bots", token=by, status=200)).json()["items"]
     assert (bot["name"], bot["paused"], bot["games_a_day"], bot["avoid"]) == ("Newbot", True, 3, ["Other"])
-    assert bot["hours"] == "22-6"
+    assert (bot["accepts"], bot["hours"]) == (["*", "Third"], "22-6")
     assert await code(server, "PUT", "/bots/Newbot/limits", {"hours": "6-6"}, by, status=422) == "hours"
     await server.ask("POST", "/bots/Newbot/resume", None, by, 200)
     await server.ask("POST", "/bots/Newbot/drain", None, by, 200)
@@ -136,7 +137,7 @@ async def test_an_owner_does_with_a_bot_what_an_owner_may(server: DeedsServer, s
     await server.ask("DELETE", f"/bots/Newbot/tokens/{made['id']}", token=by, status=200)
     assert await code(server, "DELETE", f"/bots/Newbot/tokens/{made['id']}", None, by, status=409) == "revoked"
     await server.ask("DELETE", "/bots/Newbot/owner", token=by, status=200)
-    limits = Limits(3, frozenset({"Other"}), parse("22-6"))
+    limits = Limits(games_a_day=3, avoid=frozenset({"Other"}), accepts=frozenset({"Third", "*"}), hours=parse("22-6"))
     assert server.live.calls == [
         ("wishes", 1, True, Limits()), ("wishes", 1, True, limits), ("wishes", 1, False, limits), ("drain bot", 1),
         ("recall", None), ("wishes", 1, False, Limits()),
@@ -174,6 +175,12 @@ WHOLE_LIFE: list[tuple[str, str, Any]] = [
     ("set_password", "/bots/Newbot/password", {"password": "replaced"}),
     ("link_version", "/versions/Newbot/predecessor", {"predecessor": "Elder", "sd": 40, "surely": True}),
     ("unlink_version", "/versions/Newbot/predecessor", None),
+    ("ask_test", "/questions/tests", {"version": "Newbot", "against": "Elder", "venue": "9x9"}),
+    ("ask_gauntlet", "/questions/gauntlets", {"version": "Newbot", "opponents": ["Elder"], "venue": "9x9"}),
+    ("ask_challenge", "/questions/challenges", {"version": "Newbot", "most_games": 20, "venue": "9x9"}),
+    ("prioritize_question", "/questions/1/priority", {"priority": 5}),
+    ("stop_question", "/questions/1/stop", None),
+    ("resume_question", "/questions/1/resume", None),
     ("make_bot_token", "/bots/Newbot/tokens", {"label": "home"}),
     ("bot_tokens", "/bots/Newbot/tokens", None),
     ("revoke_bot_token", "/bots/Newbot/tokens/{make_bot_token}", None),
@@ -221,6 +228,9 @@ async def test_everything_succeeds_by_a_token(server: DeedsServer) -> None:
         reply = answer.json()
         session = reply.get("session", session) if name in ("register", "sign_in") else session
         by = reply["token"] if name == "make_token" else by
+        if name == "ask_test":
+            await server.store.commit([server.live.questions.added(reply["question"])])
+            server.live.events.ratings = {1: 1800.0, 2: 1800.0}  # a gauntlet needs them
         if "id" in reply:
             numbers[name] = reply["id"]
 

@@ -99,6 +99,17 @@ def test_pairs_and_rounds(server: api.Server) -> None:
     assert server.metrics("9x9").venue == "9x9"
 
 
+def test_questions(server: api.Server) -> None:
+    assert [question.question for question in server.questions()] == [3, 2, 1]
+    (stopped,) = server.questions(state="stopped", bot="Kogo_mcts")
+    detail = server.question(stopped.question)
+    assert (detail.kind, detail.against) == ("challenge", ["Kogo_mcts"])
+    assert len(detail.text.splitlines()) == 6
+    games = server.question_games(1)
+    assert games
+    assert all({game.black, game.white} == {"Sakura-5k", "gnugo-3.8-L1"} for game in games)
+
+
 def test_events(server: api.Server) -> None:
     (line,) = server.events()
     assert line == server.event(EVENT).summary

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cgos_server.web.drawing.band_svg import HEIGHT, WIDTH, Mark, Point, band_svg, describe, ticks, time_ticks
+from cgos_server.web.drawing.band_svg import HEIGHT, WIDTH, Mark, Point, band_svg, describe, time_ticks
 
 T0 = int(datetime(2026, 11, 1, tzinfo=UTC).timestamp() * 1000)
 DAY = 86_400_000
@@ -94,21 +94,6 @@ def test_it_says_what_it_shows() -> None:
         "Lowest 1650 on 2026-11-02, highest 1900 on 2026-11-03."
     )
     assert "after 3 games" in describe([rated(3, 1800, None)], False)
-
-
-@given(st.floats(-1e6, 1e6), st.floats(1e-3, 1e6))
-def test_ticks_are_few_round_and_within(low: float, span: float) -> None:
-    marks = ticks(low, low + span)
-    assert len(marks) <= 6
-    assert all(low - 1e-6 * span <= mark <= low + span * 1.000001 for mark in marks)
-    steps = {round(b - a, 9) for a, b in itertools.pairwise(marks)}
-    assert len(steps) <= 2  # one, to the last digit of floats
-
-
-def test_ticks_of_a_rating() -> None:
-    assert ticks(1720, 1980) == [1800, 1900]
-    assert ticks(1750, 1990) == [1750, 1800, 1850, 1900, 1950]
-    assert ticks(5, 5) == [5]
 
 
 @given(st.integers(0, 2_000_000_000_000), st.integers(4_000, 20 * 365 * DAY))

@@ -11,10 +11,12 @@ from typing import Any
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from support.web.worlds import POINTS, World
 
 from cgos_protocol.errors import StoreError
-from cgos_protocol.facts import AnyFact, BotArrived, EventMoved, GameEnded, MovePlayed, RatingChanged
+from cgos_protocol.facts import AnyFact, BotArrived, EventMoved, GameEnded, MovePlayed, QuestionMoved, RatingChanged
+from cgos_protocol.ids import QuestionId
 from cgos_server.storage.reading.game_answers import GameTerms
 from cgos_server.web.live import framing
 from cgos_server.web.live import news as news_module
@@ -406,6 +408,23 @@ def test_what_happens_in_an_event_is_told_where_it_is_played() -> None:
         "event": "event-moved", "venue": "small", "name": "Open", "seq": 7, "kind": "paired", "phase": "running",
         "round": 2, "at": 1500,
     }  # fmt: skip
+    assert lines(feed.since(0, "large", False, Form.NDJSON)) == []
+
+
+def test_what_comes_of_a_question_is_told_where_it_is_asked() -> None:
+    feed = news()
+    fact = QuestionMoved(
+        venue="small", question=QuestionId(3), kind="test", what="result", state="open", version="B-2", against="B-1",
+        games=8, at=1.5, llr=0.25,
+    )  # fmt: skip
+    feed.add(fact, 0)
+    feed.add(replace(fact, kind="challenge", against="", llr=None), 0)
+    first, second = lines(feed.since(0, "small", False, Form.NDJSON))
+    assert first == {
+        "event": "question-moved", "venue": "small", "question": 3, "kind": "test", "what": "result", "state": "open",
+        "version": "B-2", "against": "B-1", "games": 8, "llr": 0.25, "at": 1500,
+    }  # fmt: skip
+    assert (second["against"], second["llr"]) == (None, None)
     assert lines(feed.since(0, "large", False, Form.NDJSON)) == []
 
 

@@ -52,8 +52,9 @@ async def test_an_owner_claims_pauses_limits_and_gives_up(house: House) -> None:
     assert await status_of(browser, "bot pause") == 303
     assert "paused" in sound((await browser.get("/account")).text).text
     assert await status_of(browser, "bot resume") == 303
-    assert await status_of(browser, "bot limit", games_a_day="7", avoid="amigo, Kogo_mcts", hours="6-6") == 422
-    assert await status_of(browser, "bot limit", games_a_day="7", avoid="amigo, Kogo_mcts", hours="sat, 22-6") == 303
+    wanted = {"games_a_day": "7", "avoid": "amigo, Kogo_mcts", "accepts": "bob *"}
+    assert await status_of(browser, "bot limit", **wanted, hours="6-6") == 422
+    assert await status_of(browser, "bot limit", **wanted, hours="sat, 22-6") == 303
     wishes = [call for call in house.live.calls if call[0] == "wishes"]
     assert wishes[-1][3].games_a_day == 7
     assert isinstance(wishes[-1][3], Limits)
@@ -61,6 +62,7 @@ async def test_an_owner_claims_pauses_limits_and_gives_up(house: House) -> None:
     assert page.attribute("input", "value", name="games_a_day") == "7"
     assert page.attribute("input", "value", name="hours") == str(parse("22-6, Sat"))
     assert set((page.attribute("input", "value", name="avoid") or "").split()) == {"amigo", "Kogo_mcts"}
+    assert page.attribute("input", "value", name="accepts") == "* bob"
     answer = await browser.send(OWN, "bot release", sure="yes")
     assert answer.headers["location"] == "/account"
     assert (await browser.get(OWN)).status_code == 404

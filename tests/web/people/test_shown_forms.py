@@ -25,6 +25,8 @@ from cgos_server.web.people.account import AccountPage, ErasePage, PasswordPage
 from cgos_server.web.people.admin_bots import AdminAccounts, AdminBot, AdminBots, AdminConnections
 from cgos_server.web.people.admin_server import AdminGames, AdminHome, AdminVenues
 from cgos_server.web.people.own_bot import OwnBotPage
+from cgos_server.web.questions.listing import QuestionsPage
+from cgos_server.web.questions.question_page import QuestionPage
 
 PAGES = (
     AccountPage,
@@ -40,6 +42,8 @@ PAGES = (
     AdminAccounts,
     AdminEvents,
     EventPage,
+    QuestionsPage,
+    QuestionPage,
 )
 ROWS = {"/admin/bots": "bot", "/admin/accounts": "account", "/account": "access"}
 
@@ -76,7 +80,7 @@ async def test_a_new_command_has_its_form_on_every_page_that_it_names(
 ) -> None:
     monkeypatch.setattr(polishing, "surfaces", [form for form in polishing.on(PageForm) if not form.place])
     browser = await house.signed_in("root", admin=True, owns="Sakura-5k")
-    path = page.address.format(bot="Sakura-5k", event=EVENT)
+    path = page.address.format(bot="Sakura-5k", event=EVENT, question=1)
     text = (await browser.get(path)).text
     assert re.search(
         r'<h[23] id="bot-polish">Polishing</h[23]>(?:</summary>)?\n<p class="note">It shines then.</p>', text

@@ -128,12 +128,14 @@ class Belief:
 
     # --- what happens -------------------------------------------------------------------------------------------
 
-    def result(self, first: int, second: int, score2: int) -> None:
-        """One more game between two versions; `score2` half points for the side with the first move. O(n)."""
+    def result(self, first: int, second: int, score2: int, neutral: bool = False) -> None:
+        """One more game between two versions; `score2` half points for the side with the first move, which nobody had
+        where it is `neutral`. O(n)."""
         a, b, size = self._k + first, self._k + second, self._size
         x, C = self._x, self._C
         hyper = self._hyper
-        slope, weight = likelihood_step(x.item(a) - x.item(b), score2 / 2, hyper.advantage, hyper.draw)
+        advantage = 0.0 if neutral else hyper.advantage
+        slope, weight = likelihood_step(x.item(a) - x.item(b), score2 / 2, advantage, hyper.draw)
         along = np.subtract(C[a, :size], C[b, :size], out=self._difference[:size])
         at_a, at_b = along.item(a), along.item(b)
         variance = at_a - at_b
@@ -338,18 +340,19 @@ class Belief:
         mean, variance = self.difference(first, second, centered)
         return mean + self._hyper.advantage, variance + self._prior.color_variance
 
-    def outcome(self, first: int | None, second: int | None) -> Outcome:
+    def outcome(self, first: int | None, second: int | None, neutral: bool = False) -> Outcome:
         """The next game, averaged over the joint distribution of the difference as it is (Gauss-Hermite, 21 nodes);
-        with the prior's share on top, predictions of games come out a little worse. None as above."""
-        return self._averaged(*self.joint_difference(first, second))
+        with the prior's share on top, predictions of games come out a little worse. None as above; `neutral`: nobody
+        has the first move."""
+        return self._averaged(*self.joint_difference(first, second), 0.0 if neutral else self._hyper.advantage)
 
     def outcome_at(self, difference: float) -> Outcome:
         """A game whose first mover is `difference` Elo the stronger for sure."""
-        return self._averaged(difference, 0.0)
+        return self._averaged(difference, 0.0, self._hyper.advantage)
 
-    def _averaged(self, mean: float, variance: float) -> Outcome:
+    def _averaged(self, mean: float, variance: float, advantage: float) -> Outcome:
         differences = mean + sqrt(variance + self._prior.color_variance) * _NODES
-        at = probabilities(differences, self._hyper.advantage, self._hyper.draw)
+        at = probabilities(differences, advantage, self._hyper.draw)
         return Outcome(float(_WEIGHTS @ at.win), float(_WEIGHTS @ at.draw), float(_WEIGHTS @ at.loss))
 
     def superiority(self, one: int | None, other: int | None, centered: bool) -> float:

@@ -147,7 +147,7 @@ def rebuild(pool: Pool, hyper: Hyper, given: Sites) -> tuple[Floats, Floats]:
 
 def first_guess(merged: sites.Cells) -> Hyper:
     """Before anything is known: the single component, no advantage, the draw parameter of equal opponents."""
-    games, drawn = float((merged.ahead + merged.behind).sum()), float(merged.drawn.sum())
+    games, drawn = float(merged.games.sum()), float(merged.drawn.sum())
     share = min(drawn / games, 0.9) if games > 0 else 0.0
     return Hyper(s=FIRST_WIDTH, w=(1.0,), advantage=0.0, draw=2.0 * share / (1.0 - share), fresh=0.0)
 

@@ -106,7 +106,7 @@ def _one_sided(pool: Pool, joint: Joint, now: Standing) -> Ints:
     anything but wins, or losses."""
     cells, n, hyper = joint.cells, joint.n, now.hyper
     _, bend = sites.slopes(cells, joint.differences(now.at.x), hyper.advantage, hyper.draw)
-    games = cells.ahead + cells.behind
+    games = cells.games
 
     def total(of_one: Floats, of_two: Floats) -> Floats:
         summed = np.bincount(cells.one, of_one, n) + np.bincount(cells.two, of_two, n)
@@ -192,7 +192,8 @@ class _Results(NamedTuple):
 
     :ivar begin: (v,) each version's first; `version`: (e,) whose they are
     :ivar scale: (e,) how far the opponent's uncertainty flattens them; `opponent`: (e,) its mean, Elo
-    :ivar margin: (e,) half of (wins - losses); `ahead`: (e,) games with the first move; `behind`: (e,) without
+    :ivar margin: (e,) half of (wins - losses); `ahead`: (e,) games with the first move; `behind`: (e,) without;
+        `neutral`: (e,) where nobody had it, None: there are none
     :ivar shift: what the first move is worth, in logits; `draw`: Davidson's parameter
     """
 
@@ -203,6 +204,7 @@ class _Results(NamedTuple):
     margin: Floats
     ahead: Floats
     behind: Floats
+    neutral: Floats | None
     shift: float
     draw: float
 
@@ -223,6 +225,9 @@ class _Results(NamedTuple):
             margin=np.concatenate([cells.margin[ones], -cells.margin[twos]])[order],
             ahead=np.concatenate([cells.ahead[ones], cells.behind[twos]])[order],
             behind=np.concatenate([cells.behind[ones], cells.ahead[twos]])[order],
+            neutral=None
+            if cells.neutral is None
+            else np.concatenate([cells.neutral[ones], cells.neutral[twos]])[order],
             shift=Q_ELO * now.hyper.advantage,
             draw=now.hyper.draw,
         )
@@ -238,6 +243,8 @@ class _Results(NamedTuple):
             values[:, part] = self.margin[part] * z
             values[:, part] -= self.ahead[part] * log_normalizer(z + shift, self.draw)
             values[:, part] -= self.behind[part] * log_normalizer(z - shift, self.draw)
+            if self.neutral is not None:
+                values[:, part] -= self.neutral[part] * log_normalizer(z, self.draw)
         summed: Floats = np.add.reduceat(values, self.begin, axis=1)
         return summed
 

@@ -95,7 +95,7 @@ class Joint:
     @property
     def mean_games(self) -> float:
         """Games of a version, on average."""
-        return 2.0 * float((self.cells.ahead + self.cells.behind).sum()) / max(self.n, 1)
+        return 2.0 * float(self.cells.games.sum()) / max(self.n, 1)
 
     def differences(self, x: Floats) -> Floats:
         """(k,) r_one - r_two."""

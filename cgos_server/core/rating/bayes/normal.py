@@ -36,7 +36,7 @@ class Point(NamedTuple):
 def cold(pool: Pool, follow: tuple[int | None, tuple[int, ...]] | None = None) -> Posterior:
     """The mode of strengths, advantage and draw parameter together. The log posterior is concave: there is one."""
     joint = join(pool, 0)
-    games, drawn = float((joint.cells.ahead + joint.cells.behind).sum()), float(joint.cells.drawn.sum())
+    games, drawn = float(joint.cells.games.sum()), float(joint.cells.drawn.sum())
     share = min(drawn / games, 0.9) if games > 0 else 0.0
     begin = Point(known_start(pool, joint), 0.0, log(2.0 * share / (1.0 - share)) if share > 0 else 0.0)
     return _fit(pool, joint, begin, learn=True, draws=share > 0, follow=follow)
@@ -142,16 +142,24 @@ def derivatives(joint: Joint, prior: Prior, at: Point, draws: bool) -> tuple[Flo
     across = Q_ELO**2 * (ahead * front.bend - behind * back.bend)
     # The probability of a draw has the derivative -slope * itself in z.
     tied = -Q_ELO * (ahead * front.drawn * front.slope + behind * back.drawn * back.slope)
+    undrawn = cells.drawn - ahead * front.drawn - behind * back.drawn
+    spread = ahead * front.drawn * (1.0 - front.drawn) + behind * back.drawn * (1.0 - back.drawn)
     gradient, hessian = np.zeros(n + 2), np.zeros((n + 2, n + 2))
+    hessian[n, n] = float(bend.sum())
+    if cells.neutral is not None:
+        level, neutral = normalizer(Q_ELO * d, draw), cells.neutral
+        slope -= Q_ELO * neutral * level.slope
+        bend += Q_ELO**2 * neutral * level.bend
+        tied -= Q_ELO * neutral * level.drawn * level.slope
+        undrawn -= neutral * level.drawn
+        spread += neutral * level.drawn * (1.0 - level.drawn)
     gradient[:n] = joint.base_shift - joint.base @ at.x + np.bincount(one, slope, n) - np.bincount(two, slope, n)
     hessian[:n, :n] = joint.with_sites(without_prior(bend, np.zeros(len(d))))[0]
     gradient[n] = Q_ELO * float((cells.turn - ahead * front.slope + behind * back.slope).sum())
-    hessian[n, n] = float(bend.sum())
     if prior.advantage_sd > 0:
         gradient[n] -= at.advantage / prior.advantage_sd**2
         hessian[n, n] += 1.0 / prior.advantage_sd**2
-    gradient[n + 1] = float((cells.drawn - ahead * front.drawn - behind * back.drawn).sum()) - at.log_draw
-    spread = ahead * front.drawn * (1.0 - front.drawn) + behind * back.drawn * (1.0 - back.drawn)
+    gradient[n + 1] = float(undrawn.sum()) - at.log_draw
     hessian[n + 1, n + 1] = float(spread.sum()) + 1.0
     hessian[n, :n] = np.bincount(one, across, n) - np.bincount(two, across, n)
     hessian[n + 1, :n] = np.bincount(one, tied, n) - np.bincount(two, tied, n)

@@ -98,6 +98,8 @@ class Pool:
     :ivar wins: (p,) games that `first` won
     :ivar draws: (p,) drawn games
     :ivar losses: (p,) games that `first` lost
+    :ivar neutral: (p,) True where nobody had the first move: then `first` is just one of the two, and the ordered pair
+        may occur besides; None: nowhere
     """
 
     n: int
@@ -110,6 +112,7 @@ class Pool:
     wins: Floats
     draws: Floats
     losses: Floats
+    neutral: NDArray[np.bool_] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -35,7 +35,10 @@ Rebuild = Callable[[Pool, Hyper, Sites], tuple[Floats, Floats]]
 
 
 def dump(state: State, prior: Prior) -> bytes:
-    """The state as bytes, but for what a cold refit on its way would need."""
+    """The state as bytes, but for what a cold refit on its way would need. Raises ValueError where there are games that
+    no ledger has."""
+    if state.neutral.results:
+        raise ValueError("games in which nobody had the first move are kept by no ledger")
     base = state.base
     saved = _Saved(state.kept(base.included), state.cells.copy(), replace(base, x=np.zeros(0)))
     return dumped(_system(prior), _LAYOUT, saved)

@@ -69,6 +69,7 @@ class Cells:
     :ivar turn: (k,) half of (wins - losses) of the side with the first move
     :ivar ahead: (k,) games in which `one` had the first move; `behind`: (k,) those in which `two` had it
     :ivar drawn: (k,) drawn games
+    :ivar neutral: (k,) games in which nobody had the first move; None: there is none of any pair
     """
 
     one: Ints
@@ -78,9 +79,16 @@ class Cells:
     ahead: Floats
     behind: Floats
     drawn: Floats
+    neutral: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.one)
+
+    @property
+    def games(self) -> Floats:
+        """(k,) all of them."""
+        ordered = self.ahead + self.behind
+        return ordered if self.neutral is None else ordered + self.neutral
 
     def part(self, which: slice | Ints) -> Cells:
         return Cells(
@@ -91,6 +99,7 @@ class Cells:
             ahead=self.ahead[which],
             behind=self.behind[which],
             drawn=self.drawn[which],
+            neutral=None if self.neutral is None else self.neutral[which],
         )
 
 
@@ -110,14 +119,20 @@ def cells(pool: Pool) -> Cells:
         return summed
 
     half = 0.5 * (wins - losses)
+    ordered, turned, neutral = games, half, None
+    if pool.neutral is not None:
+        nobody = pool.neutral[met]
+        ordered, turned = np.where(nobody, 0.0, games), np.where(nobody, 0.0, half)
+        neutral = total(np.where(nobody, games, 0.0))
     return Cells(
         one=keys // max(pool.n, 1),
         two=keys % max(pool.n, 1),
         margin=total(np.where(swap, -half, half)),
-        turn=total(half),
-        ahead=total(np.where(swap, 0.0, games)),
-        behind=total(np.where(swap, games, 0.0)),
+        turn=total(turned),
+        ahead=total(np.where(swap, 0.0, ordered)),
+        behind=total(np.where(swap, ordered, 0.0)),
         drawn=total(draws),
+        neutral=neutral,
     )
 
 
@@ -143,12 +158,17 @@ def slopes(of: Cells, d: Floats, advantage: float, draw: float) -> tuple[Floats,
     """First derivative of each pair's log likelihood at d = r_one - r_two (k,), and minus the second."""
     if advantage == 0.0:
         slope, bend = curvature(Q_ELO * d, draw)
-        games = of.ahead + of.behind
+        games = of.games
         return Q_ELO * (of.margin - games * slope), Q_ELO * Q_ELO * games * bend
     front, front_bend = curvature(Q_ELO * (d + advantage), draw)
     back, back_bend = curvature(Q_ELO * (d - advantage), draw)
     slope = Q_ELO * (of.margin - of.ahead * front - of.behind * back)
-    return slope, Q_ELO * Q_ELO * (of.ahead * front_bend + of.behind * back_bend)
+    bend = Q_ELO * Q_ELO * (of.ahead * front_bend + of.behind * back_bend)
+    if of.neutral is not None:
+        level, level_bend = curvature(Q_ELO * d, draw)
+        slope -= Q_ELO * of.neutral * level
+        bend += Q_ELO * Q_ELO * of.neutral * level_bend
+    return slope, bend
 
 
 def values(of: Cells, y: Floats, advantage: float, draw: float) -> Floats:
@@ -156,12 +176,14 @@ def values(of: Cells, y: Floats, advantage: float, draw: float) -> Floats:
     z = Q_ELO * y
     out = of.margin * z
     if advantage == 0.0:
-        out -= (of.ahead + of.behind) * log_normalizer(z, draw)
+        out -= of.games * log_normalizer(z, draw)
     else:
         shift = Q_ELO * advantage
         out -= of.ahead * log_normalizer(z + shift, draw)
         out -= of.behind * log_normalizer(z - shift, draw)
         out += shift * of.turn
+        if of.neutral is not None:
+            out -= of.neutral * log_normalizer(z, draw)
     if draw > 0.0:
         out += of.drawn * log(draw)
     return out
@@ -200,14 +222,15 @@ def tilted(
     scale = 1.0 / np.sqrt(precision + slopes(of, mode, advantage, draw)[1])
     a, b, log_z = (np.empty(len(of)) for _ in range(3))
     sums = np.zeros(4)
+    shifts = _shifts(of, advantage)
 
     def integrate(which: Ints, center: Floats, width: Floats, rule: Rule, last: bool) -> None:
         for piece in _pieces(which):
             c, w, pc = center[piece], width[piece], precision[piece]
             here = of.part(piece)
             off = c - mean[piece]
-            totals = _totals(c, w, rule=rule, advantage=advantage, draw=draw, keep=last and learn)
-            score = here.margin + 0.5 * (here.ahead + here.behind)
+            totals = _totals(c, w, rule=rule, shifts=shifts, draw=draw, keep=last and learn)
+            score = here.margin + 0.5 * here.games
             # The exponent is a polynomial of the node, less what the totals say.
             linear = w * (Q_ELO * score - pc * off)
             weight = rule.powers @ np.stack([linear, -0.5 * pc * w * w, np.ones_like(w)])
@@ -257,12 +280,21 @@ class Total(NamedTuple):
     drawn: Floats | None
 
 
-def _totals(center: Floats, width: Floats, rule: Rule, advantage: float, draw: float, *, keep: bool) -> list[Total]:
-    """For `one` with the first move and for `two`; one for both where the first move is worth nothing.
+def _shifts(of: Cells, advantage: float) -> tuple[float, ...]:
+    """What is added to z where `one` has the first move and where `two` has it; one for both where it is worth nothing.
+    A third for nobody, where there are such games."""
+    if of.neutral is not None:
+        return Q_ELO * advantage, -Q_ELO * advantage, 0.0
+    return (0.0,) if advantage == 0.0 else (Q_ELO * advantage, -Q_ELO * advantage)
+
+
+def _totals(
+    center: Floats, width: Floats, rule: Rule, shifts: tuple[float, ...], draw: float, *, keep: bool
+) -> list[Total]:
+    """One for each shift.
 
     :param keep: the totals themselves will be needed, too; else their memory becomes that of the logarithm
     """
-    shifts = (0.0,) if advantage == 0.0 else (Q_ELO * advantage, -Q_ELO * advantage)
     farthest = float(np.abs(center).max()) + float(width.max()) * float(rule.nodes[-1, 0])
     if Q_ELO * farthest + abs(shifts[0]) > 2.0 * FARTHEST_HALF:
         half = 0.5 * Q_ELO * (center + width * rule.nodes)
@@ -291,7 +323,9 @@ def _far_total(half: Floats, draw: float) -> Total:
 
 
 def _games(of: Cells, totals: list[Total]) -> tuple[Floats, ...]:
-    return (of.ahead, of.behind) if len(totals) == 2 else (of.ahead + of.behind,)
+    if of.neutral is not None:
+        return of.ahead, of.behind, of.neutral
+    return (of.ahead, of.behind) if len(totals) == 2 else (of.games,)
 
 
 def _constant(of: Cells, advantage: float, draw: float) -> Floats:
@@ -311,11 +345,12 @@ def _derivatives(of: Cells, totals: list[Total], weight: Floats) -> Floats:
         slopes_.append(weighted.sum(axis=0))
         square = (weighted * slope).sum(axis=0)
         mean_drawn = 0.0 if drawn is None else (weight * drawn).sum(axis=0)
-        bend += float((count * (0.25 * (1.0 - mean_drawn) - square)).sum())
+        if len(slopes_) < 3:  # the first move's worth is no part of the third
+            bend += float((count * (0.25 * (1.0 - mean_drawn) - square)).sum())
         if drawn is not None:
             expected += float((count * mean_drawn).sum())
             spread += float((count * (mean_drawn - (weight * drawn * drawn).sum(axis=0))).sum())
-    ahead, behind = slopes_ if len(slopes_) == 2 else (slopes_[0], slopes_[0])
+    ahead, behind = slopes_[0], slopes_[min(1, len(slopes_) - 1)]
     slope_sum = float((of.turn - of.ahead * ahead + of.behind * behind).sum())
     return np.array([Q_ELO * slope_sum, -Q_ELO * Q_ELO * bend, float(of.drawn.sum()) - expected, -spread])
 

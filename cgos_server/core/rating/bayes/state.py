@@ -135,11 +135,14 @@ class State(PosteriorState):
     :ivar base: the installed refit. Besides the steps after `base.included` those before it are kept as far as a cold
         refit on its way needs them: all of the entries after `floor`
     :ivar cells: the results
+    :ivar neutral: those of games in which nobody had the first move, where `first` is just one of the two. A ledger has
+        none, and a state with any has no bytes
     :ivar hold: where the last cold refit began that is not installed yet
     """
 
     base: Base
     cells: Cells = field(default_factory=Cells)
+    neutral: Cells = field(default_factory=Cells)
     floor: int = 0
     hold: int | None = None
 
@@ -172,9 +175,14 @@ class State(PosteriorState):
             self.steps = [step for step in self.steps if step.seq > self.floor]
 
 
-def pool_of(known: Known, prior: Prior, counts: Counts) -> Pool:
+def pool_of(known: Known, prior: Prior, counts: Counts, neutral: Counts | None = None) -> Pool:
     """What a refit is given."""
     pairs, results = counts.canonical()
+    nobody = None
+    if neutral is not None:
+        level = neutral.canonical()
+        nobody = np.repeat([False, True], (len(pairs), len(level.pairs)))
+        pairs, results = np.concatenate((pairs, level.pairs)), np.concatenate((results, level.results))
     return Pool(
         n=known.n,
         prior=prior,
@@ -191,6 +199,7 @@ def pool_of(known: Known, prior: Prior, counts: Counts) -> Pool:
         wins=results[:, 0].astype(np.float64),
         draws=results[:, 1].astype(np.float64),
         losses=results[:, 2].astype(np.float64),
+        neutral=nobody,
     )
 
 

@@ -40,6 +40,7 @@ class Job:
 
     :ivar mark: of the counts, for a cold refit
     :ivar base: the refit that is installed
+    :ivar neutral: results of games in which nobody had the first move; None: there are none
     """
 
     known: Known
@@ -49,6 +50,7 @@ class Job:
     mark: Mark
     base: Base
     follow: engine.Follow | None
+    neutral: Counts | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,11 +225,12 @@ class Bayes(PosteriorFold[State]):
             mark=_mark(state),
             base=state.base,
             follow=None if follow is None else _followed(follow),
+            neutral=state.neutral.copy() if state.neutral.results else None,
         )
 
     def refit(self, job: Job) -> BayesFit:
         """The posterior of a job's counts. Repeatable bit for bit where the linear algebra runs on one thread."""
-        pool, before = states.pool_of(job.known, self.prior, job.counts), job.base
+        pool, before = states.pool_of(job.known, self.prior, job.counts, job.neutral), job.base
         if job.cold or before.sites is None:
             posterior = engine.cold(pool, follow=job.follow)
         else:
@@ -308,8 +311,9 @@ class Bayes(PosteriorFold[State]):
 
 
 def _mark(state: State) -> Mark:
-    n, results = len(state.ids), state.cells.results
-    return Mark(thresholds_passed(results, n), n, drawn=state.cells.drawn > 0, relinked=state.relinked)
+    n, every = len(state.ids), (state.cells, state.neutral)
+    results, drawn = sum(cells.results for cells in every), any(cells.drawn for cells in every)
+    return Mark(thresholds_passed(results, n), n, drawn=drawn, relinked=state.relinked)
 
 
 def thresholds_passed(results: int, n: int) -> int:

@@ -93,6 +93,8 @@ def _sections(about: About) -> Iterator[_Section]:
     yield _of("connections", t.connections, t.connections.c.version_id.in_(versions))
     yield _of("suspensions", t.suspensions, t.suspensions.c.version_id.in_(versions))
     yield _of("event_entries", t.event_entrants, t.event_entrants.c.bot_id.in_(bots))
+    # An operator's question has no account: nobody's number is 0.
+    yield _of("questions", t.questions, t.questions.c.owner_id == (about.owner or 0))
     yield from _naming("event_log", t.event_log, about.names, ("actor", "body"))
     yield from _naming("corrections", t.corrections, about.names, ("actor", "reason"))
     yield from _naming("audit", t.audit, about.names, ("actor", "subject", "detail"))

@@ -17,6 +17,7 @@ from cgos_server.web.api.reading.games import ReadingGames
 from cgos_server.web.api.reading.live import Live
 from cgos_server.web.api.reading.operators import ReadingOperators
 from cgos_server.web.api.reading.own import ReadingOwn
+from cgos_server.web.api.reading.questions import ReadingQuestions
 from cgos_server.web.api.reading.server import LiveServer, ReadingServer
 from cgos_server.web.api.reading.venues import ReadingVenues
 from cgos_server.web.api.typed import handlers_of, operations_of
@@ -29,6 +30,7 @@ READING: Final[tuple[Operation, ...]] = operations_of(
         ReadingBots,
         ReadingGames,
         ReadingEvents,
+        ReadingQuestions,
         Live,
         Exports,
         ReadingOwn,
@@ -56,6 +58,7 @@ def handlers(site: Site, describe: Callable[[], dict[str, Any]]) -> dict[str, Ha
             ReadingBots(site),
             ReadingGames(site),
             ReadingEvents(site),
+            ReadingQuestions(site),
             Live(site),
             Exports(site),
             own,

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Annotated, Any, Final, Literal
 
 from cgos_protocol.api.route import LARGEST
-from cgos_protocol.ids import GameId
+from cgos_protocol.ids import GameId, QuestionId
 from cgos_protocol.names import EVENT_NAME_PATTERN, NAME_PATTERN
 from cgos_protocol.options import Number, Text
 from cgos_server.web.api.typed import Query
@@ -34,6 +34,7 @@ VersionName = Annotated[Name, "Name of a version."]
 OtherVersionName = Annotated[Name, "Name of another version."]
 AccountName = Annotated[Name, "Name of a person's account."]
 GameNumber = Annotated[GameId, up_to(LARGEST), "Number of a game."]
+QuestionNumber = Annotated[QuestionId, up_to(LARGEST), "Number of a question."]
 RoundNumber = Annotated[int, up_to(LARGEST), "Number of a round."]
 
 OnlyVenue = Annotated[Name | None, "Only in the venue of this name."]
@@ -51,6 +52,7 @@ IN_PATHS: Final[Mapping[str, Any]] = MappingProxyType(
         "game": GameNumber,
         "event": EventName,
         "number": Annotated[int, up_to(LARGEST), "Number of a game in the event."],
+        "question": QuestionNumber,
         "token": Annotated[int, up_to(LARGEST), "Number of a token."],
         "webhook": Annotated[int, up_to(LARGEST), "Number of a webhook."],
         "account": AccountName,

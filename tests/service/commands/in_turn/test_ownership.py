@@ -80,8 +80,14 @@ async def test_what_an_owner_wants_is_kept_and_in_force_at_once(admin: Admin, st
     session = await account(admin)
     await owned(admin, session)
     await behalf(admin, session, PAUSE)
-    await behalf(admin, session, BotLimit(bot="Newbot", games_a_day=5, avoid=["Other", "Third"], hours="Sat, 22 - 6"))
-    limits = Limits(5, frozenset({"Other", "Third"}), parse("22-6, Sat"))
+    wanted = BotLimit(bot="Newbot", games_a_day=5, avoid=["Other", "Third"], accepts=["Berta"], hours="Sat, 22 - 6")
+    await behalf(admin, session, wanted)
+    limits = Limits(
+        games_a_day=5,
+        avoid=frozenset({"Other", "Third"}),
+        accepts=frozenset({"Berta"}),
+        hours=parse("22-6, Sat"),
+    )
     bot = await store.history.bots.login("Newbot")
     assert (bot.paused, bot.limits) == (True, limits)
     await behalf(admin, session, BotResume(bot="Newbot"))
@@ -109,9 +115,26 @@ async def test_limits_that_cannot_be(admin: Admin, live: Live) -> None:
     for games, avoid in ((-1, []), (10**9, []), (None, ["x y"]), (None, ["Other"] * 201)):
         request = BotLimit(bot="Newbot", games_a_day=games, avoid=avoid)
         assert await code(admin.handle(request)) == "limits"
+    for accepts in (["x y"], ["**"], [""], ["Other"] * 201):
+        assert await code(admin.handle(BotLimit(bot="Newbot", accepts=accepts))) == "limits"
     assert await code(admin.handle(BotLimit(bot="Newbot", hours="6-6"))) == "hours"
     live.here = 0
     assert await code(admin.handle(BotDrain(bot="Newbot"))) == "not-here"
+
+
+@pytest.mark.parametrize(
+    ("accepts", "says"),
+    [
+        ([], ""),
+        (["Olive", "amigo", "Olive"], " It plays in the questions of Olive, amigo."),
+        (["Olive", "*"], " It plays in the questions of everybody."),
+    ],
+)
+async def test_whose_questions_it_plays_in_is_said(admin: Admin, store: Any, accepts: list[str], says: str) -> None:
+    await admin.handle(BotAdd(name="Newbot", password="playing"))
+    done = await admin.handle(BotLimit(bot="Newbot", accepts=accepts))
+    assert done == Done(sentence=f"Newbot begins any number of games a day.{says}")
+    assert (await store.history.bots.login("Newbot")).limits == Limits(accepts=frozenset(accepts))
 
 
 async def test_an_owner_looks_at_its_bot_and_nobody_else_does(admin: Admin, live: Live) -> None:

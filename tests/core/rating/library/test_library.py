@@ -12,15 +12,16 @@ from collections.abc import Callable
 from itertools import permutations
 from random import Random
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cgos_server.core.rating
-from cgos_server.core.rating import BradleyTerry, Estimate
+from cgos_server.core.rating import BradleyTerry, Difference, Estimate, FirstMoverWarning
 from cgos_server.core.rating.base import Z95
-from cgos_server.core.rating.bayes import library
 from cgos_server.core.rating.bayes.system import Bayes, BayesFit, Job
+from cgos_server.core.rating.library import bradley_terry as library
 
 
 def test_the_example_in_its_documentation_is_true() -> None:
@@ -427,3 +428,123 @@ def test_refusals_are_sentences_and_change_nothing(
     with pytest.raises(error, match=words):
         change(model)
     assert model.standings() == before
+
+
+def two_groups(anchored: bool) -> BradleyTerry:
+    model = BradleyTerry()
+    if anchored:
+        model.anchor("a", 1900, sd=20)
+    for one, other, score in (
+        ("a", "b", 1),
+        ("b", "c", 0.5),
+        ("c", "a", 0),
+        ("d", "a", 1),
+        ("b", "d", 0),
+        ("c", "d", 0),
+    ):
+        model.add(one, other, score, games=3)
+        model.add(other, one, score, games=2)
+    return model
+
+
+@pytest.mark.parametrize("anchored", [False, True])
+def test_matrices_say_what_each_pair_is_asked(anchored: bool) -> None:
+    model = two_groups(anchored)
+    names = list(model)
+    superior, covariance = model.superiority_matrix(), model.covariance()
+    for (i, one), (j, other) in permutations(enumerate(names), 2):
+        assert superior[i, j] == pytest.approx(model.superiority(one, other), abs=1e-12)
+        variance = covariance[i, i] + covariance[j, j] - 2 * covariance[i, j]
+        difference = model.difference(one, other)
+        assert math.sqrt(variance) == pytest.approx(difference.sd, rel=1e-9)
+        assert difference.mean == pytest.approx(
+            model.rating(one).mean - model.rating(other).mean, abs=40 * anchored + 1e-9
+        )
+        assert difference.lower < difference.mean < difference.upper
+    assert (np.diagonal(superior) == 0.5).all()
+    assert (np.linalg.eigvalsh(covariance) > 0).all()
+    assert covariance[0, 0] <= model.rating("a").sd ** 2 * 1.001 or anchored
+    some = ["d", "b"]
+    at = [names.index(name) for name in some]
+    assert (model.superiority_matrix(some) == superior[np.ix_(at, at)]).all()
+    assert (model.covariance(some) == covariance[np.ix_(at, at)]).all()
+    with pytest.raises(KeyError, match="nobody"):
+        model.covariance(["nobody"])
+
+
+def test_an_empty_pool_has_empty_matrices() -> None:
+    assert BradleyTerry().superiority_matrix().shape == BradleyTerry().covariance().shape == (0, 0)
+
+
+def test_a_difference_is_written_with_its_sign() -> None:
+    assert str(Difference(mean=41.2, sd=63 / Z95)) == "+41 ± 63"
+    assert str(Difference(mean=-41.2, sd=63 / Z95)) == "-41 ± 63"
+
+
+def test_what_was_learned_is_told() -> None:
+    model = BradleyTerry()
+    for one, other in permutations("abc", 2):
+        model.add(one, other, 1, games=40)
+        model.add(one, other, 0.5, games=30)
+        model.add(one, other, 0, games=30)
+    learned = model.learned()
+    assert learned.drawn == pytest.approx(0.3, abs=0.03)
+    assert learned.draw == pytest.approx(2 * learned.drawn / (1 - learned.drawn))
+    assert 20 < learned.advantage < 60
+    assert 5 < learned.advantage_sd < 20
+    assert sum(learned.weights) == pytest.approx(1.0)
+    assert learned.width > 0
+    assert learned.step is None
+    model.version("d", "a")
+    assert model.learned().step is not None
+    fixed = BradleyTerry(learned=False, prior_sd=300)
+    fixed.add("a", "b", 1)
+    assert (fixed.learned().width, fixed.learned().weights) == (300.0, (1.0,))
+
+
+def test_how_sure_the_first_moves_worth_is_by_a_grid() -> None:
+    """One strength and the advantage, about an anchor, with a fixed prior."""
+    model = BradleyTerry(learned=False, advantage_sd=80.0)
+    model.anchor("rock", 2000, sd=0.01)
+    for first, second, wins, losses in (("rock", "new", 20, 12), ("new", "rock", 9, 4)):
+        model.add(first, second, 1, games=wins)
+        model.add(first, second, 0, games=losses)
+    strengths, advantages = np.meshgrid(np.linspace(-700, 700, 701), np.linspace(-500, 500, 501))
+
+    def won(logit: np.ndarray) -> np.ndarray:
+        return -np.log1p(np.exp(-math.log(10) / 400 * logit))
+
+    log = -0.5 * (strengths / 500) ** 2 - 0.5 * (advantages / 80) ** 2
+    log += 20 * won(advantages - strengths) + 12 * won(strengths - advantages)
+    log += 9 * won(strengths + advantages) + 4 * won(-strengths - advantages)
+    weight = np.exp(log - log.max())
+    weight /= weight.sum()
+    mean = (weight * advantages).sum()
+    sd = math.sqrt((weight * (advantages - mean) ** 2).sum())
+    assert model.learned().advantage == pytest.approx(mean, abs=3)  # the mode of a slightly skewed distribution
+    assert model.learned().advantage_sd == pytest.approx(sd, rel=0.02)
+
+
+def test_winners_named_first_are_noticed_once() -> None:
+    model = BradleyTerry()
+    for one, other in (("a", "b"), ("b", "c"), ("a", "c")):
+        model.add(one, other, 1, games=3)
+    model.fit()  # nine games may be chance
+    model.add("a", "d", 1)
+    with pytest.warns(FirstMoverWarning, match="won all 10 games.*neutral=True"):
+        model.fit()
+    model.add("a", "d", 1)
+    model.fit()
+    chain, both = BradleyTerry(), BradleyTerry()
+    for one, other in (("a", "b"), ("b", "c")):
+        chain.add(one, other, 1, games=30)  # who is better may just have moved first
+    chain.fit()
+    for one, other in (("a", "b"), ("b", "a")):
+        both.add(one, other, 1, games=30)
+        both.add(one, other, 0.5, games=3)
+    with pytest.warns(FirstMoverWarning, match="won all 60 games that were won, 6 were drawn"):
+        both.fit()
+    said = BradleyTerry()
+    for one, other in (("a", "b"), ("b", "c"), ("a", "c")):
+        said.beat(one, other, games=30)
+    said.fit()

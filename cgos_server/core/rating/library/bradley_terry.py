@@ -6,20 +6,33 @@ entries. Must not know: storage, venues, how a refit computes.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+import warnings
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from math import isfinite
 from typing import Any, Final
 
+import numpy as np
+
 from cgos_protocol import intervals
 from cgos_protocol.ids import VersionId
 from cgos_server.core.rating.base import Entry, Kind, Outcome, Rating
+from cgos_server.core.rating.bayes.pool import Floats, Ints
+from cgos_server.core.rating.bayes.state import Cells
+from cgos_server.core.rating.bayes.system import Bayes
 
-from .system import Bayes
+from . import findings
+from .findings import Difference, Learned
 
 _ROWS: Final = 20
 """How many names a printed pool shows."""
+_SUSPICIOUS: Final = 10
+"""Games that were won by whoever moved first, without one that was lost, from which on that is worth a word."""
+
+
+class FirstMoverWarning(UserWarning):
+    """Whoever is said to have moved first never lost, as where lists have the winner first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +110,19 @@ class BradleyTerry:
     results one by one call :meth:`refit`, say once in n of them: a step takes the result as it looks from where the
     ratings stand, a fit takes all results together.
 
+    Where nobody knows who moved first, or nobody did, `neutral=True` says so, and :meth:`beat` says it of a winner and
+    a loser. What all the results say together:
+
+    >>> pool.beat("rival", "newcomer", games=2)
+    >>> print(pool.difference("newcomer", "rival"))
+    -52 ± 248
+    >>> pool.superiority_matrix(["newcomer", "rival", "GNU Go"]).round(2)
+    array([[0.5 , 0.34, 1.  ],
+           [0.66, 0.5 , 0.97],
+           [0.  , 0.03, 0.5 ]])
+    >>> round(pool.learned().advantage)  # Elo
+    -71
+
     A pool can be pickled, and has the same ratings afterwards to the last bit.
 
     :param initial: where the pool is expected, Elo. Without anchors the mean of all names is held there
@@ -122,7 +148,7 @@ class BradleyTerry:
         self._state = self._system.start()
         # Every name joins as it is first said, so that its version is its index in the state as well.
         self._versions: dict[Hashable, VersionId] = {}
-        self._fit_due = False
+        self._fit_due, self._warned = False, False
         self._shown: Mapping[VersionId, Rating] | None = None
 
     # --- what is known ------------------------------------------------------------------------------------------
@@ -182,9 +208,9 @@ class BradleyTerry:
 
     # --- results ------------------------------------------------------------------------------------------------
 
-    def add(self, first: Hashable, second: Hashable, score: float, games: int = 1) -> None:
+    def add(self, first: Hashable, second: Hashable, score: float, games: int = 1, *, neutral: bool = False) -> None:
         """Count `games` games in which `first` had the first move and scored `score`: 1, 0.5 or 0. The next question
-        fits.
+        fits. `neutral`: nobody had the first move, or nobody knows who.
 
         A negative number of games takes so many of the same kind back, whichever way they came. Raises ValueError for
         another score, for a name that plays itself, and where there are not as many games to take back.
@@ -195,17 +221,31 @@ class BradleyTerry:
         if games < 0 and not (first in self and second in self):
             raise ValueError(f"{first!r} and {second!r} have no such games to take back.")
         state, a, b = self._state, self._entered(first), self._entered(second)
-        if games and not state.cells.add(a, b, score2, by=int(games)):
+        if games and not _count(
+            state.neutral if neutral else state.cells, (a, b), score2, by=int(games), neutral=neutral
+        ):
             raise ValueError(f"{first!r} and {second!r} have fewer than {-games} such games to take back.")
         state.games[a] += int(games)
         state.games[b] += int(games)
         self._fit_due = True
 
-    def play(self, first: Hashable, second: Hashable, score: float) -> None:
+    def beat(self, winner: Hashable, loser: Hashable, games: int = 1) -> None:
+        """`winner` won `games` games against `loser`, and nobody is said to have moved first; as :meth:`add`."""
+        self.add(winner, loser, 1, games, neutral=True)
+
+    def play(self, first: Hashable, second: Hashable, score: float, *, neutral: bool = False) -> None:
         """One more result, arguments as of :meth:`add`; the ratings have moved at once, by one step of O(n), without a
         fit. Raises ValueError for another score, and for a name that plays itself."""
         score2 = _score2(first, second, score)
         black, white = self._entered(first), self._entered(second)
+        if neutral:
+            state = self._state
+            _count(state.neutral, (black, white), score2, by=1, neutral=neutral)
+            state.belief.result(black, white, score2, neutral)
+            state.games[black] += 1
+            state.games[white] += 1
+            self._shown = None
+            return
         self._fold(Kind.GAME, black=black, white=white, score2=score2)
 
     def fit(self) -> BradleyTerry:
@@ -236,11 +276,39 @@ class BradleyTerry:
         self._make_current()
         return self._system.superiority(self._state, *who)
 
-    def predict(self, first: Hashable, second: Hashable) -> Outcome:
-        """Probabilities that `first`, moving first, wins, draws and loses. Raises KeyError for an unknown name."""
-        who = self._at(first), self._at(second)
+    def superiority_matrix(self, names: Iterable[Hashable] | None = None) -> Floats:
+        """(m, m) of what :meth:`superiority` says of the names of row and column; a half for a name and itself. Without
+        `names` of all, as they came. Raises KeyError for an unknown name."""
+        at = self._places(names)
         self._make_current()
-        return self._system.predict(self._state, *who)
+        return findings.superiority(self._state, at)
+
+    def difference(self, one: Hashable, other: Hashable) -> Difference:
+        """How much stronger `one` is than `other`. Raises KeyError for an unknown name."""
+        who = self._at(one), self._at(other)
+        self._make_current()
+        mean, sd = self._system.difference(self._state, *who)
+        return Difference(mean=mean, sd=sd)
+
+    def covariance(self, names: Iterable[Hashable] | None = None) -> Floats:
+        """(m, m), Elo^2, of the strengths of these names, or of all, as they came. Without anchors strengths are seen
+        from the mean of all names. C[i, i] + C[j, j] - 2 C[i, j] is the variance of :meth:`difference` after a fit; a
+        rating alone is shown a little less sure where there are few games. Raises KeyError for an unknown name."""
+        at = self._places(names)
+        self._make_current()
+        return findings.covariance(self._state, at)
+
+    def learned(self) -> Learned:
+        """What was learned of the first move, of draws and of how far strengths are apart."""
+        self._make_current()
+        return findings.learned(self._system, self._state)
+
+    def predict(self, first: Hashable, second: Hashable, *, neutral: bool = False) -> Outcome:
+        """Probabilities that `first`, moving first, wins, draws and loses; `neutral`: nobody moves first. Raises
+        KeyError for an unknown name."""
+        one, other = self._at(first), self._at(second)
+        self._make_current()
+        return self._state.belief.outcome(one, other, neutral)
 
     def __len__(self) -> int:
         """How many names."""
@@ -254,7 +322,8 @@ class BradleyTerry:
         return iter(self._versions)
 
     def __repr__(self) -> str:
-        return f"<BradleyTerry: {len(self)} names, {self._state.cells.results} games>"
+        games = self._state.cells.results + self._state.neutral.results
+        return f"<BradleyTerry: {len(self)} names, {games} games>"
 
     def __str__(self) -> str:
         """The standings as a table, the strongest first; of many the first rows. Fits like any question."""
@@ -274,10 +343,31 @@ class BradleyTerry:
     # --- inside -------------------------------------------------------------------------------------------------
 
     def _refit(self, cold: bool) -> BradleyTerry:
+        self._warn_of_first_movers()
         job = self._system.job(self._state, cold)
         self._state = self._system.install(self._state, self._system.refit(job))
         self._fit_due, self._shown = False, None
         return self
+
+    def _warn_of_first_movers(self) -> None:
+        """Once for a pool: a list whose winners stand first gives the first move what belongs to the players."""
+        counts = self._state.cells.copy().canonical()
+        wins, draws, losses = counts.results.sum(axis=0).tolist()
+        pairs = set(map(tuple, counts.pairs.tolist()))
+        telling = len(pairs) > 2 or any(pair[::-1] in pairs for pair in pairs)  # else the better one may move first
+        if self._warned or losses or wins < _SUSPICIOUS or not telling:
+            return
+        self._warned = True
+        drawn = f", {draws} were drawn" if draws else ""
+        warnings.warn(
+            f"Whoever moved first has won all {wins} games that were won{drawn}. Where the first name is just the "
+            "winner's, say so: add(..., neutral=True), or beat(winner, loser).",
+            FirstMoverWarning,
+            stacklevel=2,
+        )
+
+    def _places(self, names: Iterable[Hashable] | None) -> Ints:
+        return np.array([self._at(name) for name in (self if names is None else names)], dtype=np.int64)
 
     def _make_current(self) -> None:
         if self._fit_due:
@@ -324,6 +414,14 @@ class BradleyTerry:
             if ancestor.old == new:
                 raise ValueError(f"{names[old]!r} descends from {names[new]!r} and cannot be its predecessor.")
             ancestor = links.get(ancestor.old)
+
+
+def _count(cells: Cells, who: tuple[int, int], score2: int, by: int, neutral: bool) -> bool:
+    """As :meth:`Cells.add`; where nobody moved first a pair has one order only."""
+    first, second = who
+    if neutral and first > second:
+        first, second, score2 = second, first, 2 - score2
+    return cells.add(first, second, score2, by)
 
 
 def _estimate(rating: Rating) -> Estimate:

@@ -1,0 +1,1 @@
+"""What questions cost on a real server."""

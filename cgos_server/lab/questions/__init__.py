@@ -1,0 +1,1 @@
+"""What the answers to questions are worth: error rates, costs and calibration, by simulation."""

@@ -1,0 +1,37 @@
+"""How long the games of each venue take, as they end.
+
+Must not know: who plans by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from cgos_protocol.verdict import Reason
+from cgos_server.live.games.live_game import LiveGame
+
+_REMEMBERED: Final = 16
+"""About so many games make the mean."""
+
+
+class Lengths:
+    """Mean lengths, games of events and questions too.
+
+    :param now_ms: Unix ms
+    """
+
+    def __init__(self, now_ms: Callable[[], int]) -> None:
+        self._now_ms = now_ms
+        self._means: dict[str, float] = {}
+
+    def of(self, venue: str) -> float:
+        """Milliseconds; 0 where no game has ended yet."""
+        return self._means.get(venue, 0.0)
+
+    def learn(self, venue: str, game: LiveGame) -> None:
+        """A game has ended."""
+        if game.over is not None and game.over.reason not in (Reason.ABORT, Reason.VOID):
+            length = self._now_ms() - game.started_at
+            mean = self._means.setdefault(venue, length)
+            self._means[venue] = mean + (length - mean) / _REMEMBERED

@@ -1,0 +1,1 @@
+"""Questions of owners, live: their games are fitted between those of the ladder, after those of events."""

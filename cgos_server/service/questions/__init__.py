@@ -1,0 +1,1 @@
+"""Use cases of questions: what owners and operators ask by games."""

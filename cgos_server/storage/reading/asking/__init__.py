@@ -1,0 +1,1 @@
+"""What was asked by games, as stored."""

@@ -1,0 +1,1 @@
+"""Pages of questions: what owners and operators ask by games, and what the games say."""
