@@ -65,7 +65,6 @@ class QuestionDirector:
     """One a server.
 
     :param policy: the limits as they are now
-    :param owners: of these bots, by number: the name of the owner's account, or None
     :ivar runners: questions that have not ended, by number
     :ivar moved: hear of each change
     :ivar shares: how much of whose time questions take, by venue
@@ -240,7 +239,10 @@ class QuestionDirector:
             except TimeoutError:
                 pass
             self._news.clear()
-            self.look()
+            try:
+                self.look()
+            except Exception as error:  # the games go on, and so do other questions
+                log.error("our fault in questions", exc_info=error)
 
     def look(self) -> None:
         """Do what is due now."""
