@@ -215,6 +215,7 @@ EXPERIMENTS: Final[tuple[Experiment, ...]] = (
     ),
     Experiment(
         name="questions-leading",
+        kept=False,
         words=("questions", "--study", "leading", "--tests", "20000", "--ladders", "20"),
         tiny=("--tests", "10", "--bounds", "0,200", "--ladders", "2", "--versions", "6", "--rounds", "3"),
         short=("--tests", "1000", "--ladders", "10"),
@@ -222,6 +223,7 @@ EXPERIMENTS: Final[tuple[Experiment, ...]] = (
     ),
     Experiment(
         name="questions-posterior",
+        kept=False,
         words=("questions", "--study", "posterior", "--ladders", "150"),
         tiny=("--ladders", "2", "--versions", "6", "--rounds", "3"),
         short=("--ladders", "20"),
@@ -229,6 +231,7 @@ EXPERIMENTS: Final[tuple[Experiment, ...]] = (
     ),
     Experiment(
         name="questions-gauntlet",
+        kept=False,
         words=("questions", "--study", "gauntlet", "--ladders", "75"),
         tiny=("--ladders", "1", "--versions", "6", "--within", "150"),
         short=("--ladders", "10"),
