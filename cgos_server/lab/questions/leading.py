@@ -127,7 +127,7 @@ def answer(task: Task) -> Answer:
 def report(answers: Mapping[Task, Answer]) -> Report:
     """How often tests are wrong, by bounds and truth; both error rates are checked."""
     rows = [
-        _Row(test, number, truth, accepts, tuple(those.values()))
+        _Row(test=test, number=number, truth=truth, accepts=accepts, answers=tuple(those.values()))
         for truth, those in grouped(answers, lambda task: task.truth).items()
         for number, test in enumerate(next(iter(those)).bounds)
         for accepts in (True, False)
