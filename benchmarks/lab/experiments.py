@@ -223,7 +223,6 @@ EXPERIMENTS: Final[tuple[Experiment, ...]] = (
     ),
     Experiment(
         name="questions-posterior",
-        kept=False,
         words=("questions", "--study", "posterior", "--ladders", "150"),
         tiny=("--ladders", "2", "--versions", "6", "--rounds", "3"),
         short=("--ladders", "20"),
