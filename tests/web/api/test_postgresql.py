@@ -46,6 +46,8 @@ OF_THE_RATED = (
 FIRST_PAGES = ("/", "/games", "/wall", "/connect", "/docs/api", "/venue/9x9/crosstable", "/venue/9x9/rules")
 _LINK = re.compile(r'href="(/(?!static/|api/|og/|sign|account|admin)[^"#]*)"')
 MOST_PAGES = 30
+BY_TIME = {"event_forecast"}
+"""Answers that a slow machine computes less exactly, since nobody waits for ever."""
 
 
 async def crawled(location: Location, settings: WebSettings, now: int, paths: list[str], follow: int) -> dict[str, str]:
@@ -78,7 +80,7 @@ def test_both_say_the_same(
     monkeypatch.delenv(DATABASE_VARIABLE, raising=False)
     if which == "made up":
         settings, now = SETTINGS, NOW
-        paths = [PREFIX + path for name, path in ASKED.items() if name not in ENDLESS] + list(FIRST_PAGES)
+        paths = [PREFIX + path for name, path in ASKED.items() if name not in {*ENDLESS, *BY_TIME}] + list(FIRST_PAGES)
     else:
         settings, now, paths = RATED, T0 + 86_400_000, [*OF_THE_RATED, f"/venue/{VENUE}", "/bot/Fox", "/game/3"]
     follow = len(paths) + MOST_PAGES
