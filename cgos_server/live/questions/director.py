@@ -34,7 +34,7 @@ from cgos_server.net.loop import Timekeeper
 from cgos_server.service.holds import Hold
 from cgos_server.service.ids import Ids
 from cgos_server.service.questions.desk import Asking, QuestionSeen
-from cgos_server.storage.reading.asking.questions import QuestionRow
+from cgos_server.storage.reading.asking.questions import QuestionGameRow, QuestionRow
 from cgos_server.storage.store import Store
 from cgos_server.storage.writing.asking import QuestionAdded, QuestionGame, QuestionVersion
 from cgos_server.storage.writing.records import Record
@@ -46,6 +46,9 @@ EVERY_S = 1.0
 
 MOST_AT_ONCE = 4
 """Games that begin in one look; more begin in the next one, after these are committed."""
+
+_READS = 3
+"""So often the games of a question are read until each is settled."""
 
 _HOLDS = frozenset({Hold.QUESTION})
 
@@ -96,6 +99,7 @@ class QuestionDirector:
         self._kept: dict[Capacity, Player] = {}
         self._lengths = Lengths(time.wall_ms)
         self._news = asyncio.Event()
+        self._resuming = asyncio.Lock()  # or two would have one question at hand twice
 
     async def open(self) -> None:
         """Read every question that has not ended; what its games brought while nobody wrote it down is written now."""
@@ -110,7 +114,10 @@ class QuestionDirector:
     async def _read(self, row: QuestionRow) -> QuestionRunner:
         runner = QuestionRunner(row)
         live = self._venues[row.venue]
-        games = await self._store.history.questions.games(row.id)
+        games = await self._settled_games(row.id, live)
+        for game in games:
+            if game.reason is None:
+                self._games[game.game_id] = runner
         for number in runner.read(games):
             stored = await self._store.history.games.stored(number)
             assert stored is not None
@@ -118,12 +125,21 @@ class QuestionDirector:
             winner = None if stored.winner is None else Color(stored.winner)
             moves = [move.move for move in stored.moves]
             self._store.submit(runner.over(number, stored.black_id, winner, reason=Reason(stored.reason), moves=moves))
-        for game in games:
-            running = live.roster.game(game.game_id) if game.reason is None else None
-            if running is not None:
-                self._games[game.game_id] = runner
         self.runners[row.id] = runner
         return runner
+
+    async def _settled_games(self, question: QuestionId, live: LiveVenue) -> list[QuestionGameRow]:
+        """Its games, each with its result or on a board here."""
+
+        def is_settled(game: QuestionGameRow) -> bool:
+            return game.reason is not None or live.roster.game(game.game_id) is not None
+
+        for _ in range(_READS):
+            games = await self._store.history.questions.games(question)
+            if all(map(is_settled, games)):
+                break
+            await self._store.commit([])  # one has just ended, or begins: that is committed before this
+        return [game for game in games if is_settled(game)]
 
     # -- what is asked of it (QuestionDesk)
 
@@ -172,14 +188,16 @@ class QuestionDirector:
 
     async def resume(self, question: QuestionId) -> None:
         """See :class:`cgos_server.service.questions.desk.QuestionDesk`."""
-        if question in self.runners:
-            raise Conflict(Code.QUESTION_OPEN, f"Question {question} has not ended: games are played for it.")
-        await self._store.commit([])
-        row = await self._store.history.questions.numbered(question)
-        self._live(row.venue)
-        if row.state != State.STOPPED:
-            raise Conflict(Code.QUESTION_ENDED, f"Question {question} has ended: {row.why or row.state}. Ask again.")
-        runner = await self._read(row)
+        async with self._resuming:
+            if question in self.runners:
+                raise Conflict(Code.QUESTION_OPEN, f"Question {question} has not ended: games are played for it.")
+            await self._store.commit([])
+            row = await self._store.history.questions.numbered(question)
+            self._live(row.venue)
+            if row.state != State.STOPPED:
+                why = row.why or row.state
+                raise Conflict(Code.QUESTION_ENDED, f"Question {question} has ended: {why} Ask again.")
+            runner = await self._read(row)
         self._submit(runner, Change.RESUMED, [runner.moved(State.OPEN, "", None)])
 
     def prioritize(self, question: QuestionId, priority: int) -> None:

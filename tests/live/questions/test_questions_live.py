@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+from typing import Any
+
 import pytest
 from support.live.house import S
 from support.live.question_room import QuestionRoom
 
 from cgos_protocol.errors import Conflict, NotFound
-from cgos_protocol.ids import BotId
+from cgos_protocol.ids import BotId, QuestionId
 from cgos_protocol.openings import OpeningSet
 from cgos_protocol.session import Limits
 from cgos_server.core.questions.asked import State
@@ -252,6 +255,47 @@ async def test_whoever_takes_its_agreement_back_is_not_met_any_more() -> None:
     await room.look(90)
     assert not room.running
     assert room.row(question).state == State.NOT_ANSWERED
+
+
+async def test_two_who_resume_it_at_once_have_it_once_with_a_game_that_ends_meanwhile() -> None:
+    room = await QuestionRoom.open("anna", "bert")
+    question = room.ask(room.test("anna", "bert"))
+    await room.look()
+    (game,) = room.of_questions
+    room.director.stop(question, "Its owner has stopped it.")
+    store, read, ended = room.house.store, room.house.store.questions_games, False
+
+    async def games(number: QuestionId) -> Any:
+        nonlocal ended
+        rows = await read(number)
+        if not ended:
+            ended = True
+            await room.end(game, "anna")
+        await asyncio.sleep(0)
+        return rows
+
+    store.questions_games = games
+    outcomes = await asyncio.gather(
+        room.director.resume(question), room.director.resume(question), return_exceptions=True
+    )
+    assert [type(outcome) for outcome in outcomes] == [type(None), Conflict]
+    tally = room.runner(question).tally
+    assert (tally.begun, tally.running) == (1, 0)
+
+
+async def test_a_fault_in_one_question_stops_that_one_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    room = await QuestionRoom.open("anna", "bert", "carl", "dora")
+    first = room.ask(room.challenge("anna", "bert", 2))
+    second = room.ask(room.challenge("carl", "dora", 2))
+
+    def fail(*_given: object) -> None:
+        raise RuntimeError("a fault of ours")
+
+    monkeypatch.setattr(room.runner(first), "ended", fail)
+    await room.look()
+    assert room.row(first).state == State.STOPPED
+    await room.play_on(second)
+    assert room.row(second).state == State.ANSWERED
 
 
 async def test_a_paused_venue_begins_no_game_of_a_question() -> None:
