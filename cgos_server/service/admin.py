@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from cgos_protocol.errors import Code, Conflict, Invalid, Unavailable
+from cgos_protocol.ids import QuestionId
 from cgos_server.service.commands.context import Caller, CommandContext
 from cgos_server.service.commands.declaration import Command
 from cgos_server.service.commands.reasons import shown_address
@@ -143,6 +144,8 @@ class Admin:
             case "webhook", int(number):
                 webhook = await self._context.webhook(number)
                 return None if webhook is None else webhook.owner_id
+            case "question", int(number):
+                return await self._accounts.store.history.questions.owner_of(QuestionId(number))
             case "access", int(number):
                 access = await self._context.access(number)
                 return None if access is None else access.owner_id

@@ -30,6 +30,8 @@ class Right(enum.Enum):
     """As `OWN_BOT` where it names a bot, else as `SIGNED_IN`."""
     OWN_WEBHOOK = "the webhook's owner"
     """Whoever made the webhook, or an operator."""
+    OWN_QUESTION = "whose question it is"
+    """Whoever asked the question, or an operator."""
     OWN_ACCESS = "whose session or token it is"
     """One's own sessions and tokens, by a session; a token may end itself; operators may end anybody's."""
     SIGNED_IN = "whoever is signed in"
@@ -47,8 +49,8 @@ class Command(msgspec.Struct, Generic[A], frozen=True, kw_only=True, tag_field="
 
     :cvar allowed: who may have it done; what says nothing is refused
     :cvar concerns: the field with the bot's or version's name, or the number of the webhook or of the session or token,
-        that it is about: ``bot``, ``version``, ``webhook`` or ``access``; what concerns one bot or its versions is done
-        one after the other
+        that it is about: ``bot``, ``version``, ``webhook``, ``question`` or ``access``; what concerns one bot or its
+        versions is done one after the other
     :cvar live: True where it needs the running server
     :cvar creates: True where it makes sense before the first start: only such commands make a database
     :cvar forwarded: False where it is about the process of one machine, so that no other node of a cluster can do it

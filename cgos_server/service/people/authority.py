@@ -52,6 +52,8 @@ def may(person: Person | None, command: Command[Any], owner: int | None) -> Pers
             _scope(person, "bots")
         case Right.OWN_WEBHOOK:
             _owner_or_operator(person, owner, "You have no such webhook.")
+        case Right.OWN_QUESTION:
+            _owner_or_operator(person, owner, "You have no such question.")
         case Right.OWN_ACCESS:
             _own_access(person, command, owner)
         case Right.SESSION:

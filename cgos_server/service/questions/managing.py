@@ -11,7 +11,6 @@ from msgspec import Meta
 
 from cgos_protocol.api.people import Done
 from cgos_protocol.api.questions import QuestionNow, QuestionNumber
-from cgos_protocol.errors import Code, Forbidden
 from cgos_protocol.ids import QuestionId
 from cgos_server.service.commands.context import CommandContext
 from cgos_server.service.commands.declaration import Command, Right
@@ -39,7 +38,8 @@ def _is_stopped(question: QuestionRow | None) -> bool:
 class QuestionStop(Command[Done], frozen=True, kw_only=True, tag="question stop"):
     """Stop a question: no further game of it begins. It can go on later."""
 
-    allowed = Right.SIGNED_IN
+    allowed = Right.OWN_QUESTION
+    concerns = "question"
     live = True
     surfaces = (
         CommandLine("question stop", "Stop QUESTION: no further game of it begins.\n\nIt can be resumed."),
@@ -50,7 +50,6 @@ class QuestionStop(Command[Done], frozen=True, kw_only=True, tag="question stop"
     question: QuestionWord
 
     async def perform(self, context: CommandContext) -> Done:
-        await _require_own(context, self.question)
         by = "An operator" if by_operator(context) else "Its owner"
         context.server.questions.stop(self.question, f"{by} has stopped it.")
         await context.commit(self, f"question {self.question}", [])
@@ -60,7 +59,8 @@ class QuestionStop(Command[Done], frozen=True, kw_only=True, tag="question stop"
 class QuestionResume(Command[Done], frozen=True, kw_only=True, tag="question resume"):
     """Go on with a question that was stopped; its games of before count."""
 
-    allowed = Right.SIGNED_IN
+    allowed = Right.OWN_QUESTION
+    concerns = "question"
     live = True
     surfaces = (
         CommandLine("question resume", "Go on with QUESTION, which was stopped.\n\nIts games of before count."),
@@ -71,7 +71,6 @@ class QuestionResume(Command[Done], frozen=True, kw_only=True, tag="question res
     question: QuestionWord
 
     async def perform(self, context: CommandContext) -> Done:
-        await _require_own(context, self.question)
         await context.server.questions.resume(self.question)
         await context.commit(self, f"question {self.question}", [])
         return Done(sentence=f"Question {self.question} goes on.")
@@ -80,7 +79,8 @@ class QuestionResume(Command[Done], frozen=True, kw_only=True, tag="question res
 class QuestionPrioritize(Command[Done], frozen=True, kw_only=True, tag="question prioritize"):
     """Have a question come before or behind its owner's other ones."""
 
-    allowed = Right.SIGNED_IN
+    allowed = Right.OWN_QUESTION
+    concerns = "question"
     live = True
     audited = ("priority",)
     surfaces = (
@@ -111,7 +111,6 @@ class QuestionPrioritize(Command[Done], frozen=True, kw_only=True, tag="question
     ]
 
     async def perform(self, context: CommandContext) -> Done:
-        await _require_own(context, self.question)
         context.server.questions.prioritize(self.question, max(-100, min(100, self.priority)))
         await context.commit(self, f"question {self.question}", [], priority=self.priority)
         return Done(sentence=f"Question {self.question} has the priority {self.priority}.")
@@ -132,13 +131,6 @@ class QuestionLook(Command[list[QuestionNow]], frozen=True, kw_only=True, tag="q
             for number, now in seen.items()
             if now is not None
         ]
-
-
-async def _require_own(context: CommandContext, question: QuestionId) -> None:
-    """Raises Refused (``no-question``, ``not-allowed``)."""
-    row = await context.store.history.questions.numbered(question)
-    if not by_operator(context) and row.owner_id != context.caller.person.owner_id:
-        raise Forbidden(Code.NOT_ALLOWED, f"Question {question} is not yours.")
 
 
 COMMANDS: Final[tuple[type[Command[Any]], ...]] = (QuestionStop, QuestionResume, QuestionPrioritize, QuestionLook)

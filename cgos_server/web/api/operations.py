@@ -31,6 +31,7 @@ _NEEDS: Final = {
     Right.OWN_BOT: Needs.BOTS,
     Right.OWN_BOT_IF_NAMED: Needs.BOTS,
     Right.OWN_WEBHOOK: Needs.BOTS,
+    Right.OWN_QUESTION: Needs.BOTS,
     Right.SIGNED_IN: Needs.BOTS,
     Right.OWN_ACCESS: Needs.TOKEN,
     Right.SESSION: Needs.TOKEN,

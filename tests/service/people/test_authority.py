@@ -106,6 +106,10 @@ TABLE: dict[str, tuple[tuple[type, ...], int | None, dict[str, str]]] = {
     "a webhook": (having(Right.OWN_WEBHOOK), OWNER, {
         "session": "yes", "bots": "yes", "no scope": "scope", "operator": "yes", "operator's bots": "scope",
     }),
+    "a question": (having(Right.OWN_QUESTION), OWNER, {
+        "session": "yes", "bots": "yes", "no scope": "scope", "operator": "yes", "operator's bots": "scope",
+    }),
+    "a question of somebody else": (having(Right.OWN_QUESTION), 9, {"session": "not-allowed", "operator": "yes"}),
     "a webhook of somebody else": (having(Right.OWN_WEBHOOK), 9, {"session": "not-allowed", "operator": "yes"}),
     "another access of one's own": (having(Right.OWN_ACCESS), OWNER, {
         "session": "yes", "bots": "scope", "no scope": "scope", "operator": "yes", "operator's bots": "scope",
@@ -152,6 +156,7 @@ def test_a_non_operator_gains_nothing_by_the_scope_of_operators() -> None:
 def test_whose_thing_decides_is_named(kind: type[Command[Any]]) -> None:
     """Where the owner of a thing decides, the command says which thing."""
     things = {**dict.fromkeys(OWN_BOT, ("bot", "version")), Right.OWN_WEBHOOK: ("webhook",)}
+    things[Right.OWN_QUESTION] = ("question",)
     things[Right.OWN_ACCESS] = ("access",)
     if kind.allowed in things:
         assert kind.concerns in things[kind.allowed]
@@ -187,6 +192,7 @@ def test_nobody_passes_without_a_right(who: Person, request: Any, owner: int | N
         Right.OWN_BOT: lambda: own or operator,
         Right.OWN_BOT_IF_NAMED: lambda: own or operator,
         Right.OWN_WEBHOOK: lambda: own or operator,
+        Right.OWN_QUESTION: lambda: own or operator,
         Right.OWN_ACCESS: lambda: own or operator,
         Right.SESSION: lambda: who.kind == "session",
         Right.SIGNED_IN: lambda: who.kind == "session" or "bots" in who.scopes,

@@ -59,7 +59,11 @@ def admin(accounts: Accounts, desk: QuestionNotes, store: Any) -> Admin:
             raise NotFound(Code.NO_QUESTION, f"There is no question {question}.")
         return desk.row(question)
 
-    store.lengths_of_venue, store.people_owner_of, store.questions_numbered = lengths, owner_of, numbered
+    async def asked_by(question: QuestionId) -> int | None:
+        return desk.asked[question].owner_id if question in desk.asked else None
+
+    store.lengths_of_venue, store.people_owner_of = lengths, owner_of
+    store.questions_numbered, store.questions_owner_of = numbered, asked_by
     return Admin(accounts, control)
 
 
@@ -200,7 +204,7 @@ async def test_only_its_owner_and_operators_manage_a_question(admin: Admin, desk
     await behalf(admin, anna, ask_test("Two", "One"))
     one = QuestionId(1)
     assert await code(behalf(admin, ben, QuestionStop(question=one))) == "not-allowed"
-    assert await code(behalf(admin, anna, QuestionStop(question=QuestionId(9)))) == "no-question"
+    assert await code(behalf(admin, anna, QuestionStop(question=QuestionId(9)))) == "not-allowed"
     await behalf(admin, anna, QuestionStop(question=one))
     await behalf(admin, anna, QuestionResume(question=one))
     await behalf(admin, anna, QuestionPrioritize(question=one, priority=7))

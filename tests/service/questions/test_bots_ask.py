@@ -36,7 +36,7 @@ async def test_it_asks_for_the_account_that_owns_it(
     assert audits(store)[-1][:3] == ("bot Two", "ask test", "Two")
     await admin.for_bot(QuestionStop(question=QuestionId(1)), "Two")
     await owner_of(admin, "Ben", "Six")
-    with pytest.raises(Refused, match="Question 1 is not yours"):
+    with pytest.raises(Refused, match="You have no such question"):
         await admin.for_bot(QuestionStop(question=QuestionId(1)), "Six")
     assert desk.calls == [("stop", 1, "Its owner has stopped it.")]
 

@@ -256,6 +256,7 @@ QUESTIONS: Mapping[str, list[Question]] = {
     "people.webhook": [lambda h: h.people.webhook(1)],
     "questions.open": [lambda h: h.questions.open()],
     "questions.numbered": [lambda h: unless_refused(h.questions.numbered(QuestionId(1)))],
+    "questions.owner_of": [lambda h: h.questions.owner_of(QuestionId(1))],
     "questions.page": [
         lambda h: h.questions.page(20),
         lambda h: h.questions.page(20, before=9, venue="9x9", state="open"),

@@ -137,6 +137,11 @@ class Questions(Subject):
             raise NotFound(Code.NO_QUESTION, f"There is no question {question}.")
         return value(QuestionRow, rows[0])
 
+    async def owner_of(self, question: QuestionId) -> int | None:
+        """The account that asked it; None where an operator did, or there is no such question."""
+        rows = await self._source.rows(_NUMBERED, question=bounded(question))
+        return rows[0]["owner_id"] if rows else None
+
     async def page(
         self,
         limit: int,
