@@ -10,7 +10,7 @@ from support.core.vectors import Vectors, load
 
 # The tests of cgos-protocol and cgos-client run without the server too.
 if any(distribution.name == "cgos-server" for distribution in distributions()):
-    pytest_plugins = ["support.storage.fixtures"]
+    pytest_plugins = ["support.observability.logging_state", "support.storage.fixtures"]
 
 # Speed is measured in benchmarks; a busy machine must not fail an example for it.
 settings.register_profile("house", deadline=None)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import logging
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -16,21 +15,6 @@ from hypothesis import strategies as st
 
 from cgos_protocol.session import Credentials
 from cgos_server.observability.logs import LogCounts, configure, escape_controls, mask_secrets
-
-
-@pytest.fixture(autouse=True)
-def restored() -> Iterator[None]:
-    """Leave logging as it was found."""
-    root = logging.getLogger()
-    handlers, level = root.handlers[:], root.level
-    names = ("aiosqlite", "alembic", "asyncio", "sqlalchemy", "starlette", "uvicorn")
-    levels = {name: logging.getLogger(name).level for name in names}
-    yield
-    root.handlers[:] = handlers
-    root.setLevel(level)
-    for name, old in levels.items():
-        logging.getLogger(name).setLevel(old)
-    structlog.reset_defaults()
 
 
 def started(log_format: str = "json", level: str = "info") -> tuple[io.StringIO, LogCounts]:

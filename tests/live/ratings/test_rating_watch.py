@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 from prometheus_client import CollectorRegistry
+from structlog.testing import capture_logs
 
 from cgos_protocol.errors import StoreError
 from cgos_server.core.rating.registry import rating_system
@@ -78,21 +79,21 @@ async def test_everything_plays_like_its_number() -> None:
     assert set(past.looked_at) == {"low", "middle", "high", "bot"}, "whoever has enough games"
 
 
-async def test_an_anchor_that_plays_otherwise_than_its_number_is_told_once(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+async def test_an_anchor_that_plays_otherwise_than_its_number_is_told_once() -> None:
     past = Past()
     past.play(1, 2, -200, 120)
     past.play(3, 2, -300, 120)  # "high" stands for 2000 and plays like 1500
     past.play(3, 1, -100, 120)
     past.refit()
     looking, warnings = watch(past)
-    await looking.look()
+    with capture_logs() as logs:
+        await looking.look()
     assert warnings["anchor"] >= 1
-    assert capsys.readouterr().out.count("high does not play like its number") == 1
-    await looking.look()
+    assert sum(log["event"].startswith("high does not play like its number") for log in logs) == 1
+    with capture_logs() as logs:
+        await looking.look()
     assert warnings["anchor"] >= 1
-    assert "does not play" not in capsys.readouterr().out
+    assert logs == []
 
 
 def changing(past: Past, bot: int, *strengths: float) -> None:
@@ -103,18 +104,16 @@ def changing(past: Past, bot: int, *strengths: float) -> None:
                 past.play(bot, white, strength - value, 1)
 
 
-async def test_a_version_that_became_another_is_found_when_it_has_played_enough(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+async def test_a_version_that_became_another_is_found_when_it_has_played_enough() -> None:
     past = Past()
     changing(past, 4, 1800.0, 2200.0)
     past.refit()
     looking, warnings = watch(past)
-    await looking.look()
+    with capture_logs() as logs:
+        await looking.look()
     assert (warnings["flagged"], warnings["watch"]) == (1, 0)
-    output = capsys.readouterr().out
-    assert output.count("bot seems to have become") == 1
-    assert "cgos-client run --version NEW" in output
+    (told,) = (log for log in logs if log["event"].startswith("bot seems to have become"))
+    assert "cgos-client run --version NEW" in told["proposal"]
     (change,) = looking.changes()
     assert (change.version, change.venue, change.state) == ("bot", "9x9", "flagged")
     assert abs(change.number - 91) < 15
@@ -122,10 +121,11 @@ async def test_a_version_that_became_another_is_found_when_it_has_played_enough(
     assert change.rating_since.lower < 2200 < change.rating_since.upper
     assert past.ratings.rating(4).mean < change.rating_since.mean, "the headline stays"
     looks = len(past.looked_at)
-    await looking.look()
+    with capture_logs() as logs:
+        await looking.look()
     assert set(past.looked_at[looks:]) == {"bot"}, "the others are looked at again at the next number of games"
     assert warnings["flagged"] == 1
-    assert "bot" not in capsys.readouterr().out, "it is told once"
+    assert logs == [], "it is told once"
 
 
 async def test_a_restart_finds_again_what_was_flagged() -> None:
@@ -141,7 +141,7 @@ async def test_a_restart_finds_again_what_was_flagged() -> None:
     assert warnings["flagged"] == 1
 
 
-async def test_a_correction_takes_a_flag_back(capsys: pytest.CaptureFixture[str]) -> None:
+async def test_a_correction_takes_a_flag_back() -> None:
     past = Past()
     changing(past, 4, 1800.0, 2200.0)
     past.refit()
@@ -150,25 +150,27 @@ async def test_a_correction_takes_a_flag_back(capsys: pytest.CaptureFixture[str]
     assert warnings["flagged"] == 1
     games = past.played["bot"]
     past.played["bot"] = [*games[:90], *(msgspec.structs.replace(game, score2=None) for game in games[90:])]
-    await looking.look()
+    with capture_logs() as logs:
+        await looking.look()
     assert looking.changes() == []
     assert warnings == {"anchor": warnings["anchor"], "watch": 0, "flagged": 0}
-    assert "does not break with its past any more" in capsys.readouterr().out
+    assert [log["event"] for log in logs] == ["a version does not break with its past any more"]
 
 
-async def test_many_change_at_once_and_whom_they_meet_are_left_in_peace(capsys: pytest.CaptureFixture[str]) -> None:
+async def test_many_change_at_once_and_whom_they_meet_are_left_in_peace() -> None:
     """Nobody but the two that change meets the anchors: by all their games these seem to change, too."""
     past = Past()
     changing(past, 4, 1800.0, 2200.0)
     changing(past, 5, 2000.0, 1600.0)
     past.refit()
     looking, warnings = watch(past)
-    await looking.look()
+    with capture_logs() as logs:
+        await looking.look()
     bot, other = looking.changes()
     assert (bot.version, other.version, warnings["flagged"]) == ("bot", "other", 2)
     assert bot.shift > 200 > -200 > other.shift
     assert set(past.looked_at) == set(NAMES.values())
-    assert "low" not in capsys.readouterr().out
+    assert not any("low" in log["event"] for log in logs)
 
 
 async def test_what_it_plays_since_is_known_anew_at_every_look() -> None:

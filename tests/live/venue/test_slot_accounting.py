@@ -111,7 +111,6 @@ class Machine(RuleBasedStateMachine):
         self.runner.run(self.end_tasks())
         self.runner.close()
         self.patch.undo()
-        structlog.reset_defaults()
 
     async def end_tasks(self) -> None:
         tasks = self.tasks()
