@@ -215,7 +215,6 @@ EXPERIMENTS: Final[tuple[Experiment, ...]] = (
     ),
     Experiment(
         name="questions-leading",
-        kept=False,
         words=("questions", "--study", "leading", "--tests", "20000", "--ladders", "20"),
         tiny=("--tests", "10", "--bounds", "0,200", "--ladders", "2", "--versions", "6", "--rounds", "3"),
         short=("--tests", "1000", "--ladders", "10"),
@@ -230,7 +229,6 @@ EXPERIMENTS: Final[tuple[Experiment, ...]] = (
     ),
     Experiment(
         name="questions-gauntlet",
-        kept=False,
         words=("questions", "--study", "gauntlet", "--ladders", "75"),
         tiny=("--ladders", "1", "--versions", "6", "--within", "150"),
         short=("--ladders", "10"),

@@ -93,7 +93,7 @@ class Strengths:
         it does not know both."""
         assert isinstance(self._system, Joint)
         try:
-            prior = Prior(*self._system.difference(self._state, one, other))
+            prior = Prior(*self._system.joint_difference(self._state, one, other))
         except KeyError:
             return None
         return superiority(prior, games, partial(self._system.outcome_at, self._state))

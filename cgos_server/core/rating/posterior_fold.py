@@ -236,6 +236,12 @@ class PosteriorFold(ABC, Generic[StateT]):
         mean, variance = state.belief.difference(state.find(one), state.find(other), not state.anchors)
         return mean, sqrt(variance)
 
+    def joint_difference(self, state: StateT, one: VersionId, other: VersionId) -> tuple[float, float]:
+        """As :meth:`difference`, by the joint distribution as it is, without the prior's share on top: what a question
+        begins with when it says who is stronger."""
+        mean, variance = state.belief.joint_difference(state.find(one), state.find(other))
+        return mean, sqrt(variance)
+
     def difference_by_color(self, state: StateT, black: VersionId, white: VersionId) -> tuple[float, float]:
         """Mean and standard deviation, in Elo, of the strength of `black` as Black minus that of `white` as White, what
         the first move is worth included."""

@@ -55,6 +55,10 @@ POOLS: Final[Mapping[str, tuple[str, Callable[[Generator, int], Strengths]]]] = 
     {
         "successors": ("A is N(2000, 350), B its successor and N(20, 60) above it", Family(size=2, step=20.0, sd=60.0)),
         "strangers": ("A and B are N(2000, 120), and nothing connects them", partial(normals, ((1.0, 2000.0, 120.0),))),
+        "clusters": (
+            "A and B are N(1700, 80) or N(2300, 80), half of each, and nothing connects them",
+            partial(normals, ((0.5, 1700.0, 80.0), (0.5, 2300.0, 80.0))),
+        ),
     }
 )
 """Word -> text, strengths of so many versions."""
@@ -102,7 +106,8 @@ def answer(task: Task) -> Answer:
     rng, said = stream("questions", task.replicate), []
     outcome_at = partial(ladder.system.outcome_at, ladder.driven.state)
     for pair, difference in enumerate(ladder.differences.tolist()):
-        prior = Prior(*ladder.system.difference(ladder.driven.state, VersionId(2 * pair + 1), VersionId(2 * pair)))
+        new, old = VersionId(2 * pair + 1), VersionId(2 * pair)
+        prior = Prior(*ladder.system.joint_difference(ladder.driven.state, new, old))
         halves = np.array([task.game.on_one_opening(rng, difference, 2) for _ in range(BUDGET)])
         end = first_decision(halves.sum(axis=1).tolist(), PAIRED, TEST) or BUDGET
         said.append([superiority(prior, _games(halves[:pairs]), outcome_at) for pairs in (0, min(EARLY, end), end)])

@@ -36,6 +36,7 @@ def test_the_same_figures_in_two_processes() -> None:
         "posterior",
         "posterior-successors",
         "posterior-strangers",
+        "posterior-clusters",
     }
     assert msgspec.json.decode(msgspec.json.encode(one), type=Report) == one
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
+from statistics import NormalDist
 
 import pytest
 from support.storage.asked import QuestionPast
@@ -15,6 +16,8 @@ from support.web.past import NINE, terms
 from cgos_protocol.ids import QuestionId, VersionId
 from cgos_protocol.terms import encode_terms
 from cgos_server.core.questions.asked import Asked, Challenge, Test
+from cgos_server.core.rating.bayes.system import Bayes
+from cgos_server.core.rating.registry import rating_system
 from cgos_server.presentation.questions.reading import Questions
 from cgos_server.presentation.settings import Rated, VenueSettings, WebSettings
 from cgos_server.presentation.strengths import StrengthsOf
@@ -55,11 +58,19 @@ async def superiority(history: History, past: QuestionPast) -> float | None:
 async def test_it_begins_with_the_ladder_and_goes_with_the_games(history: History) -> None:
     known = await StrengthsOf(history, SETTINGS).venue(VENUE)
     assert known is not None
-    odds = known.odds("Dog", "Cat")
-    assert odds is not None
+    saved = await history.refits.state(VENUE, "bayes")
+    assert saved is not None
+    ladder = rating_system("bayes", 1800.0, {})
+    assert isinstance(ladder, Bayes)
+    mean, sd = ladder.joint_difference(ladder.load(saved.state), DOG, CAT)
     test = Test(version=DOG, against=CAT, most_games=100)
     without = await superiority(history, asked(1, test))
-    assert without == pytest.approx(odds.superiority, abs=1e-3)
+    assert without == pytest.approx(1 - NormalDist(mean, sd).cdf(0), abs=1e-3)
+    odds = known.odds("Dog", "Cat")
+    assert odds is not None
+    assert odds.superiority is not None
+    assert without is not None
+    assert abs(without - 0.5) > abs(odds.superiority - 0.5), "a comparison widens what the ladder knows"
     won = await superiority(history, asked(2, test, *[(2, 2)] * 4))
     lost = await superiority(history, asked(3, test, *[(0, 0)] * 4))
     assert won is not None
