@@ -18,6 +18,7 @@ from cgos_protocol.lines.misread import text_of
 from cgos_server.cli.common import gathered, json_option
 from cgos_server.cli.output import print_json, print_table, say
 from cgos_server.cli.tournaments.event_files import bytes_of
+from cgos_server.core.questions.wording import SCALES
 from cgos_server.core.sequential import (
     Cost,
     Counts,
@@ -29,7 +30,7 @@ from cgos_server.core.sequential import (
     remaining,
     standing,
 )
-from cgos_server.presentation.questions.paste import SCALES, SequentialTest, elo, six_lines, verdict, with_interval
+from cgos_server.presentation.questions.paste import SequentialTest, elo, six_lines, verdict, with_interval
 from cgos_server.presentation.words import count, likelihood
 from cgos_server.tournaments.files.games_list import FirstMover, read
 from cgos_server.tournaments.files.pairs_list import GAME_CELLS, counts_in, results_of

@@ -5,14 +5,13 @@ Must not know: HTTP, SQL.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final, cast
 
 from cgos_protocol.api import questions as api
-from cgos_protocol.ids import VersionId
 from cgos_server.core.questions.answer import Answer
 from cgos_server.core.questions.asked import Asked, Challenge, Gauntlet, State, Test, decode_asked, opponents_of
+from cgos_server.core.questions.wording import Names, asks
 from cgos_server.core.sequential import Counts, Decision, Estimate, Standing
 from cgos_server.presentation.questions import sentences
 from cgos_server.presentation.questions.paste import (
@@ -28,8 +27,6 @@ from cgos_server.presentation.strengths import Strengths
 from cgos_server.service.questions.planning import Pace
 from cgos_server.service.questions.tallying import WITHOUT_RESULT
 from cgos_server.storage.reading.asking.questions import QuestionRow
-
-Names = Mapping[VersionId, str]
 
 _DECISIONS: Final = MappingProxyType({State.ACCEPTED: Decision.ACCEPTED, State.REJECTED: Decision.REJECTED})
 
@@ -156,7 +153,7 @@ def _fields(row: QuestionRow, asked: Asked, names: Names) -> dict[str, Any]:
         "owner": row.owner,
         "version": names[asked.version],
         "against": [names[version] for version in opponents_of(asked)],
-        "asks": sentences.asks(asked, names),
+        "asks": asks(asked, names),
         "state": cast(api.StateWord, row.state),
         "why": row.why,
         "asked_at": row.asked_at,

@@ -10,10 +10,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from cgos_protocol import intervals
-from cgos_server.core.sequential import Counts, Decision, Estimate, Hypotheses, Scale, Standing
-
-SCALES: Final = {Scale.LOGISTIC: "logistic", Scale.NORMALIZED: "normalized"}
-"""What kind of Elo the bounds are."""
+from cgos_server.core.questions.wording import SCALES
+from cgos_server.core.sequential import Counts, Decision, Estimate, Hypotheses, Standing
 
 _DIGITS: Final = 1
 _NARROW: Final = 6

@@ -1,25 +1,18 @@
-"""Questions in plain sentences: what is asked, where it stands, how it ended.
+"""Questions in plain sentences: where one stands, how it ended.
 
 For pages, commands and messages. Must not know: who reads them, where values come from.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from cgos_protocol.ids import VersionId
 from cgos_server.core.questions.answer import Answer
 from cgos_server.core.questions.asked import Asked, Gauntlet, State, Test
+from cgos_server.core.questions.wording import Names
 from cgos_server.presentation import words
-from cgos_server.presentation.questions.paste import SCALES, with_interval
-from cgos_server.tournaments.words import listed
-
-Names = Mapping[VersionId, str]
-
-MOST_NAMED: Final = 5
-"""Opponents that a sentence lists."""
+from cgos_server.presentation.questions.paste import with_interval
 
 _HEADS: Final = MappingProxyType(
     {
@@ -31,31 +24,6 @@ _HEADS: Final = MappingProxyType(
         State.STOPPED: "Stopped",
     }
 )
-
-
-def asks(asked: Asked, names: Names) -> str:
-    """What is asked: ``Is Bolt-2 stronger than Bolt-1?``"""
-    version = names[asked.version]
-    if isinstance(asked, Test):
-        return f"Is {version} stronger than {names[asked.against]}?"
-    if isinstance(asked, Gauntlet):
-        return f"Where does {version} stand among {field(asked, names)}, to within {asked.within:g} Elo?"
-    whom = "whoever accepts" if asked.against is None else names[asked.against]
-    return f"How does {version} fare in {words.count(asked.most_games, 'game')} against {whom}?"
-
-
-def terms(asked: Asked) -> str:
-    """How it is answered, in a sentence: bounds and error rates of a test, the budget, whether its games are rated."""
-    most = words.count(asked.most_games, "game")
-    rated = "rated" if asked.rated else "unrated"
-    if isinstance(asked, Test):
-        return (
-            f"A sequential test between {asked.lower:g} and {asked.upper:g} {SCALES[asked.scale]} Elo, with error "
-            f"rates of {100 * asked.alpha:g} % and {100 * asked.beta:g} %, of {most} at most, {rated}."
-        )
-    if isinstance(asked, Gauntlet):
-        return f"A gauntlet of {most} at most, {rated}."
-    return f"A challenge of {most}, {rated}."
 
 
 def stands(
@@ -90,14 +58,6 @@ def says(asked: Asked, answer: Answer, names: Names) -> str:
     against = getattr(asked, "against", None)
     whom = "its opponents together" if against is None else names[against]
     return f"{version} minus {whom}: {with_interval(answer.elo, answer.lower, answer.upper)} Elo (95 %)."
-
-
-def field(asked: Gauntlet, names: Names) -> str:
-    """The opponents of a gauntlet, the first of many."""
-    named = [names[opponent.version] for opponent in asked.field]
-    if len(named) <= MOST_NAMED:
-        return listed(named)
-    return f"{', '.join(named[: MOST_NAMED - 1])} and {len(named) - MOST_NAMED + 1} others"
 
 
 def headline(state: State) -> str:

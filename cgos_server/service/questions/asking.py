@@ -19,7 +19,7 @@ from cgos_protocol.ids import VersionId
 from cgos_server.core.questions.agreement import agrees
 from cgos_server.core.questions.asked import Asked, Challenge, Gauntlet, Opponent, Test, opponents_of, require_askable
 from cgos_server.core.questions.policy import Policy
-from cgos_server.core.questions.wording import what_is_asked
+from cgos_server.core.questions.wording import asks, terms
 from cgos_server.core.sequential import Scale
 from cgos_server.service.commands.context import CommandContext, NamedVersion
 from cgos_server.service.commands.declaration import Command, Right
@@ -47,12 +47,13 @@ VersionAsked = Annotated[
     ),
 ]
 Games = Annotated[
-    int,
+    int | None,
     Field(
-        body=Annotated[int, Meta(ge=2, le=1_000_000)],
+        body=Annotated[int, Meta(ge=2, le=1_000_000)] | None,
         label="The budget of games",
         caption="Games at most",
-        help="Games at most; they come in pairs.",
+        hint="Empty: as many as the server allows.",
+        help="Games at most; they come in pairs. Without this as many as the server allows.",
         metavar="N",
     ),
 ]
@@ -90,7 +91,7 @@ class _Ask(Command[AskedQuestion], frozen=True, kw_only=True):
 
     concerns = "version"
     live = True
-    audited = ("against", "dry", "most_games", "question", "rated", "venue")
+    audited = ("against", "most_games", "question", "rated", "venue")
 
     version: VersionAsked
     venue: VenueName
@@ -130,19 +131,18 @@ class _Ask(Command[AskedQuestion], frozen=True, kw_only=True):
                     priority=self.priority,
                 )
             )
-        await context.commit(
-            self,
-            names[0].name,
-            [],
-            venue=self.venue,
-            question=question or 0,
-            against=" ".join(named.name for named in names[1:]),
-            rated=asked.rated,
-            most_games=asked.most_games,
-            dry=self.dry,
-        )
-        what = what_is_asked(asked, {named.version_id: named.name for named in names})
-        said = f"Question {question}: {what}" if question else f"{what[0].upper()}{what[1:]} Nothing was asked."
+            await context.commit(
+                self,
+                names[0].name,
+                [],
+                venue=self.venue,
+                question=question,
+                against=" ".join(named.name for named in names[1:]),
+                rated=asked.rated,
+                most_games=asked.most_games,
+            )
+        what = f"{asks(asked, {named.version_id: named.name for named in names})} {terms(asked)}"
+        said = f"Question {question}: {what}" if question else f"{what} Nothing was asked."
         return AskedQuestion(question=question, venue=self.venue, kind=asked.kind, sentence=said, costs=expected)
 
 
@@ -201,7 +201,7 @@ class AskTest(_Ask, frozen=True, kw_only=True, tag="ask test"):
     beta: Annotated[
         float, Field(body=Rate, caption="Beta", help="Share of wrong rejections at most.", metavar="SHARE")
     ] = 0.05
-    most_games: Games = 20_000
+    most_games: Games = None
 
     async def perform(self, context: CommandContext) -> AskedQuestion:
         names = [await context.version(name) for name in (self.version, self.against)]
@@ -213,7 +213,7 @@ class AskTest(_Ask, frozen=True, kw_only=True, tag="ask test"):
             upper=self.upper,
             alpha=self.alpha,
             beta=self.beta,
-            most_games=min(self.most_games, context.server.questions.policy.most_games),
+            most_games=_budget(self.most_games, context),
             ends_at=self.ends_at,
             rated=self.rated,
         )
@@ -272,7 +272,7 @@ class AskGauntlet(_Ask, frozen=True, kw_only=True, tag="ask gauntlet"):
             metavar="ELO",
         ),
     ] = 50.0
-    most_games: Games = 2_000
+    most_games: Games = None
 
     async def perform(self, context: CommandContext) -> AskedQuestion:
         if len(self.opponents) > MOST_OPPONENTS:
@@ -282,7 +282,7 @@ class AskGauntlet(_Ask, frozen=True, kw_only=True, tag="ask gauntlet"):
             version=names[0].version_id,
             field=tuple(_rated_now(context, self.venue, named) for named in names[1:]),
             within=self.within,
-            most_games=min(self.most_games, context.server.questions.policy.most_games),
+            most_games=_budget(self.most_games, context),
             ends_at=self.ends_at,
             rated=self.rated,
         )
@@ -403,6 +403,11 @@ def _require_ratable(context: CommandContext, names: Sequence[NamedVersion], str
         raise Invalid(
             Code.QUESTION, "Games against whoever accepts are not rated. Name an opponent, or ask for unrated ones."
         )
+
+
+def _budget(games: int | None, context: CommandContext) -> int:
+    """None: all that the server allows, as far as they are pairs."""
+    return games if games is not None else context.server.questions.policy.most_games // 2 * 2
 
 
 def _scale(word: str) -> Scale:

@@ -10,7 +10,8 @@ from typing import Any, Final
 
 from cgos_protocol.facts import QuestionMoved
 from cgos_server.core.questions.asked import Change
-from cgos_server.presentation.questions import answers, sentences
+from cgos_server.core.questions.wording import asks
+from cgos_server.presentation.questions import answers
 from cgos_server.presentation.questions.reading import question_link
 from cgos_server.presentation.questions.record import QuestionRecord
 from cgos_server.web.people.happenings import Happening
@@ -59,7 +60,7 @@ async def _told(site: Site, record: QuestionRecord, at: int) -> list[Happening]:
         "kind": row.kind,
         "against": record.opponents,
         "state": row.state,
-        "sentence": f"{sentences.asks(record.asked, record.names)} {answers.stands(record)}",
+        "sentence": f"{asks(record.asked, record.names)} {answers.stands(record)}",
         "link": question_link(site.settings.public_url, row.id),
         "wins": known.wins,
         "draws": known.draws,

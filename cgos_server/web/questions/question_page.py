@@ -15,9 +15,10 @@ from cgos_protocol.api.questions import QuestionAnswer, QuestionDetail
 from cgos_protocol.errors import Code
 from cgos_protocol.ids import QuestionId
 from cgos_server.core.questions.asked import State
+from cgos_server.core.questions.wording import terms
 from cgos_server.presentation import words
 from cgos_server.presentation.pictures.question_pictures import counts_svg, elo_svg, llr_svg
-from cgos_server.presentation.questions import answers, sentences
+from cgos_server.presentation.questions import answers
 from cgos_server.presentation.questions.paste import with_interval
 from cgos_server.presentation.questions.record import QuestionRecord
 from cgos_server.web.events.public_page import PublicPage
@@ -63,7 +64,7 @@ class QuestionPage(PublicPage):
             "refresh": is_open,
             "row": record.row,
             "question": detail,
-            "terms": sentences.terms(record.asked),
+            "terms": terms(record.asked),
             "is_open": is_open,
             "waits": "" if now is None or now.running else now.waits,
             "left": _left(detail.answer),

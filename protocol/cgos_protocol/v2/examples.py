@@ -200,7 +200,8 @@ EXAMPLES: Final[Mapping[str, ws.ClientMessage | ws.ServerMessage]] = {
         question=3,
         venue="9x9",
         kind="test",
-        text="Question 3: is my-engine-1.2 stronger than my-engine-1.1? Bounds [0, 20] nelo.",
+        text="Question 3: Is my-engine-1.2 stronger than my-engine-1.1? A sequential test between 0 and 20 normalized "
+        "Elo, with error rates of 5 % and 5 %, of 20000 unrated games at most.",
         costs=[
             ws.QuestionCost(case="at the lower bound", difference=0.0, games=4_280.0, hours=42.8, accepted=0.05),
             ws.QuestionCost(case="at the upper bound", difference=19.4, games=4_280.0, hours=42.8, accepted=0.95),
@@ -212,7 +213,7 @@ EXAMPLES: Final[Mapping[str, ws.ClientMessage | ws.ServerMessage]] = {
         venue="9x9",
         kind="test",
         state="open",
-        text="Question 3: is my-engine-1.2 stronger than my-engine-1.1? Bounds [0, 20] nelo. It is open.",
+        text="Question 3: Is my-engine-1.2 stronger than my-engine-1.1? It is open.",
         version="my-engine-1.2",
         against=["my-engine-1.1"],
         wins=0,
@@ -229,7 +230,7 @@ EXAMPLES: Final[Mapping[str, ws.ClientMessage | ws.ServerMessage]] = {
         venue="9x9",
         kind="test",
         state="accepted",
-        text="Question 3: is my-engine-1.2 stronger than my-engine-1.1? Bounds [0, 20] nelo. Accepted: The "
+        text="Question 3: Is my-engine-1.2 stronger than my-engine-1.1? Accepted: The "
         "log-likelihood ratio reached its bound.",
         version="my-engine-1.2",
         against=["my-engine-1.1"],

@@ -74,7 +74,7 @@ async def test_the_version_that_it_is_about_is_told_each_change_and_nobody_else(
     await room.look()
     await room.play_on(question, "anna")
     asked, ended = room.news("anna")
-    what = f"Question {question}: is anna stronger than bert? Bounds [0, 200] nelo."
+    what = f"Question {question}: Is anna stronger than bert?"
     assert (asked.state, asked.text, asked.counts) == ("open", f"{what} It is open.", (0, 0, 0, 0, 0))
     assert (ended.state, ended.text) == ("accepted", f"{what} Accepted: The log-likelihood ratio reached its bound.")
     assert ended.wins > ended.losses

@@ -84,7 +84,10 @@ async def test_an_owner_asks_about_its_own_versions(admin: Admin, desk: Question
     anna = await owner_of(admin, "Anna", "One", "Two")
     answer = await behalf(admin, anna, ask_test("Two", "One", upper=100.0, most_games=4000, priority=3))
     assert isinstance(answer, AskedQuestion)
-    assert answer.sentence == "Question 1: is Two stronger than One? Bounds [0, 100] nelo."
+    assert answer.sentence == (
+        "Question 1: Is Two stronger than One? A sequential test between 0 and 100 normalized Elo, with error rates of "
+        "5 % and 5 %, of 4000 unrated games at most."
+    )
     asking = desk.asked[QuestionId(1)]
     assert asking.asked == Test(version=2, against=1, upper=100.0, most_games=4000)  # type: ignore[arg-type]
     assert (asking.owner, asking.priority) == ("Anna", 3)
@@ -150,7 +153,7 @@ async def test_a_gauntlet_takes_the_ratings_of_now(admin: Admin, desk: QuestionN
         admin, anna, AskGauntlet(version="One", opponents=["Two", "Three", "Two"], venue="9x9", within=60.0)
     )
     field = (Opponent(version=2, rating=1900.0), Opponent(version=3, rating=2000.0))  # type: ignore[arg-type]
-    assert desk.asked[QuestionId(1)].asked == Gauntlet(version=1, field=field, within=60.0, most_games=2000)  # type: ignore[arg-type]
+    assert desk.asked[QuestionId(1)].asked == Gauntlet(version=1, field=field, within=60.0, most_games=20_000)  # type: ignore[arg-type]
     assert round(answer.costs[0].games) == 129
     unrated = AskGauntlet(version="One", opponents=["Four"], venue="9x9")
     assert await code(behalf(admin, anna, unrated)) == "not-rated"
@@ -168,11 +171,12 @@ async def test_a_hopeless_budget_is_refused(admin: Admin, clock: Any) -> None:
         await behalf(admin, anna, ask_test("Two", "One", ends_at=clock.ms))
 
 
-async def test_what_it_costs_is_said_without_asking(admin: Admin, desk: QuestionNotes) -> None:
+async def test_what_it_costs_is_said_without_asking(admin: Admin, desk: QuestionNotes, store: Any) -> None:
     anna = await owner_of(admin, "Anna", "One", "Two")
     answer = await behalf(admin, anna, ask_test("Two", "One", dry=True))
     assert (answer.question, desk.asked) == (None, {})
     assert answer.sentence.endswith("Nothing was asked.")
+    assert audits(store)[-1][1] != "ask test", "nothing was done, so that nothing is kept"
     assert all(cost.hours == pytest.approx(cost.games * 60 / 3600 / 0.5) for cost in answer.costs)
 
 
@@ -190,6 +194,15 @@ async def test_what_makes_no_sense_is_refused(admin: Admin, said: dict[str, Any]
     assert await code(behalf(admin, anna, ask_test("Two", "One", **said))) == word
     assert await code(behalf(admin, anna, ask_test("Two", "Two"))) == "question"
     assert await code(behalf(admin, anna, ask_test("Two", "Nobody"))) == "unknown-bot"
+
+
+async def test_the_budget_is_what_was_said_or_all_that_is_allowed(admin: Admin, desk: QuestionNotes) -> None:
+    desk.policy = Policy(most_games=5001)
+    anna = await owner_of(admin, "Anna", "One", "Two")
+    with pytest.raises(Refused, match="5001 games at most on this server"):
+        await behalf(admin, anna, ask_test("Two", "One", upper=100.0, most_games=6000))
+    await behalf(admin, anna, ask_test("Two", "One", upper=100.0))
+    assert desk.asked[QuestionId(1)].asked.most_games == 5000, "games come in pairs"
 
 
 async def test_a_server_may_take_no_questions(admin: Admin, desk: QuestionNotes) -> None:

@@ -64,7 +64,7 @@ async def test_an_owner_finds_a_form_for_each_kind_with_its_own_versions(house: 
     assert '<option value="amigo" selected>amigo</option>' in text
     assert '<option value="Kogo_mcts">Kogo_mcts</option>' in text
     assert '<option value="13x13" selected>13x13</option>' in text
-    for name, value in (("upper", "50"), ("alpha", "0.05"), ("most_games", "20000"), ("priority", "0")):
+    for name, value in (("upper", "50"), ("alpha", "0.05"), ("priority", "0")):
         assert f'name="{name}" value="{value}"' in text
     assert "Nothing is asked then." in text
 
@@ -90,7 +90,8 @@ async def test_it_is_asked_and_the_next_page_says_so(house: House) -> None:
     assert isinstance(asking.asked, Test)
     assert (asking.asked.upper, asking.asked.most_games, asking.owner, asking.priority) == (100.0, 4000, "alice", -3)
     said = await browser.notice("/questions")
-    assert said.startswith("Question 1: is Kogo_mcts stronger than amigo? Bounds [0, 100] nelo. On average it takes: ")
+    assert said.startswith("Question 1: Is Kogo_mcts stronger than amigo? A sequential test between 0 and 100 ")
+    assert "4000 unrated games at most. On average it takes: " in said
 
 
 async def test_what_is_left_empty_is_as_usual(house: House) -> None:
