@@ -165,6 +165,8 @@ def _rows(detail: api.QuestionDetail) -> list[tuple[str, object]]:
     if answer.games_left is not None:
         hours = "" if answer.hours_left is None else f", {answer.hours_left:.1f} hours"
         rows.append(("expected", f"{answer.games_left:.0f} games more{hours}"))
+    if detail.waits:
+        rows.append(("waits", detail.waits))
     if detail.running:
         rows.append(("running games", detail.running))
     if detail.superiority is not None:

@@ -11,13 +11,16 @@ from contextlib import contextmanager
 from typing import NamedTuple, Protocol
 
 from cgos_protocol.api import questions as api
+from cgos_protocol.errors import Refused
 from cgos_protocol.ids import QuestionId
-from cgos_server.cli.common import Setup
+from cgos_server.cli.commands.asking import ask_server
+from cgos_server.cli.common import Setup, caller
 from cgos_server.cli.questions.elsewhere import Elsewhere
 from cgos_server.cli.reading import page_settings
 from cgos_server.presentation.questions import answers
 from cgos_server.presentation.questions.reading import Questions, Wanted
 from cgos_server.presentation.strengths import StrengthsOf
+from cgos_server.service.questions.managing import QuestionLook
 from cgos_server.storage import schema
 from cgos_server.storage.reading.history import History
 
@@ -66,13 +69,21 @@ class _Here:
     every_s = HERE_S
 
     def __init__(self, setup: Setup, history: History, runner: asyncio.Runner) -> None:
+        self._setup = setup
         settings = page_settings(setup)
         self._questions = Questions(history, StrengthsOf(history, settings), settings.questions_share)
         self._address = public_address(setup)
         self._run = runner.run
 
     def detail(self, question: QuestionId) -> api.QuestionDetail:
-        return self._run(self._questions.detail(question, self._address))
+        detail = self._run(self._questions.detail(question, self._address))
+        if detail.state != "open":
+            return detail
+        try:
+            seen = ask_server(self._setup, QuestionLook(actor=caller()))
+        except Refused:  # no server runs here, or it is busy: what the database knows is enough
+            return detail
+        return answers.with_waits(detail, seen)
 
     def games(self, question: QuestionId) -> api.QuestionGames:
         return answers.games(self._run(self._questions.record(question)))

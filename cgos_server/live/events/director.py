@@ -23,7 +23,6 @@ from cgos_server.live.events.event_terms import begins_with, event_terms, requir
 from cgos_server.live.events.following import Following
 from cgos_server.live.events.presence import Presence
 from cgos_server.live.events.runner import SERVER, Committed, EventRunner, read_log
-from cgos_server.live.games.lengths import Lengths
 from cgos_server.live.games.live_game import LiveGame
 from cgos_server.live.venue.elsewhere import Elsewhere
 from cgos_server.live.venue.live_venue import LiveVenue
@@ -99,7 +98,6 @@ class EventDirector:
         self._presence = {name: Presence(live) for name, live in venues.items()}
         self._waiting: dict[str, tuple[Code, str]] = {}  # events that are not over and cannot go on, and why
         self._held_elsewhere: dict[str, str] = {}
-        self._lengths = Lengths(time.wall_ms)
         self._news = asyncio.Event()
         self._reading = asyncio.Lock()  # or two would have one event at hand twice
 
@@ -135,7 +133,7 @@ class EventDirector:
         await self._end_games_of_none({row.id for row in rows.values() if row.name in self._waiting})
         for name, live in self._venues.items():
             live.context.arrived.append(partial(self._arrived, live))
-            live.context.ended += (self.ended, partial(self._lengths.learn, name))
+            live.context.ended.append(self.ended)
             self._look_for_away(name)
 
     async def _read_or_wait(self, row: EventRow) -> None:
@@ -224,11 +222,7 @@ class EventDirector:
         return event_terms(self._venue(settings.venue).venue, settings).rated
 
     def _venue(self, name: str) -> LiveVenue:
-        live = self._venues.get(name)
-        if live is None:
-            self._elsewhere.refuse(name)
-            raise NotFound(Code.UNKNOWN_VENUE, f"There is no venue {name}. Choose one of: {', '.join(self._venues)}.")
-        return live
+        return self._elsewhere.require(self._venues, name)
 
     def runner(self, name: str) -> EventRunner:
         """Raises Refused where there is no such event, or it is over and not at hand (:meth:`reopen`)."""
@@ -393,7 +387,7 @@ class EventDirector:
                 if not all(presence.expected(version, now) for version in versions):
                     continue
                 black, white = (players.get(version) for version in versions)
-                due_at, length = state.due_at[game.id], self._lengths.of(live.venue.name)
+                due_at, length = state.due_at[game.id], live.lengths.mean_ms
                 others: Sequence[Player] = ()
                 if black is not None and white is not None and now - due_at < PATIENCE * length:
                     others = meanwhile(black, white, round(now - HARDLY_BEGUN * length))

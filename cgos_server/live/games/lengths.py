@@ -1,4 +1,4 @@
-"""How long the games of each venue take, as they end.
+"""How long the games of a venue take, as they end.
 
 Must not know: who plans by it.
 """
@@ -16,22 +16,19 @@ _REMEMBERED: Final = 16
 
 
 class Lengths:
-    """Mean lengths, games of events and questions too.
+    """The mean length of a venue's games, those of events and questions too.
 
     :param now_ms: Unix ms
+    :ivar mean_ms: milliseconds; 0 where no game has ended yet
     """
 
     def __init__(self, now_ms: Callable[[], int]) -> None:
         self._now_ms = now_ms
-        self._means: dict[str, float] = {}
+        self.mean_ms = 0.0
 
-    def of(self, venue: str) -> float:
-        """Milliseconds; 0 where no game has ended yet."""
-        return self._means.get(venue, 0.0)
-
-    def learn(self, venue: str, game: LiveGame) -> None:
+    def learn(self, game: LiveGame) -> None:
         """A game has ended."""
         if game.over is not None and game.over.reason not in (Reason.ABORT, Reason.VOID):
             length = self._now_ms() - game.started_at
-            mean = self._means.setdefault(venue, length)
-            self._means[venue] = mean + (length - mean) / _REMEMBERED
+            mean = self.mean_ms or length
+            self.mean_ms = mean + (length - mean) / _REMEMBERED

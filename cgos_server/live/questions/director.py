@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import structlog
 
+from cgos_protocol.api.questions import QuestionNow
 from cgos_protocol.errors import Code, Conflict, NotFound
 from cgos_protocol.games.base import Color
 from cgos_protocol.ids import BotId, GameId, QuestionId, VersionId
@@ -22,7 +23,6 @@ from cgos_server.core.questions.asked import Challenge, Change, State, encode_as
 from cgos_server.core.questions.course import Wanted
 from cgos_server.core.questions.policy import Policy
 from cgos_server.live.events.due_games import HARDLY_BEGUN, meanwhile
-from cgos_server.live.games.lengths import Lengths
 from cgos_server.live.games.live_game import LiveGame
 from cgos_server.live.questions.game_terms import begins_with, question_terms
 from cgos_server.live.questions.runner import QuestionRunner
@@ -33,7 +33,7 @@ from cgos_server.live.venue.player import Capacity, Player
 from cgos_server.net.loop import Timekeeper
 from cgos_server.service.holds import Hold
 from cgos_server.service.ids import Ids
-from cgos_server.service.questions.desk import Asking, QuestionSeen
+from cgos_server.service.questions.desk import Asking
 from cgos_server.storage.reading.asking.questions import QuestionGameRow, QuestionRow
 from cgos_server.storage.store import Store
 from cgos_server.storage.writing.asking import QuestionAdded, QuestionGame, QuestionVersion
@@ -97,7 +97,6 @@ class QuestionDirector:
         self._games: dict[GameId, QuestionRunner] = {}
         self.shares = {name: Shares(policy().share, time.now()) for name in venues}
         self._kept: dict[Capacity, Player] = {}
-        self._lengths = Lengths(time.wall_ms)
         self._news = asyncio.Event()
         self._resuming = asyncio.Lock()  # or two would have one question at hand twice
 
@@ -107,8 +106,8 @@ class QuestionDirector:
         for row in await self._store.history.questions.open():
             if row.venue in self._venues:
                 await self._read(row)
-        for name, live in self._venues.items():
-            live.context.ended += (self.ended, partial(self._lengths.learn, name))
+        for live in self._venues.values():
+            live.context.ended.append(self.ended)
             live.context.arrived.append(lambda _version: self._news.set())
 
     async def _read(self, row: QuestionRow) -> QuestionRunner:
@@ -146,41 +145,24 @@ class QuestionDirector:
     def ask(self, asking: Asking) -> QuestionId:
         """See :class:`cgos_server.service.questions.desk.QuestionDesk`."""
         live = self._live(asking.venue)
-        number, at = self._ids.question(), self._time.wall_ms()
-        row = QuestionRow(
-            id=number,
+        added = QuestionAdded(
+            id=self._ids.question(),
             venue_id=live.venue.id,
-            venue=asking.venue,
             owner_id=asking.owner_id,
-            owner=asking.owner,
             kind=asking.asked.kind,
             asked=encode_asked(asking.asked),
-            asked_at=at,
+            asked_at=self._time.wall_ms(),
             priority=asking.priority,
             state=State.OPEN,
             ended_at=None,
             why="",
             answer="",
         )
-        runner = self.runners[number] = QuestionRunner(row)
-        records: list[Record] = [
-            QuestionAdded(
-                id=number,
-                venue_id=row.venue_id,
-                owner_id=row.owner_id,
-                kind=row.kind,
-                asked=row.asked,
-                asked_at=at,
-                priority=row.priority,
-                state=row.state,
-                ended_at=None,
-                why="",
-                answer="",
-            ),
-            *(QuestionVersion(number, version) for version in runner.versions),
-        ]
-        self._submit(runner, Change.ASKED, records)
-        return number
+        row = QuestionRow(venue=asking.venue, owner=asking.owner, **added._asdict())
+        runner = self.runners[row.id] = QuestionRunner(row)
+        versions = (QuestionVersion(row.id, version) for version in runner.versions)
+        self._submit(runner, Change.ASKED, [added, *versions])
+        return row.id
 
     def stop(self, question: QuestionId, why: str) -> None:
         """See :class:`cgos_server.service.questions.desk.QuestionDesk`."""
@@ -213,12 +195,12 @@ class QuestionDirector:
             if any(live.roster.families.bot(version) in bots for version in runner.versions):
                 self._end(runner, State.NOT_ANSWERED, "One of its bots has left the server.")
 
-    def seen(self, question: QuestionId) -> QuestionSeen | None:
+    def seen(self) -> list[QuestionNow]:
         """See :class:`cgos_server.service.questions.desk.QuestionDesk`."""
-        runner = self.runners.get(question)
-        if runner is None:
-            return None
-        return QuestionSeen(waits=runner.waits, running=runner.tally.running)
+        return [
+            QuestionNow(question=runner.id, waits=runner.waits, running=runner.tally.running)
+            for runner in self.runners.values()
+        ]
 
     def open_of(self, owner_id: int | None) -> int:
         """See :class:`cgos_server.service.questions.desk.QuestionDesk`."""
@@ -240,11 +222,7 @@ class QuestionDirector:
         return self.runners[question]
 
     def _live(self, venue: str) -> LiveVenue:
-        live = self._venues.get(venue)
-        if live is None:
-            self._elsewhere.refuse(venue)
-            raise NotFound(Code.UNKNOWN_VENUE, f"There is no venue {venue}. Choose one of: {', '.join(self._venues)}.")
-        return live
+        return self._elsewhere.require(self._venues, venue)
 
     # -- it goes on
 
@@ -381,7 +359,7 @@ class QuestionDirector:
         return None
 
     def _wait_for(self, live: LiveVenue, pairing: _Pairing, kept: dict[Capacity, Player]) -> None:
-        since = round(self._time.wall_ms() - HARDLY_BEGUN * self._lengths.of(live.venue.name))
+        since = round(self._time.wall_ms() - HARDLY_BEGUN * live.lengths.mean_ms)
         others = meanwhile(pairing.black, pairing.white, since)
         for player in (pairing.black, pairing.white):
             if player not in others:

@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, TypeVar
 
 import structlog
 
-from cgos_protocol.errors import CgosError, Code, Conflict
+from cgos_protocol.errors import CgosError, Code, Conflict, NotFound
 from cgos_server.storage.sharing import GroupOwner, Sharing
 
 log = structlog.get_logger(__name__)
 
 LOOK_EVERY_S: Final = 5.0
+
+T = TypeVar("T")
 
 
 class Elsewhere:
@@ -64,6 +66,14 @@ class Elsewhere:
         refusal = self.refusal(venue)
         if refusal is not None:
             raise refusal
+
+    def require(self, venues: Mapping[str, T], venue: str) -> T:
+        """That one of the venues that are played here. Raises Refused (``unknown-venue``, ``venue-elsewhere``)."""
+        live = venues.get(venue)
+        if live is None:
+            self.refuse(venue)
+            raise NotFound(Code.UNKNOWN_VENUE, f"There is no venue {venue}. Choose one of: {', '.join(venues)}.")
+        return live
 
     async def run(self, sharing: Sharing) -> None:
         """Keep knowing who has which group, for ever."""

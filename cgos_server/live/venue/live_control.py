@@ -13,7 +13,7 @@ import msgspec
 
 from cgos_protocol.api.messages import StrengthChange
 from cgos_protocol.api.people import BotNow, EndedGame, GameNow, Previewed, Upgraded, VenueNow
-from cgos_protocol.errors import Code, ConfigError, Invalid, NotFound
+from cgos_protocol.errors import Code, ConfigError, Invalid
 from cgos_protocol.facts import NamesErased
 from cgos_protocol.games.base import Color
 from cgos_protocol.ids import BotId, GameId, VersionId
@@ -260,11 +260,7 @@ class LiveControl:
         self._acts.hand_over()
 
     def _live(self, venue: str) -> LiveVenue:
-        live = self._venues.get(venue)
-        if live is None:
-            self._elsewhere.refuse(venue)
-            raise NotFound(Code.UNKNOWN_VENUE, f"There is no venue {venue}. Choose one of: {', '.join(self._venues)}.")
-        return live
+        return self._elsewhere.require(self._venues, venue)
 
     def _venue(self, venue: LiveVenue) -> VenueNow:
         bots = bots_by_state(venue)

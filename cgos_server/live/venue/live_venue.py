@@ -17,6 +17,7 @@ from cgos_server.core.pairing.memory import Memory
 from cgos_server.core.pairing.registry import matchmaker
 from cgos_server.core.venue import PairingSettings, Venue
 from cgos_server.live.bus import FactBus
+from cgos_server.live.games.lengths import Lengths
 from cgos_server.live.games.live_game import LiveGame, VenueContext
 from cgos_server.live.pairing.candidates import CandidateCollector
 from cgos_server.live.pairing.executor import PairingExecutor
@@ -95,6 +96,7 @@ class LiveVenue:
     refitter: Refitter
     watch: RatingWatch
     gallery: Gallery
+    lengths: Lengths
     port: int = 0
     tls_port: int = 0
 
@@ -133,7 +135,8 @@ async def open_venue(venue: Venue, shared: Shared) -> LiveVenue:
     operator = partial(shared.operators, venue.name)
     openings = Openings(await store.history.pairings.halves(venue.id))
     pairer = await _matchmaker(context, roster, lobby, openings=openings, shared=shared)
-    context.ended += (openings.ended, lobby.ended, pairer.ended)
+    lengths = Lengths(shared.time.wall_ms)
+    context.ended += (openings.ended, lobby.ended, pairer.ended, lengths.learn)
     return LiveVenue(
         venue=venue,
         context=context,
@@ -148,6 +151,7 @@ async def open_venue(venue: Venue, shared: Shared) -> LiveVenue:
         refitter=refitter,
         watch=RatingWatch(venue=venue.name, ratings=ratings, games=shared.history, names=shared.names, meter=meter),
         gallery=Gallery(context, roster),
+        lengths=lengths,
     )
 
 

@@ -5,8 +5,11 @@ Must not know: HTTP, SQL.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from types import MappingProxyType
 from typing import Any, Final, cast
+
+from msgspec.structs import replace
 
 from cgos_protocol.api import questions as api
 from cgos_server.core.questions.answer import Answer
@@ -37,7 +40,7 @@ def question(row: QuestionRow, names: Names) -> api.Question:
 
 
 def detail(record: QuestionRecord, *, link: str, pace: Pace, strengths: Strengths | None) -> api.QuestionDetail:
-    """A question with what is known of it.
+    """A question with what is known of it, but for what only the server that plays knows.
 
     :param link: where people can look at it
     :param strengths: of its venue's ladder
@@ -46,12 +49,19 @@ def detail(record: QuestionRecord, *, link: str, pace: Pace, strengths: Strength
     return api.QuestionDetail(
         **_fields(record.row, record.asked, record.names),
         stands=stands(record),
+        waits="",
         running=record.tally.running if record.state is State.OPEN else 0,
         answer=_answer(record, left, None if left is None else pace.hours(left)),
         superiority=record.superiority(strengths),
         path=[api.PathPoint(pairs=point.pairs, llr=point.llr) for point in record.path],
         text=text(record, link),
     )
+
+
+def with_waits(detail: api.QuestionDetail, seen: Iterable[api.QuestionNow]) -> api.QuestionDetail:
+    """The same, with what it waits for, as servers that play say it of their questions."""
+    now = next((each for each in seen if each.question == detail.question), None)
+    return detail if now is None or now.running else replace(detail, waits=now.waits)
 
 
 def stands(record: QuestionRecord) -> str:

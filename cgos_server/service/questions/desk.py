@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Final, NamedTuple, Protocol
 
+from cgos_protocol.api.questions import QuestionNow
 from cgos_protocol.errors import Code, Unavailable
 from cgos_protocol.ids import BotId, QuestionId, VersionId
 from cgos_server.core.questions.asked import Asked
@@ -22,17 +23,6 @@ class Asking(NamedTuple):
     owner_id: int | None
     owner: str | None
     priority: int
-
-
-class QuestionSeen(NamedTuple):
-    """A question that has not ended, as it is just now.
-
-    :ivar waits: why no game of it begins, a sentence; empty where games run or begin
-    :ivar running: games of it that run
-    """
-
-    waits: str
-    running: int
 
 
 class QuestionDesk(Protocol):
@@ -57,8 +47,8 @@ class QuestionDesk(Protocol):
     def leave(self, bots: Collection[BotId]) -> None:
         """End all questions about these bots."""
 
-    def seen(self, question: QuestionId) -> QuestionSeen | None:
-        """One that has not ended, as it is just now; None for another one."""
+    def seen(self) -> list[QuestionNow]:
+        """Those that have not ended, as they are just now."""
 
     def open_of(self, owner_id: int | None) -> int:
         """How many questions of an account have not ended."""
@@ -86,8 +76,8 @@ class _NoQuestions:
 
     def leave(self, bots: Collection[BotId]) -> None: ...
 
-    def seen(self, question: QuestionId) -> QuestionSeen | None:  # noqa: ARG002
-        return None
+    def seen(self) -> list[QuestionNow]:
+        return []
 
     def open_of(self, owner_id: int | None) -> int:  # noqa: ARG002
         return 0

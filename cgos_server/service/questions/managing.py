@@ -124,13 +124,7 @@ class QuestionLook(Command[list[QuestionNow]], frozen=True, kw_only=True, tag="q
     live = True
 
     async def perform(self, context: CommandContext) -> list[QuestionNow]:
-        desk = context.server.questions
-        seen = {row.id: desk.seen(row.id) for row in await context.store.history.questions.open()}
-        return [
-            QuestionNow(question=number, waits=now.waits, running=now.running)
-            for number, now in seen.items()
-            if now is not None
-        ]
+        return context.server.questions.seen()
 
 
 COMMANDS: Final[tuple[type[Command[Any]], ...]] = (QuestionStop, QuestionResume, QuestionPrioritize, QuestionLook)

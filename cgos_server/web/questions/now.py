@@ -10,9 +10,10 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from cgos_protocol.api.questions import QuestionNow
+from cgos_protocol.api.questions import QuestionDetail, QuestionNow
 from cgos_protocol.errors import CgosError
 from cgos_protocol.ids import QuestionId
+from cgos_server.presentation.questions.answers import with_waits
 from cgos_server.service.questions.managing import QuestionLook
 
 FRESH_MS: Final = 2_000
@@ -45,6 +46,12 @@ class QuestionsNow:
                 self._known = await self._asked()
                 self._at = self._now_ms()
         return self._known
+
+    async def added(self, detail: QuestionDetail) -> QuestionDetail:
+        """The same, with what it waits for."""
+        if detail.state != "open":
+            return detail
+        return with_waits(detail, (await self.all()).values())
 
     def forget(self) -> None:
         """Something was done with a question: what was known does not hold any more."""

@@ -56,8 +56,7 @@ class QuestionPage(PublicPage):
         is_open = record.state is State.OPEN
         path = question_path(record.row.id)
         base = self.site.address(request)
-        detail = await self.site.questions.detail(record.row.id, base)
-        now = (await self.site.questions_now.all()).get(record.row.id) if is_open else None
+        detail = await self.site.questions_now.added(await self.site.questions.detail(record.row.id, base))
         listed = portion(record.games[::-1], number(request.query_params.get("page")) or 1, GAMES)
         games = answers.games(replace(record, games=listed.rows)).items
         return {
@@ -66,7 +65,6 @@ class QuestionPage(PublicPage):
             "question": detail,
             "terms": terms(record.asked),
             "is_open": is_open,
-            "waits": "" if now is None or now.running else now.waits,
             "left": _left(detail.answer),
             "elo": with_interval(detail.answer.elo, detail.answer.lower, detail.answer.upper),
             "nelo": _normalized(detail.answer),

@@ -121,13 +121,15 @@ class PathPoint(Answer, frozen=True, kw_only=True):
 
 
 class QuestionDetail(Question, frozen=True, kw_only=True):
-    """A question with what is known of it: `stands` says where it stands, `running` how many games of it run. Its own
+    """A question with what is known of it: `stands` says where it stands, `running` how many games of it run, `waits`
+    why none begins while it is open; empty where one runs, and where the server that plays does not answer. Its own
     games decide (`answer`). `superiority` does not: it is Bayesian, the probability that the version is stronger than
     `against` by the ladder's ratings and these games together; null where there is no one opponent, and where the
     ladder does not know both. `path`: how the log-likelihood ratio of a test went, thinned. `text`: six lines to
     paste."""
 
     stands: str
+    waits: str
     running: int
     answer: QuestionAnswer
     superiority: float | None

@@ -7,6 +7,10 @@ from typing import Any
 
 import pytest
 
+from cgos_protocol.api.questions import QuestionNow
+from cgos_protocol.ids import QuestionId
+from cgos_server.cli.questions import sources
+
 pytestmark = pytest.mark.usefixtures("asked")
 
 
@@ -46,6 +50,14 @@ def test_an_open_test(run: Any, as_json: Any) -> None:
     detail = as_json("question", "show", "1")
     assert detail["answer"]["counts"] == [0, 0, 1, 1, 1]
     assert detail["stands"] == shown.stderr.removesuffix("\n")
+
+
+def test_what_it_waits_for_is_asked_of_the_server_that_plays(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    waits = "Its bots play other games, which end first."
+    seen = [QuestionNow(question=QuestionId(1), waits=waits, running=0)]
+    monkeypatch.setattr(sources, "ask_server", lambda _setup, _command: seen)
+    assert waits in run("question", "show", "1").stdout
+    assert waits not in run("question", "show", "2").stdout
 
 
 def test_six_lines_link_to_the_pages_for_people(run: Any, tmp_path: Path, asked: Path) -> None:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from cgos_protocol.api.questions import QuestionNow
 from cgos_protocol.errors import Code, NotFound
 from cgos_protocol.ids import BotId, QuestionId, VersionId
 from cgos_server.core.questions.asked import encode_asked
 from cgos_server.core.questions.policy import Policy
-from cgos_server.service.questions.desk import Asking, QuestionSeen
+from cgos_server.service.questions.desk import Asking
 from cgos_server.storage.reading.asking.questions import QuestionRow
 from cgos_server.storage.writing.asking import QuestionAdded
 
@@ -49,8 +50,8 @@ class QuestionNotes:
     def leave(self, bots: Collection[BotId]) -> None:
         self.calls.append(("leave", tuple(bots)))
 
-    def seen(self, question: QuestionId) -> QuestionSeen | None:
-        return QuestionSeen("", 0) if question in self.asked else None
+    def seen(self) -> list[QuestionNow]:
+        return [QuestionNow(question=question, waits="", running=0) for question in self.asked]
 
     def open_of(self, owner_id: int | None) -> int:
         return sum(asking.owner_id == owner_id for asking in self.asked.values())

@@ -15,7 +15,6 @@ from cgos_protocol.errors import Code, Unavailable
 from cgos_protocol.ids import QuestionId
 from cgos_server.core.questions.asked import Challenge, Test
 from cgos_server.service.commands.bots import BotPasswd
-from cgos_server.service.questions.desk import QuestionSeen
 from cgos_server.service.questions.managing import QuestionLook
 from cgos_server.web.questions.costs import Cost, cost_lines, costs_sentence, time_of
 from cgos_server.web.questions.now import FRESH_MS, QuestionsNow
@@ -161,9 +160,10 @@ async def test_it_is_stopped_and_resumed_and_comes_first(house: House) -> None:
 async def test_the_page_says_what_an_open_question_waits_for(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     asked_past(house)
     path, waits = f"/questions/{10 + OPEN}", "Its bots play other games, which end first."
-    seen = {10 + OPEN: QuestionSeen(waits, 0)}
-    monkeypatch.setattr(house.live.questions, "seen", seen.get)
+    seen = [QuestionNow(question=QuestionId(10 + OPEN), waits=waits, running=0)]
+    monkeypatch.setattr(house.live.questions, "seen", lambda: seen)
     assert waits in (await house.browser().get(path)).text
+    assert (await house.browser().get(f"/api/v1{path}")).json()["waits"] == waits
     assert waits in (await house.browser().get("/questions")).text
     house.clock.ms += FRESH_MS
     house.reachable = False

@@ -48,7 +48,8 @@ class ReadingQuestions:
         What decides is `answer`, by the question's own games. `superiority` beside it is Bayesian and decides nothing:
         it takes the ladder's ratings too.
         """
-        return await self._site.questions.detail(question, self._site.address(request))
+        detail = await self._site.questions.detail(question, self._site.address(request))
+        return await self._site.questions_now.added(detail)
 
     @_questions.get("/questions/{question}/games")
     async def question_games(self, question: QuestionNumber) -> api.QuestionGames:
