@@ -22,12 +22,12 @@ PUBLIC = (
     "/questions", "/venue/9x9", "/venue/9x9/crosstable", "/venue/9x9/odds?a=Random&b=Greedy", "/venue/9x9/rules",
     "/venue/9x9/pair?a=Random&b=Greedy", "/venue/9x9/rounds", "/games", "/games?bot=nobody", "/bot/Greedy", "/round/1",
     "/game/1", "/game/1/pairing", "/embed/game/1", "/wall", "/connect", "/docs/api", "/sign-in", "/register",
-    "/nowhere",
+    "/nowhere", "/questions/1",
 )  # fmt: skip
 SIGNED_IN = (
     "/account", "/account/password", "/account/bot/Random", "/account/bot/Random/transcript", "/admin", "/admin/bots",
     "/admin/bots/Random", "/admin/connections", "/admin/games", "/admin/venues", "/admin/events", "/admin/accounts",
-    "/admin/audit", "/questions", "/events", "/events/Cup", "/events/Cup/rounds/1", "/events/Later",
+    "/admin/audit", "/questions", "/questions/1", "/events", "/events/Cup", "/events/Cup/rounds/1", "/events/Later",
 )  # fmt: skip
 WIDTHS = (1280, 390)
 SCHEMES: dict[str, dict[str, Any]] = {"light": {}, "dark": {"runOnly": ["color-contrast"]}}
@@ -74,8 +74,14 @@ def hold_events(serving: Any) -> None:
     until(lambda: serving.process.query("select 1 from event_log where kind = 'began'"), 30, "no game of it began")
 
 
+def ask_a_question(serving: Any) -> None:
+    """A test that decides after a few pairs of games, since one of the two hardly ever wins."""
+    serving.process.command("ask", "test", "Greedy", "Random", "--venue", "9x9", "--upper", "400")
+
+
 async def test_axe_finds_nothing_on_any_page(visitors: Visitors, serving: Any, axe: Path) -> None:
     await asyncio.to_thread(serving.process.command, "account", "add", "Operator-3", "--admin", stdin=f"{PASSWORD}\n")
+    await asyncio.to_thread(ask_a_question, serving)
     await asyncio.to_thread(hold_events, serving)
     visitor = await visitors()
     visitor.allowed.append("status of 40[04]")
