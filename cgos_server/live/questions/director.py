@@ -50,6 +50,8 @@ MOST_AT_ONCE = 4
 _READS = 3
 """So often the games of a question are read until each is settled."""
 
+_NEEDED = "Somebody whom it needs is not signed in, or takes no games now."
+
 _HOLDS = frozenset({Hold.QUESTION})
 
 Moved = Callable[[QuestionRunner, Change, State], None]
@@ -343,7 +345,7 @@ class QuestionDirector:
         for wanted in runner.wanted(openings, able):
             black, white = self._players(runner, live, wanted)
             if black is None or white is None:
-                waits = waits or "Somebody whom it needs is not signed in, or takes no games now."
+                waits = waits or _NEEDED
                 continue
             pairing = _Pairing(wanted, black, white)
             both = black, white
@@ -355,7 +357,8 @@ class QuestionDirector:
             if not waits:
                 waits = "Its bots play other games, which end first."
                 self._wait_for(live, pairing, kept)
-        runner.waits = waits or ("" if runner.tally.running else "Nobody is here whom it could be played against.")
+        nobody = _NEEDED if runner.versions[1:] else "Nobody who accepts such games is free now."
+        runner.waits = waits or ("" if runner.tally.running else nobody)
         return None
 
     def _wait_for(self, live: LiveVenue, pairing: _Pairing, kept: dict[Capacity, Player]) -> None:

@@ -167,6 +167,15 @@ async def test_it_ends_when_its_time_is_up() -> None:
     assert room.row(question).state == State.NOT_ANSWERED
 
 
+async def test_it_says_whom_it_waits_for_before_its_first_game() -> None:
+    room = await QuestionRoom.open("anna", "bert")
+    named, anybody = room.ask(room.test("anna", "bert")), room.ask(room.challenge("anna", None, 2))
+    room.leave("bert")
+    await room.look()
+    assert room.runner(named).waits == "Somebody whom it needs is not signed in, or takes no games now."
+    assert room.runner(anybody).waits == "Nobody who accepts such games is free now."
+
+
 async def test_it_waits_for_a_bot_that_vanished_and_ends_after_a_while() -> None:
     room = await QuestionRoom.open("anna", "bert", patience_ms=60_000)
     question = room.ask(room.test("anna", "bert"))
