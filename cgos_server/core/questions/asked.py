@@ -105,11 +105,14 @@ class Gauntlet(_Asked, frozen=True, kw_only=True, tag="gauntlet"):
     """Where does the version stand among these?
 
     :ivar within: half of the 95 % interval that is wanted, Elo
+    :ivar draws: the share of their games, 0..1 (below 1), that equals drew in the venue when the question was asked, by
+        its ratings; it counts as known from then on
     """
 
     kind: ClassVar[Kind] = "gauntlet"
     field: tuple[Opponent, ...]
     within: float = 50.0
+    draws: float = 0.0
 
 
 class Challenge(_Asked, frozen=True, kw_only=True, tag="challenge"):

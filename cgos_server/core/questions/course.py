@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from cgos_protocol.games.base import Color
 from cgos_protocol.ids import QuestionId, VersionId
 from cgos_server.core.questions.asked import Asked, Challenge, Gauntlet, State, Test
-from cgos_server.core.questions.place import expected_score, place
+from cgos_server.core.questions.place import expected_points, place
 from cgos_server.core.questions.tally import Tally
 from cgos_server.core.sequential import Decision, standing
 
@@ -115,8 +115,7 @@ def _most_telling(asked: Gauntlet, tally: Tally, able: Collection[VersionId]) ->
     stands = place(asked, tally).elo
 
     def worth(version: VersionId, rating: float) -> float:
-        score = expected_score(stands, rating)
-        return score * (1.0 - score) / (1 + tally.pairs_with(version))
+        return expected_points(stands - rating, asked.draws).variance / (1 + tally.pairs_with(version))
 
     free = [opponent for opponent in asked.field if opponent.version in able]
     best = max(free, key=lambda opponent: (worth(opponent.version, opponent.rating), -opponent.version), default=None)

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 from cgos_server.core.questions.asked import Gauntlet
 from cgos_server.core.questions.tally import Tally
 from cgos_server.core.rating.base import Z95
+from cgos_server.core.rating.bayes.likelihood import draw_parameter
 
 PRIOR_SD: Final = 500.0
 """Elo, about the mean of the field: with wins alone there would be no end to the rating."""
@@ -30,15 +31,30 @@ class Place(NamedTuple):
     half_width: float
 
 
-def expected_score(elo: float, opponent: float) -> float:
-    """Of a game, 0..1 (Bradley and Terry 1952)."""
-    return 1.0 / (1.0 + exp((opponent - elo) * _PER_ELO))
+class Points(NamedTuple):
+    """What a game brings: a win is one point, a draw half of one."""
+
+    mean: float
+    variance: float
+
+
+def expected_points(ahead: float, draws: float) -> Points:
+    """Of one who is so many Elo ahead (Bradley and Terry 1952, with draws Davidson 1970).
+
+    :param draws: the share of their games that equals draw, 0..1 (below 1)
+    """
+    half, nu = ahead * _PER_ELO / 2.0, draw_parameter(draws)
+    win, loss = exp(half), exp(-half)
+    all_of_them = win + loss + nu
+    mean = (win + nu / 2.0) / all_of_them
+    return Points(mean, (win + nu / 4.0) / all_of_them - mean * mean)
 
 
 def place(asked: Gauntlet, tally: Tally) -> Place:
-    """The most likely rating by the pairs that count, both colors together; a draw is half a win.
+    """The most likely rating by the pairs that count, both colors together.
 
-    The interval is the normal one at the maximum, by the second derivative.
+    With draws a point of rating is less of the points: by what the venue's ratings say of draws, the scale is that of
+    the opponents' ratings. The interval is the normal one at the maximum, by the second derivative.
     """
     played = [
         (opponent.rating, sum(counts) * 2, sum(cell * count for cell, count in enumerate(counts)) / 2)
@@ -51,9 +67,9 @@ def place(asked: Gauntlet, tally: Tally) -> Place:
     for _ in range(_STEPS):
         slope, curvature = (mean - elo) * precision, precision
         for rating, games, points in played:
-            score = expected_score(elo, rating)
-            slope += (points - games * score) * _PER_ELO
-            curvature += games * score * (1.0 - score) * _PER_ELO**2
+            expected = expected_points(elo - rating, asked.draws)
+            slope += (points - games * expected.mean) * _PER_ELO
+            curvature += games * expected.variance * _PER_ELO**2
         step = max(-200.0, min(200.0, slope / curvature))  # far off, Newton's step leads beyond
         elo += step
         if abs(step) < _CLOSE:

@@ -225,6 +225,10 @@ class PosteriorFold(ABC, Generic[StateT]):
         first move."""
         return state.belief.outcome_at(difference)
 
+    def draws(self, state: StateT) -> float:
+        """The share of their games, 0..1, that equals draw, as it was learned."""
+        return state.belief.draws
+
     def superiority(self, state: StateT, one: VersionId, other: VersionId) -> float:
         """The probability (0..1) that `one` is stronger than `other`; a half for a version and itself."""
         if one == other:

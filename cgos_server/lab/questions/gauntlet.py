@@ -138,6 +138,7 @@ def _in_a_gauntlet(pool: _Pool, strength: float, opponents: int, nearby: bool) -
         most_games=MOST,
         field=tuple(Opponent(version=VersionId(at), rating=float(pool.known[at])) for at in chosen.tolist()),
         within=pool.within,
+        draws=pool.game.draws,
     )
     able, tally = frozenset(opponent.version for opponent in asked.field), Tally()
     while ended(asked, tally, openings=0, now_ms=0) is None:

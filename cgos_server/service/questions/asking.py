@@ -282,6 +282,7 @@ class AskGauntlet(_Ask, frozen=True, kw_only=True, tag="ask gauntlet"):
             version=names[0].version_id,
             field=tuple(_rated_now(context, self.venue, named) for named in names[1:]),
             within=self.within,
+            draws=_draws(context, self.venue),
             most_games=_budget(self.most_games, context),
             ends_at=self.ends_at,
             rated=self.rated,
@@ -444,6 +445,12 @@ def _rated_now(context: CommandContext, venue: str, named: NamedVersion) -> Oppo
             Code.NOT_RATED, f"{named.name} has no rating in {venue}, so that nothing can be placed by it. Leave it out."
         )
     return Opponent(version=named.version_id, rating=round(rating, 1))
+
+
+def _draws(context: CommandContext, venue: str) -> float:
+    """Of games between equals in the venue, by its ratings."""
+    ratings = context.server.ratings(venue)
+    return 0.0 if ratings is None else round(ratings.draws, 4)
 
 
 async def _pace(context: CommandContext, venue: str, policy: Policy) -> Pace:

@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 from cgos_protocol.api.questions import QuestionCost
 from cgos_protocol.errors import Code, Invalid
 from cgos_server.core.questions.asked import Asked, Challenge, Gauntlet, Test
+from cgos_server.core.questions.place import expected_points
 from cgos_server.core.rating.base import Z95, Outcome
 from cgos_server.core.sequential import Scale, expected, pair_distribution
 from cgos_server.core.sequential.hypotheses import elo_of, score_of, t_of
@@ -146,4 +147,4 @@ def _strength(bound: float, scale: Scale, model: Model) -> float:
 
 def _of_gauntlet(asked: Gauntlet) -> float:
     """Games until the interval is narrow enough, against opponents of whom nobody is far off."""
-    return (Z95 / asked.within) ** 2 / (0.25 * _PER_ELO**2)
+    return (Z95 / asked.within) ** 2 / (expected_points(0.0, asked.draws).variance * _PER_ELO**2)

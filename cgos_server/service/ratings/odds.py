@@ -29,6 +29,8 @@ class Joint(Protocol):
 
     def outcome_at(self, state: Any, difference: float) -> Outcome: ...
 
+    def draws(self, state: Any) -> float: ...
+
 
 class Odds(msgspec.Struct, frozen=True, kw_only=True):
     """Two versions compared.

@@ -24,6 +24,7 @@ from cgos_server.core.venue import Venue
 from cgos_server.service.ratings.build import under
 from cgos_server.service.ratings.ledger_fold import Begun, RefitHere, Retrace, Run
 from cgos_server.service.ratings.models import Earlier, earlier_model
+from cgos_server.service.ratings.odds import Joint
 from cgos_server.service.ratings.venue_ranks import Ranking, VenueRanks
 from cgos_server.storage.store import Store
 from cgos_server.storage.writing.records import (
@@ -173,6 +174,12 @@ class VenueRatings:
     def predict(self, black: VersionId, white: VersionId) -> Outcome:
         """The next game of these two in the headline system. Raises KeyError for a version that never entered."""
         return self.system.predict(self._headline.state, black, white)
+
+    @property
+    def draws(self) -> float:
+        """The share of their games, 0..1, that equals draw, as the headline system has learned it; 0 where it learns
+        none, and takes a draw for half a win."""
+        return self.system.draws(self._headline.state) if isinstance(self.system, Joint) else 0.0
 
     def together(self, versions: Sequence[VersionId]) -> Any:
         """What the headline system knows of these versions together: a snapshot whose ``compute()`` may run in another

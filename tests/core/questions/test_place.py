@@ -7,13 +7,15 @@ from math import exp, log
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from cgos_protocol.games.base import Color
 from cgos_protocol.ids import GameId, VersionId
 from cgos_server.core.questions.answer import answer_of
 from cgos_server.core.questions.asked import Challenge, Gauntlet, Opponent, Test
-from cgos_server.core.questions.place import PRIOR_SD, Place, expected_score, place
+from cgos_server.core.questions.place import PRIOR_SD, Place, expected_points, place
 from cgos_server.core.questions.tally import Tally
+from cgos_server.core.rating.bayes.likelihood import draw_parameter, probabilities
 from cgos_server.core.sequential import fixed_estimate, standing
 
 FIELD = (Opponent(version=VersionId(2), rating=1800.0), Opponent(version=VersionId(3), rating=2100.0))
@@ -33,24 +35,26 @@ def tally_of(points: dict[int, list[int]]) -> Tally:
     return tally
 
 
-def by_grid(points: dict[int, list[int]]) -> float:
-    """The most likely rating, by trying all."""
+def by_grid(points: dict[int, list[int]], draws: float) -> float:
+    """The most likely rating, by trying all; the chances of an outcome are by the rating's own model."""
     mean = sum(opponent.rating for opponent in FIELD) / 2
 
     def log_posterior(elo: float) -> float:
         known = -((elo - mean) ** 2) / (2 * PRIOR_SD**2)
         for opponent in FIELD:
-            score = expected_score(elo, opponent.rating)
+            chances = probabilities(elo - opponent.rating, draw=draw_parameter(draws))
             for half_points in points.get(opponent.version, []):
-                known += half_points / 2 * log(score) + (2 - half_points / 2) * log(1 - score)
+                for of_one in (half_points // 2, half_points - half_points // 2):
+                    known += log((chances.loss, chances.draw, chances.win)[of_one])
         return known
 
-    return max((elo / 10 for elo in range(5_000, 40_000)), key=log_posterior)
+    return max((elo / 10 for elo in range(10_000, 30_000)), key=log_posterior)
 
 
 @pytest.mark.parametrize("points", [{2: [4, 4, 2], 3: [1, 0, 2]}, {2: [4] * 9}, {3: [0] * 9}, {2: [2], 3: [3, 4]}, {}])
 def test_it_is_the_most_likely_rating(points: dict[int, list[int]]) -> None:
-    assert place(ASKED, tally_of(points)).elo == pytest.approx(by_grid(points), abs=0.06)
+    asked = replace(ASKED, draws=0.25)
+    assert place(asked, tally_of(points)).elo == pytest.approx(by_grid(points, 0.25), abs=0.06)
 
 
 @given(st.lists(st.integers(0, 4), max_size=30), st.lists(st.integers(0, 4), max_size=30))
@@ -64,8 +68,27 @@ def test_without_games_it_is_the_field_with_the_prior() -> None:
     assert place(ASKED, Tally()) == Place(1950.0, pytest.approx(1.959964 * PRIOR_SD))
 
 
-def test_the_expected_score_is_logistic() -> None:
-    assert expected_score(2000.0, 1800.0) == pytest.approx(1 / (1 + exp(-200 * log(10) / 400)))
+def test_without_draws_the_expected_points_are_logistic() -> None:
+    mean, variance = expected_points(200.0, 0.0)
+    assert mean == pytest.approx(1 / (1 + exp(-200 * log(10) / 400)))
+    assert variance == pytest.approx(mean * (1 - mean))
+
+
+@given(st.floats(-800, 800), st.floats(0, 0.9))
+def test_points_are_those_of_the_ratings_model(ahead: float, draws: float) -> None:
+    chances = probabilities(ahead, draw=draw_parameter(draws))
+    mean, variance = expected_points(ahead, draws)
+    assert mean == pytest.approx(chances.win + chances.draw / 2)
+    assert variance == pytest.approx(chances.win + chances.draw / 4 - mean**2, abs=1e-12)
+    step = (expected_points(ahead + 0.01, draws).mean - expected_points(ahead - 0.01, draws).mean) / 0.02
+    assert step == pytest.approx(variance * log(10) / 400, abs=1e-9), "a point of rating is so much of the points"
+
+
+def test_draws_widen_a_lead_and_its_interval() -> None:
+    tally = tally_of({2: [3, 2, 3, 3], 3: [2, 3, 2, 3]})
+    plain, drawn = place(ASKED, tally), place(replace(ASKED, draws=0.3), tally)
+    assert drawn.elo > plain.elo > 1950.0
+    assert drawn.half_width > plain.half_width
 
 
 def test_an_answer_says_what_its_games_say() -> None:

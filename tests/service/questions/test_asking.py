@@ -28,6 +28,8 @@ from cgos_server.service.questions.planning import Model, Pace, costs, model_of
 class Ratings:
     """Of a venue: all are of one strength, with an advantage of the first move."""
 
+    draws = 0.05263
+
     def knows(self, version: int) -> bool:
         return True
 
@@ -153,7 +155,7 @@ async def test_a_gauntlet_takes_the_ratings_of_now(admin: Admin, desk: QuestionN
         admin, anna, AskGauntlet(version="One", opponents=["Two", "Three", "Two"], venue="9x9", within=60.0)
     )
     field = (Opponent(version=2, rating=1900.0), Opponent(version=3, rating=2000.0))  # type: ignore[arg-type]
-    assert desk.asked[QuestionId(1)].asked == Gauntlet(version=1, field=field, within=60.0, most_games=20_000)  # type: ignore[arg-type]
+    assert desk.asked[QuestionId(1)].asked == Gauntlet(version=1, field=field, within=60.0, most_games=20_000, draws=0.0526)  # type: ignore[arg-type]
     assert round(answer.costs[0].games) == 129
     unrated = AskGauntlet(version="One", opponents=["Four"], venue="9x9")
     assert await code(behalf(admin, anna, unrated)) == "not-rated"

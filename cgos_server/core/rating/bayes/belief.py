@@ -15,7 +15,7 @@ import numpy as np
 from cgos_server.core.rating.base import Z95, Outcome, normal_ends
 
 from .joint import LEAST_STATED_STEP, fixed_step
-from .likelihood import probabilities
+from .likelihood import drawn_between_equals, probabilities
 from .likelihood import step as likelihood_step
 from .pool import Ends, Floats, Hyper, Ints, Prior
 from .prior_sites import shares, variances
@@ -339,6 +339,11 @@ class Belief:
         """
         mean, variance = self.difference(first, second, centered)
         return mean + self._hyper.advantage, variance + self._prior.color_variance
+
+    @property
+    def draws(self) -> float:
+        """The share of their games, 0..1, that equals draw, as it was learned."""
+        return drawn_between_equals(self._hyper.draw)
 
     def outcome(self, first: int | None, second: int | None, neutral: bool = False) -> Outcome:
         """The next game, averaged over the joint distribution of the difference as it is (Gauss-Hermite, 21 nodes);
