@@ -35,6 +35,8 @@ from benchmarks.reporting import CommandLine, write_json
 WEB = "port = 0\nrequests_per_minute = 1000000\nstreams_per_address = 1000"
 COMING_S = 30.0
 """Time in which the viewers must have come."""
+MOST_S = 30.0
+"""Of a window, where no bot moves."""
 SETTLE_S = 1.0
 """After the viewers have come or gone, before anything is measured."""
 FAILED = 0.01
@@ -197,10 +199,13 @@ class Viewers:
 
 
 def window(running: Running, web: int, load: Load, seconds: float) -> dict[str, Any]:
-    """CPU of both processes, moves, and how long these took (`ways`, seconds), in the next seconds."""
+    """CPU of both processes, moves, and how long these took (`ways`, seconds), in the next seconds; longer where there
+    is no move in them."""
     load.latency()
     moves, cpu, web_cpu, began = load.moves, cpu_seconds(running.pid), cpu_seconds(web), time.monotonic()
     time.sleep(seconds)
+    while load.moves == moves and load.failure is None and time.monotonic() - began < MOST_S:
+        time.sleep(0.1)
     moves, cpu, web_cpu = load.moves - moves, cpu_seconds(running.pid) - cpu, cpu_seconds(web) - web_cpu
     ended = time.monotonic()
     if load.failure is not None or not moves:

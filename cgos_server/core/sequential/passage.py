@@ -16,6 +16,10 @@ OVERSHOOT: Final = 0.5826
 _SHORT: Final = 0.5
 """Times up to this part of the squared distance of the barriers are short."""
 
+_NO_DRIFT: Final = 1e-16
+"""A drift that adds less than this on the way between the barriers changes no digit; the least ones have few digits
+themselves."""
+
 _IMAGES: Final = 4
 _TERMS: Final = 6
 
@@ -39,7 +43,7 @@ class Barriers(NamedTuple):
 
 def ends_above(barriers: Barriers, drift: float) -> float:
     """P(the motion meets the upper barrier before the lower one)."""
-    if drift == 0.0:
+    if abs(drift) * barriers.width < _NO_DRIFT:
         return -barriers.lower / barriers.width
     if drift < 0.0:
         return exp(2.0 * drift * barriers.upper) * ends_above(barriers, -drift)

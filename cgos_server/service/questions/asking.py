@@ -34,6 +34,9 @@ PAGE: Final = "/questions"
 MOST_OPPONENTS: Final = 100
 """Of a gauntlet."""
 
+_MOST_DRAWS: Final = 0.999
+"""Where all games are drawn nothing would say who is stronger."""
+
 Elo = Annotated[float, Meta(ge=-1000, le=1000)]
 Rate = Annotated[float, Meta(gt=0, lt=1)]
 VersionAsked = Annotated[
@@ -448,9 +451,9 @@ def _rated_now(context: CommandContext, venue: str, named: NamedVersion) -> Oppo
 
 
 def _draws(context: CommandContext, venue: str) -> float:
-    """Of games between equals in the venue, by its ratings."""
+    """The share of their games that equals draw in the venue, by its ratings; below 1."""
     ratings = context.server.ratings(venue)
-    return 0.0 if ratings is None else round(ratings.draws, 4)
+    return 0.0 if ratings is None else min(round(ratings.draws, 4), _MOST_DRAWS)
 
 
 async def _pace(context: CommandContext, venue: str, policy: Policy) -> Pace:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import exp, sqrt
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from cgos_server.core.sequential import passage
@@ -35,6 +35,7 @@ def test_it_meets_one_or_the_other_or_goes_on(between: Barriers, drift: float, t
 
 @settings(max_examples=100, deadline=None)
 @given(barriers, drifts, st.floats(0.3, 0.7), st.floats(0.05, 0.95))
+@example(Barriers(-1.0, 1.25), 5e-324, 0.5, 0.5)
 def test_images_and_waves_agree_where_both_are_exact(
     between: Barriers, drift: float, part: float, level: float
 ) -> None:
@@ -57,7 +58,7 @@ def test_far_from_the_lower_barrier_it_is_the_time_of_one() -> None:
 
 def test_walds_formulas() -> None:
     between = Barriers(-1.0, 3.0)
-    assert ends_above(between, 0.0) == 0.25
+    assert ends_above(between, 0.0) == ends_above(between, 5e-324) == ends_above(between, -5e-324) == 0.25
     assert ends_above(between, 1e-9) == pytest.approx(0.25)
     assert expected_time(between, 0.0) == 3.0
     assert expected_time(between, 1e-4) == pytest.approx(3.0, rel=1e-3)
