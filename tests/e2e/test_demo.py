@@ -28,8 +28,8 @@ def test_the_demo_plays_and_ends_with_its_summary(tmp_path: Path) -> None:
     lines = done.stdout.splitlines()
     summary = re.fullmatch(r"games=(\d+) moves=(\d+) lost=0 errors=0", lines[-1])
     assert summary is not None, lines[-1]
-    assert int(summary[1]) >= 1, "how many, is the machine's business"
-    assert int(summary[2]) >= 50
+    assert int(summary[1]) >= 3
+    assert int(summary[2]) >= 100
     assert any("Mcts-150" in line for line in lines)
     assert re.match(r"bots: port \d+ and ws://127\.0\.0\.1:\d+ ", lines[0])
     assert "signed in as Mcts-20 in 9x9" in (tmp_path / "Mcts-20.log").read_text(), "two of them come by WebSocket"

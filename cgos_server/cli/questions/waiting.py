@@ -108,7 +108,8 @@ def wait(
 
 
 def progress(detail: QuestionDetail) -> str:
-    """How it stands, in short: ``Question 7: LLR 1.20 (-2.94, 2.94), 40 games, about 200 more``."""
+    """How it stands, in short: ``Question 7: LLR 1.20 (-2.94, 2.94), 40 games, about 200 more``; and what it waits
+    for."""
     answer = detail.answer
     parts = []
     if answer.llr is not None and answer.llr_lower is not None and answer.llr_upper is not None:
@@ -116,7 +117,8 @@ def progress(detail: QuestionDetail) -> str:
     parts.append(count(answer.wins + answer.draws + answer.losses, "game"))
     if answer.games_left is not None:
         parts.append(f"about {round(answer.games_left)} more")
-    return f"Question {detail.question}: {', '.join(parts)}"
+    waits = f". {detail.waits}" if detail.waits else ""
+    return f"Question {detail.question}: {', '.join(parts)}{waits}"
 
 
 @contextlib.contextmanager

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 from support.cli.question_answers import OPEN
 
 from cgos_protocol.api.questions import AskedQuestion, QuestionDetail
@@ -56,6 +57,8 @@ def test_it_looks_now_and_then_until_the_end() -> None:
     assert source.waited == 2 * source.every_s
     assert source.told == [progress(detail())] * 2
     assert source.told[0] == "Question 7: LLR 1.20 (-2.94, 2.94), 40 games, about 200 more"
+    waits = replace(detail(), waits="Its bots play other games, which end first.")
+    assert progress(waits) == f"{source.told[0]}. Its bots play other games, which end first."
 
 
 def test_a_server_may_be_away_for_a_while() -> None:

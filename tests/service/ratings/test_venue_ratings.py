@@ -11,6 +11,29 @@ from cgos_server.service.ratings.venue_ratings import VenueRatings
 from cgos_server.storage.writing.records import LedgerAdded, RatingMoved, RatingNow, Record
 
 VERSIONS = 5
+
+
+def of_two(system: str, score2: int) -> VenueRatings:
+    """Two versions, each of which has won ten games; twenty more had this result for Black, in turn."""
+    ratings = VenueRatings(1, rating_system(system, 1800.0, {}))
+    for version in (1, 2):
+        ratings.enter(version, 1800.0, 0)
+    for number in range(40):
+        ratings.game(number, 1 + number % 2, 2 - number % 2, 2 if number < 20 else score2, 0)
+    return ratings
+
+
+def test_the_share_of_draws_is_what_the_headline_has_learned() -> None:
+    shares = []
+    for score2 in (0, 1):
+        ratings = of_two("bayes", score2)
+        begun = ratings.begin("bayes", True)
+        ratings.finish(begun, ratings.refitting("bayes").refit(begun.job), 0, 0)
+        shares.append(ratings.draws)
+    assert shares[0] < 0.05 < 0.3 < shares[1] < 0.7, "none, and half of the games of equals"
+    assert of_two("cgos-elo", 1).draws == 0.0, "it takes a draw for half a win"
+
+
 EVENTS = st.one_of(
     st.tuples(st.just("game"), st.integers(0, VERSIONS - 1), st.integers(1, VERSIONS - 1), st.integers(0, 2)),
     st.tuples(st.just("anchor"), st.integers(0, VERSIONS - 1), st.integers(0, 3000), st.just(0)),

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 import structlog
 
-NAMES = ("aiosqlite", "alembic", "asyncio", "sqlalchemy", "starlette", "uvicorn")
+from cgos_server.observability.logs import _QUIET_LOGGERS
 
 
 @pytest.fixture(autouse=True)
@@ -16,7 +16,7 @@ def logging_restored() -> Iterator[None]:
     """Leave logging as it was."""
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
-    levels = {name: logging.getLogger(name).level for name in NAMES}
+    levels = {name: logging.getLogger(name).level for name in _QUIET_LOGGERS}
     yield
     if structlog.is_configured():
         structlog.reset_defaults()
