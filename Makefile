@@ -4,6 +4,8 @@ SHELL := bash
 # The newest one that answers: the shims of version managers may stand for one that is not there.
 PYTHON ?= $(shell for one in python3.13 python3.12 python3.11; do \
 	$$one --version >/dev/null 2>&1 && echo $$one && break; done)
+# Compiled modules are kept, whatever the environment says: tests start hundreds of processes.
+unexport PYTHONDONTWRITEBYTECODE
 VENV := .venv
 BIN := $(VENV)/bin
 JSON ?=

@@ -21,12 +21,10 @@ from cgos_server.storage.writing.records import (
     AuditForgotten,
     ConnectionAddress,
     ConnectionForgotten,
-    RankMoveForgotten,
-    RankSumForgotten,
     Record,
-    RefitMoveForgotten,
     RoundInputs,
 )
+from cgos_server.storage.writing.refitting import RankMoveForgotten, RankSumForgotten, RefitMoveForgotten
 
 AT_ONCE: Final = 50
 """Rows that one commit removes."""

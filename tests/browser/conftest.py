@@ -1,4 +1,4 @@
-"""One server with two bots that always play, one Chromium, and pages that count everything that should not happen.
+"""For each file a server with two bots that always play; one Chromium; pages that count what should not happen.
 
 What a browser may never meet here, in any test: an error on the console, an exception of a script, a violation of the
 content policy, a request to another host.
@@ -67,7 +67,7 @@ class Serving:
         return f"http://127.0.0.1:{self.process.web_port}"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # not longer: its bots play without a pause, beside the tests that come after these
 def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     """A server whose venue ``9x9`` has the bots Random and Greedy, and at least one ended game."""
     quiet, small = free_port(), free_port()

@@ -68,6 +68,7 @@ async def test_an_owner_registers_claims_pauses_and_reads_the_wire(visitors, ser
     await page.get_by_role("button", name="Sign out").click()
     await page.goto(f"{serving.url}/account/bot/{bot}")
     await expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
+    await duel.play("resign")
 
 
 async def test_an_operator_kicks_aborts_and_finds_it_in_the_audit(visitors, serving, stack) -> None:

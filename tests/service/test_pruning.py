@@ -20,6 +20,7 @@ from cgos_server.storage.location import Location
 from cgos_server.storage.opening import open_store
 from cgos_server.storage.store import Store
 from cgos_server.storage.writing import records as r
+from cgos_server.storage.writing import refitting
 from cgos_server.storage.writing.group_commit import CommitListener
 
 NOW = 400 * DAY_MS
@@ -139,12 +140,12 @@ async def test_of_each_version_and_day_the_last_point_of_refits_stays(
     at = OLD - 4 * DAY_MS
     for number in range(1, 61):
         at += rng.choice((DAY_MS // 9, DAY_MS // 3, DAY_MS // 50))
-        records.append(r.RefitAdded(1, "bayes", number, number, 0, number, 0, "{}", "b", at, 1))
+        records.append(refitting.RefitAdded(1, "bayes", number, number, 0, number, 0, "{}", "b", at, 1))
         for moved in rng.sample(range(1, 5), 2):
-            records.append(r.RefitMoved(1, "bayes", moved, number, number, 1800.0, 9.0))
-            records.append(r.RankMoved(1, "bayes", moved, number, 1, 2, 0.5, 0.9))
+            records.append(refitting.RefitMoved(1, "bayes", moved, number, number, 1800.0, 9.0))
+            records.append(refitting.RankMoved(1, "bayes", moved, number, 1, 2, 0.5, 0.9))
             days[moved, at // DAY_MS].append(number)
-        records.append(r.RanksSummed(1, "bayes", number, 1, 4, 3, None, "[]"))
+        records.append(refitting.RanksSummed(1, "bayes", number, 1, 4, 3, None, "[]"))
         days[0, at // DAY_MS].append(number)
     now = [r.RatingNow(1, "bayes", each, 1800.0, 9.0, 1, 0, 0, 1) for each in range(1, 5)]
     await store.commit([*records, *now])

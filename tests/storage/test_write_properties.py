@@ -19,7 +19,7 @@ from cgos_server.storage import tables
 from cgos_server.storage.location import PostgresUrl
 from cgos_server.storage.postgres.statements import _split
 from cgos_server.storage.sqlite.writer import ROWS_PER_STATEMENT, write
-from cgos_server.storage.writing import records
+from cgos_server.storage.writing import records, refitting
 from cgos_server.storage.writing.effects import KINDS, STATEMENTS
 from cgos_server.storage.writing.group_commit import Group
 from cgos_server.storage.writing.records import Record
@@ -154,10 +154,10 @@ class Story:
         build = f"build {value % 3}"
         self.records.append(records.BuildSeen(build, f"text {value}"))
         self.records.append(
-            records.RefitAdded(1, "b", self.refits, value, 0, value, value % 2, f"{which}", build, value, value)
+            refitting.RefitAdded(1, "b", self.refits, value, 0, value, value % 2, f"{which}", build, value, value)
         )
         for bot in (1, 2):
-            self.records.append(records.RefitMoved(1, "b", bot, self.refits, value, float(value), 1.0))
+            self.records.append(refitting.RefitMoved(1, "b", bot, self.refits, value, float(value), 1.0))
 
     def saved(self, which: int, value: int) -> None:
         self.records.append(records.StateSaved(1, f"s{which % 2}", value, which, value, bytes([0, value])))

@@ -19,7 +19,8 @@ from cgos_server.service.ratings.ledger_fold import Begun, Run
 from cgos_server.service.ratings.listed import RETIRED_MS
 from cgos_server.storage.reading.stored import RankRow, RanksRow
 from cgos_server.storage.store import Store
-from cgos_server.storage.writing.records import RankMoved, RanksSummed, Record
+from cgos_server.storage.writing.records import Record
+from cgos_server.storage.writing.refitting import RankMoved, RanksSummed
 
 SEED: Final = 0
 """Of every draw of strengths: what changes from refit to refit is what is known, and not the luck of the draw."""

@@ -34,10 +34,9 @@ from cgos_server.storage.writing.records import (
     RatingNow,
     RatingPluginSeen,
     Record,
-    RefitAdded,
-    RefitMoved,
     StateSaved,
 )
+from cgos_server.storage.writing.refitting import RefitAdded, RefitMoved
 
 log = structlog.get_logger(__name__)
 

@@ -121,8 +121,8 @@ class ChangeRow(RatingChange, frozen=True, kw_only=True):
 
 
 class RefitRow(Value, frozen=True, kw_only=True):
-    """A recorded refit; fields as in :class:`cgos_server.storage.writing.records.RefitAdded`. `notes` is decoded JSON,
-    `build` the text of what computed it."""
+    """A recorded refit; fields as in :class:`cgos_server.storage.writing.refitting.RefitAdded`. `notes` is decoded
+    JSON, `build` the text of what computed it."""
 
     system: str
     number: int

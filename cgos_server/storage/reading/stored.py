@@ -104,7 +104,7 @@ class Access(NamedTuple):
 
 
 class RankRow(NamedTuple):
-    """What is said of a version's rank; fields as in :class:`cgos_server.storage.writing.records.RankMoved`."""
+    """What is said of a version's rank; fields as in :class:`cgos_server.storage.writing.refitting.RankMoved`."""
 
     rank_lower: int | None
     rank_upper: int | None
@@ -114,7 +114,7 @@ class RankRow(NamedTuple):
 
 class RanksRow(NamedTuple):
     """What is said of all ranks together; fields as in
-    :class:`cgos_server.storage.writing.records.RanksSummed`."""
+    :class:`cgos_server.storage.writing.refitting.RanksSummed`."""
 
     leader_id: VersionId
     versions: int
@@ -205,7 +205,7 @@ class Half(NamedTuple):
 
 
 class StoredRefit(NamedTuple):
-    """A recorded refit; fields as in :class:`cgos_server.storage.writing.records.RefitAdded`."""
+    """A recorded refit; fields as in :class:`cgos_server.storage.writing.refitting.RefitAdded`."""
 
     number: int
     included: int

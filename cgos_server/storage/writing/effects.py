@@ -18,7 +18,7 @@ from sqlalchemy import ColumnElement, Table, bindparam, delete, func, select, up
 from sqlalchemy.dialects import sqlite
 
 from cgos_server.storage import tables
-from cgos_server.storage.writing import asking, erasing, records
+from cgos_server.storage.writing import asking, erasing, records, refitting
 
 _KEY = "key_"
 """Prefix of the parameter that finds the row to change: Core keeps the bare column names for the new values."""
@@ -107,13 +107,13 @@ KINDS: Mapping[type, Effect] = dict(
         _adds(records.RatingNow, tables.ratings, How.REPLACE),
         _adds(records.SuspensionNow, tables.suspensions, How.REPLACE),
         _adds(records.BuildSeen, tables.builds, How.REPLACE),
-        _adds(records.RefitAdded, tables.refits),
-        _adds(records.RefitMoved, tables.refit_points),
-        _adds(records.RankMoved, tables.rank_points),
-        _adds(records.RanksSummed, tables.rank_summaries),
-        _adds(records.RefitMoveForgotten, tables.refit_points, How.FORGET),
-        _adds(records.RankMoveForgotten, tables.rank_points, How.FORGET),
-        _adds(records.RankSumForgotten, tables.rank_summaries, How.FORGET),
+        _adds(refitting.RefitAdded, tables.refits),
+        _adds(refitting.RefitMoved, tables.refit_points),
+        _adds(refitting.RankMoved, tables.rank_points),
+        _adds(refitting.RanksSummed, tables.rank_summaries),
+        _adds(refitting.RefitMoveForgotten, tables.refit_points, How.FORGET),
+        _adds(refitting.RankMoveForgotten, tables.rank_points, How.FORGET),
+        _adds(refitting.RankSumForgotten, tables.rank_summaries, How.FORGET),
         _adds(records.StateSaved, tables.rating_states, How.REPLACE),
         _adds(records.RatingPluginSeen, tables.rating_plugins, How.REPLACE),
         _adds(records.CorrectionAdded, tables.corrections),

@@ -16,7 +16,8 @@ from cgos_server.core.rating.registry import rating_system
 from cgos_server.service.ratings.listed import RETIRED_MS
 from cgos_server.service.ratings.venue_ranks import NOTICED, Ranking, VenueRanks
 from cgos_server.service.ratings.venue_ratings import VenueRatings
-from cgos_server.storage.writing.records import RankMoved, RanksSummed, Record
+from cgos_server.storage.writing.records import Record
+from cgos_server.storage.writing.refitting import RankMoved, RanksSummed
 
 
 def ranking(*versions: int, refit: int = 1) -> Ranking:

@@ -13,7 +13,8 @@ from cgos_protocol.api.messages import RatingPoint
 from cgos_protocol.errors import Refused
 from cgos_server.storage.location import Location
 from cgos_server.storage.reading.history import History
-from cgos_server.storage.writing.records import LedgerAdded, RatingMoved, Record, RefitAdded, RefitMoved
+from cgos_server.storage.writing.records import LedgerAdded, RatingMoved, Record
+from cgos_server.storage.writing.refitting import RefitAdded, RefitMoved
 
 
 @pytest.fixture

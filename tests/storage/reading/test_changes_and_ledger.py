@@ -40,9 +40,8 @@ from cgos_server.storage.writing.records import (
     LedgerAdded,
     RatingMoved,
     RatingNow,
-    RefitAdded,
-    RefitMoved,
 )
+from cgos_server.storage.writing.refitting import RefitAdded, RefitMoved
 
 
 @pytest.fixture

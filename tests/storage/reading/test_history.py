@@ -39,9 +39,8 @@ from cgos_server.storage.writing.records import (
     MoveAdded,
     RatingMoved,
     RatingNow,
-    RefitAdded,
-    RefitMoved,
 )
+from cgos_server.storage.writing.refitting import RefitAdded, RefitMoved
 
 
 @pytest.fixture

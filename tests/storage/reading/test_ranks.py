@@ -13,7 +13,7 @@ from cgos_protocol.errors import NotFound
 from cgos_server.storage.location import Location
 from cgos_server.storage.reading.history import History
 from cgos_server.storage.reading.stored import RankRow, RanksRow
-from cgos_server.storage.writing.records import RankMoved
+from cgos_server.storage.writing.refitting import RankMoved
 
 GONE = RankMoved(1, "bayes", 2, 2, None, None, None, None)  # type: ignore[arg-type]
 

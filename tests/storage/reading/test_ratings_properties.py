@@ -16,16 +16,8 @@ from support.storage.storage_sample import people, put
 
 from cgos_server.storage import schema
 from cgos_server.storage.reading.history import History
-from cgos_server.storage.writing.records import (
-    BuildSeen,
-    LedgerAdded,
-    RatingMoved,
-    RatingNow,
-    Record,
-    RefitAdded,
-    RefitMoved,
-    VenueAdded,
-)
+from cgos_server.storage.writing.records import BuildSeen, LedgerAdded, RatingMoved, RatingNow, Record, VenueAdded
+from cgos_server.storage.writing.refitting import RefitAdded, RefitMoved
 
 NAMES = {1: "alpha", 2: "Beta", 3: "gamma"}
 SYSTEMS = ("bayes", "binned")

@@ -25,8 +25,12 @@ class Duel:
         self.moves: list[str] = []
 
     async def play(self, *moves: str, analysis: object = None) -> None:
+        """Make these moves. After ``resign`` both have been told that the game is over: no later test meets it."""
         for move in moves:
             bot = self.sides[len(self.moves) % 2]
             text = "" if analysis is None else analysis if isinstance(analysis, str) else json.dumps(analysis)
             await asyncio.to_thread(bot.play, move, text)
             self.moves.append(move)
+            if move == "resign":
+                for side in self.sides:
+                    await asyncio.to_thread(side.wait_for_end)

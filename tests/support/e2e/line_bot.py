@@ -22,9 +22,10 @@ class LineBot:
     def __init__(self, port: int, name: str) -> None:
         self.name = name
         self.setups: list[list[str]] = []
-        self.over = threading.Event()
+        self._over = threading.Event()
         self._moves: queue.Queue[str] = queue.Queue()
         self._asked = threading.Semaphore(0)
+        self._sent = threading.Semaphore(0)
         self._told = threading.Event()
         self._socket = socket.create_connection(("127.0.0.1", port), PATIENCE_S)
         self._socket.settimeout(None)
@@ -44,10 +45,17 @@ class LineBot:
         self._socket.close()
 
     def play(self, move: str, analysis: str = "") -> None:
-        """Wait until the server asks for a move, and make this one (``D4``, ``pass``, ``resign``)."""
+        """Wait until the server asks for a move, and make this one (``D4``, ``pass``, ``resign``): it is sent then."""
         if not self._asked.acquire(timeout=PATIENCE_S):
             raise AssertionError(f"{self.name} was not asked for a move")
         self._moves.put(f"{move} {analysis}".rstrip())
+        if not self._sent.acquire(timeout=PATIENCE_S):
+            raise AssertionError(f"{self.name} could not send {move}")
+
+    def wait_for_end(self) -> None:
+        """Wait until the server has said that its game is over."""
+        if not self._over.wait(PATIENCE_S):
+            raise AssertionError(f"{self.name} was not told that its game is over")
 
     @property
     def game(self) -> int:
@@ -73,8 +81,9 @@ class LineBot:
                 elif words[0] == "genmove":
                     self._asked.release()
                     self._say(self._moves.get())
+                    self._sent.release()
                 elif words[0] == "gameover":
-                    self.over.set()
+                    self._over.set()
                     return  # the next game would need a ready, and there is none
                 elif words[0] in answers:
                     self._say(answers[words[0]])

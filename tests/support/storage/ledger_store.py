@@ -9,17 +9,8 @@ from cgos_server.core.rating.base import Entry, Kind
 from cgos_server.storage.reading.answers import SavedState
 from cgos_server.storage.reading.stored import RankRow, RanksRow, Shown, StoredRefit
 from cgos_server.storage.sharing import Alone
-from cgos_server.storage.writing.records import (
-    LedgerAdded,
-    RankMoved,
-    RanksSummed,
-    RatingMoved,
-    RatingNow,
-    Record,
-    RefitAdded,
-    RefitMoved,
-    StateSaved,
-)
+from cgos_server.storage.writing.records import LedgerAdded, RatingMoved, RatingNow, Record, StateSaved
+from cgos_server.storage.writing.refitting import RankMoved, RanksSummed, RefitAdded, RefitMoved
 from support.storage.subjects import Subjects
 
 

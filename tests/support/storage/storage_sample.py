@@ -32,14 +32,10 @@ from cgos_server.storage.writing.records import (
     MoveAdded,
     OwnerAdded,
     PairingAdded,
-    RankMoved,
-    RanksSummed,
     RatingMoved,
     RatingNow,
     RatingPluginSeen,
     Record,
-    RefitAdded,
-    RefitMoved,
     RoundAdded,
     StateSaved,
     TokenAdded,
@@ -47,6 +43,7 @@ from cgos_server.storage.writing.records import (
     VenueAdded,
     VersionAdded,
 )
+from cgos_server.storage.writing.refitting import RankMoved, RanksSummed, RefitAdded, RefitMoved
 from support.storage.postgres_fixtures import ask
 
 T = TypeVar("T")
