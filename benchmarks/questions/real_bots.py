@@ -37,13 +37,14 @@ def run(
     window: Annotated[float, "seconds that are looked at before and after"] = 180.0,
     limit: Annotated[float, "seconds that the tests may take"] = 5400.0,
     size: Annotated[int, "of the board"] = 9,
+    fewer: Annotated[int, "the bots' playouts are divided by this"] = 1,
 ) -> dict[str, Any]:
     """All figures."""
     with tempfile.TemporaryDirectory(prefix="cgos-questions-") as folder:
         site = Site(Path(folder), size, interval_s=0.5)
         site.start()
         try:
-            with _bots(site):
+            with _bots(site, fewer):
                 return _asked(site, upper, window, limit=limit)
         finally:
             site.stop()
@@ -104,8 +105,8 @@ def _between(site: Site, began: int, ended: int) -> dict[str, float]:
 
 
 @contextlib.contextmanager
-def _bots(site: Site) -> Iterator[None]:
-    """All bots, each with one slot."""
+def _bots(site: Site, fewer: int) -> Iterator[None]:
+    """All bots, each with one slot. The names say playouts as they are when `fewer` is 1."""
     secret = site.directory / "bots.password"
     secret.write_text("secret-of-the-bots\n")
     secret.chmod(0o600)
@@ -114,7 +115,7 @@ def _bots(site: Site) -> Iterator[None]:
     for number, (name, playouts) in enumerate(names.items()):
         lines.append(
             f'[[bot]]\nname = "{name}"\npassword_file = "{secret.name}"\nvenues = ["{VENUE}"]\nslots = 1\n'
-            f'seed = {number}\nbuiltin = "mcts"\nplayouts = {playouts}\n'
+            f'seed = {number}\nbuiltin = "mcts"\nplayouts = {playouts // fewer}\n'
         )
     file = site.directory / "bots.toml"
     file.write_text("\n".join(lines))
@@ -147,7 +148,7 @@ def _print(figures: dict[str, Any]) -> None:
     print(table("time of the bots, per cent", ("", *columns), rows))
 
 
-main = program(run, upper=1000.0, window=1.0, limit=120.0, size=5)
+main = program(run, upper=1000.0, window=1.0, limit=120.0, size=5, fewer=5)
 
 if __name__ == "__main__":
     main()

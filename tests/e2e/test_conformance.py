@@ -71,7 +71,7 @@ def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
 def test_our_server_passes_everything(serving: Serving) -> None:
     process = serving.process
     command = [sys.executable, "-m", "cgos_client", "conformance", "--server", f"127.0.0.1:{process.port}"]
-    command += ["--strict", "--json", "--patience", "30", "--quiet", "0.3", "--jobs", "8"]
+    command += ["--strict", "--json", "--patience", "30", "--quiet", "0.6", "--jobs", "8"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=280, check=False)
     outcomes = [json.loads(line) for line in done.stdout.splitlines()]
     assert [outcome for outcome in outcomes if outcome["verdict"] != "passed"] == [], done.stderr

@@ -294,9 +294,9 @@ async def _in_batches(
 
 
 @pytest.fixture(scope="module")
-def shared_url(new_url: Callable[..., PostgresUrl]) -> PostgresUrl:
+def shared_url(lasting_url: Callable[..., PostgresUrl]) -> PostgresUrl:
     """One database for all examples."""
-    return new_url()
+    return lasting_url()
 
 
 def test_kinds_share_a_statement_where_none_touches_what_another_one_writes() -> None:

@@ -56,7 +56,7 @@ def to_read(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     """The same for all tests that only read."""
     location: Location = tmp_path_factory.mktemp("rated") / "cgos.sqlite"
     if request.param == "postgres":
-        location = request.getfixturevalue("new_url")(empty=True)
+        location = request.getfixturevalue("lasting_url")(empty=True)
     schema.prepare(location)
     put(location, [*people(), *games(), *refits()])
     return location

@@ -24,6 +24,9 @@ USER = "cgos"
 SECRET = "a secret of the tests"
 _PLACES = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
 _USERS = ("postgres", "nobody")
+_MEMORY = Path("/dev/shm")
+_ROOM = 4 << 30
+"""Bytes: two servers of tests at once, with their logs."""
 
 
 def program(name: str) -> str | None:
@@ -157,10 +160,14 @@ shared_buffers = 32MB
 
 
 @contextlib.contextmanager
-def postgres_server(settings: str = "") -> Iterator[PostgresServer]:
-    """A running server in a directory of its own, gone at the end of the block."""
+def postgres_server(settings: str = "", *, in_memory: bool = False) -> Iterator[PostgresServer]:
+    """A running server in a directory of its own, gone at the end of the block.
+
+    :param in_memory: not on a disk, where this machine has room: a new database costs a sixth of the time
+    """
     # Not pytest's directory: that is root's alone.
-    directory = Path(tempfile.mkdtemp(prefix="cgos-postgres-"))
+    place = _MEMORY if in_memory and _MEMORY.is_dir() and shutil.disk_usage(_MEMORY).free >= _ROOM else None
+    directory = Path(tempfile.mkdtemp(prefix="cgos-postgres-", dir=place))
     try:
         server = PostgresServer(directory, settings)
         with server.guard():

@@ -6,6 +6,7 @@ import asyncio
 import itertools
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import pytest
@@ -15,6 +16,8 @@ from cgos_server.storage.location import PostgresUrl
 from support.storage.postgres import PostgresServer, postgres_server, why_not
 
 _TEMPLATE = "made_by_the_migrations"
+
+NewUrl = Callable[..., PostgresUrl]
 
 
 def ask(dsn: str, sql: str) -> list[tuple[Any, ...]]:
@@ -39,20 +42,34 @@ def postgres() -> Iterator[PostgresServer]:
     reason = why_not()
     if reason is not None:
         pytest.skip(reason)
-    with postgres_server() as server:
+    with postgres_server(in_memory=True) as server:
         ask(server.url(), f"CREATE DATABASE {_TEMPLATE}")
         schema.prepare(PostgresUrl.parse(server.url(_TEMPLATE)))
         yield server
 
 
 @pytest.fixture(scope="session")
-def new_url(postgres: PostgresServer) -> Callable[..., PostgresUrl]:
-    """Makes a new database in PostgreSQL: with the schema, or without a table."""
-    numbers = itertools.count(1)
+def lasting_url(postgres: PostgresServer) -> NewUrl:
+    """As :func:`new_url`; these databases stay to the end, for fixtures that several tests share."""
+    return partial(_made, postgres, itertools.count(1))
+
+
+@pytest.fixture
+def new_url(lasting_url: NewUrl, postgres: PostgresServer) -> Iterator[NewUrl]:
+    """Makes a new database in PostgreSQL: with the schema, or without a table (``empty``). It goes with the test."""
+    urls: list[PostgresUrl] = []
 
     def make(empty: bool = False) -> PostgresUrl:
-        name = f"test_{next(numbers)}"
-        ask(postgres.url(), f"CREATE DATABASE {name}" + ("" if empty else f" TEMPLATE {_TEMPLATE}"))
-        return PostgresUrl.parse(postgres.url(name))
+        urls.append(lasting_url(empty=empty))
+        return urls[-1]
 
-    return make
+    yield make
+    for url in urls:
+        ask(postgres.url(), f"DROP DATABASE {url.dsn.rpartition('/')[2]} WITH (FORCE)")
+
+
+def _made(postgres: PostgresServer, numbers: Iterator[int], *, empty: bool = False) -> PostgresUrl:
+    name = f"test_{next(numbers)}"
+    template = "template1" if empty else _TEMPLATE
+    ask(postgres.url(), f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY file_copy")
+    return PostgresUrl.parse(postgres.url(name))
