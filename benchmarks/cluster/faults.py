@@ -41,8 +41,6 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 from support.storage.postgres_fixtures import ask
 
-REST_S = (2.0, 6.0)
-"""Between two faults."""
 LONGEST_STOP = 3.0
 """Times to live for which a node is stopped or cut off at most."""
 LATE_S = 30.0
@@ -77,13 +75,14 @@ def run(
     bots: Annotated[int, "that play, half of them by each protocol"] = 200,
     ttl_s: Annotated[float, "time to live of a node, seconds"] = 5.0,
     think_s: Annotated[float, "for which a bot thinks, on average"] = 1.0,
+    rest_s: Annotated[float, "between two faults at most, and at least a third of it"] = 6.0,
     seed: Annotated[int, "of the faults"] = 1,
 ) -> dict[str, object]:
     """Print a table of the kinds and what was lost; the same as figures, with each fault's outcome."""
     memory = Memory()
     with running(bots=bots, ttl_s=ttl_s, seed=seed) as (cluster, ports):
         with playing(memory, ports, bots, think_s):
-            outcomes = _campaign(cluster, memory, faults=faults, bots=bots, lots=random.Random(seed))
+            outcomes = _campaign(cluster, memory, faults=faults, bots=bots, rest_s=rest_s, lots=random.Random(seed))
         lost = lost_of(cluster.url, memory)
         charges = charges_of(cluster.url, memory)
     _print(outcomes, lost, charges)
@@ -93,12 +92,14 @@ def run(
     return {"outcomes": outcomes, **lost, "charged beyond thinking": charges[:100], "told": len(memory.moves)}
 
 
-def _campaign(cluster: Cluster, memory: Memory, *, faults: int, bots: int, lots: random.Random) -> list[Outcome]:
+def _campaign(
+    cluster: Cluster, memory: Memory, *, faults: int, bots: int, rest_s: float, lots: random.Random
+) -> list[Outcome]:
     kinds = [_killed, _stopped, _cut_off, _unbalanced, _without_postgres, _standby_killed]
     outcomes: list[Outcome] = []
     for number in range(faults):
         until(lambda: len(cluster.owners()) == len(GROUPS), "a group has no node")
-        time.sleep(lots.uniform(*REST_S))
+        time.sleep(lots.uniform(rest_s / 3, rest_s))
         began, at = time.monotonic(), time.time()
         what, lasted = lots.choice(kinds)(cluster, lots)
         exits = cluster.ended()
@@ -247,7 +248,7 @@ def _print(outcomes: Sequence[Outcome], lost: dict[str, object], charges: Sequen
     print(table("what was lost", ("figure", "value"), figures))
 
 
-main = program(run, faults=10, bots=8, ttl_s=1.5, think_s=0.05)
+main = program(run, faults=10, bots=8, ttl_s=1.5, think_s=0.05, rest_s=1.0)
 
 if __name__ == "__main__":
     main()

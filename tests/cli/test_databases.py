@@ -138,9 +138,10 @@ def test_a_held_database_names_its_holder(run: Any, moved: PostgresUrl, monkeypa
 
 def test_without_the_driver_there_is_a_sentence(run: Any, url: PostgresUrl, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CGOS_SERVER__DATABASE", url.dsn)
-    monkeypatch.setitem(sys.modules, "asyncpg", None)
-    for words in (("standings",), ("check",), ("db", "upgrade")):
-        assert "pip install 'cgos-server[postgres]'" in run(*words, fails=1).output
+    with monkeypatch.context() as without:  # until the database goes, for which the driver is needed
+        without.setitem(sys.modules, "asyncpg", None)
+        for words in (("standings",), ("check",), ("db", "upgrade")):
+            assert "pip install 'cgos-server[postgres]'" in run(*words, fails=1).output
 
 
 def test_a_server_that_is_not_there_is_a_sentence(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
