@@ -8,6 +8,7 @@ by another way is answered by the command itself, with a sentence. Must not know
 from __future__ import annotations
 
 import enum
+import functools
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Final, Literal, NamedTuple, get_args, get_type_hints
 
@@ -118,8 +119,16 @@ class Parameter(NamedTuple):
 
 def parameters(command: type[msgspec.Struct]) -> tuple[Parameter, ...]:
     """The fields of a command in their order, without who does it."""
+    return tuple(each if make is None else each._replace(default=make()) for each, make in _declared(command))
+
+
+@functools.cache  # what a class declares does not change, and every page with a form asks
+def _declared(command: type[msgspec.Struct]) -> tuple[tuple[Parameter, Callable[[], Any] | None], ...]:
+    """The fields, each with what makes its default where that is a value that can change."""
     hints = get_type_hints(command, include_extras=True)
-    return tuple(_parameter(each, hints[each.name]) for each in msgspec.structs.fields(command) if each.name != "actor")
+    fields = [each for each in msgspec.structs.fields(command) if each.name != "actor"]
+    makers = (None if each.default_factory is msgspec.NODEFAULT else each.default_factory for each in fields)
+    return tuple((_parameter(each, hints[each.name]), make) for each, make in zip(fields, makers, strict=True))
 
 
 def _parameter(info: msgspec.structs.FieldInfo, hint: Any) -> Parameter:
@@ -140,11 +149,7 @@ def _parameter(info: msgspec.structs.FieldInfo, hint: Any) -> Parameter:
         body=body,
         optional=any(isinstance(each, inspect.NoneType) for each in own),
         required=info.required,
-        default=None
-        if info.required
-        else info.default_factory()
-        if info.default is msgspec.NODEFAULT and callable(info.default_factory)
-        else info.default,
+        default=None if info.default is msgspec.NODEFAULT else info.default,
         field=field,
         **bounds,
     )

@@ -17,6 +17,7 @@ is read.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import types
 from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -118,6 +119,7 @@ class _Signature(NamedTuple):
     answer: Any
 
 
+@functools.cache  # for the operation and for its handler; nobody writes into it
 def _signature(function: Callable[..., Any]) -> _Signature:
     hints = hints_of(function, include_extras=True)
     signature = _Signature(sources={}, params={}, required=set(), body=hints.get("body"), answer=hints.pop("return"))
