@@ -18,7 +18,8 @@ from structlog.typing import EventDict, Processor, WrappedLogger
 MASK = "***"
 
 _SECRET_WORDS = ("password", "passwd", "token", "secret")
-_QUIET_LOGGERS = ("aiosqlite", "alembic", "asyncio", "sqlalchemy", "starlette", "uvicorn")
+QUIET_LOGGERS = ("aiosqlite", "alembic", "asyncio", "sqlalchemy", "starlette", "uvicorn")
+"""Of libraries, which say much that no operator asks for: heard from warnings on."""
 _MULTI_LINE = ("exception", "stack")
 
 
@@ -82,7 +83,7 @@ def configure(log_format: str, level: str, stream: TextIO) -> LogCounts:
             root.removeHandler(old)
     root.addHandler(handler)
     root.setLevel(threshold)
-    for name in _QUIET_LOGGERS:
+    for name in QUIET_LOGGERS:
         logging.getLogger(name).setLevel(max(threshold, logging.WARNING))
     return counts
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 import structlog
 
-from cgos_server.observability.logs import _QUIET_LOGGERS
+from cgos_server.observability.logs import QUIET_LOGGERS
 
 
 @pytest.fixture(autouse=True)
@@ -16,7 +16,7 @@ def logging_restored() -> Iterator[None]:
     """Leave logging as it was."""
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
-    levels = {name: logging.getLogger(name).level for name in _QUIET_LOGGERS}
+    levels = {name: logging.getLogger(name).level for name in QUIET_LOGGERS}
     yield
     if structlog.is_configured():
         structlog.reset_defaults()

@@ -11,19 +11,17 @@ from typing import Any
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from msgspec.structs import replace
+from support.web.feeds import lines, move, news
 from support.web.worlds import POINTS, World
 
 from cgos_protocol.errors import StoreError
-from cgos_protocol.facts import AnyFact, BotArrived, EventMoved, GameEnded, MovePlayed, QuestionMoved, RatingChanged
-from cgos_protocol.ids import QuestionId
+from cgos_protocol.facts import RatingChanged
 from cgos_server.storage.reading.game_answers import GameTerms
 from cgos_server.web.live import framing
 from cgos_server.web.live import news as news_module
 from cgos_server.web.live.board import CHUNKS
 from cgos_server.web.live.framing import Form
 from cgos_server.web.live.hub import LINGER_MS, Hub
-from cgos_server.web.live.news import KEPT, News, Portion
 from cgos_server.web.live.streams import Streams
 
 
@@ -370,86 +368,6 @@ async def _venue_happens(chosen: list[tuple[str, int]], delay: float) -> None:
     assert boards == expected
 
 
-def news(kept: int = KEPT, **delays: int) -> News:
-    return News("ab", delays, kept)
-
-
-def lines(portion: Portion | None) -> list[dict[str, Any]]:
-    assert portion is not None
-    return [json.loads(line) for line in portion.data.splitlines()]
-
-
-def move(ply: int, venue: str = "9x9") -> AnyFact:
-    return MovePlayed(venue=venue, game=1, ply=ply, move="D4", left_ms=1000)
-
-
-def test_whoever_is_too_far_behind_needs_a_picture() -> None:
-    feed = news(kept=10)
-    for ply in range(1, 22):
-        feed.add(move(ply), 0)
-    assert feed.since(0, None, True, Form.NDJSON) is None
-    assert [line["ply"] for line in lines(feed.since(feed.head - 3, None, True, Form.NDJSON))] == [19, 20, 21]
-
-
-def test_a_venue_is_told_its_own_and_moves_where_they_are_wanted() -> None:
-    feed = news()
-    feed.add(move(1), 0)
-    feed.add(move(1, "small"), 0)
-    feed.add(BotArrived("small", "Ann"), 0)
-    assert [line["event"] for line in lines(feed.since(0, "small", True, Form.NDJSON))] == ["move", "arrived"]
-    assert [line["event"] for line in lines(feed.since(0, None, False, Form.NDJSON))] == ["arrived"]
-
-
-def test_what_happens_in_an_event_is_told_where_it_is_played() -> None:
-    feed = news()
-    feed.add(EventMoved(venue="small", event="Open", seq=7, kind="paired", phase="running", round=2, at=1.5), 0)
-    (line,) = lines(feed.since(0, "small", False, Form.NDJSON))
-    assert line == {
-        "event": "event-moved", "venue": "small", "name": "Open", "seq": 7, "kind": "paired", "phase": "running",
-        "round": 2, "at": 1500,
-    }  # fmt: skip
-    assert lines(feed.since(0, "large", False, Form.NDJSON)) == []
-
-
-def test_what_comes_of_a_question_is_told_where_it_is_asked() -> None:
-    feed = news()
-    fact = QuestionMoved(
-        venue="small", question=QuestionId(3), kind="test", what="result", state="open", version="B-2", against="B-1",
-        games=8, at=1.5, llr=0.25,
-    )  # fmt: skip
-    feed.add(fact, 0)
-    feed.add(replace(fact, kind="challenge", against="", llr=None), 0)
-    first, second = lines(feed.since(0, "small", False, Form.NDJSON))
-    assert first == {
-        "event": "question-moved", "venue": "small", "question": 3, "kind": "test", "what": "result", "state": "open",
-        "version": "B-2", "against": "B-1", "games": 8, "llr": 0.25, "at": 1500,
-    }  # fmt: skip
-    assert (second["against"], second["llr"]) == (None, None)
-    assert lines(feed.since(0, "large", False, Form.NDJSON)) == []
-
-
-def test_ids_of_another_process_are_none() -> None:
-    feed = news()
-    assert feed.place(feed.identity(0)) == 0
-    for identity in ("", "7", "cd-0", "ab-", "ab-x", "ab--1", "ab-" + "9" * 400, "ab-٣"):
-        assert feed.place(identity) is None
-    assert feed.place("ab-99") == 0
-
-
-def test_moves_of_a_delayed_venue_wait_and_their_end_does_not() -> None:
-    feed = news(**{"9x9": 1000})
-    feed.add(move(1), 0)
-    feed.add(move(2), 500)
-    feed.release(999)
-    assert lines(feed.since(0, None, True, Form.NDJSON)) == []
-    assert feed.next_due == 1000
-    feed.release(1000)
-    assert [line["ply"] for line in lines(feed.since(0, None, True, Form.NDJSON))] == [1]
-    feed.add(GameEnded(venue="9x9", game=1, result="B+1.0", reason="score", at=1.0), 1001)
-    assert [line["event"] for line in lines(feed.since(1, None, True, Form.NDJSON))] == ["move", "ended"]
-    assert feed.next_due is None
-
-
 @pytest.mark.parametrize("form", list(Form))
 async def test_a_venue_stream_begins_with_what_runs(form: Form) -> None:
     world = World()
@@ -596,14 +514,3 @@ async def test_an_end_that_nobody_told_is_found_by_the_poll() -> None:
         world.hub._polling = True
         await world.hub.look()
         assert board.over
-
-
-def test_each_venues_delay_is_waited_for_after_a_loss() -> None:
-    feed = news(**{"9x9": 1000, "slow": 60_000})
-    feed.lost(0)
-    breaks = []
-    for now in (1000, 1001, 60_000, 60_001):
-        head = feed.head
-        feed.release(now)
-        breaks.append(feed.head > head)
-    assert breaks == [False, True, False, True]
