@@ -128,7 +128,8 @@ async def test_a_game_without_script(visitors, serving, stack) -> None:
     await duel.play("resign")
     page = await visitor.open(f"/game/{duel.game}")
     assert await stones(page) == 3
-    await page.get_by_role("link", name="Previous").click()
+    async with page.expect_navigation():
+        await page.get_by_role("link", name="Previous").click()
     await at(page, "Move 2 of 3")
     assert await stones(page) == 2
     await expect(page.locator(".candidates tbody tr")).to_have_count(1)
@@ -218,10 +219,13 @@ async def test_the_wall_moves(visitor, serving, stack) -> None:
     await expect(place.locator(".ply")).to_have_text("move 3")
     await expect(place.locator(".stones circle:not(.last)")).to_have_count(3)
     late = await visitor.open("/wall")
-    await expect(late.locator(f"#wall li[data-game='{duel.game}'] .ply")).to_have_text("move 3")
-    await duel.play("resign")
-    ended = [each_page.locator(f"#wall li[data-game='{duel.game}'] .ply") for each_page in (page, late)]
-    await asyncio.gather(*(expect(ply).to_have_text("B+Resign") for ply in ended))  # it is not there for long
+    plies = [each_page.locator(f"#wall li[data-game='{duel.game}'] .ply") for each_page in (page, late)]
+    await expect(plies[1]).to_have_text("move 3")
+    await duel.play("D6")
+    for ply in plies:  # on the late page only its stream can have told: from here on it follows
+        await expect(ply).to_have_text("move 4")
+    # The ended game is not there for long.
+    await asyncio.gather(duel.play("resign"), *(expect(ply).to_have_text("W+Resign") for ply in plies))
     await place.locator("a").focus()
     await page.keyboard.press("Enter")
     await page.wait_for_url(f"**/game/{duel.game}")

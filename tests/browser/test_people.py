@@ -20,11 +20,12 @@ def stack() -> Iterator[contextlib.ExitStack]:
 
 
 async def press(page: Page, button: str, **fields: str) -> None:
-    """Fill in the form with this button, and send it."""
+    """Fill in the form with this button, send it, and wait for the page that answers."""
     form = page.locator("form.deed").filter(has=page.get_by_role("button", name=button, exact=True)).first
     for label, value in fields.items():
         await form.get_by_label(label.replace("_", " "), exact=False).first.fill(value)
-    await form.get_by_role("button", name=button, exact=True).click()
+    async with page.expect_navigation():
+        await form.get_by_role("button", name=button, exact=True).click()
 
 
 async def test_an_owner_registers_claims_pauses_and_reads_the_wire(visitors, serving, stack) -> None:
@@ -52,7 +53,8 @@ async def test_an_owner_registers_claims_pauses_and_reads_the_wire(visitors, ser
     await expect(page.get_by_role("status").locator("code")).to_contain_text("cgos_")
     await expect(page.get_by_role("cell", name="<b>laptop</b>", exact=True)).to_be_visible()
 
-    await page.get_by_role("link", name="Transcript").first.click()
+    async with page.expect_navigation():
+        await page.get_by_role("link", name="Transcript").first.click()
     lines = page.locator(".wire tr.from-bot code")
     for _ in range(50):  # it is written down about once a second
         if "C3" in await lines.all_text_contents():
@@ -65,7 +67,8 @@ async def test_an_owner_registers_claims_pauses_and_reads_the_wire(visitors, ser
     assert not any("secret-" in word for word in words), "a password is never written down"
 
     await page.goto(f"{serving.url}/account")
-    await page.get_by_role("button", name="Sign out").click()
+    async with page.expect_navigation():
+        await page.get_by_role("button", name="Sign out").click()
     await page.goto(f"{serving.url}/account/bot/{bot}")
     await expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
     await duel.play("resign")
@@ -96,7 +99,8 @@ async def test_an_operator_kicks_aborts_and_finds_it_in_the_audit(visitors, serv
     await expect(page.get_by_role("status")).to_contain_text(f"of {bot}")
     await expect(page.get_by_text("0 signed in")).to_be_visible()
 
-    await page.get_by_role("link", name="Audit", exact=True).click()
+    async with page.expect_navigation():
+        await page.get_by_role("link", name="Audit", exact=True).click()
     rows = await page.locator("tbody tr").all_text_contents()
     assert "kick" in rows[0]
     assert "it is stuck" in rows[0]

@@ -185,15 +185,14 @@ async def test_standings_sort_and_search_without_a_request(visitors: Visitors) -
 async def test_without_scripts_the_server_sorts_and_searches(visitors: Visitors) -> None:
     visitor = await visitors(java_script_enabled=False)
     page = await visitor.open("/venue/9x9")
-    everybody = await page.locator("tr[data-name]").evaluate_all("rows => rows.map(row => row.dataset.name)")
-    await page.get_by_role("link", name="Bot", exact=True).click()
-    assert await page.locator("tr[data-name]").evaluate_all("rows => rows.map(row => row.dataset.name)") == sorted(
-        everybody, key=str.lower
-    )
+    everybody = await names(page)
+    async with page.expect_navigation():
+        await page.get_by_role("link", name="Bot", exact=True).click()
+    assert await names(page) == sorted(everybody, key=str.lower)
     await page.get_by_label("Name").fill("greed")
-    await page.get_by_label("Name").press("Enter")
-    await page.wait_for_url("**q=greed**")
-    assert await page.locator("tr[data-name]").evaluate_all("rows => rows.map(row => row.dataset.name)") == ["Greedy"]
+    async with page.expect_navigation():
+        await page.get_by_label("Name").press("Enter")
+    assert await names(page) == ["Greedy"]
     assert await page.get_by_role("button", name="Dark").count() == 0
 
 
