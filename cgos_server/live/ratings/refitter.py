@@ -30,7 +30,8 @@ REST: Final = 4
 """After a refit nothing of its kind begins for so many times its duration."""
 
 SAVE_S: Final = 10.0
-"""Between two saved states: what a start after a kill has to compute again."""
+"""Between two saved states: what a start after a kill has to compute again. After a cold refit one is saved at once: it
+alone may have taken longer than a start may take."""
 
 AGAIN_S: Final = 30.0
 """After a refit that failed."""
@@ -79,7 +80,7 @@ class Refitter:
         self._meter = meter
         self._ranker = Ranker(venue=venue, ratings=ratings, store=store, time=time, executor=executor)
         self._lanes = (_Lane(cold=False), _Lane(cold=True))
-        self._saved_s = self._now_s()
+        self._save_due_s = self._now_s() + SAVE_S
 
     def changed(self) -> None:
         """Entries were applied."""
@@ -98,7 +99,7 @@ class Refitter:
     def save(self) -> None:
         """Save what changed since the last time, unless a refit is under way that could not be computed again then."""
         if not any(lane.busy for lane in self._lanes):
-            self._saved_s = self._now_s()
+            self._save_due_s = self._now_s() + SAVE_S
             try:
                 records = self._ratings.states(self._time.wall_ms())
             except Exception as error:  # then the next start has more to compute
@@ -138,8 +139,8 @@ class Refitter:
 
     async def _refit(self, lane: _Lane, system: str) -> None:
         """One refit: begun now, computed elsewhere, in place at the end."""
-        if not lane.cold and self._now_s() - self._saved_s >= SAVE_S:
-            self.save()
+        if not lane.cold:
+            self._save_where_due()
         began_s = self._now_s()
         lane.busy = True
         try:
@@ -169,13 +170,19 @@ class Refitter:
         self._store.submit(records)
         self._ranker.follow(ranking)
         self._meter.refitted(lane.cold, round(took_s * 1e6))
+        if lane.cold:
+            self._save_due_s = self._now_s()
+            self._save_where_due()
         self.changed()
 
     async def _save_now_and_then(self) -> None:
         while True:
             await asyncio.sleep(SAVE_S)
-            if self._now_s() - self._saved_s >= SAVE_S:
-                self.save()
+            self._save_where_due()
+
+    def _save_where_due(self) -> None:
+        if self._now_s() >= self._save_due_s:
+            self.save()
 
     def _now_s(self) -> float:
         return self._time.now() / 1e6

@@ -438,7 +438,7 @@ class VenueRatings:
         saved = await history.refits.state(venue_id, name)
         if saved is not None:
             try:
-                run.resume(saved.seq, saved.refit, saved.state)
+                await asyncio.to_thread(run.resume, saved.seq, saved.refit, saved.state)
             except ValueError:
                 saved = None  # of another release: everything is computed again
         first = run.refits
@@ -459,7 +459,7 @@ class VenueRatings:
             )
             return _without_refits(run, await history.refits.last(venue_id, name))
         try:
-            return Retrace(run, refits)
+            return await asyncio.to_thread(Retrace, run, refits)  # a node must go on saying that it lives
         except Exception as error:
             _unfit(run, error)
             return _without_refits(run, await history.refits.last(venue_id, name))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -180,6 +181,47 @@ async def test_a_state_that_cannot_be_saved_ends_nothing(monkeypatch: pytest.Mon
     monkeypatch.setattr(type(venue.ratings.system), "dump", lambda _self, state: breaks(state))
     venue.refitter.save()
     assert not venue.store.states
+
+
+async def test_the_state_is_saved_right_after_a_cold_refit_and_nothing_of_it_is_computed_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(refitter, "SAVE_S", 1e6)
+    venue = await Venue().open()
+    venue.fitting.gate.set()
+    async with running(venue):
+        venue.play(2)
+        await venue.until(lambda: venue.store.states)
+    assert venue.store.states["bayes"].refit >= venue.store.recorded[0].number
+    assert venue.store.recorded[0].cold
+    system, refits = rating_system("bayes", 1800.0, {}), list[bool]()
+    monkeypatch.setattr(type(system), "refit", lambda _self, job: refits.append(job.cold))
+    loaded = await loaded_ratings(venue.store, 1, system, (), "build")
+    assert True not in refits
+    assert loaded.seq == venue.ratings.seq
+
+
+async def test_a_start_computes_refits_beside_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    venue = await Venue().open()
+    venue.fitting.gate.set()
+    venue.play(2)
+    venue.store.submit(venue.ratings.states(0))
+    begun = venue.ratings.begin("bayes", cold=True)
+    fit = await venue.fitting.refit(venue.ratings.refitting("bayes"), begun.job, cold=True)
+    venue.store.submit(venue.ratings.finish(begun, fit, 0, 0) or [])
+    assert len(venue.store.recorded) == 1
+    system = rating_system("bayes", 1800.0, {})
+    refit, threads = type(system).refit, list[str]()  # type: ignore[attr-defined]
+
+    def noted(self: Any, job: Any) -> Fit:
+        threads.append(threading.current_thread().name)
+        return refit(self, job)  # type: ignore[no-any-return]
+
+    monkeypatch.setattr(type(system), "refit", noted)
+    loaded = await loaded_ratings(venue.store, 1, system, (), "build")
+    assert threads
+    assert threading.main_thread().name not in threads
+    assert dict(loaded.standings()) == dict(venue.ratings.standings())
 
 
 async def test_nothing_happens_while_there_are_no_results_and_a_stop_saves_the_state() -> None:
