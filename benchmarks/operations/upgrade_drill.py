@@ -64,9 +64,9 @@ class Knocking:
                 with socket.create_connection(("127.0.0.1", port), 60) as peer:
                     peer.sendall(request)
                     if not peer.recv(64):
-                        self.refused.append(f"{name}: closed without a word")
+                        self.refused.append(f"{name}: closed without a word after {time.monotonic() - began:.2f} s")
             except OSError as error:
-                self.refused.append(f"{name}: {error!r}")
+                self.refused.append(f"{name}: {error!r} after {time.monotonic() - began:.2f} s")
             self.longest_s = max(self.longest_s, time.monotonic() - began)
 
     def __enter__(self) -> Knocking:

@@ -28,6 +28,7 @@ from cgos_server.net.health import Probe, Scrape, health_app
 from cgos_server.net.http import NEEDS_TLS, HttpListener
 from cgos_server.net.inheriting import Ports
 from cgos_server.net.limits import ConnectionCount, SocketLimits, room_for
+from cgos_server.net.lingering import accept_no_more
 from cgos_server.net.proxies.connection import ProxyPort
 from cgos_server.net.tcp import NO_TLS, listen
 from cgos_server.net.tls.certificates import CertificateKeeper
@@ -192,7 +193,7 @@ class Listeners:
     def close(self) -> None:
         """Take no new connection."""
         for server in self._servers:
-            server.close()
+            accept_no_more(server)
 
     async def cut(self) -> None:
         """End all connections: all are gone when this returns, so that the store hears of it while it is open."""

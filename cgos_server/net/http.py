@@ -21,6 +21,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from cgos_server.net.limits import ConnectionCount
+from cgos_server.net.lingering import accept_no_more
 from cgos_server.net.tls.connection import TlsPort
 
 GRACE_S = 2
@@ -115,7 +116,7 @@ class HttpListener:
     def stop(self) -> None:
         """Accept nothing new, let requests under way end within `GRACE_S`, then let :meth:`run` return."""
         for listening in self._server.servers:
-            listening.close()  # at once: the next server may wait for the port
+            accept_no_more(listening)  # soon: the next server may wait for the port
         self._server.should_exit = True
 
     def _connection(self, **arguments: Any) -> asyncio.Protocol:

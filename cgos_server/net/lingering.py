@@ -1,4 +1,4 @@
-"""The last moments of a connection that was told why it must go.
+"""The last moments of a connection that was told why it must go, and of a server that takes no more of them.
 
 Closing a socket on which the peer still sends resets it, and the reset overtakes the last words. So our side alone is
 closed, and what still comes is discarded until the peer closes its side: bounded in bytes here, in number by
@@ -64,3 +64,15 @@ class _Lingering(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._count.lingered(self._address)
         self._owner.connection_lost(exc)
+
+
+def accept_no_more(server: asyncio.Server) -> None:
+    """Take no new connection, and close the sockets in the next turn of the loop.
+
+    Whoever was accepted in this turn has a connection by then. asyncio makes it one turn after it has accepted it, and
+    drops it without a word where the server is closed in between.
+    """
+    loop = asyncio.get_running_loop()
+    for sock in server.sockets:
+        loop.remove_reader(sock.fileno())
+    loop.call_soon(server.close)

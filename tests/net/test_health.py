@@ -351,6 +351,32 @@ async def test_who_has_connected_just_before_the_stop_is_answered() -> None:
         await each.wait_closed()
 
 
+async def test_who_is_accepted_in_the_very_turn_of_the_stop_is_answered() -> None:
+    """asyncio drops a connection whose server closes between its acceptance and its making."""
+    loop = asyncio.get_running_loop()
+    sock = bound()
+    address = sock.getsockname()
+    listener = HttpListener(health_app({}, CollectorRegistry()), sock)
+    async with asyncio.TaskGroup() as group:
+        group.create_task(listener.run())
+        await asyncio.sleep(0.05)
+        peers: list[socket.socket] = []
+
+        def connect() -> None:
+            """The next turn accepts, the one after it makes the connection: right after the stop."""
+            peers.append(socket.create_connection(address))
+            loop.call_soon(lambda: loop.call_soon(listener.stop))
+
+        loop.call_soon(connect)
+        await asyncio.sleep(0.05)
+        (peer,) = peers
+        peer.sendall(b"GET /livez HTTP/1.1\r\nHost: x\r\n\r\n")
+        peer.settimeout(5)
+        answer = await asyncio.to_thread(peer.recv, 4096)
+        peer.close()
+    assert answer.startswith(b"HTTP/1.1 200 OK")
+
+
 async def test_an_application_that_fails_answers_500_and_lives_on() -> None:
     async def broken(request: Request) -> Response:
         raise RuntimeError
