@@ -116,7 +116,7 @@ class HttpListener:
     def stop(self) -> None:
         """Accept nothing new, let requests under way end within `GRACE_S`, then let :meth:`run` return."""
         for listening in self._server.servers:
-            accept_no_more(listening)  # soon: the next server may wait for the port
+            accept_no_more(listening)  # without delay: the next server may wait for the port
         self._server.should_exit = True
 
     def _connection(self, **arguments: Any) -> asyncio.Protocol:

@@ -21,6 +21,7 @@ from prometheus_client import CollectorRegistry
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.types import Message, Receive, Scope, Send
+from support.net.turns import accepted_in_the_turn_before
 from support.promtool import findings
 
 from cgos_protocol.errors import Code, Refused, Unavailable
@@ -351,29 +352,18 @@ async def test_who_has_connected_just_before_the_stop_is_answered() -> None:
         await each.wait_closed()
 
 
-async def test_who_is_accepted_in_the_very_turn_of_the_stop_is_answered() -> None:
+async def test_who_is_accepted_in_the_turn_before_the_stop_is_answered() -> None:
     """asyncio drops a connection whose server closes between its acceptance and its making."""
-    loop = asyncio.get_running_loop()
     sock = bound()
     address = sock.getsockname()
     listener = HttpListener(health_app({}, CollectorRegistry()), sock)
-    async with asyncio.TaskGroup() as group:
+    async with asyncio.timeout(30), asyncio.TaskGroup() as group:
         group.create_task(listener.run())
-        await asyncio.sleep(0.05)
-        peers: list[socket.socket] = []
-
-        def connect() -> None:
-            """The next turn accepts, the one after it makes the connection: right after the stop."""
-            peers.append(socket.create_connection(address))
-            loop.call_soon(lambda: loop.call_soon(listener.stop))
-
-        loop.call_soon(connect)
-        await asyncio.sleep(0.05)
-        (peer,) = peers
-        peer.sendall(b"GET /livez HTTP/1.1\r\nHost: x\r\n\r\n")
-        peer.settimeout(5)
-        answer = await asyncio.to_thread(peer.recv, 4096)
-        peer.close()
+        while not listener._server.servers:  # noqa: ASYNC110
+            await asyncio.sleep(0)
+        with await accepted_in_the_turn_before(listener.stop, address) as peer:
+            peer.sendall(b"GET /livez HTTP/1.1\r\nHost: x\r\n\r\n")
+            answer = await asyncio.to_thread(peer.recv, 4096)
     assert answer.startswith(b"HTTP/1.1 200 OK")
 
 

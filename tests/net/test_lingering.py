@@ -1,4 +1,4 @@
-"""Whoever is accepted in the turn of the loop in which a server ends is not dropped."""
+"""Whoever is accepted in the turn of the loop before a server ends is not dropped."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 import socket
 
 import pytest
+from support.net.turns import accepted_in_the_turn_before
 
 from cgos_server.net.lingering import accept_no_more
 from cgos_server.net.listening import accept, bind
@@ -18,22 +19,11 @@ class Greeting(asyncio.Protocol):
         transport.close()
 
 
-async def test_whoever_is_accepted_in_the_turn_of_the_end_gets_a_connection_and_nobody_after() -> None:
-    loop = asyncio.get_running_loop()
+async def test_whoever_is_accepted_in_the_turn_before_the_end_gets_a_connection_and_nobody_after() -> None:
     sock = bind("127.0.0.1", 0, "bots")
     address = sock.getsockname()
     server = await accept(lambda _source=None: Greeting(), sock, 10, None, front=None)
-    peers: list[socket.socket] = []
-
-    def connect() -> None:
-        """The next turn accepts, the one after it makes the connection: right after the end."""
-        peers.append(socket.create_connection(address, 5))
-        loop.call_soon(lambda: loop.call_soon(accept_no_more, server))
-
-    loop.call_soon(connect)
-    await asyncio.sleep(0.05)
-    (peer,) = peers
-    with peer:
+    with await accepted_in_the_turn_before(lambda: accept_no_more(server), address) as peer:
         assert await asyncio.to_thread(peer.recv, 10) == b"hello\n"
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection(address, 5)

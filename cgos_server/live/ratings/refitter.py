@@ -171,8 +171,8 @@ class Refitter:
         self._ranker.follow(ranking)
         self._meter.refitted(lane.cold, round(took_s * 1e6))
         if lane.cold:
-            self._save_due_s = self._now_s()
-            self._save_where_due()
+            self._save_due_s = self._now_s()  # it stays due where a warm refit is under way just now
+            self.save()
         self.changed()
 
     async def _save_now_and_then(self) -> None:

@@ -183,6 +183,22 @@ async def test_a_state_that_cannot_be_saved_ends_nothing(monkeypatch: pytest.Mon
     assert not venue.store.states
 
 
+class Refits:
+    """The refits that are computed in this process, all of `system`'s class."""
+
+    def __init__(self, system: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.cold: list[bool] = []
+        self.threads: list[threading.Thread] = []
+        self._refit = type(system).refit
+        monkeypatch.setattr(type(system), "refit", lambda system, job: self._noted(system, job))
+
+    def _noted(self, system: Any, job: Any) -> Fit:
+        fit: Fit = self._refit(system, job)
+        self.cold.append(fit.cold)
+        self.threads.append(threading.current_thread())
+        return fit
+
+
 async def test_the_state_is_saved_right_after_a_cold_refit_and_nothing_of_it_is_computed_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -192,13 +208,13 @@ async def test_the_state_is_saved_right_after_a_cold_refit_and_nothing_of_it_is_
     async with running(venue):
         venue.play(2)
         await venue.until(lambda: venue.store.states)
-    assert venue.store.states["bayes"].refit >= venue.store.recorded[0].number
     assert venue.store.recorded[0].cold
-    system, refits = rating_system("bayes", 1800.0, {}), list[bool]()
-    monkeypatch.setattr(type(system), "refit", lambda _self, job: refits.append(job.cold))
+    assert venue.store.states["bayes"].refit >= venue.store.recorded[0].number
+    system = rating_system("bayes", 1800.0, {})
+    refits = Refits(system, monkeypatch)
     loaded = await loaded_ratings(venue.store, 1, system, (), "build")
-    assert True not in refits
-    assert loaded.seq == venue.ratings.seq
+    assert True not in refits.cold
+    assert dict(loaded.standings()) == dict(venue.ratings.standings())
 
 
 async def test_a_start_computes_refits_beside_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -209,18 +225,11 @@ async def test_a_start_computes_refits_beside_the_loop(monkeypatch: pytest.Monke
     begun = venue.ratings.begin("bayes", cold=True)
     fit = await venue.fitting.refit(venue.ratings.refitting("bayes"), begun.job, cold=True)
     venue.store.submit(venue.ratings.finish(begun, fit, 0, 0) or [])
-    assert len(venue.store.recorded) == 1
     system = rating_system("bayes", 1800.0, {})
-    refit, threads = type(system).refit, list[str]()  # type: ignore[attr-defined]
-
-    def noted(self: Any, job: Any) -> Fit:
-        threads.append(threading.current_thread().name)
-        return refit(self, job)  # type: ignore[no-any-return]
-
-    monkeypatch.setattr(type(system), "refit", noted)
+    refits = Refits(system, monkeypatch)
     loaded = await loaded_ratings(venue.store, 1, system, (), "build")
-    assert threads
-    assert threading.main_thread().name not in threads
+    assert refits.cold == [True]
+    assert threading.main_thread() not in refits.threads
     assert dict(loaded.standings()) == dict(venue.ratings.standings())
 
 
