@@ -2,10 +2,9 @@
 
 Every Python file is formatted first, the places that ask not to be included, so that neither long lines nor hand-set
 ones flatter a tree. A line of code holds more than a comment or a docstring; templates and scripts are counted too.
-Counted besides: functions over 60 lines, constructors with more than eight parameters, calls with more than four
-positional arguments, `# fmt: skip`, folders with more than 20 files, and circles of imports, type-only and lazy ones
-included. What has a reason to be large is listed with it (`REASONS`). `--against DIR` shows another tree beside this
-one, `--list` says where each finding is.
+Counted besides: calls with more than four positional arguments, `# fmt: skip`, and circles of imports, type-only and
+lazy ones included. A call that has a reason is listed with it (`REASONS`). `--against DIR` shows another tree beside
+this one, `--list` says where each finding is.
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ import subprocess
 import sys
 import tempfile
 import tokenize
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -31,14 +29,9 @@ from benchmarks.reporting import ROOT, CommandLine, as_text, write_json
 PRODUCT = ("cgos_server", "clients", "protocol", "migrations")
 """Folders that hold the three distributions; one that a tree has not is left out."""
 
-LONG_FUNCTION = 60
-MOST_PARAMETERS = 8
 MOST_POSITIONAL = 4
-MOST_FILES = 20
 
 REASONS: Final = {
-    "go_board.py play": "a measured hot loop: every move of every game",
-    "0001_initial.py upgrade": "a table",
     "MoveAdded": "a row in the order of its statement, built for every move of every game",
     "Table": "SQLAlchemy takes columns by position",
     "Index": "SQLAlchemy takes columns by position",
@@ -47,7 +40,7 @@ REASONS: Final = {
     "generator": "words that name a stream of random numbers, as many as it takes",
     "GzipFile": "the standard library's, with two places that are nothing",
 }
-"""Why what is larger than it should be stays so: by the last word of what it is, or by its file and that word."""
+"""Why a call with many positional arguments stays so, by the last word of what is called."""
 
 _SKIP = re.compile(r"[ \t]*# fmt: (?:skip|off|on)\b.*")
 _TEXTS = {".html", ".xml", ".txt", ".js", ".mjs", ".css", ".mako"}
@@ -80,8 +73,7 @@ class Finding(msgspec.Struct, kw_only=True, frozen=True):
     @property
     def reason(self) -> str:
         """Why it stays so; empty where nothing excuses it."""
-        word = self.what.rpartition(".")[2]
-        return REASONS.get(f"{Path(self.path).name} {word}") or REASONS.get(word, "")
+        return REASONS.get(self.what.rpartition(".")[2], "")
 
 
 class Structure(msgspec.Struct, kw_only=True):
@@ -91,11 +83,8 @@ class Structure(msgspec.Struct, kw_only=True):
     python_lines: int = 0
     text_files: int = 0
     text_lines: int = 0
-    long_functions: list[Finding] = []
-    wide_constructors: list[Finding] = []
     positional_calls: list[Finding] = []
     format_skips: list[Finding] = []
-    full_folders: list[Finding] = []
     circles: list[list[str]] = []
     excused: list[Finding] = []
 
@@ -130,30 +119,6 @@ def text_lines(path: Path) -> int:
     text = path.read_text(encoding="utf-8")
     remark = _REMARKS.get(path.suffix)
     return sum(bool(line.strip()) for line in (remark.sub("", text) if remark else text).splitlines())
-
-
-def long_functions(path: str, tree: ast.Module) -> Iterator[Finding]:
-    """Functions with more lines than can be taken in; the docstring is no part of them."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            docstring = node.body[0] if ast.get_docstring(node, clean=False) is not None else None
-            docstrings = 0 if docstring is None else (docstring.end_lineno or 0) - docstring.lineno + 1
-            lines = (node.end_lineno or node.lineno) - node.lineno + 1 - docstrings
-            if lines > LONG_FUNCTION:
-                yield Finding(path=path, line=node.lineno, what=node.name, size=lines)
-
-
-def wide_constructors(path: str, tree: ast.Module) -> Iterator[Finding]:
-    """Constructors that are written out and take more than can be kept in mind."""
-    for owner in ast.walk(tree):
-        if not isinstance(owner, ast.ClassDef):
-            continue
-        for node in owner.body:
-            if isinstance(node, ast.FunctionDef) and node.name == "__init__":
-                arguments = node.args
-                count = len(arguments.posonlyargs) + len(arguments.args) + len(arguments.kwonlyargs) - 1
-                if count > MOST_PARAMETERS:
-                    yield Finding(path=path, line=node.lineno, what=owner.name, size=count)
 
 
 def positional_calls(path: str, tree: ast.Module) -> Iterator[Finding]:
@@ -234,18 +199,12 @@ def measured(tree: Path) -> Structure:
     written = {
         str(file.relative_to(tree)): file.read_text(encoding="utf-8") for file in files(tree) if file.suffix == ".py"
     }
-    folders = Counter(str(Path(path).parent) for path in written)
     for path, source in formatted(written).items():
         parsed = ast.parse(source)
         structure.python_files += 1
         structure.python_lines += code_lines(source)
-        for kept, findings in (
-            (structure.long_functions, long_functions(path, parsed)),
-            (structure.wide_constructors, wide_constructors(path, parsed)),
-            (structure.positional_calls, positional_calls(path, parsed)),
-        ):
-            for finding in findings:
-                (structure.excused if finding.reason else kept).append(finding)
+        for finding in positional_calls(path, parsed):
+            (structure.excused if finding.reason else structure.positional_calls).append(finding)
     for path, source in written.items():
         for number, line in enumerate(source.splitlines(), 1):
             if _SKIP.search(line):
@@ -254,11 +213,6 @@ def measured(tree: Path) -> Structure:
         if file.suffix in _TEXTS:
             structure.text_files += 1
             structure.text_lines += text_lines(file)
-    structure.full_folders = [
-        Finding(path=folder, line=0, what="files", size=count)
-        for folder, count in folders.items()
-        if count > MOST_FILES
-    ]
     return structure
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from pathlib import Path
 
 from benchmarks import structure
@@ -10,11 +9,6 @@ from benchmarks import structure
 TOP = Path(__file__).parents[2]
 
 WIDE = '''"""A module."""
-
-class Wide:
-    """Takes much."""
-
-    def __init__(self, a, b, c, d, e, f, g, h, *, i): ...  # a remark
 
 wide = Wide(1, 2, 3, 4, 5, 6, 7, 8, i=9)  # fmt: skip
 '''
@@ -33,11 +27,8 @@ def test_this_tree_can_be_taken_in() -> None:
     """What is excused has a reason that `structure.REASONS` gives."""
     figures = structure.measured(TOP)
     assert figures.circles == []
-    assert figures.long_functions == []
-    assert figures.wide_constructors == []
     assert figures.positional_calls == []
     assert figures.format_skips == []
-    assert figures.full_folders == []
     used = {finding.reason for finding in figures.excused}
     assert used == set(structure.REASONS.values()), "a reason that excuses nothing"
 
@@ -64,24 +55,12 @@ def test_lines_of_code_are_neither_docstrings_nor_remarks() -> None:
     assert structure.code_lines(source) == 5
 
 
-def test_what_is_large_is_listed(tmp_path: Path) -> None:
-    long = "def long():\n" + "    print()\n" * 60
-    measured = structure.measured(tree(tmp_path, wide=WIDE, long=long))
-    assert [(constructor.path, constructor.what, constructor.size) for constructor in measured.wide_constructors] == [
-        ("cgos_server/wide.py", "Wide", 9)
-    ]
+def test_calls_by_position_are_listed(tmp_path: Path) -> None:
+    measured = structure.measured(tree(tmp_path, wide=WIDE))
     assert [(call.what, call.size) for call in measured.positional_calls] == [("Wide", 8)]
-    assert [(function.what, function.size) for function in measured.long_functions] == [("long", 61)]
     assert len(measured.format_skips) == 1
-    assert measured.python_files == 3
-    assert measured.python_lines == 3 + 61
-    assert measured.full_folders == []
-    assert "long_functions cgos_server/long.py:1 long 61" in list(structure.listed(measured))
-
-
-def test_a_docstring_makes_no_function_long() -> None:
-    source = 'def short():\n    """' + "Said.\n" * 70 + '    """\n    return 1\n'
-    assert list(structure.long_functions("a.py", ast.parse(source))) == []
+    assert (measured.python_files, measured.python_lines) == (2, 1)
+    assert "positional_calls cgos_server/wide.py:3 Wide 8" in list(structure.listed(measured))
 
 
 def test_a_reason_excuses_one_thing(tmp_path: Path) -> None:
